@@ -1,0 +1,30 @@
+# One folder is one target. A file that lies in a folder belongs to its target, so a new file needs
+# no line here or there; what a folder may use is said once, where the folder is declared, and
+# tests/structure holds the include lines against the same rules.
+
+# posthorn_folder(<name> [USES <folders below>...] [LINKS <libraries>...])
+# Declares src/<name> as target posthorn_<name>.
+function(posthorn_folder name)
+    cmake_parse_arguments(PARSE_ARGV 1 folder "" "" "USES;LINKS")
+    string(REPLACE "/" "_" target "posthorn_${name}")
+    file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/${name}/*.cpp)
+    file(GLOB_RECURSE headers CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/${name}/*.hpp)
+    list(TRANSFORM folder_USES PREPEND posthorn_)
+
+    add_library(${target} OBJECT ${sources})
+    target_sources(${target} PUBLIC FILE_SET HEADERS BASE_DIRS ${CMAKE_CURRENT_SOURCE_DIR} FILES ${headers})
+    target_link_libraries(${target} PUBLIC posthorn_public ${folder_USES} ${folder_LINKS} PRIVATE posthorn_flags)
+    set_target_properties(${target} PROPERTIES VERIFY_INTERFACE_HEADER_SETS ${POSTHORN_VERIFY_HEADERS})
+    set_property(GLOBAL APPEND PROPERTY POSTHORN_FOLDERS ${target})
+endfunction()
+
+# posthorn_test(<name> LABELS <labels>... SOURCES <files>... [LINKS <libraries>...])
+# One executable of GoogleTest cases, each registered with CTest under its own name.
+function(posthorn_test name)
+    cmake_parse_arguments(PARSE_ARGV 1 test "" "" "LABELS;SOURCES;LINKS")
+    add_executable(${name} ${test_SOURCES})
+    target_link_libraries(${name} PRIVATE posthorn_flags posthorn posthorn_internal test_support GTest::gmock_main ${test_LINKS})
+    target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR}/tests)
+    gtest_discover_tests(${name} DISCOVERY_MODE PRE_TEST DISCOVERY_TIMEOUT 60
+        PROPERTIES LABELS "${test_LABELS}" TIMEOUT 120)
+endfunction()

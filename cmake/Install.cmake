@@ -1,0 +1,15 @@
+include(GNUInstallDirs)
+include(CMakePackageConfigHelpers)
+
+install(TARGETS posthorn posthorn_public EXPORT posthorn_targets
+    FILE_SET HEADERS DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+install(TARGETS posthorn_cli)
+install(EXPORT posthorn_targets NAMESPACE posthorn:: DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/posthorn)
+configure_package_config_file(cmake/posthornConfig.cmake.in posthornConfig.cmake
+    INSTALL_DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/posthorn)
+write_basic_package_version_file(posthornConfigVersion.cmake COMPATIBILITY SameMinorVersion)
+install(FILES ${CMAKE_CURRENT_BINARY_DIR}/posthornConfig.cmake
+    ${CMAKE_CURRENT_BINARY_DIR}/posthornConfigVersion.cmake
+    DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/posthorn)
+configure_file(cmake/posthorn.pc.in posthorn.pc @ONLY)
+install(FILES ${CMAKE_CURRENT_BINARY_DIR}/posthorn.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
