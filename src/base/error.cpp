@@ -1,6 +1,6 @@
-#include <posthorn/error.hpp>
-
 #include <array>
+
+#include <posthorn/error.hpp>
 
 #include "base/assert.hpp"
 

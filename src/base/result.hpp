@@ -1,9 +1,9 @@
 #pragma once
 
-#include <fmt/format.h>
-
 #include <expected>
 #include <utility>
+
+#include <fmt/format.h>
 
 #include <posthorn/error.hpp>
 
@@ -30,11 +30,11 @@ T value_or_throw(result<T> outcome) {
 }  // namespace posthorn
 
 /// Leaves the function with the error of an expression that has one; drops its value.
-#define POSTHORN_TRY(...)                                         \
-    if (auto posthorn_tried = (__VA_ARGS__); !posthorn_tried)     \
+#define POSTHORN_TRY(...)                                     \
+    if (auto posthorn_tried = (__VA_ARGS__); !posthorn_tried) \
     return std::unexpected(std::move(posthorn_tried).error())
 
 /// The same inside a coroutine.
-#define POSTHORN_CO_TRY(...)                                      \
-    if (auto posthorn_tried = (__VA_ARGS__); !posthorn_tried)     \
+#define POSTHORN_CO_TRY(...)                                  \
+    if (auto posthorn_tried = (__VA_ARGS__); !posthorn_tried) \
     co_return std::unexpected(std::move(posthorn_tried).error())

@@ -1,0 +1,53 @@
+#include "base/task_group.hpp"
+
+#include <utility>
+
+#include <boost/asio/bind_cancellation_slot.hpp>
+
+#include "base/assert.hpp"
+
+namespace posthorn {
+
+namespace asio = boost::asio;
+
+task_group::task_group(asio::any_io_executor where) : where_(std::move(where)) {}
+
+task_group::~task_group() { POSTHORN_ASSERT(members_.empty()); }
+
+void task_group::spawn(task<> body) {
+    const auto member = members_.emplace(members_.end());
+    asio::co_spawn(where_, cancellable(std::move(body)),
+                   asio::bind_cancellation_slot(member->slot(),
+                                                [this, member](const std::exception_ptr& failure) {
+                                                    finish(member, failure);
+                                                }));
+    if (cancelled_) member->emit(asio::cancellation_type::terminal);
+}
+
+void task_group::finish(std::list<asio::cancellation_signal>::iterator member,
+                        const std::exception_ptr& failure) {
+    members_.erase(member);
+    if (failure && !failure_) failure_ = failure;
+    if (members_.empty() && joining_) joining_->wake();
+}
+
+void task_group::cancel() {
+    cancelled_ = true;
+    // A member may end, and leave the list, while it is being told.
+    for (auto next = members_.begin(); next != members_.end();) {
+        auto& member = *next++;
+        member.emit(asio::cancellation_type::terminal);
+    }
+}
+
+task<> task_group::join() {
+    // Waiting is not cut short by cancellation: members may still use what the caller owns.
+    co_await asio::this_coro::reset_cancellation_state(asio::disable_cancellation());
+    while (!members_.empty()) {
+        joining_ = waiter::make();
+        co_await joining_->wait();
+    }
+    if (failure_) std::rethrow_exception(std::exchange(failure_, nullptr));
+}
+
+}  // namespace posthorn

@@ -1,0 +1,48 @@
+#include "base/waiter.hpp"
+
+#include <utility>
+
+#include <boost/asio/associated_cancellation_slot.hpp>
+#include <boost/asio/associated_executor.hpp>
+#include <boost/asio/async_result.hpp>
+#include <boost/asio/post.hpp>
+#include <boost/asio/use_awaitable.hpp>
+
+#include "base/cancellation.hpp"
+
+namespace posthorn {
+
+namespace asio = boost::asio;
+
+task<bool> waiter::wait() {
+    if (co_await is_cancelled()) finish(state::cancelled);
+    const auto self = shared_from_this();
+    const auto park = [](auto handler, std::shared_ptr<waiter> parked) {
+        const auto where = asio::get_associated_executor(handler);
+        auto slot = asio::get_associated_cancellation_slot(handler);
+        auto resume = [where, handler = std::move(handler)](bool woken) mutable {
+            asio::post(where, [handler = std::move(handler), woken]() mutable { handler(woken); });
+        };
+        const std::scoped_lock lock(parked->mutex_);
+        if (parked->state_ != state::idle) return resume(parked->state_ == state::woken);
+        parked->resume_ = std::move(resume);
+        if (slot.is_connected())
+            slot.assign([parked](asio::cancellation_type) { parked->finish(state::cancelled); });
+    };
+    co_return co_await asio::async_initiate<const asio::use_awaitable_t<>, void(bool)>(
+        park, asio::use_awaitable, self);
+}
+
+bool waiter::finish(state to) {
+    std::move_only_function<void(bool)> resume;
+    {
+        const std::scoped_lock lock(mutex_);
+        if (state_ != state::idle) return false;
+        state_ = to;
+        resume = std::exchange(resume_, nullptr);
+    }
+    if (resume) resume(to == state::woken);
+    return true;
+}
+
+}  // namespace posthorn
