@@ -23,9 +23,9 @@ TEST(worker_threads, one_thread_runs_jobs_in_the_order_of_posting) {
 }
 
 TEST(worker_threads, several_threads_run_jobs_at_the_same_time) {
-    worker_threads threads("test", 2);
     std::latch both(2);
     std::promise<void> done;
+    worker_threads threads("test", 2);
     threads.post([&] { both.arrive_and_wait(); });
     threads.post([&] {
         both.arrive_and_wait();

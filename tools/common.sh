@@ -1,0 +1,70 @@
+# What ./run and ./test share: saying what happens, and installing what is missing.
+
+say() { printf '\033[1m==>\033[0m %s\n' "$*" >&2; }
+die() {
+    printf '\033[1;31merror:\033[0m %s\n' "$*" >&2
+    exit 1
+}
+# Without a terminal, plain lines.
+[ -t 2 ] || {
+    say() { printf '==> %s\n' "$*" >&2; }
+    die() { printf 'error: %s\n' "$*" >&2; exit 1; }
+}
+
+# What it takes to build Posthorn.
+packages_build=(
+    clang-19 lld-19 ninja-build ccache cmake pkg-config
+    libboost1.81-dev libfmt-dev libspdlog-dev libsqlite3-dev libcli11-dev libtomlplusplus-dev
+)
+# What the tests need on top: GoogleTest, sanitizers, the style checks, and g++ for the consumer.
+packages_test=(
+    libclang-rt-19-dev clang-format-19 clang-tidy-19 libgtest-dev libgmock-dev
+    g++-12 git python3 sqlite3
+)
+
+installed() { dpkg-query -W -f '${db:Status-Status}' "$1" 2>/dev/null | grep -qx installed; }
+
+# Installs those of the given packages that are missing; touches no network when none is.
+install_packages() {
+    local missing=() name
+    for name in "$@"; do installed "$name" || missing+=("$name"); done
+    [ ${#missing[@]} -eq 0 ] && return
+    command -v apt-get >/dev/null || die "apt-get is missing: Posthorn builds on Debian 12; install by hand: ${missing[*]}"
+    local as_root=()
+    if [ "$(id -u)" -ne 0 ]; then
+        command -v sudo >/dev/null || die "run this as root, or install sudo, to install: ${missing[*]}"
+        as_root=(sudo)
+    fi
+    say "installing from Debian's packages: ${missing[*]}"
+    local log
+    log=$(mktemp)
+    if ! { "${as_root[@]}" apt-get update &&
+        "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends "${missing[@]}"; } >"$log" 2>&1; then
+        tail -n 20 "$log" >&2
+        die "apt-get failed; the whole log is in $log"
+    fi
+    rm -f "$log"
+}
+
+# Configures a preset if that was not done yet, and builds it. Ninja shows its progress on a
+# terminal; elsewhere only what went wrong is printed.
+build() {
+    local preset=$1
+    shift
+    if [ ! -f "build/$preset/build.ninja" ]; then
+        say "configuring $preset"
+        cmake --preset "$preset" >"build/$preset.log" 2>&1 || {
+            cat "build/$preset.log" >&2
+            die "configuring failed"
+        }
+    fi
+    say "building $preset"
+    if [ -t 1 ]; then
+        cmake --build --preset "$preset" "$@" || die "the build failed"
+    else
+        cmake --build --preset "$preset" "$@" >"build/$preset.log" 2>&1 || {
+            tail -n 100 "build/$preset.log" >&2
+            die "the build failed"
+        }
+    fi
+}
