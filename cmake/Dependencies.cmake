@@ -1,4 +1,4 @@
-# Everything comes from Debian 12; tools/packages.sh lists the packages.
+# Everything comes from Debian 12; tools/common.sh lists the packages.
 set(Boost_USE_STATIC_LIBS OFF)
 find_package(Boost 1.81 REQUIRED)
 find_package(Threads REQUIRED)
