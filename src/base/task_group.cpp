@@ -42,10 +42,9 @@ void task_group::cancel() {
 
 task<> task_group::join() {
     // Waiting is not cut short by cancellation: members may still use what the caller owns.
-    co_await asio::this_coro::reset_cancellation_state(asio::disable_cancellation());
     while (!members_.empty()) {
         joining_ = waiter::make();
-        co_await joining_->wait();
+        co_await joining_->wait_regardless();
     }
     if (failure_) std::rethrow_exception(std::exchange(failure_, nullptr));
 }

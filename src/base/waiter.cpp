@@ -16,21 +16,26 @@ namespace asio = boost::asio;
 
 task<bool> waiter::wait() {
     if (co_await is_cancelled()) finish(state::cancelled);
-    const auto self = shared_from_this();
-    const auto park = [](auto handler, std::shared_ptr<waiter> parked) {
+    co_return co_await park(true);
+}
+
+task<> waiter::wait_regardless() { co_await park(false); }
+
+task<bool> waiter::park(bool cancellable) {
+    const auto suspend = [](auto handler, std::shared_ptr<waiter> self, bool heed) {
         const auto where = asio::get_associated_executor(handler);
         auto slot = asio::get_associated_cancellation_slot(handler);
         auto resume = [where, handler = std::move(handler)](bool woken) mutable {
             asio::post(where, [handler = std::move(handler), woken]() mutable { handler(woken); });
         };
-        const std::scoped_lock lock(parked->mutex_);
-        if (parked->state_ != state::idle) return resume(parked->state_ == state::woken);
-        parked->resume_ = std::move(resume);
-        if (slot.is_connected())
-            slot.assign([parked](asio::cancellation_type) { parked->finish(state::cancelled); });
+        const std::scoped_lock lock(self->mutex_);
+        if (self->state_ != state::idle) return resume(self->state_ == state::woken);
+        self->resume_ = std::move(resume);
+        if (heed && slot.is_connected())
+            slot.assign([self](asio::cancellation_type) { self->finish(state::cancelled); });
     };
-    co_return co_await asio::async_initiate<const asio::use_awaitable_t<>, void(bool)>(
-        park, asio::use_awaitable, self);
+    return asio::async_initiate<const asio::use_awaitable_t<>, void(bool)>(
+        suspend, asio::use_awaitable, shared_from_this(), cancellable);
 }
 
 bool waiter::finish(state to) {

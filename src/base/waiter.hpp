@@ -24,6 +24,8 @@ public:
 
     /// True once woken, also if that came first; false when cancelled.
     task<bool> wait();
+    /// Heeds no cancellation: for what must not be left half-way, such as a commit.
+    task<> wait_regardless();
     /// False if the waiter was cancelled or woken before: then wake another one.
     bool wake() { return finish(state::woken); }
 
@@ -31,6 +33,7 @@ private:
     enum class state : unsigned char { idle, woken, cancelled };
 
     waiter() = default;
+    task<bool> park(bool cancellable);
     bool finish(state to);
 
     std::mutex mutex_;

@@ -1,0 +1,90 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <posthorn/message.hpp>
+
+#include "base/result.hpp"
+
+namespace posthorn {
+
+/// A message in the outbox, with what happened to it so far.
+struct outbox_row {
+    std::int64_t seq = 0;  // The order of commit.
+    message body;
+    std::int32_t attempts = 0;  // That were charged and failed.
+};
+
+enum class outbox_status : std::uint8_t { pending, sent, dead, expired, resolved };
+[[nodiscard]] std::string_view to_string(outbox_status status) noexcept;
+[[nodiscard]] std::optional<outbox_status> parse_outbox_status(std::string_view text) noexcept;
+
+/// What becomes of a pending row after an attempt, or without one.
+struct settlement {
+    std::int64_t seq = 0;
+    outbox_status to = outbox_status::sent;  // `pending`: try again at `next_attempt_at`.
+    wall_time at{};
+    wall_time next_attempt_at{};
+    bool charged = false;    // Counts as an attempt, and `error` gets a row in outbox_attempts.
+    std::string error;       // Why it was not delivered; empty when it was.
+    std::string resolution;  // Why it is resolved.
+};
+
+/// Why a row cannot be sent at all, as read from the table.
+struct bad_row {
+    std::int64_t seq = 0;
+    std::string reason;
+};
+
+struct outbox_page {
+    std::vector<outbox_row> rows;
+    std::vector<bad_row> bad;  // Written by hand or by a plain-SQL producer; to be buried.
+};
+
+struct outbox_counts {
+    std::int64_t pending = 0;
+    std::int64_t sent = 0;
+    std::int64_t dead = 0;
+    std::int64_t expired = 0;
+    std::int64_t resolved = 0;
+};
+
+/// The outbox inside a write transaction.
+class outbox_table {
+public:
+    virtual ~outbox_table() = default;
+
+    /// Stores a message as pending and gives its `seq`. An id that is there already is
+    /// `error_code::duplicate_id`.
+    virtual result<std::int64_t> insert(message body) = 0;
+
+    /// Applies outcomes to rows that are still pending; a row that is not is left as it is. Refused
+    /// with `error_code::lease_lost` unless `epoch` is the dispatcher's present one. Gives the
+    /// number of rows changed.
+    virtual result<std::int64_t> settle(std::span<const settlement> outcomes,
+                                        std::int64_t epoch) = 0;
+};
+
+/// The outbox as readers see it: committed rows only.
+class outbox_reader {
+public:
+    virtual ~outbox_reader() = default;
+
+    /// Destinations that have a pending message due at `now`, in order, each once.
+    virtual result<std::vector<std::string>> due_destinations(wall_time now) = 0;
+    /// Due messages of one destination, longest due first, at most `limit`.
+    virtual result<outbox_page> due(std::string_view destination, wall_time now,
+                                    std::size_t limit) = 0;
+    /// When the next pending message falls due, over all destinations; empty if there is none.
+    virtual result<std::optional<wall_time>> next_due() = 0;
+    virtual result<std::optional<outbox_row>> find(const uuid& id) = 0;
+    virtual result<std::optional<outbox_status>> status(const uuid& id) = 0;
+    virtual result<outbox_counts> counts() = 0;
+};
+
+}  // namespace posthorn

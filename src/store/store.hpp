@@ -1,0 +1,75 @@
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <string_view>
+#include <vector>
+
+#include "base/result.hpp"
+#include "store/transaction.hpp"
+
+namespace posthorn {
+
+/// Work that commits together with others and is answered when it is on disk.
+///
+/// It may run twice, when another unit broke the group, so it touches nothing but its transaction.
+struct unit {
+    using work_type = std::move_only_function<result<>(store_transaction&)>;
+    using done_type = std::move_only_function<void(result<>)>;
+
+    work_type work;
+    /// On the writer's thread, once the commit is on disk or has failed. Must not throw or block.
+    done_type done;
+    /// Waits for the next commit instead of causing one; whoever submits lazily must see to it that
+    /// one comes.
+    bool lazy = false;
+    std::chrono::milliseconds limit = std::chrono::seconds{5};  // For its SQL; then interrupted.
+};
+
+/// Told of what was enqueued, after it is on disk, so that nothing need be read again.
+class commit_listener {
+public:
+    virtual ~commit_listener() = default;
+    /// On the writer's thread. Must not throw or block.
+    virtual void committed(std::vector<outbox_row> enqueued) = 0;
+};
+
+/// A snapshot of what is committed.
+class store_reader {
+public:
+    virtual ~store_reader() = default;
+
+    virtual outbox_reader& outbox() = 0;
+    virtual inbox_reader& inbox() = 0;
+    virtual result<> query(std::string_view sql, std::span<const sql_param> with,
+                           const store_transaction::row_visitor& visit) = 0;
+};
+
+/// One database: its business tables, its outbox and its inbox.
+///
+/// Lifetime: `stop()` has returned before it is destroyed. Listeners outlive it or are taken off.
+/// Threads:  any.
+/// Cancel:   `stop()` refuses new units with `error_code::closed`, commits those it has, and joins.
+class store {
+public:
+    virtual ~store() = default;
+
+    virtual void submit(unit work) = 0;
+    /// All of them in one commit, as far as the size of a group allows.
+    virtual void submit(std::vector<unit> work) = 0;
+    /// Runs `look` on the calling thread; blocks while all readers are busy.
+    virtual result<> read(const std::function<result<>(store_reader&)>& look) = 0;
+    virtual void listen(commit_listener* listener) = 0;
+
+    /// Whether somebody else committed since the last call: another process, or a handle not ours.
+    virtual result<bool> changed_by_others() = 0;
+    /// Makes everything that is visible now survive a power cut, whoever committed it; then `done`.
+    virtual void barrier(unit::done_type done) = 0;
+
+    /// Looks at every page; `error_code::store_corrupt` with what was found.
+    virtual result<> check_integrity() = 0;
+    virtual void stop() = 0;
+};
+
+}  // namespace posthorn

@@ -1,0 +1,37 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <string_view>
+
+#include <posthorn/sql.hpp>
+
+#include "base/result.hpp"
+#include "store/inbox_table.hpp"
+#include "store/lease_table.hpp"
+#include "store/outbox_table.hpp"
+
+namespace posthorn {
+
+/// An open write transaction, as a unit of work sees it.
+///
+/// Lifetime: the unit's run; never kept.
+/// Threads:  the writer's, inside the unit.
+class store_transaction {
+public:
+    using row_visitor = std::function<void(const sql_row&)>;
+
+    virtual ~store_transaction() = default;
+
+    /// The number of rows changed. Transaction control, ATTACH and PRAGMA are refused.
+    virtual result<std::int64_t> execute(std::string_view sql, std::span<const sql_param> with) = 0;
+    virtual result<> query(std::string_view sql, std::span<const sql_param> with,
+                           const row_visitor& visit) = 0;
+
+    virtual outbox_table& outbox() = 0;
+    virtual inbox_table& inbox() = 0;
+    virtual lease_table& leases() = 0;
+};
+
+}  // namespace posthorn
