@@ -78,6 +78,8 @@ TEST(seeded_random, keeps_its_sequence_between_versions) {
     seeded_random random(0);
     EXPECT_EQ(random.next(), 0x99ec5f36cb75f2b4u);
     EXPECT_EQ(random.next(), 0xbf6e1f784956452au);
+    for (int i = 3; i < 1000; ++i) (void)random.next();
+    EXPECT_EQ(random.next(), 0x7aac8c483a2edd2fu);
 }
 
 TEST(seeded_random, fills_with_the_bytes_of_its_numbers) {
