@@ -43,11 +43,17 @@ void append_escape(std::string& out, utf::code_point c) {
     }
 }
 
+/// Whether a byte is a whole character that is shown as it is, with quotes around it or without.
+bool is_plain(char c) { return c >= 0x20 && c < 0x7f && c != '"' && c != '\\'; }
+
 /// Makes `raw` valid, harmless UTF-8. With quotes around it the result is also a JSON string.
 void append_safe(std::string& out, std::string_view raw, quoting quotes) {
     if (quotes == quoting::quoted) out += '"';
     for (const char *at = raw.data(), *const end = at + raw.size(); at != end;) {
-        const char* const start = at;
+        const char* const start = std::find_if_not(at, end, is_plain);
+        out.append(at, start);  // Most of most lines, and not character by character.
+        if (start == end) break;
+        at = start;
         const utf::code_point c = utf8::decode(at, end);
         if (c == utf::illegal || c == utf::incomplete) {
             out += replacement;
