@@ -38,6 +38,8 @@ void worker_threads::post(job work) {
     changed_.notify_one();
 }
 
+void worker_threads::rest(std::chrono::nanoseconds time) { std::this_thread::sleep_for(time); }
+
 void worker_threads::work() {
     std::unique_lock lock(mutex_);
     for (;;) {

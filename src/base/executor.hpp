@@ -1,5 +1,6 @@
 #pragma once
 
+#include <chrono>
 #include <condition_variable>
 #include <deque>
 #include <functional>
@@ -22,6 +23,8 @@ public:
 
     /// Runs `work` later, in the order of posting. A job must not throw.
     virtual void post(job work) = 0;
+    /// Lets others go first: a job that hogs a lock calls this between two holds of it.
+    virtual void rest(std::chrono::nanoseconds time) = 0;
 };
 
 /// Threads of its own. With one thread, jobs run one after the other.
@@ -35,6 +38,7 @@ public:
     worker_threads& operator=(const worker_threads&) = delete;
 
     void post(job work) override;
+    void rest(std::chrono::nanoseconds time) override;
 
 private:
     void work();
@@ -53,6 +57,7 @@ private:
 class inline_executor final : public executor {
 public:
     void post(job work) override;
+    void rest(std::chrono::nanoseconds) override {}
 
 private:
     std::deque<job> jobs_;

@@ -33,6 +33,8 @@ public:
     virtual ~commit_listener() = default;
     /// On the writer's thread. Must not throw or block.
     virtual void committed(std::vector<outbox_row> enqueued) = 0;
+    /// Somebody else's commit was noticed: another process, or a handle not ours. Likewise.
+    virtual void foreign_commit() {}
 };
 
 /// A snapshot of what is committed.
@@ -66,6 +68,9 @@ public:
     virtual result<bool> changed_by_others() = 0;
     /// Makes everything that is visible now survive a power cut, whoever committed it; then `done`.
     virtual void barrier(unit::done_type done) = 0;
+
+    /// How long the unit that runs now has been running; zero if none is.
+    [[nodiscard]] virtual std::chrono::nanoseconds unit_age() const = 0;
 
     /// Looks at every page; `error_code::store_corrupt` with what was found.
     virtual result<> check_integrity() = 0;

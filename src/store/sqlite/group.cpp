@@ -1,0 +1,182 @@
+#include "store/sqlite/group.hpp"
+
+#include <exception>
+#include <utility>
+
+#include <sqlite3.h>
+
+#include "base/assert.hpp"
+#include "store/sqlite/prepare_all.hpp"
+
+namespace posthorn::sqlite {
+namespace {
+
+thread_local bool running_unit = false;
+
+std::int64_t ns(steady_time time) { return time.time_since_epoch().count(); }
+
+}  // namespace
+
+bool group::inside_unit() noexcept { return running_unit; }
+
+result<std::unique_ptr<group>> group::open(connection& database, const clock& time) {
+    std::unique_ptr<group> made(new group(database, time));
+    auto transaction = unit_transaction::open(database, time);
+    if (!transaction) return std::unexpected(std::move(transaction).error());
+    made->transaction_ = *std::move(transaction);
+    POSTHORN_TRY(prepare_all(database, {{&made->begin_, "BEGIN IMMEDIATE"},
+                                        {&made->commit_, "COMMIT"},
+                                        {&made->roll_back_, "ROLLBACK"},
+                                        {&made->savepoint_, "SAVEPOINT posthorn_unit"},
+                                        {&made->release_, "RELEASE posthorn_unit"},
+                                        {&made->roll_back_to_, "ROLLBACK TO posthorn_unit"},
+                                        {&made->data_version_, "PRAGMA data_version"}}));
+    made->guard_units();
+    POSTHORN_TRY(made->changed_by_others());
+    return made;
+}
+
+group::~group() {
+    sqlite3_set_authorizer(database_.handle(), nullptr, nullptr);
+    sqlite3_progress_handler(database_.handle(), 0, nullptr, nullptr);
+}
+
+// Units may neither end the transaction they share nor run for ever.
+void group::guard_units() {
+    const auto authorize = [](void* self, int action, const char*, const char*, const char*,
+                              const char*) -> int {
+        if (!static_cast<group*>(self)->units_only_) return SQLITE_OK;
+        switch (action) {
+            case SQLITE_TRANSACTION:
+            case SQLITE_SAVEPOINT:
+            case SQLITE_ATTACH:
+            case SQLITE_DETACH:
+            case SQLITE_PRAGMA: return SQLITE_DENY;
+            default: return SQLITE_OK;
+        }
+    };
+    const auto watch_time = [](void* self) -> int {
+        const auto* const us = static_cast<group*>(self);
+        return us->deadline_ns_ != 0 && ns(us->time_.steady()) > us->deadline_ns_ ? 1 : 0;
+    };
+    constexpr int steps_between_looks = 4096;
+    sqlite3_set_authorizer(database_.handle(), authorize, this);
+    sqlite3_progress_handler(database_.handle(), steps_between_looks, watch_time, this);
+}
+
+result<> group::begin() { return begin_.run(); }
+
+void group::roll_back() {
+    if (!transaction_is_gone()) POSTHORN_ASSERT(roll_back_.run().has_value());
+}
+
+result<bool> group::changed_by_others() {
+    const reset_at_end reset(data_version_);
+    auto row = data_version_.step();
+    if (!row) return std::unexpected(std::move(row).error());
+    return std::exchange(data_version_seen_, data_version_.integer(0)) != data_version_seen_;
+}
+
+std::chrono::nanoseconds group::unit_age() const {
+    const std::int64_t started = unit_started_ns_.load(std::memory_order_relaxed);
+    return std::chrono::nanoseconds{started == 0 ? 0 : ns(time_.steady()) - started};
+}
+
+bool group::transaction_is_gone() const { return sqlite3_get_autocommit(database_.handle()) != 0; }
+
+result<> group::run_work(member& one) {
+    const std::int64_t now = ns(time_.steady());
+    unit_started_ns_.store(now, std::memory_order_relaxed);
+    deadline_ns_ = now + std::chrono::nanoseconds(one.work.limit).count();
+    running_unit = units_only_ = true;
+    result<> outcome;
+    try {
+        outcome = one.work.work(*transaction_);
+    } catch (const error& thrown) {
+        outcome = std::unexpected(thrown);
+    } catch (const std::exception& thrown) {
+        outcome = fail(error_code::statement_failed, "the unit threw: {}", thrown.what());
+    } catch (...) {
+        outcome = fail(error_code::statement_failed, "the unit threw something unknown");
+    }
+    running_unit = units_only_ = false;
+    deadline_ns_ = 0;
+    unit_started_ns_.store(0, std::memory_order_relaxed);
+    return outcome;
+}
+
+// False if the whole transaction is gone with it.
+bool group::run(member& one) {
+    if (!savepoint_.run()) return false;
+    one.outcome = run_work(one);
+    one.enqueued = transaction_->outbox().take_enqueued();
+    one.received = transaction_->inbox().take_received();
+    if (transaction_is_gone()) {
+        if (one.outcome)
+            one.outcome = fail(error_code::statement_failed,
+                               "a statement of the unit rolled the whole transaction back; do not "
+                               "use OR ROLLBACK");
+        one.settled = true;
+        return false;
+    }
+    // Found at COMMIT, a deferred violation would take the others along.
+    int violations = 0;
+    int highest = 0;
+    sqlite3_db_status(database_.handle(), SQLITE_DBSTATUS_DEFERRED_FKS, &violations, &highest, 0);
+    if (one.outcome && violations != 0)
+        one.outcome =
+            fail(error_code::statement_failed, "FOREIGN KEY constraint failed (deferred)");
+    if (one.outcome) return release_.run().has_value();
+    one.enqueued.clear();
+    one.received.clear();
+    return roll_back_to_.run().has_value() && release_.run().has_value();
+}
+
+result<> group::log_changes(std::span<member> members) {
+    std::vector<std::int64_t> enqueued;
+    std::vector<std::int64_t> received;
+    for (const auto& one : members) {
+        for (const auto& row : one.enqueued) enqueued.push_back(row.seq);
+        received.insert(received.end(), one.received.begin(), one.received.end());
+    }
+    const auto now = time_.wall();
+    POSTHORN_TRY(transaction_->log().append("outbox.enqueued", std::move(enqueued), now));
+    return transaction_->log().append("inbox.received", std::move(received), now);
+}
+
+commit_end group::commit(std::span<member> members) {
+    for (auto& one : members) {
+        if (one.settled || run(one)) continue;
+        roll_back();
+        return commit_end::lost;
+    }
+    if (auto logged = log_changes(members); !logged) {
+        roll_back();
+        for (auto& one : members)
+            if (!one.settled) one.outcome = logged;
+        return commit_end::refused;
+    }
+    return conclude(members);
+}
+
+commit_end group::conclude(std::span<member> members) {
+    const auto committed = commit_.run();
+    if (committed) return commit_end::committed;
+    const auto code = committed.error().code();
+    const bool constraint =
+        (sqlite3_extended_errcode(database_.handle()) & 0xff) == SQLITE_CONSTRAINT;
+    const bool refused = code == error_code::store_full || code == error_code::store_busy;
+    if (refused || constraint) roll_back();
+    if (constraint) return commit_end::lost;
+    const result<> outcome =
+        refused ? result<>(std::unexpected(committed.error()))
+                : fail(error_code::commit_in_doubt,
+                       "{}; whether this commit took hold shows after a restart: repeat it with "
+                       "the same message id",
+                       committed.error().what());
+    for (auto& one : members)
+        if (!one.settled && (one.outcome || !refused)) one.outcome = outcome;
+    return refused ? commit_end::refused : commit_end::in_doubt;
+}
+
+}  // namespace posthorn::sqlite

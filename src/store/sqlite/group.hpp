@@ -1,0 +1,83 @@
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "base/clock.hpp"
+#include "store/sqlite/connection.hpp"
+#include "store/sqlite/unit_transaction.hpp"
+#include "store/store.hpp"
+
+namespace posthorn::sqlite {
+
+/// A unit on its way through a commit.
+struct member {
+    unit work;
+    result<> outcome{};
+    bool settled = false;  // Its outcome is final and it takes no part in another try.
+    std::vector<outbox_row> enqueued{};
+    std::vector<std::int64_t> received{};
+};
+
+/// How an attempt to commit a group ended.
+enum class commit_end : std::uint8_t {
+    committed,  // Every member has its outcome.
+    refused,    // Nothing was stored; every member has the reason.
+    lost,       // One member broke the transaction and has its outcome; try the others one by one.
+    in_doubt,   // Nobody knows what is on disk: stop.
+};
+
+/// Runs units in one transaction, each in its own SAVEPOINT, and commits them with one sync.
+///
+/// Lifetime: not past its connection.
+/// Threads:  the writer's, but for `unit_age`.
+class group {
+public:
+    static result<std::unique_ptr<group>> open(connection& database, const clock& time);
+    ~group();
+    group(const group&) = delete;
+    group& operator=(const group&) = delete;
+
+    /// Takes the write lock.
+    result<> begin();
+    /// Runs the members that are not settled and commits. `begin` came before.
+    commit_end commit(std::span<member> members);
+    /// Gives the write lock back; nothing was changed.
+    void roll_back();
+    /// Whether somebody else committed since the last call.
+    result<bool> changed_by_others();
+
+    [[nodiscard]] std::chrono::nanoseconds unit_age() const;
+    /// Whether the calling thread is running a unit of any store.
+    [[nodiscard]] static bool inside_unit() noexcept;
+
+private:
+    group(connection& database, const clock& time) : database_(database), time_(time) {}
+    bool run(member& one);
+    result<> run_work(member& one);
+    result<> log_changes(std::span<member> members);
+    commit_end conclude(std::span<member> members);
+    [[nodiscard]] bool transaction_is_gone() const;
+    void guard_units();
+
+    connection& database_;
+    const clock& time_;
+    std::unique_ptr<unit_transaction> transaction_;
+    statement begin_;
+    statement commit_;
+    statement roll_back_;
+    statement savepoint_;
+    statement release_;
+    statement roll_back_to_;
+    statement data_version_;
+    std::int64_t data_version_seen_ = 0;
+    bool units_only_ = false;  // What the authorizer allows.
+    std::int64_t deadline_ns_ = 0;
+    std::atomic<std::int64_t> unit_started_ns_ = 0;
+};
+
+}  // namespace posthorn::sqlite

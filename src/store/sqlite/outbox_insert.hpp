@@ -1,0 +1,30 @@
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+#include <posthorn/message.hpp>
+
+#include "store/sqlite/connection.hpp"
+
+namespace posthorn::sqlite {
+
+/// Stores a message as a pending row; the one INSERT behind all ways in that go through Posthorn.
+inline constexpr std::string_view outbox_insert_sql =
+    "INSERT INTO outbox_messages (message_id, correlation_id, message_type, destination, endpoint,"
+    " payload, headers, max_retries, next_retry_at, created_at, expires_at, deliver_at, parent_id,"
+    " causation_id, tenant, order_key, dedupe_key, priority, content_type)"
+    " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)";
+
+/// Binds and runs it; gives the row's `seq`. An id that is there is `error_code::duplicate_id`.
+result<std::int64_t> insert_message(statement& insert, const message& body);
+
+/// Milliseconds since 1970, as stored.
+[[nodiscard]] inline std::int64_t to_ms(wall_time time) noexcept {
+    return time.time_since_epoch().count();
+}
+[[nodiscard]] inline wall_time from_ms(std::int64_t ms) noexcept {
+    return wall_time{std::chrono::milliseconds{ms}};
+}
+
+}  // namespace posthorn::sqlite

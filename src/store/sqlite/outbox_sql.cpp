@@ -1,0 +1,99 @@
+#include "store/sqlite/outbox_sql.hpp"
+
+#include <array>
+
+#include <sqlite3.h>
+
+#include "base/assert.hpp"
+#include "store/sqlite/outbox_insert.hpp"
+#include "store/sqlite/prepare_all.hpp"
+
+namespace posthorn::sqlite {
+
+result<outbox_sql> outbox_sql::open(connection& database, const clock& time) {
+    outbox_sql table;
+    table.time_ = &time;
+    POSTHORN_TRY(prepare_all(
+        database,
+        {{&table.insert_, outbox_insert_sql},
+         {&table.send_,
+          "UPDATE outbox_messages SET status = 'Sent', sent_at = ?2, last_attempt_at = ?2"
+          " WHERE seq = ?1 AND status = 'Pending'"},
+         {&table.close_,
+          "UPDATE outbox_messages SET status = ?2, retry_count = retry_count + ?3,"
+          " last_attempt_at = CASE WHEN ?3 THEN ?4 ELSE last_attempt_at END,"
+          " last_error = coalesce(?5, last_error), resolution = ?6"
+          " WHERE seq = ?1 AND status = 'Pending'"},
+         {&table.retry_,
+          "UPDATE outbox_messages SET retry_count = retry_count + ?2, next_retry_at = ?3,"
+          " last_attempt_at = ?4, last_error = coalesce(?5, last_error)"
+          " WHERE seq = ?1 AND status = 'Pending'"},
+         // Numbered over all rounds: a requeued message keeps its earlier attempts.
+         {&table.attempt_,
+          "INSERT INTO outbox_attempts (seq, attempt, at, error) SELECT ?1, coalesce("
+          "(SELECT max(attempt) FROM outbox_attempts WHERE seq = ?1), 0) + 1, ?2, ?3"},
+         {&table.epoch_, "SELECT epoch FROM posthorn_leases WHERE name = 'dispatcher'"}}));
+    return table;
+}
+
+result<std::int64_t> outbox_sql::insert(message body) {
+    auto seq = insert_message(insert_, body);
+    if (seq) enqueued_.push_back({.seq = *seq, .body = std::move(body)});
+    return seq;
+}
+
+result<> outbox_sql::require_epoch(std::int64_t epoch) {
+    const reset_at_end reset(epoch_);
+    auto row = epoch_.step();
+    if (!row) return std::unexpected(std::move(row).error());
+    if (*row && epoch_.integer(0) == epoch) return {};
+    return fail(error_code::lease_lost, "epoch {} is over; another node dispatches this outbox now",
+                epoch);
+}
+
+result<> outbox_sql::settle_one(const settlement& outcome) {
+    const bool retry = outcome.to == outbox_status::pending;
+    if (outcome.to == outbox_status::sent) {
+        send_.bind(1, outcome.seq);
+        send_.bind(2, to_ms(outcome.at));
+        return send_.run();
+    }
+    auto& update = retry ? retry_ : close_;
+    update.bind(1, outcome.seq);
+    if (retry) {
+        update.bind(2, std::int64_t{outcome.charged});
+        update.bind(3, to_ms(outcome.next_attempt_at));
+    } else {
+        update.bind(2, to_string(outcome.to));
+        update.bind(3, std::int64_t{outcome.charged});
+        update.bind_or_null(6, outcome.resolution);
+    }
+    update.bind(4, to_ms(outcome.at));
+    update.bind_or_null(5, outcome.error);
+    return update.run();
+}
+
+result<std::int64_t> outbox_sql::settle(std::span<const settlement> outcomes, std::int64_t epoch) {
+    POSTHORN_TRY(require_epoch(epoch));
+    sqlite3* const database = sqlite3_db_handle(send_.handle());
+    std::array<std::vector<std::int64_t>, 5> settled;  // By outbox_status.
+    std::int64_t changed = 0;
+    for (const auto& outcome : outcomes) {
+        POSTHORN_TRY(settle_one(outcome));
+        if (sqlite3_changes(database) == 0) continue;  // A person was quicker.
+        ++changed;
+        settled[static_cast<std::size_t>(outcome.to)].push_back(outcome.seq);
+        if (!outcome.charged || outcome.error.empty()) continue;
+        attempt_.bind(1, outcome.seq);
+        attempt_.bind(2, to_ms(outcome.at));
+        attempt_.bind(3, std::string_view(outcome.error));
+        POSTHORN_TRY(attempt_.run());
+    }
+    static constexpr std::array<std::string_view, 5> kinds{
+        "outbox.retry", "outbox.sent", "outbox.dead", "outbox.expired", "outbox.resolved"};
+    for (std::size_t i = 0; i < kinds.size(); ++i)
+        POSTHORN_TRY(log_->append(kinds[i], std::move(settled[i]), time_->wall()));
+    return changed;
+}
+
+}  // namespace posthorn::sqlite

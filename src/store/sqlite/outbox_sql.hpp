@@ -1,0 +1,66 @@
+#pragma once
+
+#include <functional>
+#include <vector>
+
+#include "store/outbox_table.hpp"
+#include "store/sqlite/change_log.hpp"
+#include "store/sqlite/connection.hpp"
+
+namespace posthorn::sqlite {
+
+/// The outbox inside a write transaction.
+///
+/// Lifetime: as its connection.
+/// Threads:  the writer's.
+class outbox_sql final : public outbox_table {
+public:
+    static result<outbox_sql> open(connection& database, const clock& time);
+
+    result<std::int64_t> insert(message body) override;
+    result<std::int64_t> settle(std::span<const settlement> outcomes, std::int64_t epoch) override;
+
+    /// What the present unit inserted, for the hot path and the change log.
+    std::vector<outbox_row> take_enqueued() { return std::exchange(enqueued_, {}); }
+    void use_log(change_log& log) { log_ = &log; }
+
+private:
+    result<> settle_one(const settlement& outcome);
+    result<> require_epoch(std::int64_t epoch);
+
+    const clock* time_ = nullptr;
+    change_log* log_ = nullptr;
+    statement insert_;
+    statement send_;
+    statement close_;
+    statement retry_;
+    statement attempt_;
+    statement epoch_;
+    std::vector<outbox_row> enqueued_;
+};
+
+/// The outbox as a reading connection sees it.
+class outbox_reading final : public outbox_reader {
+public:
+    /// `source` is the service's own id, which its messages carry.
+    static result<outbox_reading> open(connection& database, std::string source);
+
+    result<std::vector<std::string>> due_destinations(wall_time now) override;
+    result<outbox_page> due(std::string_view destination, wall_time now,
+                            std::size_t limit) override;
+    result<std::optional<wall_time>> next_due() override;
+    result<std::optional<outbox_row>> find(const uuid& id) override;
+    result<std::optional<outbox_status>> status(const uuid& id) override;
+    result<outbox_counts> counts() override;
+
+private:
+    std::string source_;
+    statement destinations_;
+    statement due_;
+    statement next_due_;
+    statement find_;
+    statement status_;
+    statement counts_;
+};
+
+}  // namespace posthorn::sqlite

@@ -1,0 +1,125 @@
+#include "store/sqlite/sqlite_store.hpp"
+
+#include <future>
+#include <utility>
+
+#include "store/sqlite/group.hpp"
+#include "store/sqlite/migrate.hpp"
+#include "store/sqlite/reader_pool.hpp"
+#include "store/sqlite/wal_guard.hpp"
+#include "store/sqlite/writer.hpp"
+
+namespace posthorn::sqlite {
+namespace {
+
+/// The store on one SQLite file: a writer, a few readers and the guard.
+class sqlite_store final : public store {
+public:
+    static result<std::unique_ptr<store>> open(const sqlite_options& options,
+                                               const sqlite_seams& seams);
+    ~sqlite_store() override {
+        if (writer_) stop();
+    }
+    sqlite_store(const sqlite_store&) = delete;
+    sqlite_store& operator=(const sqlite_store&) = delete;
+
+    void submit(unit work) override {
+        std::vector<unit> one;
+        one.push_back(std::move(work));
+        writer_->submit(std::move(one));
+    }
+    void submit(std::vector<unit> work) override { writer_->submit(std::move(work)); }
+    result<> read(const std::function<result<>(store_reader&)>& look) override {
+        return readers_->read(look);
+    }
+    void listen(commit_listener* listener) override { writer_->listen(listener); }
+    result<bool> changed_by_others() override;
+    void barrier(unit::done_type done) override;
+    [[nodiscard]] std::chrono::nanoseconds unit_age() const override { return group_->unit_age(); }
+    result<> check_integrity() override { return readers_->check(true); }
+    void stop() override { writer_->stop(); }
+
+private:
+    sqlite_store() = default;
+
+    // In the order of their making; they go the other way round.
+    std::unique_ptr<connection> database_;
+    std::unique_ptr<wal_guard> guard_;
+    std::unique_ptr<group> group_;
+    std::unique_ptr<reader_pool> readers_;
+    std::unique_ptr<writer> writer_;
+};
+
+// Only the writer's own connection tells a foreign commit from one of ours.
+result<bool> sqlite_store::changed_by_others() {
+    if (group::inside_unit())
+        return fail(error_code::inside_unit, "this waits for the writer; call it outside of units");
+    std::promise<result<bool>> answer;
+    writer_->post([&] { answer.set_value(group_->changed_by_others()); });
+    return answer.get_future().get();
+}
+
+void sqlite_store::barrier(unit::done_type done) {
+    // It must change a page: an empty commit syncs nothing.
+    submit({.work = [](store_transaction& tx) -> result<> {
+                auto changed = tx.execute(
+                    "UPDATE posthorn_meta SET value = value + 1 WHERE name = 'barrier'", {});
+                if (!changed) return std::unexpected(std::move(changed).error());
+                return {};
+            },
+            .done = std::move(done)});
+}
+
+result<> prepare_file(connection& database, const sqlite_options& options) {
+    // Only a file without tables takes this; in others it changes nothing.
+    POSTHORN_TRY(database.execute("PRAGMA auto_vacuum = INCREMENTAL"));
+    POSTHORN_TRY(database.execute("PRAGMA journal_mode = WAL"));
+    POSTHORN_TRY(database.execute(options.sync == synchronous::full
+                                      ? "PRAGMA synchronous = FULL"
+                                      : "PRAGMA synchronous = NORMAL"));
+    return database.execute(
+        "PRAGMA cache_size = -8000; PRAGMA temp_store = MEMORY; PRAGMA mmap_size = 0;"
+        "PRAGMA foreign_keys = ON; PRAGMA wal_autocheckpoint = 0;"
+        "PRAGMA journal_size_limit = 67108864");
+}
+
+result<std::unique_ptr<store>> sqlite_store::open(const sqlite_options& options,
+                                                  const sqlite_seams& seams) {
+    std::unique_ptr<sqlite_store> made(new sqlite_store);
+    const open_options file{.path = options.path, .vfs = options.vfs, .create = true};
+    auto database = connection::open(file);
+    if (!database) return std::unexpected(std::move(database).error());
+    made->database_ = std::make_unique<connection>(*std::move(database));
+    POSTHORN_TRY(prepare_file(*made->database_, options));
+
+    std::vector<migration_set> sets{store_tables()};
+    sets.insert(sets.end(), options.migrations.begin(), options.migrations.end());
+    POSTHORN_TRY(migrate(*made->database_, sets, seams.time));
+
+    auto guard = wal_guard::open(file);
+    if (!guard) return std::unexpected(std::move(guard).error());
+    made->guard_ = *std::move(guard);
+    auto commits = group::open(*made->database_, seams.time);
+    if (!commits) return std::unexpected(std::move(commits).error());
+    made->group_ = *std::move(commits);
+    auto readers = reader_pool::open(file, options.service, options.readers);
+    if (!readers) return std::unexpected(std::move(readers).error());
+    made->readers_ = *std::move(readers);
+    if (options.check != check_at_start::none)
+        POSTHORN_TRY(made->readers_->check(options.check == check_at_start::full));
+
+    made->guard_->hold();
+    made->writer_ = std::make_unique<writer>(
+        *made->database_, *made->group_, *made->guard_, seams.time, seams.writer, seams.log,
+        writer_options{.shared = options.shared,
+                       .wal_pages_checkpoint = options.wal_pages_checkpoint});
+    return made;
+}
+
+}  // namespace
+
+result<std::unique_ptr<store>> open(const sqlite_options& options, const sqlite_seams& seams) {
+    return sqlite_store::open(options, seams);
+}
+
+}  // namespace posthorn::sqlite

@@ -1,0 +1,40 @@
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/clock.hpp"
+#include "base/executor.hpp"
+#include "base/log.hpp"
+#include "store/migration.hpp"
+#include "store/store.hpp"
+
+namespace posthorn::sqlite {
+
+enum class synchronous : std::uint8_t { full, normal };
+enum class check_at_start : std::uint8_t { none, quick, full };
+
+struct sqlite_options {
+    std::string path;
+    std::string service;  // Its own id, the source of its messages.
+    std::string vfs{};    // For tests: another disk.
+    synchronous sync = synchronous::full;
+    check_at_start check = check_at_start::quick;
+    bool shared = false;  // Other processes write the file too.
+    std::size_t readers = 2;
+    int wal_pages_checkpoint = 1'000;
+    std::vector<migration_set> migrations{};  // Of the folders above.
+};
+
+/// What the store is built from; outlives it.
+struct sqlite_seams {
+    const clock& time;
+    executor& writer;  // One thread, or inline.
+    logger& log;
+};
+
+/// Opens, or makes, the database of a service.
+result<std::unique_ptr<store>> open(const sqlite_options& options, const sqlite_seams& seams);
+
+}  // namespace posthorn::sqlite

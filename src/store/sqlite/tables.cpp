@@ -1,0 +1,121 @@
+// The tables of the store. Names of columns are those of the messaging document; times are integer
+// UTC milliseconds. Nothing here needs a function that plain SQLite lacks, so that any program can
+// insert a message.
+#include <array>
+
+#include "store/sqlite/migrate.hpp"
+
+namespace posthorn::sqlite {
+namespace {
+
+#define POSTHORN_NOW_MS                                \
+    "(CAST(strftime('%s','now') AS INTEGER) * 1000 + " \
+    "CAST(substr(strftime('%f','now'), 4) AS INTEGER))"
+
+// A UUIDv7: milliseconds, version, random bits, variant, random bits.
+#define POSTHORN_NEW_ID                                                                 \
+    "(lower(printf('%08x-%04x-7', " POSTHORN_NOW_MS " / 65536, " POSTHORN_NOW_MS        \
+    " % 65536) || substr(hex(randomblob(2)), 2) || '-' || "                             \
+    "substr('89ab', 1 + (random() & 3), 1) || substr(hex(randomblob(2)), 2) || '-' || " \
+    "hex(randomblob(6))))"
+
+constexpr std::string_view first =
+    "CREATE TABLE IF NOT EXISTS outbox_messages ("
+    " seq INTEGER PRIMARY KEY AUTOINCREMENT,"
+    " message_id TEXT NOT NULL UNIQUE DEFAULT " POSTHORN_NEW_ID
+    ","
+    " correlation_id TEXT,"
+    " message_type TEXT NOT NULL DEFAULT 'Signal',"
+    " destination TEXT NOT NULL,"
+    " endpoint TEXT NOT NULL,"
+    " payload TEXT NOT NULL,"
+    " headers TEXT,"
+    " status TEXT NOT NULL DEFAULT 'Pending'"
+    "   CHECK (status IN ('Pending', 'Sent', 'Dead', 'Expired', 'Resolved')),"
+    " retry_count INTEGER NOT NULL DEFAULT 0,"
+    " max_retries INTEGER NOT NULL DEFAULT 5,"
+    " next_retry_at INTEGER NOT NULL DEFAULT 0 CHECK (typeof(next_retry_at) = 'integer'),"
+    " last_attempt_at INTEGER CHECK (typeof(last_attempt_at) IN ('integer', 'null')),"
+    " last_error TEXT,"
+    " created_at INTEGER NOT NULL DEFAULT " POSTHORN_NOW_MS
+    "   CHECK (typeof(created_at) = 'integer'),"
+    " expires_at INTEGER NOT NULL DEFAULT (" POSTHORN_NOW_MS
+    " + 86400000)"
+    "   CHECK (typeof(expires_at) = 'integer'),"
+    " sent_at INTEGER CHECK (typeof(sent_at) IN ('integer', 'null')),"
+    " deliver_at INTEGER CHECK (typeof(deliver_at) IN ('integer', 'null')),"
+    " parent_id TEXT,"
+    " causation_id TEXT,"
+    " tenant TEXT,"
+    " order_key TEXT,"
+    " dedupe_key TEXT,"
+    " priority INTEGER NOT NULL DEFAULT 0,"
+    " content_type TEXT NOT NULL DEFAULT 'application/json',"
+    " resolution TEXT);"
+    // Due work by destination: what the dispatcher asks for, over and over.
+    "CREATE INDEX IF NOT EXISTS idx_outbox_status_retry"
+    " ON outbox_messages (destination, next_retry_at) WHERE status = 'Pending';"
+    // What waits for a person; small.
+    "CREATE INDEX IF NOT EXISTS idx_outbox_closed ON outbox_messages (status, seq)"
+    " WHERE status IN ('Dead', 'Expired', 'Resolved');"
+
+    "CREATE TABLE IF NOT EXISTS outbox_attempts ("
+    " seq INTEGER NOT NULL,"
+    " attempt INTEGER NOT NULL,"
+    " at INTEGER NOT NULL,"
+    " error TEXT NOT NULL,"
+    " PRIMARY KEY (seq, attempt)) WITHOUT ROWID;"
+
+    "CREATE TABLE IF NOT EXISTS inbox_messages ("
+    " seq INTEGER PRIMARY KEY,"
+    " source_service_id TEXT NOT NULL,"
+    " message_id TEXT NOT NULL,"
+    " endpoint TEXT NOT NULL,"
+    " body_hash BLOB NOT NULL,"
+    " processed_at INTEGER CHECK (typeof(processed_at) IN ('integer', 'null')),"
+    " response_payload TEXT,"
+    " expires_at INTEGER NOT NULL CHECK (typeof(expires_at) = 'integer'),"
+    " claim_owner TEXT,"
+    " claim_until INTEGER,"
+    " UNIQUE (source_service_id, message_id));"
+    "CREATE INDEX IF NOT EXISTS idx_inbox_expires ON inbox_messages (expires_at);"
+
+    "CREATE TABLE IF NOT EXISTS posthorn_leases ("
+    " name TEXT PRIMARY KEY,"
+    " owner TEXT,"
+    " epoch INTEGER NOT NULL,"
+    " beat INTEGER NOT NULL) WITHOUT ROWID;"
+
+    "CREATE TABLE IF NOT EXISTS posthorn_meta (name TEXT PRIMARY KEY, value) WITHOUT ROWID;"
+    "INSERT OR IGNORE INTO posthorn_meta VALUES ('barrier', 0);"
+
+    // One row for all that one commit did of a kind; `seqs` lists rows as ranges, such as 3-9,12.
+    "CREATE TABLE IF NOT EXISTS changes ("
+    " change_seq INTEGER PRIMARY KEY AUTOINCREMENT,"
+    " epoch INTEGER NOT NULL,"
+    " at INTEGER NOT NULL,"
+    " kind TEXT NOT NULL,"
+    " seqs TEXT NOT NULL);"
+
+    "CREATE VIEW IF NOT EXISTS posthorn_outbox AS SELECT seq, message_id, message_type,"
+    " destination, endpoint, status, retry_count, max_retries, last_error, correlation_id,"
+    " tenant, order_key, payload, headers, resolution,"
+    " strftime('%Y-%m-%dT%H:%M:%fZ', created_at / 1000.0, 'unixepoch') AS created_at,"
+    " strftime('%Y-%m-%dT%H:%M:%fZ', expires_at / 1000.0, 'unixepoch') AS expires_at,"
+    " strftime('%Y-%m-%dT%H:%M:%fZ', next_retry_at / 1000.0, 'unixepoch') AS next_retry_at,"
+    " strftime('%Y-%m-%dT%H:%M:%fZ', last_attempt_at / 1000.0, 'unixepoch') AS last_attempt_at,"
+    " strftime('%Y-%m-%dT%H:%M:%fZ', sent_at / 1000.0, 'unixepoch') AS sent_at"
+    " FROM outbox_messages;"
+    "CREATE VIEW IF NOT EXISTS posthorn_inbox AS SELECT source_service_id, message_id, endpoint,"
+    " response_payload,"
+    " strftime('%Y-%m-%dT%H:%M:%fZ', processed_at / 1000.0, 'unixepoch') AS processed_at,"
+    " strftime('%Y-%m-%dT%H:%M:%fZ', expires_at / 1000.0, 'unixepoch') AS expires_at"
+    " FROM inbox_messages;";
+
+constexpr std::array<migration, 1> steps{{{1, first}}};
+
+}  // namespace
+
+migration_set store_tables() noexcept { return {"store", steps}; }
+
+}  // namespace posthorn::sqlite

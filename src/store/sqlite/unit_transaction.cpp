@@ -1,0 +1,49 @@
+#include "store/sqlite/unit_transaction.hpp"
+
+#include <sqlite3.h>
+
+namespace posthorn::sqlite {
+
+result<std::unique_ptr<unit_transaction>> unit_transaction::open(connection& database,
+                                                                 const clock& time) {
+    std::unique_ptr<unit_transaction> made(new unit_transaction(database));
+    auto log = change_log::open(database);
+    if (!log) return std::unexpected(std::move(log).error());
+    made->log_ = *std::move(log);
+    auto outbox = outbox_sql::open(database, time);
+    if (!outbox) return std::unexpected(std::move(outbox).error());
+    made->outbox_ = *std::move(outbox);
+    made->outbox_.use_log(made->log_);
+    auto inbox = inbox_sql::open(database);
+    if (!inbox) return std::unexpected(std::move(inbox).error());
+    made->inbox_ = *std::move(inbox);
+    auto leases = lease_sql::open(database);
+    if (!leases) return std::unexpected(std::move(leases).error());
+    made->leases_ = *std::move(leases);
+    return made;
+}
+
+// A statement such as INSERT OR ROLLBACK ends the transaction. What ran after it would commit by
+// itself, outside of the group.
+result<> unit_transaction::require_open() const {
+    if (sqlite3_get_autocommit(database_.handle()) == 0) return {};
+    return fail(error_code::statement_failed,
+                "an earlier statement rolled the transaction back; end the unit");
+}
+
+result<std::int64_t> unit_transaction::execute(std::string_view sql,
+                                               std::span<const sql_param> with) {
+    POSTHORN_TRY(require_open());
+    const auto before = sqlite3_total_changes64(database_.handle());
+    POSTHORN_TRY(cache_.run(sql, with, nullptr));
+    const bool changed = sqlite3_total_changes64(database_.handle()) != before;
+    return changed ? sqlite3_changes64(database_.handle()) : 0;
+}
+
+result<> unit_transaction::query(std::string_view sql, std::span<const sql_param> with,
+                                 const row_visitor& visit) {
+    POSTHORN_TRY(require_open());
+    return cache_.run(sql, with, visit);
+}
+
+}  // namespace posthorn::sqlite

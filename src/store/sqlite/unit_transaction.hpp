@@ -1,0 +1,43 @@
+#pragma once
+
+#include <memory>
+
+#include "base/clock.hpp"
+#include "store/sqlite/change_log.hpp"
+#include "store/sqlite/inbox_sql.hpp"
+#include "store/sqlite/lease_sql.hpp"
+#include "store/sqlite/outbox_sql.hpp"
+#include "store/sqlite/statement_cache.hpp"
+#include "store/transaction.hpp"
+
+namespace posthorn::sqlite {
+
+/// The transaction that units see, on the writer's connection.
+///
+/// Lifetime: as the writer's connection; idle between units.
+/// Threads:  the writer's.
+class unit_transaction final : public store_transaction {
+public:
+    static result<std::unique_ptr<unit_transaction>> open(connection& database, const clock& time);
+
+    result<std::int64_t> execute(std::string_view sql, std::span<const sql_param> with) override;
+    result<> query(std::string_view sql, std::span<const sql_param> with,
+                   const row_visitor& visit) override;
+    outbox_sql& outbox() override { return outbox_; }
+    inbox_sql& inbox() override { return inbox_; }
+    lease_sql& leases() override { return leases_; }
+    [[nodiscard]] change_log& log() noexcept { return log_; }
+
+private:
+    explicit unit_transaction(connection& database) : database_(database), cache_(database) {}
+    result<> require_open() const;
+
+    connection& database_;
+    statement_cache cache_;
+    change_log log_;
+    outbox_sql outbox_;
+    inbox_sql inbox_;
+    lease_sql leases_;
+};
+
+}  // namespace posthorn::sqlite

@@ -1,0 +1,205 @@
+#include "store/sqlite/writer.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include <sqlite3.h>
+
+#include "base/assert.hpp"
+
+namespace posthorn::sqlite {
+
+writer::writer(connection& database, group& commits, wal_guard& guard, const clock& time,
+               executor& thread, logger& log, writer_options options)
+    : group_(commits), guard_(guard), time_(time), thread_(thread), log_(log), options_(options) {
+    const auto note_pages = [](void* self, sqlite3*, const char*, int pages) -> int {
+        static_cast<writer*>(self)->wal_pages_ = pages;
+        return SQLITE_OK;
+    };
+    sqlite3_wal_hook(database.handle(), note_pages, this);
+}
+
+void writer::listen(commit_listener* listener) {
+    const std::scoped_lock lock(mutex_);
+    listener_ = listener;
+}
+
+void writer::submit(std::vector<unit> work) {
+    std::optional<error> refused;
+    {
+        const std::scoped_lock lock(mutex_);
+        if (failed_)
+            refused = failed_;
+        else if (stopping_)
+            refused =
+                error(error_code::closed, "the store is stopping; send again after a restart");
+        else
+            for (auto& one : work) (one.lazy ? lazy_ : queue_).push_back(std::move(one));
+    }
+    if (refused) {
+        for (auto& one : work)
+            if (one.done) one.done(std::unexpected(*refused));
+        return;
+    }
+    schedule_if_needed();
+}
+
+void writer::schedule_if_needed() {
+    {
+        const std::scoped_lock lock(mutex_);
+        if (scheduled_ || !is_wanted()) return;
+        scheduled_ = true;
+    }
+    thread_.post([this] { work(); });
+}
+
+bool writer::is_wanted() const { return !queue_.empty() || (stopping_ && !lazy_.empty()); }
+
+void writer::work() {
+    if (auto members = take_group(); !members.empty()) commit(std::move(members));
+    {
+        const std::scoped_lock lock(mutex_);
+        scheduled_ = is_wanted();
+        if (!scheduled_) {
+            idle_.notify_all();
+            return;  // Whoever waits in stop() may destroy us now.
+        }
+    }
+    thread_.post([this] { work(); });
+}
+
+std::vector<member> writer::take_group() {
+    const std::scoped_lock lock(mutex_);
+    std::vector<member> members;
+    const auto take = [&](std::deque<unit>& from) {
+        while (!from.empty() && members.size() < options_.units_max) {
+            members.push_back({.work = std::move(from.front())});
+            from.pop_front();
+        }
+    };
+    take(queue_);
+    take(lazy_);
+    return members;
+}
+
+// A WAL index that needs recovery needs the lock that the guard holds.
+result<> writer::begin() {
+    auto begun = group_.begin();
+    constexpr int tries_max = 10;
+    for (int tries = 0;
+         !begun && begun.error().code() == error_code::store_busy && tries < tries_max; ++tries) {
+        if (!guard_.holds()) break;
+        guard_.release();
+        begun = group_.begin();
+    }
+    guard_.hold();
+    return begun;
+}
+
+void writer::commit(std::vector<member> members) {
+    const auto started = time_.steady();
+    switch (try_commit(members)) {
+        case commit_end::lost: commit_alone(members); break;
+        case commit_end::in_doubt: fail_stop(members.front().outcome.error()); break;
+        case commit_end::committed:
+        case commit_end::refused: break;
+    }
+    const auto held = time_.steady() - started;
+    answer(members);
+    checkpoint_if_due();
+    leave_gap(held);
+}
+
+commit_end writer::try_commit(std::span<member> members) {
+    if (auto begun = begin(); !begun) {
+        for (auto& one : members)
+            if (!one.settled) one.outcome = begun;
+        return commit_end::refused;
+    }
+    if (const auto foreign = group_.changed_by_others(); foreign && *foreign) {
+        const std::scoped_lock lock(mutex_);
+        if (listener_ != nullptr) listener_->foreign_commit();
+    }
+    return group_.commit(members);
+}
+
+void writer::commit_alone(std::vector<member>& members) {
+    for (auto& one : members) {
+        if (one.settled) continue;
+        one.outcome = {};
+        switch (try_commit({&one, 1})) {
+            case commit_end::committed:
+            case commit_end::refused: break;
+            case commit_end::lost:
+                if (one.outcome)
+                    one.outcome = fail(error_code::statement_failed,
+                                       "the unit's transaction could not be committed");
+                break;
+            case commit_end::in_doubt: fail_stop(one.outcome.error()); return;
+        }
+        one.settled = true;
+    }
+}
+
+void writer::answer(std::vector<member>& members) {
+    std::vector<outbox_row> enqueued;
+    for (auto& one : members) {
+        if (!one.outcome) continue;
+        std::ranges::move(one.enqueued, std::back_inserter(enqueued));
+    }
+    if (!enqueued.empty()) {
+        const std::scoped_lock lock(mutex_);
+        if (listener_ != nullptr) listener_->committed(std::move(enqueued));
+    }
+    for (auto& one : members)
+        if (one.work.done) one.work.done(std::move(one.outcome));
+}
+
+void writer::fail_stop(const error& cause) {
+    log_.error("Store: stopped, because a commit is in doubt: {Error}", {{"Error", cause.what()}});
+    std::vector<unit> refused;
+    const error failed(error_code::store_failed,
+                       "the store has stopped after a failed commit; restart the service");
+    {
+        const std::scoped_lock lock(mutex_);
+        failed_ = failed;
+        std::ranges::move(queue_, std::back_inserter(refused));
+        std::ranges::move(lazy_, std::back_inserter(refused));
+        queue_.clear();
+        lazy_.clear();
+    }
+    for (auto& one : refused)
+        if (one.done) one.done(std::unexpected(failed));
+}
+
+void writer::leave_gap(std::chrono::nanoseconds held) {
+    if (!options_.shared) return;
+    constexpr std::chrono::nanoseconds gap_min = std::chrono::microseconds{200};
+    {
+        const std::scoped_lock lock(mutex_);
+        if (queue_.empty()) return;  // The lock is free anyway.
+    }
+    thread_.rest(std::max(held, gap_min));
+}
+
+void writer::checkpoint_if_due() {
+    if (wal_pages_ < options_.wal_pages_checkpoint || !guard_.holds()) return;
+    if (!begin()) return;
+    if (auto done = guard_.checkpoint(); !done)
+        log_.warn("Store: checkpoint failed: {Error}", {{"Error", done.error().what()}});
+    group_.roll_back();
+    wal_pages_ = 0;
+}
+
+void writer::stop() {
+    {
+        const std::scoped_lock lock(mutex_);
+        stopping_ = true;
+    }
+    schedule_if_needed();
+    std::unique_lock lock(mutex_);
+    idle_.wait(lock, [this] { return !scheduled_ && queue_.empty() && lazy_.empty(); });
+    listener_ = nullptr;
+}
+
+}  // namespace posthorn::sqlite

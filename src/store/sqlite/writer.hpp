@@ -1,0 +1,75 @@
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <condition_variable>
+#include <deque>
+#include <mutex>
+#include <optional>
+#include <vector>
+
+#include "base/executor.hpp"
+#include "base/log.hpp"
+#include "store/sqlite/group.hpp"
+#include "store/sqlite/wal_guard.hpp"
+#include "store/store.hpp"
+
+namespace posthorn::sqlite {
+
+struct writer_options {
+    bool shared = false;  // Other processes write too: leave them gaps.
+    std::size_t units_max = 2'000;
+    int wal_pages_checkpoint = 1'000;
+};
+
+/// The one that writes: takes what is queued, commits it as a group, answers all.
+///
+/// While a sync is under way the next group gathers by itself.
+///
+/// Lifetime: `stop()` has returned before it is destroyed.
+/// Threads:  any; the work runs on the executor given, one job at a time.
+/// Cancel:   `stop()` refuses new units, commits what is queued, lazy units too.
+class writer {
+public:
+    writer(connection& database, group& commits, wal_guard& guard, const clock& time,
+           executor& thread, logger& log, writer_options options);
+
+    void submit(std::vector<unit> work);
+    void listen(commit_listener* listener);
+    /// Runs on the writer's thread between two groups.
+    void post(executor::job work) { thread_.post(std::move(work)); }
+    void stop();
+
+private:
+    void schedule_if_needed();
+    [[nodiscard]] bool is_wanted() const;
+    void work();
+    std::vector<member> take_group();
+    void commit(std::vector<member> members);
+    void commit_alone(std::vector<member>& members);
+    commit_end try_commit(std::span<member> members);
+    void answer(std::vector<member>& members);
+    void fail_stop(const error& cause);
+    void leave_gap(std::chrono::nanoseconds held);
+    void checkpoint_if_due();
+    result<> begin();
+
+    group& group_;
+    wal_guard& guard_;
+    const clock& time_;
+    executor& thread_;
+    logger& log_;
+    writer_options options_;
+    std::atomic<int> wal_pages_ = 0;
+
+    std::mutex mutex_;  // For the members below.
+    std::deque<unit> queue_;
+    std::deque<unit> lazy_;
+    bool scheduled_ = false;
+    bool stopping_ = false;
+    std::optional<error> failed_;
+    commit_listener* listener_ = nullptr;
+    std::condition_variable idle_;
+};
+
+}  // namespace posthorn::sqlite
