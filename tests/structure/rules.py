@@ -1,0 +1,109 @@
+"""The rules of the layout as data. check_structure.py applies them; change them here."""
+
+# --- Which folder of src/ may include which. Its own files, include/posthorn and the standard
+# library are open to every folder; a subfolder (store/sqlite) belongs to its first folder.
+BASE = {"base"}
+PURE = BASE | {"message"}
+WIRE = PURE | {"security", "transport"}
+BOTH = WIRE | {"store"}
+BOXES = BOTH | {"outbox", "inbox"}
+ABOVE = BOXES | {"webhook", "forward", "workflow", "engine"}
+
+LAYERS = {
+    "base": set(),
+    "message": BASE,
+    "security": PURE,
+    "store": PURE,
+    "transport": PURE | {"security"},
+    "outbox": BOTH,
+    "inbox": BOTH,
+    "webhook": BOXES,
+    "forward": BOXES,
+    "workflow": PURE,
+    "engine": ABOVE,
+    "admin": ABOVE,
+    "app": ABOVE | {"admin"},
+}
+
+# The same for the folders beside src/: which folders of src/ their files may include.
+OUTSIDE = {
+    "tests": set(LAYERS),
+    "bench": set(LAYERS) - {"app"},
+    "examples": set(),  # They show what a user writes, so the public headers must do.
+}
+
+# --- A heavy dependency stays in one folder: (name, regex on the include's path, where, advice).
+# tests/unit mirrors src/, so tests/unit/X may include what src/X may.
+HEAVY = [
+    ("SQLite", r"sqlite3(?:ext)?\.h", ["src/store/sqlite/*", "tests/*", "examples/*", "bench/*"],
+     "go through store/, or forward-declare `struct sqlite3;`"),
+    ("Boost.Beast", r"boost/beast\b.*", ["src/transport/http/*", "src/admin/*"],
+     "go through transport/http"),
+    ("toml++", r"toml\+\+/.*|toml\.hpp", ["src/app/*"], "take parsed options as a struct"),
+    ("CLI11", r"CLI/.*", ["src/app/cli/*"], "parse the command line in app/cli"),
+    ("spdlog", r"spdlog/.*", ["src/base/*"], "log through base/"),
+    ("prometheus-cpp", r"prometheus/.*", ["src/admin/*"],
+     "count in plain structs that admin/ reads"),
+    ("OpenSSL", r"openssl/.*|boost/asio/ssl\b.*", ["src/security/*", "src/transport/*"],
+     "go through security/"),
+    ("libpq", r"libpq-fe\.h|libpq/.*", ["src/store/postgres/*"], "go through store/"),
+    ("gRPC", r"(?:grpc|grpcpp|grpc\+\+|google/protobuf)/.*", ["src/transport/grpc/*"],
+     "go through transport/"),
+    ("simdjson", r"simdjson(?:\.h|/.*)", ["src/message/*"], "use the codecs of message/"),
+]
+
+# --- What touches the operating system does so in its seam: (what, regex on code, where, advice).
+SEAMS = [
+    ("reads a clock",
+     r"\b(?:system|steady|utc|file|tai|gps)_clock::now\b|\bhigh_resolution_clock\b"
+     r"|\busing\s+\w+\s*=\s*(?:std::)?(?:chrono::)?(?:system|steady)_clock\s*;"
+     r"|(?<![\w.>:])(?:std::|::)?time\s*\(\s*(?:nullptr|NULL|0|&\w+)\s*\)"
+     r"|\bstd::clock\s*\(|\b(?:gettimeofday|clock_gettime|timespec_get)\s*\(",
+     ["src/base/clock*", "tests/support/*", "tests/unit/base/clock*", "bench/*"],
+     "take a `clock&` (base/clock.hpp), which tests replace"),
+    ("draws entropy",
+     r"\brandom_device\b|(?<![\w.>:])(?:std::|::)?s?rand\s*\(|\b[dl]rand48\s*\("
+     r"|\b(?:getrandom|getentropy|arc4random\w*|RAND_bytes|uuid_generate\w*)\s*\(",
+     ["src/base/random*", "tests/support/*"],
+     "take a `random&` (base/random.hpp), which tests seed"),
+    ("makes its own random engine",
+     r"\bmt19937(?:_64)?\b|\bdefault_random_engine\b|\bminstd_rand0?\b|\branlux\d+\w*|\bknuth_b\b",
+     ["src/base/random*", "tests/*", "bench/*"],
+     "take a `random&` (base/random.hpp), which tests seed"),
+    ("opens a socket",
+     r"(?<![\w.>:])(?:::)?socket(?:pair)?\s*\(|(?<![\w>])::(?:connect|bind|listen|accept4?)\s*\("
+     r"|\bip::(?:tcp|udp)\b|\b(?:tcp|udp)::(?:socket|acceptor|resolver)\b"
+     r"|\blocal::(?:stream_protocol|datagram_protocol|connect_pair)\b|\bgetaddrinfo\s*\("
+     r"|\bbasic_(?:stream|datagram|raw)_socket\b|<sys/(?:socket|un)\.h>|<netinet/",
+     ["src/transport/*", "tests/support/*", "tests/unit/transport/*", "tests/integration/*",
+      "tests/conformance/*", "bench/*"],
+     "go through the transport interface (src/transport/)"),
+    ("starts a thread",
+     r"\bstd::(?:jthread|async)\b|\bstd::thread\b(?!::)|\bpthread_create\b|\basio::thread_pool\b"
+     r"|\bthrd_create\b",
+     ["src/base/executor*.hpp", "src/base/executor*.cpp", "src/base/io_threads*", "tests/*",
+      "bench/*"],
+     "run the work on an executor (base/executor.hpp)"),
+    ("makes a timer",
+     r"\b(?:steady_timer|system_timer|high_resolution_timer|deadline_timer|basic_waitable_timer)\b"
+     r"|\btimerfd_create\b|\btimer_create\b|\bsetitimer\b",
+     ["src/base/timer*.cpp", "src/base/clock*"],
+     "wait on the `timer` (base/timer.hpp), which follows virtual time in tests"),
+    ("sleeps",
+     # Members called sleep_for belong to our own `timer`, which is the seam.
+     r"\bthis_thread::sleep_\w+|\busing\s+namespace\s+std::this_thread\b|(?<![\w>])::sleep\s*\("
+     r"|(?<![\w.>:])sleep\s*\(\s*\d|\busleep\s*\(|\b(?:clock_)?nanosleep\s*\(",
+     ["src/base/timer*.cpp", "src/base/clock*"],
+     "wait on a condition, or on virtual time"),
+    ("detaches work",
+     r"\basio::detached\b|<boost/asio/detached\.hpp>|\.\s*detach\s*\(\s*\)",
+     ["src/base/task_group.*"],
+     "spawn it in a `task_group` (base/task_group.hpp), which joins it"),
+    ("spawns a coroutine",
+     r"\bco_spawn\b",
+     ["src/base/task_group.*", "src/base/with_timeout*", "tests/*", "bench/*"],
+     "spawn it in a `task_group` (base/task_group.hpp), which joins it"),
+]
+
+# --- How long a file may be: (folder, lines); the first that fits counts.
+LINES_MAX = [("tests/", 600), ("", 400)]

@@ -1,0 +1,163 @@
+#!/usr/bin/env python3
+"""Runs clang-tidy over the project's files, skipping those unchanged since they were last clean.
+
+A file is run again when it, a project header it includes, its compile command, .clang-tidy or
+clang-tidy itself changed. What the file includes is read from Ninja's records, so build first.
+"""
+
+import hashlib
+import json
+import os
+import re
+import shlex
+import shutil
+import subprocess
+import time
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+from common import arguments, code_only, main, read
+
+TOOL = "clang-tidy-19"
+
+
+def ninja_deps(build):
+    """output -> files it was made from, as absolute paths."""
+    run = subprocess.run(["ninja", "-C", str(build), "-t", "deps"], capture_output=True, text=True)
+    deps = {}
+    for line in run.stdout.splitlines():
+        if line.startswith("    "):
+            current.append((build / line.strip()).resolve())
+        elif ": #deps" in line:
+            current = deps.setdefault((build / line.split(": #deps")[0]).resolve(), [])
+    return deps
+
+
+def only_includes(path):
+    """True of a file that compiles a library's code and holds none of ours."""
+    return not re.sub(r"^[ \t]*#.*$", "", code_only(read(path)), flags=re.MULTILINE).strip()
+
+
+def commands(root, build):
+    """[(source, arguments, output)] of the project's own files, each source once."""
+    found = {}
+    for entry in json.loads(read(build / "compile_commands.json")):
+        source = (Path(entry["directory"]) / entry["file"]).resolve()
+        # Generated files, those that verify headers among them, lie in the build folder.
+        if source in found or not source.is_relative_to(root) or source.is_relative_to(build):
+            continue
+        words = shlex.split(entry["command"])
+        output = words[words.index("-o") + 1] if "-o" in words else ""
+        found[source] = (source, words, (Path(entry["directory"]) / output).resolve())
+    return [found[source] for source in sorted(found) if not only_includes(source)]
+
+
+def without_pch(words):
+    """The command with the precompiled header's text in place of its binary.
+
+    CMake names both. The text needs no build before it and shows the checks its macros too.
+    """
+    line = "\0".join(words)
+    return re.sub("\0-Xclang\0-include-pch\0-Xclang\0[^\0]*|\0-Winvalid-pch", "", line).split("\0")
+
+
+class Cache:
+    """One small file for each source that was clean, holding the key it was clean with."""
+
+    def __init__(self, root, build):
+        self.root, self.build = root, build
+        self.folder = build / "tidy-cache"
+        self.folder.mkdir(exist_ok=True)
+        self.deps = ninja_deps(build)
+        self.contents = {}
+        version = subprocess.run([TOOL, "--version"], capture_output=True).stdout
+        self.common = version + (root / ".clang-tidy").read_bytes()
+
+    def key(self, source, words, output):
+        """None where Ninja has no record of what the file includes: such a file is always run."""
+        if output not in self.deps:
+            return None
+        ours, outputs = {source}, [output]
+        while outputs:  # A precompiled header is an output with sources of its own.
+            for path in self.deps[outputs.pop()]:
+                if path.is_relative_to(self.root) and path not in ours:
+                    if path in self.deps:
+                        outputs.append(path)
+                    elif path.suffix != ".pch":
+                        ours.add(path)
+        digest = hashlib.sha256(self.common + "\0".join(words).encode())
+        for path in sorted(ours):
+            digest.update(f"{path}\0{self.content(path)}\0".encode())
+        return digest.hexdigest()
+
+    def content(self, path):
+        if path not in self.contents:
+            known = path.is_file()
+            self.contents[path] = hashlib.sha256(path.read_bytes()).hexdigest() if known else "gone"
+        return self.contents[path]
+
+    def slot(self, source):
+        return self.folder / source.relative_to(self.root).as_posix().replace("/", "__")
+
+    def is_clean(self, source, key):
+        slot = self.slot(source)
+        return key is not None and slot.is_file() and slot.read_text() == key
+
+    def keep(self, source, key):
+        if key is not None:
+            self.slot(source).write_text(key)
+
+
+def run_one(root, source, words):
+    """(what it printed or "", seconds)"""
+    began = time.monotonic()
+    run = subprocess.run([TOOL, "--quiet", f"--config-file={root / '.clang-tidy'}", str(source),
+                          "--",
+                          *without_pch(words)[1:]], capture_output=True, text=True, cwd=root)
+    noise = re.compile(r"^\d+ warnings? .*generated\.$|^Suppressed \d+|^Use -header-filter",
+                       re.MULTILINE)
+    text = run.stdout + "\n".join(l for l in run.stderr.splitlines() if not noise.search(l))
+    return (text.strip() or f"{TOOL} failed") if run.returncode else "", time.monotonic() - began
+
+
+def check():
+    parser = arguments(__doc__.splitlines()[0])
+    parser.add_argument("--build", type=Path, required=True,
+                        help="a build folder with its commands")
+    parser.add_argument("-j", "--jobs", type=int, default=os.cpu_count() or 1)
+    parser.add_argument("files", nargs="*", help="only sources whose path contains one of these")
+    options = parser.parse_args()
+    root, build = options.root.resolve(), options.build.resolve()
+    if not shutil.which(TOOL):
+        raise SystemExit(f"{TOOL} is not installed; run: apt-get install {TOOL}")
+    if not (build / "compile_commands.json").is_file():
+        raise SystemExit(f"{build}: no compile_commands.json; run: cmake --preset release")
+
+    cache = Cache(root, build)
+    jobs = [(source, words, cache.key(source, words, output))
+            for source, words, output in commands(root, build)
+            if not options.files or any(part in str(source) for part in options.files)]
+    due = [job for job in jobs if not cache.is_clean(job[0], job[2])]
+    print(f"{len(jobs)} files, {len(jobs) - len(due)} unchanged since they were clean", flush=True)
+
+    bad = []
+    with ThreadPoolExecutor(options.jobs) as pool:
+        runs = [(job, pool.submit(run_one, root, job[0], job[1])) for job in due]
+        for number, ((source, _, key), run) in enumerate(runs, 1):
+            findings, seconds = run.result()
+            name = source.relative_to(root)
+            print(f"[{number}/{len(due)}] {name} ({seconds:.1f} s)", flush=True)
+            if findings:
+                bad.append(name)
+                print(findings.replace(f"{root}/", ""), flush=True)
+            else:
+                cache.keep(source, key)
+    if bad:
+        print(f"findings in {len(bad)} file(s): mend them, or write // NOLINT(check): why")
+        return 1
+    print("ok: clang-tidy finds nothing")
+    return 0
+
+
+if __name__ == "__main__":
+    main(check)
