@@ -93,7 +93,7 @@ SEAMS = [
      # Members called sleep_for belong to our own `timer`, which is the seam.
      r"\bthis_thread::sleep_\w+|\busing\s+namespace\s+std::this_thread\b|(?<![\w>])::sleep\s*\("
      r"|(?<![\w.>:])sleep\s*\(\s*\d|\busleep\s*\(|\b(?:clock_)?nanosleep\s*\(",
-     ["src/base/timer*.cpp", "src/base/clock*"],
+     ["src/base/timer*.cpp", "src/base/clock*", "src/base/executor.cpp"],
      "wait on a condition, or on virtual time"),
     ("detaches work",
      r"\basio::detached\b|<boost/asio/detached\.hpp>|\.\s*detach\s*\(\s*\)",
