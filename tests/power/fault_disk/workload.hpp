@@ -44,6 +44,7 @@ private:
     bool commit_one();
     void live_until_the_cut();
     void judge();
+    void mend(std::uint64_t rows);
 
     workload_options options_;
     faults::dice chance_;
