@@ -92,6 +92,7 @@ TEST(disk_file, shows_zeros_and_never_old_bytes_where_it_was_truncated_and_grew_
         auto file = synced(4096, 'a');
         file.truncate(100);
         file.write(4095, filled(1, 'c'));
+        ASSERT_EQ(at(file, 2000), '\0');
         dice chance(seed);
         file.lose_power(chance, even);
         ASSERT_EQ(at(file, 50), 'a');

@@ -43,9 +43,12 @@ image image_after_a_cut(std::uint64_t seed) {
 }
 
 TEST(fault_disk, leaves_the_same_image_for_the_same_seed) {
-    EXPECT_EQ(image_after_a_cut(1), image_after_a_cut(1));
     std::set<image> different;
-    for (std::uint64_t seed = 1; seed <= 10; ++seed) different.insert(image_after_a_cut(seed));
+    for (std::uint64_t seed = 1; seed <= 10; ++seed) {
+        const auto first = image_after_a_cut(seed);
+        EXPECT_EQ(first, image_after_a_cut(seed)) << "seed " << seed;
+        different.insert(first);
+    }
     EXPECT_GT(different.size(), 4U);
 }
 
@@ -58,6 +61,28 @@ TEST(fault_disk, stops_at_the_operation_it_was_told) {
     EXPECT_EQ(db.run(insert(1, 20'000)), SQLITE_IOERR);
     EXPECT_FALSE(disk.powered());
     EXPECT_EQ(disk.operations(), before + 3);
+}
+
+// The sync is a commit's last operation; the disk may have done all of it, or nothing.
+std::int64_t rows_after_a_struck_sync(fault_disk::unsynced fate) {
+    fault_disk disk(1);
+    {
+        plain_database db(disk, "a.db");
+        EXPECT_EQ(db.run(schema), SQLITE_OK);
+        EXPECT_EQ(db.run(insert(1)), SQLITE_OK);
+        const auto before = disk.operations();
+        EXPECT_EQ(db.run(insert(2)), SQLITE_OK);
+        disk.cut_after_operations(disk.operations() - before - 1);
+        EXPECT_EQ(db.run(insert(3)), SQLITE_IOERR);
+        EXPECT_EQ(sqlite3_extended_errcode(db.handle()), SQLITE_IOERR_FSYNC);
+    }
+    disk.restore_power(fate);
+    return plain_database(disk, "a.db").number(count_rows);
+}
+
+TEST(fault_disk, leaves_a_commit_in_doubt_when_the_cut_strikes_its_sync) {
+    EXPECT_EQ(rows_after_a_struck_sync(fault_disk::unsynced::dropped), 2);
+    EXPECT_EQ(rows_after_a_struck_sync(fault_disk::unsynced::kept), 3);
 }
 
 TEST(fault_disk, keeps_handles_of_before_the_cut_dead) {
