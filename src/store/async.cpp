@@ -1,5 +1,7 @@
 #include "store/async.hpp"
 
+#include "base/run_on.hpp"
+
 namespace posthorn {
 namespace {
 
@@ -30,11 +32,7 @@ task<result<>> commit(store& where, unit::work_type work) {
 }
 
 task<result<>> read(store& where, executor& readers, std::function<result<>(store_reader&)> look) {
-    auto pending = std::make_shared<answer>();
-    readers.post([&where, look = std::move(look), done = deliver_to(pending)]() mutable {
-        done(where.read(look));
-    });
-    co_return co_await wait_for(std::move(pending));
+    return run_on(readers, [&where, look = std::move(look)] { return where.read(look); });
 }
 
 task<result<>> barrier(store& where) {

@@ -173,20 +173,38 @@ result<connection> connection::open(const open_options& options) {
     return opened;
 }
 
-result<statement> connection::prepare(std::string_view sql) {
-    sqlite3_stmt* raw = nullptr;
+namespace {
+
+result<sqlite3_stmt*> prepare_on(sqlite3* database, std::string_view sql, unsigned flags) {
+    sqlite3_stmt* prepared = nullptr;
     const char* rest = nullptr;
-    const int code = sqlite3_prepare_v3(handle_.get(), sql.data(), static_cast<int>(sql.size()),
-                                        SQLITE_PREPARE_PERSISTENT, &raw, &rest);
-    statement prepared;
-    prepared.handle_.reset(raw);
-    if (code != SQLITE_OK) return std::unexpected(last_error(handle_.get()));
-    if (raw == nullptr)
+    const int code = sqlite3_prepare_v3(database, sql.data(), static_cast<int>(sql.size()), flags,
+                                        &prepared, &rest);
+    if (code != SQLITE_OK) return std::unexpected(last_error(database));
+    if (prepared == nullptr)
         return fail(error_code::statement_failed, "the SQL is empty; give a statement");
     const std::string_view left = sql.substr(static_cast<std::size_t>(rest - sql.data()));
-    if (left.find_first_not_of(" \t\r\n;") != std::string_view::npos)
-        return fail(error_code::statement_failed, "one statement at a time; this is left over: {}",
-                    left.substr(0, 80));
+    if (left.find_first_not_of(" \t\r\n;") == std::string_view::npos) return prepared;
+    sqlite3_finalize(prepared);
+    return fail(error_code::statement_failed, "one statement at a time; this is left over: {}",
+                left.substr(0, 80));
+}
+
+}  // namespace
+
+result<statement> statement::prepare_once(sqlite3* database, std::string_view sql) {
+    auto raw = prepare_on(database, sql, 0);
+    if (!raw) return std::unexpected(std::move(raw).error());
+    statement prepared;
+    prepared.handle_.reset(*raw);
+    return prepared;
+}
+
+result<statement> connection::prepare(std::string_view sql) {
+    auto raw = prepare_on(handle_.get(), sql, SQLITE_PREPARE_PERSISTENT);
+    if (!raw) return std::unexpected(std::move(raw).error());
+    statement prepared;
+    prepared.handle_.reset(*raw);
     return prepared;
 }
 

@@ -24,6 +24,8 @@ namespace posthorn::sqlite {
 class statement final : public sql_row {
 public:
     statement() = default;
+    /// On a handle that is not ours.
+    static result<statement> prepare_once(sqlite3* database, std::string_view sql);
 
     void bind(int index, std::nullptr_t);
     void bind(int index, std::int64_t value);

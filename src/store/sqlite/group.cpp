@@ -6,18 +6,15 @@
 #include <sqlite3.h>
 
 #include "base/assert.hpp"
+#include "store/inside_unit.hpp"
 #include "store/sqlite/prepare_all.hpp"
 
 namespace posthorn::sqlite {
 namespace {
 
-thread_local bool running_unit = false;
-
 std::int64_t ns(steady_time time) { return time.time_since_epoch().count(); }
 
 }  // namespace
-
-bool group::inside_unit() noexcept { return running_unit; }
 
 result<std::unique_ptr<group>> group::open(connection& database, const clock& time) {
     std::unique_ptr<group> made(new group(database, time));
@@ -88,7 +85,8 @@ result<> group::run_work(member& one) {
     const std::int64_t now = ns(time_.steady());
     unit_started_ns_.store(now, std::memory_order_relaxed);
     deadline_ns_ = now + std::chrono::nanoseconds(one.work.limit).count();
-    running_unit = units_only_ = true;
+    const inside_unit_mark mark;
+    units_only_ = true;
     result<> outcome;
     try {
         outcome = one.work.work(*transaction_);
@@ -99,7 +97,7 @@ result<> group::run_work(member& one) {
     } catch (...) {
         outcome = fail(error_code::statement_failed, "the unit threw something unknown");
     }
-    running_unit = units_only_ = false;
+    units_only_ = false;
     deadline_ns_ = 0;
     unit_started_ns_.store(0, std::memory_order_relaxed);
     return outcome;

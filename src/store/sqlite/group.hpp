@@ -52,8 +52,6 @@ public:
     result<bool> changed_by_others();
 
     [[nodiscard]] std::chrono::nanoseconds unit_age() const;
-    /// Whether the calling thread is running a unit of any store.
-    [[nodiscard]] static bool inside_unit() noexcept;
 
 private:
     group(connection& database, const clock& time) : database_(database), time_(time) {}

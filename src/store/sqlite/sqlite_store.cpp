@@ -3,6 +3,7 @@
 #include <future>
 #include <utility>
 
+#include "store/inside_unit.hpp"
 #include "store/sqlite/group.hpp"
 #include "store/sqlite/migrate.hpp"
 #include "store/sqlite/reader_pool.hpp"
@@ -52,8 +53,7 @@ private:
 
 // Only the writer's own connection tells a foreign commit from one of ours.
 result<bool> sqlite_store::changed_by_others() {
-    if (group::inside_unit())
-        return fail(error_code::inside_unit, "this waits for the writer; call it outside of units");
+    POSTHORN_TRY(require_outside_unit());
     std::promise<result<bool>> answer;
     writer_->post([&] { answer.set_value(group_->changed_by_others()); });
     return answer.get_future().get();

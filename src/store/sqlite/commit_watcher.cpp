@@ -1,0 +1,85 @@
+#include "store/sqlite/commit_watcher.hpp"
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <utility>
+
+#include <boost/asio/as_tuple.hpp>
+#include <boost/asio/buffer.hpp>
+#include <boost/asio/posix/stream_descriptor.hpp>
+#include <boost/asio/use_awaitable.hpp>
+#include <sys/inotify.h>
+#include <unistd.h>
+
+#include "base/cancellation.hpp"
+
+namespace posthorn::sqlite {
+
+namespace asio = boost::asio;
+using namespace std::chrono_literals;
+
+/// The system's news of writes to one file.
+class commit_watcher::announcements {
+public:
+    announcements(const asio::any_io_executor& where, const std::string& path)
+        : events_(where, inotify_init1(IN_NONBLOCK | IN_CLOEXEC)) {
+        works_ = inotify_add_watch(events_.native_handle(), path.c_str(), IN_MODIFY) >= 0;
+    }
+
+    [[nodiscard]] bool work() const noexcept { return works_; }
+
+    /// Waits for one; false when cancelled.
+    task<bool> next() {
+        if (co_await is_cancelled()) co_return false;
+        const auto [failure, size] = co_await events_.async_read_some(
+            asio::buffer(buffer_), asio::as_tuple(asio::use_awaitable));
+        co_return !failure;
+    }
+
+    /// Whether there are any without waiting; they are used up.
+    bool more() {
+        bool any = false;
+        while (::read(events_.native_handle(), buffer_.data(), buffer_.size()) > 0) any = true;
+        return any;
+    }
+
+private:
+    asio::posix::stream_descriptor events_;
+    std::array<char, 4096> buffer_{};
+    bool works_ = false;
+};
+
+commit_watcher::commit_watcher(std::string database_path, timer& sleeper, logger& log,
+                               question changed, std::function<void()> on_change)
+    : path_(std::move(database_path)),
+      sleeper_(sleeper),
+      log_(log),
+      changed_(std::move(changed)),
+      on_change_(std::move(on_change)) {}
+
+task<> commit_watcher::run() {
+    announcements news(co_await asio::this_coro::executor, path_ + "-wal");
+    if (!news.work()) {
+        log_.warn("Store: no news of other processes' commits; they are found by the sweep", {});
+        co_return;
+    }
+    while (co_await news.next()) co_await look_for_a_while(news);
+}
+
+task<> commit_watcher::look_for_a_while(announcements& from) {
+    constexpr std::chrono::nanoseconds pause_min = 50us;
+    constexpr std::chrono::nanoseconds pause_max = 10ms;
+    constexpr std::chrono::nanoseconds while_max = 100ms;
+    std::chrono::nanoseconds pause = pause_min;
+    std::chrono::nanoseconds waited{};
+    while (waited < while_max) {
+        if (co_await changed_()) on_change_();
+        if (!co_await sleeper_.sleep_for(pause)) co_return;
+        waited += pause;
+        pause = std::min(pause * 2, pause_max);
+        if (from.more()) waited = 0ns;  // Somebody goes on writing.
+    }
+}
+
+}  // namespace posthorn::sqlite

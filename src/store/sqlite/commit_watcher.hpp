@@ -1,0 +1,42 @@
+#pragma once
+
+#include <functional>
+#include <string>
+
+#include "base/log.hpp"
+#include "base/task.hpp"
+#include "base/timer.hpp"
+
+namespace posthorn::sqlite {
+
+/// Notices within milliseconds that another process has committed to the file.
+///
+/// A write to the WAL announces a commit that is not visible yet, so after each announcement it
+/// looks again and again, with growing pauses, for a while. Where the system has no such
+/// announcements it does nothing, and the regular sweep remains.
+///
+/// Lifetime: what the functions refer to outlives `run()`.
+/// Threads:  the executor that runs it.
+/// Cancel:   `run()` returns.
+class commit_watcher {
+public:
+    /// Whether somebody else committed since it was last asked.
+    using question = std::function<task<bool>()>;
+
+    commit_watcher(std::string database_path, timer& sleeper, logger& log, question changed,
+                   std::function<void()> on_change);
+
+    task<> run();
+
+private:
+    class announcements;
+    task<> look_for_a_while(announcements& from);
+
+    std::string path_;
+    timer& sleeper_;
+    logger& log_;
+    question changed_;
+    std::function<void()> on_change_;
+};
+
+}  // namespace posthorn::sqlite
