@@ -28,7 +28,8 @@ target_compile_options(posthorn_flags INTERFACE
     -fno-omit-frame-pointer)
 target_compile_options(posthorn_flags INTERFACE "SHELL:-Xclang -fno-pch-timestamp")
 # Boost.Asio without the parts that its next releases drop.
-target_compile_definitions(posthorn_flags INTERFACE BOOST_ASIO_NO_DEPRECATED BOOST_ASIO_SEPARATE_COMPILATION)
+target_compile_definitions(posthorn_flags INTERFACE BOOST_ASIO_NO_DEPRECATED BOOST_ASIO_SEPARATE_COMPILATION
+    BOOST_BEAST_SEPARATE_COMPILATION)
 add_link_options(-fuse-ld=lld-19)
 
 if(POSTHORN_SANITIZE)

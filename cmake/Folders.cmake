@@ -3,19 +3,33 @@
 # tests/structure holds the include lines against the same rules.
 
 # posthorn_folder(<name> [USES <folders below>...] [LINKS <libraries>...])
-# Declares src/<name> as target posthorn_<name>.
+# Declares src/<name> as target posthorn_<name>, a part of the library. A `cli` folder inside is not:
+# see posthorn_program.
 function(posthorn_folder name)
-    cmake_parse_arguments(PARSE_ARGV 1 folder "" "" "USES;LINKS")
+    posthorn_objects(${name} EXCLUDE "/${name}/cli/" ${ARGN})
+    set_property(GLOBAL APPEND PROPERTY POSTHORN_FOLDERS posthorn_${name})
+endfunction()
+
+# posthorn_program(<folder> [USES <folders below>...] [LINKS <libraries>...])
+# Declares src/<folder> without its main.cpp as target posthorn_<folder>, no part of the library.
+function(posthorn_program name)
+    posthorn_objects(${name} EXCLUDE "/main[.]cpp$" ${ARGN})
+endfunction()
+
+# The objects of a folder; files whose path matches EXCLUDE are left out.
+function(posthorn_objects name)
+    cmake_parse_arguments(PARSE_ARGV 1 folder "" "EXCLUDE" "USES;LINKS")
     string(REPLACE "/" "_" target "posthorn_${name}")
     file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/${name}/*.cpp)
     file(GLOB_RECURSE headers CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/${name}/*.hpp)
+    list(FILTER sources EXCLUDE REGEX ${folder_EXCLUDE})
+    list(FILTER headers EXCLUDE REGEX ${folder_EXCLUDE})
     list(TRANSFORM folder_USES PREPEND posthorn_)
 
     add_library(${target} OBJECT ${sources})
     target_sources(${target} PUBLIC FILE_SET HEADERS BASE_DIRS ${CMAKE_CURRENT_SOURCE_DIR} FILES ${headers})
     target_link_libraries(${target} PUBLIC posthorn_public ${folder_USES} ${folder_LINKS} PRIVATE posthorn_flags)
     set_target_properties(${target} PROPERTIES VERIFY_INTERFACE_HEADER_SETS ${POSTHORN_VERIFY_HEADERS})
-    set_property(GLOBAL APPEND PROPERTY POSTHORN_FOLDERS ${target})
 endfunction()
 
 # posthorn_test(<name> LABELS <labels>... SOURCES <files>... [LINKS <libraries>...])

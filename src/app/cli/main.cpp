@@ -1,1 +1,10 @@
-int main() { return 0; }
+#include <iostream>
+#include <vector>
+
+#include "app/cli/program.hpp"
+
+int main(int argc, char** argv) {
+    const std::vector<std::string> arguments(argv + (argc > 0 ? 1 : 0), argv + argc);
+    const auto code = posthorn::cli::run_program(arguments, {std::cout, std::cerr});
+    return static_cast<int>(code);
+}

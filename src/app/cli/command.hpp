@@ -1,0 +1,58 @@
+#pragma once
+
+#include <iosfwd>
+#include <memory>
+#include <span>
+#include <string_view>
+
+#include "base/result.hpp"
+
+namespace CLI {
+class App;
+}
+
+namespace posthorn::cli {
+
+/// What a process of ours ends with; documented in docs/reference/cli.md.
+enum class exit_code : int {
+    ok = 0,
+    failed = 1,
+    usage = 2,  // The command line, the configuration or an address in it is wrong.
+};
+
+[[nodiscard]] exit_code exit_code_for(const error& failure) noexcept;
+
+/// Where a command writes: results to `out`, complaints to `err`.
+struct console {
+    std::ostream& out;
+    std::ostream& err;
+};
+
+/// One command of the program, made for one run.
+///
+/// Lifetime: construct, `declare`, let the options be parsed, `run`.
+class command {
+public:
+    virtual ~command() = default;
+
+    /// Adds the command's options, bound to its members.
+    virtual void declare(CLI::App& options) = 0;
+    /// Works with the options given. An error is printed by the caller.
+    virtual result<> run(const console& terminal) = 0;
+};
+
+struct command_entry {
+    std::string_view name;
+    std::string_view summary;  // One line, in the imperative.
+    std::unique_ptr<command> (*make)();
+};
+
+/// Every command there is, in the order in which `posthorn help` lists them.
+[[nodiscard]] std::span<const command_entry> command_table();
+[[nodiscard]] const command_entry* find_command(std::string_view name);
+
+std::unique_ptr<command> make_serve_command();
+std::unique_ptr<command> make_version_command();
+std::unique_ptr<command> make_help_command();
+
+}  // namespace posthorn::cli

@@ -1,0 +1,33 @@
+#include <algorithm>
+#include <array>
+
+#include "app/cli/command.hpp"
+
+namespace posthorn::cli {
+namespace {
+
+constexpr std::array table{
+    command_entry{"serve", "run a node until it is told to stop", make_serve_command},
+    command_entry{"version", "print the versions of Posthorn and its parts", make_version_command},
+    command_entry{"help", "explain a command", make_help_command},
+};
+
+}  // namespace
+
+std::span<const command_entry> command_table() { return table; }
+
+const command_entry* find_command(std::string_view name) {
+    const auto found = std::ranges::find(table, name, &command_entry::name);
+    return found == table.end() ? nullptr : &*found;
+}
+
+exit_code exit_code_for(const error& failure) noexcept {
+    switch (failure.code()) {
+        case error_code::invalid_argument:
+        case error_code::invalid_configuration:
+        case error_code::address_unavailable: return exit_code::usage;
+        default: return exit_code::failed;
+    }
+}
+
+}  // namespace posthorn::cli

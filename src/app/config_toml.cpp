@@ -1,0 +1,104 @@
+#include <fstream>
+#include <map>
+#include <sstream>
+
+#include <toml++/toml.h>
+
+#include "app/config.hpp"
+
+namespace posthorn {
+namespace {
+
+std::string kind_of(const toml::node& node) {
+    if (node.is_array()) return "an array";
+    if (node.is_table()) return "a table";
+    return "a date or time";
+}
+
+config_value value_of(const toml::node& node) {
+    if (const auto* text = node.as_string()) return text->get();
+    if (const auto* number = node.as_integer()) return number->get();
+    if (const auto* number = node.as_floating_point()) return number->get();
+    if (const auto* truth = node.as_boolean()) return truth->get();
+    return config_other{kind_of(node)};
+}
+
+/// Carries a parsed file over into a config and collects what does not fit.
+class reader {
+public:
+    reader(config& settings, std::string_view name) : settings_(settings), name_(name) {}
+
+    void read(const toml::table& root) {
+        for (const auto& [key, node] : root) read_section(key.str(), node);
+    }
+
+    [[nodiscard]] result<> outcome() && {
+        if (problems_.empty()) return {};
+        std::string all;
+        for (const auto& [line, text] : problems_) all += (all.empty() ? "" : "\n") + text;
+        return std::unexpected(error(error_code::invalid_configuration, all));
+    }
+
+private:
+    void read_section(std::string_view section, const toml::node& node) {
+        const auto line = node.source().begin.line;
+        const auto* table = node.as_table();
+        if (!table)
+            note(line, fmt::format("{}: '{}' stands outside a section; write it below one such as "
+                                   "[service]",
+                                   origin(line), section));
+        else if (!is_config_section(section))
+            note(line, unknown_section(section, origin(line)).what());
+        else
+            for (const auto& [key, value] : *table) read_key(section, key, value);
+    }
+
+    void read_key(std::string_view section, const toml::key& key, const toml::node& node) {
+        const auto line = key.source().begin.line;
+        const auto set = set_config(settings_, fmt::format("{}.{}", section, key.str()),
+                                    value_of(node), origin(line));
+        if (!set) note(line, set.error().what());
+    }
+
+    [[nodiscard]] std::string origin(std::uint32_t line) const {
+        return fmt::format("{}:{}", name_, line);
+    }
+
+    void note(std::uint32_t line, std::string text) { problems_.emplace(line, std::move(text)); }
+
+    config& settings_;
+    std::string_view name_;
+    std::multimap<std::uint32_t, std::string> problems_;  // By line.
+};
+
+}  // namespace
+
+result<config> parse_config(std::string_view text, std::string_view name) {
+    config settings;
+    reader fill(settings, name);
+    try {
+        fill.read(toml::parse(text, name));
+    } catch (const toml::parse_error& failure) {
+        return fail(error_code::invalid_configuration,
+                    "{}:{}: this is not TOML: {}; see https://toml.io for how it is written", name,
+                    failure.source().begin.line, failure.description());
+    }
+    POSTHORN_TRY(std::move(fill).outcome());
+    return settings;
+}
+
+result<config> load_config(const std::filesystem::path& file) {
+    std::error_code ignored;
+    std::ifstream stream(file, std::ios::binary);
+    // A folder opens like a file and then reads as an empty one.
+    if (!stream || std::filesystem::is_directory(file, ignored))
+        return fail(error_code::invalid_configuration,
+                    "{}: there is no such file or it cannot be read; check the path given with "
+                    "--config, or leave it out to run with the defaults",
+                    file.string());
+    std::ostringstream text;
+    text << stream.rdbuf();
+    return parse_config(std::move(text).str(), file.string());
+}
+
+}  // namespace posthorn

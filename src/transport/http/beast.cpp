@@ -1,0 +1,2 @@
+// Boost.Beast's own functions, compiled once here instead of in every file that includes it.
+#include <boost/beast/src.hpp>

@@ -1,0 +1,20 @@
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+
+namespace posthorn {
+
+/// Bounds on everything a peer controls.
+struct http_limits {
+    std::size_t body_bytes_max = std::size_t{1024} * 1024;  // Beyond: 413.
+    std::size_t header_bytes_max =
+        std::size_t{16} * 1024;          // Request line and headers; beyond: 431.
+    std::size_t connections_max = 1024;  // Beyond: 503 and closed.
+    /// From the first byte of a request, or from connecting, until its headers are complete.
+    std::chrono::milliseconds header_timeout = std::chrono::seconds(10);
+    /// For the next request to begin, for a body to arrive, for a response to be taken.
+    std::chrono::milliseconds idle_timeout = std::chrono::seconds(60);
+};
+
+}  // namespace posthorn

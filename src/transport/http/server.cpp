@@ -1,0 +1,129 @@
+#include "transport/http/server.hpp"
+
+#include <boost/asio/as_tuple.hpp>
+#include <boost/asio/experimental/awaitable_operators.hpp>
+#include <boost/asio/use_awaitable.hpp>
+
+#include "transport/http/session.hpp"
+
+namespace posthorn {
+
+namespace asio = boost::asio;
+using asio::ip::tcp;
+
+namespace {
+
+// How long to leave a system alone that has no socket left for us.
+constexpr auto accept_pause = std::chrono::milliseconds(100);
+
+constexpr std::string_view busy_response =
+    "HTTP/1.1 503 Service Unavailable\r\nConnection: close\r\nRetry-After: 1\r\n"
+    "Content-Length: 0\r\n\r\n";
+
+// Written in one go: a new socket always has room for so little, and nobody waits for it.
+void turn_away(tcp::socket& socket) {
+    boost::system::error_code ignored;
+    socket.non_blocking(true, ignored);
+    socket.write_some(asio::buffer(busy_response), ignored);
+    socket.shutdown(tcp::socket::shutdown_send, ignored);
+}
+
+std::string_view advice_for(const boost::system::error_code& failure) {
+    if (failure == asio::error::address_in_use)
+        return "stop the program that listens there, or choose another port (0 is any free one)";
+    if (failure == asio::error::access_denied)
+        return "ports below 1024 need a privilege; choose a higher one";
+    return "choose an address of this machine, such as 127.0.0.1 or 0.0.0.0";
+}
+
+boost::system::error_code open(tcp::acceptor& acceptor, const tcp::endpoint& endpoint) {
+    boost::system::error_code failure;
+    acceptor.open(endpoint.protocol(), failure);
+    // Otherwise a restart would have to wait until the system forgets old connections.
+    if (!failure) acceptor.set_option(tcp::acceptor::reuse_address(true), failure);
+    if (!failure) acceptor.bind(endpoint, failure);
+    if (!failure) acceptor.listen(asio::socket_base::max_listen_connections, failure);
+    return failure;
+}
+
+}  // namespace
+
+result<std::unique_ptr<http_server>> http_server::listen(const host_port& address,
+                                                         http_server_parts parts) {
+    boost::system::error_code failure;
+    const auto ip =
+        asio::ip::make_address(address.host == "localhost" ? "127.0.0.1" : address.host, failure);
+    tcp::acceptor acceptor(parts.where);
+    if (!failure) failure = open(acceptor, tcp::endpoint(ip, address.port));
+    if (failure)
+        return fail(error_code::address_unavailable, "cannot listen on {}: {}; {}",
+                    to_string(address), failure.message(), advice_for(failure));
+    host_port bound{address.host, acceptor.local_endpoint().port()};
+    return std::unique_ptr<http_server>(
+        new http_server(std::move(parts), std::move(acceptor), std::move(bound)));
+}
+
+http_server::http_server(http_server_parts parts, tcp::acceptor acceptor, host_port address)
+    : parts_(std::move(parts)),
+      acceptor_(std::move(acceptor)),
+      address_(std::move(address)),
+      tasks_(parts_.where) {}
+
+http_server::~http_server() = default;
+
+void http_server::start() { tasks_.spawn(accept()); }
+
+task<> http_server::stop(std::chrono::milliseconds patience) {
+    using namespace asio::experimental::awaitable_operators;
+    if (std::exchange(stopping_, true)) co_return;
+    boost::system::error_code ignored;
+    acceptor_.close(ignored);
+    for (http_session* session : sessions_) session->finish();
+    // `join` heeds no cancellation, so the whole waits until the last session has ended.
+    co_await (tasks_.join() || cut_off_after(patience));
+}
+
+task<> http_server::cut_off_after(std::chrono::milliseconds patience) {
+    if (co_await parts_.time.sleep_for(patience)) cut_off();
+}
+
+void http_server::cut_off() {
+    for (http_session* session : sessions_) session->abort();
+    tasks_.cancel();
+}
+
+task<> http_server::accept() {
+    while (!stopping_) {
+        auto [failure, socket] =
+            co_await acceptor_.async_accept(asio::as_tuple(asio::use_awaitable));
+        if (stopping_) break;
+        if (failure) {
+            parts_.log.warn("Cannot accept on {Address}: {Reason}",
+                            {{"Address", to_string(address_)}, {"Reason", failure.message()}});
+            if (!co_await parts_.time.sleep_for(accept_pause)) break;
+        } else if (tasks_.size() > parts_.limits.connections_max) {  // We are one of the tasks.
+            turn_away(socket);
+        } else {
+            tasks_.spawn(serve(std::move(socket)));
+        }
+    }
+}
+
+task<> http_server::serve(tcp::socket socket) {
+    boost::system::error_code ignored;
+    socket.set_option(tcp::no_delay(true), ignored);
+    http_session session(std::move(socket), parts_.handler, parts_.limits, parts_.log);
+    sessions_.insert(&session);
+    // The stop may have come between accepting and getting here.
+    if (stopping_) session.finish();
+    try {
+        co_await session.run();
+    } catch (const std::exception& failure) {
+        // One connection's trouble, such as a response that cannot be written, is not the server's.
+        parts_.log.error("A connection to {Address} failed: {Reason}",
+                         {{"Address", to_string(address_)}, {"Reason", failure.what()}});
+    }
+    sessions_.erase(&session);
+}
+
+}  // namespace posthorn

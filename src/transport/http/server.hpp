@@ -1,0 +1,73 @@
+#pragma once
+
+#include <chrono>
+#include <memory>
+#include <set>
+
+#include <boost/asio/any_io_executor.hpp>
+#include <boost/asio/ip/tcp.hpp>
+
+#include "base/log.hpp"
+#include "base/result.hpp"
+#include "base/task.hpp"
+#include "base/task_group.hpp"
+#include "base/timer.hpp"
+#include "transport/host_port.hpp"
+#include "transport/http/limits.hpp"
+#include "transport/http/types.hpp"
+
+namespace posthorn {
+
+class http_session;
+
+/// What an HTTP server is built from.
+struct http_server_parts {
+    boost::asio::any_io_executor where;  // One thread or a strand.
+    timer& time;                         // Outlives the server, as does the log.
+    logger& log;
+    http_handler handler;  // What it uses outlives the server.
+    http_limits limits = {};
+};
+
+/// Listens on one address and speaks HTTP/1.1 with whoever connects.
+///
+/// Lifetime: `listen`, `start` once, destroy after `stop` returned; `stop` may be left out where
+///           `start` was.
+/// Threads:  every member but `listen` and `address` runs on the executor given.
+/// Cancel:   `stop` accepts nothing more, closes idle connections, lets requests in flight finish
+///           for as long as it is told, then cuts the rest off and waits for their handlers.
+class http_server {
+public:
+    /// Binds; fails with `address_unavailable`, naming the address and what to do.
+    static result<std::unique_ptr<http_server>> listen(const host_port& address,
+                                                       http_server_parts parts);
+    ~http_server();
+    http_server(const http_server&) = delete;
+    http_server& operator=(const http_server&) = delete;
+
+    /// Where it listens; the port is the real one where any was asked for.
+    [[nodiscard]] const host_port& address() const noexcept { return address_; }
+
+    void start();
+    /// Twice is safe: a second call returns at once.
+    task<> stop(std::chrono::milliseconds patience);
+    /// Ends the patience of a `stop` under way.
+    void cut_off();
+
+private:
+    http_server(http_server_parts parts, boost::asio::ip::tcp::acceptor acceptor,
+                host_port address);
+
+    task<> accept();
+    task<> serve(boost::asio::ip::tcp::socket socket);
+    task<> cut_off_after(std::chrono::milliseconds patience);
+
+    http_server_parts parts_;
+    boost::asio::ip::tcp::acceptor acceptor_;
+    host_port address_;
+    task_group tasks_;
+    std::set<http_session*> sessions_;
+    bool stopping_ = false;
+};
+
+}  // namespace posthorn

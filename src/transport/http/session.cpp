@@ -1,0 +1,198 @@
+#include "transport/http/session.hpp"
+
+#include <exception>
+#include <utility>
+
+#include <boost/asio/as_tuple.hpp>
+#include <boost/asio/use_awaitable.hpp>
+#include <boost/beast/core/string.hpp>
+#include <boost/beast/http/empty_body.hpp>
+#include <boost/beast/http/read.hpp>
+#include <boost/beast/http/write.hpp>
+#include <fmt/format.h>
+
+namespace posthorn {
+
+namespace asio = boost::asio;
+namespace http = boost::beast::http;
+
+namespace {
+
+constexpr auto as_result = asio::as_tuple(asio::use_awaitable);
+constexpr std::size_t first_read_bytes = 4096;
+// After a refusal the peer may still be sending. Closing at once would reset the connection and
+// could take the refusal with it, so a little more is read and dropped first.
+constexpr std::size_t linger_bytes_max = std::size_t{4} * 1024 * 1024;
+constexpr auto linger_timeout = std::chrono::seconds(2);
+
+// The refusal that a failure to read deserves, or nothing where nobody would read it.
+std::optional<http_response> refusal_for(const boost::system::error_code& failure,
+                                         const http_limits& limits) {
+    if (failure == http::error::header_limit)
+        return error_response(431, "headers_too_large",
+                              fmt::format("request line and headers are limited to {} bytes",
+                                          limits.header_bytes_max));
+    if (failure == http::error::body_limit)
+        return error_response(413, "body_too_large",
+                              fmt::format("a body is limited to {} bytes", limits.body_bytes_max));
+    if (failure == http::error::end_of_stream || failure == http::error::partial_message)
+        return std::nullopt;
+    if (failure.category() == make_error_code(http::error::bad_method).category())
+        return error_response(400, "malformed_request",
+                              fmt::format("this is not HTTP/1.1: {}", failure.message()));
+    return std::nullopt;
+}
+
+template <class Message>
+http_request take_request(Message&& message, const http_target& target) {
+    http_request request;
+    request.method = std::string(message.method_string());
+    request.path = std::string(target.path);
+    request.query = std::string(target.query);
+    for (const auto& field : message)
+        request.headers.add(std::string(field.name_string()), std::string(field.value()));
+    request.body = std::move(message.body());
+    return request;
+}
+
+template <class Body>
+http::response<Body> make_message(const http_response& response, unsigned version) {
+    http::response<Body> message;
+    message.version(version);
+    message.result(response.status);
+    for (const auto& [name, value] : response.headers) message.insert(name, value);
+    message.content_length(response.body.size());
+    return message;
+}
+
+}  // namespace
+
+http_session::http_session(asio::ip::tcp::socket socket, const http_handler& handler,
+                           const http_limits& limits, logger& log)
+    : stream_(std::move(socket)), handler_(handler), limits_(limits), log_(log) {}
+
+task<> http_session::run() {
+    while (co_await begin_request()) {
+        auto outgoing = co_await converse();
+        if (!outgoing) break;
+        if (finishing_) outgoing->keep_alive = false;
+        const bool keep_alive = outgoing->keep_alive;
+        if (!co_await write(*std::move(outgoing))) break;
+        if (!keep_alive) {
+            co_await linger();
+            break;
+        }
+    }
+    stream_.close();
+}
+
+void http_session::finish() {
+    finishing_ = true;
+    if (idle_) stream_.cancel();
+}
+
+void http_session::abort() {
+    finishing_ = true;
+    stream_.close();
+}
+
+// Waits for the first byte, which tells an idle connection from a slow request.
+task<bool> http_session::begin_request() {
+    if (finishing_) co_return false;
+    if (buffer_.size() > 0) co_return true;  // The peer did not wait for our response.
+    idle_ = true;
+    stream_.expires_after(std::exchange(fresh_, false) ? limits_.header_timeout
+                                                       : limits_.idle_timeout);
+    const auto [failure, bytes] =
+        co_await stream_.async_read_some(buffer_.prepare(first_read_bytes), as_result);
+    idle_ = false;
+    buffer_.commit(bytes);
+    co_return !failure;
+}
+
+// Reads one request and has it answered; nothing if the peer is gone or was too slow.
+task<std::optional<http_session::exchange>> http_session::converse() {
+    parser incoming;
+    if (const auto failure = co_await read(incoming)) {
+        auto refusal = refusal_for(failure, limits_);
+        if (!refusal) co_return std::nullopt;
+        co_return exchange{*std::move(refusal)};
+    }
+    exchange outgoing;
+    auto message = incoming.release();
+    outgoing.version = message.version();
+    outgoing.head = message.method() == http::verb::head;
+    const std::string whole_target = std::string(message.target());
+    const auto target = split_target(whole_target);
+    if (!target || (message.version() >= 11 && message.count(http::field::host) != 1)) {
+        outgoing.response = error_response(400, "malformed_request",
+                                           "a request needs a path and, once, a Host header");
+        co_return outgoing;
+    }
+    outgoing.keep_alive = message.keep_alive();
+    outgoing.response = co_await answer(take_request(std::move(message), *target));
+    co_return outgoing;
+}
+
+task<boost::system::error_code> http_session::read(parser& incoming) {
+    incoming.header_limit(static_cast<std::uint32_t>(limits_.header_bytes_max));
+    incoming.body_limit(limits_.body_bytes_max);
+    stream_.expires_after(limits_.header_timeout);
+    const auto [in_header, header_bytes] =
+        co_await http::async_read_header(stream_, buffer_, incoming, as_result);
+    if (in_header) co_return in_header;
+    stream_.expires_after(limits_.idle_timeout);
+    if (boost::beast::iequals(incoming.get()[http::field::expect], "100-continue")) {
+        http::response<http::empty_body> go_on(http::status::continue_, 11);
+        const auto [in_go_on, go_on_bytes] = co_await http::async_write(stream_, go_on, as_result);
+        if (in_go_on) co_return in_go_on;
+    }
+    const auto [in_body, body_bytes] =
+        co_await http::async_read(stream_, buffer_, incoming, as_result);
+    co_return in_body;
+}
+
+task<http_response> http_session::answer(http_request request) {
+    const std::string method = request.method;
+    const std::string path = request.path;
+    try {
+        co_return co_await handler_(std::move(request));
+    } catch (const std::exception& failure) {
+        log_.error("{Method} {Path} failed: {Reason}",
+                   {{"Method", method}, {"Path", path}, {"Reason", failure.what()}});
+        // What went wrong is for the log, not for whoever is on the other end.
+        co_return error_response(500, "internal_error", "the request failed; see the node's log");
+    }
+}
+
+task<bool> http_session::write(exchange outgoing) {
+    stream_.expires_after(limits_.idle_timeout);
+    if (outgoing.head) {
+        auto message = make_message<http::empty_body>(outgoing.response, outgoing.version);
+        message.keep_alive(outgoing.keep_alive);
+        http::response_serializer<http::empty_body> headers_only(message);
+        const auto [failure, bytes] =
+            co_await http::async_write_header(stream_, headers_only, as_result);
+        co_return !failure;
+    }
+    auto message = make_message<http::string_body>(outgoing.response, outgoing.version);
+    message.keep_alive(outgoing.keep_alive);
+    message.body() = std::move(outgoing.response.body);
+    const auto [failure, bytes] = co_await http::async_write(stream_, message, as_result);
+    co_return !failure;
+}
+
+task<> http_session::linger() {
+    boost::system::error_code ignored;
+    stream_.socket().shutdown(asio::ip::tcp::socket::shutdown_send, ignored);
+    stream_.expires_after(linger_timeout);
+    buffer_.clear();
+    for (std::size_t dropped = 0; dropped < linger_bytes_max;) {
+        const auto [failure, bytes] =
+            co_await stream_.async_read_some(buffer_.prepare(first_read_bytes), as_result);
+        if (failure) co_return;
+        dropped += bytes;
+    }
+}
+
+}  // namespace posthorn

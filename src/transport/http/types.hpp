@@ -1,0 +1,67 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "base/task.hpp"
+
+namespace posthorn {
+
+/// Header fields in the order they came; names compare whatever their case.
+class http_headers {
+public:
+    using field = std::pair<std::string, std::string>;
+
+    http_headers() = default;
+    http_headers(std::initializer_list<field> fields) : fields_(fields) {}
+
+    void add(std::string name, std::string value);
+    /// The first value of that name.
+    [[nodiscard]] std::optional<std::string_view> find(std::string_view name) const;
+
+    [[nodiscard]] auto begin() const { return fields_.begin(); }
+    [[nodiscard]] auto end() const { return fields_.end(); }
+    bool operator==(const http_headers&) const = default;
+
+private:
+    std::vector<field> fields_;
+};
+
+struct http_request {
+    std::string method;  // As sent; methods are case-sensitive.
+    std::string path;    // Starts with a slash; percent-encoding is left as it came.
+    std::string query;   // What followed the question mark.
+    http_headers headers;
+    std::string body;
+};
+
+/// The server adds the length and whether the connection stays.
+struct http_response {
+    std::uint16_t status = 200;
+    http_headers headers;
+    std::string body;
+};
+
+/// Answers one request. Runs on the server's executor; one that throws becomes a 500.
+using http_handler = std::function<task<http_response>(http_request)>;
+
+[[nodiscard]] http_response json_response(std::uint16_t status, std::string body);
+/// `{"error": code, "message": …}`: what every refusal looks like on the wire.
+[[nodiscard]] http_response error_response(std::uint16_t status, std::string_view code,
+                                           std::string_view message);
+
+/// Path and query of a request target, which proxies may send with scheme and host before it.
+struct http_target {
+    std::string_view path;
+    std::string_view query;
+    bool operator==(const http_target&) const = default;
+};
+/// Nothing if the target names no path.
+[[nodiscard]] std::optional<http_target> split_target(std::string_view target);
+
+}  // namespace posthorn

@@ -1,0 +1,166 @@
+#include <csignal>
+#include <filesystem>
+#include <fstream>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "support/process.hpp"
+#include "support/raw_http.hpp"
+
+namespace posthorn {
+namespace {
+
+using test::ask;
+using test::port_in;
+using test::process;
+using test::process_end;
+using test::raw_http;
+using test::run_process;
+using testing::HasSubstr;
+using testing::MatchesRegex;
+using testing::StartsWith;
+
+constexpr auto program = POSTHORN_PROGRAM;
+constexpr process_end exit_0{0, 0};
+constexpr process_end exit_2{2, 0};
+
+std::string get(const std::string& path) {
+    return "GET " + path + " HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n";
+}
+
+/// The real program on free ports; the lines that it prints tell which.
+class serve : public testing::Test {
+protected:
+    void SetUp() override {
+        public_line_ = child_.read_line().value_or("");
+        admin_line_ = child_.read_line().value_or("");
+        ASSERT_NE(public_port(), 0) << child_.err();
+        ASSERT_NE(admin_port(), 0) << child_.err();
+    }
+
+    [[nodiscard]] std::uint16_t public_port() const { return port_in(public_line_); }
+    [[nodiscard]] std::uint16_t admin_port() const { return port_in(admin_line_); }
+
+    process child_{{program, "serve", "--listen", "127.0.0.1:0", "--admin", "127.0.0.1:0"}};
+    std::string public_line_;
+    std::string admin_line_;
+};
+
+TEST_F(serve, prints_one_line_for_each_listener) {
+    for (const auto& line : {public_line_, admin_line_})
+        EXPECT_THAT(line, MatchesRegex("posthorn: listening on http://127.0.0.1:[0-9]+ "
+                                       "\\(health: /_rf/health\\)"));
+    EXPECT_NE(public_port(), admin_port());
+    child_.send_signal(SIGTERM);
+    EXPECT_EQ(child_.wait(), exit_0);
+    EXPECT_EQ(child_.out(), public_line_ + "\n" + admin_line_ + "\n");
+}
+
+TEST_F(serve, answers_health_on_both_listeners) {
+    for (const auto port : {public_port(), admin_port()}) {
+        const auto response = ask(port, get("/_rf/health"));
+        EXPECT_EQ(response.status, 200);
+        EXPECT_THAT(response.head, HasSubstr("Content-Type: application/json\r\n"));
+        EXPECT_THAT(response.body, StartsWith(R"({"status":"green","service":"posthorn",)"));
+    }
+}
+
+TEST_F(serve, answers_head_without_a_body) {
+    raw_http peer(public_port());
+    peer.send("HEAD /_rf/health HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n");
+    EXPECT_EQ(peer.receive(true).status, 200);
+    EXPECT_TRUE(peer.is_closed_by_peer());
+}
+
+TEST_F(serve, refuses_what_it_does_not_know) {
+    EXPECT_EQ(ask(public_port(), get("/nothing")).status, 404);
+    const auto wrong =
+        ask(public_port(), "POST /_rf/health HTTP/1.1\r\nHost: x\r\nContent-Length: 0\r\n\r\n");
+    EXPECT_EQ(wrong.status, 405);
+    EXPECT_THAT(wrong.head, HasSubstr("Allow: GET, HEAD\r\n"));
+    EXPECT_EQ(ask(public_port(), "nonsense\r\n\r\n").status, 400);
+}
+
+TEST_F(serve, refuses_headers_over_16_kib_and_bodies_over_1_mib) {
+    const std::string large(17 * 1024, 'a');
+    EXPECT_EQ(ask(public_port(), "GET / HTTP/1.1\r\nHost: x\r\nA: " + large + "\r\n\r\n").status,
+              431);
+    EXPECT_EQ(
+        ask(public_port(), "POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 1048577\r\n\r\n").status,
+        413);
+}
+
+TEST_F(serve, stops_cleanly_on_either_signal_with_a_connection_open) {
+    raw_http idle(public_port());
+    child_.send_signal(SIGINT);
+    EXPECT_TRUE(idle.is_closed_by_peer());
+    EXPECT_EQ(child_.wait(), exit_0);
+}
+
+TEST_F(serve, stops_at_once_on_a_second_signal) {
+    raw_http slow(public_port());
+    slow.send("GET / HTTP/1.1\r\n");  // A request in flight, for which it would wait 10 seconds.
+    raw_http idle(public_port());
+    idle.send("GET / HTTP/1.1\r\nHost: x\r\n\r\n");
+    EXPECT_EQ(idle.receive().status, 404);  // So it has seen the slow one too.
+    child_.send_signal(SIGTERM);
+    EXPECT_TRUE(idle.is_closed_by_peer());  // And now the signal; two at once would be one.
+    child_.send_signal(SIGTERM);
+    EXPECT_EQ(child_.wait(std::chrono::seconds(8)), exit_0);
+}
+
+TEST_F(serve, says_that_an_address_is_taken_and_exits_2) {
+    const std::string taken = "127.0.0.1:" + std::to_string(public_port());
+    const auto second = run_process({program, "serve", "--listen", taken});
+    EXPECT_EQ(second.end, exit_2);
+    EXPECT_EQ(second.out, "");
+    EXPECT_THAT(second.err, StartsWith("posthorn: cannot listen on " + taken + ": "));
+    EXPECT_THAT(second.err, HasSubstr("choose another port"));
+}
+
+class config_file : public testing::Test {
+protected:
+    ~config_file() override { std::filesystem::remove(path_); }
+
+    void write(std::string_view text) const { std::ofstream(path_) << text; }
+
+    std::string path_ = testing::TempDir() + "posthorn_" + std::to_string(::getpid()) + ".toml";
+};
+
+TEST_F(config_file, is_obeyed) {
+    write(
+        "[service]\nid = \"orders\"\n[listen]\nhttp = \"127.0.0.1:0\"\nadmin = \"127.0.0.1:0\"\n"
+        "[log]\nformat = \"json\"\n");
+    process child({program, "serve", "--config", path_});
+    const auto port = port_in(child.read_line().value_or(""));
+    EXPECT_THAT(ask(port, get("/_rf/health")).body, HasSubstr(R"("service":"orders")"));
+    child.send_signal(SIGTERM);
+    EXPECT_EQ(child.wait(), exit_0);
+    EXPECT_THAT(child.err(), StartsWith("{\"time\":"));
+}
+
+TEST_F(config_file, with_a_mistake_is_named_with_the_line_and_exits_2) {
+    write("[listen]\nhtpp = \"127.0.0.1:0\"\n");
+    const auto result = run_process({program, "serve", "--config", path_});
+    EXPECT_EQ(result.end, exit_2);
+    EXPECT_EQ(result.err,
+              "posthorn: " + path_ + ":2: unknown key 'htpp' in [listen]; did you mean 'http'?\n");
+}
+
+TEST(program, exits_2_and_names_the_nearest_command) {
+    const auto result = run_process({program, "srve"});
+    EXPECT_EQ(result.end, exit_2);
+    EXPECT_EQ(result.out, "");
+    EXPECT_EQ(result.err,
+              "posthorn: unknown command 'srve'; did you mean 'serve'? Run 'posthorn help'.\n");
+}
+
+TEST(program, prints_help_and_exits_0_without_arguments) {
+    const auto result = run_process({program});
+    EXPECT_EQ(result.end, exit_0);
+    EXPECT_THAT(result.out, HasSubstr("Usage: posthorn COMMAND"));
+}
+
+}  // namespace
+}  // namespace posthorn

@@ -1,0 +1,101 @@
+#include "support/raw_http.hpp"
+
+#include <array>
+#include <cerrno>
+#include <charconv>
+#include <stdexcept>
+#include <system_error>
+
+#include <arpa/inet.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
+#include <sys/time.h>
+#include <unistd.h>
+
+namespace posthorn::test {
+namespace {
+
+constexpr timeval patience{.tv_sec = 30, .tv_usec = 0};
+
+std::size_t content_length(std::string_view head) {
+    constexpr std::string_view name = "\r\nContent-Length: ";
+    const auto found = head.find(name);
+    std::size_t length = 0;
+    if (found != head.npos)
+        std::from_chars(head.data() + found + name.size(), head.data() + head.size(), length);
+    return length;
+}
+
+}  // namespace
+
+raw_http::raw_http(std::uint16_t port)
+    : descriptor_(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
+    ::setsockopt(descriptor_, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
+    ::setsockopt(descriptor_, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof patience);
+    sockaddr_in address{};
+    address.sin_family = AF_INET;
+    address.sin_port = htons(port);
+    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    if (::connect(descriptor_, reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0) {
+        const int reason = errno;
+        ::close(descriptor_);
+        throw std::system_error(reason, std::generic_category(), "connect");
+    }
+}
+
+raw_http::~raw_http() { ::close(descriptor_); }
+
+bool raw_http::send(std::string_view bytes) {
+    while (!bytes.empty()) {
+        const auto sent = ::send(descriptor_, bytes.data(), bytes.size(), MSG_NOSIGNAL);
+        if (sent <= 0) return false;
+        bytes.remove_prefix(static_cast<std::size_t>(sent));
+    }
+    return true;
+}
+
+// Reads what there is; false if the peer has closed.
+bool raw_http::fill() {
+    std::array<char, 4096> chunk;
+    const auto bytes = ::recv(descriptor_, chunk.data(), chunk.size(), 0);
+    if (bytes < 0 && (errno == EAGAIN || errno == EWOULDBLOCK))
+        throw std::runtime_error("the server neither answers nor closes");
+    if (bytes <= 0) return false;
+    buffer_.append(chunk.data(), static_cast<std::size_t>(bytes));
+    return true;
+}
+
+raw_response raw_http::receive(bool to_head) {
+    auto end = buffer_.find("\r\n\r\n");
+    for (; end == std::string::npos; end = buffer_.find("\r\n\r\n"))
+        if (!fill()) throw std::runtime_error("closed before a response: '" + buffer_ + "'");
+    raw_response response;
+    response.head = buffer_.substr(0, end + 2);
+    buffer_.erase(0, end + 4);
+    const auto length = to_head ? 0 : content_length(response.head);
+    while (buffer_.size() < length)
+        if (!fill()) throw std::runtime_error("closed within a body");
+    response.body = buffer_.substr(0, length);
+    buffer_.erase(0, length);
+    if (response.head.size() > 12) response.status = std::atoi(response.head.c_str() + 9);
+    return response;
+}
+
+bool raw_http::is_closed_by_peer() { return buffer_.empty() && !fill(); }
+
+raw_response ask(std::uint16_t port, std::string_view request) {
+    raw_http connection(port);
+    connection.send(request);
+    return connection.receive();
+}
+
+std::uint16_t port_in(std::string_view line) {
+    constexpr std::string_view before = "http://127.0.0.1:";
+    const auto found = line.find(before);
+    std::uint16_t port = 0;
+    if (found != line.npos)
+        std::from_chars(line.data() + found + before.size(), line.data() + line.size(), port);
+    return port;
+}
+
+}  // namespace posthorn::test
