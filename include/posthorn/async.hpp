@@ -1,0 +1,82 @@
+#pragma once
+
+#if defined(__GNUC__) && !defined(__clang__) && __GNUC__ < 14
+#error \
+    "<posthorn/async.hpp> holds coroutines, which GCC before 14 miscompiles; use Clang or GCC 14, or <posthorn/node.hpp>"
+#endif
+
+#include <coroutine>
+#include <exception>
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include <posthorn/node.hpp>
+
+namespace posthorn::async {
+
+/// What `co_await` waits on. The coroutine goes on, on a thread of Posthorn's, once the commit is
+/// on disk; like every such thread's work it must not block there for long.
+///
+/// Lifetime: awaited once, at once.
+class commit {
+public:
+    commit(node& on, std::function<void(transaction&)> work) : node_(on), work_(std::move(work)) {}
+
+    [[nodiscard]] bool await_ready() const noexcept { return false; }
+    void await_suspend(std::coroutine_handle<> waiting) {
+        // `this` lives in the waiting coroutine's frame, which goes on only after `done`.
+        node_.transaction_then(std::move(work_), [this, waiting](std::exception_ptr failure) {
+            failure_ = std::move(failure);
+            waiting.resume();
+        });
+    }
+    void await_resume() const {
+        if (failure_) std::rethrow_exception(failure_);
+    }
+
+private:
+    node& node_;
+    std::function<void(transaction&)> work_;
+    std::exception_ptr failure_;
+};
+
+/// The message's id, once it is on disk.
+class sent {
+public:
+    sent(node& on, std::string destination, std::string endpoint, std::string payload,
+         send_options options)
+        : id_(std::make_shared<uuid>()),
+          commit_(on,
+                  [id = id_, destination = std::move(destination), endpoint = std::move(endpoint),
+                   payload = std::move(payload), options = std::move(options)](transaction& tx) {
+                      *id = tx.send(destination, endpoint, payload, options);
+                  }) {}
+
+    [[nodiscard]] bool await_ready() const noexcept { return false; }
+    void await_suspend(std::coroutine_handle<> waiting) { commit_.await_suspend(waiting); }
+    [[nodiscard]] uuid await_resume() const {
+        commit_.await_resume();
+        return *id_;
+    }
+
+private:
+    std::shared_ptr<uuid> id_;
+    commit commit_;
+};
+
+/// `co_await async::transact(node, [=](transaction& tx) { … });`
+[[nodiscard]] inline commit transact(node& on, std::function<void(transaction&)> work) {
+    return {on, std::move(work)};
+}
+
+/// `const uuid id = co_await async::send(node, "inventory", "OrderApproved", payload);`
+[[nodiscard]] inline sent send(node& on, std::string destination, std::string endpoint,
+                               std::string payload, send_options options = {}) {
+    return {on, std::move(destination), std::move(endpoint), std::move(payload),
+            std::move(options)};
+}
+
+}  // namespace posthorn::async

@@ -1,0 +1,179 @@
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <exception>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include <posthorn/context.hpp>
+#include <posthorn/error.hpp>
+#include <posthorn/message.hpp>
+#include <posthorn/permanent.hpp>
+#include <posthorn/transaction.hpp>
+
+struct sqlite3;
+
+namespace posthorn {
+
+/// How failed deliveries are tried again: base, 2 × base, 4 × base and so on up to `delay_max`,
+/// each with up to `jitter_max` on top.
+struct retry_options {
+    std::chrono::milliseconds delay_base = std::chrono::seconds{2};
+    std::chrono::milliseconds delay_max = std::chrono::minutes{5};
+    std::chrono::milliseconds jitter_max{500};
+    std::int32_t retries_max = 5;  // After the first attempt; `retry_for_ever` until it expires.
+};
+
+struct node_options {
+    std::string service;   // This service's name: what others send to.
+    std::string database;  // The service's own SQLite file; made if it is not there.
+    /// Other processes write the file too, such as a producer with plain SQL: leave them room.
+    bool shared = false;
+    /// Where destinations are: `inprocess:` for another node of this process.
+    std::map<std::string, std::string, std::less<>> routes{};
+    std::string default_route{};  // For destinations without one of their own; none if empty.
+    std::chrono::milliseconds message_ttl = std::chrono::hours{24};
+    retry_options retry{};
+    std::string log_level = "warn";                         // trace, debug, info, warn, error.
+    std::function<void(std::string_view line)> log_sink{};  // Standard error if empty.
+    /// Called when the node cannot go on safely; the process is aborted when it returns.
+    std::function<void(const std::string& why)> on_fail_stop{};
+};
+
+/// Shows, once it is durable, that a message sent on the caller's own handle cannot be lost.
+struct ticket {
+    uuid id;
+};
+
+enum class health_level : std::uint8_t { green, yellow, red };
+
+struct node_health {
+    health_level level = health_level::green;
+    std::vector<std::string> reasons{};  // Why it is not green.
+};
+
+struct node_stats {
+    std::int64_t pending = 0;
+    std::int64_t sent = 0;
+    std::int64_t dead = 0;
+    std::int64_t expired = 0;
+    std::int64_t resolved = 0;
+    std::int64_t received = 0;    // Rows of the inbox.
+    std::int64_t duplicates = 0;  // Since the start.
+};
+
+struct external_options {
+    std::chrono::milliseconds lease = std::chrono::seconds{60};  // How long one run may take.
+};
+
+/// One service's end of Posthorn, on the service's own database.
+///
+/// Everything here throws `posthorn::error`. What a sending call returns from is on disk.
+///
+/// Lifetime: register handlers, `start()`, use, `stop()` or destroy.
+/// Threads:  any.
+/// Cancel:   `stop()` refuses what is new, lets deliveries in flight end, and joins; twice is safe.
+class node {
+public:
+    explicit node(node_options options);
+    ~node();
+    node(const node&) = delete;
+    node& operator=(const node&) = delete;
+
+    /// `handler(context&, const message&)` takes the messages of an endpoint, in the transaction
+    /// that records them: exactly once. What it returns, text or nothing, is the response's
+    /// payload.
+    template <class Handler>
+    void handle(std::string endpoint, Handler handler) {
+        using response = std::invoke_result_t<Handler&, context&, const message&>;
+        add_handler(std::move(endpoint),
+                    [call = std::move(handler)](context& with, const message& received) mutable {
+                        if constexpr (std::is_void_v<response>) {
+                            call(with, received);
+                            return std::string{};
+                        } else {
+                            return std::string(call(with, received));
+                        }
+                    });
+    }
+
+    /// `handler(const message&)` works outside of the database, on a thread it may block: at least
+    /// once. The message's id is its idempotency key.
+    template <class Handler>
+    void handle_external(std::string endpoint, Handler handler, external_options options = {}) {
+        using response = std::invoke_result_t<Handler&, const message&>;
+        add_external_handler(
+            std::move(endpoint),
+            [call = std::move(handler)](const message& received) mutable {
+                if constexpr (std::is_void_v<response>) {
+                    call(received);
+                    return std::string{};
+                } else {
+                    return std::string(call(received));
+                }
+            },
+            options);
+    }
+
+    void start();
+    void stop();
+    /// Waits for SIGINT or SIGTERM, then stops.
+    void wait();
+
+    /// Runs `work(transaction&)` and commits; gives what it gives. If it throws, nothing is stored
+    /// and the exception goes on. It may run a second time, so it touches nothing else.
+    template <class Work>
+    auto transaction(Work&& work) -> std::invoke_result_t<Work&, class transaction&> {
+        using value = std::invoke_result_t<Work&, class transaction&>;
+        if constexpr (std::is_void_v<value>) {
+            run_transaction([&](class transaction& tx) { work(tx); });
+        } else {
+            std::optional<value> given;
+            run_transaction([&](class transaction& tx) { given.emplace(work(tx)); });
+            return *std::move(given);
+        }
+    }
+
+    /// One message in a transaction of its own.
+    uuid send(std::string_view destination, std::string_view endpoint, std::string_view payload,
+              send_options options = {});
+
+    /// One message in the open transaction of the caller's own handle on the same database. It is
+    /// sent if that commits. Without an open transaction: `error_code::no_transaction`.
+    ticket send(sqlite3* handle, std::string_view destination, std::string_view endpoint,
+                std::string_view payload, send_options options = {});
+    /// Returns when the ticket's message is on disk. `error_code::not_committed` if its transaction
+    /// was rolled back or is still open.
+    void durable(const ticket& of);
+
+    /// The same as `transaction`, without waiting: `done` gets the exception, or null once the
+    /// commit is on disk. It runs on a thread of Posthorn's and must not block.
+    void transaction_then(std::function<void(class transaction&)> work,
+                          std::function<void(std::exception_ptr)> done);
+
+    [[nodiscard]] node_health health() const;
+    [[nodiscard]] node_stats stats() const;
+    /// Looks at every page of the database; throws `error_code::store_corrupt` with what it found.
+    void check_integrity();
+
+private:
+    void add_handler(std::string endpoint,
+                     std::function<std::string(context&, const message&)> handler);
+    void add_external_handler(std::string endpoint,
+                              std::function<std::string(const message&)> handler,
+                              external_options options);
+    void run_transaction(const std::function<void(class transaction&)>& work);
+
+    class parts;
+    std::unique_ptr<parts> parts_;
+};
+
+}  // namespace posthorn

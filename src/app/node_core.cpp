@@ -1,0 +1,182 @@
+#include "app/node_core.hpp"
+
+#include <future>
+#include <utility>
+
+#include "app/node_routes.hpp"
+#include "base/run_on.hpp"
+#include "store/async.hpp"
+#include "store/inside_unit.hpp"
+#include "store/user_transaction.hpp"
+
+namespace posthorn {
+
+node_core::node_core(core_options options, node_seams seams)
+    : options_(std::move(options)),
+      seams_(std::move(seams)),
+      ids_([&time = seams_.clock] { return time.wall(); }, seams_.random),
+      maker_(options_.sending, seams_.clock, ids_),
+      services_(seams_.network) {}
+
+node_core::~node_core() {
+    if (store_) store_->stop();
+}
+
+result<std::unique_ptr<node_core>> node_core::open(core_options options, node_seams seams) {
+    std::unique_ptr<node_core> made(new node_core(std::move(options), std::move(seams)));
+    const auto& with = made->seams_;
+    const auto& asked = made->options_;
+    auto opened = sqlite::open(asked.database, {with.clock, with.writer, with.log});
+    if (!opened) return std::unexpected(std::move(opened).error());
+    made->store_ = *std::move(opened);
+    auto routes = routes::make(asked, with.hub);
+    if (!routes) return std::unexpected(std::move(routes).error());
+    made->routes_ = *std::move(routes);
+    made->dispatcher_ = std::make_unique<class dispatcher>(
+        dispatcher_services{*made->store_, with.readers, with.clock, with.timer, with.random,
+                            with.log, *made->routes_},
+        asked.outbox, asked.retries, asked.owner_is_gone);
+    made->inbox_ = std::make_unique<class inbox>(
+        inbox_parts{*made->store_, made->handlers_, made->maker_, made->ids_, with.clock,
+                    with.timer, with.workers, with.log},
+        asked.inbox);
+    made->watchdog_ = std::make_unique<watchdog>(*made->store_, with.timer, with.log,
+                                                 asked.watchdog, asked.fail_stop);
+    made->watcher_ = std::make_unique<sqlite::commit_watcher>(
+        asked.database.path, with.timer, with.log,
+        [core = made.get()] { return core->changed_by_others(); },
+        [core = made.get()] { core->dispatcher_->wake(); });
+    made->store_->listen(made.get());
+    return made;
+}
+
+task<result<>> node_core::start() {
+    if (std::exchange(started_, true)) co_return result<>{};
+    handlers_.freeze();
+    if (auto joined = seams_.hub.join(options_.sending.source, *inbox_); !joined) co_return joined;
+    services_.spawn(dispatcher_->run());
+    services_.spawn(inbox_->run());
+    services_.spawn(watchdog_->run());
+    if (options_.watch_commits) services_.spawn(watcher_->run());
+    co_return result<>{};
+}
+
+task<> node_core::stop() {
+    if (started_) co_await seams_.hub.leave(options_.sending.source);
+    dispatcher_->stop();
+    services_.cancel();
+    co_await services_.join();
+}
+
+task<bool> node_core::changed_by_others() {
+    const auto answer =
+        co_await run_on(seams_.readers, [this] { return dispatcher_->changed_by_others(); });
+    co_return answer && *answer;
+}
+
+void node_core::committed(std::vector<outbox_row> enqueued) {
+    if (seams_.log.enabled(log_level::info))
+        for (const auto& row : enqueued)
+            seams_.log.info("Outbox: Message {MessageId} enqueued for {Destination}/{Endpoint}",
+                            {{"MessageId", row.body.id},
+                             {"Destination", row.body.destination},
+                             {"Endpoint", row.body.endpoint}});
+    dispatcher_->committed(std::move(enqueued));
+}
+
+namespace {
+
+/// A user's transaction on its way: what it threw goes back to the caller as it was thrown.
+struct user_work {
+    std::function<void(transaction&)> work;
+    std::function<void(std::exception_ptr)> done;
+    std::exception_ptr thrown{};
+
+    result<> run(store_transaction& tx, const message_maker& maker) {
+        thrown = nullptr;  // Of an earlier run.
+        user_transaction seen(tx, maker);
+        try {
+            work(seen);
+        } catch (const std::exception& failure) {
+            thrown = std::current_exception();
+            return fail(error_code::statement_failed, "{}", failure.what());
+        } catch (...) {
+            thrown = std::current_exception();
+            return fail(error_code::statement_failed, "the transaction threw something unknown");
+        }
+        return seen.intact();
+    }
+
+    void finish(const result<>& outcome) {
+        if (outcome) return done(nullptr);
+        if (thrown && outcome.error().code() == error_code::statement_failed) return done(thrown);
+        done(std::make_exception_ptr(outcome.error()));
+    }
+};
+
+}  // namespace
+
+void node_core::submit(std::function<void(transaction&)> work,
+                       std::function<void(std::exception_ptr)> done) {
+    auto shared = std::make_shared<user_work>(std::move(work), std::move(done));
+    store_->submit(
+        {.work = [shared, this](store_transaction& tx) { return shared->run(tx, maker_); },
+         .done = [shared](const result<>& outcome) { shared->finish(outcome); }});
+}
+
+void node_core::run(const std::function<void(transaction&)>& work) {
+    value_or_throw(require_outside_unit());
+    std::promise<std::exception_ptr> answer;
+    submit(work, [&](std::exception_ptr failure) { answer.set_value(std::move(failure)); });
+    if (auto failure = answer.get_future().get()) std::rethrow_exception(failure);
+}
+
+result<> node_core::durable(const uuid& id) {
+    POSTHORN_TRY(require_outside_unit());
+    bool visible = false;
+    POSTHORN_TRY(store_->read([&](store_reader& from) -> result<> {
+        auto status = from.outbox().status(id);
+        if (!status) return std::unexpected(std::move(status).error());
+        visible = status->has_value();
+        return {};
+    }));
+    if (!visible)
+        return fail(error_code::not_committed,
+                    "message {} is not committed; commit its transaction first, or it was rolled "
+                    "back",
+                    id.to_string());
+    std::promise<result<>> synced;
+    store_->barrier([&](result<> outcome) { synced.set_value(std::move(outcome)); });
+    return synced.get_future().get();
+}
+
+node_health node_core::health() const {
+    node_health seen;
+    if (watchdog_->is_stuck()) {
+        seen.level = health_level::red;
+        seen.reasons.emplace_back("a handler or transaction is stuck; nothing can commit");
+    }
+    return seen;
+}
+
+result<node_stats> node_core::stats() {
+    node_stats seen;
+    POSTHORN_TRY(store_->read([&](store_reader& from) -> result<> {
+        auto outbox = from.outbox().counts();
+        if (!outbox) return std::unexpected(std::move(outbox).error());
+        auto received = from.inbox().count();
+        if (!received) return std::unexpected(std::move(received).error());
+        seen = {outbox->pending,
+                outbox->sent,
+                outbox->dead,
+                outbox->expired,
+                outbox->resolved,
+                *received,
+                0};
+        return {};
+    }));
+    seen.duplicates = static_cast<std::int64_t>(inbox_->counts().duplicates);
+    return seen;
+}
+
+}  // namespace posthorn

@@ -1,0 +1,112 @@
+#pragma once
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <boost/asio/any_io_executor.hpp>
+
+#include <posthorn/node.hpp>
+
+#include "app/watchdog.hpp"
+#include "base/clock.hpp"
+#include "base/executor.hpp"
+#include "base/log.hpp"
+#include "base/random.hpp"
+#include "base/task_group.hpp"
+#include "base/timer.hpp"
+#include "base/uuid_generator.hpp"
+#include "inbox/inbox.hpp"
+#include "outbox/dispatcher.hpp"
+#include "store/message_maker.hpp"
+#include "store/sqlite/commit_watcher.hpp"
+#include "store/sqlite/sqlite_store.hpp"
+#include "transport/inprocess/hub.hpp"
+
+namespace posthorn {
+
+/// What a node is built from; real in a service, virtual in the simulator. All of it outlives it.
+struct node_seams {
+    class clock& clock;
+    class timer& timer;
+    random_source& random;
+    boost::asio::any_io_executor network;  // One thread, or a strand.
+    executor& writer;
+    executor& readers;
+    executor& workers;
+    logger& log;
+    inprocess_hub& hub;
+};
+
+struct core_options {
+    sqlite::sqlite_options database;
+    message_defaults sending;
+    outbox_options outbox{};
+    retry_policy retries{};
+    inbox_options inbox{};
+    watchdog_options watchdog{};
+    std::map<std::string, std::string, std::less<>> routes{};
+    std::string default_route{};
+    bool watch_commits = true;
+    std::function<bool(const std::string& owner)> owner_is_gone{};
+    std::function<void(const std::string& why)> fail_stop{};
+};
+
+/// A whole node over its seams: the store, the dispatcher, the inbox, and what watches them.
+///
+/// Lifetime: `open`, add handlers, `start`, `stop`, destroy.
+/// Threads:  `start` and `stop` run on the network executor; the rest from any.
+/// Cancel:   `stop` leaves the hub, ends the services, then commits what the store still has. Twice
+///           is safe.
+class node_core final : public commit_listener {
+public:
+    static result<std::unique_ptr<node_core>> open(core_options options, node_seams seams);
+    ~node_core() override;
+
+    [[nodiscard]] handlers& registry() noexcept { return handlers_; }
+    task<result<>> start();
+    task<> stop();
+
+    /// Runs `work` in a transaction; `done` gets the exception, or null once it is on disk.
+    void submit(std::function<void(transaction&)> work,
+                std::function<void(std::exception_ptr)> done);
+    /// The same, waiting. `error_code::inside_unit` where that would wait for itself.
+    void run(const std::function<void(transaction&)>& work);
+    [[nodiscard]] result<message> make_message(send_request asked) const {
+        return maker_.make(std::move(asked));
+    }
+    result<> durable(const uuid& id);
+
+    [[nodiscard]] class store& store() noexcept { return *store_; }
+    [[nodiscard]] class inbox& inbox() noexcept { return *inbox_; }
+    [[nodiscard]] class dispatcher& dispatcher() noexcept { return *dispatcher_; }
+    [[nodiscard]] node_health health() const;
+    [[nodiscard]] result<node_stats> stats();
+
+    void committed(std::vector<outbox_row> enqueued) override;
+    void foreign_commit() override { dispatcher_->wake(); }
+
+private:
+    class routes;
+
+    node_core(core_options options, node_seams seams);
+    task<bool> changed_by_others();
+
+    core_options options_;
+    node_seams seams_;
+    uuid_generator ids_;
+    message_maker maker_;
+    handlers handlers_;
+    std::unique_ptr<class store> store_;
+    std::unique_ptr<routes> routes_;
+    std::unique_ptr<class dispatcher> dispatcher_;
+    std::unique_ptr<class inbox> inbox_;
+    std::unique_ptr<watchdog> watchdog_;
+    std::unique_ptr<sqlite::commit_watcher> watcher_;
+    task_group services_;
+    bool started_ = false;
+};
+
+}  // namespace posthorn

@@ -1,0 +1,54 @@
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <string>
+
+#include "base/log.hpp"
+#include "base/task.hpp"
+#include "base/timer.hpp"
+#include "store/store.hpp"
+
+namespace posthorn {
+
+struct watchdog_options {
+    std::chrono::milliseconds look_interval = std::chrono::seconds{1};
+    std::chrono::milliseconds red_after = std::chrono::seconds{10};
+    std::chrono::milliseconds stop_after = std::chrono::seconds{60};
+};
+
+enum class unit_state : std::uint8_t { fine, stuck, hopeless };
+
+/// What to think of a unit that has been running for so long. Its SQL would have been interrupted
+/// long before: it hangs in C++.
+[[nodiscard]] unit_state judge_unit(std::chrono::nanoseconds age, const watchdog_options& options);
+
+/// Watches the one thread that everything durable depends on.
+///
+/// A unit that never ends blocks every send and every handler, and cannot be killed inside the
+/// process. So health turns red, and then the node stops, so that a supervisor starts it anew:
+/// nothing committed is lost by that.
+///
+/// Lifetime: `run()` once; the store outlives it.
+/// Threads:  `run()` on one; `is_stuck` from any.
+/// Cancel:   `run()` returns.
+class watchdog {
+public:
+    watchdog(const store& watched, timer& sleeper, logger& log, watchdog_options options,
+             std::function<void(const std::string& why)> fail_stop);
+
+    task<> run();
+    [[nodiscard]] bool is_stuck() const noexcept { return stuck_; }
+
+private:
+    const store& watched_;
+    timer& sleeper_;
+    logger& log_;
+    watchdog_options options_;
+    std::function<void(const std::string& why)> fail_stop_;
+    std::atomic<bool> stuck_ = false;
+};
+
+}  // namespace posthorn
