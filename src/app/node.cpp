@@ -7,6 +7,7 @@
 
 #include <posthorn/node.hpp>
 
+#include "app/config_type.hpp"
 #include "app/node_core.hpp"
 #include "app/process_identity.hpp"
 #include "base/io_threads.hpp"
@@ -24,7 +25,7 @@ inprocess_hub& process_hub() {
 }
 
 log_options log_options_of(const node_options& options) {
-    const auto level = parse_log_level(options.log_level);
+    const auto level = config_type<log_level>::read(options.log_level);
     if (!level)
         throw error(
             error_code::invalid_argument,

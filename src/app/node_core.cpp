@@ -4,7 +4,6 @@
 #include <utility>
 
 #include "app/node_routes.hpp"
-#include "base/run_on.hpp"
 #include "store/async.hpp"
 #include "store/inside_unit.hpp"
 #include "store/user_transaction.hpp"
@@ -36,15 +35,11 @@ result<std::unique_ptr<node_core>> node_core::open(core_options options, node_se
         dispatcher_services{*made->store_, with.readers, with.clock, with.timer, with.random,
                             with.log, *made->routes_},
         asked.outbox, asked.retries, asked.owner_is_gone);
-    made->inbox_ = std::make_unique<class inbox>(
-        inbox_parts{*made->store_, made->handlers_, made->maker_, made->ids_, with.clock,
-                    with.timer, with.workers, with.log},
-        asked.inbox);
     made->watchdog_ = std::make_unique<watchdog>(*made->store_, with.timer, with.log,
                                                  asked.watchdog, asked.fail_stop);
     made->watcher_ = std::make_unique<sqlite::commit_watcher>(
         asked.database.path, with.timer, with.log,
-        [core = made.get()] { return core->changed_by_others(); },
+        [core = made.get()] { return core->dispatcher_->changed_by_others(); },
         [core = made.get()] { core->dispatcher_->wake(); });
     made->store_->listen(made.get());
     return made;
@@ -53,6 +48,10 @@ result<std::unique_ptr<node_core>> node_core::open(core_options options, node_se
 task<result<>> node_core::start() {
     if (std::exchange(started_, true)) co_return result<>{};
     handlers_.freeze();
+    inbox_ =
+        std::make_unique<class inbox>(inbox_parts{*store_, handlers_, maker_, ids_, seams_.clock,
+                                                  seams_.timer, seams_.workers, seams_.log},
+                                      options_.inbox);
     if (auto joined = seams_.hub.join(options_.sending.source, *inbox_); !joined) co_return joined;
     services_.spawn(dispatcher_->run());
     services_.spawn(inbox_->run());
@@ -66,12 +65,6 @@ task<> node_core::stop() {
     dispatcher_->stop();
     services_.cancel();
     co_await services_.join();
-}
-
-task<bool> node_core::changed_by_others() {
-    const auto answer =
-        co_await run_on(seams_.readers, [this] { return dispatcher_->changed_by_others(); });
-    co_return answer && *answer;
 }
 
 void node_core::committed(std::vector<outbox_row> enqueued) {
@@ -175,7 +168,7 @@ result<node_stats> node_core::stats() {
                 0};
         return {};
     }));
-    seen.duplicates = static_cast<std::int64_t>(inbox_->counts().duplicates);
+    if (inbox_) seen.duplicates = static_cast<std::int64_t>(inbox_->counts().duplicates);
     return seen;
 }
 

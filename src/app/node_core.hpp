@@ -80,19 +80,19 @@ public:
     result<> durable(const uuid& id);
 
     [[nodiscard]] class store& store() noexcept { return *store_; }
+    /// Once started.
     [[nodiscard]] class inbox& inbox() noexcept { return *inbox_; }
     [[nodiscard]] class dispatcher& dispatcher() noexcept { return *dispatcher_; }
     [[nodiscard]] node_health health() const;
     [[nodiscard]] result<node_stats> stats();
 
     void committed(std::vector<outbox_row> enqueued) override;
-    void foreign_commit() override { dispatcher_->wake(); }
+    void foreign_commit() override { dispatcher_->foreign_commit(); }
 
 private:
     class routes;
 
     node_core(core_options options, node_seams seams);
-    task<bool> changed_by_others();
 
     core_options options_;
     node_seams seams_;

@@ -1,0 +1,57 @@
+// A business change and its message commit together, or not at all: three ways.
+#include <cstdio>
+#include <filesystem>
+#include <stdexcept>
+
+#include <sqlite3.h>
+
+#include <posthorn/node.hpp>
+
+namespace {
+
+void run(sqlite3* database, const char* sql) {
+    if (sqlite3_exec(database, sql, nullptr, nullptr, nullptr) != SQLITE_OK)
+        throw std::runtime_error(sqlite3_errmsg(database));
+}
+
+}  // namespace
+
+int main() {
+    const auto directory = std::filesystem::temp_directory_path() / "posthorn-example-2";
+    std::filesystem::remove_all(directory);
+    std::filesystem::create_directories(directory);
+    const auto file = directory / "orders.db";
+    posthorn::node orders({.service = "orders", .database = file});
+
+    // 1. Through the node: many callers share one sync.
+    orders.transaction([](posthorn::transaction& tx) {
+        tx.execute("CREATE TABLE orders (id TEXT PRIMARY KEY)");
+        tx.execute("INSERT INTO orders VALUES (?)", "o1");
+        tx.send("inventory", "OrderApproved", R"({"orderId": "o1"})");
+    });  // Durable here.
+
+    // 2. An exception takes both back.
+    try {
+        orders.transaction([](posthorn::transaction& tx) {
+            tx.execute("INSERT INTO orders VALUES (?)", "o2");
+            tx.send("inventory", "OrderApproved", R"({"orderId": "o2"})");
+            throw std::runtime_error("out of stock");
+        });
+    } catch (const std::runtime_error& failure) {
+        std::printf("o2 was not ordered: %s\n", failure.what());
+    }
+
+    // 3. On a handle of your own, inside your own transaction.
+    sqlite3* mine = nullptr;
+    if (sqlite3_open(file.c_str(), &mine) != SQLITE_OK) return 1;
+    sqlite3_busy_timeout(mine, 5000);
+    run(mine, "BEGIN IMMEDIATE");
+    run(mine, "INSERT INTO orders VALUES ('o3')");
+    const auto ticket = orders.send(mine, "inventory", "OrderApproved", R"({"orderId": "o3"})");
+    run(mine, "COMMIT");
+    orders.durable(ticket);  // Past a sync, whatever the handle's own settings are.
+    sqlite3_close(mine);
+
+    std::printf("%lld messages wait for inventory\n",
+                static_cast<long long>(orders.stats().pending));
+}
