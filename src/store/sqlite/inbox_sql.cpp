@@ -55,7 +55,7 @@ result<inbox_sql> inbox_sql::open(connection& database) {
          {&table.complete_,
           "UPDATE inbox_messages SET processed_at = ?4, response_payload = ?5, expires_at = ?6,"
           " claim_owner = NULL, claim_until = NULL"
-          " WHERE source_service_id = ?1 AND message_id = ?2 AND claim_owner = ?3"},
+          " WHERE source_service_id = ?1 AND message_id = ?2 AND claim_owner = ?3 RETURNING seq"},
          {&table.release_,
           "DELETE FROM inbox_messages WHERE source_service_id = ? AND message_id = ?"
           " AND claim_owner = ? AND processed_at IS NULL"},
@@ -126,7 +126,13 @@ result<bool> inbox_sql::complete(const inbox_record& record, std::string_view ow
     complete_.bind(4, to_ms(record.processed_at));
     complete_.bind_or_null(5, record.response);
     complete_.bind(6, to_ms(record.expires_at));
-    return run_once(complete_);
+    const reset_at_end reset(complete_);
+    auto row = complete_.step();
+    if (!row || !*row) return row;
+    received_.push_back(complete_.integer(0));
+    // A statement that returns rows has done its work only once it has been stepped to its end.
+    if (auto end = complete_.step(); !end) return end;
+    return true;
 }
 
 result<bool> inbox_sql::release(const inbox_key& key, std::string_view owner) {

@@ -70,9 +70,11 @@ result<outbox_row> read_row(const statement& row, const std::string& source) {
 
 }  // namespace
 
-result<outbox_reading> outbox_reading::open(connection& database, std::string source) {
+result<outbox_reading> outbox_reading::open(connection& database, std::string source,
+                                            const message_limits& limits) {
     outbox_reading reading;
     reading.source_ = std::move(source);
+    reading.limits_ = limits;
     POSTHORN_TRY(prepare_all(
         database,
         {{&reading.destinations_, POSTHORN_PENDING_DESTINATIONS
@@ -115,7 +117,10 @@ result<outbox_page> outbox_reading::due(std::string_view destination, wall_time 
         auto more = due_.step();
         if (!more) return std::unexpected(std::move(more).error());
         if (!*more) return page;
-        if (auto row = read_row(due_, source_))
+        auto row = read_row(due_, source_);
+        if (row)
+            if (auto fit = validate(row->body, limits_); !fit) row = std::unexpected(fit.error());
+        if (row)
             page.rows.push_back(*std::move(row));
         else
             page.bad.push_back({due_.integer(0), row.error().what()});

@@ -3,6 +3,7 @@
 #include <functional>
 #include <vector>
 
+#include "message/validate.hpp"
 #include "store/outbox_table.hpp"
 #include "store/sqlite/change_log.hpp"
 #include "store/sqlite/connection.hpp"
@@ -42,8 +43,10 @@ private:
 /// The outbox as a reading connection sees it.
 class outbox_reading final : public outbox_reader {
 public:
-    /// `source` is the service's own id, which its messages carry.
-    static result<outbox_reading> open(connection& database, std::string source);
+    /// `source` is the service's own id, which its messages carry. A due row past the limits, which
+    /// only a producer with plain SQL can write, is given as a bad one.
+    static result<outbox_reading> open(connection& database, std::string source,
+                                       const message_limits& limits);
 
     result<std::vector<std::string>> due_destinations(wall_time now) override;
     result<outbox_page> due(std::string_view destination, wall_time now,
@@ -55,6 +58,7 @@ public:
 
 private:
     std::string source_;
+    message_limits limits_;
     statement destinations_;
     statement due_;
     statement next_due_;

@@ -6,7 +6,8 @@
 
 namespace posthorn::sqlite {
 
-result<std::unique_ptr<reader>> reader::open(const open_options& options, std::string service) {
+result<std::unique_ptr<reader>> reader::open(const open_options& options, std::string service,
+                                             const message_limits& limits) {
     auto database = connection::open(options);
     if (!database) return std::unexpected(std::move(database).error());
     POSTHORN_TRY(database->execute(
@@ -15,7 +16,7 @@ result<std::unique_ptr<reader>> reader::open(const open_options& options, std::s
     std::unique_ptr<reader> made(new reader(*std::move(database)));
     POSTHORN_TRY(
         prepare_all(made->database_, {{&made->begin_, "BEGIN"}, {&made->end_, "ROLLBACK"}}));
-    auto outbox = outbox_reading::open(made->database_, std::move(service));
+    auto outbox = outbox_reading::open(made->database_, std::move(service), limits);
     if (!outbox) return std::unexpected(std::move(outbox).error());
     made->outbox_ = *std::move(outbox);
     auto inbox = inbox_reading::open(made->database_);
@@ -43,10 +44,11 @@ result<> reader::read(const std::function<result<>(store_reader&)>& look) {
 
 result<std::unique_ptr<reader_pool>> reader_pool::open(const open_options& options,
                                                        const std::string& service,
+                                                       const message_limits& limits,
                                                        std::size_t count) {
     std::unique_ptr<reader_pool> pool(new reader_pool);
     for (std::size_t i = 0; i < count; ++i) {
-        auto one = reader::open(options, service);
+        auto one = reader::open(options, service, limits);
         if (!one) return std::unexpected(std::move(one).error());
         pool->free_.push_back(*std::move(one));
     }

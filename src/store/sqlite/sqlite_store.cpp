@@ -102,7 +102,7 @@ result<std::unique_ptr<store>> sqlite_store::open(const sqlite_options& options,
     auto commits = group::open(*made->database_, seams.time);
     if (!commits) return std::unexpected(std::move(commits).error());
     made->group_ = *std::move(commits);
-    auto readers = reader_pool::open(file, options.service, options.readers);
+    auto readers = reader_pool::open(file, options.service, options.limits, options.readers);
     if (!readers) return std::unexpected(std::move(readers).error());
     made->readers_ = *std::move(readers);
     if (options.check != check_at_start::none)

@@ -7,6 +7,7 @@
 #include "base/clock.hpp"
 #include "base/executor.hpp"
 #include "base/log.hpp"
+#include "message/validate.hpp"
 #include "store/migration.hpp"
 #include "store/store.hpp"
 
@@ -21,7 +22,8 @@ struct sqlite_options {
     std::string vfs{};    // For tests: another disk.
     synchronous sync = synchronous::full;
     check_at_start check = check_at_start::quick;
-    bool shared = false;  // Other processes write the file too.
+    bool shared = false;      // Other processes write the file too.
+    message_limits limits{};  // For rows that a producer wrote with plain SQL.
     std::size_t readers = 2;
     int wal_pages_checkpoint = 1'000;
     std::vector<migration_set> migrations{};  // Of the folders above.
