@@ -34,18 +34,18 @@ struct inbox_entry {
 /// What is stored of a message once it took effect.
 struct inbox_record {
     inbox_key key;
-    std::string_view endpoint;
+    std::string_view endpoint{};
     body_hash hash{};
-    std::string_view response;
+    std::string_view response{};
     wall_time processed_at{};
     wall_time expires_at{};  // When the row may be purged.
 };
 
 struct inbox_claim {
     inbox_key key;
-    std::string_view endpoint;
+    std::string_view endpoint{};
     body_hash hash{};
-    std::string_view owner;
+    std::string_view owner{};
     wall_time until{};
     wall_time expires_at{};
 };

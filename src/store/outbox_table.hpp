@@ -30,9 +30,9 @@ struct settlement {
     outbox_status to = outbox_status::sent;  // `pending`: try again at `next_attempt_at`.
     wall_time at{};
     wall_time next_attempt_at{};
-    bool charged = false;    // Counts as an attempt, and `error` gets a row in outbox_attempts.
-    std::string error;       // Why it was not delivered; empty when it was.
-    std::string resolution;  // Why it is resolved.
+    bool charged = false;      // Counts as an attempt, and `error` gets a row in outbox_attempts.
+    std::string error{};       // Why it was not delivered; empty when it was.
+    std::string resolution{};  // Why it is resolved.
 };
 
 /// Why a row cannot be sent at all, as read from the table.

@@ -20,7 +20,7 @@ struct unit {
 
     work_type work;
     /// On the writer's thread, once the commit is on disk or has failed. Must not throw or block.
-    done_type done;
+    done_type done{};
     /// Waits for the next commit instead of causing one; whoever submits lazily must see to it that
     /// one comes.
     bool lazy = false;
