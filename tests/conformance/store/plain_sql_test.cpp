@@ -1,0 +1,259 @@
+// Messages that any program inserts with plain SQL, good ones and bad ones.
+#include <set>
+
+#include "conformance/store/suite.hpp"
+
+namespace posthorn::conformance {
+namespace {
+
+using namespace std::chrono_literals;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::SizeIs;
+
+constexpr auto plain =
+    "INSERT INTO outbox_messages(destination, endpoint, payload) "
+    "VALUES ('billing', 'Charge', '{\"order\":\"o1\"}')";
+
+/// An insert that also sets one column.
+std::string plain_with(const std::string& column, const std::string& value) {
+    return fmt::format(
+        "INSERT INTO outbox_messages(destination, endpoint, payload, {}) "
+        "VALUES ('billing', 'Charge', '{{}}', {})",
+        column, value);
+}
+
+TEST_P(store, a_plain_insert_is_a_due_message_with_sensible_defaults) {
+    db();
+    const auto before = disk().now();
+    ASSERT_EQ(disk().connect()->run(plain), std::nullopt);
+    const auto after = disk().now();
+    const auto page = due("billing", after);
+    EXPECT_THAT(page.bad, IsEmpty());
+    ASSERT_THAT(page.rows, SizeIs(1));
+    const auto& body = page.rows.front().body;
+    EXPECT_EQ(body.source, "orders");
+    EXPECT_EQ(body.destination, "billing");
+    EXPECT_EQ(body.endpoint, "Charge");
+    EXPECT_EQ(body.payload, R"({"order":"o1"})");
+    EXPECT_EQ(body.type, message_type::signal);
+    EXPECT_EQ(body.content_type, "application/json");
+    EXPECT_EQ(body.max_retries, 5);
+    EXPECT_EQ(body.priority, 0);
+    EXPECT_EQ(body.headers + body.correlation_id + body.tenant + body.order_key + body.dedupe_key,
+              "");
+    EXPECT_EQ(body.parent_id, std::nullopt);
+    EXPECT_EQ(body.causation_id, std::nullopt);
+    EXPECT_EQ(body.deliver_at, std::nullopt);
+    EXPECT_EQ(page.rows.front().attempts, 0);
+    EXPECT_GE(body.created_at, before);
+    EXPECT_LE(body.created_at, after);
+    EXPECT_EQ(body.expires_at, body.created_at + 24h);
+    EXPECT_EQ(status(body.id), outbox_status::pending);
+}
+
+TEST_P(store, a_plain_insert_gets_an_id_of_version_7) {
+    db();
+    const auto other = disk().connect();
+    const auto before = disk().now();
+    ASSERT_EQ(other->run("BEGIN"), std::nullopt);
+    for (int i = 0; i < 200; ++i) ASSERT_EQ(other->run(plain), std::nullopt);
+    ASSERT_EQ(other->run("COMMIT"), std::nullopt);
+    const auto after = disk().now();
+    const auto page = due("billing", after, 1000);
+    ASSERT_THAT(page.rows, SizeIs(200));
+    std::set<uuid> ids;
+    for (const auto& row : page.rows) {
+        const auto& id = row.body.id;
+        EXPECT_EQ(id.version(), 7);
+        EXPECT_EQ(id.bytes()[8] >> 6, 2);  // The variant of RFC 9562.
+        ASSERT_TRUE(id.time());
+        EXPECT_GE(*id.time(), before);
+        EXPECT_LE(*id.time(), after);
+        ids.insert(id);
+    }
+    EXPECT_THAT(ids, SizeIs(200));
+}
+
+TEST_P(store, a_plain_insert_in_a_transaction_that_rolls_back_is_no_message) {
+    db();
+    const auto other = disk().connect();
+    ASSERT_EQ(other->run("BEGIN"), std::nullopt);
+    ASSERT_EQ(other->run(plain), std::nullopt);
+    ASSERT_EQ(other->run("ROLLBACK"), std::nullopt);
+    EXPECT_THAT(due("billing", noon).rows, IsEmpty());
+}
+
+TEST_P(store, a_plain_insert_may_set_every_field) {
+    db();
+    const auto parent = new_id();
+    ASSERT_EQ(disk().connect()->run(fmt::format(
+                  "INSERT INTO outbox_messages(message_id, message_type, destination, endpoint,"
+                  " payload, content_type, headers, correlation_id, tenant, order_key, dedupe_key,"
+                  " parent_id, causation_id, priority, max_retries, created_at, expires_at)"
+                  " VALUES ('018f3b1c-0000-7000-8000-000000000001', 'Command', 'billing',"
+                  " 'Charge', 'paid', 'text/plain', '{{\"a\":\"b\"}}', 'c', 't', 'k', 'd',"
+                  " '{0}', '{0}', 4, -1, 1000, 1900000000000)",
+                  parent.to_string())),
+              std::nullopt);
+    const auto page = due("billing", noon - 1ms);
+    EXPECT_THAT(page.bad, IsEmpty());
+    ASSERT_THAT(page.rows, SizeIs(1));
+    const auto& body = page.rows.front().body;
+    EXPECT_EQ(body.id.to_string(), "018f3b1c-0000-7000-8000-000000000001");
+    EXPECT_EQ(body.type, message_type::command);
+    EXPECT_EQ(body.content_type, "text/plain");
+    EXPECT_EQ(body.headers, R"({"a":"b"})");
+    EXPECT_EQ(body.correlation_id, "c");
+    EXPECT_EQ(body.tenant, "t");
+    EXPECT_EQ(body.order_key, "k");
+    EXPECT_EQ(body.dedupe_key, "d");
+    EXPECT_EQ(body.parent_id, parent);
+    EXPECT_EQ(body.causation_id, parent);
+    EXPECT_EQ(body.priority, 4);
+    EXPECT_EQ(body.max_retries, retry_for_ever);
+    EXPECT_EQ(body.created_at, wall_time{1s});
+    EXPECT_EQ(body.expires_at, noon);
+}
+
+TEST_P(store, a_plain_insert_that_says_when_to_deliver_is_not_due_before) {
+    db();
+    ASSERT_EQ(disk().connect()->run(plain_with("deliver_at", "1900000000000")), std::nullopt);
+    EXPECT_THAT(due("billing", noon - 1ms).rows, IsEmpty());
+    ASSERT_THAT(due("billing", noon).rows, SizeIs(1));
+    EXPECT_EQ(due("billing", noon).rows.front().body.deliver_at, noon);
+}
+
+TEST_P(store, a_plain_insert_inside_a_unit_is_a_message_too) {
+    must(plain);
+    EXPECT_THAT(due("billing", disk().now()).rows, SizeIs(1));
+}
+
+TEST_P(store, a_message_of_a_plain_insert_is_settled_like_any_other) {
+    db();
+    ASSERT_EQ(disk().connect()->run(plain), std::nullopt);
+    const auto page = due("billing", disk().now());
+    ASSERT_THAT(page.rows, SizeIs(1));
+    EXPECT_EQ(settle({{.seq = page.rows.front().seq, .at = noon}}, dispatch()), 1);
+    EXPECT_EQ(status(page.rows.front().body.id), outbox_status::sent);
+}
+
+TEST_P(store, the_id_of_a_plain_insert_is_found_in_whichever_case_it_was_written) {
+    db();
+    ASSERT_EQ(
+        disk().connect()->run(plain_with("message_id", "'018F3B1C-ABCD-7000-8000-00000000ABCD'")),
+        std::nullopt);
+    const auto page = due("billing", disk().now());
+    ASSERT_THAT(page.rows, SizeIs(1));
+    EXPECT_EQ(status(page.rows.front().body.id), outbox_status::pending);
+    auto again = sample();
+    again.id = page.rows.front().body.id;
+    EXPECT_TRUE(refused_with(run(enqueue(again)), error_code::duplicate_id));
+}
+
+TEST_P(store, a_time_that_is_text_or_a_fraction_is_refused_by_the_database) {
+    db();
+    const auto other = disk().connect();
+    for (const auto* column : {"created_at", "expires_at", "next_retry_at", "last_attempt_at",
+                               "sent_at", "deliver_at"}) {
+        for (const auto* value : {"'2026-02-14T12:00:00Z'", "'soon'", "''", "1900000000000.5"}) {
+            EXPECT_NE(other->run(plain_with(column, value)), std::nullopt) << column << value;
+        }
+    }
+    EXPECT_EQ(other->number("SELECT count(*) FROM outbox_messages"), 0);
+}
+
+TEST_P(store, a_status_that_does_not_exist_is_refused_by_the_database) {
+    db();
+    EXPECT_NE(disk().connect()->run(plain_with("status", "'Sending'")), std::nullopt);
+}
+
+TEST_P(store, a_repeated_dedupe_key_is_not_refused_by_the_database) {
+    db();
+    const auto other = disk().connect();
+    EXPECT_EQ(other->run(plain_with("dedupe_key", "'once'")), std::nullopt);
+    EXPECT_EQ(other->run(plain_with("dedupe_key", "'once'")), std::nullopt);
+}
+
+struct bad_insert {
+    std::string sql;
+    std::string destination;
+    std::string reason;  // Part of it.
+};
+
+const std::vector<bad_insert>& bad_inserts() {
+    static const std::vector<bad_insert> all{
+        {plain_with("message_type", "'Shout'"), "billing", "Shout"},
+        {plain_with("message_type", "''"), "billing", "message_type"},
+        {plain_with("message_id", "'not-a-uuid'"), "billing", "not-a-uuid"},
+        {plain_with("message_id", "''"), "billing", "message_id"},
+        {plain_with("parent_id", "'the boss'"), "billing", "the boss"},
+        {plain_with("causation_id", "'because'"), "billing", "because"},
+        {"INSERT INTO outbox_messages(destination, endpoint, payload) VALUES ('', 'Charge', '')",
+         "", "destination"},
+        {"INSERT INTO outbox_messages(destination, endpoint, payload) VALUES ('billing', '', '')",
+         "billing", "endpoint"},
+    };
+    return all;
+}
+
+TEST_P(store, a_bad_row_is_given_with_its_reason_and_hides_no_other) {
+    db();
+    const auto other = disk().connect();
+    for (const auto& bad : bad_inserts()) {
+        SCOPED_TRACE(bad.sql);
+        const auto before = due(bad.destination, noon).rows.size();
+        ASSERT_EQ(other->run(plain), std::nullopt);
+        if (other->run(bad.sql)) continue;  // Refused at once is even better.
+        ASSERT_EQ(other->run(plain), std::nullopt);
+        const auto page = due(bad.destination, noon);
+        EXPECT_EQ(page.rows.size(), before + (bad.destination == "billing" ? 2 : 0));
+        ASSERT_THAT(page.bad, SizeIs(1));
+        EXPECT_THAT(page.bad.front().reason, HasSubstr(bad.reason));
+        EXPECT_EQ(settle({{.seq = page.bad.front().seq,
+                           .to = outbox_status::dead,
+                           .at = noon,
+                           .error = page.bad.front().reason}},
+                         dispatch()),
+                  1);
+        EXPECT_THAT(due(bad.destination, noon).bad, IsEmpty());
+        EXPECT_EQ(other->number("SELECT count(*) FROM outbox_messages WHERE status = 'Dead' "
+                                "AND last_error IS NOT NULL"),
+                  1);
+        ASSERT_EQ(other->run("DELETE FROM outbox_messages WHERE status = 'Dead'"), std::nullopt);
+    }
+}
+
+TEST_P(store, a_destination_with_bad_rows_only_is_due_so_that_they_get_buried) {
+    db();
+    ASSERT_EQ(disk().connect()->run(plain_with("message_type", "'Shout'")), std::nullopt);
+    const auto found = look<std::vector<std::string>>(
+        [&](store_reader& reader) { return reader.outbox().due_destinations(noon); });
+    EXPECT_THAT(found, ::testing::ElementsAre("billing"));
+}
+
+TEST_P(store, a_number_that_is_none_is_refused_or_given_as_bad) {
+    db();
+    const auto other = disk().connect();
+    for (const auto* column : {"max_retries", "priority", "retry_count"}) {
+        SCOPED_TRACE(column);
+        if (other->run(plain_with(column, "'many'"))) continue;
+        EXPECT_EQ(due("billing", noon).rows.size(), 0U);
+        EXPECT_THAT(due("billing", noon).bad, SizeIs(1));
+        ASSERT_EQ(other->run("DELETE FROM outbox_messages"), std::nullopt);
+    }
+}
+
+TEST_P(store, an_insert_without_a_destination_is_refused_by_the_database) {
+    db();
+    const auto other = disk().connect();
+    EXPECT_NE(other->run("INSERT INTO outbox_messages(endpoint, payload) VALUES ('Charge', '')"),
+              std::nullopt);
+    EXPECT_NE(other->run("INSERT INTO outbox_messages(destination, payload) VALUES ('b', '')"),
+              std::nullopt);
+    EXPECT_NE(other->run("INSERT INTO outbox_messages(destination, endpoint) VALUES ('b', 'c')"),
+              std::nullopt);
+}
+
+}  // namespace
+}  // namespace posthorn::conformance

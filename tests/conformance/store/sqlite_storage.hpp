@@ -1,0 +1,14 @@
+#pragma once
+
+#include <memory>
+
+#include "conformance/store/storage.hpp"
+
+namespace posthorn::conformance {
+
+/// A file in a directory of its own, with a thread of its own as writer.
+std::unique_ptr<storage> sqlite_on_files();
+/// A file on the fault disk, written inline.
+std::unique_ptr<storage> sqlite_on_fault_disk(std::uint64_t seed);
+
+}  // namespace posthorn::conformance

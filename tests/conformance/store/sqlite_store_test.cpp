@@ -1,0 +1,195 @@
+// What is true of the store on SQLite alone: its files, its directory, its query plans.
+#include "store/sqlite/sqlite_store.hpp"
+
+#include <fstream>
+#include <set>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sqlite3.h>
+#include <unistd.h>
+
+#include "base/clock.hpp"
+#include "base/executor.hpp"
+#include "base/log.hpp"
+#include "conformance/store/sqlite_connection.hpp"
+#include "conformance/store/suite.hpp"
+#include "conformance/store/temporary_directory.hpp"
+
+namespace posthorn::conformance {
+namespace {
+
+using ::testing::HasSubstr;
+
+class sqlite_store : public ::testing::Test {
+protected:
+    result<std::unique_ptr<posthorn::store>> open(const std::filesystem::path& path) {
+        return sqlite::open({.path = path.string(), .service = "orders"},
+                            {.time = time_, .writer = writer_, .log = log_});
+    }
+    void make(const std::filesystem::path& path) {
+        auto opened = open(path);
+        ASSERT_TRUE(succeeded(opened));
+        (*opened)->stop();
+    }
+
+    temporary_directory place_;
+    std::filesystem::path path_ = place_.path() / "orders.db";
+    real_clock time_;
+    inline_executor writer_;
+    logger log_ = logger::null();
+};
+
+/// Not the superuser for a while, whom no file refuses anything.
+class ordinary_user {
+public:
+    ordinary_user() {
+        if (was_ == 0) EXPECT_EQ(::seteuid(65534), 0);
+    }
+    ~ordinary_user() {
+        if (was_ == 0) EXPECT_EQ(::seteuid(0), 0);
+    }
+    ordinary_user(const ordinary_user&) = delete;
+    ordinary_user& operator=(const ordinary_user&) = delete;
+
+private:
+    ::uid_t was_ = ::geteuid();
+};
+
+TEST_F(sqlite_store, a_file_that_may_only_be_read_is_refused_as_such) {
+    make(path_);
+    std::filesystem::permissions(place_.path(), std::filesystem::perms{0755});
+    std::filesystem::permissions(path_, std::filesystem::perms{0444});
+    const ordinary_user nobody;
+    const auto opened = open(path_);
+    EXPECT_TRUE(refused_with(opened, error_code::store_read_only));
+    EXPECT_THAT(opened.error().what(), HasSubstr(path_.string()));
+}
+
+TEST_F(sqlite_store, a_directory_that_is_missing_is_said_to_be_missing) {
+    const auto opened = open(place_.path() / "missing" / "orders.db");
+    EXPECT_TRUE(refused_with(opened, error_code::store_unavailable));
+    EXPECT_THAT(opened.error().what(), HasSubstr((place_.path() / "missing").string()));
+    EXPECT_THAT(opened.error().what(), HasSubstr("does not exist"));
+}
+
+TEST_F(sqlite_store, a_path_that_is_a_directory_is_unavailable) {
+    EXPECT_TRUE(refused_with(open(place_.path()), error_code::store_unavailable));
+}
+
+TEST_F(sqlite_store, a_file_that_is_no_database_is_corrupt_and_is_left_alone) {
+    const std::string text(10'000, 'x');
+    std::ofstream(path_) << text;
+    EXPECT_TRUE(refused_with(open(path_), error_code::store_corrupt));
+    std::ifstream file(path_);
+    EXPECT_EQ(std::string(std::istreambuf_iterator<char>(file), {}), text);
+}
+
+TEST_F(sqlite_store, a_truncated_file_is_corrupt) {
+    make(path_);
+    std::filesystem::resize_file(path_, std::filesystem::file_size(path_) / 2);
+    EXPECT_TRUE(refused_with(open(path_), error_code::store_corrupt));
+}
+
+TEST_F(sqlite_store, a_file_with_business_tables_gets_ours_beside_them) {
+    {
+        sqlite3* raw = nullptr;
+        ASSERT_EQ(sqlite3_open(path_.c_str(), &raw), SQLITE_OK);
+        ASSERT_EQ(sqlite3_exec(raw, "CREATE TABLE orders(id); INSERT INTO orders VALUES (1)",
+                               nullptr, nullptr, nullptr),
+                  SQLITE_OK);
+        sqlite3_close(raw);
+    }
+    make(path_);
+    sqlite_connection other(path_.string(), nullptr, durability::full);
+    EXPECT_EQ(other.number("SELECT count(*) FROM orders"), 1);
+    EXPECT_EQ(other.number("SELECT count(*) FROM outbox_messages"), 0);
+    EXPECT_EQ(other.text("PRAGMA journal_mode"), "wal");
+}
+
+TEST_F(sqlite_store, a_second_store_on_the_same_file_opens_and_both_commit) {
+    auto first = open(path_);
+    auto second = open(path_);
+    ASSERT_TRUE(succeeded(first));
+    ASSERT_TRUE(succeeded(second));
+    int committed = 0;
+    for (int i = 0; i < 10; ++i) {
+        for (auto* db : {first->get(), second->get()}) {
+            db->submit({.work = execute("INSERT INTO outbox_messages(destination, endpoint, "
+                                        "payload) VALUES ('billing', 'Charge', '')"),
+                        .done = [&](const result<>& outcome) {
+                            EXPECT_TRUE(succeeded(outcome));
+                            ++committed;
+                        }});
+        }
+    }
+    EXPECT_EQ(committed, 20);
+    EXPECT_EQ((*first)->changed_by_others(), true);
+    (*second)->stop();
+    (*first)->stop();
+    sqlite_connection other(path_.string(), nullptr, durability::full);
+    EXPECT_EQ(other.number("SELECT count(*) FROM outbox_messages"), 20);
+}
+
+TEST_F(sqlite_store, the_views_show_times_for_people) {
+    make(path_);
+    sqlite_connection other(path_.string(), nullptr, durability::full);
+    ASSERT_EQ(other.run("INSERT INTO outbox_messages(destination, endpoint, payload, created_at) "
+                        "VALUES ('billing', 'Charge', '', 1900000000123)"),
+              std::nullopt);
+    EXPECT_EQ(other.text("SELECT created_at FROM posthorn_outbox"), "2030-03-17T17:46:40.123Z");
+    EXPECT_EQ(other.rows("SELECT * FROM posthorn_inbox").size(), 0U);
+}
+
+// Query plans. Every connection that the store opens is caught as it opens, and asked for the
+// statements it keeps.
+
+std::vector<sqlite3*>& caught() {
+    static std::vector<sqlite3*> handles;
+    return handles;
+}
+
+int catch_connection(sqlite3* handle, const char**, const void*) {
+    caught().push_back(handle);
+    return SQLITE_OK;
+}
+
+std::set<std::string> kept_statements() {
+    std::set<std::string> found;
+    for (auto* handle : caught())
+        for (auto* kept = sqlite3_next_stmt(handle, nullptr); kept != nullptr;
+             kept = sqlite3_next_stmt(handle, kept))
+            found.insert(sqlite3_sql(kept));
+    return found;
+}
+
+TEST_F(sqlite_store, every_statement_it_keeps_finds_its_rows_through_an_index) {
+    const auto hook = reinterpret_cast<void (*)()>(catch_connection);
+    ASSERT_EQ(sqlite3_auto_extension(hook), SQLITE_OK);
+    caught().clear();
+    auto opened = open(path_);
+    sqlite3_cancel_auto_extension(hook);
+    ASSERT_TRUE(succeeded(opened));
+    const auto statements = kept_statements();
+    caught().clear();
+    sqlite_connection other(path_.string(), nullptr, durability::full);
+    int searches = 0;
+    for (const auto& sql : statements) {
+        if (sql.find("count(*)") != std::string::npos) continue;  // For people, now and then.
+        SCOPED_TRACE(sql);
+        for (const auto& row : other.rows("EXPLAIN QUERY PLAN " + sql)) {
+            const auto& step = row.at(3).value();
+            searches += step.starts_with("SEARCH") ? 1 : 0;
+            EXPECT_THAT(step, ::testing::Not(HasSubstr("TEMP B-TREE")));
+            for (const auto* table : {"outbox_messages", "outbox_attempts", "inbox_messages",
+                                      "posthorn_leases", "changes"}) {
+                EXPECT_FALSE(step.starts_with(std::string("SCAN ") + table)) << step;
+            }
+        }
+    }
+    EXPECT_GT(searches, 15);  // Otherwise nothing was caught.
+    (*opened)->stop();
+}
+
+}  // namespace
+}  // namespace posthorn::conformance
