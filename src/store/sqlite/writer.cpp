@@ -135,7 +135,13 @@ void writer::commit_alone(std::vector<member>& members) {
                     one.outcome = fail(error_code::statement_failed,
                                        "the unit's transaction could not be committed");
                 break;
-            case commit_end::in_doubt: fail_stop(one.outcome.error()); return;
+            case commit_end::in_doubt:
+                fail_stop(one.outcome.error());
+                one.settled = true;
+                // These ran in the lost group alone, of which nothing was stored.
+                for (auto& rest : members)
+                    if (!rest.settled) rest.outcome = std::unexpected(*failed_);
+                return;
         }
         one.settled = true;
     }
