@@ -62,7 +62,7 @@ unit life::plan_unit(int number) {
 }
 
 void life::live() {
-    auto opened = disk_->open();
+    auto opened = disk_->open({.checkpoints_often = chance_.below(2) == 0});
     ASSERT_TRUE(succeeded(opened));
     auto& db = **opened;
     for (const auto* sql :
@@ -71,7 +71,7 @@ void life::live() {
         db.submit({.work = execute(sql),
                    .done = [](result<> outcome) { EXPECT_TRUE(succeeded(outcome)); }});
     }
-    disk_->faults()->cut_power_after(chance_.below(80));
+    disk_->faults()->cut_power_after(chance_.below(200));
     for (int group = 0; group < 60 && disk_->faults()->powered(); ++group) {
         std::vector<unit> units;
         for (auto left = 1 + chance_.below(5); left > 0; --left)

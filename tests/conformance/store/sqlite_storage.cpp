@@ -30,9 +30,12 @@ const dialect sqlite_dialect{
 /// What both kinds of storage share.
 class sqlite_storage : public storage {
 public:
-    result<std::unique_ptr<posthorn::store>> open() override {
-        return sqlite::open({.path = path(), .service = "orders", .vfs = vfs()},
-                            {.time = time_, .writer = writer(), .log = log_});
+    result<std::unique_ptr<posthorn::store>> open(store_settings settings) override {
+        constexpr int pages_few = 10;
+        sqlite::sqlite_options options{.path = path(), .service = "orders", .vfs = vfs()};
+        options.shared = settings.shared;
+        if (settings.checkpoints_often) options.wal_pages_checkpoint = pages_few;
+        return sqlite::open(options, {.time = time_, .writer = writer(), .log = log_});
     }
     std::unique_ptr<foreign_connection> connect(durability how) override {
         return std::make_unique<sqlite_connection>(path(), vfs().empty() ? nullptr : vfs().c_str(),

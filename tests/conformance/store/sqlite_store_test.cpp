@@ -1,8 +1,10 @@
 // What is true of the store on SQLite alone: its files, its directory, its query plans.
 #include "store/sqlite/sqlite_store.hpp"
 
+#include <atomic>
 #include <fstream>
 #include <set>
+#include <thread>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -13,6 +15,7 @@
 #include "base/executor.hpp"
 #include "base/log.hpp"
 #include "conformance/store/sqlite_connection.hpp"
+#include "conformance/store/sqlite_storage.hpp"
 #include "conformance/store/suite.hpp"
 #include "conformance/store/temporary_directory.hpp"
 
@@ -129,6 +132,41 @@ TEST_F(sqlite_store, a_second_store_on_the_same_file_opens_and_both_commit) {
     (*first)->stop();
     sqlite_connection other(path_.string(), nullptr, durability::full);
     EXPECT_EQ(other.number("SELECT count(*) FROM outbox_messages"), 20);
+}
+
+TEST_F(sqlite_store, a_foreign_writer_gets_its_turn_beside_a_busy_shared_store) {
+    const auto disk = sqlite_on_files();
+    auto opened = disk->open({.shared = true, .checkpoints_often = true});
+    ASSERT_TRUE(succeeded(opened));
+    constexpr std::size_t foreign_commits = 50;
+    std::atomic<bool> busy = true;
+    std::atomic<std::size_t> submitted = 0;
+    answers arrived;
+    constexpr auto insert =
+        "INSERT INTO outbox_messages(destination, endpoint, payload) VALUES ('{}', 'Charge', '')";
+    {
+        const std::jthread sender([&] {
+            while (busy) {
+                const auto index = submitted++;
+                (*opened)->submit({.work = execute(fmt::format(fmt::runtime(insert), "ours")),
+                                   .done = arrived.to(index)});
+                if (index > 200) arrived.wait_for(index - 200);
+            }
+        });
+        const auto other = disk->connect();
+        for (std::size_t i = 0; i < foreign_commits; ++i)
+            EXPECT_EQ(other->run(fmt::format(fmt::runtime(insert), "theirs")), std::nullopt);
+        busy = false;
+    }
+    arrived.wait_for(submitted);
+    for (std::size_t i = 0; i < submitted; ++i) EXPECT_TRUE(succeeded(arrived.at(i)));
+    (*opened)->stop();
+    const auto count = [&](const std::string& whose) {
+        return static_cast<std::size_t>(disk->connect()->number(
+            fmt::format("SELECT count(*) FROM outbox_messages WHERE destination = '{}'", whose)));
+    };
+    EXPECT_EQ(count("theirs"), foreign_commits);
+    EXPECT_EQ(count("ours"), submitted);
 }
 
 TEST_F(sqlite_store, the_views_show_times_for_people) {

@@ -72,6 +72,12 @@ struct dialect {
     std::string endless;
 };
 
+/// How a test wants its store.
+struct store_settings {
+    bool shared = false;             // Others write the database too.
+    bool checkpoints_often = false;  // Whatever the database does now and then, all the time.
+};
+
 /// One database, which can be opened, closed, and opened again.
 ///
 /// Lifetime: outlives the stores and connections it gave.
@@ -80,7 +86,7 @@ public:
     virtual ~storage() = default;
 
     /// Creates what is missing.
-    virtual result<std::unique_ptr<posthorn::store>> open() = 0;
+    virtual result<std::unique_ptr<posthorn::store>> open(store_settings settings = {}) = 0;
     virtual std::unique_ptr<foreign_connection> connect(durability how = durability::full) = 0;
 
     /// Returns when the writer has done all it is going to do unasked.
