@@ -64,10 +64,11 @@ result<> wal_guard::checkpoint() {
                        ? result<>{}
                        : result<>(std::unexpected(last_error(database_.handle())));
     // A foreign checkpoint that slipped in ends soon, and meets no writer while the caller has the
-    // write lock. If it does not end, the lock is taken at the next opportunity.
+    // write lock. If it does not end, the lock is taken at the next opportunity. A disk that failed
+    // is not waited for.
     constexpr int tries_max = 1000;
     held_ = lock();
-    for (int tries = 1; !held_ && tries < tries_max; ++tries) {
+    for (int tries = 1; outcome && !held_ && tries < tries_max; ++tries) {
         sqlite3_sleep(1);
         held_ = lock();
     }
