@@ -56,7 +56,7 @@ TEST_P(store_on_a_failing_disk, what_was_answered_survives_a_power_cut) {
 TEST_P(store_on_a_failing_disk, the_commit_of_another_survives_once_a_barrier_is_past) {
     db();
     const auto insert =
-        "INSERT INTO outbox_messages(destination, endpoint, payload) VALUES ('b', 'c', '')";
+        "INSERT INTO outbox_messages(destination, endpoint, payload) VALUES ('b', 'c', '{}')";
     auto other = disk().connect(durability::none);
     ASSERT_EQ(other->run(insert), std::nullopt);
     ASSERT_EQ(faults().durable_number("SELECT count(*) FROM outbox_messages"), 0);
@@ -77,7 +77,7 @@ TEST_P(store_on_a_failing_disk, every_barrier_causes_a_sync) {
     auto other = disk().connect(durability::none);
     for (int i = 1; i <= 3; ++i) {
         ASSERT_EQ(other->run("INSERT INTO outbox_messages(destination, endpoint, payload) "
-                             "VALUES ('b', 'c', '')"),
+                             "VALUES ('b', 'c', '{}')"),
                   std::nullopt);
         answers arrived;
         db().barrier(arrived.to(0));
@@ -157,7 +157,7 @@ TEST_P(store_on_a_failing_disk, a_full_disk_refuses_and_loses_nothing_and_works_
     std::vector<uuid> refused;
     for (int i = 0; i < 20; ++i) {
         auto body = sample();
-        body.payload.assign(40'000, 'p');
+        body.payload = '"' + std::string(40'000, 'p') + '"';
         const auto outcome = run(enqueue(body));
         if (!outcome) EXPECT_TRUE(refused_with(outcome, error_code::store_full));
         (outcome ? stored : refused).push_back(body.id);
@@ -184,7 +184,7 @@ TEST_P(store_on_a_failing_disk, a_group_that_finds_no_room_is_refused_unit_by_un
     std::vector<uuid> ids;
     for (int i = 0; i < 4; ++i) {
         auto body = sample();
-        body.payload.assign(i == 2 ? 200'000 : 10, 'p');
+        body.payload = '"' + std::string(i == 2 ? 200'000 : 10, 'p') + '"';
         ids.push_back(body.id);
         group.push_back(enqueue(body));
     }

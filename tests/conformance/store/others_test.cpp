@@ -7,7 +7,8 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr auto plain =
-    "INSERT INTO outbox_messages(destination, endpoint, payload) VALUES ('billing', 'Charge', '')";
+    "INSERT INTO outbox_messages(destination, endpoint, payload) VALUES ('billing', 'Charge', "
+    "'{}')";
 
 TEST_P(store, the_commit_of_another_is_noticed_once) {
     ASSERT_TRUE(succeeded(db().changed_by_others()));

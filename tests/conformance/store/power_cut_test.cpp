@@ -41,7 +41,7 @@ work life::plan_work(int number) {
     body.destination = "billing";
     body.endpoint = "Charge";
     body.correlation_id = std::to_string(number);
-    body.payload.assign(chance_.below(3000), 'p');
+    body.payload = '"' + std::string(chance_.below(3000), 'p') + '"';
     const bool cheats = chance_.below(12) == 0;
     return [this, number, body, cheats](store_transaction& tx) -> result<> {
         POSTHORN_TRY(tx.execute(fmt::format("INSERT INTO t VALUES ({})", number), {}));
