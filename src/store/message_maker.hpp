@@ -1,0 +1,52 @@
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include <posthorn/message.hpp>
+
+#include "base/clock.hpp"
+#include "base/result.hpp"
+#include "base/uuid_generator.hpp"
+#include "message/validate.hpp"
+
+namespace posthorn {
+
+/// What the node adds to a message where the sender says nothing.
+struct message_defaults {
+    std::string source;  // The id of the service that sends.
+    std::chrono::milliseconds expires_in = std::chrono::hours{24};
+    std::int32_t max_retries = 5;
+    message_limits limits{};
+};
+
+/// What a caller of `send` says.
+struct send_request {
+    std::string_view destination;
+    std::string_view endpoint;
+    std::string_view payload;
+    send_options options{};
+    const message* cause = nullptr;  // The message whose handler sends, if one does.
+};
+
+/// Makes a message out of what a caller says, ready to be stored, or refuses it.
+///
+/// Lifetime: `time` and `ids` outlive it.
+/// Threads:  any.
+class message_maker {
+public:
+    message_maker(message_defaults defaults, const clock& time, uuid_generator& ids)
+        : defaults_(std::move(defaults)), time_(time), ids_(ids) {}
+
+    [[nodiscard]] result<message> make(send_request asked) const;
+    [[nodiscard]] const message_defaults& defaults() const noexcept { return defaults_; }
+
+private:
+    message_defaults defaults_;
+    const clock& time_;
+    uuid_generator& ids_;
+};
+
+}  // namespace posthorn
