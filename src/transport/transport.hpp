@@ -2,9 +2,11 @@
 
 #include <chrono>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include <posthorn/error.hpp>
 #include <posthorn/message.hpp>
 
 #include "base/task.hpp"
@@ -24,9 +26,10 @@ enum class outcome : std::uint8_t {
 struct delivery {
     outcome what = outcome::transient;
     bool duplicate = false;  // The receiver had it already.
-    std::string payload;     // The handler's response, the same to the byte for a duplicate.
-    std::string error;       // Why not, for people.
+    std::string payload{};   // The handler's response, the same to the byte for a duplicate.
+    std::string error{};     // Why not, for people.
     std::chrono::milliseconds retry_after{};
+    std::optional<error_code> code{};  // Why not, for programs, where the receiver itself refuses.
 
     bool operator==(const delivery&) const = default;
 };
