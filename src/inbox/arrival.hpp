@@ -1,0 +1,48 @@
+#pragma once
+
+#include <string>
+
+#include "base/result.hpp"
+#include "inbox/handlers.hpp"
+#include "store/inbox_table.hpp"
+#include "transport/transport.hpp"
+
+namespace posthorn {
+
+/// One message of a batch on its way through the inbox.
+struct arrival {
+    const message* what = nullptr;
+    const handler* by = nullptr;
+    body_hash hash{};
+    std::string claim_owner;  // New for each try, so that a late one cannot end its successor's.
+
+    // Written by the unit, which may run twice and so begins by resetting them.
+    delivery answer;
+    bool answered = false;     // Otherwise `answer` is what to say once the handler's work is in.
+    bool rolled_back = false;  // On purpose: the answer does not hang on the commit.
+    bool claimed = false;
+    wall_time claim_before{};  // When the claim ends, or ended, that it had when it was looked at.
+
+    result<> committed;  // What became of the unit.
+
+    /// Whether what the unit found and did came to nothing. Even an answer such as `duplicate` is
+    /// void then: it may rest on what another unit of the same commit had written. A unit that was
+    /// rolled back on purpose is told its own error, unless the commit failed as well.
+    [[nodiscard]] bool is_void() const {
+        return !committed && !(rolled_back && committed.error().code() == error_code::cancelled);
+    }
+    [[nodiscard]] inbox_key key() const { return {what->source, what->id}; }
+    void reset() {
+        answer = {};
+        answered = false;
+        rolled_back = false;
+        claimed = false;
+        claim_before = {};
+    }
+    void settle(delivery with) {
+        answer = std::move(with);
+        answered = true;
+    }
+};
+
+}  // namespace posthorn

@@ -1,0 +1,24 @@
+#include "inbox/horizon.hpp"
+
+#include <algorithm>
+
+namespace posthorn {
+namespace {
+
+// A peer may name any time; one near the end of time must not wrap into the past.
+wall_time later(wall_time from, std::chrono::milliseconds by) {
+    return from > wall_time::max() - by ? wall_time::max() : from + by;
+}
+
+}  // namespace
+
+wall_time keep_until(wall_time expires_at, wall_time now, const horizon_options& options) {
+    return std::max({later(expires_at, options.grace), later(now, options.row_life_min),
+                     later(now, options.retention)});
+}
+
+bool is_past_horizon(wall_time expires_at, wall_time now) {
+    return expires_at != no_expiry && expires_at <= now;
+}
+
+}  // namespace posthorn

@@ -1,0 +1,99 @@
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <expected>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/clock_watch.hpp"
+#include "base/executor.hpp"
+#include "base/log.hpp"
+#include "base/timer.hpp"
+#include "inbox/handlers.hpp"
+#include "inbox/intake.hpp"
+#include "inbox/purge.hpp"
+#include "store/message_maker.hpp"
+#include "store/store.hpp"
+#include "transport/transport.hpp"
+
+namespace posthorn {
+
+struct inbox_options {
+    intake_options intake{};
+    inbox_purge_options purge{};
+    clock_watch_options clock{};
+};
+
+/// What an inbox is built from; all of it outlives the inbox.
+struct inbox_parts {
+    store& database;
+    const handlers& registry;    // Frozen.
+    const message_maker& maker;  // For what handlers send.
+    uuid_generator& ids;         // For the owners of claims.
+    const clock& time;
+    timer& sleeper;
+    executor& workers;  // Where blocking handlers run.
+    logger& log;
+};
+
+/// What happened since the start.
+struct inbox_counts {
+    std::uint64_t processed = 0;
+    std::uint64_t duplicates = 0;
+    std::uint64_t failed = 0;     // The handler failed, or the store.
+    std::uint64_t conflicts = 0;  // An id came again with another body.
+    std::uint64_t refused = 0;    // No handler, or past the horizon.
+
+    bool operator==(const inbox_counts&) const = default;
+};
+
+/// Takes messages in, each with one effect however often it comes.
+///
+/// The messages of a batch share a commit; one that fails is rolled back alone. An external handler
+/// runs between two commits: one takes a claim, the other records the response.
+///
+/// Lifetime: construct, `run()` once beside any number of `receive`, destroy after all returned;
+///           the store is stopped later, so that every unit is answered.
+/// Threads:  `receive` from any; asynchronous handlers run on the executor of its caller.
+/// Cancel:   `receive` finishes what it began; `run` returns.
+class inbox final : public receiver {
+public:
+    explicit inbox(inbox_parts parts, inbox_options options = {});
+
+    task<std::vector<delivery>> receive(message_batch batch) override;
+    /// Purges old rows until it is cancelled.
+    task<> run() { return purge_.run(); }
+
+    [[nodiscard]] inbox_counts counts() const;
+
+private:
+    struct flight;
+    using outcome_of_call = std::expected<std::string, delivery>;
+
+    std::shared_ptr<flight> admit(const message_batch& batch);
+    void submit(const std::shared_ptr<flight>& batch);
+    task<result<>> sync_what_was_recovered();
+
+    task<> run_claimed(arrival& one);
+    task<outcome_of_call> call(const arrival& one);
+    task<outcome_of_call> call_blocking(const arrival& one);
+    task<outcome_of_call> call_async(const arrival& one);
+
+    void report(const arrival& one);
+    void count(const delivery& answer);
+
+    inbox_parts parts_;
+    clock_guard guard_;
+    intake intake_;
+    inbox_purge purge_;
+    std::atomic<bool> synced_ = false;
+    std::atomic<std::uint64_t> processed_ = 0;
+    std::atomic<std::uint64_t> duplicates_ = 0;
+    std::atomic<std::uint64_t> failed_ = 0;
+    std::atomic<std::uint64_t> conflicts_ = 0;
+    std::atomic<std::uint64_t> refused_ = 0;
+};
+
+}  // namespace posthorn

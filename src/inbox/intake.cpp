@@ -1,0 +1,136 @@
+#include "inbox/intake.hpp"
+
+#include <algorithm>
+#include <exception>
+#include <utility>
+
+#include "base/assert.hpp"
+#include "inbox/answers.hpp"
+#include "inbox/dedupe.hpp"
+#include "inbox/handler_context.hpp"
+
+namespace posthorn {
+namespace {
+
+/// Rolls the unit back; what the sender is told lies in the arrival.
+std::unexpected<error> roll_back(arrival& one) {
+    one.rolled_back = true;
+    return fail(error_code::cancelled, "the handler's work was rolled back");
+}
+
+}  // namespace
+
+inbox_record intake::record_of(const arrival& one, wall_time now) const {
+    return {.key = one.key(),
+            .endpoint = one.what->endpoint,
+            .hash = one.hash,
+            .response = {},
+            .processed_at = now,
+            .expires_at = keep_until(one.what->expires_at, now, options_.horizon)};
+}
+
+result<> intake::handle(store_transaction& tx, arrival& one) const {
+    one.reset();
+    const auto now = time_.wall();
+    if (is_past_horizon(one.what->expires_at, now)) return judge_late(tx, one, now);
+
+    auto record = record_of(one, now);
+    const auto is_new = tx.inbox().insert(record);
+    POSTHORN_TRY(is_new);
+    if (!*is_new) {
+        const auto known = judge_known(tx, one, now);
+        POSTHORN_TRY(known);
+        if (*known == verdict::answered) return {};
+        // An external handler gave up on it, before this one took its place.
+        POSTHORN_TRY(take_claim(tx, one, now));
+    }
+
+    auto response = run_handler(tx, one);
+    if (!response) return std::unexpected(std::move(response).error());
+    if (*is_new) {
+        if (!response->empty()) POSTHORN_TRY(tx.inbox().respond(record.key, *response));
+    } else {
+        record.response = *response;
+        const auto completed = tx.inbox().complete(record, one.claim_owner);
+        POSTHORN_TRY(completed);
+        POSTHORN_ASSERT(*completed);  // Claimed by this same transaction.
+    }
+    one.answer = {.what = outcome::delivered, .payload = *std::move(response)};
+    return {};
+}
+
+result<std::string> intake::run_handler(store_transaction& tx, arrival& one) const {
+    handler_context through(tx, maker_, *one.what);
+    std::string response;
+    try {
+        response = std::get<transactional_handler>(one.by->run)(through, *one.what);
+    } catch (...) {
+        one.settle(answer_to_exception(std::current_exception()));
+    }
+    // A handler may catch the error and go on, but what it then has is not what it asked for.
+    if (auto intact = through.intact(); !intact) {
+        one.settle(answer_to_store_error(intact.error()));
+    }
+    if (!one.answered && response.size() > options_.response_size_max)
+        one.settle(answer_response_too_large(response.size(), options_.response_size_max));
+    if (one.answered) return roll_back(one);
+    return response;
+}
+
+result<> intake::claim(store_transaction& tx, arrival& one) const {
+    one.reset();
+    const auto now = time_.wall();
+    if (is_past_horizon(one.what->expires_at, now)) return judge_late(tx, one, now);
+    const auto known = judge_known(tx, one, now);
+    POSTHORN_TRY(known);
+    if (*known == verdict::answered) return {};
+    const auto taken = take_claim(tx, one, now);
+    POSTHORN_TRY(taken);
+    one.claimed = true;
+    return {};
+}
+
+result<bool> intake::take_claim(store_transaction& tx, const arrival& one, wall_time now) const {
+    const inbox_claim wanted{.key = one.key(),
+                             .endpoint = one.what->endpoint,
+                             .hash = one.hash,
+                             .owner = one.claim_owner,
+                             .until = now + one.by->lease,
+                             .expires_at = keep_until(one.what->expires_at, now, options_.horizon)};
+    // Whether the claim of before has run out was judged already, with regard to clocks set back.
+    auto taken = tx.inbox().claim(wanted, std::max(now, one.claim_before));
+    if (taken) POSTHORN_ASSERT(*taken);
+    return taken;
+}
+
+result<intake::verdict> intake::judge_known(store_transaction& tx, arrival& one,
+                                            wall_time now) const {
+    auto known = tx.inbox().find(one.key());
+    if (!known) return std::unexpected(std::move(known).error());
+    auto* const entry = *known ? &**known : nullptr;
+    if (entry != nullptr) one.claim_before = entry->claimed_until;
+    const auto decided = decide(entry, one.hash, now, one.by->lease);
+    if (decided.what == dedupe_decision::kind::run) return verdict::run;
+    one.settle(answer_known(decided, *entry));
+    return verdict::answered;
+}
+
+result<> intake::judge_late(store_transaction& tx, arrival& one, wall_time now) const {
+    const auto known = judge_known(tx, one, now);
+    POSTHORN_TRY(known);
+    if (*known == verdict::run)
+        one.settle(guard_.jumped() ? answer_clock_in_doubt() : answer_expired(*one.what));
+    return {};
+}
+
+result<> intake::complete(store_transaction& tx, arrival& one, std::string_view response) const {
+    one.reset();
+    auto record = record_of(one, time_.wall());
+    record.response = response;
+    const auto completed = tx.inbox().complete(record, one.claim_owner);
+    POSTHORN_TRY(completed);
+    if (!*completed) one.settle(answer_claim_lost());
+    return {};
+}
+
+}  // namespace posthorn
