@@ -49,4 +49,28 @@ task<> task_group::join() {
     if (failure_) std::rethrow_exception(std::exchange(failure_, nullptr));
 }
 
+task<> run_all(std::vector<task<>> bodies) {
+    struct ending {
+        std::shared_ptr<waiter> ended = waiter::make();
+        std::exception_ptr failure;
+    };
+    const auto where = co_await asio::this_coro::executor;
+    std::vector<std::shared_ptr<ending>> endings;
+    endings.reserve(bodies.size());
+    for (auto& body : bodies) {
+        auto end = endings.emplace_back(std::make_shared<ending>());
+        asio::co_spawn(where, cancellable(std::move(body)),
+                       [end = std::move(end)](std::exception_ptr failure) {
+                           end->failure = std::move(failure);
+                           end->ended->wake();
+                       });
+    }
+    std::exception_ptr first;
+    for (const auto& end : endings) {
+        co_await end->ended->wait_regardless();
+        if (!first) first = end->failure;
+    }
+    if (first) std::rethrow_exception(first);
+}
+
 }  // namespace posthorn

@@ -4,6 +4,7 @@
 #include <future>
 #include <list>
 #include <memory>
+#include <vector>
 
 #include <boost/asio/any_io_executor.hpp>
 #include <boost/asio/cancellation_signal.hpp>
@@ -44,6 +45,12 @@ private:
     std::exception_ptr failure_;
     bool cancelled_ = false;
 };
+
+/// Runs coroutines beside each other on the executor of whoever awaits, which may have several
+/// threads, and returns when the last has ended; then throws the first exception one let out.
+///
+/// Cancel: not passed on; what they refer to is in use until they end.
+task<> run_all(std::vector<task<>> bodies);
 
 /// Starts `body` on `where`; the future tells a thread outside of it what became of it.
 template <class T>

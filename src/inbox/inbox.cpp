@@ -3,7 +3,7 @@
 #include <utility>
 
 #include "base/assert.hpp"
-#include "base/run_all.hpp"
+#include "base/task_group.hpp"
 #include "base/waiter.hpp"
 #include "inbox/answers.hpp"
 #include "inbox/body_hash.hpp"

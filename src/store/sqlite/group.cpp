@@ -172,8 +172,10 @@ commit_end group::conclude(std::span<member> members) {
                        "{}; whether this commit took hold shows after a restart: repeat it with "
                        "the same message id",
                        committed.error().what());
-    for (auto& one : members)
-        if (!one.settled && (one.outcome || !refused)) one.outcome = outcome;
+    for (auto& one : members) {
+        // Even one that failed by itself: what it saw of its neighbours' rows is not there.
+        if (!one.settled) one.outcome = outcome;
+    }
     return refused ? commit_end::refused : commit_end::in_doubt;
 }
 

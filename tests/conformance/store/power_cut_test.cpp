@@ -41,6 +41,8 @@ work life::plan_work(int number) {
     body.destination = "billing";
     body.endpoint = "Charge";
     body.correlation_id = std::to_string(number);
+    body.created_at = noon;
+    body.expires_at = noon + std::chrono::hours{1};
     body.payload = '"' + std::string(chance_.below(3000), 'p') + '"';
     const bool cheats = chance_.below(12) == 0;
     return [this, number, body, cheats](store_transaction& tx) -> result<> {

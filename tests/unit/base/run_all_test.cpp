@@ -1,9 +1,8 @@
-#include "base/run_all.hpp"
-
 #include <stdexcept>
 
 #include <gtest/gtest.h>
 
+#include "base/task_group.hpp"
 #include "base/virtual_loop.hpp"
 
 namespace posthorn {

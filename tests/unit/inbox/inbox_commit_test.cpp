@@ -182,7 +182,7 @@ TEST_F(inbox_horizon, a_repeat_past_its_expiry_is_known_while_its_row_lives) {
 TEST_F(inbox_horizon, a_message_that_seems_expired_after_a_jump_of_the_clock_is_not_buried) {
     handle_by_writing("Charge");
     const auto one = from_orders("Charge", "1");
-    auto running = start(loop.executor(), box().run());  // Looks at the clocks.
+    run_in_background();  // Looks at the clocks.
     loop.run_for(1min);
     loop.time().jump_wall(87'600h);
     EXPECT_EQ(receive(one).what, outcome::transient);

@@ -226,7 +226,7 @@ protected:
 TEST_F(inbox_purging, deletes_rows_when_their_time_is_over_and_not_before) {
     options.purge.slice = 10;
     receive_many(25);
-    auto running = start(loop.executor(), box().run());
+    run_in_background();
     loop.run_for(48h - 5min);
     EXPECT_EQ(inbox_rows(), 25);
     loop.run_for(5min);
@@ -236,7 +236,7 @@ TEST_F(inbox_purging, deletes_rows_when_their_time_is_over_and_not_before) {
 
 TEST_F(inbox_purging, waits_for_an_hour_after_a_jump_of_the_clock) {
     receive_many(3);
-    auto running = start(loop.executor(), box().run());
+    run_in_background();
     loop.run_for(2h);
     loop.time().jump_wall(87'600h);
     loop.run_for(30min);
@@ -251,7 +251,7 @@ TEST_F(inbox_purging, waits_for_an_hour_after_a_jump_of_the_clock) {
 TEST_F(inbox_purging, trusts_no_clock_in_its_first_hour) {
     receive_many(3);
     loop.time().advance(100h);
-    auto running = start(loop.executor(), box().run());
+    run_in_background();
     loop.run_for(55min);
     EXPECT_EQ(inbox_rows(), 3);
     loop.run_for(10min);

@@ -28,6 +28,8 @@ protected:
         change("CREATE TABLE effects (what TEXT NOT NULL UNIQUE)");
     }
     ~inbox_fixture() override {
+        background_.cancel();
+        loop.run(background_.join());
         box_.reset();
         database_->stop();
         database_.reset();
@@ -97,6 +99,9 @@ protected:
         return loop.run(box().receive(batch));
     }
 
+    /// Runs the inbox's own job until the test ends.
+    void run_in_background() { background_.spawn(box().run()); }
+
     void change(std::string sql) {
         const auto done = loop.run(commit(*database_, [&](store_transaction& tx) -> result<> {
             POSTHORN_TRY(tx.execute(sql, {}));
@@ -144,6 +149,7 @@ private:
     inline_executor workers_;
     std::unique_ptr<store> database_;
     std::optional<inbox> box_;
+    task_group background_{loop.executor()};
 };
 
 }  // namespace posthorn
