@@ -1,0 +1,56 @@
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <string>
+
+namespace posthorn {
+
+/// Of one destination's queue in memory.
+struct lane_options {
+    std::size_t window_rows = 1000;  // Held at a time, until they are settled on disk.
+    std::size_t batch_rows = 50;     // In one request.
+    std::size_t batches_in_flight_max = 4;
+    std::chrono::milliseconds attempt_timeout = std::chrono::seconds{30};
+    std::chrono::milliseconds idle_time = std::chrono::minutes{5};  // Then the lane goes away.
+};
+
+/// Of what is decided after an attempt, besides the retry policy.
+struct judge_options {
+    std::chrono::milliseconds throttled_delay_min = std::chrono::seconds{1};
+    std::chrono::milliseconds throttled_delay_max = std::chrono::hours{1};
+    std::chrono::milliseconds undeliverable_delay = std::chrono::seconds{30};
+    std::size_t error_bytes_max = 2000;  // Of a stored error text.
+};
+
+/// Of recording outcomes.
+struct settler_options {
+    std::chrono::milliseconds commit_delay{5};  // How long an outcome waits for a commit to join.
+    std::size_t outcomes_waiting_max = 1000;    // Then a commit is forced.
+    std::chrono::milliseconds retry_delay_min{100};  // After the store failed; doubles each time.
+    std::chrono::milliseconds retry_delay_max{1000};
+};
+
+/// Of the job that one node at a time does for a store.
+struct lease_options {
+    std::string owner;  // Names this run of the node, not the next one.
+    std::chrono::milliseconds duration = std::chrono::seconds{10};
+    std::chrono::milliseconds beat_interval = std::chrono::seconds{3};
+    std::chrono::milliseconds look_interval = std::chrono::seconds{1};  // Of a stand-by.
+};
+
+/// Of the dispatcher as a whole.
+struct outbox_options {
+    lane_options lane{};
+    judge_options judge{};
+    settler_options settler{};
+    lease_options lease{};
+    std::size_t hand_over_rows = 10'000;  // Between the writer's thread and the dispatcher.
+    std::chrono::milliseconds poll_interval = std::chrono::seconds{1};
+    std::size_t sweep_rows_max = 10'000;  // Read before they are handed to the lanes.
+    std::size_t agenda_times_max = 10'000;
+    std::chrono::milliseconds drain_time = std::chrono::seconds{10};  // For batches in flight.
+    std::chrono::milliseconds flush_time = std::chrono::seconds{5};   // For outcomes, after that.
+};
+
+}  // namespace posthorn

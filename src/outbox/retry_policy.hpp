@@ -1,0 +1,54 @@
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string_view>
+#include <variant>
+
+namespace posthorn {
+
+/// min(base * 2^(n-1), max), and on top of it either up to `jitter_max` more or up to
+/// `jitter_factor` of it more or less, so that senders that failed together do not return together.
+struct exponential_backoff {
+    std::chrono::milliseconds base = std::chrono::seconds{2};
+    std::chrono::milliseconds max = std::chrono::minutes{5};
+    std::chrono::milliseconds jitter_max{500};
+    double jitter_factor = 0;  // 0.2 means 20 % either way.
+};
+
+struct fixed_backoff {
+    std::chrono::milliseconds delay = std::chrono::seconds{5};
+};
+
+/// Given the number of failed attempts and the last error; empty gives the message up.
+using custom_backoff =
+    std::function<std::optional<std::chrono::milliseconds>(std::int32_t, std::string_view)>;
+
+/// How long to wait after a failed attempt.
+///
+/// Pure apart from a custom function, which must be so too.
+/// Threads: any.
+class retry_policy {
+public:
+    using kind = std::variant<exponential_backoff, fixed_backoff, custom_backoff>;
+
+    /// The messaging defaults: 2, 4, 8, 16, 32 s and so on, each with up to 500 ms more.
+    retry_policy() = default;
+    retry_policy(kind how);
+
+    /// The pause after `attempts` failures, at least one; `unit` in [0, 1) is the chance in it.
+    /// Empty means that there is to be no further attempt.
+    [[nodiscard]] std::optional<std::chrono::milliseconds> delay(std::int32_t attempts,
+                                                                 std::string_view error,
+                                                                 double unit) const;
+
+private:
+    kind how_;
+};
+
+/// Whether a message that failed `attempts` times may be tried again.
+[[nodiscard]] bool retries_left(std::int32_t attempts, std::int32_t max_retries) noexcept;
+
+}  // namespace posthorn
