@@ -1,0 +1,43 @@
+#pragma once
+
+#include <cstddef>
+#include <mutex>
+#include <vector>
+
+#include "base/bell.hpp"
+#include "store/outbox_table.hpp"
+
+namespace posthorn {
+
+/// Takes committed rows from the writer's thread to the dispatcher's strand, a bounded number of
+/// them. What does not fit is dropped and found by the cold path: it is in the table.
+///
+/// Lifetime: outlives the store's use of it as a listener.
+/// Threads:  any.
+/// Cancel:   nothing here waits.
+class hand_over {
+public:
+    struct taken {
+        std::vector<outbox_row> rows;
+        bool overflowed = false;  // Rows were dropped since the last time.
+    };
+
+    hand_over(std::size_t rows_max, bell& arrivals) : rows_max_(rows_max), arrivals_(arrivals) {}
+
+    /// While closed, as on a stand-by, it drops everything and calls that no overflow.
+    void open();
+    void close();
+    /// Gives the number of rows dropped by overflow.
+    std::size_t push(std::vector<outbox_row> rows);
+    [[nodiscard]] taken take();
+
+private:
+    std::size_t rows_max_;
+    bell& arrivals_;
+    std::mutex mutex_;
+    std::vector<outbox_row> rows_;
+    bool open_ = false;
+    bool overflowed_ = false;
+};
+
+}  // namespace posthorn

@@ -1,0 +1,33 @@
+#include "outbox/outbox_log.hpp"
+
+namespace posthorn {
+
+void log_attempt(logger& log, const attempt_record& attempt) {
+    const auto& body = attempt.row.body;
+    switch (attempt.what.what) {
+        case decision::kind::settle:
+            return log.info("Outbox: Message {MessageId} sent successfully ({Duration}ms)",
+                            {{"MessageId", body.id}, {"Duration", attempt.duration.count()}});
+        case decision::kind::retry:
+            return log.warn(
+                "Outbox: Message {MessageId} send failed, retry {RetryCount}/{MaxRetries}: {Error}",
+                {{"MessageId", body.id},
+                 {"RetryCount", attempt.row.attempts + 1},
+                 {"MaxRetries", body.max_retries},
+                 {"Error", attempt.error}});
+        case decision::kind::bury:
+            // The retries that were made: all that the message had, unless the error was final.
+            return log.error(
+                "Outbox: Message {MessageId} permanently failed after {MaxRetries} retries",
+                {{"MessageId", body.id},
+                 {"MaxRetries", attempt.row.attempts},
+                 {"Error", attempt.error}});
+        case decision::kind::expire:
+            return log.warn("Outbox: Message {MessageId} expired: {Error}",
+                            {{"MessageId", body.id}, {"Error", attempt.error}});
+        case decision::kind::throttle:
+        case decision::kind::hold: return;  // Told of once a batch, by the lane.
+    }
+}
+
+}  // namespace posthorn

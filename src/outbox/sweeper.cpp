@@ -1,0 +1,111 @@
+#include "outbox/sweeper.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/cancellation.hpp"
+#include "store/async.hpp"
+
+namespace posthorn {
+
+task<> sweeper::run() {
+    while (!co_await is_cancelled()) {
+        if (auto swept = co_await sweep(); !swept)
+            with_.log.warn("Outbox: the sweep failed, will try again: {Error}",
+                           {{"Error", swept.error().what()}});
+        with_.lanes.evict_idle();
+        co_await rest();
+    }
+}
+
+task<> sweeper::rest() {
+    const auto end = with_.clock.steady() + with_.options.poll_interval;
+    while (!co_await is_cancelled() && !with_.call.take_wanted()) {
+        const auto now = with_.clock.steady();
+        if (now >= end) co_return;
+        std::chrono::nanoseconds limit = end - now;
+        if (const auto due = with_.agenda.next()) {
+            const auto wall = with_.clock.wall();
+            if (*due <= wall) co_return;
+            // Compared in milliseconds: a due time may be further off than nanoseconds can say.
+            const std::chrono::milliseconds until = *due - wall;
+            if (until <= with_.options.poll_interval)
+                limit = std::min<std::chrono::nanoseconds>(limit, until);
+        }
+        co_await with_.call.sleep(with_.timer, limit);
+    }
+}
+
+task<result<>> sweeper::sweep() {
+    ++with_.counters.sweeps;
+    const auto now = with_.clock.wall();
+    with_.agenda.drop_until(now);
+    std::vector<std::string> destinations;
+    std::optional<wall_time> next;
+    POSTHORN_CO_TRY(
+        co_await read(with_.where, with_.readers, [&](store_reader& reader) -> result<> {
+            auto due = reader.outbox().due_destinations(now);
+            if (!due) return std::unexpected(due.error());
+            destinations = *std::move(due);
+            auto later = reader.outbox().next_due();
+            if (!later) return std::unexpected(later.error());
+            next = *later;
+            return {};
+        }));
+    if (next && *next > now) with_.agenda.note(*next);
+
+    result<> outcome;
+    for (const auto& destination : destinations) {
+        if (co_await is_cancelled()) break;
+        outcome = co_await read_destination(destination, now);
+        if (outcome && rows_found_ >= with_.options.sweep_rows_max)
+            outcome = co_await hand_over_found(now);
+        if (!outcome) break;
+    }
+    // Also after a failure: what was found is closed, and handed over if it can be.
+    auto handed = co_await hand_over_found(now);
+    co_return outcome ? std::move(handed) : std::move(outcome);
+}
+
+task<result<>> sweeper::read_destination(const std::string& destination, wall_time now) {
+    auto& to = with_.lanes.get(destination);
+    const auto limit = to.begin_read();
+    if (limit == 0) co_return result<>{};
+    outbox_page page;
+    auto outcome = co_await read(with_.where, with_.readers, [&](store_reader& reader) -> result<> {
+        auto due = reader.outbox().due(destination, now, limit);
+        if (!due) return std::unexpected(due.error());
+        page = *std::move(due);
+        return {};
+    });
+    if (!outcome) {
+        to.end_read(true);
+        co_return outcome;
+    }
+    const bool full = page.rows.size() + page.bad.size() >= limit;
+    std::erase_if(page.rows, [&](const outbox_row& row) { return to.knows(row.seq); });
+    rows_found_ += page.rows.size();
+    found_.push_back({&to, std::move(page), full});
+    co_return outcome;
+}
+
+task<result<>> sweeper::hand_over_found(wall_time now) {
+    result<> safe;
+    // A stop drops what was found; it stays in the table.
+    const bool dropping = co_await is_cancelled();
+    if (rows_found_ > 0 && !dropping) safe = co_await with_.guard.pass();
+    rows_found_ = 0;
+    for (auto& [to, page, store_has_more] : std::exchange(found_, {})) {
+        if (safe && !dropping) {
+            for (auto& row : page.rows) std::ignore = to->offer(std::move(row));
+            to->pump();
+        }
+        std::vector<settlement> unfit;
+        for (const auto& row : page.bad) unfit.push_back(bury(row, now));
+        if (!dropping) to->settle_unsent(std::move(unfit));
+        to->end_read(store_has_more);
+    }
+    co_return safe;
+}
+
+}  // namespace posthorn

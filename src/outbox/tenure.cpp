@@ -1,0 +1,122 @@
+#include "outbox/tenure.hpp"
+
+#include <utility>
+
+#include "base/cancellation.hpp"
+
+namespace posthorn {
+
+tenure::tenure(const surroundings& around, std::int64_t epoch)
+    : around_(around),
+      epoch_(epoch),
+      agenda_(around.options.agenda_times_max),
+      settler_({around.with.store, around.with.clock, around.with.timer, around.with.log},
+               around.options.settler, epoch, [this] { around_.refused(epoch_); }),
+      batches_(around.where),
+      lanes_(make_lane_services()),
+      sweeper_(make_sweeper_services()) {}
+
+lane_services tenure::make_lane_services() {
+    const auto& with = around_.with;
+    return {.clock = with.clock,
+            .timer = with.timer,
+            .random = with.random,
+            .log = with.log,
+            .routes = with.routes,
+            .counters = around_.counters,
+            .retries = around_.retries,
+            .options = around_.options,
+            .settler = settler_,
+            .agenda = agenda_,
+            .batches = batches_,
+            .sweep = around_.sweep,
+            .batch_ended = batch_ended_};
+}
+
+sweeper::services tenure::make_sweeper_services() {
+    const auto& with = around_.with;
+    return {.where = with.store,
+            .readers = with.readers,
+            .clock = with.clock,
+            .timer = with.timer,
+            .log = with.log,
+            .guard = around_.guard,
+            .lanes = lanes_,
+            .agenda = agenda_,
+            .call = around_.sweep,
+            .counters = around_.counters,
+            .options = around_.options};
+}
+
+task<> tenure::run() {
+    task_group settling(around_.where);
+    settling.spawn(settler_.run());
+    task_group intake(around_.where);
+    // Opened before the first sweep reads: a row committed in between comes both ways, never none.
+    around_.hot.open();
+    around_.guard.distrust();
+    intake.spawn(take_hot_rows());
+    intake.spawn(sweeper_.run());
+
+    co_await ending_.wait();
+    around_.hot.close();
+    intake.cancel();
+    lanes_.for_each([](lane& one) { one.close(); });
+    co_await intake.join();
+    co_await drain();
+    batches_.cancel();
+    co_await batches_.join();
+    if (!abandoned_) co_await settler_.flush(around_.options.flush_time);
+    settling.cancel();
+    co_await settling.join();
+}
+
+void tenure::stop() { ending_.ring(); }
+
+void tenure::abandon() {
+    if (std::exchange(abandoned_, true)) return;
+    settler_.abandon();
+    lanes_.for_each([](lane& one) {
+        one.close();
+        one.abandon();
+    });
+    ending_.ring();
+    batch_ended_.ring();  // A drain under way has nothing to wait for any more.
+}
+
+task<> tenure::take_hot_rows() {
+    while (co_await around_.hot_arrivals.wait()) {
+        auto [rows, overflowed] = around_.hot.take();
+        const auto now = around_.with.clock.wall();
+        std::vector<lane*> touched;
+        for (auto& row : rows) {
+            if (const auto due = row.body.deliver_at; due && *due > now) {
+                if (agenda_.note(*due)) around_.sweep.look_at_agenda();
+                continue;
+            }
+            auto& to = lanes_.get(row.body.destination);
+            if (to.offer(std::move(row)) == lane::offered::full) ++around_.counters.overflowed;
+            if (touched.empty() || touched.back() != &to) touched.push_back(&to);
+        }
+        for (auto* one : touched) one->pump();
+        if (overflowed) around_.sweep.want();
+    }
+}
+
+bool tenure::batches_in_flight() {
+    bool some = false;
+    lanes_.for_each([&](lane& one) { some |= one.batches_in_flight() > 0; });
+    return some;
+}
+
+task<> tenure::drain() {
+    const auto& clock = around_.with.clock;
+    const auto end = clock.steady() + around_.options.drain_time;
+    while (!abandoned_ && batches_in_flight()) {
+        const auto now = clock.steady();
+        if (now >= end) co_return;
+        co_await batch_ended_.wait_for(around_.with.timer, end - now);
+    }
+}
+
+}  // namespace posthorn

@@ -1,0 +1,75 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+
+#include "base/executor.hpp"
+#include "base/task_group.hpp"
+#include "outbox/hand_over.hpp"
+#include "outbox/lane_set.hpp"
+#include "outbox/sweeper.hpp"
+
+namespace posthorn {
+
+/// What the dispatcher is built from. All of it outlives the dispatcher.
+struct dispatcher_services {
+    class store& store;
+    executor& readers;  // On which the cold path reads.
+    class clock& clock;
+    class timer& timer;
+    random_source& random;
+    logger& log;
+    route_table& routes;
+};
+
+/// One holding of the dispatcher's lease: hot path, cold path, lanes and settler under one epoch.
+///
+/// Lifetime: `run()` once, destroyed after it returned; what it is given outlives it.
+/// Threads:  the dispatcher's strand.
+/// Cancel:   `stop()`: takes nothing new, lets batches in flight end for the drain time, records
+///           their outcomes. `abandon()`: the epoch is over, so answers to come are dropped.
+///           `run()` itself heeds no cancellation.
+class tenure {
+public:
+    /// What outlives one tenure.
+    struct surroundings {
+        const dispatcher_services& with;
+        const outbox_options& options;
+        const retry_policy& retries;
+        outbox_counters& counters;
+        hand_over& hot;
+        bell& hot_arrivals;
+        sync_guard& guard;
+        sweep_call& sweep;
+        std::function<void(std::int64_t epoch)> refused;
+        boost::asio::any_io_executor where;
+    };
+
+    tenure(const surroundings& around, std::int64_t epoch);
+
+    task<> run();
+    void stop();
+    void abandon();
+    [[nodiscard]] std::int64_t epoch() const noexcept { return epoch_; }
+
+private:
+    task<> take_hot_rows();
+    task<> drain();
+    [[nodiscard]] bool batches_in_flight();
+    lane_services make_lane_services();
+    sweeper::services make_sweeper_services();
+
+    surroundings around_;
+    std::int64_t epoch_;
+    agenda agenda_;
+    bell ending_;
+    bell batch_ended_;
+    settler settler_;
+    task_group batches_;
+    lane_set lanes_;
+    sweeper sweeper_;
+    bool abandoned_ = false;
+};
+
+}  // namespace posthorn
