@@ -1,0 +1,101 @@
+#pragma once
+
+#include <deque>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/clock.hpp"
+#include "store/store.hpp"
+
+namespace posthorn::testing {
+
+/// One row as a test looks at it.
+struct memory_row {
+    outbox_row row;
+    outbox_status status = outbox_status::pending;
+    wall_time next_attempt_at{};
+    std::string error;
+    std::string bad;  // Why it is no message, if it is none.
+    bool synced = true;
+};
+
+/// Everything a commit changes.
+struct memory_tables {
+    std::map<std::int64_t, memory_row> rows;
+    std::optional<lease> holder;
+    std::int64_t epoch = 0;
+};
+
+/// A store in memory that a test can watch, delay and break. It knows the outbox and the lease of
+/// the dispatcher, no SQL and no inbox. Units run inside `submit`, unless held; several nodes may
+/// share the tables of one.
+///
+/// Threads: one only.
+class memory_store final : public store {
+public:
+    explicit memory_store(class clock& time,
+                          std::shared_ptr<memory_tables> shared = std::make_shared<memory_tables>())
+        : tables(*shared), shared_(std::move(shared)), time_(time) {}
+
+    void submit(unit work) override {
+        queue_.push_back(std::move(work));
+        run();
+    }
+    void submit(std::vector<unit> work) override {
+        for (auto& one : work) queue_.push_back(std::move(one));
+        run();
+    }
+    result<> read(const std::function<result<>(store_reader&)>& look) override;
+    void listen(commit_listener* listener) override { listener_ = listener; }
+    result<bool> changed_by_others() override { return std::exchange(foreign_, false); }
+    void barrier(unit::done_type done) override {
+        ++barriers;
+        for (auto& [seq, one] : tables.rows) one.synced = true;
+        done({});
+    }
+    result<> check_integrity() override { return {}; }
+    void stop() override {}
+
+    /// A send of this node: committed, and announced.
+    std::int64_t send(message body);
+    /// A row that another process wrote without a sync.
+    std::int64_t write_foreign(message body, std::string bad = {});
+    /// Units queue up instead of running.
+    void hold(bool held) {
+        held_ = held;
+        run();
+    }
+
+    /// Another process' view of the same tables.
+    [[nodiscard]] std::shared_ptr<memory_tables> share() const { return shared_; }
+
+    memory_tables& tables;
+    int commits = 0;
+    int reads = 0;
+    int row_reads = 0;  // Of them, for due rows of a destination.
+    int barriers = 0;
+    std::deque<error> failures;  // Of the commits to come, first to last.
+
+private:
+    class reader;
+    class transaction;
+
+    void run();
+    void commit_group();
+    std::int64_t insert(message body, memory_row with);
+
+    std::shared_ptr<memory_tables> shared_;
+    class clock& time_;
+    std::deque<unit> queue_;
+    commit_listener* listener_ = nullptr;
+    bool foreign_ = false;
+    bool held_ = false;
+    bool running_ = false;
+};
+
+}  // namespace posthorn::testing
