@@ -66,8 +66,8 @@ TEST(bell, a_cancelled_wait_leaves_the_ring_for_the_next) {
     int rings = 0;
     group.spawn(count_rings(door, rings));
     loop.settle();
-    door.ring();
     group.cancel();
+    door.ring();
     loop.run(group.join());
     EXPECT_EQ(rings, 0);
     EXPECT_TRUE(loop.run(door.wait_for(loop.time(), 1s)));

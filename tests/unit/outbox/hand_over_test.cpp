@@ -1,0 +1,99 @@
+#include "outbox/hand_over.hpp"
+
+#include <gtest/gtest.h>
+
+#include "outbox/agenda.hpp"
+#include "outbox/held_rows.hpp"
+
+namespace posthorn {
+namespace {
+
+using namespace std::chrono_literals;
+
+std::vector<outbox_row> rows(std::int64_t from, std::int64_t to) {
+    std::vector<outbox_row> made;
+    for (; from <= to; ++from) made.push_back({.seq = from, .body = {}, .attempts = 0});
+    return made;
+}
+
+TEST(hand_over, keeps_the_order_of_commits) {
+    bell arrivals;
+    hand_over hot(10, arrivals);
+    hot.open();
+    hot.push(rows(1, 2));
+    hot.push(rows(3, 3));
+    const auto taken = hot.take();
+    ASSERT_EQ(taken.rows.size(), 3U);
+    EXPECT_EQ(taken.rows[0].seq, 1);
+    EXPECT_EQ(taken.rows[2].seq, 3);
+    EXPECT_FALSE(taken.overflowed);
+    EXPECT_TRUE(hot.take().rows.empty());
+}
+
+TEST(hand_over, holds_no_more_than_its_bound_and_says_so_once) {
+    bell arrivals;
+    hand_over hot(3, arrivals);
+    hot.open();
+    EXPECT_EQ(hot.push(rows(1, 2)), 0U);
+    EXPECT_EQ(hot.push(rows(3, 6)), 3U);
+    EXPECT_EQ(hot.push(rows(7, 7)), 1U);
+    const auto taken = hot.take();
+    EXPECT_EQ(taken.rows.size(), 3U);
+    EXPECT_TRUE(taken.overflowed);
+    EXPECT_FALSE(hot.take().overflowed);
+}
+
+TEST(hand_over, takes_nothing_while_closed) {
+    bell arrivals;
+    hand_over hot(3, arrivals);
+    EXPECT_EQ(hot.push(rows(1, 9)), 0U);
+    hot.open();
+    EXPECT_TRUE(hot.take().rows.empty());
+    hot.push(rows(1, 9));
+    hot.close();
+    const auto taken = hot.take();
+    EXPECT_TRUE(taken.rows.empty());
+    EXPECT_FALSE(taken.overflowed);
+}
+
+TEST(held_rows, holds_a_row_once) {
+    held_rows held;
+    EXPECT_TRUE(held.add(1));
+    EXPECT_FALSE(held.add(1));
+    EXPECT_EQ(held.size(), 1U);
+    held.remove(1);
+    EXPECT_FALSE(held.knows(1));
+    EXPECT_TRUE(held.add(1));
+}
+
+TEST(held_rows, knows_what_left_during_a_read_until_the_read_ends) {
+    held_rows held;
+    held.add(1);
+    held.begin_read();
+    held.add(2);
+    held.remove(1);
+    held.remove(2);
+    EXPECT_EQ(held.size(), 0U);
+    EXPECT_TRUE(held.knows(1));
+    EXPECT_TRUE(held.knows(2));
+    EXPECT_FALSE(held.add(1));
+    held.end_read();
+    EXPECT_FALSE(held.knows(1));
+    EXPECT_TRUE(held.add(1));
+}
+
+TEST(agenda, gives_the_soonest_and_says_when_it_changes) {
+    agenda times(2);
+    const wall_time start{1h};
+    EXPECT_TRUE(times.note(start + 2s));
+    EXPECT_TRUE(times.note(start + 1s));
+    EXPECT_FALSE(times.note(start + 3s));  // One too many: the last is left to the poll.
+    EXPECT_EQ(times.next(), start + 1s);
+    times.drop_until(start + 1s);
+    EXPECT_EQ(times.next(), start + 2s);
+    times.drop_until(start + 2s);
+    EXPECT_EQ(times.next(), std::nullopt);
+}
+
+}  // namespace
+}  // namespace posthorn
