@@ -74,4 +74,9 @@ void dispatcher::committed(std::vector<outbox_row> enqueued) {
     counters_.overflowed += hot_.push(std::move(enqueued));
 }
 
+void dispatcher::foreign_commit() {
+    guard_.distrust();
+    sweep_.want();
+}
+
 }  // namespace posthorn

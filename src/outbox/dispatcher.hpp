@@ -17,8 +17,7 @@ namespace posthorn {
 /// if they missed that way, from the table.
 ///
 /// Lifetime: construct, `run()` once, destroy after `run()` returned.
-/// Threads:  `run()` on a strand or one thread; `committed`, `wake`, `stop`,
-///           `changed_by_others` and the counters from any.
+/// Threads:  `run()` on a strand or one thread; everything else from any.
 /// Cancel:   cancelling `run()`, or `stop()`, takes nothing new, lets batches in flight end for the
 ///           drain time, records their outcomes, gives the lease back and returns. Twice is safe.
 class dispatcher final : public commit_listener {
@@ -33,9 +32,11 @@ public:
     void committed(std::vector<outbox_row> enqueued) override;
     /// There may be something new in the table.
     void wake() { sweep_.want(); }
+    /// Somebody else committed: what is in the table may not be past a sync.
+    void foreign_commit() override;
     /// What `store::changed_by_others` says. That answers only once, so a commit watcher asks here;
     /// otherwise a row could be sent before it is past a sync.
-    result<bool> changed_by_others() { return guard_.look(); }
+    task<bool> changed_by_others() { return guard_.look(); }
 
     [[nodiscard]] const outbox_counters& counters() const noexcept { return counters_; }
 

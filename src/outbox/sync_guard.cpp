@@ -1,38 +1,38 @@
 #include "outbox/sync_guard.hpp"
 
-#include <utility>
+#include <memory>
 
 #include "store/async.hpp"
 
 namespace posthorn {
 
-result<bool> sync_guard::look() {
-    // Held while the store is asked, so that nobody sees its answer taken and not yet noted.
-    const std::scoped_lock lock(mutex_);
-    auto changed = where_.changed_by_others();
-    if (!changed || *changed) unsynced_ = true;
-    return changed;
+bool sync_guard::ask() {
+    // Held over both, so that nobody finds the store's answer taken by another and not yet noted.
+    // The writer's thread, for which the store may wait here, never takes it.
+    const std::scoped_lock lock(asking_);
+    const auto changed = where_.changed_by_others();
+    if (changed && !*changed) return false;
+    unsynced_ = true;  // Also when the store cannot say.
+    return true;
+}
+
+task<bool> sync_guard::look() {
+    const auto answered = waiter::make();
+    const auto changed = std::make_shared<bool>(false);
+    readers_.post([this, answered, changed] {
+        *changed = ask();
+        answered->wake();
+    });
+    co_await answered->wait_regardless();
+    co_return *changed;
 }
 
 task<result<>> sync_guard::pass() {
-    const auto looked = waiter::make();
-    readers_.post([this, looked] {
-        std::ignore = look();  // A failure counts as a change.
-        looked->wake();
-    });
-    co_await looked->wait_regardless();
-    {
-        const std::scoped_lock lock(mutex_);
-        if (!std::exchange(unsynced_, false)) co_return result<>{};
-    }
+    co_await look();
+    if (!unsynced_.exchange(false)) co_return result<>{};
     auto synced = co_await barrier(where_);
-    if (!synced) distrust();
+    if (!synced) unsynced_ = true;
     co_return synced;
-}
-
-void sync_guard::distrust() {
-    const std::scoped_lock lock(mutex_);
-    unsynced_ = true;
 }
 
 }  // namespace posthorn

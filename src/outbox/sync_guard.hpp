@@ -1,5 +1,6 @@
 #pragma once
 
+#include <atomic>
 #include <mutex>
 
 #include "base/executor.hpp"
@@ -14,27 +15,30 @@ namespace posthorn {
 /// visible before it is safe. So after rows were read, and before they are sent, one barrier syncs
 /// everything if anybody else committed since the last one.
 ///
-/// `changed_by_others` of the store answers only once, so everybody who wants to know asks here.
+/// The store tells of a foreign commit only once, to whoever asks first or to its listener, so all
+/// of that comes together here.
 ///
 /// Lifetime: outlives the dispatcher's run and the commit watcher.
-/// Threads:  `look` from any; `pass` and `distrust` on the dispatcher's strand.
+/// Threads:  any; `pass` on the dispatcher's strand, once at a time.
 /// Cancel:   a barrier is not cancelled.
 class sync_guard {
 public:
     sync_guard(store& where, executor& readers) : where_(where), readers_(readers) {}
 
-    /// Whether somebody else committed since the last look, by whomever.
-    result<bool> look();
+    /// Whether somebody else committed since it was last asked.
+    task<bool> look();
     /// After reading rows: when it succeeds, what was read is past a sync.
     task<result<>> pass();
-    /// Nothing is known about what is there, as at the start.
-    void distrust();
+    /// Somebody else committed, or nothing is known, as at the start. Never blocks.
+    void distrust() noexcept { unsynced_ = true; }
 
 private:
+    bool ask();
+
     store& where_;
     executor& readers_;
-    std::mutex mutex_;
-    bool unsynced_ = true;  // Somebody committed and no barrier began after that.
+    std::mutex asking_;
+    std::atomic<bool> unsynced_ = true;  // Somebody committed and no barrier began after that.
 };
 
 }  // namespace posthorn

@@ -58,6 +58,7 @@ public:
         for (auto& [seq, one] : tables.rows) one.synced = true;
         done({});
     }
+    [[nodiscard]] std::chrono::nanoseconds unit_age() const override { return {}; }
     result<> check_integrity() override { return {}; }
     void stop() override {}
 
@@ -65,6 +66,11 @@ public:
     std::int64_t send(message body);
     /// A row that another process wrote without a sync.
     std::int64_t write_foreign(message body, std::string bad = {});
+    /// The writer notices it before anybody asks.
+    void announce_foreign() {
+        foreign_ = false;
+        listener_->foreign_commit();
+    }
     /// Units queue up instead of running.
     void hold(bool held) {
         held_ = held;
