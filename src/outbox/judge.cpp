@@ -88,6 +88,13 @@ settlement expire(std::int64_t seq, wall_time now) {
             .resolution = {}};
 }
 
+settlement postpone(const outbox_row& row, wall_time now) {
+    auto next = row.body.deliver_at.value_or(now);
+    if (row.body.expires_at != wall_time{}) next = std::min(next, row.body.expires_at);
+    return to_settlement({.what = kind::hold, .charged = false, .next_attempt_at = next}, row, now,
+                         {});
+}
+
 settlement bury(const bad_row& row, wall_time now) {
     return {.seq = row.seq,
             .to = outbox_status::dead,

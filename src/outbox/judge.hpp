@@ -55,6 +55,8 @@ struct judge_rules {
 
 /// For a message that was found to be past its time without an attempt.
 [[nodiscard]] settlement expire(std::int64_t seq, wall_time now);
+/// For a message whose time to be delivered is still to come, as long as it lives.
+[[nodiscard]] settlement postpone(const outbox_row& row, wall_time now);
 /// For a row that is no message.
 [[nodiscard]] settlement bury(const bad_row& row, wall_time now);
 

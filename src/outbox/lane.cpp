@@ -168,14 +168,21 @@ void lane::raise_alarm(const std::vector<settlement>& held_back) {
                      {"Error", held_back.front().error}});
 }
 
-void lane::settle_unsent(std::vector<settlement> outcomes) {
-    std::erase_if(outcomes, [&](const settlement& one) { return !held_.add(one.seq); });
-    for (const auto& one : outcomes) {
+void lane::bury(std::span<const bad_row> rows, wall_time now) {
+    std::vector<settlement> outcomes;
+    for (const auto& row : rows) {
+        if (!held_.add(row.seq)) continue;
         with_.log.error("Outbox: row {Seq} for {Destination} is not a message: {Error}",
-                        {{"Seq", one.seq}, {"Destination", destination_}, {"Error", one.error}});
+                        {{"Seq", row.seq}, {"Destination", destination_}, {"Error", row.reason}});
         count(decision::kind::bury);
+        outcomes.push_back(posthorn::bury(row, now));
     }
     with_.settler.add(*this, std::move(outcomes));
+}
+
+void lane::postpone(const outbox_row& row, wall_time now) {
+    if (!held_.add(row.seq)) return;
+    with_.settler.add(*this, {posthorn::postpone(row, now)});
 }
 
 std::size_t lane::begin_read() {

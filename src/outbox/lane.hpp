@@ -54,8 +54,10 @@ public:
     offered offer(outbox_row row);
     /// Starts what can be started of what was offered.
     void pump();
-    /// Records what became of rows without an attempt; those already here are passed over.
-    void settle_unsent(std::vector<settlement> outcomes);
+    /// Records that rows are no messages; those already here are passed over.
+    void bury(std::span<const bad_row> rows, wall_time now);
+    /// Puts a row off until its own time, without an attempt.
+    void postpone(const outbox_row& row, wall_time now);
 
     /// The cold path's read: how many rows to ask for, none if there is no room.
     [[nodiscard]] std::size_t begin_read();

@@ -97,12 +97,17 @@ task<result<>> sweeper::hand_over_found(wall_time now) {
     rows_found_ = 0;
     for (auto& [to, page, store_has_more] : std::exchange(found_, {})) {
         if (safe && !dropping) {
-            for (auto& row : page.rows) std::ignore = to->offer(std::move(row));
+            for (auto& row : page.rows) {
+                // A producer of plain SQL may have said when and left the retry time at its
+                // default.
+                if (row.body.deliver_at && *row.body.deliver_at > now)
+                    to->postpone(row, now);
+                else
+                    std::ignore = to->offer(std::move(row));
+            }
             to->pump();
         }
-        std::vector<settlement> unfit;
-        for (const auto& row : page.bad) unfit.push_back(bury(row, now));
-        if (!dropping) to->settle_unsent(std::move(unfit));
+        if (!dropping) to->bury(page.bad, now);
         to->end_read(store_has_more);
     }
     co_return safe;

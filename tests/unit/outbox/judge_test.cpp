@@ -205,6 +205,16 @@ TEST(to_settlement, speaks_the_words_of_the_store) {
     }
 }
 
+TEST(postpone, waits_for_the_time_to_deliver_but_not_past_the_expiry) {
+    auto row = row_of(cases[0]);
+    row.body.deliver_at = now + 20min;
+    EXPECT_EQ(postpone(row, now).next_attempt_at, now + 20min);
+    EXPECT_EQ(postpone(row, now).to, outbox_status::pending);
+    EXPECT_FALSE(postpone(row, now).charged);
+    row.body.deliver_at = now + 2h;
+    EXPECT_EQ(postpone(row, now).next_attempt_at, now + 1h);
+}
+
 TEST(is_expired, counts_the_moment_itself) {
     message body;
     body.expires_at = now;
