@@ -87,23 +87,24 @@ task<> lane::deliver(std::vector<outbox_row> rows) {
     if (abandoned_) {
         forget(rows);
     } else {
-        if (interrupted) {
-            // Nothing failed: we stopped listening. Only good news is recorded.
-            std::vector<outbox_row> sure;
-            for (std::size_t i = 0; i < rows.size(); ++i) {
-                if (answers[i].what == outcome::delivered)
-                    sure.push_back(std::move(rows[i]));
-                else
-                    held_.remove(rows[i].seq);
-            }
-            std::erase_if(answers,
-                          [](const delivery& one) { return one.what != outcome::delivered; });
-            rows = std::move(sure);
-        }
+        if (interrupted) keep_good_news(rows, answers);
         record(std::move(rows), std::move(answers), took);
     }
     pump();
     with_.batch_ended.ring();
+}
+
+// Nothing failed: we stopped listening. Only what is known to be delivered is recorded.
+void lane::keep_good_news(std::vector<outbox_row>& rows, std::vector<delivery>& answers) {
+    std::vector<outbox_row> sure;
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+        if (answers[i].what == outcome::delivered)
+            sure.push_back(std::move(rows[i]));
+        else
+            held_.remove(rows[i].seq);
+    }
+    std::erase_if(answers, [](const delivery& one) { return one.what != outcome::delivered; });
+    rows = std::move(sure);
 }
 
 task<std::vector<delivery>> lane::attempt(const std::vector<outbox_row>& rows) {

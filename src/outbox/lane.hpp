@@ -78,6 +78,7 @@ private:
     std::vector<outbox_row> next_batch();
     task<> deliver(std::vector<outbox_row> rows);
     task<std::vector<delivery>> attempt(const std::vector<outbox_row>& rows);
+    void keep_good_news(std::vector<outbox_row>& rows, std::vector<delivery>& answers);
     void record(std::vector<outbox_row> rows, std::vector<delivery> answers,
                 std::chrono::milliseconds took);
     void count(decision::kind what);

@@ -17,6 +17,7 @@ struct outbox_counters {
     std::atomic<std::uint64_t> undeliverable = 0;  // An alarm: somebody must mend a route.
     std::atomic<std::uint64_t> overflowed = 0;     // Rows that took the cold path instead.
     std::atomic<std::uint64_t> sweeps = 0;
+    std::atomic<std::uint64_t> lanes = 0;  // Now, as of the last sweep.
 };
 
 }  // namespace posthorn

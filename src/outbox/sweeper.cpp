@@ -14,6 +14,7 @@ task<> sweeper::run() {
             with_.log.warn("Outbox: the sweep failed, will try again: {Error}",
                            {{"Error", swept.error().what()}});
         with_.lanes.evict_idle();
+        with_.counters.lanes = with_.lanes.size();
         co_await rest();
     }
 }

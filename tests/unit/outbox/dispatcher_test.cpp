@@ -239,6 +239,19 @@ TEST(dispatcher, a_message_without_a_route_stays_pending_uncharged_and_raises_an
     EXPECT_EQ(node.row(seq).status, outbox_status::sent);
 }
 
+TEST(dispatcher, without_a_route_it_does_not_turn_the_whole_table_over) {
+    virtual_loop loop;
+    rig node(loop);
+    node.options.lane.window_rows = 10;
+    for (int i = 0; i < 100; ++i) node.store.send(node.to("nowhere"));
+    node.start();
+    loop.run_for(29s);
+    EXPECT_EQ(node.get().counters().undeliverable, 10U);
+    node.wire("nowhere");
+    loop.run_for(32s);
+    EXPECT_EQ(node.count(outbox_status::sent), 100U);
+}
+
 TEST(dispatcher, waits_for_deliver_at_and_is_then_punctual) {
     virtual_loop loop;
     rig node(loop);
@@ -287,12 +300,14 @@ TEST(dispatcher, a_watcher_that_saw_the_change_first_does_not_hide_it) {
     virtual_loop loop;
     rig node(loop);
     auto& inventory = node.wire("inventory");
+    node.store.write_foreign(node.to("inventory"));
     node.start();
+    ASSERT_EQ(node.store.barriers, 1);  // The distrust of the start is over.
     node.store.write_foreign(node.to("inventory"));
     EXPECT_TRUE(loop.run(node.get().changed_by_others()));
     node.get().wake();
     loop.settle();
-    EXPECT_EQ(inventory.sends.size(), 1U);
+    EXPECT_EQ(inventory.sends.size(), 2U);
     EXPECT_EQ(inventory.unsynced_sends, 0);
 }
 
@@ -300,12 +315,14 @@ TEST(dispatcher, a_writer_that_saw_the_change_first_does_not_hide_it) {
     virtual_loop loop;
     rig node(loop);
     auto& inventory = node.wire("inventory");
+    node.store.write_foreign(node.to("inventory"));
     node.start();
+    ASSERT_EQ(node.store.barriers, 1);  // The distrust of the start is over.
     loop.run_for(1s);
     node.store.write_foreign(node.to("inventory"));
     node.store.announce_foreign();
     loop.settle();
-    EXPECT_EQ(inventory.sends.size(), 1U);
+    EXPECT_EQ(inventory.sends.size(), 2U);
     EXPECT_EQ(inventory.unsynced_sends, 0);
 }
 
@@ -330,9 +347,13 @@ TEST(dispatcher, an_idle_lane_goes_away_and_comes_back) {
     auto& inventory = node.wire("inventory");
     node.start();
     node.store.send(node.to("inventory"));
-    loop.run_for(10min);
+    loop.run_for(4min);
+    EXPECT_EQ(node.get().counters().lanes, 1U);
+    loop.run_for(2min);
+    EXPECT_EQ(node.get().counters().lanes, 0U);
     node.store.send(node.to("inventory"));
     loop.run_for(1s);
+    EXPECT_EQ(node.get().counters().lanes, 1U);
     EXPECT_EQ(inventory.sends.size(), 2U);
     EXPECT_EQ(node.count(outbox_status::sent), 2U);
 }

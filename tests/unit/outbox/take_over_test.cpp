@@ -142,6 +142,22 @@ TEST(take_over, answers_that_come_after_the_loss_are_dropped) {
     EXPECT_EQ(slow.sends.size(), 2U);
 }
 
+TEST(take_over, what_another_node_sent_meanwhile_is_not_sent_again) {
+    virtual_loop loop;
+    rig node(loop);
+    auto& inventory = node.wire("inventory");
+    node.start();
+    node.store.tables.holder = lease{.owner = "thief", .epoch = 2, .beat = 0};
+    node.store.tables.epoch = 2;
+    loop.run_for(4s);
+    ASSERT_TRUE(node.logged("this node no longer dispatches (epoch 1)"));
+    const auto seq = node.store.send(node.to("inventory"));
+    node.store.tables.rows.at(seq).status = outbox_status::sent;
+    loop.run_for(30s);
+    ASSERT_TRUE(node.logged("this node dispatches now (epoch 3)"));
+    EXPECT_EQ(inventory.sends.size(), 0U);
+}
+
 TEST(stopping, lets_a_batch_in_flight_end_and_records_it) {
     virtual_loop loop;
     rig node(loop);
