@@ -41,7 +41,6 @@ result<std::unique_ptr<node_core>> node_core::open(core_options options, node_se
         asked.database.path, with.timer, with.log,
         [core = made.get()] { return core->dispatcher_->changed_by_others(); },
         [core = made.get()] { core->dispatcher_->wake(); });
-    made->store_->listen(made.get());
     return made;
 }
 
@@ -65,16 +64,6 @@ task<> node_core::stop() {
     dispatcher_->stop();
     services_.cancel();
     co_await services_.join();
-}
-
-void node_core::committed(std::vector<outbox_row> enqueued) {
-    if (seams_.log.enabled(log_level::info))
-        for (const auto& row : enqueued)
-            seams_.log.info("Outbox: Message {MessageId} enqueued for {Destination}/{Endpoint}",
-                            {{"MessageId", row.body.id},
-                             {"Destination", row.body.destination},
-                             {"Endpoint", row.body.endpoint}});
-    dispatcher_->committed(std::move(enqueued));
 }
 
 namespace {

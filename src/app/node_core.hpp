@@ -60,10 +60,12 @@ struct core_options {
 /// Threads:  `start` and `stop` run on the network executor; the rest from any.
 /// Cancel:   `stop` leaves the hub, ends the services, then commits what the store still has. Twice
 ///           is safe.
-class node_core final : public commit_listener {
+class node_core {
 public:
     static result<std::unique_ptr<node_core>> open(core_options options, node_seams seams);
-    ~node_core() override;
+    ~node_core();
+    node_core(const node_core&) = delete;
+    node_core& operator=(const node_core&) = delete;
 
     [[nodiscard]] handlers& registry() noexcept { return handlers_; }
     task<result<>> start();
@@ -85,9 +87,6 @@ public:
     [[nodiscard]] class dispatcher& dispatcher() noexcept { return *dispatcher_; }
     [[nodiscard]] node_health health() const;
     [[nodiscard]] result<node_stats> stats();
-
-    void committed(std::vector<outbox_row> enqueued) override;
-    void foreign_commit() override { dispatcher_->foreign_commit(); }
 
 private:
     class routes;

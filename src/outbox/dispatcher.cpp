@@ -4,6 +4,8 @@
 
 #include <boost/asio/this_coro.hpp>
 
+#include "outbox/outbox_log.hpp"
+
 namespace posthorn {
 
 dispatcher::dispatcher(dispatcher_services with, outbox_options options, retry_policy retries,
@@ -19,20 +21,22 @@ dispatcher::dispatcher(dispatcher_services with, outbox_options options, retry_p
                .log = with_.log,
                .owner_is_gone = std::move(owner_is_gone),
                .changed = [this] { lease_changed(); }},
-              options_.lease) {}
+              options_.lease) {
+    with_.store.listen(this);
+}
+
+dispatcher::~dispatcher() { with_.store.listen(nullptr); }
 
 task<> dispatcher::run() {
     // The work is in a group of its own, which a cancellation of ours does not reach: it has to be
     // able to wait while it winds down.
     task_group working(co_await boost::asio::this_coro::executor);
-    with_.store.listen(this);
     working.spawn(work());
     co_await stop_.wait();
     stopping_ = true;
     if (current_ != nullptr) current_->stop();
     changed_.ring();
     co_await working.join();
-    with_.store.listen(nullptr);
 }
 
 task<> dispatcher::work() {
@@ -71,6 +75,7 @@ void dispatcher::lease_changed() {
 }
 
 void dispatcher::committed(std::vector<outbox_row> enqueued) {
+    log_enqueued(with_.log, enqueued);
     counters_.overflowed += hot_.push(std::move(enqueued));
 }
 

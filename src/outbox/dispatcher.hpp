@@ -24,6 +24,9 @@ class dispatcher final : public commit_listener {
 public:
     dispatcher(dispatcher_services with, outbox_options options, retry_policy retries = {},
                std::function<bool(const std::string& owner)> owner_is_gone = {});
+    ~dispatcher() override;
+    dispatcher(const dispatcher&) = delete;
+    dispatcher& operator=(const dispatcher&) = delete;
 
     task<> run();
     void stop() { stop_.ring(); }

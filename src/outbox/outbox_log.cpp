@@ -2,6 +2,15 @@
 
 namespace posthorn {
 
+void log_enqueued(logger& log, const std::vector<outbox_row>& rows) {
+    if (!log.enabled(log_level::info)) return;
+    for (const auto& row : rows)
+        log.info("Outbox: Message {MessageId} enqueued for {Destination}/{Endpoint}",
+                 {{"MessageId", row.body.id},
+                  {"Destination", row.body.destination},
+                  {"Endpoint", row.body.endpoint}});
+}
+
 void log_attempt(logger& log, const attempt_record& attempt) {
     const auto& body = attempt.row.body;
     switch (attempt.what.what) {

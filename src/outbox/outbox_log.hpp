@@ -2,11 +2,15 @@
 
 #include <chrono>
 #include <string_view>
+#include <vector>
 
 #include "base/log.hpp"
 #include "outbox/judge.hpp"
 
 namespace posthorn {
+
+/// A line for each message that was stored, if anybody wants it.
+void log_enqueued(logger& log, const std::vector<outbox_row>& rows);
 
 /// One finished attempt at one message.
 struct attempt_record {

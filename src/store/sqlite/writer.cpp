@@ -20,7 +20,7 @@ writer::writer(connection& database, group& commits, wal_guard& guard, const clo
 }
 
 void writer::listen(commit_listener* listener) {
-    const std::scoped_lock lock(mutex_);
+    const std::scoped_lock lock(listening_);
     listener_ = listener;
 }
 
@@ -117,7 +117,7 @@ commit_end writer::try_commit(std::span<member> members) {
         return commit_end::refused;
     }
     if (const auto foreign = group_.changed_by_others(); foreign && *foreign) {
-        const std::scoped_lock lock(mutex_);
+        const std::scoped_lock lock(listening_);
         if (listener_ != nullptr) listener_->foreign_commit();
     }
     return group_.commit(members);
@@ -154,7 +154,7 @@ void writer::answer(std::vector<member>& members) {
         std::ranges::move(one.enqueued, std::back_inserter(enqueued));
     }
     if (!enqueued.empty()) {
-        const std::scoped_lock lock(mutex_);
+        const std::scoped_lock lock(listening_);
         if (listener_ != nullptr) listener_->committed(std::move(enqueued));
     }
     for (auto& one : members)
@@ -205,7 +205,6 @@ void writer::stop() {
     schedule_if_needed();
     std::unique_lock lock(mutex_);
     idle_.wait(lock, [this] { return !scheduled_ && queue_.empty() && lazy_.empty(); });
-    listener_ = nullptr;
 }
 
 }  // namespace posthorn::sqlite

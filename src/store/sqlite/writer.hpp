@@ -68,8 +68,10 @@ private:
     bool scheduled_ = false;
     bool stopping_ = false;
     std::optional<error> failed_;
-    commit_listener* listener_ = nullptr;
     std::condition_variable idle_;
+
+    std::mutex listening_;  // Held while the listener is told; it may submit meanwhile.
+    commit_listener* listener_ = nullptr;
 };
 
 }  // namespace posthorn::sqlite
