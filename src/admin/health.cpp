@@ -25,13 +25,18 @@ std::string render_health(const health_report& report) {
                                                       {"version", report.version}});
 }
 
+namespace {
+
+task<http_response> answer(health_report report) {
+    const bool red = report.status == health_status::red;
+    co_return json_response(red ? 503 : 200, render_health(report));
+}
+
+}  // namespace
+
 void add_health_route(router& routes, std::function<health_report()> current) {
     routes.add("GET", "/_rf/health",
-               [current = std::move(current)](http_request) -> task<http_response> {
-                   const health_report report = current();
-                   const bool red = report.status == health_status::red;
-                   co_return json_response(red ? 503 : 200, render_health(report));
-               });
+               [current = std::move(current)](const http_request&) { return answer(current()); });
 }
 
 }  // namespace posthorn

@@ -32,8 +32,9 @@ consteval key_row row(std::string_view key, std::string_view doc) {
         .set =
             [](config& settings, const config_value& value) {
                 auto read = type::read(value);
-                if (read) Member(settings) = *std::move(read);
-                return read.has_value();
+                if (!read) return false;
+                Member(settings) = *std::move(read);
+                return true;
             },
         .show = [](const config& settings) { return type::show(Member(settings)); },
     };

@@ -10,9 +10,8 @@ namespace {
 
 std::optional<std::uint16_t> parse_port(std::string_view text) {
     std::uint16_t port = 0;
-    const char* const end = text.data() + text.size();
-    const auto [stop, failure] = std::from_chars(text.data(), end, port);
-    if (text.empty() || failure != std::errc{} || stop != end) return std::nullopt;
+    const auto [stop, failure] = std::from_chars(text.begin(), text.end(), port);
+    if (text.empty() || failure != std::errc{} || stop != text.end()) return std::nullopt;
     return port;
 }
 

@@ -7,8 +7,8 @@
 
 #include "base/result.hpp"
 
-namespace CLI {
-class App;
+namespace CLI {  // NOLINT(readability-identifier-naming): the library's names.
+class App;       // NOLINT(readability-identifier-naming)
 }
 
 namespace posthorn::cli {

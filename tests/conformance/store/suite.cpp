@@ -101,7 +101,7 @@ store_fixture::~store_fixture() { close(); }
 posthorn::store& store_fixture::db() {
     if (!store_) {
         auto opened = storage_->open();
-        if (!opened) throw opened.error();
+        if (!opened) throw error(opened.error());
         store_ = *std::move(opened);
     }
     return *store_;

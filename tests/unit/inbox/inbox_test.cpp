@@ -8,6 +8,7 @@ namespace posthorn {
 namespace {
 
 using namespace std::chrono_literals;
+using namespace std::string_literals;
 using testing::HasSubstr;
 
 class transactional_inbox : public inbox_fixture {};
@@ -21,7 +22,7 @@ TEST_F(transactional_inbox, a_message_takes_effect_and_its_response_comes_back) 
 }
 
 TEST_F(transactional_inbox, a_duplicate_gets_the_first_response_to_the_byte_and_has_no_effect) {
-    const std::string response("a\0b\xff {}", 8);
+    const std::string response = "a"s + '\0' + "b\xff {}";
     int runs = 0;
     handle("Charge", {.run = transactional_handler([&](context&, const message&) {
                           return ++runs == 1 ? response : "another";

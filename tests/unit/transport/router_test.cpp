@@ -11,8 +11,10 @@
 namespace posthorn {
 namespace {
 
+task<http_response> answer(std::string body) { co_return http_response{200, {}, body}; }
+
 http_handler answer_with(std::string body) {
-    return [body](http_request) -> task<http_response> { co_return http_response{200, {}, body}; };
+    return [body](const http_request&) { return answer(body); };
 }
 
 router some_routes() {
