@@ -1,7 +1,8 @@
 // Another process on a database, with SQLite alone: no code of Posthorn's is in it.
 //
-//   sqlite_child produce DATABASE COMMITS SECONDS   sends with plain SQL, each in a commit of its
-//       own; prints the number of commits, then p50, p99 and the longest, in microseconds
+//   sqlite_child produce DATABASE COMMITS SECONDS PAUSE_MS   sends with plain SQL, each in a commit
+//       of its own, with a pause after it, until it has so many or so much time is over; prints the
+//       number of commits, then p50, p99 and the longest, in microseconds
 //   sqlite_child checkpoint DATABASE MODE           prints SQLite's result code
 //   sqlite_child commit-on-signal DATABASE          says `ready`; commits once for each SIGUSR1 and
 //       prints when that returned, in nanoseconds of the steady clock
@@ -13,6 +14,7 @@
 #include <string_view>
 #include <vector>
 
+#include <poll.h>
 #include <sqlite3.h>
 
 namespace {
@@ -35,19 +37,26 @@ bool run(sqlite3* handle, const char* sql) {
     return false;
 }
 
-int produce(const char* path, int commits, int seconds) {
+struct pace {
+    int commits;
+    int seconds;
+    int pause_ms;
+};
+
+int produce(const char* path, pace wanted) {
     auto* const handle = open(path);
-    const auto end = steady::now() + std::chrono::seconds(seconds);
+    const auto end = steady::now() + std::chrono::seconds(wanted.seconds);
     std::vector<long long> took;
-    while (static_cast<int>(took.size()) < commits && steady::now() < end) {
+    while (static_cast<int>(took.size()) < wanted.commits && steady::now() < end) {
         const auto begun = steady::now();
         if (!run(handle, "BEGIN IMMEDIATE") || !run(handle, insert) || !run(handle, "COMMIT"))
             return 1;
         took.push_back(
             std::chrono::duration_cast<std::chrono::microseconds>(steady::now() - begun).count());
+        if (wanted.pause_ms > 0) ::poll(nullptr, 0, wanted.pause_ms);
     }
     std::ranges::sort(took);
-    if (took.empty()) took.push_back(seconds * 1'000'000LL);
+    if (took.empty()) took.push_back(wanted.seconds * 1'000'000LL);
     const auto at = [&](double part) {
         return took[static_cast<std::size_t>(part * static_cast<double>(took.size() - 1))];
     };
@@ -88,8 +97,10 @@ int commit_on_signal(const char* path) {
 
 int main(int count, char** arguments) {
     const std::string_view command = count > 1 ? arguments[1] : "";
-    if (command == "produce" && count == 5)
-        return produce(arguments[2], std::atoi(arguments[3]), std::atoi(arguments[4]));
+    if (command == "produce" && count == 6)
+        return produce(arguments[2], {.commits = std::atoi(arguments[3]),
+                                      .seconds = std::atoi(arguments[4]),
+                                      .pause_ms = std::atoi(arguments[5])});
     if (command == "checkpoint" && count == 4) return checkpoint(arguments[2], arguments[3]);
     if (command == "commit-on-signal" && count == 3) return commit_on_signal(arguments[2]);
     return 2;
