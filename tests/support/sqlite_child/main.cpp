@@ -68,6 +68,8 @@ int produce(const char* path, pace wanted) {
 int checkpoint(const char* path, std::string_view mode) {
     auto* const handle = open(path);
     sqlite3_busy_timeout(handle, 0);
+    // A handle that never read anything does not know that there is a WAL.
+    if (!run(handle, "SELECT count(*) FROM sqlite_schema")) return 1;
     const int how = mode == "full"       ? SQLITE_CHECKPOINT_FULL
                     : mode == "restart"  ? SQLITE_CHECKPOINT_RESTART
                     : mode == "truncate" ? SQLITE_CHECKPOINT_TRUNCATE
