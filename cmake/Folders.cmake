@@ -45,10 +45,11 @@ function(posthorn_objects name)
         INTERFACE_HEADER_SETS_TO_VERIFY unproven)
 endfunction()
 
-# posthorn_test(<name> LABELS <labels>... SOURCES <files>... [LINKS <libraries>...])
-# One executable of GoogleTest cases, each registered with CTest under its own name.
+# posthorn_test(<name> [SERIAL] LABELS <labels>... SOURCES <files>... [LINKS <libraries>...])
+# One executable of GoogleTest cases, each registered with CTest under its own name. SERIAL ones
+# measure time and run beside nothing else.
 function(posthorn_test name)
-    cmake_parse_arguments(PARSE_ARGV 1 test "" "" "LABELS;SOURCES;LINKS")
+    cmake_parse_arguments(PARSE_ARGV 1 test "SERIAL" "" "LABELS;SOURCES;LINKS")
     add_executable(${name} ${test_SOURCES})
     target_link_libraries(${name} PRIVATE posthorn_flags posthorn posthorn_internal test_support GTest::gmock_main ${test_LINKS})
     target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR}/tests)
@@ -56,5 +57,5 @@ function(posthorn_test name)
         target_precompile_headers(${name} REUSE_FROM test_headers)
     endif()
     gtest_discover_tests(${name} DISCOVERY_MODE PRE_TEST DISCOVERY_TIMEOUT 60 NO_PRETTY_VALUES
-        PROPERTIES LABELS "${test_LABELS}" TIMEOUT 120)
+        PROPERTIES LABELS "${test_LABELS}" TIMEOUT 120 RUN_SERIAL ${test_SERIAL})
 endfunction()

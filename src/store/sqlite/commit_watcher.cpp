@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <array>
 #include <chrono>
+#include <cstdint>
+#include <optional>
 #include <utility>
 
 #include <boost/asio/as_tuple.hpp>
@@ -13,6 +15,7 @@
 #include <unistd.h>
 
 #include "base/cancellation.hpp"
+#include "store/sqlite/connection.hpp"
 
 namespace posthorn::sqlite {
 
@@ -50,6 +53,33 @@ private:
     bool works_ = false;
 };
 
+/// Sees that somebody committed, us or others. What it cannot see counts as a commit.
+class commit_watcher::sight {
+public:
+    explicit sight(const std::string& path) {
+        // Never waits: it runs among the network's work.
+        auto opened = connection::open({.path = path, .busy_timeout = 0ms});
+        if (!opened) return;
+        database_ = *std::move(opened);
+        if (auto prepared = database_->prepare("PRAGMA data_version"))
+            version_ = *std::move(prepared);
+    }
+
+    /// Whether there was a commit since it was last asked.
+    bool changed() {
+        if (!version_) return true;
+        const reset_at_end reset(version_);
+        const auto row = version_.step();
+        if (!row || !*row) return true;
+        return std::exchange(seen_, version_.integer(0)) != version_.integer(0);
+    }
+
+private:
+    std::optional<connection> database_;
+    statement version_;
+    std::int64_t seen_ = -1;
+};
+
 commit_watcher::commit_watcher(std::string database_path, timer& sleeper, logger& log,
                                question changed, std::function<void()> on_change)
     : path_(std::move(database_path)),
@@ -64,17 +94,18 @@ task<> commit_watcher::run() {
         log_.warn("Store: no news of other processes' commits; they are found by the sweep", {});
         co_return;
     }
-    while (co_await news.next()) co_await look_for_a_while(news);
+    sight eyes(path_);
+    while (co_await news.next()) co_await look_for_a_while(news, eyes);
 }
 
-task<> commit_watcher::look_for_a_while(announcements& from) {
+task<> commit_watcher::look_for_a_while(announcements& from, sight& through) {
     constexpr std::chrono::nanoseconds pause_min = 50us;
     constexpr std::chrono::nanoseconds pause_max = 10ms;
     constexpr std::chrono::nanoseconds while_max = 100ms;
     std::chrono::nanoseconds pause = pause_min;
     std::chrono::nanoseconds waited{};
     while (waited < while_max) {
-        if (co_await changed_()) on_change_();
+        if (through.changed() && co_await changed_()) on_change_();
         if (!co_await sleeper_.sleep_for(pause)) co_return;
         waited += pause;
         pause = std::min(pause * 2, pause_max);

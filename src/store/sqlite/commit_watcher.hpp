@@ -12,8 +12,10 @@ namespace posthorn::sqlite {
 /// Notices within milliseconds that another process has committed to the file.
 ///
 /// A write to the WAL announces a commit that is not visible yet, so after each announcement it
-/// looks again and again, with growing pauses, for a while. Where the system has no such
-/// announcements it does nothing, and the regular sweep remains.
+/// looks again and again, with growing pauses, for a while. Our own commits announce themselves
+/// too, so it looks through a connection of its own, which wakes nobody, and asks the writer whose
+/// commit it was only when there is one. Where the system has no such announcements it does
+/// nothing, and the regular sweep remains.
 ///
 /// Lifetime: what the functions refer to outlives `run()`.
 /// Threads:  the executor that runs it.
@@ -30,7 +32,8 @@ public:
 
 private:
     class announcements;
-    task<> look_for_a_while(announcements& from);
+    class sight;
+    task<> look_for_a_while(announcements& from, sight& through);
 
     std::string path_;
     timer& sleeper_;

@@ -1,5 +1,6 @@
 #include "store/sqlite/connection.hpp"
 
+#include <algorithm>
 #include <array>
 #include <filesystem>
 #include <system_error>
@@ -169,8 +170,39 @@ result<connection> connection::open(const open_options& options) {
                     "'{}' cannot be written to; give the service the right to write the file and "
                     "its directory",
                     options.path);
-    sqlite3_busy_timeout(raw, static_cast<int>(options.busy_timeout.count()));
+    opened.be_patient(options.busy_timeout);
     return opened;
+}
+
+struct connection::patience {
+    sqlite3_vfs* sleeper = nullptr;
+    std::chrono::microseconds limit{};
+    std::chrono::microseconds waited{};
+
+    bool wait(int times_before) {
+        constexpr int pause_min_us = 50;
+        constexpr int doublings_max = 3;
+        if (times_before == 0) waited = {};
+        if (waited >= limit) return false;
+        const int pause_us = pause_min_us << std::min(times_before, doublings_max);
+        sleeper->xSleep(sleeper, pause_us);
+        waited += std::chrono::microseconds(pause_us);
+        return true;
+    }
+};
+
+void connection::forgetter::operator()(patience* kept) const noexcept { delete kept; }
+
+// SQLite's own waiting grows to pauses of 100 ms, in which a producer that commits without pause
+// takes the lock again and again; nobody queues for it. Short pauses get their turn.
+void connection::be_patient(std::chrono::milliseconds limit) {
+    patience_.reset(new patience{.limit = limit});
+    sqlite3_file_control(handle(), "main", SQLITE_FCNTL_VFS_POINTER,
+                         static_cast<void*>(&patience_->sleeper));
+    const auto wait = [](void* kept, int times_before) -> int {
+        return static_cast<patience*>(kept)->wait(times_before) ? 1 : 0;
+    };
+    sqlite3_busy_handler(handle(), wait, patience_.get());
 }
 
 namespace {

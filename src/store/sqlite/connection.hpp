@@ -102,7 +102,15 @@ private:
     struct closer {
         void operator()(sqlite3* handle) const noexcept;
     };
+    /// How to wait for another's lock.
+    struct patience;
+    struct forgetter {
+        void operator()(patience* kept) const noexcept;
+    };
     explicit connection(sqlite3* handle) : handle_(handle) {}
+    void be_patient(std::chrono::milliseconds limit);
+
+    std::unique_ptr<patience, forgetter> patience_;  // Goes after the handle, which refers to it.
     std::unique_ptr<sqlite3, closer> handle_;
 };
 

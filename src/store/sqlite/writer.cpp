@@ -97,17 +97,16 @@ result<> writer::begin() {
 }
 
 void writer::commit(std::vector<member> members) {
-    const auto started = time_.steady();
+    held_ = {};
     switch (try_commit(members)) {
         case commit_end::lost: commit_alone(members); break;
         case commit_end::in_doubt: fail_stop(members.front().outcome.error()); break;
         case commit_end::committed:
         case commit_end::refused: break;
     }
-    const auto held = time_.steady() - started;
     answer(members);
     checkpoint_if_due();
-    leave_gap(held);
+    leave_gap();
 }
 
 commit_end writer::try_commit(std::span<member> members) {
@@ -120,7 +119,10 @@ commit_end writer::try_commit(std::span<member> members) {
         const std::scoped_lock lock(listening_);
         if (listener_ != nullptr) listener_->foreign_commit();
     }
-    return group_.commit(members);
+    const auto begun = time_.steady();  // Waiting for the lock is not holding it.
+    const auto end = group_.commit(members);
+    held_ += time_.steady() - begun;
+    return end;
 }
 
 void writer::commit_alone(std::vector<member>& members) {
@@ -178,22 +180,24 @@ void writer::fail_stop(const error& cause) {
         if (one.done) one.done(std::unexpected(failed));
 }
 
-void writer::leave_gap(std::chrono::nanoseconds held) {
+void writer::leave_gap() {
     if (!options_.shared) return;
     constexpr std::chrono::nanoseconds gap_min = std::chrono::microseconds{200};
     {
         const std::scoped_lock lock(mutex_);
         if (queue_.empty()) return;  // The lock is free anyway.
     }
-    thread_.rest(std::max(held, gap_min));
+    thread_.rest(std::max(held_, gap_min));
 }
 
 void writer::checkpoint_if_due() {
     if (wal_pages_ < options_.wal_pages_checkpoint || !guard_.holds()) return;
     if (!begin()) return;
+    const auto begun = time_.steady();
     if (auto done = guard_.checkpoint(); !done)
         log_.warn("Store: checkpoint failed: {Error}", {{"Error", done.error().what()}});
     group_.roll_back();
+    held_ += time_.steady() - begun;
     wal_pages_ = 0;
 }
 

@@ -50,7 +50,7 @@ private:
     commit_end try_commit(std::span<member> members);
     void answer(std::vector<member>& members);
     void fail_stop(const error& cause);
-    void leave_gap(std::chrono::nanoseconds held);
+    void leave_gap();
     void checkpoint_if_due();
     result<> begin();
 
@@ -61,6 +61,7 @@ private:
     logger& log_;
     writer_options options_;
     std::atomic<int> wal_pages_ = 0;
+    std::chrono::nanoseconds held_{};  // The write lock, since the last gap.
 
     std::mutex mutex_;  // For the members below.
     std::deque<unit> queue_;

@@ -1,0 +1,141 @@
+#include "store/sqlite/wal_guard.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+#include "base/clock.hpp"
+#include "base/executor.hpp"
+#include "base/log.hpp"
+#include "store/sqlite/sqlite_store.hpp"
+#include "support/fault_disk/fault_disk.hpp"
+#include "support/process.hpp"
+#include "unit/store/sqlite/files.hpp"
+
+namespace posthorn::sqlite {
+namespace {
+
+constexpr auto every_mode = {SQLITE_CHECKPOINT_PASSIVE, SQLITE_CHECKPOINT_FULL,
+                             SQLITE_CHECKPOINT_RESTART, SQLITE_CHECKPOINT_TRUNCATE};
+
+class a_wal_guard : public on_a_file {
+protected:
+    a_wal_guard() {
+        EXPECT_EQ(writer_.run("INSERT INTO t VALUES (1)"), SQLITE_OK);
+        auto opened = wal_guard::open({.path = path_});
+        EXPECT_TRUE(opened) << opened.error().what();
+        guard_ = *std::move(opened);
+    }
+
+    plain_handle writer_{path_};
+    std::unique_ptr<wal_guard> guard_;
+};
+
+TEST_F(a_wal_guard, keeps_other_connections_from_checkpointing) {
+    plain_handle other(path_);
+    ASSERT_TRUE(guard_->hold());
+    for (const int mode : every_mode) EXPECT_EQ(other.checkpoint(mode), SQLITE_BUSY) << mode;
+    guard_->release();
+    for (const int mode : every_mode) EXPECT_EQ(other.checkpoint(mode), SQLITE_OK) << mode;
+}
+
+TEST_F(a_wal_guard, keeps_other_processes_from_checkpointing) {
+    const auto code_in_another_process = [&](const std::string& mode) {
+        const auto done = test::run_process({POSTHORN_SQLITE_CHILD, "checkpoint", path_, mode});
+        EXPECT_EQ(done.end, (test::process_end{.exit_code = 0})) << done.err;
+        return std::stoi(done.out);
+    };
+    ASSERT_TRUE(guard_->hold());
+    for (const auto* mode : {"passive", "full", "restart", "truncate"})
+        EXPECT_EQ(code_in_another_process(mode), SQLITE_BUSY) << mode;
+    guard_->release();
+    EXPECT_EQ(code_in_another_process("passive"), SQLITE_OK);
+}
+
+TEST_F(a_wal_guard, keeps_the_automatic_checkpoint_of_others_from_running) {
+    plain_handle other(path_);
+    ASSERT_TRUE(guard_->hold());
+    ASSERT_EQ(other.run("PRAGMA wal_autocheckpoint = 1"), SQLITE_OK);
+    const auto size = std::filesystem::file_size(path_);
+    for (int i = 0; i < 20; ++i)
+        ASSERT_EQ(other.run("INSERT INTO t VALUES (zeroblob(5000))"), SQLITE_OK);
+    EXPECT_EQ(std::filesystem::file_size(path_), size);
+    guard_->release();
+    ASSERT_EQ(other.run("INSERT INTO t VALUES (2)"), SQLITE_OK);
+    EXPECT_GT(std::filesystem::file_size(path_), size);
+}
+
+TEST_F(a_wal_guard, checkpoints_itself_under_the_write_lock_of_another_connection) {
+    ASSERT_TRUE(guard_->hold());
+    for (int i = 0; i < 20; ++i)
+        ASSERT_EQ(writer_.run("INSERT INTO t VALUES (zeroblob(5000))"), SQLITE_OK);
+    const auto size = std::filesystem::file_size(path_);
+    ASSERT_EQ(writer_.run("BEGIN IMMEDIATE"), SQLITE_OK);
+    EXPECT_TRUE(guard_->checkpoint());
+    ASSERT_EQ(writer_.run("ROLLBACK"), SQLITE_OK);
+    EXPECT_GT(std::filesystem::file_size(path_), size);
+    EXPECT_TRUE(guard_->holds());
+    EXPECT_EQ(plain_handle(path_).checkpoint(SQLITE_CHECKPOINT_PASSIVE), SQLITE_BUSY);
+}
+
+TEST_F(a_wal_guard, of_a_second_node_does_not_hold_until_the_first_lets_go) {
+    auto second = wal_guard::open({.path = path_});
+    ASSERT_TRUE(second);
+    ASSERT_TRUE(guard_->hold());
+    EXPECT_FALSE((*second)->hold());
+    guard_->release();
+    EXPECT_TRUE((*second)->hold());
+}
+
+// What a process leaves behind that dies while it publishes a commit: the two copies of the header
+// of the WAL's index differ, and whoever comes next has to build the index anew.
+void spoil_wal_index(sqlite3* handle) {
+    sqlite3_file* file = nullptr;
+    ASSERT_EQ(
+        sqlite3_file_control(handle, "main", SQLITE_FCNTL_FILE_POINTER, static_cast<void*>(&file)),
+        SQLITE_OK);
+    void volatile* page = nullptr;
+    ASSERT_EQ(file->pMethods->xShmMap(file, 0, 32 * 1024, 0, &page), SQLITE_OK);
+    constexpr std::size_t header_bytes = 48;
+    std::fill_n(static_cast<char volatile*>(page), header_bytes, '\xff');
+}
+
+// On the disk of the power tests, whose sleeps take no time: SQLite tries for ten seconds.
+TEST(wal_guard_of_a_store, lets_go_when_the_wal_index_has_to_be_recovered) {
+    fault_disk disk(1);
+    const real_clock time;
+    inline_executor inline_writer;
+    logger log = logger::null();
+    auto opened = open({.path = "orders.db", .service = "orders", .vfs = disk.vfs_name()},
+                       {.time = time, .writer = inline_writer, .log = log});
+    ASSERT_TRUE(opened) << opened.error().what();
+    const auto commit = [&] {
+        result<> answer;
+        (*opened)->barrier([&](result<> outcome) { answer = std::move(outcome); });
+        return answer;
+    };
+    sqlite3* other = nullptr;
+    ASSERT_EQ(sqlite3_open_v2("orders.db", &other, SQLITE_OPEN_READWRITE, disk.vfs_name()),
+              SQLITE_OK);
+    const auto checkpoint = [&] {
+        return sqlite3_wal_checkpoint_v2(other, "main", SQLITE_CHECKPOINT_PASSIVE, nullptr,
+                                         nullptr);
+    };
+    ASSERT_TRUE(commit());
+    ASSERT_EQ(sqlite3_exec(other, "SELECT * FROM posthorn_meta", nullptr, nullptr, nullptr),
+              SQLITE_OK);
+    spoil_wal_index(other);
+    // Nobody can recover while the guard holds the checkpoint's lock.
+    EXPECT_EQ(sqlite3_exec(other, "SELECT * FROM posthorn_meta", nullptr, nullptr, nullptr),
+              SQLITE_PROTOCOL);
+    const auto recovered = commit();
+    EXPECT_TRUE(recovered) << recovered.error().what();
+    EXPECT_EQ(sqlite3_exec(other, "SELECT * FROM posthorn_meta", nullptr, nullptr, nullptr),
+              SQLITE_OK);
+    EXPECT_EQ(checkpoint(), SQLITE_BUSY);  // It holds again.
+    sqlite3_close(other);
+    (*opened)->stop();
+    opened->reset();
+}
+
+}  // namespace
+}  // namespace posthorn::sqlite

@@ -1,0 +1,146 @@
+// SQLite's WAL-reset bug (docs/adr/0009-wal-reset-guard.md), step by step.
+//
+// A checkpoint reads the header of the WAL's index, which says how many frames there are, and only
+// then how many were copied before. Between the two another connection may start the log anew. The
+// checkpoint then takes the number of frames of the old log for that of the new one, and marks
+// frames as copied that are yet to be written. What is committed into them is never copied, and is
+// gone once the log is.
+#include <functional>
+
+#include "store/sqlite/wal_guard.hpp"
+#include "unit/store/sqlite/files.hpp"
+
+namespace posthorn::sqlite {
+namespace {
+
+/// Calls `pause` in a checkpoint of one handle, after it has read the header and before it uses it:
+/// SQLite lets go of mapped pages there if the header has changed since it last looked.
+class pause_in_checkpoint {
+public:
+    pause_in_checkpoint(sqlite3* handle, std::function<void()> pause) : pause_(std::move(pause)) {
+        sqlite3_file_control(handle, "main", SQLITE_FCNTL_FILE_POINTER, static_cast<void*>(&file_));
+        real_ = file_->pMethods;
+        patched_ = *real_;
+        patched_.xUnfetch = [](sqlite3_file* file, sqlite3_int64 offset, void* page) -> int {
+            auto& self = *present;
+            if (page == nullptr && self.pause_) std::exchange(self.pause_, nullptr)();
+            return self.real_->xUnfetch(file, offset, page);
+        };
+        present = this;
+        file_->pMethods = &patched_;
+    }
+    ~pause_in_checkpoint() {
+        file_->pMethods = real_;
+        present = nullptr;
+    }
+    pause_in_checkpoint(const pause_in_checkpoint&) = delete;
+    pause_in_checkpoint& operator=(const pause_in_checkpoint&) = delete;
+
+    [[nodiscard]] bool reached() const { return !pause_; }
+
+private:
+    inline static pause_in_checkpoint* present = nullptr;
+
+    std::function<void()> pause_;
+    sqlite3_file* file_ = nullptr;
+    const sqlite3_io_methods* real_ = nullptr;
+    sqlite3_io_methods patched_{};
+};
+
+bool sqlite_has_the_bug() { return sqlite3_libversion_number() < 3051003; }
+
+class wal_reset : public on_a_file {
+protected:
+    /// A log of many frames, all copied, so that the next commit starts it anew.
+    static void fill_and_copy(plain_handle& db) {
+        for (int i = 0; i < 40; ++i)
+            ASSERT_EQ(db.run("INSERT INTO t VALUES (zeroblob(3000))"), SQLITE_OK);
+        ASSERT_EQ(db.checkpoint(SQLITE_CHECKPOINT_PASSIVE), SQLITE_OK);
+    }
+    /// Rows that an application was told are committed.
+    static void commit_precious(plain_handle& db, int count) {
+        for (int i = 0; i < count; ++i)
+            ASSERT_EQ(db.run("INSERT INTO precious VALUES (1)"), SQLITE_OK);
+    }
+    std::int64_t precious_after_all_closed() {
+        plain_handle later(path_);
+        EXPECT_EQ(later.number("SELECT count(*) FROM pragma_integrity_check WHERE "
+                               "integrity_check <> 'ok'"),
+                  0);
+        return later.number("SELECT count(*) FROM precious");
+    }
+    void SetUp() override {
+        ASSERT_EQ(plain_handle(path_).run("CREATE TABLE precious(n)"), SQLITE_OK);
+    }
+};
+
+TEST_F(wal_reset, loses_committed_rows_where_nobody_holds_the_guards_lock) {
+    if (!sqlite_has_the_bug()) GTEST_SKIP() << "SQLite " << sqlite3_libversion() << " is mended";
+    {
+        plain_handle writer(path_);
+        plain_handle other(path_);
+        ASSERT_EQ(other.number("SELECT count(*) FROM t"), 0);
+        fill_and_copy(writer);
+        const pause_in_checkpoint schedule(other.get(), [&] { commit_precious(writer, 1); });
+        EXPECT_EQ(other.checkpoint(SQLITE_CHECKPOINT_PASSIVE), SQLITE_OK);
+        ASSERT_TRUE(schedule.reached());
+        commit_precious(writer, 9);
+        EXPECT_EQ(writer.number("SELECT count(*) FROM precious"), 10);
+    }
+    EXPECT_LT(precious_after_all_closed(), 10);  // And the file passes its check.
+}
+
+TEST_F(wal_reset, cannot_be_met_by_a_foreign_checkpoint_while_the_guard_holds) {
+    {
+        plain_handle writer(path_);
+        plain_handle other(path_);
+        ASSERT_EQ(other.number("SELECT count(*) FROM t"), 0);
+        fill_and_copy(writer);
+        auto guard = wal_guard::open({.path = path_});
+        ASSERT_TRUE(guard);
+        ASSERT_TRUE((*guard)->hold());
+        const pause_in_checkpoint schedule(other.get(), [&] { commit_precious(writer, 1); });
+        EXPECT_EQ(other.checkpoint(SQLITE_CHECKPOINT_PASSIVE), SQLITE_BUSY);
+        EXPECT_FALSE(schedule.reached());
+        commit_precious(writer, 10);
+    }
+    EXPECT_EQ(precious_after_all_closed(), 10);
+}
+
+sqlite3*& handle_opened_last() {
+    static sqlite3* handle = nullptr;
+    return handle;
+}
+
+TEST_F(wal_reset, cannot_be_met_by_the_guards_own_checkpoint_under_the_write_lock) {
+    {
+        plain_handle ours(path_);
+        plain_handle foreign(path_);
+        const auto catch_handle = [](sqlite3* handle, const char**, const void*) -> int {
+            handle_opened_last() = handle;
+            return SQLITE_OK;
+        };
+        int (*const hook)(sqlite3*, const char**, const void*) = catch_handle;
+        sqlite3_auto_extension(reinterpret_cast<void (*)()>(hook));
+        auto guard = wal_guard::open({.path = path_});
+        sqlite3_cancel_auto_extension(reinterpret_cast<void (*)()>(hook));
+        ASSERT_TRUE(guard);
+        ASSERT_NE(handle_opened_last(), nullptr);
+        fill_and_copy(ours);
+        ASSERT_TRUE((*guard)->hold());
+        int refused = SQLITE_OK;
+        const pause_in_checkpoint schedule(handle_opened_last(), [&] {
+            refused = foreign.run("INSERT INTO precious VALUES (1)");
+        });
+        ASSERT_EQ(ours.run("BEGIN IMMEDIATE"), SQLITE_OK);
+        EXPECT_TRUE((*guard)->checkpoint());
+        ASSERT_EQ(ours.run("ROLLBACK"), SQLITE_OK);
+        ASSERT_TRUE(schedule.reached());
+        EXPECT_EQ(refused, SQLITE_BUSY);  // Nobody can start the log anew meanwhile.
+        commit_precious(foreign, 10);
+    }
+    EXPECT_EQ(precious_after_all_closed(), 10);
+}
+
+}  // namespace
+}  // namespace posthorn::sqlite
