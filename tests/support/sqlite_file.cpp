@@ -5,9 +5,10 @@
 
 namespace posthorn::test {
 
-sqlite_file::sqlite_file(const std::string& path) {
+sqlite_file::sqlite_file(const std::string& path, open_mode mode) {
     sqlite3* raw = nullptr;
-    const int code = sqlite3_open_v2(path.c_str(), &raw, SQLITE_OPEN_READWRITE, nullptr);
+    const int flags = SQLITE_OPEN_READWRITE | (mode == make ? SQLITE_OPEN_CREATE : 0);
+    const int code = sqlite3_open_v2(path.c_str(), &raw, flags, nullptr);
     handle_.reset(raw);
     if (code != SQLITE_OK) throw std::runtime_error(path + ": " + sqlite3_errmsg(raw));
     sqlite3_busy_timeout(raw, 10'000);

@@ -14,7 +14,8 @@ namespace posthorn::test {
 /// Threads:  one at a time.
 class sqlite_file {
 public:
-    explicit sqlite_file(const std::string& path);
+    enum open_mode : bool { existing, make };
+    explicit sqlite_file(const std::string& path, open_mode mode = existing);
 
     void run(const std::string& sql);
     /// The first column of the first row; 0 or empty if there is none.
