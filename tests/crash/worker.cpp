@@ -8,8 +8,10 @@
 //   handler=KIND     transactional, or external
 //   expires_ms=N     how long messages live
 //   lease_ms=N       how long a silent dispatcher keeps its job
+//   watchdog_ms=N    a unit that hangs for so long turns health red; five times that stops the node
 //   drain=1          end when nothing is pending; otherwise at SIGTERM
 #include <chrono>
+#include <cstdlib>
 #include <map>
 #include <string>
 
@@ -61,8 +63,14 @@ core_options options_of(const arguments& given, const std::string& service) {
             .base = milliseconds(5), .max = milliseconds(20), .jitter_max = milliseconds(1)}),
         .routes = {{"billing", "inprocess:"}},
         .owner_is_gone = [](const std::string& owner) { return process_is_gone(owner); },
-        .fail_stop = [](const std::string& why) { say("fail-stop: " + why); },
+        .fail_stop =
+            [](const std::string& why) {
+                say("fail-stop: " + why);
+                std::abort();
+            },
     };
+    if (const milliseconds limit(given.number("watchdog_ms", 0)); limit.count() > 0)
+        made.watchdog = {.look_interval = limit / 4, .red_after = limit, .stop_after = 5 * limit};
     const milliseconds lease(given.number("lease_ms", 3'600'000));
     made.outbox.lease = {.owner = process_identity(),
                          .duration = lease,
@@ -146,6 +154,7 @@ private:
                 [&] { return orders.integer("SELECT max(retry_count) FROM outbox_messages") > 0; });
             points_.reach("after_failed_attempt");
         }
+        if (given_.number("watchdog_ms", 0) > 0) tell_red();
         if (given_.number("drain", 0) == 0) {
             gate_.wait_end();
             return 0;
@@ -153,6 +162,11 @@ private:
         if (!test::eventually([&] { return orders.core().stats()->pending == 0; })) return 1;
         say(fmt::format("drained: {} duplicates", billing_.core().stats()->duplicates));
         return 0;
+    }
+
+    void tell_red() {
+        const auto is_red = [&] { return billing_.core().health().level == health_level::red; };
+        if (test::eventually(is_red)) say("health: red: " + billing_.core().health().reasons.at(0));
     }
 
     arguments given_;
