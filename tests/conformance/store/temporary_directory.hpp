@@ -1,31 +1,9 @@
 #pragma once
 
-#include <cstdlib>
-#include <filesystem>
-#include <stdexcept>
-#include <string>
+#include "support/temporary_directory.hpp"
 
 namespace posthorn::conformance {
 
-/// A directory that goes when the test does.
-class temporary_directory {
-public:
-    temporary_directory() {
-        std::string name = (std::filesystem::temp_directory_path() / "posthorn-XXXXXX").string();
-        if (::mkdtemp(name.data()) == nullptr) throw std::runtime_error("mkdtemp failed");
-        path_ = name;
-    }
-    ~temporary_directory() {
-        std::error_code ignored;
-        std::filesystem::remove_all(path_, ignored);
-    }
-    temporary_directory(const temporary_directory&) = delete;
-    temporary_directory& operator=(const temporary_directory&) = delete;
-
-    [[nodiscard]] const std::filesystem::path& path() const { return path_; }
-
-private:
-    std::filesystem::path path_;
-};
+using test::temporary_directory;
 
 }  // namespace posthorn::conformance

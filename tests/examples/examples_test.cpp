@@ -1,0 +1,66 @@
+// The examples print what their texts promise.
+#include <csignal>
+
+#include <gtest/gtest.h>
+
+#include "support/process.hpp"
+#include "support/sqlite_file.hpp"
+#include "support/temporary_directory.hpp"
+
+namespace posthorn {
+namespace {
+
+using test::process_end;
+using test::run_process;
+
+constexpr process_end exit_0{0, 0};
+
+class example : public testing::Test {
+protected:
+    static std::string program(const std::string& name) {
+        return POSTHORN_EXAMPLES "/example_" + name;
+    }
+    /// Runs one whose files go into the system's temporary directory, which is ours here.
+    void expect_output(const std::string& name, const std::string& expected) const {
+        for (int run = 0; run < 2; ++run) {  // It may be run again.
+            const auto ran =
+                run_process({program(name)}, {.environment = {{"TMPDIR", directory_.path()}}});
+            EXPECT_EQ(ran.end, exit_0);
+            EXPECT_EQ(ran.out, expected);
+            EXPECT_EQ(ran.err, "");
+        }
+    }
+
+    test::temporary_directory directory_;
+};
+
+TEST_F(example, 1_send_and_handle) {
+    expect_output("1_send_and_handle", "reserved: {\"orderId\": \"o1\"}\n");
+}
+
+TEST_F(example, 2_transaction) {
+    expect_output("2_transaction",
+                  "o2 was not ordered: out of stock\n2 messages wait for inventory\n");
+}
+
+TEST_F(example, 3_plain_sql) {
+    const std::string directory = directory_.path();
+    test::process receiver({program("3_plain_sql"), directory});
+    ASSERT_EQ(receiver.read_line(), "ready: " + directory + "/shop.db") << receiver.err();
+    for (const auto* const order : {"o7", "o8"}) {
+        const auto produced = run_process({POSTHORN_SOURCE "/examples/3_plain_sql/produce.sh",
+                                           directory + "/shop.db", order, "1250"});
+        EXPECT_EQ(produced.end, exit_0) << produced.err;
+        EXPECT_EQ(receiver.read_line(),
+                  "invoiced: {\"orderId\":\"" + std::string(order) + "\",\"cents\":1250}");
+    }
+    receiver.send_signal(SIGTERM);
+    EXPECT_EQ(receiver.wait(), exit_0);
+    EXPECT_EQ(receiver.err(), "");
+    test::sqlite_file billing(directory + "/billing.db");
+    EXPECT_EQ(billing.lines("SELECT order_id || ' ' || cents FROM invoices ORDER BY order_id"),
+              "o7 1250\no8 1250\n");
+}
+
+}  // namespace
+}  // namespace posthorn

@@ -1,0 +1,61 @@
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <string>
+
+#include <gtest/gtest.h>
+
+#include <posthorn/node.hpp>
+
+#include "support/sqlite_file.hpp"
+#include "support/temporary_directory.hpp"
+
+namespace posthorn::integration {
+
+/// Nodes on databases in a directory of their own, through the public API.
+class node_test : public testing::Test {
+protected:
+    using database = test::sqlite_file;
+
+    [[nodiscard]] std::string path(const std::string& service) const {
+        return directory_.file(service + ".db");
+    }
+    /// Retries come quickly, everything goes to the nodes of this process, and the log is silent.
+    [[nodiscard]] node_options options(const std::string& service) const {
+        return {.service = service,
+                .database = path(service),
+                .default_route = "inprocess:",
+                .retry = {.delay_base = std::chrono::milliseconds(1),
+                          .delay_max = std::chrono::milliseconds(5),
+                          .jitter_max = std::chrono::milliseconds(1)},
+                .log_sink = [](std::string_view) {}};
+    }
+
+    static void execute(node& on, const std::string& sql) {
+        on.transaction([&](transaction& tx) { tx.execute(sql); });
+    }
+    static std::int64_t integer(node& on, const std::string& sql) {
+        return on.transaction(
+            [&](transaction& tx) { return tx.get<std::int64_t>(sql).value_or(0); });
+    }
+    static std::string text(node& on, const std::string& sql) {
+        return on.transaction(
+            [&](transaction& tx) { return tx.get<std::string>(sql).value_or(""); });
+    }
+
+    test::temporary_directory directory_;
+};
+
+/// The code of the `posthorn::error` that `call` throws; nothing if it throws none.
+template <class Call>
+std::optional<error_code> code_of(Call call) {
+    try {
+        call();
+    } catch (const error& thrown) {
+        return thrown.code();
+    }
+    return std::nullopt;
+}
+
+}  // namespace posthorn::integration
