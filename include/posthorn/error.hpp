@@ -42,6 +42,7 @@ enum class error_code : std::uint16_t {
     invalid_payload,
     no_handler,
     body_differs,
+    clock_jumped,
 };
 
 /// What is known of an error code without looking at one occurrence of it.

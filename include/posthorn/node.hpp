@@ -35,6 +35,9 @@ struct retry_options {
 struct node_options {
     std::string service;   // This service's name: what others send to.
     std::string database;  // The service's own SQLite file; made if it is not there.
+    /// A file of its own for the inbox, for a service without business tables: handlers then work
+    /// in that one, which never commits together with `transaction`. The same file if empty.
+    std::string inbox_database{};
     /// Other processes write the file too, such as a producer with plain SQL: leave them room.
     bool shared = false;
     /// Where destinations are: `inprocess:` for another node of this process.

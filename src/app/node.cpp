@@ -56,6 +56,10 @@ core_options core_options_of(const node_options& options) {
             },
     };
     core.outbox.lease.owner = process_identity();
+    if (!options.inbox_database.empty()) {
+        core.inbox_database = core.database;
+        core.inbox_database->path = options.inbox_database;
+    }
     return core;
 }
 
@@ -71,9 +75,11 @@ class node::parts {
 public:
     explicit parts(const node_options& options)
         : log_(log_options_of(options), [this] { return clock_.wall(); }) {
+        if (!options.inbox_database.empty()) inbox_writer_.emplace("posthorn-inbox");
         core_ = value_or_throw(node_core::open(
-            core_options_of(options), {clock_, timer_, random_, network_.executor(), writer_,
-                                       readers_, workers_, log_, process_hub()}));
+            core_options_of(options),
+            {clock_, timer_, random_, network_.executor(), writer_, readers_, workers_, log_,
+             process_hub(), inbox_writer_ ? &*inbox_writer_ : nullptr}));
     }
     ~parts() { stop(); }
     parts(const parts&) = delete;
@@ -82,7 +88,7 @@ public:
     void start() { value_or_throw(posthorn::start(network_.executor(), core_->start()).get()); }
     void stop() {
         posthorn::start(network_.executor(), core_->stop()).get();
-        core_->store().stop();
+        core_->stop_stores();
     }
     void wait() { posthorn::start(network_.executor(), wait_for_signal()).get(); }
     node_core& core() { return *core_; }
@@ -93,6 +99,7 @@ private:
     system_random random_;
     logger log_;
     worker_threads writer_{"posthorn-write"};
+    std::optional<worker_threads> inbox_writer_;
     worker_threads readers_{"posthorn-read", 2};
     worker_threads workers_{"posthorn-work", 4};
     // One thread, so that everything on it is in one strand without paying for a strand.
@@ -153,6 +160,6 @@ void node::durable(const ticket& of) { value_or_throw(parts_->core().durable(of.
 
 node_health node::health() const { return parts_->core().health(); }
 node_stats node::stats() const { return value_or_throw(parts_->core().stats()); }
-void node::check_integrity() { value_or_throw(parts_->core().store().check_integrity()); }
+void node::check_integrity() { value_or_throw(parts_->core().check_integrity()); }
 
 }  // namespace posthorn

@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "app/node_routes.hpp"
-#include "store/async.hpp"
+#include "base/assert.hpp"
 #include "store/inside_unit.hpp"
 #include "store/user_transaction.hpp"
 
@@ -17,53 +17,57 @@ node_core::node_core(core_options options, node_seams seams)
       maker_(options_.sending, seams_.clock, ids_),
       services_(seams_.network) {}
 
-node_core::~node_core() {
-    if (store_) store_->stop();
-}
+node_core::~node_core() = default;
 
 result<std::unique_ptr<node_core>> node_core::open(core_options options, node_seams seams) {
     std::unique_ptr<node_core> made(new node_core(std::move(options), std::move(seams)));
-    const auto& with = made->seams_;
     const auto& asked = made->options_;
-    auto opened = sqlite::open(asked.database, {with.clock, with.writer, with.log});
-    if (!opened) return std::unexpected(std::move(opened).error());
-    made->store_ = *std::move(opened);
+    const auto& with = made->seams_;
     auto routes = routes::make(asked, with.hub);
     if (!routes) return std::unexpected(std::move(routes).error());
     made->routes_ = *std::move(routes);
-    made->dispatcher_ = std::make_unique<class dispatcher>(
-        dispatcher_services{*made->store_, with.readers, with.clock, with.timer, with.random,
-                            with.log, *made->routes_},
-        asked.outbox, asked.retries, asked.owner_is_gone);
-    made->watchdog_ = std::make_unique<watchdog>(*made->store_, with.timer, with.log,
-                                                 asked.watchdog, asked.fail_stop);
-    made->watcher_ = std::make_unique<sqlite::commit_watcher>(
-        asked.database.path, with.timer, with.log,
-        [core = made.get()] { return core->dispatcher_->changed_by_others(); },
-        [core = made.get()] { core->dispatcher_->wake(); });
+    auto database = node_database::open(asked.database, {asked, with, with.writer, *made->routes_});
+    if (!database) return std::unexpected(std::move(database).error());
+    made->database_ = *std::move(database);
+    if (!asked.inbox_database) return made;
+    POSTHORN_ASSERT(with.inbox_writer != nullptr);
+    auto inbox = node_database::open(*asked.inbox_database,
+                                     {asked, with, *with.inbox_writer, *made->routes_});
+    if (!inbox) return std::unexpected(std::move(inbox).error());
+    made->inbox_database_ = *std::move(inbox);
     return made;
 }
 
 task<result<>> node_core::start() {
     if (std::exchange(started_, true)) co_return result<>{};
     handlers_.freeze();
-    inbox_ =
-        std::make_unique<class inbox>(inbox_parts{*store_, handlers_, maker_, ids_, seams_.clock,
-                                                  seams_.timer, seams_.workers, seams_.log},
-                                      options_.inbox);
+    inbox_ = std::make_unique<class inbox>(
+        inbox_parts{inbox_store(), handlers_, maker_, ids_, seams_.clock, seams_.timer,
+                    seams_.workers, seams_.log},
+        options_.inbox);
     if (auto joined = seams_.hub.join(options_.sending.source, *inbox_); !joined) co_return joined;
-    services_.spawn(dispatcher_->run());
+    database_->start(services_);
+    if (inbox_database_) inbox_database_->start(services_);
     services_.spawn(inbox_->run());
-    services_.spawn(watchdog_->run());
-    if (options_.watch_commits) services_.spawn(watcher_->run());
     co_return result<>{};
 }
 
 task<> node_core::stop() {
     if (started_) co_await seams_.hub.leave(options_.sending.source);
-    dispatcher_->stop();
+    database_->stop();
+    if (inbox_database_) inbox_database_->stop();
     services_.cancel();
     co_await services_.join();
+}
+
+void node_core::stop_stores() {
+    store().stop();
+    inbox_store().stop();
+}
+
+result<> node_core::check_integrity() {
+    POSTHORN_TRY(store().check_integrity());
+    return inbox_database_ ? inbox_store().check_integrity() : result<>{};
 }
 
 namespace {
@@ -101,7 +105,7 @@ struct user_work {
 void node_core::submit(std::function<void(transaction&)> work,
                        std::function<void(std::exception_ptr)> done) {
     auto shared = std::make_shared<user_work>(std::move(work), std::move(done));
-    store_->submit(
+    store().submit(
         {.work = [shared, this](store_transaction& tx) { return shared->run(tx, maker_); },
          .done = [shared](const result<>& outcome) { shared->finish(outcome); }});
 }
@@ -116,7 +120,7 @@ void node_core::run(const std::function<void(transaction&)>& work) {
 result<> node_core::durable(const uuid& id) {
     POSTHORN_TRY(require_outside_unit());
     bool visible = false;
-    POSTHORN_TRY(store_->read([&](store_reader& from) -> result<> {
+    POSTHORN_TRY(store().read([&](store_reader& from) -> result<> {
         auto status = from.outbox().status(id);
         if (!status) return std::unexpected(std::move(status).error());
         visible = status->has_value();
@@ -128,13 +132,13 @@ result<> node_core::durable(const uuid& id) {
                     "back",
                     id.to_string());
     std::promise<result<>> synced;
-    store_->barrier([&](result<> outcome) { synced.set_value(std::move(outcome)); });
+    store().barrier([&](result<> outcome) { synced.set_value(std::move(outcome)); });
     return synced.get_future().get();
 }
 
 node_health node_core::health() const {
     node_health seen;
-    if (watchdog_->is_stuck()) {
+    if (database_->is_stuck() || (inbox_database_ && inbox_database_->is_stuck())) {
         seen.level = health_level::red;
         seen.reasons.emplace_back("a handler or transaction is stuck; nothing can commit");
     }
@@ -143,20 +147,21 @@ node_health node_core::health() const {
 
 result<node_stats> node_core::stats() {
     node_stats seen;
-    POSTHORN_TRY(store_->read([&](store_reader& from) -> result<> {
-        auto outbox = from.outbox().counts();
-        if (!outbox) return std::unexpected(std::move(outbox).error());
-        auto received = from.inbox().count();
-        if (!received) return std::unexpected(std::move(received).error());
-        seen = {outbox->pending,
-                outbox->sent,
-                outbox->dead,
-                outbox->expired,
-                outbox->resolved,
-                *received,
-                0};
+    const auto add = [&seen](store_reader& from) -> result<> {
+        const auto outbox = from.outbox().counts();
+        POSTHORN_TRY(outbox);
+        const auto received = from.inbox().count();
+        POSTHORN_TRY(received);
+        seen.pending += outbox->pending;
+        seen.sent += outbox->sent;
+        seen.dead += outbox->dead;
+        seen.expired += outbox->expired;
+        seen.resolved += outbox->resolved;
+        seen.received += *received;
         return {};
-    }));
+    };
+    POSTHORN_TRY(store().read(add));
+    if (inbox_database_) POSTHORN_TRY(inbox_store().read(add));
     if (inbox_) seen.duplicates = static_cast<std::int64_t>(inbox_->counts().duplicates);
     return seen;
 }

@@ -1,58 +1,17 @@
 #pragma once
 
+#include <exception>
 #include <functional>
-#include <map>
 #include <memory>
-#include <string>
-#include <vector>
-
-#include <boost/asio/any_io_executor.hpp>
 
 #include <posthorn/node.hpp>
 
-#include "app/watchdog.hpp"
-#include "base/clock.hpp"
-#include "base/executor.hpp"
-#include "base/log.hpp"
-#include "base/random.hpp"
+#include "app/node_database.hpp"
+#include "app/node_options.hpp"
 #include "base/task_group.hpp"
-#include "base/timer.hpp"
 #include "base/uuid_generator.hpp"
-#include "inbox/inbox.hpp"
-#include "outbox/dispatcher.hpp"
-#include "store/message_maker.hpp"
-#include "store/sqlite/commit_watcher.hpp"
-#include "store/sqlite/sqlite_store.hpp"
-#include "transport/inprocess/hub.hpp"
 
 namespace posthorn {
-
-/// What a node is built from; real in a service, virtual in the simulator. All of it outlives it.
-struct node_seams {
-    class clock& clock;
-    class timer& timer;
-    random_source& random;
-    boost::asio::any_io_executor network;  // One thread, or a strand.
-    executor& writer;
-    executor& readers;
-    executor& workers;
-    logger& log;
-    inprocess_hub& hub;
-};
-
-struct core_options {
-    sqlite::sqlite_options database;
-    message_defaults sending;
-    outbox_options outbox{};
-    retry_policy retries{};
-    inbox_options inbox{};
-    watchdog_options watchdog{};
-    std::map<std::string, std::string, std::less<>> routes{};
-    std::string default_route{};
-    bool watch_commits = true;
-    std::function<bool(const std::string& owner)> owner_is_gone{};
-    std::function<void(const std::string& why)> fail_stop{};
-};
 
 /// A whole node over its seams: the store, the dispatcher, the inbox, and what watches them.
 ///
@@ -81,10 +40,17 @@ public:
     }
     result<> durable(const uuid& id);
 
-    [[nodiscard]] class store& store() noexcept { return *store_; }
+    /// What `transaction` and `send` write to.
+    [[nodiscard]] class store& store() const noexcept { return database_->store(); }
+    /// What handlers write to: the same, unless the inbox has a file of its own.
+    [[nodiscard]] class store& inbox_store() const noexcept {
+        return inbox_database_ ? inbox_database_->store() : store();
+    }
+    void stop_stores();
+    result<> check_integrity();
     /// Once started.
     [[nodiscard]] class inbox& inbox() noexcept { return *inbox_; }
-    [[nodiscard]] class dispatcher& dispatcher() noexcept { return *dispatcher_; }
+    [[nodiscard]] class dispatcher& dispatcher() noexcept { return database_->dispatcher(); }
     [[nodiscard]] node_health health() const;
     [[nodiscard]] result<node_stats> stats();
 
@@ -98,12 +64,10 @@ private:
     uuid_generator ids_;
     message_maker maker_;
     handlers handlers_;
-    std::unique_ptr<class store> store_;
     std::unique_ptr<routes> routes_;
-    std::unique_ptr<class dispatcher> dispatcher_;
+    std::unique_ptr<node_database> database_;
+    std::unique_ptr<node_database> inbox_database_;
     std::unique_ptr<class inbox> inbox_;
-    std::unique_ptr<watchdog> watchdog_;
-    std::unique_ptr<sqlite::commit_watcher> watcher_;
     task_group services_;
     bool started_ = false;
 };

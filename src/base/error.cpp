@@ -41,6 +41,7 @@ constexpr std::array catalogue{
     error_info{invalid_payload, "invalid_payload", "a payload is not what it claims to be"},
     error_info{no_handler, "no_handler", "the receiver has no handler for the message"},
     error_info{body_differs, "body_differs", "an id was used before for another body"},
+    error_info{clock_jumped, "clock_jumped", "a clock was set, so a time cannot be judged", true},
 };
 
 consteval bool in_order() {

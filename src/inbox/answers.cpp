@@ -80,8 +80,9 @@ delivery answer_expired(const message& what) {
 }
 
 delivery answer_clock_in_doubt() {
-    return refusal(outcome::transient, error_code::message_expired,
-                   "it seems expired, but the receiver's clock has jumped; set that clock right");
+    return refusal(outcome::transient, error_code::clock_jumped,
+                   "the message seems expired, but the receiver's clock has jumped; set that "
+                   "clock right");
 }
 
 delivery answer_claim_lost() {

@@ -1,0 +1,36 @@
+#include "app/node_database.hpp"
+
+namespace posthorn {
+
+result<std::unique_ptr<node_database>> node_database::open(const sqlite::sqlite_options& file,
+                                                           const surroundings& around) {
+    const auto& [options, with, writer, routes] = around;
+    std::unique_ptr<node_database> made(new node_database);
+    auto opened = sqlite::open(file, {with.clock, writer, with.log});
+    if (!opened) return std::unexpected(std::move(opened).error());
+    made->store_ = *std::move(opened);
+    made->dispatcher_ = std::make_unique<class dispatcher>(
+        dispatcher_services{*made->store_, with.readers, with.clock, with.timer, with.random,
+                            with.log, routes},
+        options.outbox, options.retries, options.owner_is_gone);
+    made->watchdog_ = std::make_unique<watchdog>(*made->store_, with.timer, with.log,
+                                                 options.watchdog, options.fail_stop);
+    if (options.watch_commits)
+        made->watcher_ = std::make_unique<sqlite::commit_watcher>(
+            file.path, with.timer, with.log,
+            [served = made->dispatcher_.get()] { return served->changed_by_others(); },
+            [served = made->dispatcher_.get()] { served->wake(); });
+    return made;
+}
+
+node_database::~node_database() {
+    if (store_) store_->stop();
+}
+
+void node_database::start(task_group& services) {
+    services.spawn(dispatcher_->run());
+    services.spawn(watchdog_->run());
+    if (watcher_) services.spawn(watcher_->run());
+}
+
+}  // namespace posthorn

@@ -1,0 +1,53 @@
+#pragma once
+
+#include <memory>
+
+#include "app/node_options.hpp"
+#include "app/watchdog.hpp"
+#include "base/task_group.hpp"
+#include "outbox/dispatcher.hpp"
+#include "store/sqlite/commit_watcher.hpp"
+
+namespace posthorn {
+
+/// One database of a node with what runs on it: its store, its dispatcher, and what watches them.
+///
+/// A node has one, or two where the inbox has a file of its own. What a handler sends then goes
+/// from the inbox's file, so that it still commits together with the record of its message.
+///
+/// Lifetime: `open`, `start` once, destroy after the services have ended. What it is given outlives
+///           it.
+/// Threads:  `start` on the network executor; the rest from any.
+/// Cancel:   `stop` asks the dispatcher to end; the services are cancelled by their group.
+class node_database {
+public:
+    struct surroundings {
+        const core_options& options;
+        const node_seams& seams;
+        executor& writer;
+        route_table& routes;
+    };
+
+    static result<std::unique_ptr<node_database>> open(const sqlite::sqlite_options& file,
+                                                       const surroundings& around);
+    ~node_database();
+    node_database(const node_database&) = delete;
+    node_database& operator=(const node_database&) = delete;
+
+    void start(task_group& services);
+    void stop() { dispatcher_->stop(); }
+
+    [[nodiscard]] class store& store() const noexcept { return *store_; }
+    [[nodiscard]] class dispatcher& dispatcher() const noexcept { return *dispatcher_; }
+    [[nodiscard]] bool is_stuck() const noexcept { return watchdog_->is_stuck(); }
+
+private:
+    node_database() = default;
+
+    std::unique_ptr<class store> store_;
+    std::unique_ptr<class dispatcher> dispatcher_;
+    std::unique_ptr<watchdog> watchdog_;
+    std::unique_ptr<sqlite::commit_watcher> watcher_;  // None in the simulator.
+};
+
+}  // namespace posthorn
