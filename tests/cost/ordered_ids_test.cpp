@@ -11,8 +11,8 @@ namespace posthorn::cost {
 namespace {
 
 double rows_per_second(const std::string& id) {
-    constexpr int rows_before = 300'000;
-    constexpr int rows_measured = 50'000;
+    constexpr int rows_before = 150'000;
+    constexpr int rows_measured = 20'000;
     const conformance::temporary_directory place;
     const auto path = (place.path() / "orders.db").string();
     {

@@ -143,6 +143,7 @@ result<> group::log_changes(std::span<member> members) {
 }
 
 commit_end group::commit(std::span<member> members) {
+    const auto begun = time_.steady();
     for (auto& one : members) {
         if (one.settled || run(one)) continue;
         roll_back();
@@ -154,6 +155,7 @@ commit_end group::commit(std::span<member> members) {
             if (!one.settled) one.outcome = logged;
         return commit_end::refused;
     }
+    run_time_ = time_.steady() - begun;
     return conclude(members);
 }
 

@@ -52,6 +52,8 @@ public:
     result<bool> changed_by_others();
 
     [[nodiscard]] std::chrono::nanoseconds unit_age() const;
+    /// How long the units of the last commit ran, without its sync.
+    [[nodiscard]] std::chrono::nanoseconds run_time() const { return run_time_; }
 
 private:
     group(connection& database, const clock& time) : database_(database), time_(time) {}
@@ -75,6 +77,7 @@ private:
     std::int64_t data_version_seen_ = 0;
     bool units_only_ = false;  // What the authorizer allows.
     std::int64_t deadline_ns_ = 0;
+    std::chrono::nanoseconds run_time_{};
     std::atomic<std::int64_t> unit_started_ns_ = 0;
 };
 

@@ -11,7 +11,13 @@ namespace posthorn::sqlite {
 
 writer::writer(connection& database, group& commits, wal_guard& guard, const clock& time,
                executor& thread, logger& log, writer_options options)
-    : group_(commits), guard_(guard), time_(time), thread_(thread), log_(log), options_(options) {
+    : group_(commits),
+      guard_(guard),
+      time_(time),
+      thread_(thread),
+      log_(log),
+      options_(options),
+      units_now_(options.units_max) {
     const auto note_pages = [](void* self, sqlite3*, const char*, int pages) -> int {
         static_cast<writer*>(self)->wal_pages_ = pages;
         return SQLITE_OK;
@@ -72,7 +78,7 @@ std::vector<member> writer::take_group() {
     const std::scoped_lock lock(mutex_);
     std::vector<member> members;
     const auto take = [&](std::deque<unit>& from) {
-        while (!from.empty() && members.size() < options_.units_max) {
+        while (!from.empty() && members.size() < units_now_) {
             members.push_back({.work = std::move(from.front())});
             from.pop_front();
         }
@@ -104,6 +110,7 @@ void writer::commit(std::vector<member> members) {
         case commit_end::committed:
         case commit_end::refused: break;
     }
+    if (options_.shared) fit_group(members.size());
     answer(members);
     checkpoint_if_due();
     leave_gap();
@@ -178,6 +185,17 @@ void writer::fail_stop(const error& cause) {
     }
     for (auto& one : refused)
         if (one.done) one.done(std::unexpected(failed));
+}
+
+// Who waits for the lock as SQLite does looks again after 1 ms, then after 2, 5, 10 and 15. Held
+// for a millisecond or two, and free for as long, it is free at one of the first looks.
+void writer::fit_group(std::size_t units) {
+    constexpr std::chrono::nanoseconds run_time_max = std::chrono::milliseconds{2};
+    constexpr std::size_t units_min = 64;
+    if (group_.run_time() > run_time_max)
+        units_now_ = std::max(units_min, std::min(units, units_now_) / 2);
+    else if (units == units_now_ && group_.run_time() < run_time_max / 2)
+        units_now_ = std::min(options_.units_max, units_now_ * 2);
 }
 
 void writer::leave_gap() {

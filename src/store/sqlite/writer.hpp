@@ -51,6 +51,7 @@ private:
     void answer(std::vector<member>& members);
     void fail_stop(const error& cause);
     void leave_gap();
+    void fit_group(std::size_t units);
     void checkpoint_if_due();
     result<> begin();
 
@@ -61,6 +62,7 @@ private:
     logger& log_;
     writer_options options_;
     std::atomic<int> wal_pages_ = 0;
+    std::size_t units_now_;  // In one group; fewer in a shared file, so that the lock is soon free.
     std::chrono::nanoseconds held_{};  // The write lock, since the last gap.
 
     std::mutex mutex_;  // For the members below.
