@@ -59,6 +59,9 @@ TEST_F(node_plain_sql, is_picked_up_within_milliseconds) {
             "INSERT INTO outbox_messages (destination, endpoint, payload)"
             " VALUES ('inventory', 'OrderPlaced', '{}'); COMMIT;");
         seen.push_back(delay.get_future().get());
+        // A commit of the node's own would notice the next one too, without the watcher.
+        const auto count = static_cast<std::int64_t>(seen.size());
+        EXPECT_TRUE(eventually([&] { return orders.stats().sent == count; }));
     }
     std::ranges::sort(seen);
     RecordProperty("median_ms", std::to_string(seen[seen.size() / 2]));
@@ -66,7 +69,6 @@ TEST_F(node_plain_sql, is_picked_up_within_milliseconds) {
     // The sweep, which backs the watcher, comes once a second.
     EXPECT_LT(seen[seen.size() / 2], 50) << testing::PrintToString(seen);
     EXPECT_LT(seen[seen.size() - 2], 250) << testing::PrintToString(seen);
-    EXPECT_TRUE(eventually([&] { return orders.stats().sent == 20; }));
 }
 
 TEST_F(node_plain_sql, was_there_before_the_node_started) {
