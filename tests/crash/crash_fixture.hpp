@@ -20,7 +20,7 @@ protected:
     using arguments = std::vector<std::string>;
 
     [[nodiscard]] std::unique_ptr<process> start(arguments with) const {
-        with.insert(with.begin(), {POSTHORN_WORKER, directory_.path().string()});
+        with.insert(with.begin(), {POSTHORN_WORKER, directory.path().string()});
         return std::make_unique<process>(with);
     }
 
@@ -58,7 +58,7 @@ protected:
     }
 
     [[nodiscard]] database open(const std::string& name) const {
-        return database(directory_.file(name));
+        return database(directory.file(name));
     }
     [[nodiscard]] std::int64_t orders(const std::string& sql) const {
         return open("orders.db").integer(sql);
@@ -88,5 +88,5 @@ protected:
             sent);
     }
 
-    posthorn::test::temporary_directory directory_;
+    posthorn::test::temporary_directory directory;
 };

@@ -34,10 +34,10 @@ TEST_F(crash, fifty_random_kills_lose_nothing_and_double_nothing) {
     constexpr auto seed = 20'240'611U;
     std::mt19937 dice(seed);
     std::uniform_int_distribution<int> moment_us(0, 60'000);
-    const std::string directory = directory_.path();
+    const std::string where = directory.path();
     std::int64_t promised = 0;
     for (int round = 0; round < 50; ++round) {
-        process load({POSTHORN_LOAD, directory});
+        process load({POSTHORN_LOAD, where});
         await_line(load, "start");
         // Nothing ends it but us.
         const auto moment = std::chrono::milliseconds(moment_us(dice) / 1000);
@@ -48,7 +48,7 @@ TEST_F(crash, fifty_random_kills_lose_nothing_and_double_nothing) {
         const auto there = open("source.db").integer("SELECT max(n) FROM chain");
         ASSERT_GE(there, promised) << "round " << round << " with seed " << seed;
     }
-    const auto drained = posthorn::test::run_process({POSTHORN_LOAD, directory, "drain"});
+    const auto drained = posthorn::test::run_process({POSTHORN_LOAD, where, "drain"});
     EXPECT_EQ(drained.end, (posthorn::test::process_end{0, 0})) << drained.out << drained.err;
 
     auto source = open("source.db");

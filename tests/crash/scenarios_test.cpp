@@ -138,19 +138,19 @@ TEST_F(crash, scenario_10_a_corrupt_file_is_detected_and_a_restored_copy_works) 
     recover({"send=5"});
     crash_at("after_commit_before_send", {"send=3"});
     // The backup: SQLite's own, so that it holds what is only in the WAL yet.
-    open("orders.db").run("VACUUM INTO '" + directory_.file("backup.db") + "'");
+    open("orders.db").run("VACUUM INTO '" + directory.file("backup.db") + "'");
     recover();  // What was pending in the backup is delivered after it was made.
     EXPECT_EQ(effects(), 8);
 
-    damage(directory_.file("orders.db"));
+    damage(directory.file("orders.db"));
     const auto broken = start({"drain=1"});
     EXPECT_EQ(broken->wait(), (posthorn::test::process_end{3, 0}));
     EXPECT_THAT(broken->out(), HasSubstr("error: store_corrupt: "));
     EXPECT_THAT(broken->out(), HasSubstr("restore a backup"));
 
     for (const auto* const name : {"orders.db", "orders.db-wal", "orders.db-shm"})
-        std::filesystem::remove(directory_.file(name));
-    std::filesystem::rename(directory_.file("backup.db"), directory_.file("orders.db"));
+        std::filesystem::remove(directory.file(name));
+    std::filesystem::rename(directory.file("backup.db"), directory.file("orders.db"));
     // The restored file sends three again; the receiver knows them.
     EXPECT_THAT(recover(), HasSubstr("drained: 3 duplicates"));
     expect_once(8);

@@ -37,9 +37,9 @@ public:
             given_[std::string(one.substr(0, equals))] = one.substr(equals + 1);
         }
     }
-    [[nodiscard]] std::string text(const std::string& name, std::string otherwise = {}) const {
+    [[nodiscard]] std::string text(const std::string& name, std::string_view otherwise = {}) const {
         const auto found = given_.find(name);
-        return found == given_.end() ? std::move(otherwise) : found->second;
+        return found == given_.end() ? std::string(otherwise) : found->second;
     }
     [[nodiscard]] int number(const std::string& name, int otherwise) const {
         return std::stoi(text(name, std::to_string(otherwise)));

@@ -24,14 +24,14 @@ protected:
     void expect_output(const std::string& name, const std::string& expected) const {
         for (int run = 0; run < 2; ++run) {  // It may be run again.
             const auto ran =
-                run_process({program(name)}, {.environment = {{"TMPDIR", directory_.path()}}});
+                run_process({program(name)}, {.environment = {{"TMPDIR", directory.path()}}});
             EXPECT_EQ(ran.end, exit_0);
             EXPECT_EQ(ran.out, expected);
             EXPECT_EQ(ran.err, "");
         }
     }
 
-    test::temporary_directory directory_;
+    test::temporary_directory directory;
 };
 
 TEST_F(example, 1_send_and_handle) {
@@ -44,12 +44,12 @@ TEST_F(example, 2_transaction) {
 }
 
 TEST_F(example, 3_plain_sql) {
-    const std::string directory = directory_.path();
-    test::process receiver({program("3_plain_sql"), directory});
-    ASSERT_EQ(receiver.read_line(), "ready: " + directory + "/shop.db") << receiver.err();
+    const std::string where = directory.path();
+    test::process receiver({program("3_plain_sql"), where});
+    ASSERT_EQ(receiver.read_line(), "ready: " + where + "/shop.db") << receiver.err();
     for (const auto* const order : {"o7", "o8"}) {
         const auto produced = run_process({POSTHORN_SOURCE "/examples/3_plain_sql/produce.sh",
-                                           directory + "/shop.db", order, "1250"});
+                                           where + "/shop.db", order, "1250"});
         EXPECT_EQ(produced.end, exit_0) << produced.err;
         EXPECT_EQ(receiver.read_line(),
                   "invoiced: {\"orderId\":\"" + std::string(order) + "\",\"cents\":1250}");
@@ -57,7 +57,7 @@ TEST_F(example, 3_plain_sql) {
     receiver.send_signal(SIGTERM);
     EXPECT_EQ(receiver.wait(), exit_0);
     EXPECT_EQ(receiver.err(), "");
-    test::sqlite_file billing(directory + "/billing.db");
+    test::sqlite_file billing(where + "/billing.db");
     EXPECT_EQ(billing.lines("SELECT order_id || ' ' || cents FROM invoices ORDER BY order_id"),
               "o7 1250\no8 1250\n");
 }

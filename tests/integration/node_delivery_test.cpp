@@ -16,37 +16,36 @@ using testing::HasSubstr;
 class node_delivery : public node_test {
 protected:
     void start() {
-        inventory_.start();
-        orders_.start();
+        inventory.start();
+        orders.start();
     }
     std::string last(const std::string& column) {
-        return text(orders_,
-                    "SELECT " + column + " FROM outbox_messages ORDER BY seq DESC LIMIT 1");
+        return text(orders, "SELECT " + column + " FROM outbox_messages ORDER BY seq DESC LIMIT 1");
     }
     bool becomes(const std::string& status) {
         return eventually([&] { return last("status") == status; });
     }
 
-    node orders_{options("orders")};
-    node inventory_{options("inventory")};
+    node orders{options("orders")};
+    node inventory{options("inventory")};
 };
 
 TEST_F(node_delivery, takes_an_order_there_and_its_reply_back) {
-    execute(inventory_, "CREATE TABLE reservations (order_id TEXT)");
-    execute(orders_, "CREATE TABLE orders (id TEXT, reserved INTEGER)");
-    inventory_.handle("OrderApproved", [](context& c, const message& m) {
+    execute(inventory, "CREATE TABLE reservations (order_id TEXT)");
+    execute(orders, "CREATE TABLE orders (id TEXT, reserved INTEGER)");
+    inventory.handle("OrderApproved", [](context& c, const message& m) {
         EXPECT_EQ(m.source, "orders");
         EXPECT_EQ(m.correlation_id, "desk-3");
         c.execute("INSERT INTO reservations VALUES (?1 ->> 'orderId')", m.payload);
         c.send("orders", "StockReserved", m.payload, {.type = message_type::response});
     });
     std::promise<message> reply;
-    orders_.handle("StockReserved", [&](context& c, const message& m) {
+    orders.handle("StockReserved", [&](context& c, const message& m) {
         c.execute("UPDATE orders SET reserved = 1 WHERE id = ?1 ->> 'orderId'", m.payload);
         reply.set_value(m);
     });
     start();
-    const auto id = orders_.transaction([](transaction& tx) {
+    const auto id = orders.transaction([](transaction& tx) {
         tx.execute("INSERT INTO orders VALUES ('o1', 0)");
         return tx.send("inventory", "OrderApproved", R"({"orderId":"o1"})",
                        {.correlation_id = "desk-3"});
@@ -55,83 +54,83 @@ TEST_F(node_delivery, takes_an_order_there_and_its_reply_back) {
     EXPECT_EQ(back.causation_id, id);
     EXPECT_EQ(back.correlation_id, "desk-3");
     EXPECT_EQ(back.type, message_type::response);
-    EXPECT_TRUE(eventually([&] { return inventory_.stats().sent == 1; }));
-    EXPECT_TRUE(eventually([&] { return orders_.stats().sent == 1; }));
-    EXPECT_EQ(integer(inventory_, "SELECT count(*) FROM reservations"), 1);
-    EXPECT_EQ(integer(orders_, "SELECT reserved FROM orders"), 1);
-    EXPECT_EQ(inventory_.stats().received, 1);
-    EXPECT_EQ(orders_.stats().received, 1);
+    EXPECT_TRUE(eventually([&] { return inventory.stats().sent == 1; }));
+    EXPECT_TRUE(eventually([&] { return orders.stats().sent == 1; }));
+    EXPECT_EQ(integer(inventory, "SELECT count(*) FROM reservations"), 1);
+    EXPECT_EQ(integer(orders, "SELECT reserved FROM orders"), 1);
+    EXPECT_EQ(inventory.stats().received, 1);
+    EXPECT_EQ(orders.stats().received, 1);
 }
 
 TEST_F(node_delivery, runs_an_external_handler_which_may_send_by_itself) {
     std::promise<uuid> seen;
-    inventory_.handle_external("OrderApproved", [&](const message& m) {
-        inventory_.send("orders", "StockReserved", "{}");  // It holds no transaction.
+    inventory.handle_external("OrderApproved", [&](const message& m) {
+        inventory.send("orders", "StockReserved", "{}");  // It holds no transaction.
         seen.set_value(m.id);
         return "done";
     });
     start();
-    const auto id = orders_.send("inventory", "OrderApproved", "{}");
+    const auto id = orders.send("inventory", "OrderApproved", "{}");
     EXPECT_EQ(seen.get_future().get(), id);
     EXPECT_TRUE(becomes("Sent"));
-    EXPECT_EQ(text(inventory_, "SELECT response_payload FROM inbox_messages"), "done");
+    EXPECT_EQ(text(inventory, "SELECT response_payload FROM inbox_messages"), "done");
 }
 
 TEST_F(node_delivery, keeps_the_response_of_a_handler) {
-    inventory_.handle("OrderApproved",
-                      [](context&, const message&) { return R"({"reserved":true})"; });
+    inventory.handle("OrderApproved",
+                     [](context&, const message&) { return R"({"reserved":true})"; });
     start();
-    orders_.send("inventory", "OrderApproved", "{}");
+    orders.send("inventory", "OrderApproved", "{}");
     EXPECT_TRUE(becomes("Sent"));
-    EXPECT_EQ(text(inventory_, "SELECT response_payload FROM inbox_messages"),
+    EXPECT_EQ(text(inventory, "SELECT response_payload FROM inbox_messages"),
               R"({"reserved":true})");
 }
 
 TEST_F(node_delivery, buries_at_once_what_is_refused_for_good) {
     std::atomic<int> calls = 0;
-    execute(inventory_, "CREATE TABLE reservations (order_id TEXT)");
-    inventory_.handle("OrderApproved", [&](context& c, const message&) {
+    execute(inventory, "CREATE TABLE reservations (order_id TEXT)");
+    inventory.handle("OrderApproved", [&](context& c, const message&) {
         ++calls;
         c.execute("INSERT INTO reservations VALUES ('o1')");
         throw permanent("no such order");
     });
     start();
-    orders_.send("inventory", "OrderApproved", "{}");
+    orders.send("inventory", "OrderApproved", "{}");
     EXPECT_TRUE(becomes("Dead"));
     EXPECT_EQ(calls, 1);
     EXPECT_THAT(last("last_error"), HasSubstr("no such order"));
-    EXPECT_EQ(integer(inventory_, "SELECT count(*) FROM reservations"), 0);
-    EXPECT_EQ(inventory_.stats().received, 0);
-    EXPECT_EQ(orders_.stats().dead, 1);
+    EXPECT_EQ(integer(inventory, "SELECT count(*) FROM reservations"), 0);
+    EXPECT_EQ(inventory.stats().received, 0);
+    EXPECT_EQ(orders.stats().dead, 1);
 }
 
 TEST_F(node_delivery, gives_up_after_six_sends) {
     std::atomic<int> calls = 0;
-    inventory_.handle("OrderApproved", [&](context&, const message&) {
+    inventory.handle("OrderApproved", [&](context&, const message&) {
         ++calls;
         throw std::runtime_error("the shelf is locked");
     });
     start();
-    orders_.send("inventory", "OrderApproved", "{}");
+    orders.send("inventory", "OrderApproved", "{}");
     EXPECT_TRUE(becomes("Dead"));
     EXPECT_EQ(calls, 6);
     EXPECT_EQ(last("retry_count"), "6");
     EXPECT_THAT(last("last_error"), HasSubstr("the shelf is locked"));
-    EXPECT_EQ(integer(orders_, "SELECT count(*) FROM outbox_attempts"), 6);
+    EXPECT_EQ(integer(orders, "SELECT count(*) FROM outbox_attempts"), 6);
 }
 
 TEST_F(node_delivery, takes_effect_once_when_the_handler_failed_before) {
     std::atomic<int> calls = 0;
-    execute(inventory_, "CREATE TABLE reservations (order_id TEXT)");
-    inventory_.handle("OrderApproved", [&](context& c, const message&) {
+    execute(inventory, "CREATE TABLE reservations (order_id TEXT)");
+    inventory.handle("OrderApproved", [&](context& c, const message&) {
         c.execute("INSERT INTO reservations VALUES ('o1')");
         if (++calls < 3) throw std::runtime_error("not yet");
     });
     start();
-    orders_.send("inventory", "OrderApproved", "{}");
+    orders.send("inventory", "OrderApproved", "{}");
     EXPECT_TRUE(becomes("Sent"));
     EXPECT_EQ(calls, 3);
-    EXPECT_EQ(integer(inventory_, "SELECT count(*) FROM reservations"), 1);
+    EXPECT_EQ(integer(inventory, "SELECT count(*) FROM reservations"), 1);
 }
 
 TEST_F(node_delivery, keeps_a_message_without_a_route_pending_and_uncharged) {
@@ -149,51 +148,51 @@ TEST_F(node_delivery, keeps_a_message_without_a_route_pending_and_uncharged) {
 
 TEST_F(node_delivery, keeps_a_message_without_a_handler_pending_and_uncharged) {
     start();
-    orders_.send("inventory", "Unheard", "{}");
+    orders.send("inventory", "Unheard", "{}");
     EXPECT_TRUE(eventually([&] { return !last("last_error").empty(); }));
     EXPECT_THAT(last("last_error"), HasSubstr("no_handler"));
     EXPECT_EQ(last("retry_count"), "0");
-    EXPECT_EQ(orders_.stats().pending, 1);
+    EXPECT_EQ(orders.stats().pending, 1);
 }
 
 TEST_F(node_delivery, of_one_destination_is_not_held_up_by_another) {
     std::promise<void> release;
-    inventory_.handle_external(
+    inventory.handle_external(
         "Slow", [wait = release.get_future().share()](const message&) { wait.wait(); });
     node billing(options("billing"));
     billing.handle("OrderApproved", [](context&, const message&) {});
     billing.start();
     start();
-    orders_.send("inventory", "Slow", "{}");
-    orders_.send("nowhere", "OrderApproved", "{}");
-    orders_.send("billing", "OrderApproved", "{}");
+    orders.send("inventory", "Slow", "{}");
+    orders.send("nowhere", "OrderApproved", "{}");
+    orders.send("billing", "OrderApproved", "{}");
     EXPECT_TRUE(becomes("Sent"));
     release.set_value();
 }
 
 TEST_F(node_delivery, expires_what_was_not_delivered_in_its_time) {
-    orders_.start();
-    orders_.send("inventory", "OrderApproved", "{}", {.expires_in = std::chrono::milliseconds(1)});
+    orders.start();
+    orders.send("inventory", "OrderApproved", "{}", {.expires_in = std::chrono::milliseconds(1)});
     EXPECT_TRUE(becomes("Expired"));
-    EXPECT_EQ(orders_.stats().expired, 1);
+    EXPECT_EQ(orders.stats().expired, 1);
     // Nor does it take effect when the receiver comes at last.
-    inventory_.handle("OrderApproved", [](context&, const message&) {});
-    inventory_.start();
-    orders_.send("inventory", "OrderApproved", "{}", {.max_retries = retry_for_ever});
+    inventory.handle("OrderApproved", [](context&, const message&) {});
+    inventory.start();
+    orders.send("inventory", "OrderApproved", "{}", {.max_retries = retry_for_ever});
     EXPECT_TRUE(becomes("Sent"));
-    EXPECT_EQ(inventory_.stats().received, 1);
+    EXPECT_EQ(inventory.stats().received, 1);
 }
 
 TEST_F(node_delivery, holds_a_message_until_its_time) {
     std::promise<message> seen;
-    inventory_.handle("OrderApproved", [&](context&, const message& m) { seen.set_value(m); });
+    inventory.handle("OrderApproved", [&](context&, const message& m) { seen.set_value(m); });
     start();
-    const auto first = orders_.send("inventory", "Unheard", "{}");
+    const auto first = orders.send("inventory", "Unheard", "{}");
     const auto created =
-        integer(orders_, "SELECT created_at FROM outbox_messages WHERE message_id = '" +
-                             first.to_string() + "'");
+        integer(orders, "SELECT created_at FROM outbox_messages WHERE message_id = '" +
+                            first.to_string() + "'");
     const wall_time due{std::chrono::milliseconds(created + 300)};
-    orders_.send("inventory", "OrderApproved", "{}", {.deliver_at = due});
+    orders.send("inventory", "OrderApproved", "{}", {.deliver_at = due});
     EXPECT_EQ(seen.get_future().get().deliver_at, due);
     EXPECT_TRUE(becomes("Sent"));
     EXPECT_GE(std::stoll(last("sent_at")), created + 300);

@@ -19,7 +19,7 @@ protected:
     using database = test::sqlite_file;
 
     [[nodiscard]] std::string path(const std::string& service) const {
-        return directory_.file(service + ".db");
+        return directory.file(service + ".db");
     }
     /// Retries come quickly, everything goes to the nodes of this process, and the log is silent.
     [[nodiscard]] node_options options(const std::string& service) const {
@@ -44,7 +44,7 @@ protected:
             [&](transaction& tx) { return tx.get<std::string>(sql).value_or(""); });
     }
 
-    test::temporary_directory directory_;
+    test::temporary_directory directory;
 };
 
 /// The code of the `posthorn::error` that `call` throws; nothing if it throws none.

@@ -9,26 +9,26 @@ namespace {
 
 class node_own_handle : public node_test {
 protected:
-    void SetUp() override { execute(orders_, "CREATE TABLE orders (id TEXT)"); }
+    void SetUp() override { execute(orders, "CREATE TABLE orders (id TEXT)"); }
 
     ticket place() {
-        mine_.run("INSERT INTO orders VALUES ('o1')");
-        return orders_.send(mine_.handle(), "inventory", "OrderApproved", R"({"orderId":"o1"})");
+        mine.run("INSERT INTO orders VALUES ('o1')");
+        return orders.send(mine.handle(), "inventory", "OrderApproved", R"({"orderId":"o1"})");
     }
-    std::int64_t rows() { return integer(orders_, "SELECT count(*) FROM orders"); }
-    std::int64_t messages() { return integer(orders_, "SELECT count(*) FROM outbox_messages"); }
+    std::int64_t rows() { return integer(orders, "SELECT count(*) FROM orders"); }
+    std::int64_t messages() { return integer(orders, "SELECT count(*) FROM outbox_messages"); }
 
-    node orders_{options("orders")};
-    database mine_{path("orders")};
+    node orders{options("orders")};
+    database mine{path("orders")};
 };
 
 TEST_F(node_own_handle, commits_the_message_with_the_callers_change) {
-    mine_.run("BEGIN IMMEDIATE");
+    mine.run("BEGIN IMMEDIATE");
     const auto of = place();
-    mine_.run("COMMIT");
-    orders_.durable(of);
+    mine.run("COMMIT");
+    orders.durable(of);
     EXPECT_EQ(rows(), 1);
-    EXPECT_EQ(text(orders_, "SELECT message_id FROM outbox_messages"), of.id.to_string());
+    EXPECT_EQ(text(orders, "SELECT message_id FROM outbox_messages"), of.id.to_string());
 }
 
 TEST_F(node_own_handle, needs_an_open_transaction) {
@@ -37,48 +37,48 @@ TEST_F(node_own_handle, needs_an_open_transaction) {
 }
 
 TEST_F(node_own_handle, takes_the_message_back_with_a_rollback) {
-    mine_.run("BEGIN IMMEDIATE");
+    mine.run("BEGIN IMMEDIATE");
     const auto of = place();
-    mine_.run("ROLLBACK");
-    EXPECT_EQ(code_of([&] { orders_.durable(of); }), error_code::not_committed);
+    mine.run("ROLLBACK");
+    EXPECT_EQ(code_of([&] { orders.durable(of); }), error_code::not_committed);
     EXPECT_EQ(rows(), 0);
     EXPECT_EQ(messages(), 0);
 }
 
 TEST_F(node_own_handle, takes_the_message_back_with_a_rollback_to_a_savepoint) {
-    mine_.run("BEGIN IMMEDIATE");
+    mine.run("BEGIN IMMEDIATE");
     const auto kept = place();
-    mine_.run("SAVEPOINT here");
+    mine.run("SAVEPOINT here");
     const auto dropped = place();
-    mine_.run("ROLLBACK TO here");
-    mine_.run("COMMIT");
-    EXPECT_EQ(code_of([&] { orders_.durable(kept); }), std::nullopt);
-    EXPECT_EQ(code_of([&] { orders_.durable(dropped); }), error_code::not_committed);
+    mine.run("ROLLBACK TO here");
+    mine.run("COMMIT");
+    EXPECT_EQ(code_of([&] { orders.durable(kept); }), std::nullopt);
+    EXPECT_EQ(code_of([&] { orders.durable(dropped); }), error_code::not_committed);
     EXPECT_EQ(rows(), 1);
     EXPECT_EQ(messages(), 1);
 }
 
 TEST_F(node_own_handle, takes_the_message_back_when_it_is_closed) {
-    mine_.run("BEGIN IMMEDIATE");
+    mine.run("BEGIN IMMEDIATE");
     const auto of = place();
-    mine_.close();
-    EXPECT_EQ(code_of([&] { orders_.durable(of); }), error_code::not_committed);
+    mine.close();
+    EXPECT_EQ(code_of([&] { orders.durable(of); }), error_code::not_committed);
     EXPECT_EQ(rows(), 0);
 }
 
 TEST_F(node_own_handle, has_no_durable_message_before_the_commit) {
-    mine_.run("BEGIN IMMEDIATE");
+    mine.run("BEGIN IMMEDIATE");
     const auto of = place();
-    EXPECT_EQ(code_of([&] { orders_.durable(of); }), error_code::not_committed);
-    mine_.run("COMMIT");
-    orders_.durable(of);
+    EXPECT_EQ(code_of([&] { orders.durable(of); }), error_code::not_committed);
+    mine.run("COMMIT");
+    orders.durable(of);
 }
 
 TEST_F(node_own_handle, says_so_when_it_is_open_on_another_database) {
     database other(path("other"), database::make);
     other.run("BEGIN IMMEDIATE");
     try {
-        orders_.send(other.handle(), "inventory", "OrderApproved", "{}");
+        orders.send(other.handle(), "inventory", "OrderApproved", "{}");
         FAIL() << "it took the message";
     } catch (const error& refused) {
         EXPECT_EQ(refused.code(), error_code::statement_failed);
@@ -92,11 +92,11 @@ TEST_F(node_own_handle, keeps_its_hooks_and_settings_and_gets_no_statement) {
         for (const auto* const name :
              {"synchronous", "journal_mode", "wal_autocheckpoint", "busy_timeout", "foreign_keys",
               "cache_size", "temp_store", "mmap_size", "locking_mode", "recursive_triggers"})
-            all += mine_.text(std::string("PRAGMA ") + name) + " ";
+            all += mine.text(std::string("PRAGMA ") + name) + " ";
         return all;
     };
     int marks[4] = {};
-    auto* const handle = mine_.handle();
+    auto* const handle = mine.handle();
     sqlite3_commit_hook(
         handle, [](void* mark) { return ++*static_cast<int*>(mark), 0; }, &marks[0]);
     sqlite3_rollback_hook(handle, [](void*) {}, &marks[1]);
@@ -106,11 +106,11 @@ TEST_F(node_own_handle, keeps_its_hooks_and_settings_and_gets_no_statement) {
         handle, [](void*, sqlite3*, const char*, int) { return SQLITE_OK; }, &marks[3]);
     const auto before = settings();
 
-    mine_.run("BEGIN IMMEDIATE");
+    mine.run("BEGIN IMMEDIATE");
     const auto of = place();
     EXPECT_EQ(sqlite3_next_stmt(handle, nullptr), nullptr);
-    mine_.run("COMMIT");
-    orders_.durable(of);
+    mine.run("COMMIT");
+    orders.durable(of);
 
     EXPECT_EQ(settings(), before);
     EXPECT_EQ(marks[0], 1);
@@ -125,11 +125,11 @@ TEST_F(node_own_handle, sends_without_being_asked_for_the_ticket) {
     node inventory(options("inventory"));
     inventory.handle("OrderApproved", [](context&, const message&) {});
     inventory.start();
-    orders_.start();
-    mine_.run("BEGIN IMMEDIATE");
+    orders.start();
+    mine.run("BEGIN IMMEDIATE");
     place();
-    mine_.run("COMMIT");
-    EXPECT_TRUE(test::eventually([&] { return orders_.stats().sent == 1; }));
+    mine.run("COMMIT");
+    EXPECT_TRUE(test::eventually([&] { return orders.stats().sent == 1; }));
 }
 
 }  // namespace

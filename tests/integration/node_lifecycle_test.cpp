@@ -94,14 +94,14 @@ TEST_F(node_lifecycle, says_what_is_wrong_with_its_options) {
 
 TEST_F(node_lifecycle, says_that_the_directory_is_missing) {
     auto with = options("orders");
-    with.database = directory_.file("missing/orders.db");
+    with.database = directory.file("missing/orders.db");
     EXPECT_THAT(refusal(with), HasSubstr("store_unavailable: the directory '"));
     EXPECT_THAT(refusal(with), HasSubstr("create it"));
 }
 
 TEST_F(node_lifecycle, says_that_the_path_is_no_file) {
     auto with = options("orders");
-    with.database = directory_.path();
+    with.database = directory.path();
     EXPECT_THAT(refusal(with), HasSubstr("store_unavailable: cannot open '"));
     EXPECT_THAT(refusal(with), HasSubstr("look at the path and its permissions"));
 }
@@ -123,7 +123,7 @@ TEST_F(node_lifecycle, says_that_the_file_cannot_be_written) {
     {
         const node made(options("orders"));
     }
-    fs::permissions(directory_.path(), fs::perms(0755));
+    fs::permissions(directory.path(), fs::perms(0755));
     fs::permissions(path("orders"), fs::perms(0444));
     std::string said;
     {

@@ -29,27 +29,27 @@ protected:
         return made;
     }
     std::string status_of(const std::string& endpoint) {
-        return text(orders_,
+        return text(orders,
                     "SELECT status FROM outbox_messages WHERE endpoint = '" + endpoint + "'");
     }
     std::string error_of(const std::string& endpoint) {
-        return text(orders_,
+        return text(orders,
                     "SELECT last_error FROM outbox_messages WHERE endpoint = '" + endpoint + "'");
     }
 
-    node orders_{shared_options()};
-    node inventory_{options("inventory")};
+    node orders{shared_options()};
+    node inventory{options("inventory")};
 };
 
 TEST_F(node_plain_sql, is_picked_up_within_milliseconds) {
     const real_clock clock;
     std::vector<std::promise<std::int64_t>> delays(20);
     std::size_t next = 0;
-    inventory_.handle("OrderPlaced", [&](context&, const message& m) {
+    inventory.handle("OrderPlaced", [&](context&, const message& m) {
         delays.at(next++).set_value((clock.wall() - m.created_at).count());
     });
-    inventory_.start();
-    orders_.start();
+    inventory.start();
+    orders.start();
     std::vector<std::int64_t> seen;
     for (auto& delay : delays) {
         // A transaction with a change of the producer's own.
@@ -59,6 +59,9 @@ TEST_F(node_plain_sql, is_picked_up_within_milliseconds) {
             "INSERT INTO outbox_messages (destination, endpoint, payload)"
             " VALUES ('inventory', 'OrderPlaced', '{}'); COMMIT;");
         seen.push_back(delay.get_future().get());
+        // A commit of the node's own would notice the next one too, without the watcher.
+        const auto count = static_cast<std::int64_t>(seen.size());
+        EXPECT_TRUE(eventually([&] { return orders.stats().sent == count; }));
     }
     std::ranges::sort(seen);
     RecordProperty("median_ms", std::to_string(seen[seen.size() / 2]));
@@ -66,23 +69,22 @@ TEST_F(node_plain_sql, is_picked_up_within_milliseconds) {
     // The sweep, which backs the watcher, comes once a second.
     EXPECT_LT(seen[seen.size() / 2], 50) << testing::PrintToString(seen);
     EXPECT_LT(seen[seen.size() - 2], 250) << testing::PrintToString(seen);
-    EXPECT_TRUE(eventually([&] { return orders_.stats().sent == 20; }));
 }
 
 TEST_F(node_plain_sql, was_there_before_the_node_started) {
     shell(
         "INSERT INTO outbox_messages (destination, endpoint, payload)"
         " VALUES ('inventory', 'OrderPlaced', '{}');");
-    inventory_.handle("OrderPlaced", [](context&, const message&) {});
-    inventory_.start();
-    orders_.start();
-    EXPECT_TRUE(eventually([&] { return orders_.stats().sent == 1; }));
+    inventory.handle("OrderPlaced", [](context&, const message&) {});
+    inventory.start();
+    orders.start();
+    EXPECT_TRUE(eventually([&] { return orders.stats().sent == 1; }));
 }
 
 TEST_F(node_plain_sql, that_is_no_message_becomes_dead_with_the_reason_and_blocks_nothing) {
-    inventory_.handle("Good", [](context&, const message&) {});
-    inventory_.start();
-    orders_.start();
+    inventory.handle("Good", [](context&, const message&) {});
+    inventory.start();
+    orders.start();
     shell(
         "INSERT INTO outbox_messages (destination, endpoint, payload) VALUES"
         " ('inventory', 'NotJson', '{oops'), ('inventory', 'Good', '{}');");
@@ -95,7 +97,7 @@ TEST_F(node_plain_sql, that_is_no_message_becomes_dead_with_the_reason_and_block
         " VALUES ('inventory', 'BadHeaders', '{}', '[1]');"
         "INSERT INTO outbox_messages (destination, endpoint, payload)"
         " VALUES ('inventory', 'TooLarge', json_quote(printf('%.1100000c', 'x')));");
-    EXPECT_TRUE(eventually([&] { return orders_.stats().dead == 5; }));
+    EXPECT_TRUE(eventually([&] { return orders.stats().dead == 5; }));
     EXPECT_TRUE(eventually([&] { return status_of("Good") == "Sent"; }));
     EXPECT_THAT(error_of("NotJson"), HasSubstr("application/json"));
     EXPECT_THAT(error_of("BadId"), HasSubstr("id"));

@@ -16,12 +16,12 @@ struct out_of_stock : std::runtime_error {
 
 class node_transaction : public node_test {
 protected:
-    void SetUp() override { execute(orders_, "CREATE TABLE orders (id TEXT)"); }
+    void SetUp() override { execute(orders, "CREATE TABLE orders (id TEXT)"); }
 
-    std::int64_t rows() { return integer(orders_, "SELECT count(*) FROM orders"); }
-    std::int64_t messages() { return integer(orders_, "SELECT count(*) FROM outbox_messages"); }
+    std::int64_t rows() { return integer(orders, "SELECT count(*) FROM orders"); }
+    std::int64_t messages() { return integer(orders, "SELECT count(*) FROM outbox_messages"); }
 
-    node orders_{options("orders")};
+    node orders{options("orders")};
 };
 
 void place(transaction& tx) {
@@ -30,19 +30,19 @@ void place(transaction& tx) {
 }
 
 TEST_F(node_transaction, commits_the_change_and_the_message_together) {
-    orders_.transaction(place);
+    orders.transaction(place);
     EXPECT_EQ(rows(), 1);
     EXPECT_EQ(messages(), 1);
-    EXPECT_EQ(orders_.stats().pending, 1);
+    EXPECT_EQ(orders.stats().pending, 1);
 }
 
 TEST_F(node_transaction, stores_neither_when_it_throws_and_passes_the_exception_on_as_it_is) {
-    EXPECT_THROW(orders_.transaction([](transaction& tx) {
+    EXPECT_THROW(orders.transaction([](transaction& tx) {
         place(tx);
         throw out_of_stock("o1");
     }),
                  out_of_stock);
-    EXPECT_THROW(orders_.transaction([](transaction& tx) {
+    EXPECT_THROW(orders.transaction([](transaction& tx) {
         place(tx);
         throw 7;
     }),
@@ -52,14 +52,14 @@ TEST_F(node_transaction, stores_neither_when_it_throws_and_passes_the_exception_
 }
 
 TEST_F(node_transaction, gives_what_its_function_gives) {
-    EXPECT_EQ(orders_.transaction([](transaction&) { return 42; }), 42);
+    EXPECT_EQ(orders.transaction([](transaction&) { return 42; }), 42);
     const auto moved =
-        orders_.transaction([](transaction&) { return std::make_unique<std::string>("only"); });
+        orders.transaction([](transaction&) { return std::make_unique<std::string>("only"); });
     EXPECT_EQ(*moved, "only");
 }
 
 TEST_F(node_transaction, goes_on_after_a_statement_that_failed_and_was_caught) {
-    orders_.transaction([](transaction& tx) {
+    orders.transaction([](transaction& tx) {
         place(tx);
         EXPECT_EQ(code_of([&] { tx.execute("INSERT INTO nowhere VALUES (1)"); }),
                   error_code::statement_failed);
@@ -71,41 +71,41 @@ TEST_F(node_transaction, goes_on_after_a_statement_that_failed_and_was_caught) {
 TEST_F(node_transaction, refuses_transaction_control_attach_and_pragma) {
     for (const auto* const sql : {"COMMIT", "ROLLBACK", "SAVEPOINT s", "PRAGMA synchronous = OFF",
                                   "ATTACH ':memory:' AS m"})
-        EXPECT_EQ(code_of([&] { execute(orders_, sql); }), error_code::statement_forbidden) << sql;
-    orders_.transaction(place);
+        EXPECT_EQ(code_of([&] { execute(orders, sql); }), error_code::statement_forbidden) << sql;
+    orders.transaction(place);
     EXPECT_EQ(rows(), 1);
 }
 
 TEST_F(node_transaction, refuses_a_blocking_call_inside_one_instead_of_waiting_for_itself) {
     const auto inside = [&](const std::function<void()>& call) {
-        return orders_.transaction([&](transaction&) { return code_of(call); });
+        return orders.transaction([&](transaction&) { return code_of(call); });
     };
-    EXPECT_EQ(inside([&] { orders_.send("inventory", "OrderApproved", "{}"); }),
+    EXPECT_EQ(inside([&] { orders.send("inventory", "OrderApproved", "{}"); }),
               error_code::inside_unit);
-    EXPECT_EQ(inside([&] { orders_.transaction(place); }), error_code::inside_unit);
-    EXPECT_EQ(inside([&] { orders_.durable({}); }), error_code::inside_unit);
+    EXPECT_EQ(inside([&] { orders.transaction(place); }), error_code::inside_unit);
+    EXPECT_EQ(inside([&] { orders.durable({}); }), error_code::inside_unit);
     EXPECT_EQ(messages(), 0);
 }
 
 TEST_F(node_transaction, refuses_a_blocking_send_inside_a_handler) {
     std::promise<std::optional<error_code>> seen;
-    orders_.handle("Ping", [&](context&, const message&) {
-        seen.set_value(code_of([&] { orders_.send("inventory", "OrderApproved", "{}"); }));
+    orders.handle("Ping", [&](context&, const message&) {
+        seen.set_value(code_of([&] { orders.send("inventory", "OrderApproved", "{}"); }));
     });
-    orders_.start();
-    orders_.send("orders", "Ping", "{}");
+    orders.start();
+    orders.send("orders", "Ping", "{}");
     EXPECT_EQ(seen.get_future().get(), error_code::inside_unit);
 }
 
 TEST_F(node_transaction, that_does_not_wait_tells_when_it_is_on_disk) {
     std::promise<std::exception_ptr> done;
-    orders_.transaction_then(place, [&](std::exception_ptr failure) { done.set_value(failure); });
+    orders.transaction_then(place, [&](std::exception_ptr failure) { done.set_value(failure); });
     EXPECT_EQ(done.get_future().get(), nullptr);
     EXPECT_EQ(database(path("orders")).integer("SELECT count(*) FROM orders"), 1);
 
     std::promise<std::exception_ptr> failed;
-    orders_.transaction_then([](transaction&) { throw out_of_stock("o2"); },
-                             [&](std::exception_ptr failure) { failed.set_value(failure); });
+    orders.transaction_then([](transaction&) { throw out_of_stock("o2"); },
+                            [&](std::exception_ptr failure) { failed.set_value(failure); });
     EXPECT_THROW(std::rethrow_exception(failed.get_future().get()), out_of_stock);
 }
 
@@ -113,20 +113,20 @@ TEST_F(node_transaction, is_interrupted_when_its_sql_runs_too_long) {
     const auto for_ever =
         "WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c) SELECT count(*) FROM c";
     EXPECT_EQ(code_of([&] {
-                  orders_.transaction([&](transaction& tx) {
+                  orders.transaction([&](transaction& tx) {
                       place(tx);
                       std::ignore = tx.get<std::int64_t>(for_ever);
                   });
               }),
               error_code::statement_interrupted);
     EXPECT_EQ(rows(), 0);
-    orders_.transaction(place);  // Others go on.
+    orders.transaction(place);  // Others go on.
     EXPECT_EQ(rows(), 1);
 }
 
 TEST_F(node_transaction, refuses_messages_that_could_not_be_delivered) {
     const auto send = [&](std::string_view to, std::string_view payload, send_options with = {}) {
-        return code_of([&] { orders_.send(to, "OrderApproved", payload, with); });
+        return code_of([&] { orders.send(to, "OrderApproved", payload, with); });
     };
     EXPECT_EQ(send("inventory", '"' + std::string(1 << 20, 'x') + '"'),
               error_code::message_too_large);
@@ -137,8 +137,8 @@ TEST_F(node_transaction, refuses_messages_that_could_not_be_delivered) {
 }
 
 TEST_F(node_transaction, refuses_an_id_that_was_used_before) {
-    const auto id = orders_.send("inventory", "OrderApproved", "{}");
-    EXPECT_EQ(code_of([&] { orders_.send("inventory", "OrderApproved", "{}", {.id = id}); }),
+    const auto id = orders.send("inventory", "OrderApproved", "{}");
+    EXPECT_EQ(code_of([&] { orders.send("inventory", "OrderApproved", "{}", {.id = id}); }),
               error_code::duplicate_id);
     EXPECT_EQ(messages(), 1);
 }
@@ -173,17 +173,17 @@ fire_and_forget fail_to_place(node& orders, std::promise<std::string>& failed) {
 
 TEST_F(node_transaction, can_be_awaited) {
     std::promise<uuid> sent;
-    place_and_send(orders_, sent);
+    place_and_send(orders, sent);
     const auto id = sent.get_future().get();
     EXPECT_EQ(rows(), 1);
     EXPECT_EQ(messages(), 2);
-    EXPECT_EQ(text(orders_, "SELECT message_id FROM outbox_messages ORDER BY seq DESC"),
+    EXPECT_EQ(text(orders, "SELECT message_id FROM outbox_messages ORDER BY seq DESC"),
               id.to_string());
 }
 
 TEST_F(node_transaction, throws_into_the_coroutine_that_awaits_it) {
     std::promise<std::string> failed;
-    fail_to_place(orders_, failed);
+    fail_to_place(orders, failed);
     EXPECT_EQ(failed.get_future().get(), "none left");
     EXPECT_EQ(rows(), 0);
 }
