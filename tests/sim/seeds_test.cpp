@@ -1,0 +1,69 @@
+#include <gtest/gtest.h>
+
+#include "sim/simulation.hpp"
+
+namespace posthorn::sim {
+namespace {
+
+/// A quarter of the seeds each, so that they run beside each other.
+struct quarter {
+    const char* name;
+    std::uint64_t first;
+};
+
+class sim : public testing::TestWithParam<quarter> {};
+
+INSTANTIATE_TEST_SUITE_P(quarters, sim,
+                         testing::Values(quarter{"first", 0}, quarter{"second", 1},
+                                         quarter{"third", 2}, quarter{"fourth", 3}),
+                         [](const auto& of) { return std::string(of.param.name); });
+
+TEST_P(sim, two_hundred_seeds_lose_nothing_and_double_nothing) {
+    tally all;
+    std::uint64_t cuts = 0, faults = 0;
+    for (std::uint64_t i = 0; i < 50; ++i) {
+        const auto seen = simulate({.seed = 1 + GetParam().first * 50 + i, .messages = 400});
+        EXPECT_TRUE(seen.violations.empty()) << seen.report;
+        all += seen.count;
+        cuts += seen.cuts;
+        faults += seen.faults;
+    }
+    // Enough has happened for something to go wrong.
+    EXPECT_GT(all.messages, 50U * 400U);
+    EXPECT_GT(all.effects, all.messages / 2);
+    EXPECT_GT(cuts, 50U);
+    EXPECT_GT(faults, 50U * 5U);
+}
+
+TEST_P(sim, two_thousand_power_cuts_lose_nothing_and_double_nothing) {
+    std::uint64_t cuts = 0;
+    tally all;
+    for (std::uint64_t i = 0; i < 10; ++i) {
+        const auto seen = simulate({.seed = 10'001 + GetParam().first * 10 + i,
+                                    .messages = 100,
+                                    .power_only = true,
+                                    .cuts = 50});
+        EXPECT_TRUE(seen.violations.empty()) << seen.report;
+        cuts += seen.cuts;
+        all += seen.count;
+    }
+    EXPECT_GE(cuts, 500U);
+    EXPECT_GT(all.effects, all.messages * 2 / 3);
+}
+
+TEST(history, is_the_same_for_the_same_seed) {
+    for (const std::uint64_t seed : {3U, 14U, 15U, 92U, 65U}) {
+        const auto first = simulate({.seed = seed, .messages = 150});
+        const auto second = simulate({.seed = seed, .messages = 150});
+        EXPECT_EQ(first.hash, second.hash) << "seed " << seed;
+        EXPECT_GT(first.count.effects, 0U);
+    }
+}
+
+TEST(history, is_another_one_for_another_seed) {
+    EXPECT_NE(simulate({.seed = 1, .messages = 50}).hash,
+              simulate({.seed = 2, .messages = 50}).hash);
+}
+
+}  // namespace
+}  // namespace posthorn::sim
