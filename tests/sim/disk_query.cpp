@@ -39,4 +39,15 @@ void query_disk(const fault_disk& disk, const std::string& path, const std::stri
     if (code != SQLITE_DONE) throw std::runtime_error(sqlite3_errmsg(opened));
 }
 
+bool write_disk(const fault_disk& disk, const std::string& path, const std::string& sql) {
+    sqlite3* opened = nullptr;
+    const int status =
+        sqlite3_open_v2(path.c_str(), &opened, SQLITE_OPEN_READWRITE, disk.vfs_name());
+    const std::unique_ptr<sqlite3, decltype(&sqlite3_close)> database(opened, &sqlite3_close);
+    if (status != SQLITE_OK) return false;
+    sqlite3_db_config(opened, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, nullptr);
+    const auto all = "PRAGMA synchronous = NORMAL; " + sql;
+    return sqlite3_exec(opened, all.c_str(), nullptr, nullptr, nullptr) == SQLITE_OK;
+}
+
 }  // namespace posthorn::sim

@@ -25,4 +25,8 @@ private:
 void query_disk(const fault_disk& disk, const std::string& path, const std::string& sql,
                 const std::function<void(const plain_row&)>& visit);
 
+/// As a program of another kind writes to the service's database: its own connection, its own
+/// commit, and no sync. False if it could not; SQLite's locks are not waited for.
+bool write_disk(const fault_disk& disk, const std::string& path, const std::string& sql);
+
 }  // namespace posthorn::sim

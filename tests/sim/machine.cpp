@@ -5,6 +5,8 @@
 
 #include <fmt/format.h>
 
+#include "sim/disk_query.hpp"
+
 namespace posthorn::sim {
 namespace {
 
@@ -110,6 +112,16 @@ void machine::stop() {
 
 void machine::reap() {
     std::erase_if(leaving_, [](const auto& one) { return one->is_gone(); });
+}
+
+void machine::write_foreign(const std::string& to) {
+    if (running_.empty() || has_gone_down()) return;
+    const auto done = write_disk(
+        disk_, database_path,
+        fmt::format("INSERT INTO outbox_messages (destination, endpoint, payload, max_retries) "
+                    "VALUES ('{}', 'Effect', '{{\"hops\":1}}', -1)",
+                    to));
+    around_.book.note(fmt::format("plain SQL at {} {}", with_.service, done ? "sends" : "fails"));
 }
 
 std::int64_t machine::pending() {

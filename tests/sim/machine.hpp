@@ -57,6 +57,10 @@ public:
     /// Messages that have not come to an end; -1 if nobody can say.
     [[nodiscard]] std::int64_t pending();
 
+    /// A producer with plain SQL puts a message into the outbox, which is visible before it is on
+    /// disk: it is promised to nobody, yet if it takes effect it must stay.
+    void write_foreign(const std::string& to);
+
     bool is_awaited = false;  // Somebody will boot it.
 
 private:

@@ -70,6 +70,11 @@ private:
         while (has_more_to_do()) {
             if (!co_await world_.loop.time().sleep_for(std::chrono::milliseconds(dice.below(120))))
                 co_return;
+            if (dice.below(8) == 0) {
+                const auto from = dice.below(world_.size());
+                const auto to = (from + 1 + dice.below(world_.size() - 1)) % world_.size();
+                world_.at(from).write_foreign(world_.at(to).service());
+            }
             const auto burst = dice.below(10) == 0 ? 8U : 1U;
             for (unsigned i = 0; i < burst; ++i) {
                 auto& from = world_.at(dice.below(world_.size()));
