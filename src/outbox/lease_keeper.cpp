@@ -66,6 +66,13 @@ task<> lease_keeper::pause(std::chrono::nanoseconds span) {
     co_await wake_->wait_for(with_.timer, span);
 }
 
+// A store that refuses at once rings before anybody waits, so one ring does not end the rest.
+task<> lease_keeper::rest_as_holder(std::int64_t epoch, std::chrono::nanoseconds span) {
+    const auto end = with_.clock.steady() + span;
+    while (!stopping_ && this->epoch() == epoch && with_.clock.steady() < end)
+        co_await pause(end - with_.clock.steady());
+}
+
 task<> lease_keeper::look() {
     // Shared with the unit, which may run again after a broken group.
     const auto found = std::make_shared<std::optional<lease>>();
@@ -103,9 +110,7 @@ task<> lease_keeper::take() {
 task<> lease_keeper::beat() {
     // Beats come at a distance, the first one a distance after the lease was taken.
     const auto epoch = state_.epoch;
-    const auto end = with_.clock.steady() + options_.beat_interval;
-    while (!stopping_ && this->epoch() == epoch && with_.clock.steady() < end)
-        co_await pause(end - with_.clock.steady());
+    co_await rest_as_holder(epoch, options_.beat_interval);
 
     while (!stopping_ && this->epoch() == epoch) {
         const auto begun = with_.clock.steady();
@@ -117,7 +122,8 @@ task<> lease_keeper::beat() {
         }
         const auto kind = beaten ? event_kind::failed : event_kind::time_passed;
         if (apply({.what = kind, .at = with_.clock.steady()}) == lease_action::beat_soon)
-            co_await pause(std::min<std::chrono::nanoseconds>(options_.look_interval, left()));
+            co_await rest_as_holder(
+                epoch, std::min<std::chrono::nanoseconds>(options_.look_interval, left()));
     }
 }
 

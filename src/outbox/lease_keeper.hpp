@@ -57,6 +57,8 @@ private:
     task<> release();
     lease_action apply(const lease_event& event);
     task<> pause(std::chrono::nanoseconds span);
+    /// Shorter if the lease is lost or we are to stop.
+    task<> rest_as_holder(std::int64_t epoch, std::chrono::nanoseconds span);
 
     services with_;
     lease_options options_;

@@ -98,6 +98,17 @@ TEST(take_over, an_owner_whose_store_is_stuck_stands_down_before_another_takes_o
     EXPECT_EQ(first.count(outbox_status::sent), 1U);
 }
 
+TEST(take_over, beats_that_are_refused_at_once_come_at_a_distance) {
+    virtual_loop loop;
+    rig node(loop);
+    node.start();
+    constexpr std::size_t refusals = 1000;
+    node.store.failures.assign(refusals, error(error_code::store_failed, "the store has stopped"));
+    loop.run_for(9s);
+    EXPECT_LT(node.store.failures.size(), refusals);
+    EXPECT_GT(node.store.failures.size(), refusals - 20);
+}
+
 TEST(take_over, an_answer_of_an_old_epoch_is_refused_and_not_charged) {
     virtual_loop loop;
     rig node(loop);

@@ -1,0 +1,81 @@
+#include "sim/ledger.hpp"
+
+#include <utility>
+
+#include <fmt/format.h>
+
+namespace posthorn::sim {
+
+std::uint64_t hash_text(std::uint64_t hash, std::string_view text) {
+    for (const char c : text) {
+        hash ^= static_cast<unsigned char>(c);
+        hash *= 0x100000001b3U;
+    }
+    return hash;
+}
+
+std::string ledger::stamp() const {
+    const auto us =
+        std::chrono::duration_cast<std::chrono::microseconds>(time_.steady().time_since_epoch());
+    return fmt::format("{:>10.3f} ms  ", static_cast<double>(us.count()) / 1000);
+}
+
+void ledger::note(std::string_view text) {
+    hash_ = hash_text(hash_, text);
+    hash_ = hash_text(hash_, stamp());
+    if (keeps_log_) log_ += stamp() + std::string(text) + '\n';
+}
+
+void ledger::note(const uuid& id, std::string_view text) {
+    auto& trace = traces_[id];
+    trace += stamp();
+    trace += text;
+    trace += '\n';
+    note(id.to_string() + ' ' + std::string(text));
+}
+
+std::string ledger::trace(const uuid& id) const {
+    const auto found = traces_.find(id);
+    return found == traces_.end() ? "  nothing is known of it\n" : found->second;
+}
+
+void ledger::promised(const std::string& service, const chain_link& link,
+                      const std::vector<uuid>& sent) {
+    if (link.number > 0) links_[service].push_back(link);
+    for (const auto& id : sent) {
+        promises_.push_back({service, id});
+        note(id, "the sender was told that it is on disk");
+    }
+}
+
+void ledger::refused(const std::vector<uuid>& sent) {
+    for (const auto& id : sent) {
+        refusals_.insert(id);
+        note(id, "the sender was told that it is not stored");
+    }
+}
+
+void ledger::answered(const message& what, const delivery& answer) {
+    static constexpr std::string_view names[] = {"delivered", "transient", "permanent", "throttled",
+                                                 "undeliverable"};
+    note(what.id,
+         fmt::format("{} answers: {}{} {}{}", what.destination,
+                     names[static_cast<std::size_t>(answer.what)],
+                     answer.duplicate ? " (duplicate)" : "", answer.payload, answer.error));
+    if (answer.what != outcome::delivered) return;
+    const auto [first, is_first] = responses_.emplace(what.id, answer.payload);
+    if (!is_first && first->second != answer.payload)
+        violate(fmt::format("invariant 5: a duplicate was answered '{}', the first one '{}'",
+                            answer.payload, first->second),
+                what.id);
+}
+
+void ledger::violate(std::string what, const uuid& about) {
+    if (!about.is_nil()) {
+        concerned_.insert(about);
+        what = about.to_string() + ": " + what;
+    }
+    violations_.push_back(std::move(what));
+}
+
+}  // namespace posthorn::sim

@@ -1,0 +1,64 @@
+// The tests of the simulator, or with --seed=N one world, or with --seeds=N many.
+#include <charconv>
+#include <cstdint>
+#include <string_view>
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include "sim/simulation.hpp"
+
+namespace {
+
+using posthorn::sim::simulation_options;
+
+bool take(std::string_view argument, std::string_view name, std::uint64_t& value) {
+    if (!argument.starts_with(name)) return false;
+    argument.remove_prefix(name.size());
+    const auto [end, problem] =
+        std::from_chars(argument.data(), argument.data() + argument.size(), value);
+    return problem == std::errc{} && end == argument.data() + argument.size();
+}
+
+int run_worlds(simulation_options options, std::uint64_t seeds) {
+    std::uint64_t wrong = 0;
+    posthorn::sim::tally all;
+    for (std::uint64_t i = 0; i < seeds; ++i, ++options.seed) {
+        const auto seen = posthorn::sim::simulate(options);
+        if (options.keep_log) fmt::print("{}", seen.log);
+        all += seen.count;
+        fmt::print(
+            "seed {}: history {:016x}, {} messages ({} sent, {} dead, {} expired), {} effects, {} "
+            "deliveries, {} faults, {} cuts, {:.0f} s\n",
+            options.seed, seen.hash, seen.count.messages, seen.count.sent, seen.count.dead,
+            seen.count.expired, seen.count.effects, seen.deliveries, seen.faults, seen.cuts,
+            seen.seconds);
+        if (seen.violations.empty()) continue;
+        ++wrong;
+        fmt::print("{}", seen.report);
+    }
+    fmt::print("{} of {} seeds found something; {} messages\n", wrong, seeds, all.messages);
+    return wrong == 0 ? 0 : 1;
+}
+
+}  // namespace
+
+int main(int count, char** arguments) {
+    simulation_options options;
+    std::uint64_t seeds = 0;
+    bool by_hand = false;
+    for (int i = 1; i < count; ++i) {
+        const std::string_view argument = arguments[i];
+        if (take(argument, "--seed=", options.seed) || take(argument, "--seeds=", seeds))
+            by_hand = true;
+        else if (take(argument, "--cuts=", options.cuts))
+            options.power_only = true;
+        else if (argument == "--log")
+            options.keep_log = true;
+        else if (!take(argument, "--messages=", options.messages))
+            continue;
+    }
+    if (by_hand) return run_worlds(options, seeds == 0 ? 1 : seeds);
+    testing::InitGoogleTest(&count, arguments);
+    return RUN_ALL_TESTS();
+}

@@ -1,0 +1,91 @@
+#pragma once
+
+#include <chrono>
+#include <functional>
+#include <memory>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/random.hpp"
+#include "base/task_group.hpp"
+#include "sim/ledger.hpp"
+#include "sim/process.hpp"
+
+namespace posthorn::sim {
+
+/// How bad the network is; chances are in a thousand.
+struct weather {
+    unsigned lost = 0;      // The request does not arrive.
+    unsigned ack_lost = 0;  // It arrives, the answer does not.
+    unsigned doubled = 0;   // It arrives a second time, later.
+    unsigned delayed = 0;   // It, or its answer, takes up to `delay_max`.
+    std::chrono::milliseconds delay_max = std::chrono::seconds{8};
+};
+
+/// Messages on their way, copied as the wire would.
+struct parcel {
+    std::string from;
+    std::string to;
+    std::vector<message> messages;
+};
+
+/// The network between the services of a world: loses, delays, doubles and reorders.
+///
+/// What arrives is taken in on the receiver's side, whether or not the sender still lives or waits.
+///
+/// Lifetime: outlives the processes; `join()` before it is destroyed.
+/// Threads:  one.
+class network {
+public:
+    network(world_loop& loop, ledger& book, random_source& dice, std::vector<std::string> services);
+
+    [[nodiscard]] const std::vector<std::string>& services() const { return services_; }
+    /// How to find a process of a service that is up; null if none is.
+    void find_with(std::function<process*(const std::string& service)> find);
+
+    task<std::vector<delivery>> carry(process& from, std::string to, message_batch batch);
+
+    weather now;
+    std::set<std::pair<std::string, std::string>> cut;  // From one service to another.
+    /// One look in so many is at what the disk would show after a cut; zero is never.
+    unsigned look_interval = 16;
+
+    // For scenarios: called at exactly these points.
+    std::function<void(const parcel&)> on_leaving;
+    std::function<void(const parcel&, process&)> on_arriving;
+    std::function<void(const parcel&, process&)> on_answered;  // Committed; not yet on the wire.
+
+    struct counts {
+        std::uint64_t deliveries = 0;
+        std::uint64_t duplicates = 0;
+        std::uint64_t looks = 0;
+    };
+    [[nodiscard]] const counts& seen() const noexcept { return seen_; }
+    void cancel() { late_.cancel(); }
+    [[nodiscard]] bool is_quiet() const { return late_.size() == 0; }
+
+private:
+    struct visit;
+    using answers = std::vector<delivery>;
+
+    task<std::optional<answers>> bring(std::shared_ptr<const parcel> what);
+    task<> serve(process& at, std::shared_ptr<visit> here);
+    task<> bring_late(std::shared_ptr<const parcel> what, std::chrono::nanoseconds delay);
+    task<answers> nothing(std::size_t count);
+    bool happens(unsigned chance);
+    std::chrono::nanoseconds travel();
+    void check_sender(const process& from, const parcel& what);
+    void check_receiver(const process& at, const parcel& what, const answers& given);
+
+    world_loop& loop_;
+    ledger& book_;
+    random_source& dice_;
+    std::vector<std::string> services_;
+    std::function<process*(const std::string& service)> find_;
+    task_group late_;
+    counts seen_;
+};
+
+}  // namespace posthorn::sim

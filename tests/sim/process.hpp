@@ -1,0 +1,96 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "app/node_core.hpp"
+#include "base/bell.hpp"
+#include "sim/ledger.hpp"
+#include "sim/machine_clock.hpp"
+#include "sim/world_loop.hpp"
+#include "support/fault_disk/fault_disk.hpp"
+
+namespace posthorn::sim {
+
+class network;
+
+/// What a world is made of, as its parts see it; all of it outlives them.
+struct surroundings {
+    world_loop& loop;
+    ledger& book;
+    network& net;
+    random_source& dice;  // For what happens in the world; nodes have their own.
+};
+
+/// What a process finds on its machine.
+struct host {
+    std::string service;
+    fault_disk& disk;
+    machine_clock& clock;
+};
+
+/// One run of a node: from its start to its stop or death. Its successor is another one.
+///
+/// A dead process cannot be torn out of the middle of its coroutines. So it is cut off from its
+/// disk, and nothing that it does counts any more; then it is asked to stop, and winds down.
+///
+/// Lifetime: `open`, `start`, then `stop` or `kill`; destroyed once `is_gone()`, or unless started.
+/// Threads:  one.
+class process {
+public:
+    process(const surroundings& around, const host& on, std::string name, std::uint64_t seed);
+    ~process();
+    process(const process&) = delete;
+    process& operator=(const process&) = delete;
+
+    /// `ready` adds the handlers.
+    result<> open(core_options options, const std::function<void(process&)>& ready);
+    void start();
+    /// Gently: what is under way ends.
+    void stop();
+    /// The disk is taken from it before.
+    void kill();
+    void pause(bool on) { place_->paused = on; }
+
+    [[nodiscard]] const std::string& name() const noexcept { return name_; }
+    [[nodiscard]] const std::string& service() const noexcept { return on_.service; }
+    [[nodiscard]] node_core& core() { return *core_; }
+    [[nodiscard]] inprocess_hub& hub() noexcept { return hub_; }
+    [[nodiscard]] task_group& visits() noexcept { return visits_; }
+    [[nodiscard]] const fault_disk& disk() const noexcept { return on_.disk; }
+    /// Takes messages and transactions.
+    [[nodiscard]] bool is_open() const { return started_ && !ending_ && !is_dead(); }
+    [[nodiscard]] bool is_paused() const { return place_->paused; }
+    [[nodiscard]] bool is_dead() const { return killed_ || !on_.disk.powered(); }
+    /// Its store has fail-stopped: a supervisor has to start it anew.
+    [[nodiscard]] bool has_failed() const noexcept { return failed_; }
+    [[nodiscard]] bool is_gone() const noexcept { return !started_ || life_.size() == 0; }
+
+private:
+    class link;
+    task<> live();
+    void hear(std::string_view line);
+
+    surroundings around_;
+    host on_;
+    std::string name_;
+    seeded_random random_;
+    std::shared_ptr<world_loop::place> place_;
+    inline_executor writer_, readers_, workers_;
+    logger log_;
+    inprocess_hub hub_;
+    std::vector<std::unique_ptr<link>> links_;  // To each other service, under its name in the hub.
+    std::unique_ptr<node_core> core_;
+    task_group visits_;  // Messages of others that are being taken in.
+    task_group life_;
+    bell end_;
+    bool started_ = false;
+    bool ending_ = false;
+    bool killed_ = false;
+    bool failed_ = false;
+};
+
+}  // namespace posthorn::sim

@@ -1,0 +1,115 @@
+#include "sim/simulation.hpp"
+
+#include <fmt/format.h>
+
+#include "sim/faults.hpp"
+
+namespace posthorn::sim {
+namespace {
+
+using namespace std::chrono_literals;
+
+class run {
+public:
+    explicit run(const simulation_options& options)
+        : options_(options),
+          world_(shape(options)),
+          faults_(world_, {.pause_mean = options.power_only ? 400ms : 900ms,
+                           .power_only = options.power_only}) {
+        world_.book.keep_log(options.keep_log);
+        if (options.power_only) {
+            world_.downtime = [this] { return std::chrono::milliseconds(world_.dice.below(300)); };
+            world_.net.look_interval = 8;
+        }
+    }
+
+    simulation_outcome operator()() {
+        world_.start();
+        world_.outside().spawn(clients());
+        world_.outside().spawn(faults_.run());
+        const auto worked = [this] { return done_; };
+        if (!world_.loop.run_until(worked, 24h)) world_.book.violate("the clients got stuck");
+        faults_.heal();
+        if (!world_.drain(3h)) world_.book.violate("invariant 7: not everything comes to an end");
+        simulation_outcome seen;
+        seen.seconds =
+            std::chrono::duration<double>(world_.loop.time().steady().time_since_epoch()).count();
+        seen.count = world_.shut_down();
+        seen.hash = world_.book.hash();
+        seen.faults = faults_.count();
+        seen.cuts = cuts();
+        seen.deliveries = world_.net.seen().deliveries;
+        seen.looks = world_.net.seen().looks;
+        seen.violations = world_.book.violations();
+        seen.log = world_.book.log();
+        report(seen);
+        return seen;
+    }
+
+private:
+    static world_options shape(const simulation_options& options) {
+        seeded_random dice(options.seed ^ 0x5eed);
+        world_options made{.seed = options.seed, .node = brisk_options()};
+        made.services = 2 + dice.below(options.power_only ? 1 : 3);
+        made.pairs = !options.power_only && dice.below(3) == 0;
+        return made;
+    }
+
+    std::uint64_t cuts() {
+        std::uint64_t sum = 0;
+        for (std::size_t i = 0; i < world_.size(); ++i) sum += world_.at(i).cuts();
+        return sum;
+    }
+
+    [[nodiscard]] bool has_more_to_do() {
+        return asked_ < options_.messages || (options_.power_only && cuts() < options_.cuts);
+    }
+
+    task<> clients() {
+        auto& dice = world_.dice;
+        while (has_more_to_do()) {
+            if (!co_await world_.loop.time().sleep_for(std::chrono::milliseconds(dice.below(120))))
+                co_return;
+            if (dice.below(8) == 0) {
+                const auto from = dice.below(world_.size());
+                const auto to = (from + 1 + dice.below(world_.size() - 1)) % world_.size();
+                world_.at(from).write_foreign(world_.at(to).service());
+            }
+            const auto burst = dice.below(10) == 0 ? 8U : 1U;
+            for (unsigned i = 0; i < burst; ++i) {
+                auto& from = world_.at(dice.below(world_.size()));
+                auto what = world_.work.draw(from.service());
+                const auto letters = what.letters.size();
+                if (world_.send(from, std::move(what))) asked_ += letters;
+            }
+        }
+        done_ = true;
+    }
+
+    void report(simulation_outcome& seen) {
+        if (seen.violations.empty()) return;
+        auto& out = seen.report;
+        out = fmt::format("seed {}: {} things are wrong\n", options_.seed, seen.violations.size());
+        std::size_t shown = 0;
+        for (const auto& one : seen.violations)
+            if (++shown <= 10) out += "  " + one + '\n';
+        shown = 0;
+        for (const auto& id : world_.book.concerned())
+            if (++shown <= 3) out += id.to_string() + '\n' + world_.book.trace(id);
+        out += fmt::format("replay it: build/release/tests/sim/sim --seed={} --messages={}{}\n",
+                           options_.seed, options_.messages,
+                           options_.power_only ? fmt::format(" --cuts={}", options_.cuts) : "");
+    }
+
+    simulation_options options_;
+    world world_;
+    faults faults_;
+    std::uint64_t asked_ = 0;
+    bool done_ = false;
+};
+
+}  // namespace
+
+simulation_outcome simulate(const simulation_options& options) { return run(options)(); }
+
+}  // namespace posthorn::sim
