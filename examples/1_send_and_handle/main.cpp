@@ -10,6 +10,7 @@ int main() {
     std::filesystem::remove_all(directory);
     std::filesystem::create_directories(directory);
 
+    // [core]
     posthorn::node orders({.service = "orders",
                            .database = directory / "orders.db",
                            .routes = {{"inventory", "inprocess:"}}});
@@ -32,5 +33,6 @@ int main() {
     inventory.start();
     orders.start();
     orders.send("inventory", "OrderApproved", R"({"orderId": "o1"})");  // On disk when it returns.
+    // [/core]
     std::printf("reserved: %s\n", answer.get_future().get().c_str());
 }

@@ -45,11 +45,13 @@ int main() {
     sqlite3* mine = nullptr;
     if (sqlite3_open(file.c_str(), &mine) != SQLITE_OK) return 1;
     sqlite3_busy_timeout(mine, 5000);
+    // [own-handle]
     run(mine, "BEGIN IMMEDIATE");
     run(mine, "INSERT INTO orders VALUES ('o3')");
     const auto ticket = orders.send(mine, "inventory", "OrderApproved", R"({"orderId": "o3"})");
     run(mine, "COMMIT");
     orders.durable(ticket);  // Past a sync, whatever the handle's own settings are.
+    // [/own-handle]
     sqlite3_close(mine);
 
     std::printf("%lld messages wait for inventory\n",
