@@ -14,7 +14,7 @@ die() {
 # What it takes to build Posthorn.
 packages_build=(
     clang-19 lld-19 ninja-build ccache cmake pkg-config
-    libboost1.81-dev libboost-json1.81-dev libfmt-dev libspdlog-dev libsqlite3-dev libcli11-dev libtomlplusplus-dev
+    libboost1.81-dev libboost-json1.81-dev libfmt-dev libspdlog-dev libsqlite3-dev libsimdjson-dev libcli11-dev libtomlplusplus-dev
     libssl-dev
 )
 # What the tests need on top: GoogleTest, sanitizers, the style checks, and g++ for the consumer.
