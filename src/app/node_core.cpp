@@ -3,6 +3,7 @@
 #include <future>
 #include <utility>
 
+#include "app/declared_uses.hpp"
 #include "app/node_routes.hpp"
 #include "store/async.hpp"
 #include "store/inside_unit.hpp"
@@ -41,11 +42,35 @@ result<std::unique_ptr<node_core>> node_core::open(core_options options, node_se
         asked.database.path, with.timer, with.log,
         [core = made.get()] { return core->dispatcher_->changed_by_others(); },
         [core = made.get()] { core->dispatcher_->wake(); });
+    made->handlers_.add_replies({.run = made->reply_handler()});
     return made;
 }
 
+/// A Response that somebody waits for is handed over on a thread that he may go on with. It may be
+/// handed over before it is recorded here: until then its sender keeps it.
+transactional_handler node_core::reply_handler() {
+    return [waiting = replies_, &workers = seams_.workers](context&, const message& received) {
+        workers.post([waiting, id = received.correlation_id, payload = received.payload] {
+            waiting->complete(id, payload);
+        });
+        return std::string{};
+    };
+}
+
+result<> node_core::declare_use(detail::service_use use) {
+    if (handlers_.frozen())
+        return fail(error_code::invalid_argument,
+                    "a proxy of {} comes too late; make proxies before the node starts", use.name);
+    uses_.push_back(std::move(use));
+    return {};
+}
+
 task<result<>> node_core::start() {
-    if (std::exchange(started_, true)) co_return result<>{};
+    if (started_) co_return result<>{};
+    POSTHORN_CO_TRY(handlers_.complete());
+    POSTHORN_CO_TRY(check_uses(
+        uses_, [this](std::string_view destination) { return routes_->facts_of(destination); }));
+    started_ = true;
     handlers_.freeze();
     inbox_ =
         std::make_unique<class inbox>(inbox_parts{*store_, handlers_, maker_, ids_, seams_.clock,
@@ -61,6 +86,7 @@ task<result<>> node_core::start() {
 
 task<> node_core::stop() {
     if (started_) co_await seams_.hub.leave(options_.sending.source);
+    replies_->close();
     dispatcher_->stop();
     services_.cancel();
     co_await services_.join();
@@ -111,6 +137,18 @@ void node_core::run(const std::function<void(transaction&)>& work) {
     std::promise<std::exception_ptr> answer;
     submit(work, [&](std::exception_ptr failure) { answer.set_value(std::move(failure)); });
     if (auto failure = answer.get_future().get()) std::rethrow_exception(failure);
+}
+
+result<std::shared_ptr<detail::reply_state>> node_core::expect_response(std::string_view endpoint,
+                                                                        send_options& options) {
+    if (handlers_.has_response(endpoint))
+        return fail(error_code::invalid_argument,
+                    "responses to {} go to their handler; send the command instead of waiting for "
+                    "it, or remove the handler",
+                    endpoint);
+    if (!options.id) options.id = ids_.next();
+    if (options.correlation_id.empty()) options.correlation_id = options.id->to_string();
+    return replies_->expect(options.correlation_id);
 }
 
 result<> node_core::durable(const uuid& id) {
