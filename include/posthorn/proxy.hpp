@@ -18,6 +18,18 @@ consteval bool check_in_service() {
     return Service::template has<T>;
 }
 
+template <class Implementation, class T>
+concept handles =
+    requires(Implementation& by, context& with, const T& received) { by.handle(with, received); };
+
+template <class Implementation, class T>
+consteval bool check_implementation() {
+    static_assert(handles<Implementation, T>,
+                  "posthorn: the object that is to handle this service lacks a message of it; give "
+                  "it a handle(posthorn::context&, const T&) for each");
+    return handles<Implementation, T>;
+}
+
 }  // namespace detail
 
 /// Handles the messages of a service on a node. A node that starts without a handler for each of
@@ -42,9 +54,9 @@ public:
     template <class Implementation>
     offer(node& on, Implementation& by) : offer(on) {
         Service::for_each([&]<class T>() {
-            handle<T>([&by](context& with, const T& received) -> decltype(auto)
-                          requires requires { by.handle(with, received); }
-                      { return by.handle(with, received); });
+            if constexpr (detail::check_implementation<Implementation, T>())
+                handle<T>(
+                    [&by](context& with, const T& received) { return by.handle(with, received); });
         });
     }
 
