@@ -53,11 +53,7 @@ public:
 
     template <class Implementation>
     offer(node& on, Implementation& by) : offer(on) {
-        Service::for_each([&]<class T>() {
-            if constexpr (detail::check_implementation<Implementation, T>())
-                handle<T>(
-                    [&by](context& with, const T& received) { return by.handle(with, received); });
-        });
+        Service::for_each([&]<class T>() { handle_by<T>(by); });
     }
 
     template <class T, class Handler>
@@ -70,6 +66,13 @@ public:
     }
 
 private:
+    template <class T, class Implementation>
+    void handle_by(Implementation& by) {
+        if constexpr (detail::check_implementation<Implementation, T>())
+            handle<T>(
+                [&by](context& with, const T& received) { return by.handle(with, received); });
+    }
+
     node& node_;
     std::size_t number_;
 };
