@@ -1,6 +1,7 @@
 #pragma once
 
 #include <concepts>
+#include <exception>
 #include <string>
 #include <string_view>
 #include <type_traits>

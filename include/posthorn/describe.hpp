@@ -60,9 +60,18 @@ struct member_of<Value Owner::*> {
     using value = Value;
 };
 
+consteval bool needs_no_escapes(std::string_view text) {
+    for (const char c : text)
+        if (c == '"' || c == '\\' || static_cast<unsigned char>(c) < 0x20) return false;
+    return true;
+}
+
 /// Keeps a constant text in a type, so that it has an address.
 template <fixed_string Name>
 struct given_name {
+    static_assert(
+        needs_no_escapes(Name.view()),
+        "posthorn: a name holds a quote, a backslash or a control character; leave it out");
     static constexpr std::string_view view() noexcept { return Name.view(); }
 };
 
@@ -109,6 +118,12 @@ inline constexpr std::array<std::string_view, 0> item_names{};
 template <class... Items>
 inline constexpr std::array<std::string_view, sizeof...(Items)> item_names<type_list<Items...>>{
     Items::name...};
+consteval bool names_differ(const auto& names) {
+    for (std::size_t i = 0; i < names.size(); ++i)
+        for (std::size_t j = 0; j < i; ++j)
+            if (names[i] == names[j]) return false;
+    return true;
+}
 template <class List>
 inline constexpr int enumerator_values = 0;
 template <class... Items>

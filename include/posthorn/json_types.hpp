@@ -174,6 +174,9 @@ template <auto Member>
 inline constexpr bool can_travel =
     fit_of<typename member_of<decltype(Member)>::value>() != fit::bad;
 
+template <class T>
+inline constexpr bool field_names_differ = names_differ(item_names<fields_of<T>>);
+
 template <class... Items>
 consteval void check_fields(type_list<Items...>);
 
@@ -181,6 +184,9 @@ consteval void check_fields(type_list<Items...>);
 template <class T>
 consteval bool check_type() {
     if constexpr (json_type<T>) {
+        if constexpr (described_struct<T>)
+            static_assert(field_names_differ<T>,
+                          "posthorn: two fields of this struct have the same name; rename one");
         return true;
     } else if constexpr (contains_itself<T>) {
         static_assert(!contains_itself<T>,

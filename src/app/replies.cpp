@@ -5,6 +5,8 @@
 #include <utility>
 #include <vector>
 
+#include "store/inside_unit.hpp"
+
 namespace posthorn {
 
 class replies::waiting_reply final : public detail::reply_state {
@@ -38,6 +40,7 @@ public:
     }
 
     [[nodiscard]] std::string take(std::chrono::milliseconds within) override {
+        value_or_throw(require_outside_unit());  // The Response could not be taken in meanwhile.
         std::unique_lock lock(mutex_);
         const auto has_come = [&] { return answer_.has_value(); };
         if (within == std::chrono::milliseconds::max())

@@ -1,7 +1,9 @@
 #include <cstring>
 #include <memory>
-#include <optional>
+#include <new>
 #include <string>
+#include <type_traits>
+#include <utility>
 
 #include <simdjson.h>
 

@@ -1,4 +1,5 @@
-// expect: posthorn: two messages of this service have the same name; rename one, or move it to another service
+// expect: posthorn: two messages of this service have the same name; rename one, or move it to
+// another service
 #include <string>
 #include <vector>
 

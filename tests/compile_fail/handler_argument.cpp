@@ -1,4 +1,5 @@
-// expect: posthorn: the handler does not take its message; it must be callable with (posthorn::context&, const T&), or with (const T&) if it is external
+// expect: posthorn: the handler does not take its message; it must be callable with
+// (posthorn::context&, const T&), or with (const T&) if it is external
 #include <string>
 #include <vector>
 

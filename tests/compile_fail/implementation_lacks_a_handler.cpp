@@ -1,4 +1,5 @@
-// expect: posthorn: the object that is to handle this service lacks a message of it; give it a handle(posthorn::context&, const T&) for each
+// expect: posthorn: the object that is to handle this service lacks a message of it; give it a
+// handle(posthorn::context&, const T&) for each
 #include <string>
 #include <vector>
 

@@ -1,4 +1,5 @@
-// expect: posthorn: this service does not have that message; add it to the service<…>, or send it to another one
+// expect: posthorn: this service does not have that message; add it to the service<…>, or send it
+// to another one
 #include <string>
 #include <vector>
 

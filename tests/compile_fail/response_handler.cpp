@@ -1,4 +1,5 @@
-// expect: posthorn: the handler does not take the response of this Command; it must be callable with (posthorn::context&, const R&), where R is what POSTHORN_COMMAND names
+// expect: posthorn: the handler does not take the response of this Command; it must be callable
+// with (posthorn::context&, const R&), where R is what POSTHORN_COMMAND names
 #include <string>
 #include <vector>
 

@@ -1,4 +1,5 @@
-// expect: posthorn: the handler does not answer with the response of its message; return what POSTHORN_COMMAND names, and nothing from a signal or push call
+// expect: posthorn: the handler does not answer with the response of its message; return what
+// POSTHORN_COMMAND names, and nothing from a signal or push call
 #include <string>
 #include <vector>
 

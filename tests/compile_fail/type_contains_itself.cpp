@@ -1,4 +1,5 @@
-// expect: posthorn: this type contains itself, so its messages could be endless; refer to the inner one by its id, or make that field a posthorn::raw_json
+// expect: posthorn: this type contains itself, so its messages could be endless; refer to the inner
+// one by its id, or make that field a posthorn::raw_json
 #include <string>
 #include <vector>
 

@@ -1,4 +1,5 @@
-// expect: posthorn: this type is not a message; describe it with POSTHORN_SIGNAL, POSTHORN_COMMAND or POSTHORN_PUSH_CALL
+// expect: posthorn: this type is not a message; describe it with POSTHORN_SIGNAL, POSTHORN_COMMAND
+// or POSTHORN_PUSH_CALL
 #include <string>
 #include <vector>
 

@@ -241,6 +241,13 @@ TEST_F(typed_messages, that_cannot_be_stored_fail_the_reply_that_waits) {
     EXPECT_EQ(code_of([&] { again.get(); }, "id"), error_code::duplicate_id);
 }
 
+TEST_F(typed_messages, cannot_be_waited_for_inside_a_transaction) {
+    start();
+    auto waiting = desk->call("emp", hire{"ann"});
+    EXPECT_EQ(code_of([&] { desk->transaction([&](transaction&) { waiting.get(); }); }, ""),
+              error_code::inside_unit);
+}
+
 TEST_F(typed_messages, can_be_awaited) {
     office->handle<hire>([](context&, const hire& m) { return contract{m.who}; });
     start();
