@@ -14,7 +14,7 @@ die() {
 # What it takes to build Posthorn.
 packages_build=(
     clang-19 lld-19 ninja-build ccache cmake pkg-config
-    libboost1.81-dev libboost-json1.81-dev libfmt-dev libspdlog-dev libsqlite3-dev libcli11-dev libtomlplusplus-dev
+    libboost1.81-dev libboost-json1.81-dev libfmt-dev libspdlog-dev libsqlite3-dev libsimdjson-dev libcli11-dev libtomlplusplus-dev
     libssl-dev
 )
 # What the tests need on top: GoogleTest, sanitizers, the style checks, and g++ for the consumer.
@@ -22,6 +22,8 @@ packages_test=(
     libclang-rt-19-dev clang-format-19 clang-tidy-19 libgtest-dev libgmock-dev
     g++-12 git python3 sqlite3
 )
+# A Node.js that did not come from Debian brings its own npm.
+command -v npm >/dev/null || packages_test+=(nodejs npm)
 
 installed() { dpkg-query -W -f '${db:Status-Status}' "$1" 2>/dev/null | grep -qx installed; }
 
@@ -45,6 +47,23 @@ install_packages() {
         die "apt-get failed; the whole log is in $log"
     fi
     rm -f "$log"
+}
+
+# Installs the npm packages that a folder's lock file names into build/npm, unless they are there.
+install_npm_packages() {
+    local lock=$1/package-lock.json
+    cmp -s "$lock" build/npm/package-lock.json && [ -f build/npm/done ] && return
+    say "installing from npm what $lock names"
+    rm -rf build/npm
+    mkdir -p build/npm
+    cp "$1/package.json" build/npm/
+    cp "$lock" build/npm/
+    (cd build/npm && npm ci --no-audit --no-fund >../npm.log 2>&1) || {
+        rm -rf build/npm
+        tail -n 20 build/npm.log >&2
+        die "npm failed; the whole log is in build/npm.log"
+    }
+    touch build/npm/done  # A run that was broken off leaves none.
 }
 
 # Configures a preset if that was not done yet, and builds it. Ninja shows its progress on a

@@ -2,13 +2,27 @@
 #include <cstdio>
 #include <filesystem>
 #include <future>
+#include <string>
 
 #include <posthorn/node.hpp>
+
+// [messages]
+struct order_approved {
+    std::string order_id, approved_by;
+};
+POSTHORN_SIGNAL(order_approved, "OrderApproved", order_id, approved_by)
+
+struct stock_reserved {
+    std::string order_id;
+};
+POSTHORN_SIGNAL(stock_reserved, "StockReserved", order_id)
+// [/messages]
 
 int main() {
     const auto directory = std::filesystem::temp_directory_path() / "posthorn-example-1";
     std::filesystem::remove_all(directory);
     std::filesystem::create_directories(directory);
+    std::promise<std::string> answer;  // Outlives the nodes, whose handler sets it.
 
     // [core]
     posthorn::node orders({.service = "orders",
@@ -21,18 +35,17 @@ int main() {
     inventory.transaction(
         [](posthorn::transaction& tx) { tx.execute("CREATE TABLE reservations (order_id TEXT)"); });
     // The row, the record that this message was handled, and the answer commit together.
-    inventory.handle("OrderApproved", [](posthorn::context& c, const posthorn::message& m) {
-        c.execute("INSERT INTO reservations VALUES (json_extract(?, '$.orderId'))", m.payload);
-        c.send("orders", "StockReserved", m.payload);
+    inventory.handle<order_approved>([](posthorn::context& c, const order_approved& m) {
+        c.execute("INSERT INTO reservations VALUES (?)", m.order_id);
+        c.send("orders", stock_reserved{m.order_id}, {.order_key = m.order_id});
     });
-    std::promise<std::string> answer;
-    // Outside of the database, at least once; the message's id tells a repeat.
-    orders.handle_external("StockReserved",
-                           [&](const posthorn::message& m) { answer.set_value(m.payload); });
+    // Outside of the database, at least once.
+    orders.handle_external<stock_reserved>(
+        [&](const stock_reserved& m) { answer.set_value(m.order_id); });
 
     inventory.start();
     orders.start();
-    orders.send("inventory", "OrderApproved", R"({"orderId": "o1"})");  // On disk when it returns.
+    orders.send("inventory", order_approved{"o1", "desk-3"});  // On disk when it returns.
     // [/core]
     std::printf("reserved: %s\n", answer.get_future().get().c_str());
 }

@@ -2,10 +2,16 @@
 #include <cstdio>
 #include <filesystem>
 #include <stdexcept>
+#include <string>
 
 #include <sqlite3.h>
 
 #include <posthorn/node.hpp>
+
+struct order_approved {
+    std::string order_id;
+};
+POSTHORN_SIGNAL(order_approved, "OrderApproved", order_id)
 
 namespace {
 
@@ -27,14 +33,14 @@ int main() {
     orders.transaction([](posthorn::transaction& tx) {
         tx.execute("CREATE TABLE orders (id TEXT PRIMARY KEY)");
         tx.execute("INSERT INTO orders VALUES (?)", "o1");
-        tx.send("inventory", "OrderApproved", R"({"orderId": "o1"})");
+        tx.send("inventory", order_approved{"o1"});
     });  // Durable here.
 
     // 2. An exception takes both back.
     try {
         orders.transaction([](posthorn::transaction& tx) {
             tx.execute("INSERT INTO orders VALUES (?)", "o2");
-            tx.send("inventory", "OrderApproved", R"({"orderId": "o2"})");
+            tx.send("inventory", order_approved{"o2"});
             throw std::runtime_error("out of stock");
         });
     } catch (const std::runtime_error& failure) {
@@ -48,7 +54,7 @@ int main() {
     // [own-handle]
     run(mine, "BEGIN IMMEDIATE");
     run(mine, "INSERT INTO orders VALUES ('o3')");
-    const auto ticket = orders.send(mine, "inventory", "OrderApproved", R"({"orderId": "o3"})");
+    const auto ticket = orders.send(mine, "inventory", order_approved{"o3"});
     run(mine, "COMMIT");
     orders.durable(ticket);  // Past a sync, whatever the handle's own settings are.
     // [/own-handle]

@@ -5,6 +5,7 @@
     "<posthorn/async.hpp> holds coroutines, which GCC before 14 miscompiles; use Clang or GCC 14, or <posthorn/node.hpp>"
 #endif
 
+#include <concepts>
 #include <coroutine>
 #include <exception>
 #include <functional>
@@ -77,6 +78,41 @@ private:
                                std::string payload, send_options options = {}) {
     return {on, std::move(destination), std::move(endpoint), std::move(payload),
             std::move(options)};
+}
+
+/// `const uuid id = co_await async::send(node, "inventory", order_approved{"o1", "desk-3"});`
+template <class T>
+    requires(!std::convertible_to<const T&, std::string_view>)
+[[nodiscard]] sent send(node& on, std::string destination, const T& payload,
+                        send_options options = {}) {
+    if constexpr (posthorn::detail::check_message<T>())
+        return {on, std::move(destination), std::string(endpoint_of<T>), encode(payload),
+                posthorn::detail::options_for(payload, std::move(options))};
+}
+
+/// The answer to a Command. The coroutine goes on, on a thread that it may block, when it is there.
+///
+/// Lifetime: awaited once, at once.
+template <class Response>
+class answered {
+public:
+    explicit answered(reply<Response> waited_for) : reply_(std::move(waited_for)) {}
+
+    [[nodiscard]] bool await_ready() const { return reply_.is_ready(); }
+    void await_suspend(std::coroutine_handle<> waiting) {
+        reply_.then([waiting] { waiting.resume(); });
+    }
+    Response await_resume() { return reply_.get(); }
+
+private:
+    reply<Response> reply_;
+};
+
+/// `const receipt r = co_await async::call(node, "billing", charge{"o1", 995});`
+template <class T>
+[[nodiscard]] auto call(node& on, std::string_view destination, const T& command,
+                        send_options options = {}) {
+    return answered(on.call_later(destination, command, std::move(options)));
 }
 
 }  // namespace posthorn::async

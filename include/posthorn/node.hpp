@@ -14,9 +14,12 @@
 #include <vector>
 
 #include <posthorn/context.hpp>
+#include <posthorn/contract.hpp>
 #include <posthorn/error.hpp>
 #include <posthorn/message.hpp>
 #include <posthorn/permanent.hpp>
+#include <posthorn/reply.hpp>
+#include <posthorn/service.hpp>
 #include <posthorn/transaction.hpp>
 
 struct sqlite3;
@@ -126,6 +129,32 @@ public:
             options);
     }
 
+    /// `handler(context&, const T&)` takes a described message, exactly once. It gives the response
+    /// that the message names, or nothing. A payload that does not fit is buried by its sender.
+    template <class T, class Handler>
+    void handle(Handler handler) {
+        if constexpr (detail::check_handler<T, Handler, context&, const T&>())
+            add_handler(std::string(endpoint_of<T>), detail::transactional<T>(std::move(handler)));
+    }
+
+    /// `handler(const T&)`, or `handler(const message&, const T&)`, likewise outside of the
+    /// database: at least once.
+    template <class T, class Handler>
+    void handle_external(Handler handler, external_options options = {}) {
+        if constexpr (detail::check_external<T, Handler>())
+            add_external_handler(std::string(endpoint_of<T>),
+                                 detail::external<T>(std::move(handler)), options);
+    }
+
+    /// `handler(context&, const R&)`, or `handler(context&)` where a Command answers nothing, takes
+    /// the Responses to the Commands `T` that this service sends, exactly once, after a crash too.
+    template <class T, class Handler>
+    void handle_response(Handler handler) {
+        if constexpr (detail::check_response_handler<T, Handler>())
+            add_response_handler(std::string(endpoint_of<T>),
+                                 detail::response_handler<T>(std::move(handler)));
+    }
+
     void start();
     void stop();
     /// Waits for SIGINT or SIGTERM, then stops.
@@ -149,10 +178,49 @@ public:
     uuid send(std::string_view destination, std::string_view endpoint, std::string_view payload,
               send_options options = {});
 
+    /// One described message: `node.send("inventory", order_approved{"o1", "desk-3"});`
+    template <class T>
+        requires(!std::convertible_to<const T&, std::string_view>)
+    uuid send(std::string_view destination, const T& payload, send_options options = {}) {
+        if constexpr (detail::check_message<T>())
+            return send(destination, endpoint_of<T>, encode(payload),
+                        detail::options_for(payload, std::move(options)));
+    }
+
+    /// Sends a Command, durably, and gives what its answer will be in. The answer comes as a
+    /// Response, durable too, with the Command's correlation id; it is lost to this call, and not
+    /// to `handle_response`, if the process ends before it comes.
+    template <class T>
+    [[nodiscard]] auto call(std::string_view destination, const T& command,
+                            send_options options = {}) {
+        if constexpr (detail::check_command<T>())
+            return reply<response_of<T>>(
+                start_call({destination, endpoint_of<T>}, encode(command),
+                           detail::options_for(command, std::move(options))));
+    }
+
+    /// The same as `call`, without waiting for the commit: if that fails, so does the reply.
+    template <class T>
+    [[nodiscard]] auto call_later(std::string_view destination, const T& command,
+                                  send_options options = {}) {
+        if constexpr (detail::check_command<T>())
+            return reply<response_of<T>>(
+                post_call({destination, endpoint_of<T>}, encode(command),
+                          detail::options_for(command, std::move(options))));
+    }
+
     /// One message in the open transaction of the caller's own handle on the same database. It is
     /// sent if that commits. Without an open transaction: `error_code::no_transaction`.
     ticket send(sqlite3* handle, std::string_view destination, std::string_view endpoint,
                 std::string_view payload, send_options options = {});
+    template <class T>
+        requires(!std::convertible_to<const T&, std::string_view>)
+    ticket send(sqlite3* handle, std::string_view destination, const T& payload,
+                send_options options = {}) {
+        if constexpr (detail::check_message<T>())
+            return send(handle, destination, endpoint_of<T>, encode(payload),
+                        detail::options_for(payload, std::move(options)));
+    }
     /// Returns when the ticket's message is on disk. `error_code::not_committed` if its transaction
     /// was rolled back or is still open.
     void durable(const ticket& of);
@@ -173,7 +241,23 @@ private:
     void add_external_handler(std::string endpoint,
                               std::function<std::string(const message&)> handler,
                               external_options options);
+    void add_response_handler(std::string endpoint,
+                              std::function<std::string(context&, const message&)> handler);
+    std::shared_ptr<detail::reply_state> start_call(detail::call_target to, std::string payload,
+                                                    send_options options);
+    std::shared_ptr<detail::reply_state> post_call(detail::call_target to, std::string payload,
+                                                   send_options options);
+    /// Gives the number under which the service's handlers are added.
+    std::size_t declare_offer(const detail::service_info& offered);
+    void add_service_handler(std::size_t service, std::size_t position,
+                             std::function<std::string(context&, const message&)> handler);
+    void declare_use(detail::service_use use);
     void run_transaction(const std::function<void(class transaction&)>& work);
+
+    template <class Service>
+    friend class offer;
+    template <class Service>
+    friend class proxy;
 
     class parts;
     std::unique_ptr<parts> parts_;

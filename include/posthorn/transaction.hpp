@@ -1,6 +1,7 @@
 #pragma once
 
 #include <array>
+#include <concepts>
 #include <cstdint>
 #include <functional>
 #include <optional>
@@ -8,6 +9,7 @@
 #include <string_view>
 #include <utility>
 
+#include <posthorn/contract.hpp>
 #include <posthorn/message.hpp>
 #include <posthorn/sql.hpp>
 
@@ -58,6 +60,15 @@ public:
     uuid send(std::string_view destination, std::string_view endpoint, std::string_view payload,
               send_options options = {}) {
         return do_send(destination, endpoint, payload, std::move(options));
+    }
+
+    /// Sends a described message: `tx.send("inventory", order_approved{"o1", "desk-3"});`
+    template <class T>
+        requires(!std::convertible_to<const T&, std::string_view>)
+    uuid send(std::string_view destination, const T& payload, send_options options = {}) {
+        if constexpr (detail::check_message<T>())
+            return do_send(destination, endpoint_of<T>, encode(payload),
+                           detail::options_for(payload, std::move(options)));
     }
 
 protected:

@@ -131,6 +131,46 @@ void node::add_external_handler(std::string endpoint,
         {.run = blocking_handler(std::move(handler)), .lease = options.lease}));
 }
 
+void node::add_response_handler(std::string endpoint,
+                                std::function<std::string(context&, const message&)> handler) {
+    value_or_throw(parts_->core().registry().add_response(
+        std::move(endpoint), {.run = transactional_handler(std::move(handler))}));
+}
+
+std::size_t node::declare_offer(const detail::service_info& offered) {
+    return value_or_throw(parts_->core().registry().offer(offered));
+}
+
+void node::add_service_handler(std::size_t service, std::size_t position,
+                               std::function<std::string(context&, const message&)> handler) {
+    value_or_throw(parts_->core().registry().add_to_service(
+        service, position, {.run = transactional_handler(std::move(handler))}));
+}
+
+void node::declare_use(detail::service_use use) {
+    value_or_throw(parts_->core().declare_use(std::move(use)));
+}
+
+std::shared_ptr<detail::reply_state> node::start_call(detail::call_target to, std::string payload,
+                                                      send_options options) {
+    auto expected = value_or_throw(parts_->core().expect_response(to.endpoint, options));
+    send(to.destination, to.endpoint, payload, std::move(options));
+    return expected;
+}
+
+std::shared_ptr<detail::reply_state> node::post_call(detail::call_target to, std::string payload,
+                                                     send_options options) {
+    auto expected = value_or_throw(parts_->core().expect_response(to.endpoint, options));
+    auto& core = parts_->core();
+    core.submit([destination = std::string(to.destination), endpoint = std::string(to.endpoint),
+                 payload = std::move(payload), options](
+                    class transaction& tx) { tx.send(destination, endpoint, payload, options); },
+                [&core, id = options.correlation_id](std::exception_ptr failure) {
+                    if (failure) core.fail_response(id, std::move(failure));
+                });
+    return expected;
+}
+
 void node::run_transaction(const std::function<void(class transaction&)>& work) {
     parts_->core().run(work);
 }

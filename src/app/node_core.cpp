@@ -3,6 +3,7 @@
 #include <future>
 #include <utility>
 
+#include "app/declared_uses.hpp"
 #include "app/node_routes.hpp"
 #include "base/assert.hpp"
 #include "store/inside_unit.hpp"
@@ -29,6 +30,7 @@ result<std::unique_ptr<node_core>> node_core::open(core_options options, node_se
     auto database = node_database::open(asked.database, {asked, with, with.writer, *made->routes_});
     if (!database) return std::unexpected(std::move(database).error());
     made->database_ = *std::move(database);
+    made->handlers_.add_replies({.run = made->reply_handler()});
     if (!asked.inbox_database) return made;
     POSTHORN_ASSERT(with.inbox_writer != nullptr);
     auto inbox = node_database::open(*asked.inbox_database,
@@ -38,8 +40,31 @@ result<std::unique_ptr<node_core>> node_core::open(core_options options, node_se
     return made;
 }
 
+/// A Response that somebody waits for is handed over on a thread that he may go on with. It may be
+/// handed over before it is recorded here: until then its sender keeps it.
+transactional_handler node_core::reply_handler() {
+    return [waiting = replies_, &workers = seams_.workers](context&, const message& received) {
+        workers.post([waiting, id = received.correlation_id, payload = received.payload] {
+            waiting->complete(id, payload);
+        });
+        return std::string{};
+    };
+}
+
+result<> node_core::declare_use(detail::service_use use) {
+    if (handlers_.frozen())
+        return fail(error_code::invalid_argument,
+                    "a proxy of {} comes too late; make proxies before the node starts", use.name);
+    uses_.push_back(std::move(use));
+    return {};
+}
+
 task<result<>> node_core::start() {
-    if (std::exchange(started_, true)) co_return result<>{};
+    if (started_) co_return result<>{};
+    POSTHORN_CO_TRY(handlers_.complete());
+    POSTHORN_CO_TRY(check_uses(
+        uses_, [this](std::string_view destination) { return routes_->facts_of(destination); }));
+    started_ = true;
     handlers_.freeze();
     inbox_ = std::make_unique<class inbox>(
         inbox_parts{inbox_store(), handlers_, maker_, ids_, seams_.clock, seams_.timer,
@@ -54,6 +79,7 @@ task<result<>> node_core::start() {
 
 task<> node_core::stop() {
     if (started_) co_await seams_.hub.leave(options_.sending.source);
+    replies_->close();
     database_->stop();
     if (inbox_database_) inbox_database_->stop();
     services_.cancel();
@@ -115,6 +141,18 @@ void node_core::run(const std::function<void(transaction&)>& work) {
     std::promise<std::exception_ptr> answer;
     submit(work, [&](std::exception_ptr failure) { answer.set_value(std::move(failure)); });
     if (auto failure = answer.get_future().get()) std::rethrow_exception(failure);
+}
+
+result<std::shared_ptr<detail::reply_state>> node_core::expect_response(std::string_view endpoint,
+                                                                        send_options& options) {
+    if (handlers_.has_response(endpoint))
+        return fail(error_code::invalid_argument,
+                    "responses to {} go to their handler; send the command instead of waiting for "
+                    "it, or remove the handler",
+                    endpoint);
+    if (!options.id) options.id = ids_.next();
+    if (options.correlation_id.empty()) options.correlation_id = options.id->to_string();
+    return replies_->expect(options.correlation_id);
 }
 
 result<> node_core::durable(const uuid& id) {

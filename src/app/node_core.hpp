@@ -8,6 +8,7 @@
 
 #include "app/node_database.hpp"
 #include "app/node_options.hpp"
+#include "app/replies.hpp"
 #include "base/task_group.hpp"
 #include "base/uuid_generator.hpp"
 
@@ -27,6 +28,14 @@ public:
     node_core& operator=(const node_core&) = delete;
 
     [[nodiscard]] handlers& registry() noexcept { return handlers_; }
+    /// A service that must be reachable when the node starts.
+    result<> declare_use(detail::service_use use);
+    /// Gives what the Response to a Command will be in, once that is sent with the options.
+    result<std::shared_ptr<detail::reply_state>> expect_response(std::string_view endpoint,
+                                                                 send_options& options);
+    void fail_response(std::string_view correlation_id, std::exception_ptr why) {
+        replies_->fail(correlation_id, std::move(why));
+    }
     task<result<>> start();
     task<> stop();
 
@@ -58,12 +67,15 @@ private:
     class routes;
 
     node_core(core_options options, node_seams seams);
+    transactional_handler reply_handler();
 
     core_options options_;
     node_seams seams_;
     uuid_generator ids_;
     message_maker maker_;
     handlers handlers_;
+    std::vector<detail::service_use> uses_;
+    std::shared_ptr<replies> replies_ = std::make_shared<replies>();
     std::unique_ptr<routes> routes_;
     std::unique_ptr<node_database> database_;
     std::unique_ptr<node_database> inbox_database_;

@@ -22,6 +22,11 @@ result<std::unique_ptr<node_core::routes>> node_core::routes::make(const core_op
     return made;
 }
 
+route_facts node_core::routes::facts_of(std::string_view destination) const {
+    // Every route there is stays in this process.
+    return {.exists = has_default_ || by_destination_.contains(destination)};
+}
+
 transport* node_core::routes::find(std::string_view destination) {
     const auto found = by_destination_.find(destination);
     if (found != by_destination_.end()) return found->second.get();

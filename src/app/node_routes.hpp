@@ -4,6 +4,7 @@
 #include <memory>
 #include <string>
 
+#include "app/declared_uses.hpp"
 #include "app/node_core.hpp"
 #include "outbox/route_table.hpp"
 
@@ -19,6 +20,7 @@ public:
     static result<std::unique_ptr<routes>> make(const core_options& options, inprocess_hub& hub);
 
     transport* find(std::string_view destination) override;
+    [[nodiscard]] route_facts facts_of(std::string_view destination) const;
 
 private:
     explicit routes(inprocess_hub& hub) : hub_(hub) {}

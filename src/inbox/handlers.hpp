@@ -6,8 +6,10 @@
 #include <string_view>
 #include <unordered_map>
 #include <variant>
+#include <vector>
 
 #include <posthorn/context.hpp>
+#include <posthorn/service.hpp>
 
 #include "base/result.hpp"
 #include "base/task.hpp"
@@ -34,18 +36,35 @@ struct handler {
 
 /// Which handler takes the messages of an endpoint.
 ///
+/// The endpoints of an offered service are found by its own constant table; those that are named at
+/// run time or by configuration, in a map.
+///
 /// Lifetime: filled, then frozen, then read for as long as an inbox uses it.
 /// Threads:  any once it is frozen; one before.
 class handlers {
 public:
     /// `error_code::invalid_argument` if the endpoint has a handler, or if it is too late.
     result<> add(std::string endpoint, handler added);
+    /// For Responses to Commands of an endpoint; those of other endpoints go to `add_replies`.
+    result<> add_response(std::string endpoint, handler added);
+    void add_replies(handler added) { replies_ = std::move(added); }
+    /// Gives the number under which the service's handlers are added.
+    result<std::size_t> offer(const detail::service_info& service);
+    result<> add_to_service(std::size_t service, std::size_t position, handler added);
+    /// `error_code::invalid_configuration` if an offered service lacks a handler.
+    [[nodiscard]] result<> complete() const;
+
     /// From now on nothing is added, so that those who look need no lock.
     void freeze() noexcept { frozen_ = true; }
     [[nodiscard]] bool frozen() const noexcept { return frozen_; }
 
-    /// Null if nothing handles the endpoint.
+    /// Null if nothing handles the message.
+    [[nodiscard]] const handler* find(const message& what) const;
+    /// Null if nothing handles Signals, Commands and PushCalls of the endpoint.
     [[nodiscard]] const handler* find(std::string_view endpoint) const;
+    [[nodiscard]] bool has_response(std::string_view endpoint) const {
+        return responses_.contains(endpoint);
+    }
 
 private:
     struct text_hash {
@@ -55,7 +74,19 @@ private:
         }
     };
 
-    std::unordered_map<std::string, handler, text_hash, std::equal_to<>> by_endpoint_;
+    using handler_map = std::unordered_map<std::string, handler, text_hash, std::equal_to<>>;
+    struct offered_service {
+        detail::service_info what;
+        std::vector<handler> by_position;  // Empty ones are missing.
+    };
+
+    result<> check(std::string_view endpoint, const handler& added) const;
+    static bool is_empty(const handler& one);
+
+    handler_map by_endpoint_;
+    handler_map responses_;
+    handler replies_{};
+    std::vector<offered_service> services_;
     bool frozen_ = false;
 };
 

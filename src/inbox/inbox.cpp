@@ -67,7 +67,7 @@ std::shared_ptr<inbox::flight> inbox::admit(const message_batch& batch) {
     for (const auto* const what : batch) {
         auto& one = flying->arrivals.emplace_back();
         one.what = what;
-        one.by = parts_.registry.find(what->endpoint);
+        one.by = parts_.registry.find(*what);
         if (what->source.empty() || what->id.is_nil()) {
             one.settle(answer_without_key());
         } else if (one.by == nullptr) {

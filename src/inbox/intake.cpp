@@ -8,6 +8,7 @@
 #include "inbox/answers.hpp"
 #include "inbox/dedupe.hpp"
 #include "inbox/handler_context.hpp"
+#include "message/json_check.hpp"
 
 namespace posthorn {
 namespace {
@@ -57,7 +58,26 @@ result<> intake::handle(store_transaction& tx, arrival& one) const {
             return fail(error_code::statement_failed,
                         "the handler changed the inbox's own row; leave inbox_messages alone");
     }
+    POSTHORN_TRY(reply(tx, one, *response));
     one.answer = {.what = outcome::delivered, .payload = *std::move(response)};
+    return {};
+}
+
+result<> intake::reply(store_transaction& tx, const arrival& one, std::string_view response) const {
+    const auto& asked = *one.what;
+    if (asked.type != message_type::command || response.empty()) return {};
+    send_options options{.type = message_type::response};
+    // The caller finds its Command again by this, whichever of the two it kept.
+    options.correlation_id =
+        asked.correlation_id.empty() ? asked.id.to_string() : asked.correlation_id;
+    if (!check_json(response)) options.content_type = "text/plain";
+    auto made = maker_.make({.destination = asked.source,
+                             .endpoint = asked.endpoint,
+                             .payload = response,
+                             .options = std::move(options),
+                             .cause = &asked});
+    if (!made) return std::unexpected(std::move(made).error());
+    POSTHORN_TRY(tx.outbox().insert(*std::move(made)));
     return {};
 }
 
@@ -131,7 +151,8 @@ result<> intake::complete(store_transaction& tx, arrival& one, std::string_view 
     record.response = response;
     const auto completed = tx.inbox().complete(record, one.claim_owner);
     POSTHORN_TRY(completed);
-    if (!*completed) one.settle(answer_claim_lost());
+    if (*completed) return reply(tx, one, response);
+    one.settle(answer_claim_lost());
     return {};
 }
 

@@ -49,7 +49,8 @@ HEAVY = [
     ("libpq", r"libpq-fe\.h|libpq/.*", ["src/store/postgres/*"], "go through store/"),
     ("gRPC", r"(?:grpc|grpcpp|grpc\+\+|google/protobuf)/.*", ["src/transport/grpc/*"],
      "go through transport/"),
-    ("simdjson", r"simdjson(?:\.h|/.*)", ["src/message/*"], "use the codecs of message/"),
+    ("simdjson", r"simdjson(?:\.h|/.*)", ["src/message/*", "bench/*"],
+     "use the codecs of message/"),
 ]
 
 # --- What touches the operating system does so in its seam: (what, regex on code, where, advice).

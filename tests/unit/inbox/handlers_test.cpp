@@ -41,5 +41,52 @@ TEST(handlers, takes_none_once_frozen) {
     EXPECT_EQ(registry.find("A"), nullptr);
 }
 
+struct hire {
+    int who = 0;
+};
+POSTHORN_SIGNAL(hire, "Hire", who)
+struct dismiss {
+    int who = 0;
+};
+POSTHORN_SIGNAL(dismiss, "Dismiss", who)
+using emp = service<"emp", 1, hire, dismiss>;
+constexpr detail::service_info emp_info{emp::versioned, emp::endpoints, &emp::index_of};
+
+TEST(handlers, finds_the_endpoints_of_a_service_by_its_own_table) {
+    handlers registry;
+    const auto number = registry.offer(emp_info);
+    ASSERT_TRUE(number);
+    ASSERT_TRUE(registry.add_to_service(*number, 1, answering("dismissed")));
+    ASSERT_TRUE(registry.add("Hire", answering("by name")));
+    EXPECT_EQ(std::get<blocking_handler>(registry.find("emp/v1/Dismiss")->run)({}), "dismissed");
+    EXPECT_EQ(std::get<blocking_handler>(registry.find("Hire")->run)({}), "by name");
+    EXPECT_EQ(registry.find("emp/v2/Hire"), nullptr);
+}
+
+TEST(handlers, an_offered_service_is_complete_when_each_message_has_a_handler) {
+    handlers registry;
+    EXPECT_TRUE(registry.complete());
+    const auto number = registry.offer(emp_info);
+    ASSERT_TRUE(number);
+    ASSERT_TRUE(registry.add_to_service(*number, 0, answering("a")));
+    EXPECT_EQ(registry.complete().error().code(), error_code::invalid_configuration);
+    ASSERT_TRUE(registry.add_to_service(*number, 1, answering("b")));
+    EXPECT_TRUE(registry.complete());
+    EXPECT_FALSE(registry.add_to_service(*number, 1, answering("again")));
+    EXPECT_FALSE(registry.offer(emp_info));
+}
+
+TEST(handlers, gives_responses_to_none_but_their_handlers) {
+    handlers registry;
+    ASSERT_TRUE(registry.add("A", answering("command")));
+    message response;
+    response.type = message_type::response;
+    response.endpoint = "A";
+    EXPECT_EQ(registry.find(response), nullptr);
+    ASSERT_TRUE(registry.add_response("A", answering("response")));
+    EXPECT_EQ(std::get<blocking_handler>(registry.find(response)->run)({}), "response");
+    EXPECT_FALSE(registry.add_response("A", answering("again")));
+}
+
 }  // namespace
 }  // namespace posthorn

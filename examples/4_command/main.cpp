@@ -1,0 +1,68 @@
+// A versioned service: described once, offered by one node and called by another.
+#include <cstdint>
+#include <cstdio>
+#include <filesystem>
+#include <string>
+
+#include <posthorn/proxy.hpp>
+
+// [service]
+struct receipt {
+    std::string number;
+    std::int64_t cents;
+};
+POSTHORN_STRUCT(receipt, number, cents)
+
+struct charge {
+    std::string order_id;
+    std::int64_t cents;
+};
+POSTHORN_COMMAND(charge, "Charge", receipt, order_id, cents)
+
+struct order_cancelled {
+    std::string order_id;
+};
+POSTHORN_SIGNAL(order_cancelled, "OrderCancelled", order_id)
+
+using billing = posthorn::service<"billing", 1, charge, order_cancelled>;
+// [/service]
+
+// [implementation]
+struct till {
+    receipt handle(posthorn::context& c, const charge& m) {
+        c.execute("INSERT INTO charges VALUES (?, ?)", m.order_id, m.cents);
+        return {"r-" + m.order_id, m.cents};
+    }
+    void handle(posthorn::context& c, const order_cancelled& m) {
+        c.execute("DELETE FROM charges WHERE order_id = ?", m.order_id);
+    }
+};
+// [/implementation]
+
+int main() {
+    const auto directory = std::filesystem::temp_directory_path() / "posthorn-example-4";
+    std::filesystem::remove_all(directory);
+    std::filesystem::create_directories(directory);
+    posthorn::node shop({.service = "shop",
+                         .database = directory / "shop.db",
+                         .routes = {{"billing", "inprocess:"}}});
+    posthorn::node office({.service = "billing",
+                           .database = directory / "billing.db",
+                           .routes = {{"shop", "inprocess:"}}});
+    office.transaction([](posthorn::transaction& tx) {
+        tx.execute("CREATE TABLE charges (order_id TEXT, cents INTEGER)");
+    });
+
+    // [call]
+    till counter;
+    posthorn::offer<billing> offered(office, counter);
+    posthorn::proxy<billing> bill(shop);
+    office.start();  // Refused if a message of the service had no handler.
+    shop.start();    // Refused if there were no route to the service.
+
+    const receipt paid = bill.call(charge{"o1", 995}).get();
+    bill.send(order_cancelled{"o2"});
+    // [/call]
+    std::printf("receipt %s over %lld cents\n", paid.number.c_str(),
+                static_cast<long long>(paid.cents));
+}

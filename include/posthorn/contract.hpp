@@ -1,0 +1,237 @@
+#pragma once
+
+#include <concepts>
+#include <exception>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+
+#include <posthorn/json_decode.hpp>
+#include <posthorn/json_encode.hpp>
+#include <posthorn/json_schema.hpp>
+#include <posthorn/message.hpp>
+#include <posthorn/permanent.hpp>
+
+/// Messages described once. The compiler writes the serialiser, the typed `send` and `handle`, and
+/// the JSON Schema; what cannot work, it refuses.
+///
+///     struct order_approved { std::string order_id, approved_by; };
+///     POSTHORN_SIGNAL(order_approved, "OrderApproved", order_id, approved_by)
+///
+///     struct charge { std::string order_id; std::int64_t cents; };
+///     struct receipt { std::string number; };
+///     POSTHORN_STRUCT(receipt, number)
+///     POSTHORN_COMMAND(charge, "Charge", receipt, order_id, cents)
+namespace posthorn {
+
+class context;
+
+namespace detail {
+
+template <message_type Type, fixed_string Name, class Response>
+struct contract_info {
+    static constexpr message_type type = Type;
+    static constexpr std::string_view endpoint = given_name<Name>::view();
+    using response = Response;
+};
+
+}  // namespace detail
+
+/// Types described as a message.
+template <class T>
+concept message_contract = requires(const T* any) { posthorn_contract(any); };
+
+template <class T>
+using contract_of = decltype(posthorn_contract(static_cast<const T*>(nullptr)));
+
+/// What a message's handler answers: `void` for all but Commands.
+template <message_contract T>
+using response_of = typename contract_of<T>::response;
+
+/// The name of the handler that a message asks for.
+template <message_contract T>
+inline constexpr std::string_view endpoint_of = contract_of<T>::endpoint;
+
+namespace detail {
+
+template <class T>
+consteval bool check_message() {
+    static_assert(message_contract<T>,
+                  "posthorn: this type is not a message; describe it with POSTHORN_SIGNAL, "
+                  "POSTHORN_COMMAND or POSTHORN_PUSH_CALL");
+    if constexpr (message_contract<T>)
+        return json_type<T>;
+    else
+        return false;
+}
+
+template <class Response>
+consteval bool check_response() {
+    if constexpr (std::is_void_v<Response>)
+        return true;
+    else
+        return check_type<Response>();
+}
+
+/// What a typed send adds to its options.
+template <message_contract T>
+send_options options_for(const T& payload, send_options options) {
+    options.type = contract_of<T>::type;
+    if constexpr (requires { posthorn_id(payload); })
+        if (!options.id && !posthorn_id(payload).is_nil()) options.id = posthorn_id(payload);
+    return options;
+}
+
+/// A payload that does not fit will not fit next time: the sender is to bury it.
+template <class T>
+T decode_received(std::string_view payload) {
+    try {
+        return decode<T>(payload);
+    } catch (const std::exception& misfit) {
+        throw permanent(misfit.what());
+    }
+}
+
+/// The payload of a response: `null` answers a Command that has nothing to say, so that the caller
+/// learns that it was carried out.
+template <message_contract T, class Call>
+std::string respond(Call&& call) {
+    using response = response_of<T>;
+    if constexpr (std::is_void_v<response>) {
+        call();
+        return contract_of<T>::type == message_type::command ? "null" : "";
+    } else {
+        return encode<response>(call());
+    }
+}
+
+template <class T, class Result>
+concept fits_response = (std::is_void_v<response_of<T>> && std::is_void_v<Result>) ||
+                        (!std::is_void_v<response_of<T>> && !std::is_void_v<Result> &&
+                         std::is_convertible_v<Result, response_of<T>>);
+
+template <class T, class Handler, class... Args>
+consteval bool check_handler() {
+    if constexpr (!check_message<T>()) {
+        return false;
+    } else if constexpr (!std::invocable<Handler&, Args...>) {
+        static_assert(std::invocable<Handler&, Args...>,
+                      "posthorn: the handler does not take its message; it must be callable with "
+                      "(posthorn::context&, const T&), or with (const T&) if it is external");
+        return false;
+    } else {
+        using result = std::invoke_result_t<Handler&, Args...>;
+        static_assert(fits_response<T, result>,
+                      "posthorn: the handler does not answer with the response of its message; "
+                      "return what POSTHORN_COMMAND names, and nothing from a signal or push call");
+        return fits_response<T, result>;
+    }
+}
+
+template <class T, class Handler>
+consteval bool check_external() {
+    if constexpr (std::invocable<Handler&, const message&, const T&>)
+        return check_handler<T, Handler, const message&, const T&>();
+    else
+        return check_handler<T, Handler, const T&>();
+}
+
+template <class T>
+consteval bool check_command() {
+    if constexpr (!check_message<T>()) {
+        return false;
+    } else {
+        constexpr bool is_command = contract_of<T>::type == message_type::command;
+        static_assert(is_command,
+                      "posthorn: only a Command is answered; describe it with POSTHORN_COMMAND, or "
+                      "use send");
+        return is_command;
+    }
+}
+
+template <class T, class Handler>
+consteval bool check_response_handler() {
+    if constexpr (!check_command<T>()) {
+        return false;
+    } else {
+        constexpr bool fits = [] {
+            if constexpr (std::is_void_v<response_of<T>>)
+                return std::invocable<Handler&, context&>;
+            else
+                return std::invocable<Handler&, context&, const response_of<T>&>;
+        }();
+        static_assert(
+            fits,
+            "posthorn: the handler does not take the response of this Command; it must be "
+            "callable with (posthorn::context&, const R&), where R is what "
+            "POSTHORN_COMMAND names");
+        return fits;
+    }
+}
+
+/// `handler(context&, const T&)` as the node runs it.
+template <class T, class Handler>
+auto transactional(Handler handler) {
+    return [call = std::move(handler)](context& with, const message& received) mutable {
+        const auto payload = decode_received<T>(received.payload);
+        return respond<T>([&] { return call(with, payload); });
+    };
+}
+
+/// `handler(const T&)` or `handler(const message&, const T&)`, likewise.
+template <class T, class Handler>
+auto external(Handler handler) {
+    return [call = std::move(handler)](const message& received) mutable {
+        const auto payload = decode_received<T>(received.payload);
+        return respond<T>([&] {
+            if constexpr (std::invocable<Handler&, const message&, const T&>)
+                return call(received, payload);
+            else
+                return call(payload);
+        });
+    };
+}
+
+/// A handler of responses, likewise.
+template <class T, class Handler>
+auto response_handler(Handler handler) {
+    return [call = std::move(handler)](context& with, const message& received) mutable {
+        if constexpr (std::is_void_v<response_of<T>>)
+            call(with);
+        else
+            call(with, decode_received<response_of<T>>(received.payload));
+        return std::string{};
+    };
+}
+
+}  // namespace detail
+
+/// The JSON Schema of a message's payload.
+template <message_contract T>
+[[nodiscard]] std::string schema_of() {
+    return json_schema<T>(endpoint_of<T>);
+}
+
+}  // namespace posthorn
+
+#define POSTHORN_MESSAGE(type, kind, name, response, ...)                                    \
+    POSTHORN_STRUCT(type __VA_OPT__(, ) __VA_ARGS__)                                         \
+    [[maybe_unused]] ::posthorn::detail::contract_info<::posthorn::message_type::kind, name, \
+                                                       response>                             \
+    posthorn_contract(const type*);                                                          \
+    static_assert((static_cast<void>(::posthorn::detail::check_type<type>()), true));        \
+    static_assert((static_cast<void>(::posthorn::detail::check_response<response>()), true));
+
+/// Something happened: `POSTHORN_SIGNAL(type, "Name", fields…)`.
+#define POSTHORN_SIGNAL(type, name, ...) \
+    POSTHORN_MESSAGE(type, signal, name, void __VA_OPT__(, ) __VA_ARGS__)
+/// Something is to be done, and answered: `POSTHORN_COMMAND(type, "Name", response, fields…)`.
+#define POSTHORN_COMMAND(type, name, response, ...) \
+    POSTHORN_MESSAGE(type, command, name, response __VA_OPT__(, ) __VA_ARGS__)
+/// A call was made that others wait for: `POSTHORN_PUSH_CALL(type, "Name", fields…)`.
+#define POSTHORN_PUSH_CALL(type, name, ...) \
+    POSTHORN_MESSAGE(type, push_call, name, void __VA_OPT__(, ) __VA_ARGS__)
+/// The field whose UUID is also the id under which the message is sent.
+#define POSTHORN_ID(type, field) \
+    [[maybe_unused]] inline const ::posthorn::uuid& posthorn_id(const type& of) { return of.field; }

@@ -1,0 +1,181 @@
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <string_view>
+#include <tuple>
+#include <type_traits>
+
+/// Describes types once, so that the compiler can write the rest.
+///
+///     struct line { std::string sku; int quantity; };
+///     POSTHORN_STRUCT(line, sku, (quantity, "qty"))
+///
+///     enum class colour { red, green };
+///     POSTHORN_ENUM(colour, red, (green, "verde"))
+///
+/// The macros stand in the namespace of the type. Fields travel in camelCase and enumerators under
+/// their own names, unless a name is given with them.
+namespace posthorn {
+
+/// Text as a template argument.
+template <std::size_t Size>
+struct fixed_string {
+    char text[Size]{};
+
+    // NOLINTNEXTLINE(google-explicit-constructor): "emp" is to be written as it is.
+    consteval fixed_string(const char (&from)[Size]) {
+        for (std::size_t i = 0; i < Size; ++i) text[i] = from[i];
+    }
+    [[nodiscard]] constexpr std::string_view view() const noexcept { return {text, Size - 1}; }
+};
+
+namespace detail {
+
+/// `order_id` as `orderId`.
+template <fixed_string Name>
+struct camel_case {
+    static constexpr auto text = [] {
+        std::array<char, sizeof(Name.text)> made{};
+        std::size_t size = 0;
+        bool raise = false;
+        for (const char c : Name.view()) {
+            if (c == '_' && size > 0) {
+                raise = true;
+            } else if (c != '_') {
+                made[size++] = raise && c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c;
+                raise = false;
+            }
+        }
+        return made;
+    }();
+    static constexpr std::string_view view() noexcept { return text.data(); }
+};
+
+template <class T>
+struct member_of;
+template <class Owner, class Value>
+struct member_of<Value Owner::*> {
+    using owner = Owner;
+    using value = Value;
+};
+
+consteval bool needs_no_escapes(std::string_view text) {
+    for (const char c : text)
+        if (c == '"' || c == '\\' || static_cast<unsigned char>(c) < 0x20) return false;
+    return true;
+}
+
+/// Keeps a constant text in a type, so that it has an address.
+template <fixed_string Name>
+struct given_name {
+    static_assert(
+        needs_no_escapes(Name.view()),
+        "posthorn: a name holds a quote, a backslash or a control character; leave it out");
+    static constexpr std::string_view view() noexcept { return Name.view(); }
+};
+
+}  // namespace detail
+
+/// One field of a described type.
+template <auto Member, class Name>
+struct field {
+    static constexpr auto member = Member;
+    static constexpr std::string_view name = Name::view();
+    using value_type = typename detail::member_of<decltype(Member)>::value;
+};
+
+/// One enumerator of a described enumeration.
+template <auto Value, fixed_string Name>
+struct enumerator {
+    static constexpr auto value = Value;
+    static constexpr std::string_view name = detail::given_name<Name>::view();
+};
+
+/// A list of types; no values, so that it costs nothing to pass.
+template <class... Items>
+struct type_list {
+    static constexpr std::size_t size = sizeof...(Items);
+};
+
+/// Structs described by `POSTHORN_STRUCT` or by one of the macros for messages.
+template <class T>
+concept described_struct = requires(const T* any) { posthorn_fields(any); };
+
+template <class T>
+concept described_enum = requires(const T* any) { posthorn_enumerators(any); };
+
+template <class T>
+using fields_of = decltype(posthorn_fields(static_cast<const T*>(nullptr)));
+template <class T>
+using enumerators_of = decltype(posthorn_enumerators(static_cast<const T*>(nullptr)));
+
+namespace detail {
+
+/// The names of a list's fields or enumerators, and the values of the latter.
+template <class List>
+inline constexpr std::array<std::string_view, 0> item_names{};
+template <class... Items>
+inline constexpr std::array<std::string_view, sizeof...(Items)> item_names<type_list<Items...>>{
+    Items::name...};
+consteval bool names_differ(const auto& names) {
+    for (std::size_t i = 0; i < names.size(); ++i)
+        for (std::size_t j = 0; j < i; ++j)
+            if (names[i] == names[j]) return false;
+    return true;
+}
+template <class List>
+inline constexpr int enumerator_values = 0;
+template <class... Items>
+inline constexpr std::array enumerator_values<type_list<Items...>>{Items::value...};
+
+}  // namespace detail
+
+}  // namespace posthorn
+
+// What follows repeats a macro over its arguments: at most 64 of them, far more than a message has.
+#define POSTHORN_PARENS ()
+#define POSTHORN_EXPAND(...) POSTHORN_EXPAND3(POSTHORN_EXPAND3(POSTHORN_EXPAND3(__VA_ARGS__)))
+#define POSTHORN_EXPAND3(...) POSTHORN_EXPAND2(POSTHORN_EXPAND2(POSTHORN_EXPAND2(__VA_ARGS__)))
+#define POSTHORN_EXPAND2(...) POSTHORN_EXPAND1(POSTHORN_EXPAND1(POSTHORN_EXPAND1(__VA_ARGS__)))
+#define POSTHORN_EXPAND1(...) POSTHORN_EXPAND0(POSTHORN_EXPAND0(POSTHORN_EXPAND0(__VA_ARGS__)))
+#define POSTHORN_EXPAND0(...) __VA_ARGS__
+#define POSTHORN_LIST(make, type, ...) \
+    __VA_OPT__(POSTHORN_EXPAND(POSTHORN_LIST_ONE(make, type, __VA_ARGS__)))
+#define POSTHORN_LIST_ONE(make, type, first, ...) \
+    make(type, first) __VA_OPT__(, POSTHORN_LIST_MORE POSTHORN_PARENS(make, type, __VA_ARGS__))
+#define POSTHORN_LIST_MORE() POSTHORN_LIST_ONE
+
+// Chooses by whether an item is `name` or `(name, "given")`.
+#define POSTHORN_SECOND(first, second, ...) second
+#define POSTHORN_PAIR_PROBE(...) ~, PAIR
+#define POSTHORN_CHOOSE(...) POSTHORN_SECOND(__VA_ARGS__)
+#define POSTHORN_JOIN(a, b) POSTHORN_JOIN1(a, b)
+#define POSTHORN_JOIN1(a, b) a##b
+#define POSTHORN_KIND(item) POSTHORN_CHOOSE(POSTHORN_PAIR_PROBE item, PLAIN, ~)
+
+#define POSTHORN_FIELD(type, item) POSTHORN_JOIN(POSTHORN_FIELD_, POSTHORN_KIND(item))(type, item)
+#define POSTHORN_FIELD_PLAIN(type, name) \
+    ::posthorn::field<&type::name, ::posthorn::detail::camel_case<#name>>
+#define POSTHORN_FIELD_PAIR(type, pair) POSTHORN_FIELD_NAMED(type, POSTHORN_EXPAND0 pair)
+#define POSTHORN_FIELD_NAMED(...) POSTHORN_FIELD_NAMED1(__VA_ARGS__)
+#define POSTHORN_FIELD_NAMED1(type, name, given) \
+    ::posthorn::field<&type::name, ::posthorn::detail::given_name<given>>
+
+#define POSTHORN_VALUE(type, item) POSTHORN_JOIN(POSTHORN_VALUE_, POSTHORN_KIND(item))(type, item)
+#define POSTHORN_VALUE_PLAIN(type, name) ::posthorn::enumerator<type::name, #name>
+#define POSTHORN_VALUE_PAIR(type, pair) POSTHORN_VALUE_NAMED(type, POSTHORN_EXPAND0 pair)
+#define POSTHORN_VALUE_NAMED(...) POSTHORN_VALUE_NAMED1(__VA_ARGS__)
+#define POSTHORN_VALUE_NAMED1(type, name, given) ::posthorn::enumerator<type::name, given>
+
+/// A struct that messages are made of.
+#define POSTHORN_STRUCT(type, ...)                                                           \
+    [[maybe_unused]] ::posthorn::type_list<POSTHORN_LIST(POSTHORN_FIELD, type, __VA_ARGS__)> \
+    posthorn_fields(const type*);                                                            \
+    [[maybe_unused]] ::posthorn::detail::camel_case<#type> posthorn_name(const type*);
+
+/// An enumeration whose values travel by name.
+#define POSTHORN_ENUM(type, ...)                                                             \
+    [[maybe_unused]] ::posthorn::type_list<POSTHORN_LIST(POSTHORN_VALUE, type, __VA_ARGS__)> \
+    posthorn_enumerators(const type*);                                                       \
+    [[maybe_unused]] ::posthorn::detail::camel_case<#type> posthorn_name(const type*);

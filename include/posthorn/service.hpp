@@ -1,0 +1,163 @@
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include <posthorn/contract.hpp>
+
+namespace posthorn {
+namespace detail {
+
+/// What the node knows of a service that is offered. Everything in it is a constant.
+struct service_info {
+    std::string_view name;  // With its version: `emp/v1`.
+    std::span<const std::string_view> endpoints;
+    std::size_t (*index_of)(std::string_view endpoint) noexcept;  // Their number if unknown.
+};
+
+/// A service that is called.
+struct service_use {
+    std::string_view name;
+    std::string destination;
+};
+
+consteval std::size_t digits(unsigned number) { return number < 10 ? 1 : 1 + digits(number / 10); }
+
+/// `emp/v1` and, with the name of a message, `emp/v1/Hire`, as constants.
+template <fixed_string Name, unsigned Version, class Endpoint = given_name<"">>
+struct versioned_name {
+    static constexpr auto text = [] {
+        constexpr auto tail = Endpoint::view();
+        std::array<char,
+                   Name.view().size() + 2 + digits(Version) + (tail.empty() ? 0 : 1 + tail.size())>
+            made{};
+        auto* at = std::ranges::copy(Name.view(), made.data()).out;
+        at = std::ranges::copy(std::string_view("/v"), at).out;
+        at += digits(Version);
+        auto* digit = at;
+        for (auto rest = Version, left = unsigned{digits(Version)}; left > 0; --left, rest /= 10)
+            *--digit = static_cast<char>('0' + rest % 10);
+        if (!tail.empty()) {
+            *at++ = '/';
+            std::ranges::copy(tail, at);
+        }
+        return made;
+    }();
+    static constexpr std::string_view view() noexcept { return {text.data(), text.size()}; }
+};
+
+template <class Message>
+struct endpoint_name {
+    static constexpr std::string_view view() noexcept { return endpoint_of<Message>; }
+};
+
+constexpr std::uint32_t hash_name(std::string_view text, std::uint32_t seed) noexcept {
+    std::uint32_t hash = 2166136261U ^ seed;
+    for (const char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * 16777619U;
+    return hash ^ hash >> 15;
+}
+
+/// Finds a name among constant ones: one hash, one look, one comparison, as a `switch` would.
+template <std::size_t Count>
+class name_switch {
+public:
+    constexpr explicit name_switch(const std::array<std::string_view, Count>& names)
+        : names_(names) {
+        // Names that are the same, which the service refuses, would keep this going for ever.
+        while (!fill() && seed_ < 1000) ++seed_;
+    }
+
+    [[nodiscard]] constexpr std::size_t find(std::string_view name) const noexcept {
+        const std::size_t slot = slots_[hash_name(name, seed_) % slots];
+        return slot < Count && names_[slot] == name ? slot : Count;
+    }
+
+private:
+    static constexpr std::size_t slots = std::max<std::size_t>(1, Count* Count / 2 + Count);
+
+    constexpr bool fill() {
+        slots_.fill(static_cast<std::uint16_t>(Count));
+        for (std::size_t i = 0; i < Count; ++i) {
+            auto& slot = slots_[hash_name(names_[i], seed_) % slots];
+            if (slot != Count) return false;
+            slot = static_cast<std::uint16_t>(i);
+        }
+        return true;
+    }
+
+    std::array<std::string_view, Count> names_;
+    std::array<std::uint16_t, slots> slots_{};
+    std::uint32_t seed_ = 0;
+};
+
+template <class... Messages>
+consteval bool endpoints_differ() {
+    std::array<std::string_view, sizeof...(Messages)> names{endpoint_of<Messages>...};
+    std::ranges::sort(names);
+    return std::ranges::adjacent_find(names) == names.end();
+}
+
+}  // namespace detail
+
+/// Messages under the name and version of the service that handles them:
+///
+///     using emp = posthorn::service<"emp", 1, hire, dismiss, employee_moved>;
+///
+/// `posthorn::offer<emp>` handles them and `posthorn::proxy<emp>` sends them. The version is part
+/// of the endpoints (`emp/v1/Hire`), so that a node can offer two versions side by side.
+template <fixed_string Name, unsigned Version, message_contract... Messages>
+struct service {
+    static_assert(detail::endpoints_differ<Messages...>(),
+                  "posthorn: two messages of this service have the same name; rename one, or move "
+                  "it to another service");
+
+    static constexpr std::string_view name = detail::given_name<Name>::view();
+    static constexpr unsigned version = Version;
+    static constexpr std::string_view versioned = detail::versioned_name<Name, Version>::view();
+    static constexpr std::size_t size = sizeof...(Messages);
+    static constexpr std::array<std::string_view, size> endpoints{
+        detail::versioned_name<Name, Version, detail::endpoint_name<Messages>>::view()...};
+
+    template <class T>
+    static constexpr bool has = (std::same_as<T, Messages> || ...);
+
+    /// Where a message stands in the service.
+    template <class T>
+    static consteval std::size_t position() {
+        constexpr std::array same{std::same_as<T, Messages>...};
+        return static_cast<std::size_t>(std::ranges::find(same, true) - same.begin());
+    }
+    template <class T>
+    static constexpr std::string_view endpoint = endpoints[position<T>()];
+
+    /// The position of an endpoint, or `size`. Allocates nothing.
+    static constexpr std::size_t index_of(std::string_view endpoint) noexcept {
+        return routes.find(endpoint);
+    }
+
+    /// Calls `each.template operator()<Message>()` for each message.
+    template <class Each>
+    static void for_each(Each&& each) {
+        (each.template operator()<Messages>(), ...);
+    }
+
+    /// The JSON Schemas of all payloads, as one JSON object by endpoint.
+    [[nodiscard]] static std::string schemas() {
+        std::string text = "{";
+        for_each([&]<class T>() {
+            if (text.size() > 1) text += ',';
+            text.append("\"").append(endpoint<T>).append("\":").append(schema_of<T>());
+        });
+        return text += '}';
+    }
+
+private:
+    static constexpr detail::name_switch<size> routes{endpoints};
+};
+
+}  // namespace posthorn

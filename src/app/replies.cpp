@@ -1,0 +1,126 @@
+#include "app/replies.hpp"
+
+#include <condition_variable>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "store/inside_unit.hpp"
+
+namespace posthorn {
+
+class replies::waiting_reply final : public detail::reply_state {
+public:
+    waiting_reply(std::shared_ptr<replies> in, std::string correlation_id)
+        : in_(std::move(in)), correlation_id_(std::move(correlation_id)) {}
+    ~waiting_reply() override { in_->forget(correlation_id_); }
+    waiting_reply(const waiting_reply&) = delete;
+    waiting_reply& operator=(const waiting_reply&) = delete;
+
+    struct answer {
+        std::string payload;
+        std::exception_ptr failure;
+    };
+
+    void finish(answer with) {
+        std::function<void()> ready;
+        {
+            const std::lock_guard lock(mutex_);
+            if (answer_) return;
+            answer_ = std::move(with);
+            ready = std::exchange(ready_, nullptr);
+        }
+        changed_.notify_all();
+        if (ready) ready();
+    }
+
+    [[nodiscard]] bool is_ready() const override {
+        const std::lock_guard lock(mutex_);
+        return answer_.has_value();
+    }
+
+    [[nodiscard]] std::string take(std::chrono::milliseconds within) override {
+        value_or_throw(require_outside_unit());  // The Response could not be taken in meanwhile.
+        std::unique_lock lock(mutex_);
+        const auto has_come = [&] { return answer_.has_value(); };
+        if (within == std::chrono::milliseconds::max())
+            changed_.wait(lock, has_come);
+        else if (!changed_.wait_for(lock, within, has_come))
+            throw error(error_code::timed_out,
+                        "no response has come yet; wait longer, or handle it with handle_response");
+        if (answer_->failure) std::rethrow_exception(answer_->failure);
+        return answer_->payload;
+    }
+
+    void then(std::function<void()> ready) override {
+        {
+            const std::lock_guard lock(mutex_);
+            if (!answer_) {
+                ready_ = std::move(ready);
+                return;
+            }
+        }
+        ready();
+    }
+
+private:
+    std::shared_ptr<replies> in_;
+    std::string correlation_id_;
+    mutable std::mutex mutex_;
+    std::condition_variable changed_;
+    std::optional<answer> answer_;
+    std::function<void()> ready_;
+};
+
+result<std::shared_ptr<detail::reply_state>> replies::expect(std::string correlation_id) {
+    auto made = std::make_shared<waiting_reply>(shared_from_this(), correlation_id);
+    const std::lock_guard lock(mutex_);  // Gone before `made` is, which takes it too.
+    if (closed_)
+        return posthorn::fail(error_code::closed, "the node has stopped; nothing can be called");
+    auto& waiting = waiting_[std::move(correlation_id)];
+    if (!waiting.expired())
+        return posthorn::fail(error_code::invalid_argument,
+                              "a call with this correlation id waits already; give each its own");
+    waiting = made;
+    return made;
+}
+
+std::shared_ptr<replies::waiting_reply> replies::take(std::string_view correlation_id) {
+    const std::lock_guard lock(mutex_);
+    const auto found = waiting_.find(correlation_id);
+    if (found == waiting_.end()) return nullptr;
+    auto waiting = found->second.lock();
+    waiting_.erase(found);
+    return waiting;
+}
+
+void replies::complete(std::string_view correlation_id, std::string payload) {
+    if (const auto waiting = take(correlation_id)) waiting->finish({std::move(payload), nullptr});
+}
+
+void replies::fail(std::string_view correlation_id, std::exception_ptr why) {
+    if (const auto waiting = take(correlation_id)) waiting->finish({{}, std::move(why)});
+}
+
+void replies::close() {
+    std::vector<std::shared_ptr<waiting_reply>> left;
+    {
+        const std::lock_guard lock(mutex_);
+        closed_ = true;
+        for (const auto& [id, waiting] : std::exchange(waiting_, {}))
+            if (auto one = waiting.lock()) left.push_back(std::move(one));
+    }
+    const auto why = std::make_exception_ptr(error(
+        error_code::closed,
+        "the node stopped before the response came; handle_response takes it after a restart"));
+    for (const auto& one : left) one->finish({{}, why});
+}
+
+void replies::forget(const std::string& correlation_id) {
+    const std::lock_guard lock(mutex_);
+    const auto found = waiting_.find(correlation_id);
+    // Another call may have taken the id since.
+    if (found != waiting_.end() && found->second.expired()) waiting_.erase(found);
+}
+
+}  // namespace posthorn

@@ -1,0 +1,43 @@
+#pragma once
+
+#include <exception>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <string_view>
+
+#include <posthorn/reply.hpp>
+
+#include "base/result.hpp"
+
+namespace posthorn {
+
+/// The calls that wait for their Responses, by correlation id.
+///
+/// Lifetime: shared with the replies it gives, which may outlive the node.
+/// Threads:  any.
+class replies : public std::enable_shared_from_this<replies> {
+public:
+    /// `error_code::invalid_argument` if a call with this correlation id waits already, `closed` if
+    /// the node has stopped.
+    result<std::shared_ptr<detail::reply_state>> expect(std::string correlation_id);
+    /// Gives a Response to the call that waits for it, if one does.
+    void complete(std::string_view correlation_id, std::string payload);
+    /// Lets the call that waits throw this, if one does.
+    void fail(std::string_view correlation_id, std::exception_ptr why);
+    /// Lets nobody wait any more.
+    void close();
+
+private:
+    class waiting_reply;
+
+    std::shared_ptr<waiting_reply> take(std::string_view correlation_id);
+    void forget(const std::string& correlation_id);
+
+    std::mutex mutex_;
+    bool closed_ = false;
+    std::map<std::string, std::weak_ptr<waiting_reply>, std::less<>> waiting_;
+};
+
+}  // namespace posthorn

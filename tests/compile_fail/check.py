@@ -1,0 +1,37 @@
+#!/usr/bin/env python3
+"""Compiles a file that must not compile, and compares the one line that its author sees.
+
+The file's first line says `// expect: posthorn: …`, the whole text of the only error.
+"""
+
+import argparse
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+ERROR = re.compile(r"(?:fatal )?error: (.*)")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--compiler", required=True)
+    parser.add_argument("--include", required=True)
+    parser.add_argument("file", type=Path)
+    options = parser.parse_args()
+    first = options.file.read_text(encoding="utf-8").splitlines()[0]
+    expected = first.removeprefix("// expect: ")
+    command = [options.compiler, "-std=c++23", "-Wall", "-Wextra", "-fsyntax-only",
+               "-I", options.include, str(options.file)]
+    run = subprocess.run(command, capture_output=True, text=True, check=False)
+    errors = [found[1] for found in map(ERROR.search, run.stderr.splitlines()) if found]
+    if run.returncode == 0:
+        sys.exit(f"{options.file.name} compiles, but was to be refused")
+    # Compilers put their own words, and the failed condition, before ours.
+    if len(errors) != 1 or not errors[0].endswith(": " + expected):
+        sys.exit(f"expected this alone:\n  {expected}\nsaw:\n  " + "\n  ".join(errors))
+    print(errors[0])
+
+
+if __name__ == "__main__":
+    main()

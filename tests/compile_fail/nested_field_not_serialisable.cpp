@@ -1,0 +1,17 @@
+// expect: posthorn: this field cannot be serialised; describe its type with POSTHORN_STRUCT or
+// POSTHORN_ENUM, or use text, numbers, bool, optional, vector, map, variant (of types with
+// different names), chrono, posthorn::uuid or posthorn::raw_json
+#include <string>
+#include <vector>
+
+#include <posthorn/proxy.hpp>
+
+struct part {
+    std::string name;
+    char letter;
+};
+POSTHORN_STRUCT(part, name, letter)
+struct order {
+    part first;
+};
+POSTHORN_SIGNAL(order, "Order", first)

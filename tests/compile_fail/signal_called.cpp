@@ -1,0 +1,11 @@
+// expect: posthorn: only a Command is answered; describe it with POSTHORN_COMMAND, or use send
+#include <string>
+#include <vector>
+
+#include <posthorn/proxy.hpp>
+
+struct hired {
+    std::string who;
+};
+POSTHORN_SIGNAL(hired, "Hired", who)
+void use(posthorn::node& node) { static_cast<void>(node.call("emp", hired{"ann"})); }
