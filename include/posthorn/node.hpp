@@ -43,6 +43,9 @@ struct node_options {
     std::string inbox_database{};
     /// Other processes write the file too, such as a producer with plain SQL: leave them room.
     bool shared = false;
+    /// Every promise is past a sync. Without it a power cut can take back what was promised, and
+    /// messages can be lost: only for data that may be.
+    bool synchronous_full = true;
     /// Where destinations are: `inprocess:` for another node of this process.
     std::map<std::string, std::string, std::less<>> routes{};
     std::string default_route{};  // For destinations without one of their own; none if empty.
@@ -229,6 +232,9 @@ public:
     /// commit is on disk. It runs on a thread of Posthorn's and must not block.
     void transaction_then(std::function<void(class transaction&)> work,
                           std::function<void(std::exception_ptr)> done);
+
+    /// Sends a dead message again, under its id, with all its retries. False if it is not dead.
+    bool requeue(const uuid& id);
 
     [[nodiscard]] node_health health() const;
     [[nodiscard]] node_stats stats() const;

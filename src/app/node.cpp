@@ -40,6 +40,8 @@ core_options core_options_of(const node_options& options) {
     core_options core{
         .database = {.path = options.database,
                      .service = options.service,
+                     .sync = options.synchronous_full ? sqlite::synchronous::full
+                                                      : sqlite::synchronous::normal,
                      .shared = options.shared},
         .sending = {.source = options.service,
                     .expires_in = options.message_ttl,
@@ -55,7 +57,7 @@ core_options core_options_of(const node_options& options) {
                 std::abort();
             },
     };
-    core.outbox.lease.owner = process_identity();
+    core.outbox.lease.owner = process_identity(options.service);
     if (!options.inbox_database.empty()) {
         core.inbox_database = core.database;
         core.inbox_database->path = options.inbox_database;
@@ -162,12 +164,13 @@ std::shared_ptr<detail::reply_state> node::post_call(detail::call_target to, std
                                                      send_options options) {
     auto expected = value_or_throw(parts_->core().expect_response(to.endpoint, options));
     auto& core = parts_->core();
-    core.submit([destination = std::string(to.destination), endpoint = std::string(to.endpoint),
-                 payload = std::move(payload), options](
-                    class transaction& tx) { tx.send(destination, endpoint, payload, options); },
-                [&core, id = options.correlation_id](std::exception_ptr failure) {
-                    if (failure) core.fail_response(id, std::move(failure));
-                });
+    core.submit_then(
+        [destination = std::string(to.destination), endpoint = std::string(to.endpoint),
+         payload = std::move(payload),
+         options](class transaction& tx) { tx.send(destination, endpoint, payload, options); },
+        [&core, id = options.correlation_id](std::exception_ptr failure) {
+            if (failure) core.fail_response(id, std::move(failure));
+        });
     return expected;
 }
 
@@ -177,7 +180,7 @@ void node::run_transaction(const std::function<void(class transaction&)>& work) 
 
 void node::transaction_then(std::function<void(class transaction&)> work,
                             std::function<void(std::exception_ptr)> done) {
-    parts_->core().submit(std::move(work), std::move(done));
+    parts_->core().submit_then(std::move(work), std::move(done));
 }
 
 uuid node::send(std::string_view destination, std::string_view endpoint, std::string_view payload,
@@ -197,6 +200,8 @@ ticket node::send(sqlite3* handle, std::string_view destination, std::string_vie
 }
 
 void node::durable(const ticket& of) { value_or_throw(parts_->core().durable(of.id)); }
+
+bool node::requeue(const uuid& id) { return value_or_throw(parts_->core().requeue(id)); }
 
 node_health node::health() const { return parts_->core().health(); }
 node_stats node::stats() const { return value_or_throw(parts_->core().stats()); }

@@ -136,6 +136,13 @@ void node_core::submit(std::function<void(transaction&)> work,
          .done = [shared](const result<>& outcome) { shared->finish(outcome); }});
 }
 
+void node_core::submit_then(std::function<void(transaction&)> work,
+                            std::function<void(std::exception_ptr)> done) {
+    submit(std::move(work), [&workers = seams_.workers, done](std::exception_ptr failure) {
+        workers.post([done, failure = std::move(failure)] { done(failure); });
+    });
+}
+
 void node_core::run(const std::function<void(transaction&)>& work) {
     value_or_throw(require_outside_unit());
     std::promise<std::exception_ptr> answer;
@@ -174,11 +181,30 @@ result<> node_core::durable(const uuid& id) {
     return synced.get_future().get();
 }
 
+result<bool> node_core::requeue(const uuid& id) {
+    POSTHORN_TRY(require_outside_unit());
+    bool requeued = false;
+    std::promise<result<>> committed;
+    store().submit({.work = [&](store_transaction& tx) -> result<> {
+                        const auto changed = tx.outbox().requeue(id);
+                        POSTHORN_TRY(changed);
+                        requeued = *changed;
+                        return {};
+                    },
+                    .done = [&](result<> outcome) { committed.set_value(std::move(outcome)); }});
+    POSTHORN_TRY(committed.get_future().get());
+    if (requeued) dispatcher().wake();
+    return requeued;
+}
+
 node_health node_core::health() const {
     node_health seen;
-    if (database_->is_stuck() || (inbox_database_ && inbox_database_->is_stuck())) {
+    if (store().has_failed() || inbox_store().has_failed() || database_->is_stuck() ||
+        (inbox_database_ && inbox_database_->is_stuck())) {
         seen.level = health_level::red;
-        seen.reasons.emplace_back("a handler or transaction is stuck; nothing can commit");
+        seen.reasons.emplace_back(
+            "nothing can commit: a handler or transaction is stuck, or the "
+            "store has stopped after a failed sync");
     }
     return seen;
 }

@@ -39,15 +39,17 @@ public:
     task<result<>> start();
     task<> stop();
 
-    /// Runs `work` in a transaction; `done` gets the exception, or null once it is on disk.
-    void submit(std::function<void(transaction&)> work,
-                std::function<void(std::exception_ptr)> done);
+    /// Runs `work` in a transaction; `done` gets the exception, or null once it is on disk. It runs
+    /// on a worker's thread: on the writer's it could make everybody wait, and wait for itself.
+    void submit_then(std::function<void(transaction&)> work,
+                     std::function<void(std::exception_ptr)> done);
     /// The same, waiting. `error_code::inside_unit` where that would wait for itself.
     void run(const std::function<void(transaction&)>& work);
     [[nodiscard]] result<message> make_message(send_request asked) const {
         return maker_.make(std::move(asked));
     }
     result<> durable(const uuid& id);
+    result<bool> requeue(const uuid& id);
 
     /// What `transaction` and `send` write to.
     [[nodiscard]] class store& store() const noexcept { return database_->store(); }
@@ -67,6 +69,9 @@ private:
     class routes;
 
     node_core(core_options options, node_seams seams);
+    /// `done` runs on the writer's thread and must not block.
+    void submit(std::function<void(transaction&)> work,
+                std::function<void(std::exception_ptr)> done);
     transactional_handler reply_handler();
 
     core_options options_;

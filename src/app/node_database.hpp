@@ -47,6 +47,7 @@ private:
     std::unique_ptr<class store> store_;
     std::unique_ptr<class dispatcher> dispatcher_;
     std::unique_ptr<watchdog> watchdog_;
+    std::unique_ptr<outbox_retention> retention_;
     std::unique_ptr<sqlite::commit_watcher> watcher_;  // None in the simulator.
 };
 

@@ -15,6 +15,7 @@
 #include "base/timer.hpp"
 #include "inbox/inbox.hpp"
 #include "outbox/outbox_options.hpp"
+#include "outbox/retention.hpp"
 #include "outbox/retry_policy.hpp"
 #include "store/message_maker.hpp"
 #include "store/sqlite/sqlite_store.hpp"
@@ -42,6 +43,7 @@ struct core_options {
     message_defaults sending;
     outbox_options outbox{};
     retry_policy retries{};
+    retention_options retention{};
     inbox_options inbox{};
     watchdog_options watchdog{};
     std::map<std::string, std::string, std::less<>> routes{};

@@ -1,6 +1,6 @@
 #include "app/process_identity.hpp"
 
-#include <array>
+#include <atomic>
 #include <filesystem>
 #include <fstream>
 #include <optional>
@@ -51,16 +51,17 @@ std::vector<std::string_view> split(std::string_view text) {
 
 }  // namespace
 
-std::string process_identity() {
+std::string process_identity(std::string_view part) {
+    static std::atomic<int> nodes = 0;
     const auto pid = std::to_string(::getpid());
-    return fmt::format("{}/{}/{}/{}/{}", machine(), boot(), pid_namespace(), pid,
-                       start_time(pid).value_or("0"));
+    return fmt::format("{}/{}/{}/{}/{}/{}-{}", machine(), boot(), pid_namespace(), pid,
+                       start_time(pid).value_or("0"), part, ++nodes);
 }
 
 bool process_is_gone(std::string_view identity) {
     const auto parts = split(identity);
-    constexpr std::size_t fields = 5;
-    if (parts.size() != fields || parts[0].empty() || parts[0] != machine()) return false;
+    constexpr std::size_t fields_min = 6;  // The last one may hold more slashes.
+    if (parts.size() < fields_min || parts[0].empty() || parts[0] != machine()) return false;
     if (parts[1] != boot()) return !parts[1].empty();
     if (parts[2].empty() || parts[2] != pid_namespace()) return false;
     return start_time(parts[3]) != parts[4];

@@ -5,9 +5,10 @@
 
 namespace posthorn {
 
-/// Names this process so that another one can tell whether it is still there: the machine's boot,
-/// the process namespace, the process id and when it started.
-[[nodiscard]] std::string process_identity();
+/// Names one run of a node so that another process can tell whether it is still there: the
+/// machine's boot, the process namespace, the process id and when it started, and what makes `part`
+/// of the process this node and not another one.
+[[nodiscard]] std::string process_identity(std::string_view part);
 
 /// True only if the named process certainly ended: a dead process of the same boot and namespace,
 /// or one of an earlier boot of the same machine.

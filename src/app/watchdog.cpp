@@ -19,6 +19,11 @@ watchdog::watchdog(const store& watched, timer& sleeper, logger& log, watchdog_o
 
 task<> watchdog::run() {
     while (co_await sleeper_.sleep_for(options_.look_interval)) {
+        if (watched_.has_failed()) {
+            stuck_ = true;
+            fail_stop_("a commit is in doubt, and what is on disk shows after a restart");
+            co_return;
+        }
         const auto age = watched_.unit_age();
         const auto state = judge_unit(age, options_);
         const auto ms = std::chrono::duration_cast<std::chrono::milliseconds>(age);

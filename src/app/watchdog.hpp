@@ -27,9 +27,9 @@ enum class unit_state : std::uint8_t { fine, stuck, hopeless };
 
 /// Watches the one thread that everything durable depends on.
 ///
-/// A unit that never ends blocks every send and every handler, and cannot be killed inside the
-/// process. So health turns red, and then the node stops, so that a supervisor starts it anew:
-/// nothing committed is lost by that.
+/// A store that has failed stays so, and a unit that never ends blocks every send and every
+/// handler, and cannot be killed inside the process. So health turns red, and then the node stops,
+/// so that a supervisor starts it anew: nothing committed is lost by that.
 ///
 /// Lifetime: `run()` once; the store outlives it.
 /// Threads:  `run()` on one; `is_stuck` from any.

@@ -11,18 +11,20 @@ namespace posthorn {
 
 // What becomes of a pending message after an attempt. The first line that fits counts.
 //
-// | the answer                   | and                       | becomes | charged | tried again |
-// |------------------------------|---------------------------|---------|---------|------------------|
-// | delivered                    |                           | sent    | no      | | | transient,
-// but a duplicate   | (it took effect before)   | sent    | no      |                  | |
-// permanent                    |                           | dead    | yes     |                  |
-// | transient                    | retries spent             | dead    | yes     | | | transient |
-// the policy gives it up    | dead    | yes     |                  | | transient | past its expiry
-// | expired | yes     |                  | | throttled or undeliverable   | past its expiry |
-// expired | no      |                  | | transient                    | | pending | yes     | as
-// the policy says | | throttled                    |                           | pending | no |
-// after retry_after | | undeliverable                |                           | pending | no |
-// after a fixed delay |
+// clang-format off
+// | the answer                 | and                     | becomes | charged | tried again         |
+// |----------------------------|-------------------------|---------|---------|---------------------|
+// | delivered                  |                         | sent    | no      |                     |
+// | transient, but a duplicate | (it took effect before) | sent    | no      |                     |
+// | permanent                  |                         | dead    | yes     |                     |
+// | transient                  | retries spent           | dead    | yes     |                     |
+// | transient                  | the policy gives it up  | dead    | yes     |                     |
+// | transient                  | past its expiry         | expired | yes     |                     |
+// | throttled, undeliverable   | past its expiry         | expired | no      |                     |
+// | transient                  |                         | pending | yes     | as the policy says  |
+// | throttled                  |                         | pending | no      | after retry_after   |
+// | undeliverable              |                         | pending | no      | after a fixed delay |
+// clang-format on
 //
 // No attempt is scheduled past the expiry: one that would be comes at the expiry, and finds the
 // message expired.

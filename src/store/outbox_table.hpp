@@ -68,6 +68,13 @@ public:
     /// number of rows changed.
     virtual result<std::int64_t> settle(std::span<const settlement> outcomes,
                                         std::int64_t epoch) = 0;
+
+    /// Makes a dead message pending again, with all its retries, due at once. False if it is not
+    /// dead, whatever the caller saw before.
+    virtual result<bool> requeue(const uuid& id) = 0;
+    /// Deletes at most `limit` messages that were sent before `before`, with their attempts; gives
+    /// their number.
+    virtual result<std::int64_t> purge_sent(wall_time before, std::size_t limit) = 0;
 };
 
 /// The outbox as readers see it: committed rows only.

@@ -69,6 +69,8 @@ public:
     /// Makes everything that is visible now survive a power cut, whoever committed it; then `done`.
     virtual void barrier(unit::done_type done) = 0;
 
+    /// Whether it has stopped for good, because a commit is in doubt. Only a restart helps.
+    [[nodiscard]] virtual bool has_failed() const = 0;
     /// How long the unit that runs now has been running; zero if none is.
     [[nodiscard]] virtual std::chrono::nanoseconds unit_age() const = 0;
 

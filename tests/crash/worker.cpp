@@ -72,7 +72,7 @@ core_options options_of(const arguments& given, const std::string& service) {
     if (const milliseconds limit(given.number("watchdog_ms", 0)); limit.count() > 0)
         made.watchdog = {.look_interval = limit / 4, .red_after = limit, .stop_after = 5 * limit};
     const milliseconds lease(given.number("lease_ms", 3'600'000));
-    made.outbox.lease = {.owner = process_identity(),
+    made.outbox.lease = {.owner = process_identity("worker"),
                          .duration = lease,
                          .beat_interval = lease / 4,
                          .look_interval = milliseconds(20)};

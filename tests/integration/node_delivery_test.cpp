@@ -198,5 +198,24 @@ TEST_F(node_delivery, holds_a_message_until_its_time) {
     EXPECT_GE(std::stoll(last("sent_at")), created + 300);
 }
 
+TEST_F(node_delivery, a_dead_message_that_a_person_requeues_is_sent_again) {
+    auto hasty = options("orders");
+    hasty.retry.retries_max = 0;
+    node orders(hasty);
+    node inventory(options("inventory"));
+    std::atomic<bool> mended = false;
+    inventory.handle("OrderApproved", [&](context&, const message&) {
+        if (!mended) throw std::runtime_error("not today");
+    });
+    inventory.start();
+    orders.start();
+    const auto id = orders.send("inventory", "OrderApproved", "{}");
+    ASSERT_TRUE(test::eventually([&] { return orders.stats().dead == 1; }));
+    mended = true;
+    EXPECT_TRUE(orders.requeue(id));
+    ASSERT_TRUE(test::eventually([&] { return orders.stats().sent == 1; }));
+    EXPECT_FALSE(orders.requeue(id));
+}
+
 }  // namespace
 }  // namespace posthorn::integration

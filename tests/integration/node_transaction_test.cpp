@@ -109,6 +109,15 @@ TEST_F(node_transaction, that_does_not_wait_tells_when_it_is_on_disk) {
     EXPECT_THROW(std::rethrow_exception(failed.get_future().get()), out_of_stock);
 }
 
+TEST_F(node_transaction, what_follows_a_commit_may_wait_for_another) {
+    std::promise<uuid> second;
+    orders.transaction_then(place, [&](const std::exception_ptr&) {
+        second.set_value(orders.send("inventory", "OrderApproved", "{}"));
+    });
+    EXPECT_FALSE(second.get_future().get().is_nil());
+    EXPECT_EQ(messages(), 2);
+}
+
 TEST_F(node_transaction, is_interrupted_when_its_sql_runs_too_long) {
     const auto for_ever =
         "WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c) SELECT count(*) FROM c";

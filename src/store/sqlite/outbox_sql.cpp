@@ -96,4 +96,24 @@ result<std::int64_t> outbox_sql::settle(std::span<const settlement> outcomes, st
     return changed;
 }
 
+result<bool> outbox_sql::requeue(const uuid& id) {
+    const reset_at_end reset(requeue_);
+    requeue_.bind(1, id);
+    auto row = requeue_.step();
+    if (!row || !*row) return row;
+    const std::int64_t seq = requeue_.integer(0);
+    POSTHORN_TRY(requeue_.step());  // To its end: only then has it done its work.
+    POSTHORN_TRY(log_->append("outbox.requeued", {seq}, time_->wall()));
+    return true;
+}
+
+result<std::int64_t> outbox_sql::purge_sent(wall_time before, std::size_t limit) {
+    for (auto* purge : {&purge_attempts_, &purge_sent_}) {
+        purge->bind(1, to_ms(before));
+        purge->bind(2, static_cast<std::int64_t>(limit));
+        POSTHORN_TRY(purge->run());
+    }
+    return sqlite3_changes64(sqlite3_db_handle(purge_sent_.handle()));
+}
+
 }  // namespace posthorn::sqlite

@@ -21,6 +21,9 @@ public:
     result<std::int64_t> insert(message body) override;
     result<std::int64_t> settle(std::span<const settlement> outcomes, std::int64_t epoch) override;
 
+    result<bool> requeue(const uuid& id) override;
+    result<std::int64_t> purge_sent(wall_time before, std::size_t limit) override;
+
     /// What the present unit inserted, for the hot path and the change log.
     std::vector<outbox_row> take_enqueued() { return std::exchange(enqueued_, {}); }
     void use_log(change_log& log) { log_ = &log; }
@@ -37,6 +40,9 @@ private:
     statement retry_;
     statement attempt_;
     statement epoch_;
+    statement requeue_;
+    statement purge_attempts_;
+    statement purge_sent_;
     std::vector<outbox_row> enqueued_;
 };
 

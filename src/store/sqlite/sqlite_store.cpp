@@ -36,6 +36,7 @@ public:
     void listen(commit_listener* listener) override { writer_->listen(listener); }
     result<bool> changed_by_others() override;
     void barrier(unit::done_type done) override;
+    [[nodiscard]] bool has_failed() const override { return writer_->has_failed(); }
     [[nodiscard]] std::chrono::nanoseconds unit_age() const override { return group_->unit_age(); }
     result<> check_integrity() override { return readers_->check(true); }
     void stop() override { writer_->stop(); }
@@ -108,7 +109,13 @@ result<std::unique_ptr<store>> sqlite_store::open(const sqlite_options& options,
     if (options.check != check_at_start::none)
         POSTHORN_TRY(made->readers_->check(options.check == check_at_start::full));
 
-    made->guard_->hold();
+    // What a killed process left in the WAL may never have reached the disk, not even by a sync to
+    // come, if one failed before. Copied into the file and synced there, it has.
+    if (made->guard_->hold() && made->group_->begin()) {
+        const auto copied = made->guard_->checkpoint();
+        made->group_->roll_back();
+        POSTHORN_TRY(copied);
+    }
     made->writer_ = std::make_unique<writer>(
         *made->database_, *made->group_, *made->guard_, seams.time, seams.writer, seams.log,
         writer_options{.shared = options.shared,

@@ -66,6 +66,9 @@ constexpr std::string_view first =
     // Due work by destination: what the dispatcher asks for, over and over.
     "CREATE INDEX IF NOT EXISTS idx_outbox_status_retry"
     " ON outbox_messages (destination, next_retry_at) WHERE status = 'Pending';"
+    // What retention deletes, oldest first; rows are added at its end.
+    "CREATE INDEX IF NOT EXISTS idx_outbox_sent ON outbox_messages (sent_at)"
+    " WHERE status = 'Sent';"
     // What waits for a person; small.
     "CREATE INDEX IF NOT EXISTS idx_outbox_closed ON outbox_messages (status, seq)"
     " WHERE status IN ('Dead', 'Expired', 'Resolved');"

@@ -39,6 +39,10 @@ public:
     /// Runs on the writer's thread between two groups.
     void post(executor::job work) { thread_.post(std::move(work)); }
     void stop();
+    [[nodiscard]] bool has_failed() const {
+        const std::scoped_lock lock(mutex_);
+        return failed_.has_value();
+    }
 
 private:
     void schedule_if_needed();
@@ -65,7 +69,7 @@ private:
     std::size_t units_now_;  // In one group; fewer in a shared file, so that the lock is soon free.
     std::chrono::nanoseconds held_{};  // The write lock, since the last gap.
 
-    std::mutex mutex_;  // For the members below.
+    mutable std::mutex mutex_;  // For the members below.
     std::deque<unit> queue_;
     std::deque<unit> lazy_;
     bool scheduled_ = false;

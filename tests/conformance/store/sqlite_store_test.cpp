@@ -201,6 +201,41 @@ std::set<std::string> kept_statements() {
     return found;
 }
 
+std::string pragma(sqlite3* handle, const std::string& name) {
+    std::string value;
+    const auto keep = [](void* to, int, char** columns, char**) {
+        *static_cast<std::string*>(to) = columns[0] == nullptr ? "" : columns[0];
+        return 0;
+    };
+    sqlite3_exec(handle, ("PRAGMA " + name).c_str(), keep, &value, nullptr);
+    return value;
+}
+
+TEST_F(sqlite_store, its_writer_has_the_settings_that_its_promises_rest_on) {
+    const auto hook = reinterpret_cast<void (*)()>(catch_connection);
+    for (const auto& [sync, number] :
+         {std::pair(sqlite::synchronous::full, "2"), std::pair(sqlite::synchronous::normal, "1")}) {
+        ASSERT_EQ(sqlite3_auto_extension(hook), SQLITE_OK);
+        caught().clear();
+        auto opened = sqlite::open({.path = path_.string(), .service = "orders", .sync = sync},
+                                   {.time = time_, .writer = writer_, .log = log_});
+        sqlite3_cancel_auto_extension(hook);
+        ASSERT_TRUE(succeeded(opened));
+        ASSERT_FALSE(caught().empty());
+        auto* const writer = caught().front();  // Opened before the readers.
+        EXPECT_EQ(pragma(writer, "journal_mode"), "wal");
+        EXPECT_EQ(pragma(writer, "synchronous"), number);
+        EXPECT_EQ(pragma(writer, "cache_size"), "-8000");
+        EXPECT_EQ(pragma(writer, "foreign_keys"), "1");
+        EXPECT_EQ(pragma(writer, "temp_store"), "2");
+        EXPECT_EQ(pragma(writer, "mmap_size"), "0");
+        EXPECT_EQ(pragma(writer, "wal_autocheckpoint"), "0");
+        EXPECT_EQ(pragma(writer, "auto_vacuum"), "2");
+        caught().clear();
+        (*opened)->stop();
+    }
+}
+
 TEST_F(sqlite_store, every_statement_it_keeps_finds_its_rows_through_an_index) {
     const auto hook = reinterpret_cast<void (*)()>(catch_connection);
     ASSERT_EQ(sqlite3_auto_extension(hook), SQLITE_OK);

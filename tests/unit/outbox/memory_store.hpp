@@ -58,6 +58,7 @@ public:
         for (auto& [seq, one] : tables.rows) one.synced = true;
         done({});
     }
+    [[nodiscard]] bool has_failed() const override { return false; }
     [[nodiscard]] std::chrono::nanoseconds unit_age() const override { return {}; }
     result<> check_integrity() override { return {}; }
     void stop() override {}

@@ -1,0 +1,37 @@
+#include "outbox/outbox_log.hpp"
+
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+namespace posthorn {
+namespace {
+
+std::vector<std::string> lines_of(log_level level) {
+    std::vector<std::string> lines;
+    logger log({.level = level, .sink = [&](std::string_view line) { lines.emplace_back(line); }},
+               [] { return wall_time{}; });
+    outbox_row row;
+    row.body.id = *uuid::parse("018f3b1c-0000-7000-8000-000000000001");
+    row.body.destination = "billing";
+    row.body.endpoint = "Charge";
+    log_enqueued(log, {row});
+    return lines;
+}
+
+TEST(outbox_log, says_what_was_enqueued_in_the_words_of_the_document) {
+    const auto lines = lines_of(log_level::info);
+    ASSERT_EQ(lines.size(), 1U);
+    EXPECT_NE(lines.front().find("[INF] Outbox: Message 018f3b1c-0000-7000-8000-000000000001 "
+                                 "enqueued for billing/Charge"),
+              std::string::npos)
+        << lines.front();
+}
+
+TEST(outbox_log, says_nothing_to_who_wants_warnings_only) {
+    EXPECT_TRUE(lines_of(log_level::warn).empty());
+}
+
+}  // namespace
+}  // namespace posthorn
