@@ -34,9 +34,7 @@ protected:
     test::temporary_directory directory;
 };
 
-TEST_F(example, 1_send_and_handle) {
-    expect_output("1_send_and_handle", "reserved: {\"orderId\": \"o1\"}\n");
-}
+TEST_F(example, 1_send_and_handle) { expect_output("1_send_and_handle", "reserved: o1\n"); }
 
 TEST_F(example, 2_transaction) {
     expect_output("2_transaction",
@@ -61,6 +59,8 @@ TEST_F(example, 3_plain_sql) {
     EXPECT_EQ(billing.lines("SELECT order_id || ' ' || cents FROM invoices ORDER BY order_id"),
               "o7 1250\no8 1250\n");
 }
+
+TEST_F(example, 4_command) { expect_output("4_command", "receipt r-o1 over 995 cents\n"); }
 
 }  // namespace
 }  // namespace posthorn
