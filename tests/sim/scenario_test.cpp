@@ -71,7 +71,7 @@ protected:
 
 TEST_F(scenario, sender_crashes_before_the_outbox_write) {
     bool committed = true;
-    sending().core().submit(
+    sending().core().submit_then(
         [&](transaction& tx) {
             append_to_chain(tx, "an order");
             tx.send("bob", "Effect", R"({"hops":0})");

@@ -171,7 +171,7 @@ void workload::submit(process& at, const std::shared_ptr<const errand>& what, bo
         then(ending::refused);
     };
     around_.book.note(at.name() + " runs " + what->tag);
-    at.core().submit(std::move(work), std::move(done));
+    at.core().submit_then(std::move(work), std::move(done));
 }
 
 }  // namespace posthorn::sim
