@@ -137,7 +137,8 @@ public:
     template <class T, class Handler>
     void handle(Handler handler) {
         if constexpr (detail::check_handler<T, Handler, context&, const T&>())
-            add_handler(std::string(endpoint_of<T>), detail::transactional<T>(std::move(handler)));
+            add_handler(std::string(endpoint_of<T>), detail::transactional<T>(std::move(handler)),
+                        false);
     }
 
     /// `handler(const T&)`, or `handler(const message&, const T&)`, likewise outside of the
@@ -146,7 +147,7 @@ public:
     void handle_external(Handler handler, external_options options = {}) {
         if constexpr (detail::check_external<T, Handler>())
             add_external_handler(std::string(endpoint_of<T>),
-                                 detail::external<T>(std::move(handler)), options);
+                                 detail::external<T>(std::move(handler)), options, false);
     }
 
     /// `handler(context&, const R&)`, or `handler(context&)` where a Command answers nothing, takes
@@ -243,10 +244,11 @@ public:
 
 private:
     void add_handler(std::string endpoint,
-                     std::function<std::string(context&, const message&)> handler);
+                     std::function<std::string(context&, const message&)> handler,
+                     bool takes_responses = true);
     void add_external_handler(std::string endpoint,
                               std::function<std::string(const message&)> handler,
-                              external_options options);
+                              external_options options, bool takes_responses = true);
     void add_response_handler(std::string endpoint,
                               std::function<std::string(context&, const message&)> handler);
     std::shared_ptr<detail::reply_state> start_call(detail::call_target to, std::string payload,

@@ -120,17 +120,20 @@ void node::wait() {
 }
 
 void node::add_handler(std::string endpoint,
-                       std::function<std::string(context&, const message&)> handler) {
+                       std::function<std::string(context&, const message&)> handler,
+                       bool takes_responses) {
     value_or_throw(parts_->core().registry().add(
-        std::move(endpoint), {.run = transactional_handler(std::move(handler))}));
+        std::move(endpoint),
+        {.run = transactional_handler(std::move(handler)), .takes_responses = takes_responses}));
 }
 
 void node::add_external_handler(std::string endpoint,
                                 std::function<std::string(const message&)> handler,
-                                external_options options) {
-    value_or_throw(parts_->core().registry().add(
-        std::move(endpoint),
-        {.run = blocking_handler(std::move(handler)), .lease = options.lease}));
+                                external_options options, bool takes_responses) {
+    value_or_throw(parts_->core().registry().add(std::move(endpoint),
+                                                 {.run = blocking_handler(std::move(handler)),
+                                                  .lease = options.lease,
+                                                  .takes_responses = takes_responses}));
 }
 
 void node::add_response_handler(std::string endpoint,

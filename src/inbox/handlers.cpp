@@ -79,6 +79,9 @@ const handler* handlers::find(const message& what) const {
     if (what.type != message_type::response) return find(what.endpoint);
     if (const auto found = responses_.find(what.endpoint); found != responses_.end())
         return &found->second;
+    if (const auto found = by_endpoint_.find(what.endpoint);
+        found != by_endpoint_.end() && found->second.takes_responses)
+        return &found->second;
     return is_empty(replies_) ? nullptr : &replies_;
 }
 

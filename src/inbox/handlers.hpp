@@ -29,6 +29,8 @@ struct handler {
     std::chrono::milliseconds limit = std::chrono::seconds{5};   // For a transactional one's SQL.
     std::chrono::milliseconds lease = std::chrono::seconds{60};  // For the claim of the others.
 
+    bool takes_responses = true;  // Those that know their message's type do not.
+
     [[nodiscard]] bool is_transactional() const {
         return std::holds_alternative<transactional_handler>(run);
     }
@@ -45,7 +47,8 @@ class handlers {
 public:
     /// `error_code::invalid_argument` if the endpoint has a handler, or if it is too late.
     result<> add(std::string endpoint, handler added);
-    /// For Responses to Commands of an endpoint; those of other endpoints go to `add_replies`.
+    /// For Responses to Commands of an endpoint. Without one they go to a handler of that endpoint
+    /// that takes them, and without that to `add_replies`.
     result<> add_response(std::string endpoint, handler added);
     void add_replies(handler added) { replies_ = std::move(added); }
     /// Gives the number under which the service's handlers are added.

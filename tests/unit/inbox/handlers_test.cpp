@@ -76,9 +76,12 @@ TEST(handlers, an_offered_service_is_complete_when_each_message_has_a_handler) {
     EXPECT_FALSE(registry.offer(emp_info));
 }
 
-TEST(handlers, gives_responses_to_none_but_their_handlers) {
+TEST(handlers, gives_responses_to_handlers_that_take_them) {
     handlers registry;
-    ASSERT_TRUE(registry.add("A", answering("command")));
+    auto typed = answering("command");
+    typed.takes_responses = false;
+    ASSERT_TRUE(registry.add("A", typed));
+    ASSERT_TRUE(registry.add("B", answering("by name")));
     message response;
     response.type = message_type::response;
     response.endpoint = "A";
@@ -86,6 +89,8 @@ TEST(handlers, gives_responses_to_none_but_their_handlers) {
     ASSERT_TRUE(registry.add_response("A", answering("response")));
     EXPECT_EQ(std::get<blocking_handler>(registry.find(response)->run)({}), "response");
     EXPECT_FALSE(registry.add_response("A", answering("again")));
+    response.endpoint = "B";
+    EXPECT_EQ(std::get<blocking_handler>(registry.find(response)->run)({}), "by name");
 }
 
 }  // namespace

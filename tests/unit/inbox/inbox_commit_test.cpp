@@ -37,7 +37,7 @@ public:
         if (failure) return done(std::unexpected(*failure));
         real_.barrier(std::move(done));
     }
-    [[nodiscard]] bool has_failed() const override { return inner_.has_failed(); }
+    [[nodiscard]] bool has_failed() const override { return real_.has_failed(); }
     std::chrono::nanoseconds unit_age() const override { return real_.unit_age(); }
     result<> check_integrity() override { return real_.check_integrity(); }
     void stop() override {}
