@@ -43,12 +43,12 @@ int main() {
     const auto directory = std::filesystem::temp_directory_path() / "posthorn-example-4";
     std::filesystem::remove_all(directory);
     std::filesystem::create_directories(directory);
-    posthorn::node shop({.service = "shop",
-                         .database = directory / "shop.db",
-                         .routes = {{"billing", "inprocess:"}}});
     posthorn::node office({.service = "billing",
                            .database = directory / "billing.db",
                            .routes = {{"shop", "inprocess:"}}});
+    posthorn::node shop({.service = "shop",
+                         .database = directory / "shop.db",
+                         .routes = {{"billing", "inprocess:"}}});
     office.transaction([](posthorn::transaction& tx) {
         tx.execute("CREATE TABLE charges (order_id TEXT, cents INTEGER)");
     });

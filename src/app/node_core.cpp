@@ -199,12 +199,12 @@ result<bool> node_core::requeue(const uuid& id) {
 
 node_health node_core::health() const {
     node_health seen;
-    if (store().has_failed() || inbox_store().has_failed() || database_->is_stuck() ||
-        (inbox_database_ && inbox_database_->is_stuck())) {
+    if (store().has_failed() || inbox_store().has_failed()) {
         seen.level = health_level::red;
-        seen.reasons.emplace_back(
-            "nothing can commit: a handler or transaction is stuck, or the "
-            "store has stopped after a failed sync");
+        seen.reasons.emplace_back("the store has stopped, because a commit is in doubt; restart");
+    } else if (database_->is_stuck() || (inbox_database_ && inbox_database_->is_stuck())) {
+        seen.level = health_level::red;
+        seen.reasons.emplace_back("a handler or transaction is stuck; nothing can commit");
     }
     return seen;
 }

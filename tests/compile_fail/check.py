@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
 """Compiles a file that must not compile, and compares the one line that its author sees.
 
-The file's first line says `// expect: posthorn: …`, the whole text of the only error.
+The file's first comment says `// expect: posthorn: …`, the whole text of the only error.
 """
 
 import argparse
+import itertools
 import re
 import subprocess
 import sys
@@ -19,8 +20,9 @@ def main():
     parser.add_argument("--include", required=True)
     parser.add_argument("file", type=Path)
     options = parser.parse_args()
-    first = options.file.read_text(encoding="utf-8").splitlines()[0]
-    expected = first.removeprefix("// expect: ")
+    lines = options.file.read_text(encoding="utf-8").splitlines()
+    comment = itertools.takewhile(lambda line: line.startswith("// "), lines)
+    expected = " ".join(line.removeprefix("// ") for line in comment).removeprefix("expect: ")
     command = [options.compiler, "-std=c++23", "-Wall", "-Wextra", "-fsyntax-only",
                "-I", options.include, str(options.file)]
     run = subprocess.run(command, capture_output=True, text=True, check=False)

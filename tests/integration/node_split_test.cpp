@@ -15,7 +15,7 @@ protected:
 };
 
 TEST_F(node_split, handlers_work_in_the_inbox_file_and_what_they_send_leaves_from_there) {
-    database(path("relay-inbox")).run("CREATE TABLE seen (payload TEXT)");
+    database(path("relay-inbox"), database::make).run("CREATE TABLE seen (payload TEXT)");
     node orders(options("orders"));
     node relay(split("relay"));
     node billing(options("billing"));

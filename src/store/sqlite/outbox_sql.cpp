@@ -32,6 +32,15 @@ result<outbox_sql> outbox_sql::open(connection& database, const clock& time) {
          {&table.attempt_,
           "INSERT INTO outbox_attempts (seq, attempt, at, error) SELECT ?1, coalesce("
           "(SELECT max(attempt) FROM outbox_attempts WHERE seq = ?1), 0) + 1, ?2, ?3"},
+         {&table.requeue_,
+          "UPDATE outbox_messages SET status = 'Pending', retry_count = 0, next_retry_at = 0"
+          " WHERE message_id = ? AND status = 'Dead' RETURNING seq"},
+         {&table.purge_attempts_,
+          "DELETE FROM outbox_attempts WHERE seq IN (SELECT seq FROM outbox_messages"
+          " WHERE status = 'Sent' AND sent_at < ? ORDER BY sent_at LIMIT ?)"},
+         {&table.purge_sent_,
+          "DELETE FROM outbox_messages WHERE seq IN (SELECT seq FROM outbox_messages"
+          " WHERE status = 'Sent' AND sent_at < ? ORDER BY sent_at LIMIT ?)"},
          {&table.epoch_, "SELECT epoch FROM posthorn_leases WHERE name = 'dispatcher'"}}));
     return table;
 }
