@@ -160,7 +160,7 @@ inline constexpr std::array enumerator_values<type_list<Items...>>{Items::value.
 #define POSTHORN_FIELD_PAIR(type, pair) POSTHORN_FIELD_NAMED(type, POSTHORN_EXPAND0 pair)
 #define POSTHORN_FIELD_NAMED(...) POSTHORN_FIELD_NAMED1(__VA_ARGS__)
 #define POSTHORN_FIELD_NAMED1(type, name, given) \
-    ::posthorn::field<&type::name, ::posthorn::detail::given_name<given>>
+    ::posthorn::field<&type::name, ::posthorn::detail::given_name<(given)>>
 
 #define POSTHORN_VALUE(type, item) POSTHORN_JOIN(POSTHORN_VALUE_, POSTHORN_KIND(item))(type, item)
 #define POSTHORN_VALUE_PLAIN(type, name) ::posthorn::enumerator<type::name, #name>
