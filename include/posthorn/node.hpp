@@ -230,7 +230,8 @@ public:
     void durable(const ticket& of);
 
     /// The same as `transaction`, without waiting: `done` gets the exception, or null once the
-    /// commit is on disk. It runs on a thread of Posthorn's and must not block.
+    /// commit is on disk. It runs on one of Posthorn's few worker threads, so it may wait, but not
+    /// for long.
     void transaction_then(std::function<void(class transaction&)> work,
                           std::function<void(std::exception_ptr)> done);
 

@@ -124,7 +124,23 @@ constexpr std::string_view first =
     " response_payload,"
     " strftime('%Y-%m-%dT%H:%M:%fZ', processed_at / 1000.0, 'unixepoch') AS processed_at,"
     " strftime('%Y-%m-%dT%H:%M:%fZ', expires_at / 1000.0, 'unixepoch') AS expires_at"
-    " FROM inbox_messages;";
+    " FROM inbox_messages;"
+
+    // The same messages under the other documents' names.
+    "CREATE VIEW IF NOT EXISTS posthorn_events AS SELECT message_id AS Id, endpoint AS EventType,"
+    " payload AS Payload, correlation_id AS CorrelationId, last_error AS Error,"
+    " retry_count AS RetryCount,"
+    " CASE status WHEN 'Sent' THEN 'Published' WHEN 'Dead' THEN 'DeadLetter' ELSE status END"
+    "  AS Status,"
+    " strftime('%Y-%m-%dT%H:%M:%fZ', created_at / 1000.0, 'unixepoch') AS CreatedAt,"
+    " strftime('%Y-%m-%dT%H:%M:%fZ', sent_at / 1000.0, 'unixepoch') AS PublishedAt"
+    " FROM outbox_messages;"
+    "CREATE VIEW IF NOT EXISTS posthorn_calls AS SELECT message_id AS CallId,"
+    " endpoint AS MethodName, payload AS Payload, retry_count AS Retries,"
+    " CASE status WHEN 'Sent' THEN 'Completed' WHEN 'Dead' THEN 'DeadLetter' ELSE status END"
+    "  AS Status,"
+    " strftime('%Y-%m-%dT%H:%M:%fZ', expires_at / 1000.0, 'unixepoch') AS ExpiresAt"
+    " FROM outbox_messages;";
 
 constexpr std::array<migration, 1> steps{{{1, first}}};
 

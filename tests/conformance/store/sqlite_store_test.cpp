@@ -201,6 +201,45 @@ std::set<std::string> kept_statements() {
     return found;
 }
 
+TEST_F(sqlite_store, its_views_show_times_as_people_write_them_and_the_other_documents_names) {
+    make(path_);
+    sqlite_connection other(path_.string(), nullptr, durability::full);
+    ASSERT_EQ(other.run("INSERT INTO outbox_messages (destination, endpoint, payload, status,"
+                        " retry_count, created_at, sent_at, expires_at) VALUES"
+                        " ('b', 'Charge', '{}', 'Sent', 2, 1771070400123, 1771070401000,"
+                        "  1771156800123), ('b', 'Charge', '{}', 'Dead', 5, 1771070400123, NULL,"
+                        "  1771156800123)"),
+              std::nullopt);
+    using row = foreign_connection::row;
+    EXPECT_EQ(other.rows("SELECT status, created_at, sent_at FROM posthorn_outbox").at(0),
+              (row{"Sent", "2026-02-14T12:00:00.123Z", "2026-02-14T12:00:01.000Z"}));
+    const auto events = other.rows(
+        "SELECT EventType, Status, RetryCount, CreatedAt, PublishedAt FROM posthorn_events");
+    EXPECT_EQ(events.at(0), (row{"Charge", "Published", "2", "2026-02-14T12:00:00.123Z",
+                                 "2026-02-14T12:00:01.000Z"}));
+    EXPECT_EQ(events.at(1).at(1), "DeadLetter");
+    const auto calls =
+        other.rows("SELECT MethodName, Status, Retries, ExpiresAt FROM posthorn_calls");
+    EXPECT_EQ(calls.at(0), (row{"Charge", "Completed", "2", "2026-02-15T12:00:00.123Z"}));
+    EXPECT_EQ(calls.at(1).at(1), "DeadLetter");
+}
+
+TEST_F(sqlite_store, its_inbox_can_be_read_by_time_range) {
+    make(path_);
+    sqlite_connection other(path_.string(), nullptr, durability::full);
+    for (const auto* at : {"1771070400000", "1771074000000", "1771077600000"})
+        ASSERT_EQ(other.run(std::string("INSERT INTO inbox_messages (source_service_id, message_id,"
+                                        " endpoint, body_hash, processed_at, expires_at) VALUES"
+                                        " ('orders', ") +
+                            at + ", 'Charge', x'00', " + at + ", 1771156800000)"),
+                  std::nullopt);
+    const auto found = other.rows(
+        "SELECT processed_at FROM posthorn_inbox WHERE processed_at >= '2026-02-14T12:30:00.000Z'"
+        " AND processed_at < '2026-02-14T13:30:00.000Z'");
+    ASSERT_EQ(found.size(), 1U);
+    EXPECT_EQ(found.front().front(), "2026-02-14T13:00:00.000Z");
+}
+
 std::string pragma(sqlite3* handle, const std::string& name) {
     std::string value;
     const auto keep = [](void* to, int, char** columns, char**) {
