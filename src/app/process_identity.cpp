@@ -61,8 +61,9 @@ std::string process_identity(std::string_view part) {
 bool process_is_gone(std::string_view identity) {
     const auto parts = split(identity);
     constexpr std::size_t fields_min = 6;  // The last one may hold more slashes.
-    if (parts.size() < fields_min || parts[0].empty() || parts[0] != machine()) return false;
-    if (parts[1] != boot()) return !parts[1].empty();
+    if (parts.size() < fields_min || parts[1].empty()) return false;
+    // Another boot of this machine, as far as it has a name, which a container often has not.
+    if (parts[1] != boot()) return !parts[0].empty() && parts[0] == machine();
     if (parts[2].empty() || parts[2] != pid_namespace()) return false;
     return start_time(parts[3]) != parts[4];
 }
