@@ -75,12 +75,19 @@ void http_server::start() { tasks_.spawn(accept()); }
 
 task<> http_server::stop(std::chrono::milliseconds patience) {
     using namespace asio::experimental::awaitable_operators;
-    if (std::exchange(stopping_, true)) co_return;
+    if (std::exchange(stopping_, true)) {
+        // Whoever asks again may destroy us when it is told, so it waits as the first one does.
+        if (stopped_) co_return;
+        const auto turn = waiting_for_stop_.emplace_back(waiter::make());
+        co_return co_await turn->wait_regardless();
+    }
     boost::system::error_code ignored;
     acceptor_.close(ignored);
     for (http_session* session : sessions_) session->finish();
     // `join` heeds no cancellation, so the whole waits until the last session has ended.
     co_await (tasks_.join() || cut_off_after(patience));
+    stopped_ = true;
+    for (const auto& one : waiting_for_stop_) one->wake();
 }
 
 task<> http_server::cut_off_after(std::chrono::milliseconds patience) {

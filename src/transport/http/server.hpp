@@ -3,6 +3,7 @@
 #include <chrono>
 #include <memory>
 #include <set>
+#include <vector>
 
 #include <boost/asio/any_io_executor.hpp>
 #include <boost/asio/ip/tcp.hpp>
@@ -12,6 +13,7 @@
 #include "base/task.hpp"
 #include "base/task_group.hpp"
 #include "base/timer.hpp"
+#include "base/waiter.hpp"
 #include "transport/host_port.hpp"
 #include "transport/http/limits.hpp"
 #include "transport/http/types.hpp"
@@ -68,6 +70,8 @@ private:
     task_group tasks_;
     std::set<http_session*> sessions_;
     bool stopping_ = false;
+    bool stopped_ = false;
+    std::vector<std::shared_ptr<waiter>> waiting_for_stop_;
 };
 
 }  // namespace posthorn
