@@ -1,8 +1,15 @@
 // Receives what `produce.sh` writes with the sqlite3 shell: any program that can INSERT can send.
+#include <cstdint>
 #include <cstdio>
-#include <future>
+#include <string>
 
 #include <posthorn/node.hpp>
+
+struct order_placed {
+    std::string order_id;
+    std::int64_t cents = 0;
+};
+POSTHORN_SIGNAL(order_placed, "OrderPlaced", order_id, cents)
 
 int main(int count, char** arguments) {
     if (count != 2) {
@@ -18,11 +25,10 @@ int main(int count, char** arguments) {
     billing.transaction([](posthorn::transaction& tx) {
         tx.execute("CREATE TABLE IF NOT EXISTS invoices (order_id TEXT, cents INTEGER)");
     });
-    billing.handle("OrderPlaced", [](posthorn::context& c, const posthorn::message& m) {
-        c.execute(
-            "INSERT INTO invoices SELECT value ->> 'orderId', value ->> 'cents' FROM json_each(?)",
-            "[" + m.payload + "]");
-        std::printf("invoiced: %s\n", m.payload.c_str());
+    billing.handle<order_placed>([](posthorn::context& c, const order_placed& m) {
+        c.execute("INSERT INTO invoices VALUES (?, ?)", m.order_id, m.cents);
+        std::printf("invoiced: %s over %lld cents\n", m.order_id.c_str(),
+                    static_cast<long long>(m.cents));
         std::fflush(stdout);
     });
     billing.start();
