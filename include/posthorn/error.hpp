@@ -43,6 +43,14 @@ enum class error_code : std::uint16_t {
     no_handler,
     body_differs,
     clock_jumped,
+    malformed_request,
+    bad_signature,
+    unreachable,
+    secret_unavailable,
+    certificate_unusable,
+    access_denied,
+    not_found,
+    state_changed,
 };
 
 /// What is known of an error code without looking at one occurrence of it.

@@ -42,6 +42,14 @@ constexpr std::array catalogue{
     error_info{no_handler, "no_handler", "the receiver has no handler for the message"},
     error_info{body_differs, "body_differs", "an id was used before for another body"},
     error_info{clock_jumped, "clock_jumped", "a clock was set, so a time cannot be judged", true},
+    error_info{malformed_request, "malformed_request", "what arrived is no message of ours"},
+    error_info{bad_signature, "bad_signature", "a request or an answer is not signed as it must be", true},
+    error_info{unreachable, "unreachable", "a peer could not be reached, or broke off", true},
+    error_info{secret_unavailable, "secret_unavailable", "a secret is missing or cannot be used"},
+    error_info{certificate_unusable, "certificate_unusable", "a TLS certificate or key cannot be used"},
+    error_info{access_denied, "access_denied", "the key given does not allow this"},
+    error_info{not_found, "not_found", "there is nothing of that name or id"},
+    error_info{state_changed, "state_changed", "it was changed since it was looked at"},
 };
 
 consteval bool in_order() {

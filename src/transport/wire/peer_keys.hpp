@@ -1,0 +1,39 @@
+#pragma once
+
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <string_view>
+
+#include "security/key_ring.hpp"
+
+namespace posthorn {
+
+/// The key ring of each peer, exchanged as a whole when the configuration is read again.
+///
+/// Threads: any.
+class peer_keys {
+public:
+    using rings = std::map<std::string, std::shared_ptr<const key_ring>, std::less<>>;
+
+    peer_keys() = default;
+    explicit peer_keys(rings of_peers) : rings_(std::move(of_peers)) {}
+
+    /// Null if there is no secret for the peer.
+    [[nodiscard]] std::shared_ptr<const key_ring> find(std::string_view peer) const {
+        const std::lock_guard lock(mutex_);
+        const auto found = rings_.find(peer);
+        return found == rings_.end() ? nullptr : found->second;
+    }
+    void replace(rings of_peers) {
+        const std::lock_guard lock(mutex_);
+        rings_ = std::move(of_peers);
+    }
+
+private:
+    mutable std::mutex mutex_;
+    rings rings_;
+};
+
+}  // namespace posthorn

@@ -1,0 +1,57 @@
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+#include "base/clock.hpp"
+#include "base/log.hpp"
+#include "transport/transport.hpp"
+#include "transport/wire/exchange.hpp"
+#include "transport/wire/peer_keys.hpp"
+
+namespace posthorn {
+
+struct wire_server_options {
+    std::string service;  // Our own id, which requests must be meant for.
+    std::size_t messages_max = 1000;
+    std::size_t requests_at_work_max = 256;
+};
+
+/// What a wire server is built from; all of it outlives it.
+struct wire_server_parts {
+    receiver& to;
+    const peer_keys& keys;
+    const clock& time;
+    logger& log;
+};
+
+struct wire_counts {
+    std::uint64_t bad_signatures = 0;
+    std::uint64_t malformed = 0;
+    std::uint64_t overloaded = 0;
+};
+
+/// Answers what comes over the wire: verifies, reads, has it taken in, signs what came of it.
+///
+/// Lifetime: outlives its requests.
+/// Threads:  any.
+/// Cancel:   as the receiver's.
+class wire_server {
+public:
+    wire_server(wire_server_parts parts, wire_server_options options);
+
+    task<wire_reply> answer(wire_request request);
+    [[nodiscard]] wire_counts counts() const;
+
+private:
+    wire_server_parts parts_;
+    wire_server_options options_;
+    std::atomic<std::size_t> at_work_ = 0;
+    std::atomic<std::uint64_t> bad_signatures_ = 0;
+    std::atomic<std::uint64_t> malformed_ = 0;
+    std::atomic<std::uint64_t> overloaded_ = 0;
+};
+
+}  // namespace posthorn
