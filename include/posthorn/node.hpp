@@ -15,6 +15,7 @@
 
 #include <posthorn/context.hpp>
 #include <posthorn/contract.hpp>
+#include <posthorn/dead_letter.hpp>
 #include <posthorn/error.hpp>
 #include <posthorn/message.hpp>
 #include <posthorn/permanent.hpp>
@@ -158,6 +159,14 @@ public:
             add_response_handler(std::string(endpoint_of<T>),
                                  detail::response_handler<T>(std::move(handler)));
     }
+
+    /// `hook(transaction&, const dead_letter&)` is told of messages whose retries are spent or that
+    /// were refused for good; `on_expired` of those that were not delivered in time. What it writes
+    /// and sends commits together with the record that it was told, so it happens once for each. If
+    /// it throws, it is told again after a while. Set before `start`; without one nothing is lost:
+    /// dead messages wait for a person.
+    void on_dead(std::function<void(class transaction&, const dead_letter&)> hook);
+    void on_expired(std::function<void(class transaction&, const dead_letter&)> hook);
 
     void start();
     void stop();

@@ -49,7 +49,8 @@ public:
     [[nodiscard]] bool is_ready() const { return state_->is_ready(); }
 
     /// Waits for the answer. `error_code::timed_out` if none comes in time: it may come later, so
-    /// `get` may be called again. `error_code::closed` if the node stops before.
+    /// `get` may be called again. `error_code::closed` if the node stops before, or
+    /// if the Command was given up; `message_expired` if it was not delivered in time.
     Response get(std::chrono::milliseconds within = std::chrono::milliseconds::max()) {
         const auto payload = state_->take(within);
         if constexpr (!std::is_void_v<Response>) return decode<Response>(payload);

@@ -142,6 +142,14 @@ void node::add_response_handler(std::string endpoint,
         std::move(endpoint), {.run = transactional_handler(std::move(handler))}));
 }
 
+void node::on_dead(std::function<void(class transaction&, const dead_letter&)> hook) {
+    parts_->core().hooks().on_dead(std::move(hook));
+}
+
+void node::on_expired(std::function<void(class transaction&, const dead_letter&)> hook) {
+    parts_->core().hooks().on_expired(std::move(hook));
+}
+
 std::size_t node::declare_offer(const detail::service_info& offered) {
     return value_or_throw(parts_->core().registry().offer(offered));
 }

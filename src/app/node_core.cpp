@@ -27,14 +27,15 @@ result<std::unique_ptr<node_core>> node_core::open(core_options options, node_se
     auto routes = routes::make(asked, with.hub);
     if (!routes) return std::unexpected(std::move(routes).error());
     made->routes_ = *std::move(routes);
-    auto database = node_database::open(asked.database, {asked, with, with.writer, *made->routes_});
+    auto database = node_database::open(asked.database,
+                                        {asked, with, with.writer, *made->routes_, made->hooks_});
     if (!database) return std::unexpected(std::move(database).error());
     made->database_ = *std::move(database);
     made->handlers_.add_replies({.run = made->reply_handler()});
     if (!asked.inbox_database) return made;
     POSTHORN_ASSERT(with.inbox_writer != nullptr);
-    auto inbox = node_database::open(*asked.inbox_database,
-                                     {asked, with, *with.inbox_writer, *made->routes_});
+    auto inbox = node_database::open(
+        *asked.inbox_database, {asked, with, *with.inbox_writer, *made->routes_, made->hooks_});
     if (!inbox) return std::unexpected(std::move(inbox).error());
     made->inbox_database_ = *std::move(inbox);
     return made;

@@ -7,6 +7,7 @@
 #include <posthorn/node.hpp>
 
 #include "app/node_database.hpp"
+#include "app/node_hooks.hpp"
 #include "app/node_options.hpp"
 #include "app/replies.hpp"
 #include "base/task_group.hpp"
@@ -28,6 +29,8 @@ public:
     node_core& operator=(const node_core&) = delete;
 
     [[nodiscard]] handlers& registry() noexcept { return handlers_; }
+    /// Before it starts: what is done about messages that were given up.
+    [[nodiscard]] node_hooks& hooks() noexcept { return hooks_; }
     /// A service that must be reachable when the node starts.
     result<> declare_use(detail::service_use use);
     /// Gives what the Response to a Command will be in, once that is sent with the options.
@@ -81,6 +84,7 @@ private:
     handlers handlers_;
     std::vector<detail::service_use> uses_;
     std::shared_ptr<replies> replies_ = std::make_shared<replies>();
+    node_hooks hooks_{maker_, *replies_};
     std::unique_ptr<routes> routes_;
     std::unique_ptr<node_database> database_;
     std::unique_ptr<node_database> inbox_database_;

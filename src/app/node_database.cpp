@@ -4,14 +4,14 @@ namespace posthorn {
 
 result<std::unique_ptr<node_database>> node_database::open(const sqlite::sqlite_options& file,
                                                            const surroundings& around) {
-    const auto& [options, with, writer, routes] = around;
+    const auto& [options, with, writer, routes, ended] = around;
     std::unique_ptr<node_database> made(new node_database);
     auto opened = sqlite::open(file, {with.clock, writer, with.log});
     if (!opened) return std::unexpected(std::move(opened).error());
     made->store_ = *std::move(opened);
     made->dispatcher_ = std::make_unique<class dispatcher>(
         dispatcher_services{*made->store_, with.readers, with.clock, with.timer, with.random,
-                            with.log, routes},
+                            with.log, routes, &ended},
         options.outbox, options.retries, options.owner_is_gone);
     made->watchdog_ = std::make_unique<watchdog>(*made->store_, with.timer, with.log,
                                                  options.watchdog, options.fail_stop);

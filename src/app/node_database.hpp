@@ -26,6 +26,7 @@ public:
         const node_seams& seams;
         executor& writer;
         route_table& routes;
+        ended_listener& ended;
     };
 
     static result<std::unique_ptr<node_database>> open(const sqlite::sqlite_options& file,

@@ -6,13 +6,21 @@
 #include "base/cancellation.hpp"
 
 namespace posthorn {
+namespace {
+
+bool is_end(const settlement& one) {
+    return one.to == outbox_status::dead || one.to == outbox_status::expired;
+}
+
+}  // namespace
 
 settler::settler(services with, settler_options options, std::int64_t epoch,
-                 std::function<void()> lost)
+                 std::function<void()> lost, std::function<void()> ended)
     : with_(with),
       options_(options),
       epoch_(epoch),
       lost_(std::move(lost)),
+      ended_(std::move(ended)),
       retry_delay_(options.retry_delay_min) {}
 
 void settler::add(settle_listener& listener, std::vector<settlement> outcomes) {
@@ -97,6 +105,7 @@ void settler::take_answers() {
 void settler::take_answer(batch what, const result<>& answer) {
     if (answer) {
         retry_delay_ = options_.retry_delay_min;
+        if (ended_ && std::ranges::any_of(*what.outcomes, is_end)) ended_();
         return finish(what);
     }
     if (answer.error().code() == error_code::lease_lost) {

@@ -49,7 +49,9 @@ public:
         logger& log;
     };
 
-    settler(services with, settler_options options, std::int64_t epoch, std::function<void()> lost);
+    /// `ended` is called when messages that were given up are on disk as such.
+    settler(services with, settler_options options, std::int64_t epoch, std::function<void()> lost,
+            std::function<void()> ended = {});
 
     void add(settle_listener& listener, std::vector<settlement> outcomes);
     task<> run();
@@ -86,6 +88,7 @@ private:
     settler_options options_;
     std::int64_t epoch_;
     std::function<void()> lost_;
+    std::function<void()> ended_;
     std::shared_ptr<answers> answers_ = std::make_shared<answers>();
     std::map<std::uint64_t, batch> submitted_;  // By the number of the submission.
     std::vector<batch> failed_;                 // To be submitted again at `retry_at_`.

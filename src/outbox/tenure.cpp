@@ -10,8 +10,12 @@ tenure::tenure(const surroundings& around, std::int64_t epoch)
     : around_(around),
       epoch_(epoch),
       agenda_(around.options.agenda_times_max),
-      settler_({around.with.store, around.with.clock, around.with.timer, around.with.log},
-               around.options.settler, epoch, [this] { around_.refused(epoch_); }),
+      teller_({around.with.store, around.with.readers, around.with.timer, around.with.log},
+              around.with.ended),
+      settler_(
+          {around.with.store, around.with.clock, around.with.timer, around.with.log},
+          around.options.settler, epoch, [this] { around_.refused(epoch_); },
+          [this] { teller_.look(); }),
       batches_(around.where),
       lanes_(make_lane_services()),
       sweeper_(make_sweeper_services()) {}
@@ -57,6 +61,7 @@ task<> tenure::run() {
     around_.guard.distrust();
     intake.spawn(take_hot_rows());
     intake.spawn(sweeper_.run());
+    intake.spawn(teller_.run());
 
     co_await ending_.wait();
     around_.hot.close();

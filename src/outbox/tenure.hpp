@@ -6,6 +6,7 @@
 
 #include "base/executor.hpp"
 #include "base/task_group.hpp"
+#include "outbox/ended_teller.hpp"
 #include "outbox/hand_over.hpp"
 #include "outbox/lane_set.hpp"
 #include "outbox/sweeper.hpp"
@@ -21,6 +22,7 @@ struct dispatcher_services {
     random_source& random;
     logger& log;
     route_table& routes;
+    ended_listener* ended = nullptr;  // Told of messages that were given up, if there is one.
 };
 
 /// One holding of the dispatcher's lease: hot path, cold path, lanes and settler under one epoch.
@@ -65,6 +67,7 @@ private:
     agenda agenda_;
     bell ending_;
     bell batch_ended_;
+    ended_teller teller_;
     settler settler_;
     task_group batches_;
     lane_set lanes_;

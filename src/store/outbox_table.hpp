@@ -46,6 +46,13 @@ struct outbox_page {
     std::vector<bad_row> bad;  // Written by hand or by a plain-SQL producer; to be buried.
 };
 
+/// A message that was given up and that nobody has been told of yet.
+struct ended_row {
+    outbox_row row;
+    outbox_status status = outbox_status::dead;  // Or expired.
+    std::string error{};                         // The last one; empty if there was none.
+};
+
 struct outbox_counts {
     std::int64_t pending = 0;
     std::int64_t sent = 0;
@@ -72,6 +79,9 @@ public:
     /// Makes a dead message pending again, with all its retries, due at once. False if it is not
     /// dead, whatever the caller saw before.
     virtual result<bool> requeue(const uuid& id) = 0;
+    /// Records that the end of a message was told; false if it was before, or if the message lives
+    /// again, so that there is nothing to tell.
+    virtual result<bool> tell_ended(std::int64_t seq) = 0;
     /// Deletes at most `limit` messages that were sent before `before`, with their attempts; gives
     /// their number.
     virtual result<std::int64_t> purge_sent(wall_time before, std::size_t limit) = 0;
@@ -92,6 +102,9 @@ public:
     virtual result<std::optional<outbox_row>> find(const uuid& id) = 0;
     virtual result<std::optional<outbox_status>> status(const uuid& id) = 0;
     virtual result<outbox_counts> counts() = 0;
+    /// Messages after `seq` whose end nobody was told of, in order, at most `limit`. Of a row that
+    /// is no message, as much as can be read.
+    virtual result<std::vector<ended_row>> ended(std::int64_t after_seq, std::size_t limit) = 0;
 };
 
 }  // namespace posthorn

@@ -68,6 +68,20 @@ result<outbox_row> read_row(const statement& row, const std::string& source) {
     return read;
 }
 
+// Enough to tell people of a row that is no message.
+outbox_row read_what_can_be(const statement& row, const std::string& source) {
+    outbox_row read;
+    read.seq = row.integer(0);
+    read.body.source = source;
+    read.body.id = uuid::parse(row.text(1)).value_or(uuid{});
+    read.body.destination = row.text(3);
+    read.body.endpoint = row.text(4);
+    read.body.payload = row.text(5);
+    read.body.content_type = row.text(6);
+    read.attempts = row.get<std::int32_t>(19);
+    return read;
+}
+
 }  // namespace
 
 result<outbox_reading> outbox_reading::open(connection& database, std::string source,
@@ -90,7 +104,11 @@ result<outbox_reading> outbox_reading::open(connection& database, std::string so
          {&reading.find_,
           "SELECT " POSTHORN_OUTBOX_COLUMNS " FROM outbox_messages WHERE message_id = ?"},
          {&reading.status_, "SELECT status FROM outbox_messages WHERE message_id = ?"},
-         {&reading.counts_, "SELECT status, count(*) FROM outbox_messages GROUP BY status"}}));
+         {&reading.counts_, "SELECT status, count(*) FROM outbox_messages GROUP BY status"},
+         {&reading.ended_, "SELECT " POSTHORN_OUTBOX_COLUMNS
+                           ", status, last_error FROM outbox_ended CROSS JOIN outbox_messages"
+                           " USING (seq) WHERE outbox_ended.seq > ? ORDER BY outbox_ended.seq"
+                           " LIMIT ?"}}));
     return reading;
 }
 
@@ -168,6 +186,23 @@ result<outbox_counts> outbox_reading::counts() {
             case outbox_status::expired: counts.expired = number; break;
             case outbox_status::resolved: counts.resolved = number; break;
         }
+    }
+}
+
+result<std::vector<ended_row>> outbox_reading::ended(std::int64_t after_seq, std::size_t limit) {
+    const reset_at_end reset(ended_);
+    ended_.bind(1, after_seq);
+    ended_.bind(2, static_cast<std::int64_t>(limit));
+    std::vector<ended_row> rows;
+    for (;;) {
+        auto more = ended_.step();
+        if (!more) return std::unexpected(std::move(more).error());
+        if (!*more) return rows;
+        auto row = read_row(ended_, source_);
+        rows.push_back(
+            {.row = row ? *std::move(row) : read_what_can_be(ended_, source_),
+             .status = parse_outbox_status(ended_.text(20)).value_or(outbox_status::dead),
+             .error = std::string(ended_.text(21))});
     }
 }
 

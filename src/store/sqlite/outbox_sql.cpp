@@ -35,6 +35,10 @@ result<outbox_sql> outbox_sql::open(connection& database, const clock& time) {
          {&table.requeue_,
           "UPDATE outbox_messages SET status = 'Pending', retry_count = 0, next_retry_at = 0"
           " WHERE message_id = ? AND status = 'Dead' RETURNING seq"},
+         {&table.end_, "INSERT OR IGNORE INTO outbox_ended (seq) VALUES (?)"},
+         {&table.told_, "DELETE FROM outbox_ended WHERE seq = ?"},
+         {&table.is_ended_,
+          "SELECT 1 FROM outbox_messages WHERE seq = ? AND status IN ('Dead', 'Expired')"},
          {&table.purge_attempts_,
           "DELETE FROM outbox_attempts WHERE seq IN (SELECT seq FROM outbox_messages"
           " WHERE status = 'Sent' AND sent_at < ? ORDER BY sent_at LIMIT ?)"},
@@ -92,6 +96,10 @@ result<std::int64_t> outbox_sql::settle(std::span<const settlement> outcomes, st
         if (sqlite3_changes(database) == 0) continue;  // A person was quicker.
         ++changed;
         settled[static_cast<std::size_t>(outcome.to)].push_back(outcome.seq);
+        if (outcome.to == outbox_status::dead || outcome.to == outbox_status::expired) {
+            end_.bind(1, outcome.seq);
+            POSTHORN_TRY(end_.run());
+        }
         if (!outcome.charged || outcome.error.empty()) continue;
         attempt_.bind(1, outcome.seq);
         attempt_.bind(2, to_ms(outcome.at));
@@ -114,6 +122,15 @@ result<bool> outbox_sql::requeue(const uuid& id) {
     POSTHORN_TRY(requeue_.step());  // To its end: only then has it done its work.
     POSTHORN_TRY(log_->append("outbox.requeued", {seq}, time_->wall()));
     return true;
+}
+
+result<bool> outbox_sql::tell_ended(std::int64_t seq) {
+    told_.bind(1, seq);
+    POSTHORN_TRY(told_.run());
+    if (sqlite3_changes(sqlite3_db_handle(told_.handle())) == 0) return false;
+    const reset_at_end reset(is_ended_);
+    is_ended_.bind(1, seq);
+    return is_ended_.step();
 }
 
 result<std::int64_t> outbox_sql::purge_sent(wall_time before, std::size_t limit) {

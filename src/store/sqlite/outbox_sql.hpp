@@ -22,6 +22,7 @@ public:
     result<std::int64_t> settle(std::span<const settlement> outcomes, std::int64_t epoch) override;
 
     result<bool> requeue(const uuid& id) override;
+    result<bool> tell_ended(std::int64_t seq) override;
     result<std::int64_t> purge_sent(wall_time before, std::size_t limit) override;
 
     /// What the present unit inserted, for the hot path and the change log.
@@ -41,6 +42,9 @@ private:
     statement attempt_;
     statement epoch_;
     statement requeue_;
+    statement end_;
+    statement told_;
+    statement is_ended_;
     statement purge_attempts_;
     statement purge_sent_;
     std::vector<outbox_row> enqueued_;
@@ -61,6 +65,7 @@ public:
     result<std::optional<outbox_row>> find(const uuid& id) override;
     result<std::optional<outbox_status>> status(const uuid& id) override;
     result<outbox_counts> counts() override;
+    result<std::vector<ended_row>> ended(std::int64_t after_seq, std::size_t limit) override;
 
 private:
     std::string source_;
@@ -71,6 +76,7 @@ private:
     statement find_;
     statement status_;
     statement counts_;
+    statement ended_;
 };
 
 }  // namespace posthorn::sqlite

@@ -142,7 +142,11 @@ constexpr std::string_view first =
     " strftime('%Y-%m-%dT%H:%M:%fZ', expires_at / 1000.0, 'unixepoch') AS ExpiresAt"
     " FROM outbox_messages;";
 
-constexpr std::array<migration, 1> steps{{{1, first}}};
+// Messages that were given up and whose end is still to be told to the application.
+constexpr std::string_view second =
+    "CREATE TABLE IF NOT EXISTS outbox_ended (seq INTEGER PRIMARY KEY);";
+
+constexpr std::array<migration, 2> steps{{{1, first}, {2, second}}};
 
 }  // namespace
 

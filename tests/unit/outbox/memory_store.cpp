@@ -31,6 +31,7 @@ public:
 
     result<std::int64_t> insert(message) override { return not_here(); }
     result<bool> requeue(const uuid&) override { return false; }
+    result<bool> tell_ended(std::int64_t) override { return false; }
     result<std::int64_t> purge_sent(wall_time, std::size_t) override { return 0; }
     result<std::int64_t> settle(std::span<const settlement> outcomes, std::int64_t epoch) override {
         if (epoch != tables_.epoch) return fail(error_code::lease_lost, "the epoch is over");
@@ -119,6 +120,7 @@ public:
     result<std::optional<outbox_row>> find(const uuid&) override { return not_here(); }
     result<std::optional<outbox_status>> status(const uuid&) override { return not_here(); }
     result<outbox_counts> counts() override { return not_here(); }
+    result<std::vector<ended_row>> ended(std::int64_t, std::size_t) override { return not_here(); }
 
 private:
     static bool is_due(const memory_row& one, wall_time now) {
