@@ -1,0 +1,113 @@
+#include "security/signature.hpp"
+
+#include <algorithm>
+
+#include <openssl/crypto.h>
+
+#include "base/base64.hpp"
+#include "security/hex.hpp"
+#include "security/hmac.hpp"
+
+namespace posthorn {
+namespace {
+
+constexpr std::string_view scheme = "v2";
+constexpr std::string_view domain = "posthorn-v2\n";
+constexpr std::size_t service_size_max = 255;
+
+/// A field as its length in decimal, a colon, its bytes and a comma: no two lists of fields give
+/// the same text.
+void append_netstring(std::string& out, std::string_view field) {
+    fmt::format_to(std::back_inserter(out), "{}:{},", field.size(), field);
+}
+
+std::string text_of(const signature_headers& headers, const signed_content& what) {
+    std::string text;
+    text.reserve(512);
+    text += domain;
+    append_netstring(text, headers.key);
+    append_netstring(text, what.is_answer() ? "answer" : "request");
+    append_netstring(text, headers.source);
+    append_netstring(text, headers.destination);
+    append_netstring(text, what.path);
+    append_netstring(text, headers.timestamp);
+    append_netstring(text, what.content_type);
+    append_netstring(text, to_hex(sha256_of({what.body})));
+    if (what.is_answer()) {
+        append_netstring(text, what.request_hmac);
+        append_netstring(text, fmt::format_int(what.status).c_str());
+    }
+    return text;
+}
+
+bool is_service_id(std::string_view id) {
+    return !id.empty() && id.size() <= service_size_max &&
+           std::ranges::all_of(id, [](char c) { return c > ' ' && c < 0x7f; });
+}
+
+result<> check_time(std::string_view written, wall_time now) {
+    const auto at = written.ends_with('Z') ? parse_iso8601(written) : std::nullopt;
+    if (!at)
+        return fail(error_code::bad_signature, "rf-timestamp is no time in UTC that ends in Z");
+    if (*at < now - signature_window || *at > now + signature_window)
+        return fail(error_code::bad_signature,
+                    "rf-timestamp is more than five minutes off; set both clocks right");
+    return {};
+}
+
+result<> check_pair(const signed_pair& who, const signature_headers& claimed) {
+    if (!is_service_id(claimed.source) || claimed.source != who.source)
+        return fail(error_code::bad_signature, "rf-source is not the service that it must be from");
+    if (!is_service_id(claimed.destination) || claimed.destination != who.destination)
+        return fail(error_code::bad_signature,
+                    "rf-destination is another service; correct the route or the service id");
+    return {};
+}
+
+// The time it takes tells nothing of where the two differ.
+bool is_same(const sha256_digest& right, const std::vector<std::byte>& given) {
+    return given.size() == right.size() &&
+           CRYPTO_memcmp(right.data(), given.data(), right.size()) == 0;
+}
+
+}  // namespace
+
+result<signature_headers> sign(const key_ring& keys, const signed_pair& who,
+                               const signed_content& what, wall_time now) {
+    const auto* key = keys.signer(now);
+    if (key == nullptr || key->value.empty())
+        return fail(error_code::secret_unavailable,
+                    "no key for {} to {} is in force; add one, or mend the dates of those there",
+                    who.source, who.destination);
+    signature_headers made{.scheme = std::string(scheme),
+                           .key = key->id,
+                           .source = std::string(who.source),
+                           .destination = std::string(who.destination),
+                           .timestamp = to_iso8601(now),
+                           .hmac = {}};
+    made.hmac = encode_base64(hmac_of(key->value, text_of(made, what)));
+    return made;
+}
+
+result<> verify(const key_ring& keys, const signed_pair& who, const signature_headers& claimed,
+                const signed_content& what, wall_time now) {
+    if (claimed.scheme.empty() && claimed.hmac.empty())
+        return fail(error_code::bad_signature, "it is not signed");
+    if (claimed.scheme != scheme)
+        return fail(error_code::bad_signature, "rf-scheme is not {}", scheme);
+    POSTHORN_TRY(check_pair(who, claimed));
+    POSTHORN_TRY(check_time(claimed.timestamp, now));
+    const auto* key = keys.find(claimed.key, now);
+    if (key == nullptr || key->value.empty())
+        return fail(error_code::bad_signature,
+                    "rf-key is no key that counts for {}; it is unknown, revoked or past its date",
+                    who.source);
+    const auto given = decode_base64(claimed.hmac);
+    if (!given) return fail(error_code::bad_signature, "rf-hmac is not base64");
+    if (!is_same(hmac_of(key->value, text_of(claimed, what)), *given))
+        return fail(error_code::bad_signature,
+                    "rf-hmac is not that of what came; the secrets differ, or it was changed");
+    return {};
+}
+
+}  // namespace posthorn
