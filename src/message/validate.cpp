@@ -32,14 +32,6 @@ result<> check_text(const text_field& field) {
     return {};
 }
 
-bool is_json(std::string_view content_type) {
-    const auto media = content_type.substr(0, content_type.find(';'));
-    constexpr std::string_view json = "application/json";
-    const auto same = [](char a, char b) { return (a >= 'A' && a <= 'Z' ? a + 32 : a) == b; };
-    const auto end = media.find_last_not_of(' ');
-    return std::ranges::equal(media.substr(0, end + 1), json, same);
-}
-
 result<> check_size(std::string_view name, std::size_t size, std::size_t size_max) {
     if (size <= size_max) return {};
     return fail(error_code::message_too_large,
@@ -48,11 +40,8 @@ result<> check_size(std::string_view name, std::size_t size, std::size_t size_ma
                 name, size, size_max);
 }
 
-result<> check_content(const message& what, const message_limits& limits) {
-    POSTHORN_TRY(
-        check_size("contents of the payload", what.payload.size(), limits.payload_size_max));
-    POSTHORN_TRY(check_size("headers", what.headers.size(), limits.headers_size_max));
-    if (is_json(what.content_type))
+result<> check_json_of(const message& what) {
+    if (is_json_type(what.content_type))
         if (const auto checked = check_json(what.payload); !checked)
             return fail(error_code::invalid_payload,
                         "the payload says it is application/json, but {}; mend it or give its "
@@ -67,7 +56,15 @@ result<> check_content(const message& what, const message_limits& limits) {
 
 }  // namespace
 
-result<> validate(const message& what, const message_limits& limits) {
+bool is_json_type(std::string_view content_type) noexcept {
+    const auto media = content_type.substr(0, content_type.find(';'));
+    constexpr std::string_view json = "application/json";
+    const auto same = [](char a, char b) { return (a >= 'A' && a <= 'Z' ? a + 32 : a) == b; };
+    const auto end = media.find_last_not_of(' ');
+    return std::ranges::equal(media.substr(0, end + 1), json, same);
+}
+
+result<> validate_outside(const message& what, const message_limits& limits) {
     const text_field fields[] = {
         {"source", what.source, limits.name_size_max, true},
         {"destination", what.destination, limits.name_size_max, true},
@@ -80,13 +77,20 @@ result<> validate(const message& what, const message_limits& limits) {
     };
     for (const auto& field : fields) POSTHORN_TRY(check_text(field));
     if (what.id.is_nil()) return fail(error_code::invalid_argument, "the nil id names no message");
+    POSTHORN_TRY(
+        check_size("contents of the payload", what.payload.size(), limits.payload_size_max));
+    return check_size("headers", what.headers.size(), limits.headers_size_max);
+}
+
+result<> validate(const message& what, const message_limits& limits) {
+    POSTHORN_TRY(validate_outside(what, limits));
     if (what.expires_at <= what.created_at)
         return fail(error_code::invalid_argument,
                     "the message would expire before it is sent; give it a longer time to live");
     if (what.max_retries < retry_for_ever)
         return fail(error_code::invalid_argument, "max_retries is {}; -1 means for ever",
                     what.max_retries);
-    return check_content(what, limits);
+    return check_json_of(what);
 }
 
 }  // namespace posthorn

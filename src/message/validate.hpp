@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <string_view>
 
 #include <posthorn/message.hpp>
 
@@ -14,6 +15,12 @@ struct message_limits {
     std::size_t name_size_max = 255;   // Source, destination, endpoint, content type.
     std::size_t text_size_max = 1024;  // Correlation id, tenant, order and dedupe key.
 };
+
+/// Whether the content type says JSON, with parameters or without.
+[[nodiscard]] bool is_json_type(std::string_view content_type) noexcept;
+
+/// Names, texts and sizes alone: for messages whose JSON was checked when they were read.
+[[nodiscard]] result<> validate_outside(const message& what, const message_limits& limits);
 
 /// Whether a message can be carried and taken in as it is: `error_code::invalid_argument`,
 /// `message_too_large` or `invalid_payload` if not. Errors name the field and quote no content.
