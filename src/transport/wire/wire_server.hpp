@@ -3,12 +3,17 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
+#include <vector>
 
 #include "base/clock.hpp"
 #include "base/log.hpp"
+#include "message/validate.hpp"
+#include "message/wire/answer.hpp"
 #include "transport/transport.hpp"
 #include "transport/wire/exchange.hpp"
+#include "transport/wire/line_gate.hpp"
 #include "transport/wire/peer_keys.hpp"
 
 namespace posthorn {
@@ -17,6 +22,8 @@ struct wire_server_options {
     std::string service;  // Our own id, which requests must be meant for.
     std::size_t messages_max = 1000;
     std::size_t requests_at_work_max = 256;
+    std::size_t answer_payload_bytes_max = std::size_t{2} << 20;  // Of a batch; see `shorten`.
+    message_limits limits{};
 };
 
 /// What a wire server is built from; all of it outlives it.
@@ -46,8 +53,21 @@ public:
     [[nodiscard]] wire_counts counts() const;
 
 private:
+    using read_messages = std::vector<result<message>>;
+
+    [[nodiscard]] result<> check(const wire_request& request, const key_ring* keys) const;
+    [[nodiscard]] result<read_messages> read(const wire_request& request) const;
+    task<std::vector<wire_answer>> take_in(const read_messages& read);
+    void shorten(std::vector<wire_answer>& answers) const;
+
+    [[nodiscard]] wire_reply distrust(const wire_request& request, std::optional<uuid> id,
+                                      const error& why);
+    [[nodiscard]] wire_reply shed(const wire_request& request, const key_ring* keys);
+    void seal(wire_reply& reply, const wire_request& request, const key_ring& keys);
+
     wire_server_parts parts_;
     wire_server_options options_;
+    line_gate distrusted_lines_{20};
     std::atomic<std::size_t> at_work_ = 0;
     std::atomic<std::uint64_t> bad_signatures_ = 0;
     std::atomic<std::uint64_t> malformed_ = 0;

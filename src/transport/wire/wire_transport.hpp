@@ -1,8 +1,11 @@
 #pragma once
 
+#include <atomic>
+#include <chrono>
 #include <cstddef>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "base/clock.hpp"
 #include "transport/transport.hpp"
@@ -15,6 +18,7 @@ struct wire_transport_options {
     std::string source;                                  // Our own id.
     std::string destination;                             // The peer's, by which its keys are found.
     std::size_t batch_bytes_max = std::size_t{1} << 20;  // Of a body; larger ones are split.
+    std::size_t batch_messages_max = 1000;               // More are split too.
     std::chrono::milliseconds batch_recheck = std::chrono::minutes{5};  // For peers without it.
 };
 
@@ -22,7 +26,7 @@ struct wire_transport_options {
 /// answers.
 ///
 /// Lifetime: keys and clock outlive it.
-/// Threads:  the network executor.
+/// Threads:  any that the channel allows.
 /// Cancel:   as every transport's.
 class wire_transport final : public transport {
 public:
@@ -32,11 +36,27 @@ public:
     task<std::vector<delivery>> deliver(message_batch batch) override;
 
 private:
+    struct parcel;
+    struct believed;
+    using answers = std::vector<delivery>;
+
+    [[nodiscard]] parcel pack(const message_batch& batch, std::size_t from, bool many) const;
+    [[nodiscard]] bool may_batch() const;
+
+    // Each adds an answer for every message it had, and returns false if the way is broken, so that
+    // there is no use in going on.
+    task<bool> send_all(const message_batch& batch, answers& to);
+    task<bool> send_one(const message& what, std::string body, answers& to);
+    task<bool> send_many(const message_batch& batch, parcel packed, answers& to);
+    task<bool> send_singly(const message_batch& batch, std::size_t from, std::size_t count,
+                           answers& to);
+    task<believed> exchange(wire_request request);
+
     std::unique_ptr<wire_channel> channel_;
     const peer_keys& keys_;
     const clock& time_;
     wire_transport_options options_;
-    steady_time asks_for_batches_again_{};
+    std::atomic<steady_time> batches_again_at_{};  // Until then the peer is taken to lack them.
 };
 
 }  // namespace posthorn

@@ -1,0 +1,234 @@
+#include "transport/wire/wire_transport.hpp"
+
+#include <exception>
+#include <optional>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "base/assert.hpp"
+#include "message/wire/answer.hpp"
+#include "message/wire/envelope.hpp"
+#include "transport/wire/peek.hpp"
+#include "transport/wire/status.hpp"
+
+namespace posthorn {
+namespace {
+
+constexpr std::string_view batch_head = R"({"messages":[)";
+constexpr std::string_view batch_tail = "]}";
+
+delivery failed(const error& why) {
+    return {.what = outcome::transient, .error = fmt::format("{}: {}", why.name(), why.what())};
+}
+
+delivery without_secret(const error& why) {
+    return {.what = outcome::undeliverable,
+            .error = fmt::format("{}: {}", why.name(), why.what()),
+            .code = why.code()};
+}
+
+/// Whether the results are those of the messages asked about, in their order.
+bool fits(const std::vector<wire_answer>& results, const message_batch& batch, std::size_t from,
+          std::size_t count) {
+    if (results.size() != count) return false;
+    for (std::size_t i = 0; i < count; ++i)
+        if (results[i].id && *results[i].id != batch[from + i]->id) return false;
+    return true;
+}
+
+}  // namespace
+
+/// Messages of a batch, one after another, written out as one body.
+struct wire_transport::parcel {
+    std::size_t from = 0;
+    std::size_t count = 0;
+    std::string body{};
+    std::optional<delivery> refused{};  // The first cannot be written out, and is all there is.
+};
+
+/// A reply and whether to believe it; or why there is none to look at.
+struct wire_transport::believed {
+    std::optional<delivery> failure{};  // For every message of the request.
+    bool broken = false;                // The way, so that others will fare no better.
+    wire_reply reply{};
+    std::optional<error> distrust{};
+};
+
+wire_transport::wire_transport(std::unique_ptr<wire_channel> channel, const peer_keys& keys,
+                               const clock& time, wire_transport_options options)
+    : channel_(std::move(channel)), keys_(keys), time_(time), options_(std::move(options)) {
+    POSTHORN_ASSERT(channel_ != nullptr);
+    POSTHORN_ASSERT(options_.batch_messages_max > 0);
+}
+
+task<std::vector<delivery>> wire_transport::deliver(message_batch batch) {
+    answers given;
+    given.reserve(batch.size());
+    delivery rest{.what = outcome::transient, .error = "the peer gave no answer"};
+    try {
+        if (!co_await send_all(batch, given) && !given.empty()) rest = given.back();
+    } catch (const error& why) {
+        rest = failed(why);
+    } catch (const std::exception& why) {
+        rest.error = why.what();
+    }
+    POSTHORN_ASSERT(given.size() <= batch.size());
+    given.resize(batch.size(), rest);
+    co_return given;
+}
+
+bool wire_transport::may_batch() const { return time_.steady() >= batches_again_at_.load(); }
+
+task<bool> wire_transport::send_all(const message_batch& batch, answers& to) {
+    while (to.size() < batch.size()) {
+        auto packed = pack(batch, to.size(), may_batch());
+        bool is_open = true;
+        if (packed.refused)
+            to.push_back(*std::move(packed.refused));
+        else if (packed.count == 1)
+            is_open = co_await send_one(*batch[packed.from], std::move(packed.body), to);
+        else
+            is_open = co_await send_many(batch, std::move(packed), to);
+        if (!is_open) co_return false;
+    }
+    co_return true;
+}
+
+wire_transport::parcel wire_transport::pack(const message_batch& batch, std::size_t from,
+                                            bool many) const {
+    parcel packed{.from = from};
+    packed.body = batch_head;
+    const auto count_max = many ? options_.batch_messages_max : 1;
+    const auto left = batch.size() - from;
+    while (packed.count < std::min(count_max, left)) {
+        const auto before = packed.body.size();
+        if (packed.count > 0) packed.body += ',';
+        try {
+            append_envelope(packed.body, *batch[from + packed.count]);
+        } catch (const error& why) {
+            packed.body.resize(before);
+            if (packed.count > 0) break;  // It begins the next parcel, and is refused there.
+            packed.refused = failed(why);
+            packed.refused->what = outcome::permanent;
+            return packed;
+        }
+        if (packed.count > 0 && packed.body.size() + batch_tail.size() > options_.batch_bytes_max) {
+            packed.body.resize(before);
+            break;
+        }
+        ++packed.count;
+    }
+    if (packed.count == 1)
+        packed.body.erase(0, batch_head.size());
+    else
+        packed.body += batch_tail;
+    return packed;
+}
+
+task<bool> wire_transport::send_one(const message& what, std::string body, answers& to) {
+    auto got = co_await exchange({.path = std::string(receive_path),
+                                  .traceparent = traceparent_of(what.headers),
+                                  .body = std::move(body)});
+    if (got.failure) {
+        to.push_back(*std::move(got.failure));
+        co_return !got.broken;
+    }
+    if (got.distrust) {
+        to.push_back(from_unsigned(got.reply, *got.distrust));
+        co_return true;
+    }
+    auto said = read_answer(got.reply.body);
+    if (said) {
+        said->status = got.reply.status;
+        to.push_back(from_wire(*std::move(said), got.reply.retry_after));
+    } else {
+        to.push_back(failed(said.error()));
+    }
+    co_return true;
+}
+
+task<bool> wire_transport::send_many(const message_batch& batch, parcel packed, answers& to) {
+    const auto from = packed.from;
+    const auto count = packed.count;
+    auto got = co_await exchange(
+        {.path = std::string(receive_batch_path), .body = std::move(packed.body)});
+    const auto all = [&](const delivery& what) { to.insert(to.end(), count, what); };
+    if (got.failure) {
+        all(*got.failure);
+        co_return !got.broken;
+    }
+    const auto& reply = got.reply;
+    if (lacks_batches(reply)) {
+        batches_again_at_ = time_.steady() + options_.batch_recheck;
+        co_return co_await send_singly(batch, from, count, to);
+    }
+    if (got.distrust) {
+        // A limit of the peer's that is smaller than ours: alone they may fit.
+        if (reply.status == 413) co_return co_await send_singly(batch, from, count, to);
+        all(from_unsigned(reply, *got.distrust));
+        co_return true;
+    }
+    if (reply.status != 200) {
+        auto said = read_answer(reply.body);
+        if (said) said->status = reply.status;
+        const auto what = said ? from_wire(*said, reply.retry_after) : failed(said.error());
+        // One of them is at fault, and the others are not buried with it.
+        if (what.what == outcome::permanent) co_return co_await send_singly(batch, from, count, to);
+        all(what);
+        co_return true;
+    }
+    auto results = read_answers(reply.body);
+    if (!results) {
+        all(failed(results.error()));
+    } else if (!fits(*results, batch, from, count)) {
+        all(failed(error(error_code::malformed_request,
+                         "the answer to a batch has other results than the batch has messages")));
+    } else {
+        for (auto& one : *results) to.push_back(from_wire(std::move(one)));
+    }
+    co_return true;
+}
+
+task<bool> wire_transport::send_singly(const message_batch& batch, std::size_t from,
+                                       std::size_t count, answers& to) {
+    for (auto i = from; i < from + count; ++i) {
+        auto packed = pack(batch, i, false);
+        if (!co_await send_one(*batch[i], std::move(packed.body), to)) co_return false;
+    }
+    co_return true;
+}
+
+task<wire_transport::believed> wire_transport::exchange(wire_request request) {
+    // Found anew each time, and signed anew: keys change, and old signatures grow too old.
+    const auto keys = keys_.find(options_.destination);
+    const signed_content sent{
+        .path = request.path, .content_type = request.content_type, .body = request.body};
+    auto made =
+        keys ? sign(*keys, {options_.source, options_.destination}, sent, time_.wall())
+             : fail(error_code::secret_unavailable,
+                    "there is no secret for {}; add one that both share", options_.destination);
+    if (!made) co_return believed{.failure = without_secret(made.error()), .broken = true};
+    const auto path = request.path;
+    const auto hmac = made->hmac;
+    request.signature = *std::move(made);
+
+    auto reply = co_await channel_->exchange(std::move(request));
+    if (!reply) co_return believed{.failure = failed(reply.error()), .broken = true};
+    believed got{.reply = *std::move(reply)};
+    if (got.reply.status < 100 || got.reply.status > 599) {  // Zero would be taken for a request.
+        got.distrust = error(error_code::bad_signature, "its status is none");
+        co_return got;
+    }
+    const auto checked = verify(*keys, {options_.destination, options_.source}, got.reply.signature,
+                                {.path = path,
+                                 .content_type = got.reply.content_type,
+                                 .body = got.reply.body,
+                                 .request_hmac = hmac,
+                                 .status = got.reply.status},
+                                time_.wall());
+    if (!checked) got.distrust = checked.error();
+    co_return got;
+}
+
+}  // namespace posthorn
