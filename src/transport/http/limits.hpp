@@ -7,7 +7,8 @@ namespace posthorn {
 
 /// Bounds on everything a peer controls.
 struct http_limits {
-    std::size_t body_bytes_max = std::size_t{1024} * 1024;  // Beyond: 413.
+    /// A payload of 1 MiB and what surrounds it; beyond: 413.
+    std::size_t body_bytes_max = std::size_t{1024 + 64} * 1024;
     std::size_t header_bytes_max =
         std::size_t{16} * 1024;          // Request line and headers; beyond: 431.
     std::size_t connections_max = 1024;  // Beyond: 503 and closed.

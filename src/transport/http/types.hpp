@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -38,6 +39,9 @@ struct http_request {
     std::string query;   // What followed the question mark.
     http_headers headers;
     std::string body;
+    /// What stood for each `{name}` of the route, percent-decoded; filled by the router.
+    std::map<std::string, std::string, std::less<>> parameters{};
+    std::string peer{};  // The address that it came from, without the port; empty if not known.
 };
 
 /// The server adds the length and whether the connection stays.
@@ -63,5 +67,11 @@ struct http_target {
 };
 /// Nothing if the target names no path.
 [[nodiscard]] std::optional<http_target> split_target(std::string_view target);
+
+/// `a%20b` as `a b`; nothing if a percent sign is not followed by two hexadecimal digits.
+[[nodiscard]] std::optional<std::string> percent_decode(std::string_view text);
+
+/// Whether a request's `peer` is this very machine.
+[[nodiscard]] bool is_loopback(std::string_view peer);
 
 }  // namespace posthorn

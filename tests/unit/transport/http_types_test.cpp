@@ -28,5 +28,20 @@ TEST(split_target, refuses_what_names_no_path) {
         EXPECT_EQ(split_target(target), std::nullopt) << target;
 }
 
+TEST(percent_decode, gives_bytes_for_hexadecimal_digits_of_either_case) {
+    EXPECT_EQ(percent_decode("a%20b%2fc%2F+"), "a b/c/+");
+    EXPECT_EQ(percent_decode(""), "");
+    EXPECT_EQ(percent_decode("%00"), std::string(1, '\0'));
+    for (const std::string_view text : {"%", "%4", "%4g", "%g4", "a%", "%+1", "%%41"})
+        EXPECT_EQ(percent_decode(text), std::nullopt) << text;
+}
+
+TEST(is_loopback, holds_for_this_machine_only) {
+    for (const std::string_view peer : {"127.0.0.1", "127.9.9.9", "::1"})
+        EXPECT_TRUE(is_loopback(peer)) << peer;
+    for (const std::string_view peer : {"", "localhost", "10.0.0.1", "::2", "127.0.0.1:80"})
+        EXPECT_FALSE(is_loopback(peer)) << peer;
+}
+
 }  // namespace
 }  // namespace posthorn
