@@ -1,5 +1,7 @@
 #include "transport/http/server.hpp"
 
+#include <algorithm>
+
 #include <boost/asio/as_tuple.hpp>
 #include <boost/asio/experimental/awaitable_operators.hpp>
 #include <boost/asio/use_awaitable.hpp>
@@ -108,29 +110,47 @@ task<> http_server::accept() {
             parts_.log.warn("Cannot accept on {Address}: {Reason}",
                             {{"Address", to_string(address_)}, {"Reason", failure.message()}});
             if (!co_await parts_.time.sleep_for(accept_pause)) break;
-        } else if (tasks_.size() > parts_.limits.connections_max) {  // We are one of the tasks.
-            turn_away(socket);
         } else {
-            tasks_.spawn(serve(std::move(socket)));
+            admit(std::move(socket));
         }
     }
 }
 
-task<> http_server::serve(tcp::socket socket) {
+void http_server::admit(tcp::socket socket) {
+    // Nothing can be said in clear where TLS is spoken; closing must do.
+    if (sessions_.size() >= parts_.limits.connections_max && !make_room())
+        return parts_.tls == nullptr ? turn_away(socket) : void();
     boost::system::error_code ignored;
     socket.set_option(tcp::no_delay(true), ignored);
-    http_session session(std::move(socket), parts_.handler, parts_.limits, parts_.log);
-    sessions_.insert(&session);
-    // The stop may have come between accepting and getting here.
-    if (stopping_) session.finish();
+    http_stream stream(http_stream::tcp_stream(std::move(socket)),
+                       parts_.tls == nullptr ? nullptr : parts_.tls->current());
+    auto session = std::make_unique<http_session>(std::move(stream), parts_.handler, parts_.limits,
+                                                  parts_.log);
+    sessions_.push_back(session.get());
+    tasks_.spawn(serve(std::move(session)));
+}
+
+// Ends the oldest of those connections that have shown least; false if all have proved themselves.
+bool http_server::make_room() {
+    const auto least = std::ranges::min_element(
+        sessions_, {}, [](const http_session* each) { return each->seen(); });
+    if (least == sessions_.end() || (*least)->seen() == http_session::standing::sent_request)
+        return false;
+    http_session* const slow = *least;
+    sessions_.erase(least);
+    slow->abort();
+    return true;
+}
+
+task<> http_server::serve(std::unique_ptr<http_session> session) {
     try {
-        co_await session.run();
+        co_await session->run();
     } catch (const std::exception& failure) {
         // One connection's trouble, such as a response that cannot be written, is not the server's.
         parts_.log.error("A connection to {Address} failed: {Reason}",
                          {{"Address", to_string(address_)}, {"Reason", failure.what()}});
     }
-    sessions_.erase(&session);
+    sessions_.remove(session.get());
 }
 
 }  // namespace posthorn

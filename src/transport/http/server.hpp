@@ -1,8 +1,8 @@
 #pragma once
 
 #include <chrono>
+#include <list>
 #include <memory>
-#include <set>
 #include <vector>
 
 #include <boost/asio/any_io_executor.hpp>
@@ -16,6 +16,7 @@
 #include "base/waiter.hpp"
 #include "transport/host_port.hpp"
 #include "transport/http/limits.hpp"
+#include "transport/http/tls.hpp"
 #include "transport/http/types.hpp"
 
 namespace posthorn {
@@ -29,9 +30,14 @@ struct http_server_parts {
     logger& log;
     http_handler handler;  // What it uses outlives the server.
     http_limits limits = {};
+    const tls_server* tls = nullptr;  // Plain HTTP if null; outlives the server.
 };
 
 /// Listens on one address and speaks HTTP/1.1 with whoever connects.
+///
+/// When it has all the connections that it may have, the oldest of those that have not sent a whole
+/// request gives way to a new one, so that peers that are slow on purpose keep nobody out; if each
+/// has sent one, the new one is turned away with 503.
 ///
 /// Lifetime: `listen`, `start` once, destroy after `stop` returned; `stop` may be left out where
 ///           `start` was.
@@ -61,14 +67,16 @@ private:
                 host_port address);
 
     task<> accept();
-    task<> serve(boost::asio::ip::tcp::socket socket);
+    void admit(boost::asio::ip::tcp::socket socket);
+    bool make_room();
+    task<> serve(std::unique_ptr<http_session> session);
     task<> cut_off_after(std::chrono::milliseconds patience);
 
     http_server_parts parts_;
     boost::asio::ip::tcp::acceptor acceptor_;
     host_port address_;
     task_group tasks_;
-    std::set<http_session*> sessions_;
+    std::list<http_session*> sessions_;  // The oldest first, without those that gave way.
     bool stopping_ = false;
     bool stopped_ = false;
     std::vector<std::shared_ptr<waiter>> waiting_for_stop_;

@@ -43,6 +43,17 @@ std::optional<http_response> refusal_for(const boost::system::error_code& failur
     return std::nullopt;
 }
 
+// Empty where the peer is gone already.
+std::string address_of(const asio::ip::tcp::socket& socket) {
+    boost::system::error_code failure;
+    const auto address = socket.remote_endpoint(failure).address();
+    if (failure) return {};
+    // A socket of IPv6 that takes IPv4 too shows those peers inside an address of its own kind.
+    if (address.is_v6() && address.to_v6().is_v4_mapped())
+        return asio::ip::make_address_v4(asio::ip::v4_mapped, address.to_v6()).to_string();
+    return address.to_string();
+}
+
 template <class Message>
 http_request take_request(Message&& message, const http_target& target) {
     http_request request;
@@ -67,11 +78,20 @@ http::response<Body> make_message(const http_response& response, unsigned versio
 
 }  // namespace
 
-http_session::http_session(asio::ip::tcp::socket socket, const http_handler& handler,
+http_session::http_session(http_stream stream, const http_handler& handler,
                            const http_limits& limits, logger& log)
-    : stream_(std::move(socket)), handler_(handler), limits_(limits), log_(log) {}
+    : stream_(std::move(stream)),
+      peer_(address_of(stream_.tcp().socket())),
+      handler_(handler),
+      limits_(limits),
+      log_(log) {}
 
 task<> http_session::run() {
+    if (const auto failure = co_await agree_on_tls()) {
+        log_.debug("No TLS with {Peer}: {Reason}",
+                   {{"Peer", peer_}, {"Reason", failure.message()}});
+        co_return stream_.close();
+    }
     while (co_await begin_request()) {
         auto outgoing = co_await converse();
         if (!outgoing) break;
@@ -94,6 +114,15 @@ void http_session::finish() {
 void http_session::abort() {
     finishing_ = true;
     stream_.close();
+}
+
+task<boost::system::error_code> http_session::agree_on_tls() {
+    if (finishing_) co_return asio::error::operation_aborted;
+    idle_ = true;
+    stream_.expires_after(limits_.header_timeout);
+    const auto failure = co_await stream_.accept_tls();
+    idle_ = false;
+    co_return failure;
 }
 
 // Waits for the first byte, which tells an idle connection from a slow request.
@@ -130,7 +159,9 @@ task<std::optional<http_session::exchange>> http_session::converse() {
         co_return outgoing;
     }
     outgoing.keep_alive = message.keep_alive();
-    outgoing.response = co_await answer(take_request(std::move(message), *target));
+    auto request = take_request(std::move(message), *target);
+    request.peer = peer_;
+    outgoing.response = co_await answer(std::move(request));
     co_return outgoing;
 }
 
@@ -141,6 +172,7 @@ task<boost::system::error_code> http_session::read(parser& incoming) {
     const auto [in_header, header_bytes] =
         co_await http::async_read_header(stream_, buffer_, incoming, as_result);
     if (in_header) co_return in_header;
+    if (seen_ == standing::unknown) seen_ = standing::sent_headers;
     stream_.expires_after(limits_.idle_timeout);
     if (boost::beast::iequals(incoming.get()[http::field::expect], "100-continue")) {
         http::response<http::empty_body> go_on(http::status::continue_, 11);
@@ -149,6 +181,7 @@ task<boost::system::error_code> http_session::read(parser& incoming) {
     }
     const auto [in_body, body_bytes] =
         co_await http::async_read(stream_, buffer_, incoming, as_result);
+    if (!in_body) seen_ = standing::sent_request;
     co_return in_body;
 }
 
@@ -183,13 +216,13 @@ task<bool> http_session::write(exchange outgoing) {
 }
 
 task<> http_session::linger() {
-    boost::system::error_code ignored;
-    stream_.socket().shutdown(asio::ip::tcp::socket::shutdown_send, ignored);
+    stream_.expires_after(linger_timeout);
+    co_await stream_.end_writing();
     stream_.expires_after(linger_timeout);
     buffer_.clear();
     for (std::size_t dropped = 0; dropped < linger_bytes_max;) {
         const auto [failure, bytes] =
-            co_await stream_.async_read_some(buffer_.prepare(first_read_bytes), as_result);
+            co_await stream_.tcp().async_read_some(buffer_.prepare(first_read_bytes), as_result);
         if (failure) co_return;
         dropped += bytes;
     }

@@ -2,23 +2,21 @@
 
 #include <optional>
 
-#include <boost/asio/ip/tcp.hpp>
 #include <boost/beast/core/flat_buffer.hpp>
-#include <boost/beast/core/tcp_stream.hpp>
 #include <boost/beast/http/parser.hpp>
 #include <boost/beast/http/string_body.hpp>
 
 #include "base/log.hpp"
 #include "base/task.hpp"
 #include "transport/http/limits.hpp"
+#include "transport/http/stream.hpp"
 #include "transport/http/types.hpp"
 
 namespace posthorn {
 
 /// One connection: reads requests one after the other, has each answered, writes the responses.
 ///
-/// Its time-outs are those of the socket itself and so belong to the network seam; a connection
-/// that exceeds one is closed without a word.
+/// A connection that exceeds one of its time-outs is closed without a word.
 ///
 /// Lifetime: construct, `run()` once, destroy after it returns. Handler, limits and log
 ///           outlive it.
@@ -26,10 +24,14 @@ namespace posthorn {
 /// Cancel:   `finish` answers what has begun, `abort` does not.
 class http_session {
 public:
-    http_session(boost::asio::ip::tcp::socket socket, const http_handler& handler,
-                 const http_limits& limits, logger& log);
+    /// How much a peer has shown of itself; who has shown least is the first to be spared.
+    enum class standing : std::uint8_t { unknown, sent_headers, sent_request };
+
+    http_session(http_stream stream, const http_handler& handler, const http_limits& limits,
+                 logger& log);
 
     task<> run();
+    [[nodiscard]] standing seen() const noexcept { return seen_; }
     /// Ends after the request in flight, at once if there is none.
     void finish();
     void abort();
@@ -43,6 +45,7 @@ private:
         unsigned version = 11;
     };
 
+    task<boost::system::error_code> agree_on_tls();
     task<bool> begin_request();
     task<std::optional<exchange>> converse();
     task<boost::system::error_code> read(parser& incoming);
@@ -50,13 +53,15 @@ private:
     task<bool> write(exchange outgoing);
     task<> linger();
 
-    boost::beast::tcp_stream stream_;
+    http_stream stream_;
+    std::string peer_;
     boost::beast::flat_buffer buffer_;
     const http_handler& handler_;
     const http_limits& limits_;
     logger& log_;
+    standing seen_ = standing::unknown;
     bool fresh_ = true;  // No request has come yet.
-    bool idle_ = false;  // Between requests, so that finishing loses nothing.
+    bool idle_ = false;  // No request has begun, so that finishing loses nothing.
     bool finishing_ = false;
 };
 

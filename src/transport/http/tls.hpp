@@ -1,0 +1,53 @@
+#pragma once
+
+#include <memory>
+#include <mutex>
+#include <string>
+
+#include "base/clock.hpp"
+#include "base/result.hpp"
+
+namespace boost::asio::ssl {
+class context;
+}
+
+namespace posthorn {
+
+using tls_context = boost::asio::ssl::context;
+
+/// Where a server's certificate lies, both in PEM.
+struct tls_files {
+    std::string certificate;  // The service's own first, then those that vouch for it.
+    std::string key;          // Of the first; without a pass phrase.
+};
+
+/// What a server shows to whoever connects; TLS 1.3 only.
+///
+/// Lifetime: outlives the servers that use it; a connection keeps the certificate it began with.
+/// Threads:  any.
+class tls_server {
+public:
+    /// Fails with `certificate_unusable`, naming the file and what to do about it. The clock tells
+    /// whether the certificate is valid, and outlives the server.
+    static result<std::unique_ptr<tls_server>> load(tls_files files, const clock& time);
+
+    /// Reads the files again, for new connections. If that fails, the old certificate stays.
+    result<> reload();
+    /// For the next connection.
+    [[nodiscard]] std::shared_ptr<tls_context> current() const;
+
+private:
+    tls_server(tls_files files, const clock& time, std::shared_ptr<tls_context> context)
+        : files_(std::move(files)), time_(time), context_(std::move(context)) {}
+
+    tls_files files_;
+    const clock& time_;
+    mutable std::mutex mutex_;
+    std::shared_ptr<tls_context> context_;
+};
+
+/// Whom a client trusts: the authorities in a file of PEM, or the system's if none is named.
+/// TLS 1.3 only; connections check the host's name too. Fails with `certificate_unusable`.
+[[nodiscard]] result<std::shared_ptr<tls_context>> make_tls_client(const std::string& authorities);
+
+}  // namespace posthorn
