@@ -22,10 +22,11 @@ inline std::vector<std::string> read_corpus(const std::filesystem::path& folder)
     return texts;
 }
 
-/// Changes, drops, doubles or swaps in pieces, as a fuzzer does.
+/// Changes, drops, doubles or swaps in pieces, as a fuzzer does. Inserts characters of `likely`.
 class mutator {
 public:
-    explicit mutator(std::uint64_t seed) : engine_(seed) {}
+    explicit mutator(std::uint64_t seed, std::string likely = "{}[]\",:\\-0eEtfn.")
+        : engine_(seed), likely_(std::move(likely)) {}
 
     std::string mutate(std::string text, const std::string& other) {
         for (auto left = below(5) + 1; left > 0 && !text.empty(); --left) {
@@ -35,7 +36,7 @@ public:
                 case 0: text[at] = static_cast<char>(below(256)); break;
                 case 1: text.erase(at, size); break;
                 case 2: text.insert(at, text.substr(at, size)); break;
-                case 3: text.insert(at, 1, "{}[]\",:\\-0eEtfn."[below(16)]); break;
+                case 3: text.insert(at, 1, likely_[below(likely_.size())]); break;
                 default:
                     if (!other.empty())
                         text.replace(at, size, other.substr(below(other.size()), 16));
@@ -49,6 +50,7 @@ public:
 
 private:
     std::mt19937_64 engine_;
+    std::string likely_;
 };
 
 }  // namespace posthorn

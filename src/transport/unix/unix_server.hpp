@@ -1,0 +1,81 @@
+#pragma once
+
+#include <chrono>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include <boost/asio/any_io_executor.hpp>
+#include <boost/asio/local/stream_protocol.hpp>
+
+#include "base/log.hpp"
+#include "base/result.hpp"
+#include "base/task.hpp"
+#include "base/task_group.hpp"
+#include "base/timer.hpp"
+#include "base/waiter.hpp"
+#include "transport/http/limits.hpp"
+#include "transport/unix/socket_place.hpp"
+#include "transport/unix/unix_session.hpp"
+
+namespace posthorn {
+
+/// What a Unix socket server is built from.
+struct unix_server_parts {
+    boost::asio::any_io_executor where;  // One thread or a strand.
+    timer& time;                         // Outlives the server, as does the log.
+    logger& log;
+    wire_handler handler;  // What it uses outlives the server.
+    http_limits limits = {};
+    std::size_t requests_max = 64;  // At once on one connection; beyond, it is not read.
+};
+
+/// Listens on a path and speaks frames with whoever connects and is of a trusted user.
+///
+/// Lifetime: `listen`, `start` once, destroy after `stop` returned; `stop` may be left out where
+///           `start` was.
+/// Threads:  every member but `listen` and `path` runs on the executor given.
+/// Cancel:   `stop` accepts nothing more, closes idle connections, lets requests in flight finish
+///           for as long as it is told, then cuts the rest off and waits for their handlers.
+class unix_server {
+public:
+    /// Binds; fails with `address_unavailable`, naming the path and what to do.
+    static result<std::unique_ptr<unix_server>> listen(const std::string& path,
+                                                       unix_server_parts parts);
+    ~unix_server();
+    unix_server(const unix_server&) = delete;
+    unix_server& operator=(const unix_server&) = delete;
+
+    [[nodiscard]] const std::string& path() const noexcept { return path_; }
+
+    void start();
+    /// Twice is safe: a second call waits for the first.
+    task<> stop(std::chrono::milliseconds patience);
+    /// Ends the patience of a `stop` under way.
+    void cut_off();
+
+private:
+    using protocol = boost::asio::local::stream_protocol;
+
+    unix_server(unix_server_parts parts, socket_place place, protocol::acceptor acceptor);
+
+    task<> accept();
+    task<> serve(protocol::socket socket);
+    task<> tell_the_time();
+    task<> cut_off_after(std::chrono::milliseconds patience);
+
+    unix_server_parts parts_;
+    std::optional<socket_place> place_;
+    std::string path_;
+    protocol::acceptor acceptor_;
+    task_group tasks_;  // Accepting, and the connections.
+    task_group watch_;  // Their time-outs.
+    std::set<unix_session*> sessions_;
+    bool stopping_ = false;
+    bool stopped_ = false;
+    std::vector<std::shared_ptr<waiter>> waiting_for_stop_;
+};
+
+}  // namespace posthorn
