@@ -1,57 +1,110 @@
 #pragma once
 
-#include <cstdint>
+#include <chrono>
 #include <filesystem>
+#include <functional>
 #include <map>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
-#include <variant>
 #include <vector>
 
+#include "app/config_value.hpp"
+#include "app/settings.hpp"
 #include "base/log.hpp"
 #include "base/result.hpp"
+#include "store/sqlite/sqlite_store.hpp"
 #include "transport/host_port.hpp"
 
 namespace posthorn {
 
 /// Everything a node is told; each member's initial value is its documented default.
 ///
-/// A new key is a member here and a line in the table of config.cpp.
+/// A new key is a member here and a line in the table of config_keys.cpp. Sections in which people
+/// choose the names are read by a file each: config_routes.cpp, config_secrets.cpp and so on.
 struct config {
     struct {
         std::string id = "posthorn";
     } service;
     struct {
-        host_port http{"127.0.0.1", 7400};
-        host_port admin{"127.0.0.1", 7401};
+        database_url url{"data/{service}.db"};
+        std::optional<database_url> inbox_url;
+        sqlite::synchronous synchronous = sqlite::synchronous::full;
+        bool shared = true;
+    } store;
+    struct {
+        std::optional<host_port> http = host_port{"127.0.0.1", 7400};
+        std::optional<host_port> admin = host_port{"127.0.0.1", 7401};
+        std::filesystem::path unix_socket;  // None if empty.
     } listen;
+    struct {
+        std::filesystem::path certificate;  // Plain HTTP if empty.
+        std::filesystem::path key;
+        std::filesystem::path authority;
+    } tls;
+    struct {
+        std::chrono::milliseconds poll_interval = std::chrono::seconds{1};
+        std::int64_t max_retries = 5;
+        std::chrono::milliseconds message_ttl = std::chrono::hours{24};
+        std::chrono::milliseconds retry_delay_base = std::chrono::seconds{2};
+        std::chrono::milliseconds retry_delay_max = std::chrono::minutes{5};
+        std::chrono::milliseconds jitter_max{500};
+        std::int64_t batch_size = 50;
+        std::chrono::milliseconds sent_retention = std::chrono::days{7};
+        std::chrono::milliseconds drain_timeout = std::chrono::seconds{10};
+    } outbox;
+    struct {
+        std::chrono::milliseconds retention = std::chrono::hours{48};
+        std::chrono::milliseconds cleanup_interval = std::chrono::minutes{5};
+    } inbox;
+    struct {
+        std::vector<admin_key_setting> keys;
+    } admin;
+    struct {
+        byte_size body{(std::size_t{1024} + 64) * 1024};
+        byte_size headers{std::size_t{16} * 1024};
+        std::int64_t messages_in_batch = 1000;
+        std::int64_t connections = 1024;
+        std::int64_t requests_at_work = 256;
+        std::chrono::milliseconds header_timeout = std::chrono::seconds{10};
+        std::chrono::milliseconds idle_timeout = std::chrono::seconds{60};
+        byte_size answer{std::size_t{4} * 1024 * 1024};
+    } limits;
     struct {
         log_level level = log_level::info;
         log_format format = log_format::text;
     } log;
 
+    std::map<std::string, route_setting, std::less<>> routes;
+    std::optional<route_setting> default_route;
+    std::map<std::string, std::vector<secret_setting>, std::less<>> secrets;
+    std::map<std::string, handler_setting, std::less<>> handlers;
+
+    /// The folder of the file, which relative paths begin at; empty for the current one.
+    std::filesystem::path folder;
     /// Where each key was set, such as `posthorn.toml:3`; keys that hold their default are missing.
     std::map<std::string, std::string, std::less<>> origins;
-};
 
-/// A value as it was written, before its key says what it means. The last alternative is the kind
-/// of something that no key takes, such as an array.
-struct config_other {
-    std::string kind;
+    /// A path as the configuration means it.
+    [[nodiscard]] std::string path_of(const std::filesystem::path& written) const;
+    /// The database, `{service}` replaced.
+    [[nodiscard]] std::string path_of(const database_url& url) const;
+    [[nodiscard]] std::string origin_of(std::string_view key) const;  // "default" if not set.
 };
-using config_value = std::variant<std::string, std::int64_t, double, bool, config_other>;
 
 /// One key, for those who list them: `posthorn config show`, the documentation, the tests.
 struct config_entry {
-    std::string_view key;  // section.name
+    std::string key;  // section.name
     std::string_view type;
     std::string_view doc;
-    std::string value;
+    std::string value;   // Secrets are left out.
     std::string origin;  // "default", or as in `config::origins`.
 };
 
+/// The keys with fixed names.
 [[nodiscard]] std::span<const std::string_view> config_keys();
+/// The fixed keys, then what the file adds under names of its own choice.
 [[nodiscard]] std::vector<config_entry> list_config(const config& settings);
 
 /// Sets one key. `origin` says where the value was written and begins the message of a failure,
@@ -62,6 +115,9 @@ result<> set_config(config& settings, std::string_view key, const config_value& 
 /// The same failure for a section that does not exist.
 [[nodiscard]] error unknown_section(std::string_view section, std::string_view origin);
 [[nodiscard]] bool is_config_section(std::string_view section);
+
+/// What no single key shows: values out of their range, or that need another one.
+[[nodiscard]] result<> check_config(const config& settings);
 
 /// Reads a TOML file over the defaults. All that is wrong with it comes in one message, a line
 /// each, in the order of the file.

@@ -9,24 +9,48 @@
 namespace posthorn {
 namespace {
 
-std::string kind_of(const toml::node& node) {
-    if (node.is_array()) return "an array";
-    if (node.is_table()) return "a table";
-    return "a date or time";
-}
+/// Makes values of a parsed file, each with its line.
+class value_maker {
+public:
+    explicit value_maker(std::string_view name) : name_(name) {}
 
-config_value value_of(const toml::node& node) {
-    if (const auto* text = node.as_string()) return text->get();
-    if (const auto* number = node.as_integer()) return number->get();
-    if (const auto* number = node.as_floating_point()) return number->get();
-    if (const auto* truth = node.as_boolean()) return truth->get();
-    return config_other{kind_of(node)};
-}
+    [[nodiscard]] std::string origin(std::uint32_t line) const {
+        return fmt::format("{}:{}", name_, line);
+    }
+
+    [[nodiscard]] config_value value_of(const toml::node& node) const {
+        if (const auto* text = node.as_string()) return text->get();
+        if (const auto* number = node.as_integer()) return number->get();
+        if (const auto* number = node.as_floating_point()) return number->get();
+        if (const auto* truth = node.as_boolean()) return truth->get();
+        if (const auto* list = node.as_array()) return list_of(*list);
+        if (const auto* table = node.as_table()) return fields_of(*table);
+        return config_other{"a date or time"};
+    }
+
+private:
+    [[nodiscard]] config_list list_of(const toml::array& array) const {
+        config_list list;
+        for (const auto& each : array)
+            list.items.push_back({"", origin(each.source().begin.line), value_of(each)});
+        return list;
+    }
+
+    [[nodiscard]] config_fields fields_of(const toml::table& table) const {
+        config_fields fields;
+        for (const auto& [key, each] : table)
+            fields.items.push_back(
+                {std::string(key.str()), origin(key.source().begin.line), value_of(each)});
+        return fields;
+    }
+
+    std::string_view name_;
+};
 
 /// Carries a parsed file over into a config and collects what does not fit.
 class reader {
 public:
-    reader(config& settings, std::string_view name) : settings_(settings), name_(name) {}
+    reader(config& settings, std::string_view name) : settings_(settings), make_(name) {}
 
     void read(const toml::table& root) {
         for (const auto& [key, node] : root) read_section(key.str(), node);
@@ -46,9 +70,9 @@ private:
         if (!table)
             note(line, fmt::format("{}: '{}' stands outside a section; write it below one such as "
                                    "[service]",
-                                   origin(line), section));
+                                   make_.origin(line), section));
         else if (!is_config_section(section))
-            note(line, unknown_section(section, origin(line)).what());
+            note(line, unknown_section(section, make_.origin(line)).what());
         else
             for (const auto& [key, value] : *table) read_key(section, key, value);
     }
@@ -56,18 +80,14 @@ private:
     void read_key(std::string_view section, const toml::key& key, const toml::node& node) {
         const auto line = key.source().begin.line;
         const auto set = set_config(settings_, fmt::format("{}.{}", section, key.str()),
-                                    value_of(node), origin(line));
+                                    make_.value_of(node), make_.origin(line));
         if (!set) note(line, set.error().what());
-    }
-
-    [[nodiscard]] std::string origin(std::uint32_t line) const {
-        return fmt::format("{}:{}", name_, line);
     }
 
     void note(std::uint32_t line, std::string text) { problems_.emplace(line, std::move(text)); }
 
     config& settings_;
-    std::string_view name_;
+    value_maker make_;
     std::multimap<std::uint32_t, std::string> problems_;  // By line.
 };
 
@@ -84,6 +104,7 @@ result<config> parse_config(std::string_view text, std::string_view name) {
                     failure.source().begin.line, failure.description());
     }
     POSTHORN_TRY(std::move(fill).outcome());
+    POSTHORN_TRY(check_config(settings));
     return settings;
 }
 
@@ -98,7 +119,9 @@ result<config> load_config(const std::filesystem::path& file) {
                     file.string());
     std::ostringstream text;
     text << stream.rdbuf();
-    return parse_config(std::move(text).str(), file.string());
+    auto loaded = parse_config(std::move(text).str(), file.string());
+    if (loaded) loaded->folder = file.parent_path();
+    return loaded;
 }
 
 }  // namespace posthorn

@@ -2,12 +2,17 @@
 
 #include <algorithm>
 #include <array>
+#include <charconv>
+#include <utility>
+
+#include <fmt/format.h>
 
 namespace posthorn {
 namespace {
 
 constexpr std::array<std::string_view, 5> level_names{"trace", "debug", "info", "warn", "error"};
 constexpr std::array<std::string_view, 2> format_names{"text", "json"};
+constexpr std::array<std::string_view, 2> synchronous_names{"full", "normal"};
 
 // The names stand in the order of the enumeration.
 template <class Enum, std::size_t Size>
@@ -20,20 +25,118 @@ std::optional<Enum> read_name(const config_value& value,
     return static_cast<Enum>(found - names.begin());
 }
 
+struct scale {
+    std::string_view unit;
+    std::int64_t factor;
+};
+
+// The smallest first.
+constexpr std::array time_units{scale{"ms", 1}, scale{"s", 1'000}, scale{"m", 60'000},
+                                scale{"h", 3'600'000}, scale{"d", 86'400'000}};
+constexpr std::array size_units{scale{"B", 1}, scale{"KiB", 1 << 10}, scale{"MiB", 1 << 20},
+                                scale{"GiB", 1 << 30}};
+constexpr std::int64_t scaled_max = std::int64_t{1} << 53;  // 285,000 years; 8 PiB.
+
+/// `10s`: digits, then a unit, nothing else.
+std::optional<std::int64_t> read_scaled(std::string_view text, std::span<const scale> units) {
+    std::int64_t number = 0;
+    const auto* const end = text.data() + text.size();
+    const auto [rest, failure] = std::from_chars(text.data(), end, number);
+    if (failure != std::errc{} || number < 0) return std::nullopt;
+    const auto found = std::ranges::find(units, std::string_view(rest, end), &scale::unit);
+    if (found == units.end() || number > scaled_max / found->factor) return std::nullopt;
+    return number * found->factor;
+}
+
+/// In the largest unit that leaves a whole number.
+std::string show_scaled(std::int64_t number, std::span<const scale> units) {
+    const scale* best = &units.front();
+    for (const scale& each : units)
+        if (number != 0 && number % each.factor == 0) best = &each;
+    return fmt::format("{}{}", number / best->factor, best->unit);
+}
+
+const std::string* text_of(const config_value& value) { return std::get_if<std::string>(&value); }
+
 }  // namespace
 
 std::optional<std::string> config_type<std::string>::read(const config_value& value) {
-    const auto* text = std::get_if<std::string>(&value);
+    const auto* text = text_of(value);
     if (!text || text->empty()) return std::nullopt;
     return *text;
 }
 
-std::optional<host_port> config_type<host_port>::read(const config_value& value) {
-    const auto* text = std::get_if<std::string>(&value);
+std::optional<bool> config_type<bool>::read(const config_value& value) {
+    const auto* truth = std::get_if<bool>(&value);
+    return truth ? std::optional(*truth) : std::nullopt;
+}
+
+std::optional<std::int64_t> config_type<std::int64_t>::read(const config_value& value) {
+    const auto* number = std::get_if<std::int64_t>(&value);
+    return number ? std::optional(*number) : std::nullopt;
+}
+
+std::optional<std::chrono::milliseconds> config_type<std::chrono::milliseconds>::read(
+    const config_value& value) {
+    const auto* text = text_of(value);
     if (!text) return std::nullopt;
+    const auto number = read_scaled(*text, time_units);
+    return number ? std::optional(std::chrono::milliseconds(*number)) : std::nullopt;
+}
+std::string config_type<std::chrono::milliseconds>::show(std::chrono::milliseconds value) {
+    return show_scaled(value.count(), time_units);
+}
+
+std::optional<byte_size> config_type<byte_size>::read(const config_value& value) {
+    std::optional<std::int64_t> number;
+    if (const auto* bytes = std::get_if<std::int64_t>(&value); bytes && *bytes >= 0)
+        number = *bytes;
+    if (const auto* text = text_of(value)) number = read_scaled(*text, size_units);
+    if (!number) return std::nullopt;
+    return byte_size{static_cast<std::size_t>(*number)};
+}
+std::string config_type<byte_size>::show(byte_size value) {
+    return show_scaled(static_cast<std::int64_t>(value.bytes), size_units);
+}
+
+std::optional<std::filesystem::path> config_type<std::filesystem::path>::read(
+    const config_value& value) {
+    const auto* text = text_of(value);
+    return text ? std::optional<std::filesystem::path>(*text) : std::nullopt;
+}
+
+std::optional<database_url> config_type<database_url>::read(const config_value& value) {
+    constexpr std::string_view scheme = "sqlite:";
+    const auto* text = text_of(value);
+    if (!text || !text->starts_with(scheme) || text->size() == scheme.size()) return std::nullopt;
+    return database_url{text->substr(scheme.size())};
+}
+
+std::optional<std::optional<database_url>> config_type<std::optional<database_url>>::read(
+    const config_value& value) {
+    if (const auto* text = text_of(value); text && text->empty())
+        return std::optional<database_url>{};
+    auto url = config_type<database_url>::read(value);
+    if (!url) return std::nullopt;
+    return url;
+}
+
+std::optional<std::optional<host_port>> config_type<std::optional<host_port>>::read(
+    const config_value& value) {
+    const auto* text = text_of(value);
+    if (!text) return std::nullopt;
+    if (text->empty()) return std::optional<host_port>{};
     auto parsed = parse_host_port(*text);
     if (!parsed) return std::nullopt;
-    return *std::move(parsed);
+    return std::optional(*std::move(parsed));
+}
+
+std::optional<sqlite::synchronous> config_type<sqlite::synchronous>::read(
+    const config_value& value) {
+    return read_name<sqlite::synchronous>(value, synchronous_names);
+}
+std::string config_type<sqlite::synchronous>::show(sqlite::synchronous value) {
+    return std::string(synchronous_names.at(static_cast<std::size_t>(value)));
 }
 
 std::optional<log_level> config_type<log_level>::read(const config_value& value) {

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <chrono>
+#include <filesystem>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -10,7 +12,7 @@ namespace posthorn {
 
 /// How one C++ type is written in the configuration.
 ///
-/// `name` is for the documentation, `example` for whoever wrote something else; `read` is empty if
+/// `name` is for the documentation, `wanted` for whoever wrote something else; `read` is empty if
 /// the value has another type or is not a usable one; `show` writes what `read` would read.
 template <class T>
 struct config_type;
@@ -24,13 +26,85 @@ struct config_type<std::string> {
 };
 
 template <>
-struct config_type<host_port> {
+struct config_type<bool> {
+    static constexpr std::string_view name = "boolean";
+    static constexpr std::string_view wanted = "true or false, without quotes";
+    static std::optional<bool> read(const config_value& value);
+    static std::string show(bool value) { return value ? "true" : "false"; }
+};
+
+template <>
+struct config_type<std::int64_t> {
+    static constexpr std::string_view name = "integer";
+    static constexpr std::string_view wanted = "a whole number without quotes, such as 50";
+    static std::optional<std::int64_t> read(const config_value& value);
+    static std::string show(std::int64_t value) { return std::to_string(value); }
+};
+
+template <>
+struct config_type<std::chrono::milliseconds> {
+    static constexpr std::string_view name = "duration";
+    static constexpr std::string_view wanted =
+        R"(a duration with its unit, such as "500ms", "10s", "5m", "24h" or "7d")";
+    static std::optional<std::chrono::milliseconds> read(const config_value& value);
+    static std::string show(std::chrono::milliseconds value);
+};
+
+template <>
+struct config_type<byte_size> {
+    static constexpr std::string_view name = "size";
+    static constexpr std::string_view wanted = R"(a size, such as "1MiB", "64KiB" or 4096)";
+    static std::optional<byte_size> read(const config_value& value);
+    static std::string show(byte_size value);
+};
+
+template <>
+struct config_type<std::filesystem::path> {
+    static constexpr std::string_view name = "path";
+    static constexpr std::string_view wanted = "the path of a file, or \"\" for none";
+    static std::optional<std::filesystem::path> read(const config_value& value);
+    static std::string show(const std::filesystem::path& value) { return value.string(); }
+};
+
+template <>
+struct config_type<database_url> {
+    static constexpr std::string_view name = "database";
+    static constexpr std::string_view wanted =
+        "\"sqlite:PATH\", such as \"sqlite:data/orders.db\"; there is no other kind of database "
+        "yet";
+    static std::optional<database_url> read(const config_value& value);
+    static std::string show(const database_url& value) { return "sqlite:" + value.path; }
+};
+
+template <>
+struct config_type<std::optional<database_url>> {
+    static constexpr std::string_view name = "database";
+    static constexpr std::string_view wanted =
+        "\"sqlite:PATH\", or \"\" for the same database; there is no other kind yet";
+    static std::optional<std::optional<database_url>> read(const config_value& value);
+    static std::string show(const std::optional<database_url>& value) {
+        return value ? config_type<database_url>::show(*value) : "";
+    }
+};
+
+template <>
+struct config_type<std::optional<host_port>> {
     static constexpr std::string_view name = "address";
     static constexpr std::string_view wanted =
         "\"ADDRESS:PORT\", such as \"127.0.0.1:7400\", \"[::1]:7400\" or \"0.0.0.0:7400\" "
-        "(port 0 is any free one)";
-    static std::optional<host_port> read(const config_value& value);
-    static std::string show(const host_port& value) { return to_string(value); }
+        "(port 0 is any free one), or \"\" for none";
+    static std::optional<std::optional<host_port>> read(const config_value& value);
+    static std::string show(const std::optional<host_port>& value) {
+        return value ? to_string(*value) : "";
+    }
+};
+
+template <>
+struct config_type<sqlite::synchronous> {
+    static constexpr std::string_view name = "synchronous";
+    static constexpr std::string_view wanted = R"("full" or "normal")";
+    static std::optional<sqlite::synchronous> read(const config_value& value);
+    static std::string show(sqlite::synchronous value);
 };
 
 template <>

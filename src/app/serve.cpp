@@ -81,8 +81,8 @@ result<> node_runtime::listen() {
         servers_.push_back(*std::move(server));
         return {};
     };
-    POSTHORN_TRY(open(settings_.listen.http, public_routes_));
-    POSTHORN_TRY(open(settings_.listen.admin, admin_routes_));
+    if (settings_.listen.http) POSTHORN_TRY(open(*settings_.listen.http, public_routes_));
+    if (settings_.listen.admin) POSTHORN_TRY(open(*settings_.listen.admin, admin_routes_));
     return {};
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <filesystem>
+#include <fstream>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -23,8 +24,9 @@ std::string problem_of(std::string_view text) {
 TEST(config, holds_the_documented_defaults_without_a_file) {
     const auto settings = parse_config("", "empty.toml").value();
     EXPECT_EQ(settings.service.id, "posthorn");
-    EXPECT_EQ(to_string(settings.listen.http), "127.0.0.1:7400");
-    EXPECT_EQ(to_string(settings.listen.admin), "127.0.0.1:7401");
+    EXPECT_EQ(settings.path_of(settings.store.url), "data/posthorn.db");
+    EXPECT_EQ(to_string(settings.listen.http.value()), "127.0.0.1:7400");
+    EXPECT_EQ(to_string(settings.listen.admin.value()), "127.0.0.1:7401");
     EXPECT_EQ(settings.log.level, log_level::info);
     EXPECT_EQ(settings.log.format, log_format::text);
     EXPECT_TRUE(settings.origins.empty());
@@ -34,9 +36,41 @@ TEST(config, takes_every_key_from_the_file) {
     const auto settings = parse_config(R"(
 [service]
 id = "orders"
+[store]
+url = "sqlite:{service}/x.db"
+inbox_url = "sqlite:/in.db"
+synchronous = "normal"
+shared = false
 [listen]
 http = "0.0.0.0:80"
 admin = "[::1]:0"
+unix = "/run/x.sock"
+[tls]
+certificate = "c.pem"
+key = "k.pem"
+authority = "a.pem"
+[outbox]
+poll_interval = "2s"
+max_retries = -1
+message_ttl = "3d"
+retry_delay_base = "50ms"
+retry_delay_max = "1m"
+jitter_max = "0ms"
+batch_size = 7
+sent_retention = "1h"
+drain_timeout = "0s"
+[inbox]
+retention = "72h"
+cleanup_interval = "1m"
+[limits]
+body = "2MiB"
+headers = 4096
+messages_in_batch = 10
+connections = 11
+requests_at_work = 12
+header_timeout = "1s"
+idle_timeout = "2s"
+answer = "8MiB"
 [log]
 level = "warn"
 format = "json"
@@ -44,8 +78,18 @@ format = "json"
                                        "p.toml")
                               .value();
     EXPECT_EQ(settings.service.id, "orders");
+    EXPECT_EQ(settings.path_of(settings.store.url), "orders/x.db");
     EXPECT_EQ(settings.listen.http, (host_port{"0.0.0.0", 80}));
     EXPECT_EQ(settings.listen.admin, (host_port{"::1", 0}));
+    EXPECT_EQ(settings.outbox.message_ttl, std::chrono::hours{72});
+    EXPECT_EQ(settings.limits.body.bytes, 2U << 20U);
+    EXPECT_EQ(settings.limits.headers.bytes, 4096U);
+    const auto defaults = list_config({});
+    const auto written = list_config(settings);
+    for (std::size_t i = 0; i < defaults.size(); ++i)
+        if (defaults[i].key != "admin.keys") {
+            EXPECT_NE(written[i].value, defaults[i].value) << defaults[i].key;
+        }
     EXPECT_EQ(settings.log.level, log_level::warn);
     EXPECT_EQ(settings.log.format, log_format::json);
 }
@@ -74,11 +118,35 @@ TEST(config, says_where_what_is_wrong_and_what_to_write_instead) {
         bad_case{"[listen]\nhtpp = \"\"",
                  "p.toml:2: unknown key 'htpp' in [listen]; did you mean 'http'?"},
         bad_case{"[listen]\nxyz = \"\"",
-                 "p.toml:2: unknown key 'xyz' in [listen]; write one of: http, admin"},
+                 "p.toml:2: unknown key 'xyz' in [listen]; write one of: http, admin, unix"},
         bad_case{"\n[lisen]\nhttp = \"\"",
                  "p.toml:2: unknown section [lisen]; did you mean 'listen'?"},
-        bad_case{"[store]\n",
-                 "p.toml:1: unknown section [store]; write one of: service, listen, log"},
+        bad_case{"[elsewhere]\n",
+                 "p.toml:1: unknown section [elsewhere]; write one of: service, store, listen"},
+        bad_case{"[store]\nurl = \"postgresql://x\"",
+                 "p.toml:2: store.url cannot be \"postgresql://x\"; write \"sqlite:PATH\""},
+        bad_case{"[store]\nshared = \"true\"",
+                 "p.toml:2: store.shared cannot be \"true\"; write true or false, without quotes"},
+        bad_case{"[store]\nsynchronous = \"off\"",
+                 "p.toml:2: store.synchronous cannot be \"off\"; write \"full\" or \"normal\""},
+        bad_case{
+            "[outbox]\nbatch_size = \"7\"",
+            "p.toml:2: outbox.batch_size cannot be \"7\"; write a whole number without quotes"},
+        bad_case{"[outbox]\npoll_interval = 5",
+                 "p.toml:2: outbox.poll_interval cannot be 5; write a duration with its unit"},
+        bad_case{"[outbox]\npoll_interval = \"5 s\"", "p.toml:2: outbox.poll_interval cannot be"},
+        bad_case{"[outbox]\npoll_interval = \"99999999999999d\"", "p.toml:2: outbox.poll_interval"},
+        bad_case{"[outbox]\npoll_interval = \"0s\"",
+                 "p.toml:2: outbox.poll_interval cannot be below 10ms"},
+        bad_case{"[outbox]\nbatch_size = 0",
+                 "p.toml:2: outbox.batch_size cannot be 0; write 1 to 10000"},
+        bad_case{"[inbox]\nretention = \"1h\"",
+                 "p.toml:2: inbox.retention cannot be below 48h, since a repeat"},
+        bad_case{"[limits]\nbody = \"1MB\"",
+                 "p.toml:2: limits.body cannot be \"1MB\"; write a size, such as"},
+        bad_case{"[limits]\nbody = 5", "p.toml:2: limits.body cannot be below 1KiB"},
+        bad_case{"[service]\nid = \"a b\"", "p.toml:2: service.id holds a character that"},
+        bad_case{"[tls]\nkey = \"k.pem\"", "p.toml:2: tls.certificate and tls.key go together"},
         bad_case{"id = \"orders\"", "p.toml:1: 'id' stands outside a section; write it below one"},
         bad_case{"listen.htp = \"\"", "p.toml:1: unknown key 'htp' in [listen]; did you mean"},
         bad_case{"[service]\nid = \"a", "p.toml:2: this is not TOML: "},
@@ -127,7 +195,12 @@ TEST(config, lists_every_key_with_its_value_and_where_it_came_from) {
 TEST(config, reads_back_every_default_as_it_shows_it) {
     for (const auto& entry : list_config({})) {
         config settings;
-        EXPECT_TRUE(set_config(settings, entry.key, entry.value, "here")) << entry.key;
+        config_value value = entry.value;
+        if (entry.type == "integer") value = std::int64_t{std::stoll(entry.value)};
+        if (entry.type == "boolean") value = entry.value == "true";
+        if (entry.type == "list of keys") value = config_list{};
+        EXPECT_TRUE(set_config(settings, entry.key, value, "here")) << entry.key;
+        EXPECT_EQ(list_config(settings).size(), list_config({}).size());
     }
 }
 
@@ -149,6 +222,22 @@ TEST(config, finds_the_defaults_in_the_example_file) {
         EXPECT_EQ(written[i].value, defaults[i].value) << defaults[i].key;
         EXPECT_NE(written[i].origin, "default") << defaults[i].key << " is missing";
     }
+}
+
+// What it shows of the sections with free names is commented out, without a space after the sign.
+TEST(config, finds_examples_that_work_in_the_example_file) {
+    std::ifstream stream(std::filesystem::path(POSTHORN_SOURCE) / "posthorn.example.toml");
+    std::string all;
+    for (std::string line; std::getline(stream, line);) {
+        const bool is_example = line.size() > 1 && line[0] == '#' && line[1] != ' ';
+        all += (is_example ? line.substr(1) : line) + "\n";
+    }
+    const auto example = parse_config(all, "example");
+    ASSERT_TRUE(example.has_value()) << example.error().what();
+    EXPECT_GE(example->routes.size(), 3U);
+    EXPECT_TRUE(example->default_route.has_value());
+    EXPECT_GE(example->secrets.size(), 2U);
+    EXPECT_GE(example->handlers.size(), 3U);
 }
 
 }  // namespace

@@ -1,0 +1,96 @@
+#include <array>
+
+#include "app/config_table.hpp"
+
+namespace posthorn {
+namespace {
+
+using namespace std::chrono_literals;
+using std::chrono::milliseconds;
+
+/// Collects what is wrong, each with the line that it was written on.
+class findings {
+public:
+    explicit findings(const config& settings) : settings_(settings) {}
+
+    void add(std::string_view key, std::string_view text) {
+        all_ += fmt::format("{}{}: {}", all_.empty() ? "" : "\n", settings_.origin_of(key), text);
+    }
+    void at_least(std::string_view key, milliseconds value, milliseconds min) {
+        if (value < min)
+            add(key,
+                fmt::format("{} cannot be below {}", key, config_type<milliseconds>::show(min)));
+    }
+    void within(std::string_view key, std::int64_t value, std::int64_t min, std::int64_t max) {
+        if (value < min || value > max)
+            add(key, fmt::format("{} cannot be {}; write {} to {}", key, value, min, max));
+    }
+    [[nodiscard]] result<> outcome() const {
+        if (all_.empty()) return {};
+        return std::unexpected(error(error_code::invalid_configuration, all_));
+    }
+
+private:
+    const config& settings_;
+    std::string all_;
+};
+
+bool is_service_id(std::string_view id) {
+    for (const char each : id)
+        if (each <= ' ' || each > '~') return false;
+    return !id.empty() && id.size() <= 255;
+}
+
+void check_times(const config& settings, findings& found) {
+    const auto& out = settings.outbox;
+    found.at_least("outbox.poll_interval", out.poll_interval, 10ms);
+    found.at_least("outbox.message_ttl", out.message_ttl, 1s);
+    found.at_least("outbox.retry_delay_base", out.retry_delay_base, 1ms);
+    found.at_least("outbox.retry_delay_max", out.retry_delay_max, out.retry_delay_base);
+    found.at_least("outbox.sent_retention", out.sent_retention, 1s);
+    found.at_least("inbox.cleanup_interval", settings.inbox.cleanup_interval, 1s);
+    found.at_least("limits.header_timeout", settings.limits.header_timeout, 10ms);
+    found.at_least("limits.idle_timeout", settings.limits.idle_timeout, 10ms);
+    if (settings.inbox.retention < 48h)
+        found.add("inbox.retention",
+                  "inbox.retention cannot be below 48h, since a repeat that comes later would take "
+                  "effect a second time; it can only lengthen the time: write \"48h\" or more");
+}
+
+void check_numbers(const config& settings, findings& found) {
+    const auto& limits = settings.limits;
+    found.within("outbox.max_retries", settings.outbox.max_retries, -1, 1'000'000);
+    found.within("outbox.batch_size", settings.outbox.batch_size, 1, 10'000);
+    found.within("limits.messages_in_batch", limits.messages_in_batch, 1, 100'000);
+    found.within("limits.connections", limits.connections, 1, 1'000'000);
+    found.within("limits.requests_at_work", limits.requests_at_work, 1, 1'000'000);
+    const auto size = [&](std::string_view key, byte_size value) {
+        if (value.bytes < 1024) found.add(key, fmt::format("{} cannot be below 1KiB", key));
+    };
+    size("limits.body", limits.body);
+    size("limits.headers", limits.headers);
+    size("limits.answer", limits.answer);
+}
+
+void check_together(const config& settings, findings& found) {
+    if (!is_service_id(settings.service.id))
+        found.add("service.id",
+                  "service.id holds a character that cannot be sent; write 1 to 255 visible ASCII "
+                  "characters, without spaces");
+    const bool has_certificate = !settings.tls.certificate.empty();
+    if (has_certificate != !settings.tls.key.empty())
+        found.add(has_certificate ? "tls.certificate" : "tls.key",
+                  "tls.certificate and tls.key go together; write both or neither");
+}
+
+}  // namespace
+
+result<> check_config(const config& settings) {
+    findings found(settings);
+    check_times(settings, found);
+    check_numbers(settings, found);
+    check_together(settings, found);
+    return found.outcome();
+}
+
+}  // namespace posthorn

@@ -1,0 +1,58 @@
+#include "app/config_table.hpp"
+#include "app/route_url.hpp"
+
+namespace posthorn {
+namespace {
+
+constexpr std::string_view wanted =
+    R"("sql:STATEMENTS", "http://HOST:PORT/PATH", "https://HOST:PORT/PATH" or "queue", or a table )"
+    R"(such as { run = "sql:…", limit = "5s" })";
+
+result<> read_run(handler_setting& handler, std::string_view key, const std::string& text,
+                  std::string_view origin) {
+    using enum handler_setting::kind;
+    constexpr std::string_view sql_prefix = "sql:";
+    if (text == "queue") {
+        handler.what = queue;
+        return {};
+    }
+    if (text.starts_with(sql_prefix) && text.size() > sql_prefix.size()) {
+        handler.what = sql;
+        handler.text = text.substr(sql_prefix.size());
+        return {};
+    }
+    const bool is_web = text.starts_with("http://") || text.starts_with("https://");
+    if (!is_web || !parse_route_url(text)) return wrong_value(origin, key, text, wanted);
+    handler.what = http;
+    handler.text = text;
+    return {};
+}
+
+}  // namespace
+
+result<> set_handler(config& settings, std::string_view name, const config_value& value,
+                     std::string_view origin) {
+    const auto key = fmt::format("handlers.{}", name);
+    handler_setting handler{.origin = std::string(origin)};
+    if (const auto* text = std::get_if<std::string>(&value)) {
+        POSTHORN_TRY(read_run(handler, key, *text, origin));
+    } else if (const auto* fields = std::get_if<config_fields>(&value)) {
+        std::string run;
+        field_reader reader(key, *fields);
+        reader.take("run", run);
+        reader.take("limit", handler.limit);
+        reader.take("lease", handler.lease);
+        POSTHORN_TRY(reader.finish());
+        POSTHORN_TRY(read_run(handler, key, run, origin));
+        if (handler.limit.count() == 0 || handler.lease.count() == 0)
+            return wrong_value(origin, fmt::format("{} can have no time of 0; write one such as "
+                                                   "limit = \"5s\" or lease = \"60s\"",
+                                                   key));
+    } else {
+        return wrong_value(origin, key, value, wanted);
+    }
+    settings.handlers.insert_or_assign(std::string(name), std::move(handler));
+    return {};
+}
+
+}  // namespace posthorn

@@ -1,0 +1,131 @@
+#include <array>
+
+#include "app/config_table.hpp"
+
+namespace posthorn {
+namespace {
+
+// `Member` gives the member of a config that a key sets; its type says how it is written.
+template <auto Member>
+consteval key_row row(std::string_view key, std::string_view doc) {
+    using type = config_type<std::remove_cvref_t<decltype(Member(std::declval<config&>()))>>;
+    return {
+        .key = key,
+        .type = type::name,
+        .wanted = type::wanted,
+        .doc = doc,
+        .set = [](const key_row& self, config& settings, const config_value& value,
+                  std::string_view origin) -> result<> {
+            auto read = type::read(value);
+            if (!read) return wrong_value(origin, self.key, value, self.wanted);
+            Member(settings) = *std::move(read);
+            return {};
+        },
+        .show = [](const config& settings) { return type::show(Member(settings)); },
+    };
+}
+
+std::string show_admin_keys(const config& settings) {
+    std::string names;
+    for (const auto& key : settings.admin.keys)
+        names += fmt::format("{}{} ({})", names.empty() ? "" : ", ", key.name, key.role);
+    return names;
+}
+
+#define KEY_AS(name, member, doc) \
+    row<[](auto& settings) -> auto& { return settings.member; }>(name, doc)
+#define KEY(member, doc) KEY_AS(#member, member, doc)
+
+constexpr std::array table{
+    KEY(service.id, "the name under which other services know this one"),
+    KEY(store.url, "the service's own database; {service} stands for its id"),
+    KEY(store.inbox_url, "a database of its own for the inbox; not atomic with the other"),
+    KEY(store.synchronous, "full: a promise is on disk; normal: a power cut may take it back"),
+    KEY(store.shared, "other processes write the database too, such as the service itself"),
+    KEY(listen.http, "where other services reach this one"),
+    KEY(listen.admin, "where operators and their tools do; keep it on loopback"),
+    KEY_AS("listen.unix", listen.unix_socket, "the socket where services on this machine do"),
+    KEY(tls.certificate, "the chain that listen.http shows; with one it speaks TLS only"),
+    KEY(tls.key, "the certificate's private key"),
+    KEY(tls.authority, "whom peers are believed by; the system's authorities if there is none"),
+    KEY(outbox.poll_interval, "how often the table is looked through for work that was missed"),
+    KEY(outbox.max_retries, "retries after the first attempt; -1 is until the message expires"),
+    KEY(outbox.message_ttl, "after this a message that was not delivered expires"),
+    KEY(outbox.retry_delay_base, "the pause before the first retry; it doubles each time"),
+    KEY(outbox.retry_delay_max, "the longest pause before a retry"),
+    KEY(outbox.jitter_max, "chance adds up to this to every pause"),
+    KEY(outbox.batch_size, "messages in one request"),
+    KEY(outbox.sent_retention, "how long delivered messages are kept to be looked at"),
+    KEY(outbox.drain_timeout, "how long work in flight may take when the node stops"),
+    KEY(inbox.retention, "how long a received message is remembered at least"),
+    KEY(inbox.cleanup_interval, "how often rows past that are deleted"),
+    key_row{.key = "admin.keys",
+            .type = "list of keys",
+            .wanted = R"(a list such as [{ name = "desk", role = "operator", hash = "sha256:…" }])",
+            .doc = "who may use the admin listener; made by `posthorn keys new --role`",
+            .set = &set_admin_keys,
+            .show = &show_admin_keys},
+    KEY(limits.body, "the largest body of a request"),
+    KEY(limits.headers, "the largest request line and headers"),
+    KEY(limits.messages_in_batch, "messages in one request from a peer"),
+    KEY(limits.connections, "connections at a time, on each listener"),
+    KEY(limits.requests_at_work, "requests from peers that are worked on at once"),
+    KEY(limits.header_timeout, "the time for the headers of a request"),
+    KEY(limits.idle_timeout, "the time for a body, the next request, or an answer to be taken"),
+    KEY(limits.answer, "the largest answer that is read from a peer"),
+    KEY(log.level, "the least important lines to write"),
+    KEY(log.format, "for people or for programs"),
+};
+
+#undef KEY
+#undef KEY_AS
+
+using shown = std::vector<std::pair<std::string, std::string>>;
+
+shown show_routes(const config& settings) {
+    shown all;
+    if (settings.default_route) all.emplace_back("default", settings.default_route->url);
+    for (const auto& [name, route] : settings.routes) all.emplace_back(name, route.url);
+    return all;
+}
+
+shown show_secrets(const config& settings) {
+    shown all;
+    for (const auto& [name, secrets] : settings.secrets) {
+        std::string text;
+        for (const auto& one : secrets) {
+            using enum secret_setting::kind;
+            const auto prefix = one.where == environment ? "env:" : "file:";
+            text += text.empty() ? "" : ", ";
+            text += one.where == written ? "base64:(hidden)" : prefix + one.name;
+        }
+        all.emplace_back(name, text);
+    }
+    return all;
+}
+
+shown show_handlers(const config& settings) {
+    shown all;
+    for (const auto& [name, handler] : settings.handlers) {
+        using enum handler_setting::kind;
+        const auto* const prefix = handler.what == sql ? "sql:" : "";
+        all.emplace_back(name, handler.what == queue ? "queue" : prefix + handler.text);
+    }
+    return all;
+}
+
+constexpr std::array sections{
+    open_section{"routes", "route", "where a destination is; `default` is for all others",
+                 &set_route, &show_routes},
+    open_section{"secrets", "secret", "what is shared with a peer; the first signs, all verify",
+                 &set_secrets, &show_secrets},
+    open_section{"handlers", "handler", "what takes the messages of an endpoint", &set_handler,
+                 &show_handlers},
+};
+
+}  // namespace
+
+std::span<const key_row> key_table() { return table; }
+std::span<const open_section> open_sections() { return sections; }
+
+}  // namespace posthorn

@@ -1,0 +1,67 @@
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include <posthorn/time.hpp>
+
+#include "security/secret.hpp"
+
+namespace posthorn {
+
+/// `sqlite:PATH`, the only kind there is so far. `{service}` in it stands for the service's id.
+struct database_url {
+    std::string path;
+    bool operator==(const database_url&) const = default;
+};
+
+struct byte_size {
+    std::size_t bytes = 0;
+    bool operator==(const byte_size&) const = default;
+};
+
+/// The way to a destination. In a default one `{service}` stands for the destination's name.
+struct route_setting {
+    std::string url{};
+    std::int64_t connections = 4;
+    std::chrono::milliseconds timeout = std::chrono::seconds{30};
+    std::string signature = "v2";
+    std::string origin{};
+};
+
+/// One secret shared with a peer, as the configuration names it: still to be fetched if it lies in
+/// the environment or in a file.
+struct secret_setting {
+    enum class kind : std::uint8_t { written, environment, file };
+    kind where = kind::written;
+    std::string name{};  // Of the variable or of the file.
+    secret value{};      // If it is written out.
+    std::optional<wall_time> from{};
+    std::optional<wall_time> until{};
+    bool revoked = false;
+    std::string origin{};
+};
+
+/// What takes the messages of an endpoint in a service without C++.
+struct handler_setting {
+    enum class kind : std::uint8_t { sql, http, queue };
+    kind what = kind::queue;
+    std::string text{};  // The statements or the URL.
+    std::chrono::milliseconds limit = std::chrono::seconds{5};
+    std::chrono::milliseconds lease = std::chrono::seconds{60};
+    std::string origin{};
+};
+
+/// Who may use the admin listener. The key itself is not stored.
+struct admin_key_setting {
+    std::string name{};
+    std::string role{};  // viewer, operator or worker.
+    std::string hash{};  // `sha256:` and 64 hexadecimal digits.
+    bool payloads = false;
+    std::string origin{};
+};
+
+}  // namespace posthorn
