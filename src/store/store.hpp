@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/result.hpp"
+#include "store/inspection.hpp"
 #include "store/transaction.hpp"
 
 namespace posthorn {
@@ -44,6 +45,7 @@ public:
 
     virtual outbox_reader& outbox() = 0;
     virtual inbox_reader& inbox() = 0;
+    virtual store_inspector& inspect() = 0;
     virtual result<> query(std::string_view sql, std::span<const sql_param> with,
                            const store_transaction::row_visitor& visit) = 0;
 };

@@ -22,6 +22,9 @@ result<std::unique_ptr<reader>> reader::open(const open_options& options, std::s
     auto inbox = inbox_reading::open(made->database_);
     if (!inbox) return std::unexpected(std::move(inbox).error());
     made->inbox_ = *std::move(inbox);
+    auto inspection = inspection_sql::open(made->database_);
+    if (!inspection) return std::unexpected(std::move(inspection).error());
+    made->inspection_ = *std::move(inspection);
     return made;
 }
 

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "store/sqlite/inbox_sql.hpp"
+#include "store/sqlite/inspection_sql.hpp"
 #include "store/sqlite/outbox_sql.hpp"
 #include "store/sqlite/statement_cache.hpp"
 #include "store/store.hpp"
@@ -20,6 +21,7 @@ public:
 
     outbox_reader& outbox() override { return outbox_; }
     inbox_reader& inbox() override { return inbox_; }
+    store_inspector& inspect() override { return inspection_; }
     result<> query(std::string_view sql, std::span<const sql_param> with,
                    const store_transaction::row_visitor& visit) override;
 
@@ -36,6 +38,7 @@ private:
     statement end_;
     outbox_reading outbox_;
     inbox_reading inbox_;
+    inspection_sql inspection_;
 };
 
 /// A few reading connections, lent out one at a time.

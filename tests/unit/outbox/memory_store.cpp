@@ -80,6 +80,7 @@ public:
 
     outbox_reader& outbox() override { return *this; }
     inbox_reader& inbox() override { assertion_failed("no inbox here"); }
+    store_inspector& inspect() override { assertion_failed("nothing to look at here"); }
     result<> query(std::string_view, std::span<const sql_param>,
                    const store_transaction::row_visitor&) override {
         return not_here();

@@ -1,0 +1,69 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "store/store.hpp"
+
+namespace posthorn {
+
+/// What a person asks of a store, whoever passes it on: the admin endpoints of a running node, or
+/// the command line on the file. All of it blocks; none of it may be called inside a unit.
+
+/// Numbers past this are not counted, so that a look at a huge table stays cheap.
+inline constexpr std::int64_t admin_count_max = 1'000'000;
+
+struct outbox_overview {
+    bounded_count pending;
+    bounded_count dead;
+    bounded_count expired;
+    bounded_count resolved;
+    std::optional<bounded_count> sent{};  // Only if asked for: there may be very many.
+
+    /// How long the oldest message that could have gone out has waited; zero if none waits.
+    std::chrono::milliseconds oldest_age{};
+    std::vector<destination_backlog> backlog;  // By destination.
+    bool more_destinations = false;            // Some were left out of the list.
+
+    bounded_count undeliverable;      // An alarm: somebody must mend a route or a handler.
+    std::string undeliverable_error;  // Of one of them.
+    std::string undeliverable_destination;
+};
+
+struct overview_options {
+    backlog_limits limits{};
+    bool count_sent = false;
+};
+
+/// How the outbox is, in one snapshot.
+[[nodiscard]] result<outbox_overview> overview_outbox(store& where, wall_time now,
+                                                      const overview_options& options = {});
+
+[[nodiscard]] result<message_list> list_messages(store& where, const message_filter& wanted);
+/// `error_code::not_found` if there is no such message.
+[[nodiscard]] result<message_detail> show_message(store& where, const uuid& id, bool with_payload);
+
+struct inbox_overview {
+    bounded_count size;
+    std::uint64_t processed = 0;  // These three since the node started.
+    std::uint64_t duplicates = 0;
+    double duplicate_rate = 0;  // Of what came; zero while nothing did.
+};
+
+/// What the counters of a running inbox say; none without one.
+struct inbox_traffic {
+    std::uint64_t processed = 0;
+    std::uint64_t duplicates = 0;
+};
+
+[[nodiscard]] result<inbox_overview> overview_inbox(store& where,
+                                                    const inbox_traffic& traffic = {});
+[[nodiscard]] result<inbox_list> list_inbox(store& where, const inbox_filter& wanted);
+
+/// Makes a dead message pending again; the caller wakes the dispatcher. `error_code::not_found` if
+/// there is no such message, `error_code::state_changed` if it is not dead.
+[[nodiscard]] result<> requeue_message(store& where, const uuid& id);
+
+}  // namespace posthorn

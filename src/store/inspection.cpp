@@ -1,0 +1,9 @@
+#include "store/inspection.hpp"
+
+namespace posthorn {
+
+bool is_undeliverable_error(std::string_view text) noexcept {
+    return text.starts_with("no route to ") || text.starts_with("no_handler");
+}
+
+}  // namespace posthorn

@@ -1,0 +1,154 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <posthorn/time.hpp>
+#include <posthorn/uuid.hpp>
+
+#include "base/result.hpp"
+#include "store/outbox_table.hpp"
+
+namespace posthorn {
+
+inline constexpr std::size_t list_rows_max = 1000;
+
+/// A number that was not counted past some limit.
+struct bounded_count {
+    std::int64_t value = 0;
+    bool at_least = false;  // There are more than `value`.
+
+    bool operator==(const bounded_count&) const = default;
+};
+
+/// Which messages of the outbox to list, newest first; empty fields ask for nothing.
+struct message_filter {
+    std::optional<outbox_status> status{};
+    std::string_view destination{};
+    std::string_view endpoint{};
+    std::optional<wall_time> since{};  // Created then or later.
+    std::int64_t before_seq = 0;       // What the page before gave as `next`; zero: from the top.
+    std::size_t limit = 100;           // At most `list_rows_max`.
+};
+
+/// What a person may know of a message without reading it. Columns are given as they stand in the
+/// table: a row that is no message, which a producer wrote by hand, is to be seen too.
+struct message_summary {
+    std::int64_t seq = 0;
+    std::string id;
+    std::string type;
+    std::string destination;
+    std::string endpoint;
+    outbox_status status = outbox_status::pending;
+    std::int32_t attempts = 0;  // That were charged and failed, since the last requeueing.
+    std::int32_t max_retries = 0;
+    wall_time created_at{};
+    wall_time expires_at{};
+    wall_time next_attempt_at{};
+    std::optional<wall_time> deliver_at{};
+    std::optional<wall_time> last_attempt_at{};
+    std::optional<wall_time> sent_at{};
+    std::string last_error;
+    std::string resolution;
+    std::string correlation_id;
+    std::string tenant;
+    std::string order_key;
+
+    bool operator==(const message_summary&) const = default;
+};
+
+/// One page. It may hold fewer rows than asked for, even none, and yet not be the last: a search
+/// looks at a limited number of rows.
+struct message_list {
+    std::vector<message_summary> rows;
+    std::int64_t next = 0;  // For `before_seq` of the next page; zero if this is the last.
+};
+
+struct attempt_entry {
+    std::int64_t number = 0;  // Over all rounds.
+    wall_time at{};
+    std::string error;
+
+    bool operator==(const attempt_entry&) const = default;
+};
+
+struct message_detail {
+    message_summary summary;
+    std::vector<attempt_entry>
+        attempts;  // Those that failed, oldest first; at most the last 1,000.
+    std::int64_t payload_bytes = 0;
+    std::string content_type;
+    std::string payload;  // Empty unless asked for, as are the headers.
+    std::string headers;
+};
+
+/// What waits for one destination.
+struct destination_backlog {
+    std::string destination;
+    bounded_count pending;
+    /// Since when the oldest could have gone out: its creation, or its deliver-at. Empty if all of
+    /// them are for later.
+    std::optional<wall_time> oldest{};
+    bounded_count undeliverable;  // Have no route or no handler; among the rows looked at.
+    std::string undeliverable_error;
+};
+
+struct backlog_limits {
+    std::size_t destinations_max = 100;
+    std::int64_t count_max = 1'000'000;  // Rows counted of one destination, in an index alone.
+    std::int64_t rows_max = 1'000;       // Rows looked at of one destination.
+};
+
+struct backlog_report {
+    std::vector<destination_backlog> destinations;  // In order of their names.
+    bool more = false;                              // Some were left out.
+};
+
+struct inbox_filter {
+    std::string_view source{};
+    std::int64_t before_seq = 0;
+    std::size_t limit = 100;
+};
+
+/// What a person may know of a message that was taken in.
+struct inbox_summary {
+    std::int64_t seq = 0;
+    std::string source;
+    std::string id;
+    std::string endpoint;
+    std::optional<wall_time> processed_at{};  // Empty while an external handler has a claim on it.
+    std::optional<wall_time> claimed_until{};
+    wall_time expires_at{};
+
+    bool operator==(const inbox_summary&) const = default;
+};
+
+struct inbox_list {
+    std::vector<inbox_summary> rows;
+    std::int64_t next = 0;
+};
+
+/// The outbox and the inbox as a person looks at them. Every question reads a limited part of the
+/// tables, however large they are, and finds it through an index.
+class store_inspector {
+public:
+    virtual ~store_inspector() = default;
+
+    virtual result<bounded_count> count(outbox_status status, std::int64_t at_most) = 0;
+    virtual result<backlog_report> backlog(wall_time now, const backlog_limits& limits) = 0;
+    virtual result<message_list> list(const message_filter& wanted) = 0;
+    virtual result<std::optional<message_detail>> show(const uuid& id, bool with_payload) = 0;
+
+    /// Past `at_most`, an estimate from above in place of a count.
+    virtual result<bounded_count> inbox_size(std::int64_t at_most) = 0;
+    virtual result<inbox_list> list(const inbox_filter& wanted) = 0;
+};
+
+/// Whether a last error says that nothing but a change of the configuration will help: no route
+/// here, or no handler there.
+[[nodiscard]] bool is_undeliverable_error(std::string_view text) noexcept;
+
+}  // namespace posthorn
