@@ -32,6 +32,7 @@ inbox::inbox(inbox_parts parts, inbox_options options)
 }
 
 task<std::vector<delivery>> inbox::receive(message_batch batch) {
+    const auto begun = parts_.time.steady();
     const auto flying = admit(batch);
     auto& arrivals = flying->arrivals;
     if (const auto synced = co_await sync_what_was_recovered(); !synced) {
@@ -53,10 +54,15 @@ task<std::vector<delivery>> inbox::receive(message_batch batch) {
 
     std::vector<delivery> answers;
     answers.reserve(arrivals.size());
+    std::uint64_t processed = 0;
     for (auto& one : arrivals) {
         report(one);
+        if (one.answer.what == outcome::delivered && !one.answer.duplicate) ++processed;
         answers.push_back(std::move(one.answer));
     }
+    const auto took =
+        std::chrono::duration_cast<std::chrono::microseconds>(parts_.time.steady() - begun);
+    if (processed > 0) durations_us_.record(static_cast<std::uint64_t>(took.count()), processed);
     co_return answers;
 }
 

@@ -9,6 +9,7 @@
 
 #include "base/clock_watch.hpp"
 #include "base/executor.hpp"
+#include "base/histogram.hpp"
 #include "base/log.hpp"
 #include "base/timer.hpp"
 #include "inbox/handlers.hpp"
@@ -67,6 +68,9 @@ public:
     task<> run() { return purge_.run(); }
 
     [[nodiscard]] inbox_counts counts() const;
+    /// How long messages took from their arrival to the answer, one entry for each that was
+    /// processed; in microseconds.
+    [[nodiscard]] const histogram& durations_us() const noexcept { return durations_us_; }
 
 private:
     struct flight;
@@ -94,6 +98,7 @@ private:
     std::atomic<std::uint64_t> failed_ = 0;
     std::atomic<std::uint64_t> conflicts_ = 0;
     std::atomic<std::uint64_t> refused_ = 0;
+    histogram durations_us_{duration_bounds_us};
 };
 
 }  // namespace posthorn

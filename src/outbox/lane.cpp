@@ -70,7 +70,7 @@ std::vector<outbox_row> lane::next_batch() {
         const decision what{.what = decision::kind::expire};
         auto& outcome = late.emplace_back(expire(row.seq, now));
         log_attempt(with_.log, {row, what, outcome.error, {}});
-        count(what.what);
+        count(what.what, row.attempts);
     }
     with_.settler.add(*this, std::move(late));
     return rows;
@@ -79,8 +79,7 @@ std::vector<outbox_row> lane::next_batch() {
 task<> lane::deliver(std::vector<outbox_row> rows) {
     const auto begun = with_.clock.steady();
     auto answers = co_await attempt(rows);
-    const auto took =
-        std::chrono::duration_cast<std::chrono::milliseconds>(with_.clock.steady() - begun);
+    const auto took = with_.clock.steady() - begun;
     const bool interrupted = co_await is_cancelled();
     --in_flight_;
     used_at_ = with_.clock.steady();
@@ -130,7 +129,9 @@ task<std::vector<delivery>> lane::attempt(const std::vector<outbox_row>& rows) {
 }
 
 void lane::record(std::vector<outbox_row> rows, std::vector<delivery> answers,
-                  std::chrono::milliseconds took) {
+                  std::chrono::nanoseconds took) {
+    const auto took_ms = std::chrono::duration_cast<std::chrono::milliseconds>(took);
+    const auto took_us = std::chrono::duration_cast<std::chrono::microseconds>(took);
     const auto now = with_.clock.wall();
     const judge_rules rules{with_.retries, with_.options.judge};
     std::vector<settlement> outcomes, held_back;
@@ -140,17 +141,23 @@ void lane::record(std::vector<outbox_row> rows, std::vector<delivery> answers,
         if (answer.error.size() > with_.options.judge.error_bytes_max)
             answer.error.resize(with_.options.judge.error_bytes_max);
         const auto what = judge(answer, rows[i], now, rules, with_.random.unit());
-        log_attempt(with_.log, {rows[i], what, answer.error, took});
-        count(what.what);
+        log_attempt(with_.log, {rows[i], what, answer.error, took_ms});
+        count(what.what, rows[i].attempts);
         outcomes.push_back(to_settlement(what, rows[i], now, std::move(answer.error)));
         if (what.what == decision::kind::hold) held_back.push_back(outcomes.back());
     }
     raise_alarm(held_back);
+    // What has no route was on no wire.
+    if (const auto sent = outcomes.size() - held_back.size(); sent > 0)
+        with_.counters.send_us.record(static_cast<std::uint64_t>(took_us.count()), sent);
     with_.settler.add(*this, std::move(outcomes));
 }
 
-void lane::count(decision::kind what) {
+void lane::count(decision::kind what, std::int32_t attempts) {
     auto& counters = with_.counters;
+    const bool over = what == decision::kind::settle || what == decision::kind::bury ||
+                      what == decision::kind::expire;
+    if (over) counters.retries.record(static_cast<std::uint64_t>(std::max(attempts, 0)));
     switch (what) {
         case decision::kind::settle: ++counters.sent; break;
         case decision::kind::retry: ++counters.retried; break;
@@ -175,7 +182,7 @@ void lane::bury(std::span<const bad_row> rows, wall_time now) {
         if (!held_.add(row.seq)) continue;
         with_.log.error("Outbox: row {Seq} for {Destination} is not a message: {Error}",
                         {{"Seq", row.seq}, {"Destination", destination_}, {"Error", row.reason}});
-        count(decision::kind::bury);
+        count(decision::kind::bury, 0);
         outcomes.push_back(posthorn::bury(row, now));
     }
     with_.settler.add(*this, std::move(outcomes));

@@ -80,8 +80,8 @@ private:
     task<std::vector<delivery>> attempt(const std::vector<outbox_row>& rows);
     void keep_good_news(std::vector<outbox_row>& rows, std::vector<delivery>& answers);
     void record(std::vector<outbox_row> rows, std::vector<delivery> answers,
-                std::chrono::milliseconds took);
-    void count(decision::kind what);
+                std::chrono::nanoseconds took);
+    void count(decision::kind what, std::int32_t attempts);
     void raise_alarm(const std::vector<settlement>& held_back);
     void forget(const std::vector<outbox_row>& rows);
     void ask_for_more();

@@ -3,6 +3,8 @@
 #include <atomic>
 #include <cstdint>
 
+#include "base/histogram.hpp"
+
 namespace posthorn {
 
 /// What the dispatcher did since it was built, for metrics.
@@ -18,6 +20,11 @@ struct outbox_counters {
     std::atomic<std::uint64_t> overflowed = 0;     // Rows that took the cold path instead.
     std::atomic<std::uint64_t> sweeps = 0;
     std::atomic<std::uint64_t> lanes = 0;  // Now, as of the last sweep.
+
+    /// How long attempts took on the wire, one entry for each message.
+    histogram send_us{duration_bounds_us};
+    /// How many retries a message had needed when it was sent, buried or expired.
+    histogram retries{retry_bounds};
 };
 
 }  // namespace posthorn

@@ -15,9 +15,11 @@ void log_attempt(logger& log, const attempt_record& attempt) {
     const auto& body = attempt.row.body;
     switch (attempt.what.what) {
         case decision::kind::settle:
+            log.debug("Published {MessageId}", {{"MessageId", body.id}});
             return log.info("Outbox: Message {MessageId} sent successfully ({Duration}ms)",
                             {{"MessageId", body.id}, {"Duration", attempt.duration.count()}});
         case decision::kind::retry:
+            log.debug("Failed to publish {MessageId}", {{"MessageId", body.id}});
             return log.warn(
                 "Outbox: Message {MessageId} send failed, retry {RetryCount}/{MaxRetries}: {Error}",
                 {{"MessageId", body.id},
@@ -25,6 +27,7 @@ void log_attempt(logger& log, const attempt_record& attempt) {
                  {"MaxRetries", body.max_retries},
                  {"Error", attempt.error}});
         case decision::kind::bury:
+            log.debug("Failed to publish {MessageId}", {{"MessageId", body.id}});
             // The retries that were made: all that the message had, unless the error was final.
             return log.error(
                 "Outbox: Message {MessageId} permanently failed after {MaxRetries} retries",
