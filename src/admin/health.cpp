@@ -1,13 +1,39 @@
 #include "admin/health.hpp"
 
+#include <algorithm>
 #include <utility>
 
 #include <boost/json/object.hpp>
 #include <boost/json/serialize.hpp>
+#include <fmt/format.h>
 
 #include "base/assert.hpp"
 
 namespace posthorn {
+namespace {
+
+std::string shown(const bounded_count& number) {
+    return fmt::format("{}{}", number.at_least ? "more than " : "", number.value);
+}
+
+void judge_backlog(const outbox_overview& outbox, health_verdict& verdict) {
+    const auto worsen = [&](std::string why) {
+        verdict.status = std::max(verdict.status, health_status::yellow);
+        verdict.reasons.push_back(std::move(why));
+    };
+    if (outbox.pending.value >= pending_green_below)
+        worsen(fmt::format("{} messages wait{}", shown(outbox.pending),
+                           outbox.pending.value > pending_warned_above
+                               ? "; the destinations may be too slow, or down"
+                               : ""));
+    if (outbox.oldest_age >= age_green_below)
+        worsen(fmt::format(
+            "the oldest message has waited for {} s{}",
+            std::chrono::floor<std::chrono::seconds>(outbox.oldest_age).count(),
+            outbox.oldest_age > age_warned_above ? "; see which destination it is for" : ""));
+}
+
+}  // namespace
 
 std::string_view to_string(health_status status) noexcept {
     switch (status) {
@@ -19,6 +45,30 @@ std::string_view to_string(health_status status) noexcept {
     return {};
 }
 
+health_verdict judge_health(const health_facts& facts) {
+    const auto& outbox = facts.outbox;
+    health_verdict verdict{.reasons = facts.broken};
+    if (!facts.broken.empty()) {
+        verdict.status = health_status::red;
+        verdict.working = false;
+    }
+    if (outbox.dead.value > 0) {
+        verdict.status = health_status::red;
+        verdict.reasons.push_back(
+            fmt::format("{} messages are dead and wait for a person", shown(outbox.dead)));
+    }
+    if (outbox.undeliverable.value > 0) {
+        verdict.undeliverable = true;
+        verdict.status = std::max(verdict.status, health_status::yellow);
+        verdict.reasons.push_back(
+            fmt::format("{} messages are undeliverable: '{}' has no route "
+                        "or no handler for them",
+                        shown(outbox.undeliverable), outbox.undeliverable_destination));
+    }
+    judge_backlog(outbox, verdict);
+    return verdict;
+}
+
 std::string render_health(const health_report& report) {
     return boost::json::serialize(boost::json::object{{"status", to_string(report.status)},
                                                       {"service", report.service},
@@ -28,8 +78,7 @@ std::string render_health(const health_report& report) {
 namespace {
 
 task<http_response> answer(health_report report) {
-    const bool red = report.status == health_status::red;
-    co_return json_response(red ? 503 : 200, render_health(report));
+    co_return json_response(report.working ? 200 : 503, render_health(report));
 }
 
 }  // namespace

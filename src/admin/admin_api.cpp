@@ -1,0 +1,207 @@
+#include "admin/admin_api.hpp"
+
+#include <utility>
+
+#include <boost/json/serialize.hpp>
+
+#include "admin/answers.hpp"
+#include "admin/metrics.hpp"
+#include "admin/query.hpp"
+#include "admin/render.hpp"
+#include "base/run_on.hpp"
+
+namespace posthorn {
+namespace {
+
+namespace json = boost::json;
+
+template <class T>
+http_response answer_to(const result<T>& found) {
+    return found ? json_response(200, json::serialize(to_json(*found)))
+                 : answer_to_error(found.error());
+}
+
+/// The routes' handlers over one node.
+class endpoints {
+public:
+    endpoints(node_view& node, admin_gate& gate) : node_(node), gate_(gate) {}
+
+    task<http_response> health();
+    task<http_response> metrics();
+    task<http_response> outbox_stats();
+    task<http_response> messages(http_request request, std::optional<outbox_status> only);
+    task<http_response> message(http_request request, admin_caller who);
+    task<http_response> retry(http_request request);
+    task<http_response> inbox_stats();
+    task<http_response> inbox_messages(http_request request);
+
+private:
+    [[nodiscard]] const admin_parts& parts() const { return node_.parts(); }
+    [[nodiscard]] inbox_counts received() const {
+        const auto* const inbox = parts().inbox ? parts().inbox() : nullptr;
+        return inbox != nullptr ? inbox->counts() : inbox_counts{};
+    }
+    /// Asks the stores one after the other until one knows the message.
+    template <class Ask>
+    auto in_any_store(const Ask& ask) const;
+
+    node_view& node_;
+    admin_gate& gate_;
+};
+
+task<http_response> endpoints::health() {
+    const auto seen = co_await node_.look();
+    const auto verdict = judge_health(seen->facts);
+    auto shown = to_json(verdict, seen->facts.outbox);
+    shown["service"] = parts().service;
+    shown["version"] = parts().version;
+    co_return json_response(verdict.working ? 200 : 503, json::serialize(shown));
+}
+
+task<http_response> endpoints::metrics() {
+    const auto seen = co_await node_.look();
+    const auto size =
+        co_await run_on(parts().readers, [this] { return overview_inbox(*parts().stores.back()); });
+    metrics_facts facts{.service = parts().service,
+                        .version = parts().version,
+                        .health = judge_health(seen->facts),
+                        .outbox = seen->facts.outbox,
+                        .store_read = seen->store_read && size.has_value(),
+                        .counters = parts().counters,
+                        .inbox = parts().inbox ? parts().inbox() : nullptr,
+                        .bad_signatures = parts().bad_signatures ? parts().bad_signatures() : 0,
+                        .refusals = gate_.refusals()};
+    if (size) facts.inbox_size = size->size;
+    co_return http_response{
+        200, {{"Content-Type", "text/plain; version=0.0.4; charset=utf-8"}}, render_metrics(facts)};
+}
+
+task<http_response> endpoints::outbox_stats() {
+    const auto seen = co_await node_.look();
+    if (!seen->store_read)
+        co_return answer_to_error(
+            {error_code::store_unavailable, "the store cannot be read; see /_rf/health"});
+    co_return json_response(200, json::serialize(to_json(seen->facts.outbox, parts().time.wall())));
+}
+
+task<http_response> endpoints::messages(http_request request, std::optional<outbox_status> only) {
+    const auto asked = parse_list_query(request.query);
+    if (!asked) co_return answer_to_error(asked.error());
+    const auto page = co_await run_on(parts().readers, [&]() -> result<message_list> {
+        auto& where = asked->of_inbox ? *parts().stores.back() : *parts().stores.front();
+        return list_messages(where, {.status = only ? only : asked->status,
+                                     .destination = asked->destination,
+                                     .endpoint = asked->endpoint,
+                                     .since = asked->since,
+                                     .before_seq = asked->before,
+                                     .limit = asked->limit});
+    });
+    co_return answer_to(page);
+}
+
+template <class Ask>
+auto endpoints::in_any_store(const Ask& ask) const {
+    auto answer = ask(*parts().stores.front());
+    for (std::size_t i = 1; i < parts().stores.size(); ++i) {
+        if (answer || answer.error().code() != error_code::not_found) break;
+        answer = ask(*parts().stores[i]);
+    }
+    return answer;
+}
+
+result<uuid> message_id_of(const http_request& request) {
+    const auto text = request.parameters.find("messageId");
+    if (text != request.parameters.end())
+        if (const auto id = uuid::parse(text->second)) return *id;
+    return fail(error_code::invalid_argument, "the path names no message id, which is a UUID");
+}
+
+task<http_response> endpoints::message(http_request request, admin_caller who) {
+    const auto id = message_id_of(request);
+    if (!id) co_return answer_to_error(id.error());
+    const auto asked = parse_show_query(request.query);
+    if (!asked) co_return answer_to_error(asked.error());
+    const bool payload = *asked;
+    if (payload && !who.payloads)
+        co_return gate_.refuse(request, who, "your key has no right to read payloads");
+    const auto found = co_await run_on(parts().readers, [&] {
+        return in_any_store([&](store& where) { return show_message(where, *id, payload); });
+    });
+    if (!found) co_return answer_to_error(found.error());
+    co_return json_response(200, json::serialize(to_json(*found, payload)));
+}
+
+task<http_response> endpoints::retry(http_request request) {
+    const auto id = message_id_of(request);
+    if (!id) co_return answer_to_error(id.error());
+    const auto requeued = co_await run_on(parts().readers, [&] {
+        return in_any_store([&](store& where) { return requeue_message(where, *id); });
+    });
+    if (!requeued) co_return answer_to_error(requeued.error());
+    if (parts().wake) parts().wake();
+    co_return json_response(
+        200, json::serialize(json::object{{"messageId", id->to_string()}, {"status", "Pending"}}));
+}
+
+task<http_response> endpoints::inbox_stats() {
+    const auto counts = received();
+    const auto overview = co_await run_on(parts().readers, [&] {
+        return overview_inbox(*parts().stores.back(), {counts.processed, counts.duplicates});
+    });
+    co_return answer_to(overview);
+}
+
+task<http_response> endpoints::inbox_messages(http_request request) {
+    const auto asked = parse_list_query(request.query);
+    if (!asked) co_return answer_to_error(asked.error());
+    const auto page = co_await run_on(parts().readers, [&] {
+        return list_inbox(
+            *parts().stores.back(),
+            {.source = asked->source, .before_seq = asked->before, .limit = asked->limit});
+    });
+    co_return answer_to(page);
+}
+
+task<http_response> public_health(node_view& node) {
+    const auto seen = co_await node.look();
+    const auto verdict = judge_health(seen->facts);
+    co_return json_response(verdict.working ? 200 : 503,
+                            render_health({.status = verdict.status,
+                                           .service = node.parts().service,
+                                           .version = node.parts().version}));
+}
+
+}  // namespace
+
+void add_public_routes(router& routes, node_view& node) {
+    routes.add("GET", "/_rf/health", [&node](const http_request&) { return public_health(node); });
+}
+
+void add_admin_routes(router& routes, node_view& node, admin_gate& gate) {
+    const auto with = std::make_shared<endpoints>(node, gate);  // Lives as long as a route does.
+    const auto look = [&](std::string path, admin_handler handler) {
+        routes.add("GET", std::move(path), gate.guarded(admin_role::viewer, std::move(handler)));
+    };
+    look("/_rf/health", [with](const auto&, const auto&) { return with->health(); });
+    look("/metrics", [with](const auto&, const auto&) { return with->metrics(); });
+    look("/_rf/outbox/stats", [with](const auto&, const auto&) { return with->outbox_stats(); });
+    look("/_rf/outbox", [with](http_request request, const auto&) {
+        return with->messages(std::move(request), std::nullopt);
+    });
+    look("/_rf/outbox/failed", [with](http_request request, const auto&) {
+        return with->messages(std::move(request), outbox_status::dead);
+    });
+    look("/_rf/outbox/{messageId}", [with](http_request request, admin_caller who) {
+        return with->message(std::move(request), std::move(who));
+    });
+    look("/_rf/inbox/stats", [with](const auto&, const auto&) { return with->inbox_stats(); });
+    look("/_rf/inbox", [with](http_request request, const auto&) {
+        return with->inbox_messages(std::move(request));
+    });
+    routes.add("POST", "/_rf/outbox/{messageId}/retry",
+               gate.guarded(admin_role::operator_, [with](http_request request, const auto&) {
+                   return with->retry(std::move(request));
+               }));
+}
+
+}  // namespace posthorn

@@ -1,0 +1,28 @@
+#pragma once
+
+#include "admin/gate.hpp"
+#include "admin/node_view.hpp"
+#include "transport/http/router.hpp"
+
+namespace posthorn {
+
+/// `GET /_rf/health` with status, service and version, for the public listener.
+void add_public_routes(router& routes, node_view& node);
+
+/// For the admin listener:
+///
+/// | route                              | role     | answers                                      |
+/// |------------------------------------|----------|----------------------------------------------|
+/// | GET /_rf/health                    | viewer   | the traffic light with its reasons           |
+/// | GET /metrics                       | viewer   | Prometheus' text                             |
+/// | GET /_rf/outbox/stats              | viewer   | counts, age and backlog                      |
+/// | GET /_rf/outbox                    | viewer   | messages by filter, in pages                 |
+/// | GET /_rf/outbox/failed             | viewer   | the dead ones, in pages                      |
+/// | GET /_rf/outbox/{messageId}        | viewer   | one with its attempts; `?payload=true` needs |
+/// |                                    |          | the right to payloads                        |
+/// | POST /_rf/outbox/{messageId}/retry | operator | a dead one is pending again                  |
+/// | GET /_rf/inbox/stats               | viewer   | size and duplicates                          |
+/// | GET /_rf/inbox                     | viewer   | what was taken in, in pages                  |
+void add_admin_routes(router& routes, node_view& node, admin_gate& gate);
+
+}  // namespace posthorn

@@ -1,0 +1,137 @@
+#include "admin/metrics.hpp"
+
+#include <algorithm>
+#include <set>
+
+#include "admin/prometheus_text.hpp"
+#include "base/build_info.hpp"
+#include "base/utf8.hpp"
+
+namespace posthorn {
+namespace {
+
+constexpr double us_per_ms = 1000;
+constexpr std::size_t label_characters_max = 128;
+
+double number(const bounded_count& counted) { return static_cast<double>(counted.value); }
+
+std::uint64_t sum(const metrics_facts& facts,
+                  std::atomic<std::uint64_t> outbox_counters::* counter) {
+    std::uint64_t all = 0;
+    for (const auto* one : facts.counters) all += (one->*counter).load(std::memory_order_relaxed);
+    return all;
+}
+
+histogram_view sum(const metrics_facts& facts, histogram outbox_counters::* of,
+                   std::span<const std::uint64_t> bounds) {
+    auto all = histogram(bounds).view();
+    for (const auto* one : facts.counters) {
+        const auto seen = (one->*of).view();
+        for (std::size_t i = 0; i < all.counts.size(); ++i) all.counts[i] += seen.counts[i];
+        all.sum += seen.sum;
+    }
+    return all;
+}
+
+// The names of the messaging document, whatever Prometheus' own habits are.
+void add_documented(prometheus_text& text, const metrics_facts& facts) {
+    if (facts.store_read) {
+        text.gauge("rf_outbox_pending_count", "Messages waiting to be sent.",
+                   number(facts.outbox.pending));
+        text.gauge("rf_outbox_failed_count", "Messages that exceeded their retries.",
+                   number(facts.outbox.dead));
+        text.gauge("rf_outbox_expired_count", "Messages that expired before delivery.",
+                   number(facts.outbox.expired));
+        text.gauge("rf_inbox_size", "Rows in the inbox.", number(facts.inbox_size));
+    }
+    text.begin("rf_outbox_send_duration_ms", "histogram", "Time on the wire of each attempt.");
+    text.samples(sum(facts, &outbox_counters::send_us, duration_bounds_us), us_per_ms);
+    text.begin("rf_outbox_retry_count", "histogram", "Retries of each message that was finished.");
+    text.samples(sum(facts, &outbox_counters::retries, retry_bounds), 1);
+    const auto inbox = facts.inbox != nullptr ? facts.inbox->counts() : inbox_counts{};
+    text.counter("rf_inbox_duplicate_count", "Duplicates detected since the start.",
+                 inbox.duplicates);
+    text.begin("rf_inbox_process_duration_ms", "histogram",
+               "Time from the arrival of a message to its answer.");
+    text.samples(facts.inbox != nullptr ? facts.inbox->durations_us().view()
+                                        : histogram(duration_bounds_us).view(),
+                 us_per_ms);
+}
+
+void add_counters(prometheus_text& text, const metrics_facts& facts) {
+    struct row {
+        std::string_view name;
+        std::string_view help;
+        std::atomic<std::uint64_t> outbox_counters::* counter;
+    };
+    for (const auto& [name, help, counter] :
+         {row{"posthorn_outbox_sent_total", "Messages delivered.", &outbox_counters::sent},
+          row{"posthorn_outbox_retried_total", "Attempts that will be repeated.",
+              &outbox_counters::retried},
+          row{"posthorn_outbox_throttled_total", "Attempts that the receiver put off.",
+              &outbox_counters::throttled},
+          row{"posthorn_outbox_dead_total", "Messages given up.", &outbox_counters::dead},
+          row{"posthorn_outbox_expired_total", "Messages that expired.", &outbox_counters::expired},
+          row{"posthorn_outbox_undeliverable_total", "Attempts that found no route or no handler.",
+              &outbox_counters::undeliverable},
+          row{"posthorn_outbox_overflowed_total", "Messages that took the cold path instead.",
+              &outbox_counters::overflowed},
+          row{"posthorn_outbox_sweeps_total", "Searches for due messages.",
+              &outbox_counters::sweeps}})
+        text.counter(name, help, sum(facts, counter));
+    text.gauge("posthorn_outbox_lanes", "Destinations being served.",
+               static_cast<double>(sum(facts, &outbox_counters::lanes)));
+
+    const auto inbox = facts.inbox != nullptr ? facts.inbox->counts() : inbox_counts{};
+    text.counter("posthorn_inbox_processed_total", "Messages that took effect.", inbox.processed);
+    text.counter("posthorn_inbox_failed_total", "Messages whose handler or commit failed.",
+                 inbox.failed);
+    text.counter("posthorn_inbox_conflicts_total", "Known ids that came with another body.",
+                 inbox.conflicts);
+    text.counter("posthorn_inbox_refused_total", "Messages without a handler or past their time.",
+                 inbox.refused);
+    text.counter("posthorn_bad_signatures_total", "Requests whose signature did not hold.",
+                 facts.bad_signatures);
+    text.counter("posthorn_admin_refusals_total", "Requests refused on the admin listener.",
+                 facts.refusals);
+}
+
+void add_backlog(prometheus_text& text, const metrics_facts& facts) {
+    const auto& outbox = facts.outbox;
+    text.gauge("posthorn_outbox_undeliverable", "Messages waiting for a route or a handler.",
+               number(outbox.undeliverable));
+    text.gauge("posthorn_outbox_backlog_age_seconds", "Age of the oldest message that waits.",
+               static_cast<double>(outbox.oldest_age.count()) / 1000);
+    text.begin("posthorn_outbox_destination_pending", "gauge", "Messages waiting, by destination.");
+    auto rest = outbox.pending.value;
+    std::set<std::string> named{"other"};  // A label comes once, whatever the destinations are.
+    for (const auto& one : outbox.backlog) {
+        const auto name = clean_utf8(one.destination, label_characters_max);
+        if (named.size() > metric_destinations_max || !named.insert(name).second) continue;
+        rest -= one.pending.value;
+        text.sample(number(one.pending), {{"destination", name}});
+    }
+    // Also where there are none, so that the metric never goes missing.
+    text.sample(static_cast<double>(std::max<std::int64_t>(rest, 0)), {{"destination", "other"}});
+}
+
+}  // namespace
+
+std::string render_metrics(const metrics_facts& facts) {
+    prometheus_text text;
+    add_documented(text, facts);
+    add_counters(text, facts);
+    if (facts.store_read) add_backlog(text, facts);
+    text.begin("posthorn_health", "gauge", "One at the present colour.");
+    for (const auto each : {health_status::green, health_status::yellow, health_status::red})
+        text.sample(facts.health.status == each ? 1 : 0, {{"status", to_string(each)}});
+    text.gauge("posthorn_working", "Whether the node can send and receive.",
+               facts.health.working ? 1 : 0);
+    text.gauge("posthorn_build_info", "How this node was built.", 1,
+               {{"service", facts.service},
+                {"version", facts.version},
+                {"compiler", this_build().compiler}});
+    return text.take();
+}
+
+}  // namespace posthorn

@@ -1,0 +1,35 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "admin/health.hpp"
+#include "admin/operations.hpp"
+#include "base/histogram.hpp"
+#include "inbox/inbox.hpp"
+#include "outbox/outbox_counters.hpp"
+
+namespace posthorn {
+
+/// Everything that `/metrics` tells, as found at one moment.
+struct metrics_facts {
+    std::string service{};
+    std::string version{};
+    health_verdict health{};
+    outbox_overview outbox{};
+    bounded_count inbox_size{};
+    bool store_read = true;  // Otherwise the overview and the size say nothing and are left out.
+    /// One for each database of the node.
+    std::vector<const outbox_counters*> counters{};
+    const class inbox* inbox = nullptr;  // Null before the node has started.
+    std::uint64_t bad_signatures = 0;
+    std::uint64_t refusals = 0;  // On the admin listener.
+};
+
+/// Destinations named in labels; the rest share the label `other`.
+inline constexpr std::size_t metric_destinations_max = 100;
+
+/// In Prometheus' text format. Pure.
+[[nodiscard]] std::string render_metrics(const metrics_facts& facts);
+
+}  // namespace posthorn

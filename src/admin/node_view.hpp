@@ -1,0 +1,70 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "admin/health.hpp"
+#include "base/clock.hpp"
+#include "base/executor.hpp"
+#include "base/task.hpp"
+#include "inbox/inbox.hpp"
+#include "outbox/outbox_counters.hpp"
+#include "store/store.hpp"
+
+namespace posthorn {
+
+/// What the endpoints are made over; a node fills it. All that it refers to outlives the routes.
+struct admin_parts {
+    std::string service;
+    std::string version;
+    /// The node's own database first, then that of the inbox where it has one of its own. Messages
+    /// are sent from both, and the last one has the inbox.
+    std::vector<store*> stores;
+    executor& readers;  // Where the stores are asked, which blocks.
+    const clock& time;
+    /// One for each store.
+    std::vector<const outbox_counters*> counters{};
+    /// Null before the node has started. From any thread.
+    std::function<const class inbox*()> inbox{};
+    /// Why the node cannot work, such as a handler that is stuck; a failed store need not be
+    /// named. From any thread.
+    std::function<std::vector<std::string>()> broken{};
+    /// A message was made pending again: look for it.
+    std::function<void()> wake{};
+    std::function<std::uint64_t()> bad_signatures{};
+};
+
+/// What a node knows of itself, looked up at most once a second however often it is asked:
+/// strangers may ask for health.
+///
+/// Lifetime: outlives the routes; shared by those of both listeners.
+/// Threads:  any.
+class node_view {
+public:
+    struct state {
+        health_facts facts;
+        bool store_read = true;
+        steady_time at{};
+    };
+
+    explicit node_view(admin_parts parts) : parts_(std::move(parts)) {}
+
+    [[nodiscard]] const admin_parts& parts() const noexcept { return parts_; }
+    /// Not older than a second, unless another look is under way.
+    task<std::shared_ptr<const state>> look();
+
+private:
+    [[nodiscard]] std::shared_ptr<const state> recent();
+    [[nodiscard]] state read() const;
+
+    admin_parts parts_;
+    std::mutex mutex_;
+    std::shared_ptr<const state> last_;
+    bool looking_ = false;
+};
+
+}  // namespace posthorn

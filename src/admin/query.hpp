@@ -1,0 +1,29 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "store/inspection.hpp"
+
+namespace posthorn {
+
+/// What a list is asked for in a URL.
+struct list_query {
+    std::optional<outbox_status> status{};
+    std::string destination{};
+    std::string endpoint{};
+    std::string source{};  // Of inbox rows.
+    std::optional<wall_time> since{};
+    std::int64_t before = 0;
+    std::size_t limit = 100;
+    bool of_inbox = false;  // From the inbox's database, where it has one of its own.
+};
+
+/// `error_code::invalid_argument` names what is unknown or wrong, and what is possible.
+[[nodiscard]] result<list_query> parse_list_query(std::string_view query);
+/// Whether the payload is asked for.
+[[nodiscard]] result<bool> parse_show_query(std::string_view query);
+
+}  // namespace posthorn

@@ -1,0 +1,154 @@
+#include "admin/render.hpp"
+
+#include <boost/json/array.hpp>
+
+#include "base/utf8.hpp"
+
+namespace posthorn {
+namespace {
+
+namespace json = boost::json;
+
+constexpr std::size_t text_characters_max = 4000;
+
+// Rows that were written by hand may hold anything.
+json::string text(std::string_view value) {
+    return json::string(is_utf8(value) ? value : clean_utf8(value, text_characters_max));
+}
+
+void set(json::object& into, std::string_view name, const bounded_count& number) {
+    into[name] = number.value;
+    if (number.at_least) into[std::string(name) + "AtLeast"] = true;
+}
+
+void set(json::object& into, std::string_view name, std::string_view value) {
+    if (!value.empty()) into[name] = text(value);
+}
+
+void set(json::object& into, std::string_view name, const std::optional<wall_time>& time) {
+    if (time) into[name] = to_iso8601(*time);
+}
+
+// Zero: no more.
+json::value cursor(std::int64_t next) {
+    return next > 0 ? json::value(next) : json::value(nullptr);
+}
+
+json::object alarm(const outbox_overview& overview) {
+    json::object shown;
+    set(shown, "count", overview.undeliverable);
+    set(shown, "destination", overview.undeliverable_destination);
+    set(shown, "error", overview.undeliverable_error);
+    return shown;
+}
+
+}  // namespace
+
+json::object to_json(const outbox_overview& overview, wall_time now) {
+    json::object shown;
+    set(shown, "pending", overview.pending);
+    set(shown, "failed", overview.dead);
+    set(shown, "expired", overview.expired);
+    set(shown, "resolved", overview.resolved);
+    if (overview.sent) set(shown, "sent", *overview.sent);
+    shown["oldestAgeMs"] = overview.oldest_age.count();
+    shown["undeliverable"] = alarm(overview);
+    json::array backlog;
+    for (const auto& one : overview.backlog) {
+        json::object entry{{"destination", text(one.destination)}};
+        set(entry, "pending", one.pending);
+        if (one.oldest) entry["oldestAgeMs"] = (now - *one.oldest).count();
+        if (one.undeliverable.value > 0) set(entry, "undeliverable", one.undeliverable);
+        backlog.push_back(std::move(entry));
+    }
+    shown["backlog"] = std::move(backlog);
+    if (overview.more_destinations) shown["moreDestinations"] = true;
+    return shown;
+}
+
+json::object to_json(const message_summary& row) {
+    json::object shown{{"messageId", text(row.id)},
+                       {"seq", row.seq},
+                       {"messageType", text(row.type)},
+                       {"destination", text(row.destination)},
+                       {"endpoint", text(row.endpoint)},
+                       {"status", to_string(row.status)},
+                       {"retryCount", row.attempts},
+                       {"maxRetries", row.max_retries},
+                       {"createdAt", to_iso8601(row.created_at)},
+                       {"expiresAt", to_iso8601(row.expires_at)}};
+    if (row.status == outbox_status::pending)
+        shown["nextRetryAt"] = to_iso8601(row.next_attempt_at);
+    set(shown, "deliverAt", row.deliver_at);
+    set(shown, "lastAttemptAt", row.last_attempt_at);
+    set(shown, "sentAt", row.sent_at);
+    set(shown, "lastError", row.last_error);
+    set(shown, "resolution", row.resolution);
+    set(shown, "correlationId", row.correlation_id);
+    set(shown, "tenant", row.tenant);
+    set(shown, "orderKey", row.order_key);
+    return shown;
+}
+
+json::object to_json(const message_list& page) {
+    json::array rows;
+    for (const auto& row : page.rows) rows.push_back(to_json(row));
+    return {{"messages", std::move(rows)}, {"next", cursor(page.next)}};
+}
+
+json::object to_json(const message_detail& detail, bool with_payload) {
+    auto shown = to_json(detail.summary);
+    shown["contentType"] = text(detail.content_type);
+    shown["payloadBytes"] = detail.payload_bytes;
+    json::array attempts;
+    for (const auto& one : detail.attempts)
+        attempts.push_back(json::object{
+            {"attempt", one.number}, {"at", to_iso8601(one.at)}, {"error", text(one.error)}});
+    shown["attempts"] = std::move(attempts);
+    if (with_payload) {
+        // As the text that it is: it need not be JSON, and what it is worth must not change.
+        shown["payload"] = text(detail.payload);
+        set(shown, "headers", detail.headers);
+    }
+    return shown;
+}
+
+json::object to_json(const inbox_overview& overview) {
+    json::object shown;
+    set(shown, "size", overview.size);
+    shown["processed"] = overview.processed;
+    shown["duplicates"] = overview.duplicates;
+    shown["duplicateRate"] = overview.duplicate_rate;
+    return shown;
+}
+
+json::object to_json(const inbox_list& page) {
+    json::array rows;
+    for (const auto& row : page.rows) {
+        json::object entry{{"messageId", text(row.id)},
+                           {"seq", row.seq},
+                           {"sourceServiceId", text(row.source)},
+                           {"endpoint", text(row.endpoint)},
+                           {"expiresAt", to_iso8601(row.expires_at)}};
+        set(entry, "processedAt", row.processed_at);
+        set(entry, "claimedUntil", row.claimed_until);
+        rows.push_back(std::move(entry));
+    }
+    return {{"messages", std::move(rows)}, {"next", cursor(page.next)}};
+}
+
+json::object to_json(const health_verdict& verdict, const outbox_overview& outbox) {
+    json::array reasons;
+    for (const auto& why : verdict.reasons) reasons.push_back(json::value(text(why)));
+    json::object counts{{"oldestAgeMs", outbox.oldest_age.count()}};
+    set(counts, "pending", outbox.pending);
+    set(counts, "failed", outbox.dead);
+    json::object shown{{"status", to_string(verdict.status)},
+                       {"working", verdict.working},
+                       {"reasons", std::move(reasons)},
+                       {"outbox", std::move(counts)}};
+    shown["undeliverable"] = alarm(outbox);
+    return shown;
+}
+
+}  // namespace posthorn

@@ -1,0 +1,139 @@
+#include "admin/metrics.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "admin/prometheus_text.hpp"
+#include "support/process.hpp"
+
+namespace posthorn {
+namespace {
+
+using namespace std::chrono_literals;
+using testing::HasSubstr;
+using testing::Not;
+
+outbox_counters& busy() {
+    static outbox_counters counters;
+    static const bool filled = [] {
+        counters.sent = 5;
+        counters.lanes = 2;
+        counters.send_us.record(1'500, 2);
+        counters.send_us.record(60'000'000);
+        counters.retries.record(0, 4);
+        counters.retries.record(7);
+        return true;
+    }();
+    (void)filled;
+    return counters;
+}
+
+destination_backlog to(std::string name, std::int64_t pending) {
+    return {.destination = std::move(name),
+            .pending = {pending, false},
+            .undeliverable = {},
+            .undeliverable_error = {}};
+}
+
+metrics_facts facts() {
+    metrics_facts made{.service = "orders", .version = "0.1.0", .counters = {&busy()}};
+    made.outbox.pending.value = 10;
+    made.outbox.dead.value = 1;
+    made.outbox.expired.value = 2;
+    made.outbox.undeliverable.value = 3;
+    made.outbox.oldest_age = 1'500ms;
+    made.outbox.backlog = {to("billing", 4), to("stock", 3)};
+    made.inbox_size.value = 77;
+    made.health = judge_health({.outbox = made.outbox});
+    return made;
+}
+
+TEST(metrics, have_the_names_of_the_document) {
+    const auto text = render_metrics(facts());
+    for (const auto* line :
+         {"\nrf_outbox_failed_count 1\n", "\nrf_outbox_expired_count 2\n", "\nrf_inbox_size 77\n",
+          "rf_outbox_pending_count 10\n", "\nrf_inbox_duplicate_count 0\n",
+          "# TYPE rf_outbox_send_duration_ms histogram\n",
+          "# TYPE rf_outbox_retry_count histogram\n",
+          "# TYPE rf_inbox_process_duration_ms histogram\n"})
+        EXPECT_THAT(text, HasSubstr(line));
+}
+
+TEST(metrics, show_durations_in_milliseconds_and_retries_in_parts) {
+    const auto text = render_metrics(facts());
+    EXPECT_THAT(text, HasSubstr("rf_outbox_send_duration_ms_bucket{le=\"1\"} 0\n"
+                                "rf_outbox_send_duration_ms_bucket{le=\"2.5\"} 2\n"));
+    EXPECT_THAT(text, HasSubstr("rf_outbox_send_duration_ms_bucket{le=\"+Inf\"} 3\n"
+                                "rf_outbox_send_duration_ms_sum 60003\n"
+                                "rf_outbox_send_duration_ms_count 3\n"));
+    EXPECT_THAT(text, HasSubstr("rf_outbox_retry_count_bucket{le=\"0\"} 4\n"));
+    EXPECT_THAT(text, HasSubstr("rf_outbox_retry_count_bucket{le=\"10\"} 5\n"));
+}
+
+TEST(metrics, raise_the_alarm_for_what_is_undeliverable) {
+    const auto text = render_metrics(facts());
+    EXPECT_THAT(text, HasSubstr("\nposthorn_outbox_undeliverable 3\n"));
+    EXPECT_THAT(text, HasSubstr("\nposthorn_outbox_backlog_age_seconds 1.5\n"));
+    EXPECT_THAT(text, HasSubstr("posthorn_health{status=\"red\"} 1\n"));
+    EXPECT_THAT(text, HasSubstr("posthorn_health{status=\"green\"} 0\n"));
+}
+
+TEST(metrics, sum_up_a_node_with_two_databases) {
+    auto both = facts();
+    both.counters.push_back(&busy());
+    const auto text = render_metrics(both);
+    EXPECT_THAT(text, HasSubstr("\nposthorn_outbox_sent_total 10\n"));
+    EXPECT_THAT(text, HasSubstr("rf_outbox_send_duration_ms_count 6\n"));
+}
+
+TEST(metrics, name_a_hundred_destinations_and_put_the_rest_together) {
+    auto many = facts();
+    many.outbox.backlog.clear();
+    for (int i = 0; i < 150; ++i) many.outbox.backlog.push_back(to(fmt::format("d{:03}", i), 1));
+    many.outbox.pending.value = 200;
+    const auto text = render_metrics(many);
+    EXPECT_THAT(text, HasSubstr("{destination=\"d099\"} 1\n"));
+    EXPECT_THAT(text, Not(HasSubstr("d100")));
+    EXPECT_THAT(text, HasSubstr("{destination=\"other\"} 100\n"));
+}
+
+TEST(metrics, give_each_label_once_whatever_destinations_are_called) {
+    auto odd = facts();
+    odd.outbox.backlog = {to("other", 1),
+                          to("a\"b\\c\nd", 2),
+                          to("\xff", 1),
+                          to("\xfe", 1),
+                          to(std::string(300, 'x') + "1", 1),
+                          to(std::string(300, 'x') + "2", 1)};
+    const auto text = render_metrics(odd);
+    EXPECT_THAT(text, HasSubstr("{destination=\"a\\\"b\\\\c\\nd\"} 2\n"));
+    EXPECT_THAT(text, HasSubstr("{destination=\"other\"} 6\n"));
+    const auto checked = test::run_process({"promtool", "check", "metrics"}, {.input = text});
+    EXPECT_NE(checked.end.exit_code, 1) << checked.err;
+}
+
+TEST(metrics, leave_out_what_a_store_that_cannot_be_read_would_say) {
+    auto blind = facts();
+    blind.store_read = false;
+    const auto text = render_metrics(blind);
+    EXPECT_THAT(text, Not(HasSubstr("rf_outbox_pending_count")));
+    EXPECT_THAT(text, HasSubstr("posthorn_outbox_sent_total 5\n"));
+}
+
+// Its remarks are of the form `name text`; the document's names go against its habits.
+TEST(metrics, are_what_promtool_reads_and_it_remarks_on_the_documents_names_alone) {
+    for (const bool read : {true, false}) {
+        auto shown = facts();
+        shown.store_read = read;
+        const auto checked =
+            test::run_process({"promtool", "check", "metrics"}, {.input = render_metrics(shown)});
+        EXPECT_TRUE(checked.end.exit_code == 0 || checked.end.exit_code == 3)
+            << checked.end.exit_code << checked.err;
+        std::istringstream remarks(checked.out + checked.err);
+        for (std::string line; std::getline(remarks, line);)
+            EXPECT_TRUE(line.starts_with("rf_")) << line;
+    }
+}
+
+}  // namespace
+}  // namespace posthorn
