@@ -4,7 +4,8 @@
 #include <utility>
 
 #include <fmt/ranges.h>
-#include <openssl/evp.h>
+
+#include "base/base64.hpp"
 
 namespace posthorn {
 namespace {
@@ -52,13 +53,7 @@ bool is_past(const signing_key& key, wall_time now) {
 }  // namespace
 
 std::string to_base64_text(const secret& value) {
-    const auto bytes = value.reveal();
-    std::string text((bytes.size() + 2) / 3 * 4 + 1, '\0');  // It ends what it writes with a zero.
-    const int size = EVP_EncodeBlock(reinterpret_cast<unsigned char*>(text.data()),
-                                     reinterpret_cast<const unsigned char*>(bytes.data()),
-                                     static_cast<int>(bytes.size()));
-    text.resize(static_cast<std::size_t>(size));
-    return "base64:" + text;
+    return "base64:" + encode_base64(value.reveal());
 }
 
 result<ring_file::line> ring_file::parse_line(std::string_view text) {
@@ -136,6 +131,7 @@ result<> ring_file::rotate(secret fresh, const rotation& when) {
                     "the file holds {} keys already; delete revoked ones", keys_max);
 
     line made{.key = make_key(std::move(fresh))};
+    made.comment = "# " + made.key->id;  // What a person needs to revoke it.
     made.key->signs_from = signer ? when.now + when.after : when.now;
     const auto until = *made.key->signs_from + when.overlap;
     for (auto& each : lines_) {
@@ -159,8 +155,7 @@ result<> ring_file::revoke(std::string_view id) {
         }
         known.push_back(each.key->id);
     }
-    return fail(error_code::not_found, "no key with the id '{}'; there {} {}", id,
-                known.size() == 1 ? "is" : "are",
+    return fail(error_code::not_found, "no key has the id '{}'; the file holds {}", id,
                 known.empty() ? "none" : fmt::format("{}", fmt::join(known, ", ")));
 }
 

@@ -4,6 +4,8 @@
 #include <memory>
 #include <span>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 #include "base/result.hpp"
 
@@ -51,7 +53,34 @@ struct command_entry {
 [[nodiscard]] std::span<const command_entry> command_table();
 [[nodiscard]] const command_entry* find_command(std::string_view name);
 
+/// A command that only holds others, such as `keys`.
+///
+/// Lifetime: as any command; the entries outlive it.
+class command_group final : public command {
+public:
+    explicit command_group(std::span<const command_entry> entries) : entries_(entries) {}
+
+    void declare(CLI::App& options) override;
+    result<> run(const console& terminal) override;
+
+private:
+    std::span<const command_entry> entries_;
+    std::vector<std::pair<CLI::App*, std::unique_ptr<command>>> members_;
+};
+
+// In the order of the table.
+std::unique_ptr<command> make_init_command();
 std::unique_ptr<command> make_serve_command();
+std::unique_ptr<command> make_demo_command();
+std::unique_ptr<command> make_send_command();
+std::unique_ptr<command> make_outbox_command();
+std::unique_ptr<command> make_dead_command();
+std::unique_ptr<command> make_inbox_command();
+std::unique_ptr<command> make_stats_command();
+std::unique_ptr<command> make_health_command();
+std::unique_ptr<command> make_keys_command();
+std::unique_ptr<command> make_config_command();
+std::unique_ptr<command> make_completion_command();
 std::unique_ptr<command> make_version_command();
 std::unique_ptr<command> make_help_command();
 

@@ -8,6 +8,8 @@ namespace {
 
 constexpr std::array table{
     command_entry{"serve", "run a node until it is told to stop", make_serve_command},
+    command_entry{"keys", "make, rotate, revoke and show keys", make_keys_command},
+    command_entry{"completion", "print a script that completes commands", make_completion_command},
     command_entry{"version", "print the versions of Posthorn and its parts", make_version_command},
     command_entry{"help", "explain a command", make_help_command},
 };

@@ -6,6 +6,7 @@
 #include <CLI/CLI.hpp>
 
 #include "app/nearest.hpp"
+#include "base/assert.hpp"
 
 namespace posthorn::cli {
 namespace {
@@ -17,18 +18,37 @@ std::string hint(std::string_view word, const std::vector<std::string_view>& kno
     return near ? fmt::format("; did you mean '{}'?", *near) : std::string(".");
 }
 
-std::string help_hint(const CLI::App& options) {
-    return fmt::format("Run '{} --help'.", options.get_name());
+// "posthorn keys rotate"
+std::string full_name(const CLI::App& options) {
+    const auto* parent = options.get_parent();
+    return parent ? fmt::format("{} {}", full_name(*parent), options.get_name())
+                  : options.get_name();
 }
+
+std::string help_hint(const CLI::App& options) {
+    return fmt::format("Run '{} --help'.", full_name(options));
+}
+
+const CLI::App& deepest(const CLI::App& options) {
+    const auto chosen = options.get_subcommands();
+    return chosen.empty() ? options : deepest(*chosen.front());
+}
+
+bool every_member(const CLI::App* /*member*/) { return true; }
 
 // The option as typed, without a value behind an equals sign.
 std::string_view option_name(std::string_view word) { return word.substr(0, word.find('=')); }
 
 error unexpected_word(const CLI::App& options, std::string_view word) {
-    if (!word.starts_with('-'))
-        return error(error_code::invalid_argument,
-                     fmt::format("unexpected '{}'. {}", word, help_hint(options)));
     std::vector<std::string> names;
+    if (!word.starts_with('-')) {
+        for (const CLI::App* member : options.get_subcommands(every_member))
+            names.push_back(member->get_name());
+        const std::vector<std::string_view> known(names.begin(), names.end());
+        return error(
+            error_code::invalid_argument,
+            fmt::format("unexpected '{}'{} {}", word, hint(word, known), help_hint(options)));
+    }
     for (const CLI::Option* option : options.get_options())
         for (const std::string& name : option->get_lnames()) names.push_back("--" + name);
     const std::vector<std::string_view> known(names.begin(), names.end());
@@ -37,18 +57,25 @@ error unexpected_word(const CLI::App& options, std::string_view word) {
                              hint(option_name(word), known), help_hint(options)));
 }
 
+void keep_extras(CLI::App& options) {
+    options.allow_extras();
+    for (CLI::App* member : options.get_subcommands([](CLI::App*) { return true; }))
+        keep_extras(*member);
+}
+
 // `options` keeps what it does not know, so that we can say what was probably meant.
 result<> parse(CLI::App& options, std::span<const std::string> arguments) {
-    options.allow_extras();
+    keep_extras(options);
     try {
         options.parse(words(arguments.rbegin(), arguments.rend()));  // It takes them reversed.
     } catch (const CLI::CallForHelp&) {
         throw;
     } catch (const CLI::ParseError& failure) {
-        return fail(error_code::invalid_argument, "{}. {}", failure.what(), help_hint(options));
+        return fail(error_code::invalid_argument, "{}. {}", failure.what(),
+                    help_hint(deepest(options)));
     }
-    const auto left = options.remaining();
-    if (!left.empty()) return std::unexpected(unexpected_word(options, left.front()));
+    const auto left = options.remaining(true);
+    if (!left.empty()) return std::unexpected(unexpected_word(deepest(options), left.front()));
     return {};
 }
 
@@ -64,7 +91,7 @@ result<> run_command(const command_entry& entry, std::span<const std::string> ar
     try {
         POSTHORN_TRY(parse(options, arguments));
     } catch (const CLI::CallForHelp&) {
-        terminal.out << command_help(entry);
+        terminal.out << options.help();
         return {};
     }
     return chosen->run(terminal);

@@ -1,6 +1,5 @@
 #include <ostream>
 
-#include <CLI/CLI.hpp>
 #include <boost/json/object.hpp>
 #include <boost/json/serialize.hpp>
 #include <boost/version.hpp>
@@ -8,6 +7,7 @@
 #include <posthorn/version.hpp>
 
 #include "app/cli/command.hpp"
+#include "app/cli/options.hpp"
 #include "base/build_info.hpp"
 #include "store/sqlite/version.hpp"
 
@@ -21,7 +21,7 @@ std::string boost_version() {
 
 class version_command final : public command {
 public:
-    void declare(CLI::App& options) override { options.add_flag("--json", json_, "print JSON"); }
+    void declare(CLI::App& options) override { add_json_flag(options, json_); }
 
     result<> run(const console& terminal) override {
         const build_info build = this_build();

@@ -1,0 +1,28 @@
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <string_view>
+
+#include <sys/types.h>
+
+#include "base/result.hpp"
+
+namespace posthorn::cli {
+
+/// The whole file; `error_code::io_failed` if it cannot be read or is larger than 1 MiB.
+[[nodiscard]] result<std::string> read_file(const std::filesystem::path& file);
+
+struct new_file {
+    mode_t mode = 0600;
+};
+/// Makes a file that was not there, on disk when it returns. One that is there stays as it is:
+/// `error_code::invalid_argument`.
+result<> write_new_file(const std::filesystem::path& file, std::string_view text,
+                        const new_file& as = {});
+
+/// Puts another text in a file's place, whole or not at all, whatever happens meanwhile. Mode and
+/// owner stay; a symbolic link is followed.
+result<> replace_file(const std::filesystem::path& file, std::string_view text);
+
+}  // namespace posthorn::cli
