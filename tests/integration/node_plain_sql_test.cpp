@@ -115,5 +115,14 @@ TEST_F(node_plain_sql, with_text_for_a_time_is_refused_in_the_producers_face) {
     EXPECT_THAT(ran.err, HasSubstr("CHECK constraint failed"));
 }
 
+TEST_F(node_plain_sql, with_bytes_for_a_name_is_refused_in_the_producers_face) {
+    const auto ran =
+        test::run_process({"/usr/bin/sqlite3", path("orders"),
+                           "INSERT INTO outbox_messages (destination, endpoint, payload)"
+                           " VALUES (CAST('inventory' AS BLOB), 'OrderPlaced', '{}')"});
+    EXPECT_NE(ran.end, (test::process_end{0, 0}));
+    EXPECT_THAT(ran.err, HasSubstr("destination_is_text"));
+}
+
 }  // namespace
 }  // namespace posthorn::integration

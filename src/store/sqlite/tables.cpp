@@ -19,17 +19,24 @@ namespace {
     "substr('89ab', 1 + (random() & 3), 1) || substr(hex(randomblob(2)), 2) || '-' || " \
     "hex(randomblob(6))))"
 
+// Whoever binds bytes where text belongs, as Python does with `bytes`, learns it at once: a BLOB
+// equals no text, so nobody would ever look for such a message. The name is in the error.
+#define POSTHORN_TEXT(column) \
+    " TEXT NOT NULL CONSTRAINT " column "_is_text CHECK (typeof(" column ") = 'text')"
+#define POSTHORN_TEXT_OR_NULL(column) \
+    " TEXT CONSTRAINT " column "_is_text CHECK (typeof(" column ") IN ('text', 'null'))"
+
 constexpr std::string_view first =
     "CREATE TABLE IF NOT EXISTS outbox_messages ("
     " seq INTEGER PRIMARY KEY AUTOINCREMENT,"
-    " message_id TEXT NOT NULL UNIQUE DEFAULT " POSTHORN_NEW_ID
+    " message_id" POSTHORN_TEXT("message_id") " UNIQUE DEFAULT " POSTHORN_NEW_ID
     ","
-    " correlation_id TEXT,"
-    " message_type TEXT NOT NULL DEFAULT 'Signal',"
-    " destination TEXT NOT NULL,"
-    " endpoint TEXT NOT NULL,"
-    " payload TEXT NOT NULL,"
-    " headers TEXT,"
+    " correlation_id" POSTHORN_TEXT_OR_NULL("correlation_id") ","
+    " message_type" POSTHORN_TEXT("message_type") " DEFAULT 'Signal',"
+    " destination" POSTHORN_TEXT("destination") ","
+    " endpoint" POSTHORN_TEXT("endpoint") ","
+    " payload TEXT NOT NULL,"  // Or a BLOB: it is bytes to us.
+    " headers" POSTHORN_TEXT_OR_NULL("headers") ","
     " status TEXT NOT NULL DEFAULT 'Pending'"
     "   CHECK (status IN ('Pending', 'Sent', 'Dead', 'Expired', 'Resolved')),"
     " retry_count INTEGER NOT NULL DEFAULT 0 CHECK (typeof(retry_count) = 'integer'),"
@@ -44,13 +51,13 @@ constexpr std::string_view first =
     "   CHECK (typeof(expires_at) = 'integer' AND expires_at > 0),"
     " sent_at INTEGER CHECK (typeof(sent_at) IN ('integer', 'null')),"
     " deliver_at INTEGER CHECK (typeof(deliver_at) IN ('integer', 'null')),"
-    " parent_id TEXT,"
-    " causation_id TEXT,"
-    " tenant TEXT,"
-    " order_key TEXT,"
-    " dedupe_key TEXT,"
+    " parent_id" POSTHORN_TEXT_OR_NULL("parent_id") ","
+    " causation_id" POSTHORN_TEXT_OR_NULL("causation_id") ","
+    " tenant" POSTHORN_TEXT_OR_NULL("tenant") ","
+    " order_key" POSTHORN_TEXT_OR_NULL("order_key") ","
+    " dedupe_key" POSTHORN_TEXT_OR_NULL("dedupe_key") ","
     " priority INTEGER NOT NULL DEFAULT 0 CHECK (typeof(priority) = 'integer'),"
-    " content_type TEXT NOT NULL DEFAULT 'application/json',"
+    " content_type" POSTHORN_TEXT("content_type") " DEFAULT 'application/json',"
     " resolution TEXT);"
     // What a plain-SQL producer need not know: ids are stored in one form, so that they are found
     // again, and a message is not due before its time.

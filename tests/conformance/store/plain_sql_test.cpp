@@ -163,6 +163,38 @@ TEST_P(store, a_time_that_is_text_or_a_fraction_is_refused_by_the_database) {
     EXPECT_EQ(other->number("SELECT count(*) FROM outbox_messages"), 0);
 }
 
+TEST_P(store, bytes_in_place_of_text_are_refused_by_the_database) {
+    db();
+    const auto other = disk().connect();
+    for (const auto* column :
+         {"message_id", "message_type", "correlation_id", "headers", "parent_id", "causation_id",
+          "tenant", "order_key", "dedupe_key", "content_type"}) {
+        const auto refused = other->run(plain_with(column, "x'7b7d'"));
+        ASSERT_TRUE(refused) << column;
+        EXPECT_THAT(*refused, HasSubstr(column));
+    }
+    for (const auto* names : {"x'72', 'Charge'", "'billing', x'72'"}) {
+        EXPECT_NE(other->run(fmt::format("INSERT INTO outbox_messages(destination, endpoint,"
+                                         " payload) VALUES ({}, '{{}}')",
+                                         names)),
+                  std::nullopt)
+            << names;
+    }
+    EXPECT_EQ(other->number("SELECT count(*) FROM outbox_messages"), 0);
+}
+
+TEST_P(store, a_payload_of_bytes_is_carried_to_the_byte) {
+    db();
+    ASSERT_EQ(disk().connect()->run(
+                  "INSERT INTO outbox_messages(destination, endpoint, payload, content_type) "
+                  "VALUES ('billing', 'Scan', x'00ff00', 'image/png')"),
+              std::nullopt);
+    const auto page = due("billing", noon);
+    EXPECT_THAT(page.bad, IsEmpty());
+    ASSERT_THAT(page.rows, SizeIs(1));
+    EXPECT_EQ(page.rows.front().body.payload, std::string("\0\xff\0", 3));
+}
+
 TEST_P(store, a_status_that_does_not_exist_is_refused_by_the_database) {
     db();
     EXPECT_NE(disk().connect()->run(plain_with("status", "'Sending'")), std::nullopt);

@@ -170,6 +170,19 @@ TEST(sqlite_dispatch, sends_rows_of_plain_sql_past_a_barrier_and_buries_bad_ones
               1);
 }
 
+TEST(sqlite_dispatch, a_name_that_is_bytes_against_the_checks_hides_no_message) {
+    virtual_loop loop;
+    const database_file file;
+    sqlite_node node(loop, file, "first");
+    run_sql(file,
+            "PRAGMA ignore_check_constraints = ON;"
+            "INSERT INTO outbox_messages (destination, endpoint, payload, expires_at)"
+            " VALUES (x'72', 'Test', '{}', 9000000000000), ('r', 'Test', '{}', 9000000000000)");
+    loop.run_for(3s);
+    EXPECT_EQ(node.routes.got.size(), 1U);
+    EXPECT_EQ(ask(node.file(), "SELECT count(*) FROM outbox_messages WHERE status = 'Sent'"), 1);
+}
+
 TEST(sqlite_dispatch, a_row_of_plain_sql_waits_for_its_deliver_at) {
     virtual_loop loop;
     const database_file file;
