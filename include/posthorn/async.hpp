@@ -5,6 +5,7 @@
     "<posthorn/async.hpp> holds coroutines, which GCC before 14 miscompiles; use Clang or GCC 14, or <posthorn/node.hpp>"
 #endif
 
+#include <chrono>
 #include <concepts>
 #include <coroutine>
 #include <exception>
@@ -15,6 +16,7 @@
 #include <utility>
 
 #include <posthorn/node.hpp>
+#include <posthorn/proxy.hpp>
 
 namespace posthorn::async {
 
@@ -90,6 +92,14 @@ template <class T>
                 posthorn::detail::options_for(payload, std::move(options))};
 }
 
+/// `const uuid id = co_await async::send(bill, order_cancelled{"o2"});` with a proxy.
+template <class Service, class T>
+[[nodiscard]] sent send(proxy<Service>& to, const T& payload, send_options options = {}) {
+    if constexpr (posthorn::detail::check_in_service<Service, T>())
+        return {to.from(), to.destination(), std::string(Service::template endpoint<T>),
+                encode(payload), posthorn::detail::options_for(payload, std::move(options))};
+}
+
 /// The answer to a Command. The coroutine goes on, on a thread that it may block, when it is there.
 ///
 /// Lifetime: awaited once, at once.
@@ -98,21 +108,37 @@ class answered {
 public:
     explicit answered(reply<Response> waited_for) : reply_(std::move(waited_for)) {}
 
+    /// Waits no longer than this: then `error_code::timed_out` comes in place of the answer.
+    [[nodiscard]] answered within(std::chrono::milliseconds limit) && {
+        limit_ = limit;
+        return std::move(*this);
+    }
+
     [[nodiscard]] bool await_ready() const { return reply_.is_ready(); }
     void await_suspend(std::coroutine_handle<> waiting) {
-        reply_.then([waiting] { waiting.resume(); });
+        reply_.then([waiting] { waiting.resume(); }, limit_);
     }
-    Response await_resume() { return reply_.get(); }
+    // Whatever there was to wait for is over.
+    Response await_resume() { return reply_.get(std::chrono::milliseconds::zero()); }
 
 private:
     reply<Response> reply_;
+    std::chrono::milliseconds limit_ = std::chrono::milliseconds::max();
 };
 
-/// `const receipt r = co_await async::call(node, "billing", charge{"o1", 995});`
+/// `const receipt r = co_await async::call(node, "billing", charge{"o1", 995}).within(5s);`
+///
+/// For messages that are in no service: those of one are called through its proxy.
 template <class T>
 [[nodiscard]] auto call(node& on, std::string_view destination, const T& command,
                         send_options options = {}) {
     return answered(on.call_later(destination, command, std::move(options)));
+}
+
+/// `const receipt r = co_await async::call(bill, charge{"o1", 995}).within(5s);` with a proxy.
+template <class Service, class T>
+[[nodiscard]] auto call(proxy<Service>& to, const T& command, send_options options = {}) {
+    return answered(to.call_later(command, std::move(options)));
 }
 
 }  // namespace posthorn::async

@@ -120,6 +120,16 @@ public:
                                      detail::options_for(command, std::move(options))));
     }
 
+    /// The same as `call`, without waiting for the commit: if that fails, so does the reply.
+    template <class T>
+    [[nodiscard]] auto call_later(const T& command, send_options options = {}) {
+        if constexpr (detail::check_in_service<Service, T>())
+            if constexpr (detail::check_command<T>())
+                return reply<response_of<T>>(
+                    node_.post_call({destination_, Service::template endpoint<T>}, encode(command),
+                                    detail::options_for(command, std::move(options))));
+    }
+
     /// As `node::handle_response`, for the Commands of this service.
     template <class T, class Handler>
     proxy& handle_response(Handler handler) {
@@ -129,6 +139,10 @@ public:
                                            detail::response_handler<T>(std::move(handler)));
         return *this;
     }
+
+    /// The node that it sends on, and where to.
+    [[nodiscard]] node& from() const noexcept { return node_; }
+    [[nodiscard]] const std::string& destination() const noexcept { return destination_; }
 
 private:
     node& node_;

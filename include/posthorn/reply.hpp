@@ -24,8 +24,9 @@ public:
     [[nodiscard]] virtual bool is_ready() const = 0;
     /// The payload; throws what came in its place, or `error_code::timed_out`.
     [[nodiscard]] virtual std::string take(std::chrono::milliseconds within) = 0;
-    /// Calls `ready` once, from a thread of Posthorn's, or at once if it is ready.
-    virtual void then(std::function<void()> ready) = 0;
+    /// Calls `ready` once, from a thread of Posthorn's, or at once if it is ready: when it is, or
+    /// when the time is over.
+    virtual void then(std::function<void()> ready, std::chrono::milliseconds within) = 0;
 };
 
 struct call_target {
@@ -56,8 +57,12 @@ public:
         if constexpr (!std::is_void_v<Response>) return decode<Response>(payload);
     }
 
-    /// Calls `ready` when `get` would not wait, on a thread that it must not block for long.
-    void then(std::function<void()> ready) { state_->then(std::move(ready)); }
+    /// Calls `ready` when `get` would not wait, on a thread that it must not block for long. With a
+    /// time, also when that is over; `is_ready` then tells which it was.
+    void then(std::function<void()> ready,
+              std::chrono::milliseconds within = std::chrono::milliseconds::max()) {
+        state_->then(std::move(ready), within);
+    }
 
 private:
     std::shared_ptr<detail::reply_state> state_;

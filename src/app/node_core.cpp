@@ -1,7 +1,11 @@
 #include "app/node_core.hpp"
 
+#include <algorithm>
+#include <chrono>
 #include <future>
 #include <utility>
+
+#include <boost/asio/post.hpp>
 
 #include "app/declared_uses.hpp"
 #include "app/node_routes.hpp"
@@ -11,11 +15,15 @@
 
 namespace posthorn {
 
+namespace asio = boost::asio;
+
 node_core::node_core(core_options options, node_seams seams)
     : options_(std::move(options)),
       seams_(std::move(seams)),
       ids_([&time = seams_.clock] { return time.wall(); }, seams_.random),
       maker_(options_.sending, seams_.clock, ids_),
+      replies_(
+          std::make_shared<replies>([this](reply_limit limit) { watch_limit(std::move(limit)); })),
       services_(seams_.network) {}
 
 node_core::~node_core() = default;
@@ -50,6 +58,25 @@ transactional_handler node_core::reply_handler() {
         });
         return std::string{};
     };
+}
+
+namespace {
+
+// Cancelled, it calls `late` for replies that the node's stop has answered.
+task<> keep_limit(timer& time, executor& workers, reply_limit limit) {
+    const auto within = std::min<std::chrono::milliseconds>(limit.within, std::chrono::years{100});
+    const bool in_time = co_await limit.answered->wait_for(time, within);
+    if (!in_time) workers.post(std::move(limit.late));
+}
+
+}  // namespace
+
+void node_core::watch_limit(reply_limit limit) {
+    // The replies close on the network's thread too, and before we are gone.
+    asio::post(seams_.network, [this, among = replies_, limit = std::move(limit)]() mutable {
+        if (!among->is_closed())
+            services_.spawn(keep_limit(seams_.timer, seams_.workers, std::move(limit)));
+    });
 }
 
 result<> node_core::declare_use(detail::service_use use) {

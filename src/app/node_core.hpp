@@ -76,6 +76,7 @@ private:
     void submit(std::function<void(transaction&)> work,
                 std::function<void(std::exception_ptr)> done);
     transactional_handler reply_handler();
+    void watch_limit(reply_limit limit);
 
     core_options options_;
     node_seams seams_;
@@ -83,8 +84,12 @@ private:
     message_maker maker_;
     handlers handlers_;
     std::vector<detail::service_use> uses_;
+<<<<<<< HEAD
     std::shared_ptr<replies> replies_ = std::make_shared<replies>();
     node_hooks hooks_{maker_, *replies_};
+=======
+    std::shared_ptr<replies> replies_;
+>>>>>>> 654ebfd (Let a service's messages be awaited through its proxy, and limit how long a call is)
     std::unique_ptr<routes> routes_;
     std::unique_ptr<node_database> database_;
     std::unique_ptr<node_database> inbox_database_;

@@ -9,7 +9,8 @@
 
 namespace posthorn {
 
-class replies::waiting_reply final : public detail::reply_state {
+class replies::waiting_reply final : public detail::reply_state,
+                                     public std::enable_shared_from_this<waiting_reply> {
 public:
     waiting_reply(std::shared_ptr<replies> in, std::string correlation_id)
         : in_(std::move(in)), correlation_id_(std::move(correlation_id)) {}
@@ -31,6 +32,7 @@ public:
             ready = std::exchange(ready_, nullptr);
         }
         changed_.notify_all();
+        answered_->ring();
         if (ready) ready();
     }
 
@@ -52,23 +54,36 @@ public:
         return answer_->payload;
     }
 
-    void then(std::function<void()> ready) override {
+    void then(std::function<void()> ready, std::chrono::milliseconds within) override {
+        const auto self =
+            shared_from_this();  // Who waits may go on, and let go of it, at any time.
         {
             const std::lock_guard lock(mutex_);
-            if (!answer_) {
-                ready_ = std::move(ready);
-                return;
-            }
+            if (!answer_) ready_ = std::exchange(ready, nullptr);
         }
-        ready();
+        if (ready) return ready();
+        if (within == std::chrono::milliseconds::max()) return;
+        in_->limit({within, answered_, [waiting = weak_from_this()] {
+                        if (const auto one = waiting.lock()) one->give_up();
+                    }});
     }
 
 private:
+    void give_up() {
+        std::function<void()> ready;
+        {
+            const std::lock_guard lock(mutex_);
+            ready = std::exchange(ready_, nullptr);
+        }
+        if (ready) ready();
+    }
+
     std::shared_ptr<replies> in_;
     std::string correlation_id_;
     mutable std::mutex mutex_;
     std::condition_variable changed_;
     std::optional<answer> answer_;
+    std::shared_ptr<bell> answered_ = std::make_shared<bell>();
     std::function<void()> ready_;
 };
 
@@ -114,6 +129,16 @@ void replies::close() {
         error_code::closed,
         "the node stopped before the response came; handle_response takes it after a restart"));
     for (const auto& one : left) one->finish({{}, why});
+}
+
+bool replies::is_closed() const {
+    const std::lock_guard lock(mutex_);
+    return closed_;
+}
+
+void replies::limit(reply_limit to) {
+    const std::lock_guard lock(mutex_);
+    if (!closed_) watch_(std::move(to));  // Otherwise `close` has answered it, or is about to.
 }
 
 void replies::forget(const std::string& correlation_id) {

@@ -259,5 +259,55 @@ TEST_F(typed_messages, can_be_awaited) {
     EXPECT_EQ(seen.get_future().get(), contract{"second"});
 }
 
+TEST_F(typed_messages, of_a_service_can_be_awaited) {
+    std::promise<std::string> told;
+    offer<emp>(*office)
+        .handle<hire>([](context&, const hire& m) { return contract{m.who}; })
+        .handle<dismiss>([](context&, const dismiss&) {})
+        .handle<moved>([&](context&, const moved& m) { told.set_value(m.who); });
+    proxy<emp> employees(*desk);
+    start();
+    std::promise<contract> seen;
+    [](proxy<emp>& to, std::promise<contract>& hired) -> fire_and_forget {
+        static_cast<void>(co_await async::send(to, moved{{}, "ann"}));
+        co_await async::call(to, dismiss{"bob"}).within(long_enough);
+        hired.set_value(co_await async::call(to, hire{"cal"}, {.order_key = "k"}));
+    }(employees, seen);
+    EXPECT_EQ(told.get_future().get(), "ann");
+    EXPECT_EQ(seen.get_future().get(), contract{"cal"});
+}
+
+TEST_F(typed_messages, are_awaited_no_longer_than_they_may_take) {
+    proxy<emp> employees(*desk);
+    desk->start();  // Nobody else does.
+    std::promise<error_code> by_proxy, by_node;
+    const auto wait = [](auto call, std::promise<error_code>& to) -> fire_and_forget {
+        try {
+            co_await std::move(call).within(1ms);
+        } catch (const error& why) {
+            to.set_value(why.code());
+        }
+    };
+    wait(async::call(employees, hire{"ann"}), by_proxy);
+    wait(async::call(*desk, "emp", dismiss{"ann"}), by_node);
+    EXPECT_EQ(by_proxy.get_future().get(), error_code::timed_out);
+    EXPECT_EQ(by_node.get_future().get(), error_code::timed_out);
+}
+
+TEST_F(typed_messages, end_their_wait_once_when_the_node_stops_before_the_time_is_over) {
+    proxy<emp> employees(*desk);
+    desk->start();
+    std::promise<error_code> seen;
+    [](proxy<emp>& to, std::promise<error_code>& ended) -> fire_and_forget {
+        try {
+            co_await async::call(to, hire{"ann"}).within(std::chrono::hours{1});
+        } catch (const error& why) {
+            ended.set_value(why.code());  // A second time would throw.
+        }
+    }(employees, seen);
+    desk->stop();
+    EXPECT_EQ(seen.get_future().get(), error_code::closed);
+}
+
 }  // namespace
 }  // namespace posthorn
