@@ -2,6 +2,7 @@
 
 #include <concepts>
 #include <exception>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <type_traits>
@@ -106,10 +107,25 @@ std::string respond(Call&& call) {
     }
 }
 
+/// Whether a value becomes another type without losing anything, as between braces: no fraction is
+/// dropped, and a pointer is not a `bool`.
+template <class From, class To>
+inline constexpr bool becomes = std::is_convertible_v<From, To> &&
+                                requires { std::type_identity_t<To[]>{std::declval<From>()}; };
+template <class From, class To>
+inline constexpr bool becomes<std::optional<From>, std::optional<To>> = becomes<From, To>;
+template <class From, class To>
+inline constexpr bool becomes<From, std::optional<To>> =
+    std::same_as<From, std::nullopt_t> || becomes<From, To>;
+template <class Same>
+inline constexpr bool becomes<Same, Same> = true;
+template <class Same>
+inline constexpr bool becomes<std::optional<Same>, std::optional<Same>> = true;
+
 template <class T, class Result>
 concept fits_response = (std::is_void_v<response_of<T>> && std::is_void_v<Result>) ||
                         (!std::is_void_v<response_of<T>> && !std::is_void_v<Result> &&
-                         std::is_convertible_v<Result, response_of<T>>);
+                         becomes<std::remove_cvref_t<Result>, response_of<T>>);
 
 template <class T, class Handler, class... Args>
 consteval bool check_handler() {
