@@ -72,6 +72,8 @@ task<std::vector<delivery>> wire_transport::deliver(message_batch batch) {
         rest = failed(why);
     } catch (const std::exception& why) {
         rest.error = why.what();
+    } catch (...) {
+        rest.error = "unknown exception";
     }
     POSTHORN_ASSERT(given.size() <= batch.size());
     given.resize(batch.size(), rest);
