@@ -8,6 +8,7 @@
 
 #include <arpa/inet.h>
 #include <netinet/in.h>
+#include <poll.h>
 #include <sys/socket.h>
 #include <sys/time.h>
 #include <unistd.h>
@@ -16,6 +17,11 @@ namespace posthorn::test {
 namespace {
 
 constexpr timeval patience{.tv_sec = 30, .tv_usec = 0};
+
+void limit_waits(int descriptor) {
+    ::setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
+    ::setsockopt(descriptor, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof patience);
+}
 
 std::size_t content_length(std::string_view head) {
     constexpr std::string_view name = "\r\nContent-Length: ";
@@ -30,8 +36,7 @@ std::size_t content_length(std::string_view head) {
 
 raw_http::raw_http(std::uint16_t port)
     : descriptor_(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
-    ::setsockopt(descriptor_, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
-    ::setsockopt(descriptor_, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof patience);
+    limit_waits(descriptor_);
     sockaddr_in address{};
     address.sin_family = AF_INET;
     address.sin_port = htons(port);
@@ -41,6 +46,10 @@ raw_http::raw_http(std::uint16_t port)
         ::close(descriptor_);
         throw std::system_error(reason, std::generic_category(), "connect");
     }
+}
+
+raw_http::raw_http(adopted connection) : descriptor_(connection.descriptor) {
+    limit_waits(descriptor_);
 }
 
 raw_http::~raw_http() { ::close(descriptor_); }
@@ -82,6 +91,35 @@ raw_response raw_http::receive(bool to_head) {
 }
 
 bool raw_http::is_closed_by_peer() { return buffer_.empty() && !fill(); }
+
+raw_listener::raw_listener() : descriptor_(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
+    limit_waits(descriptor_);
+    sockaddr_in address{};
+    address.sin_family = AF_INET;
+    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    socklen_t size = sizeof address;
+    if (::bind(descriptor_, reinterpret_cast<const sockaddr*>(&address), size) != 0 ||
+        ::listen(descriptor_, SOMAXCONN) != 0 ||
+        ::getsockname(descriptor_, reinterpret_cast<sockaddr*>(&address), &size) != 0) {
+        const int reason = errno;
+        ::close(descriptor_);
+        throw std::system_error(reason, std::generic_category(), "listen");
+    }
+    port_ = ntohs(address.sin_port);
+}
+
+raw_listener::~raw_listener() { ::close(descriptor_); }
+
+std::unique_ptr<raw_http> raw_listener::accept() {
+    const int connection = ::accept4(descriptor_, nullptr, nullptr, SOCK_CLOEXEC);
+    if (connection < 0) throw std::runtime_error("nobody connects");
+    return std::unique_ptr<raw_http>(new raw_http(raw_http::adopted{connection}));
+}
+
+bool raw_listener::has_caller() const {
+    pollfd waiting{.fd = descriptor_, .events = POLLIN, .revents = 0};
+    return ::poll(&waiting, 1, 0) == 1;
+}
 
 raw_response ask(std::uint16_t port, std::string_view request) {
     raw_http connection(port);

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -33,10 +34,37 @@ public:
     [[nodiscard]] bool is_closed_by_peer();
 
 private:
+    friend class raw_listener;
+    struct adopted {
+        int descriptor;
+    };
+    explicit raw_http(adopted connection);
     bool fill();
 
     int descriptor_ = -1;
     std::string buffer_;
+};
+
+/// The other end, which answers as the test says: a request is received as a response is, its first
+/// line in the head.
+///
+/// Threads: one at a time. Every wait ends after 30 seconds with a `std::runtime_error`.
+class raw_listener {
+public:
+    raw_listener();
+    ~raw_listener();
+    raw_listener(const raw_listener&) = delete;
+    raw_listener& operator=(const raw_listener&) = delete;
+
+    [[nodiscard]] std::uint16_t port() const noexcept { return port_; }
+    /// The next connection; waits for it.
+    [[nodiscard]] std::unique_ptr<raw_http> accept();
+    /// Whether a connection waits to be accepted.
+    [[nodiscard]] bool has_caller() const;
+
+private:
+    int descriptor_ = -1;
+    std::uint16_t port_ = 0;
 };
 
 /// Sends one request on a connection of its own and gives the response.

@@ -18,4 +18,22 @@ struct http_limits {
     std::chrono::milliseconds idle_timeout = std::chrono::seconds(60);
 };
 
+/// Bounds on what a client does towards one host.
+struct http_pool_limits {
+    std::size_t connections_max = 4;
+    /// Requests on their way on one connection. Beyond the first, they are sent only where the peer
+    /// has shown that it keeps connections.
+    std::size_t pipeline_max = 8;
+    /// For a connection to be made, and for TLS to be agreed on.
+    std::chrono::milliseconds connect_timeout = std::chrono::seconds(10);
+    std::size_t reply_header_bytes_max = std::size_t{16} * 1024;
+};
+
+/// Bounds on one request of a client.
+struct http_call_limits {
+    /// From asking until the whole reply is there, waiting for a connection included.
+    std::chrono::milliseconds exchange_timeout = std::chrono::seconds(60);
+    std::size_t reply_bytes_max = std::size_t{4} * 1024 * 1024;
+};
+
 }  // namespace posthorn

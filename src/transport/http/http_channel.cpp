@@ -1,0 +1,68 @@
+#include "transport/http/http_channel.hpp"
+
+#include "transport/http/wire_headers.hpp"
+
+namespace posthorn {
+namespace {
+
+http_request to_http(wire_request request, const std::string& prefix) {
+    http_request outgoing;
+    outgoing.method = "POST";
+    outgoing.path = prefix + request.path;
+    outgoing.headers.add("content-type", std::move(request.content_type));
+    write_signature(outgoing.headers, request.signature);
+    if (!request.traceparent.empty())
+        outgoing.headers.add("traceparent", std::move(request.traceparent));
+    outgoing.body = std::move(request.body);
+    return outgoing;
+}
+
+wire_reply to_wire(http_response response) {
+    wire_reply reply;
+    reply.status = response.status;
+    reply.content_type = read_header(response.headers, "content-type");
+    reply.signature = read_signature(response.headers);
+    if (const auto text = response.headers.find("retry-after"))
+        reply.retry_after = parse_retry_after(*text);
+    reply.body = std::move(response.body);
+    return reply;
+}
+
+std::string prefix_of(const http_url& to) {
+    const auto last = to.path.find_last_not_of('/');
+    return last == std::string::npos ? "" : to.path.substr(0, last + 1);
+}
+
+}  // namespace
+
+result<std::unique_ptr<http_channel>> http_channel::open(http_client_parts parts,
+                                                         std::string_view url,
+                                                         http_channel_options options) {
+    auto to = parse_http_url(url);
+    if (!to) return std::unexpected(std::move(to).error());
+    if (!to->query.empty())
+        return fail(error_code::invalid_argument, "'{}' may not have a query; leave it out", url);
+    if (to->tls && !parts.tls) {
+        auto trusted = make_tls_client("");
+        if (!trusted) return std::unexpected(std::move(trusted).error());
+        parts.tls = *std::move(trusted);
+    }
+    return std::unique_ptr<http_channel>(
+        new http_channel(std::move(parts), *std::move(to), options));
+}
+
+http_channel::http_channel(http_client_parts parts, http_url to,
+                           const http_channel_options& options)
+    : prefix_(prefix_of(to)),
+      limits_(options.call),
+      // Whoever receives a message knows it by its id.
+      pool_(std::move(parts), std::move(to),
+            {.limits = options.pool, .repeats_are_harmless = true}) {}
+
+task<result<wire_reply>> http_channel::exchange(wire_request request) {
+    auto response = co_await pool_.send(to_http(std::move(request), prefix_), limits_);
+    if (!response) co_return std::unexpected(std::move(response).error());
+    co_return to_wire(*std::move(response));
+}
+
+}  // namespace posthorn

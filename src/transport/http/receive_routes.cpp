@@ -1,0 +1,42 @@
+#include "transport/http/receive_routes.hpp"
+
+#include "transport/http/wire_headers.hpp"
+
+namespace posthorn {
+namespace {
+
+task<http_response> receive(wire_server& to, http_request request) {
+    co_return write_wire_reply(co_await to.answer(read_wire_request(std::move(request))));
+}
+
+}  // namespace
+
+wire_request read_wire_request(http_request request) {
+    wire_request incoming;
+    incoming.path = std::move(request.path);
+    incoming.content_type = read_header(request.headers, "content-type");
+    incoming.signature = read_signature(request.headers);
+    incoming.traceparent = read_header(request.headers, "traceparent");
+    incoming.body = std::move(request.body);
+    return incoming;
+}
+
+http_response write_wire_reply(wire_reply reply) {
+    http_response response;
+    response.status = reply.status;
+    if (!reply.content_type.empty())
+        response.headers.add("Content-Type", std::move(reply.content_type));
+    write_signature(response.headers, reply.signature);
+    if (reply.retry_after)
+        response.headers.add("Retry-After", format_retry_after(*reply.retry_after));
+    response.body = std::move(reply.body);
+    return response;
+}
+
+void add_receive_routes(router& routes, wire_server& to) {
+    for (const auto path : {receive_path, receive_batch_path})
+        routes.add("POST", std::string(path),
+                   [&to](http_request request) { return receive(to, std::move(request)); });
+}
+
+}  // namespace posthorn

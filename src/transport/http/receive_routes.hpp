@@ -1,0 +1,16 @@
+#pragma once
+
+#include "transport/http/router.hpp"
+#include "transport/wire/wire_server.hpp"
+
+namespace posthorn {
+
+/// Has `POST /_rf/receive` and `POST /_rf/receive-batch` answered by the wire server, which
+/// outlives the routes.
+void add_receive_routes(router& routes, wire_server& to);
+
+/// How a request of HTTP reads to a wire server, and its reply in HTTP.
+[[nodiscard]] wire_request read_wire_request(http_request request);
+[[nodiscard]] http_response write_wire_reply(wire_reply reply);
+
+}  // namespace posthorn

@@ -1,0 +1,24 @@
+#pragma once
+
+#include <chrono>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "security/signature.hpp"
+#include "transport/http/types.hpp"
+
+namespace posthorn {
+
+/// How the wire's fields stand in the headers of HTTP. What is not there is empty.
+[[nodiscard]] signature_headers read_signature(const http_headers& headers);
+/// Leaves out what is empty.
+void write_signature(http_headers& headers, const signature_headers& signature);
+[[nodiscard]] std::string read_header(const http_headers& headers, std::string_view name);
+
+/// `Retry-After` in seconds. Nothing for a date, nor for what is no number.
+[[nodiscard]] std::optional<std::chrono::milliseconds> parse_retry_after(std::string_view text);
+/// In whole seconds, rounded up so that nobody comes too early.
+[[nodiscard]] std::string format_retry_after(std::chrono::milliseconds time);
+
+}  // namespace posthorn
