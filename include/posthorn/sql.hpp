@@ -42,12 +42,16 @@ template <class T>
     }
 }
 
+enum class sql_kind : std::uint8_t { null, integer, real, text, blob };
+
 /// One row of a query, valid until the next one is read.
 class sql_row {
 public:
     virtual ~sql_row() = default;
 
     [[nodiscard]] virtual std::size_t size() const = 0;
+    [[nodiscard]] virtual std::string_view name(std::size_t column) const = 0;
+    [[nodiscard]] virtual sql_kind kind(std::size_t column) const = 0;
     [[nodiscard]] virtual bool is_null(std::size_t column) const = 0;
     [[nodiscard]] virtual std::int64_t integer(std::size_t column) const = 0;
     [[nodiscard]] virtual double real(std::size_t column) const = 0;

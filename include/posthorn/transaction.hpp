@@ -35,10 +35,20 @@ public:
         return do_execute(sql, with);
     }
 
+    /// The same with values whose number is known only at run time.
+    std::int64_t execute(std::string_view sql, std::span<const sql_param> with) {
+        return do_execute(sql, with);
+    }
+
     /// Calls `visit(const sql_row&)` for each row.
     template <class Visitor, class... Args>
     void query(std::string_view sql, Visitor&& visit, const Args&... args) {
         const std::array<sql_param, sizeof...(Args)> with{to_sql_param(args)...};
+        do_query(sql, with, std::ref(visit));
+    }
+
+    template <class Visitor>
+    void query(std::string_view sql, Visitor&& visit, std::span<const sql_param> with) {
         do_query(sql, with, std::ref(visit));
     }
 

@@ -121,6 +121,19 @@ int statement::parameters() const noexcept { return sqlite3_bind_parameter_count
 std::size_t statement::size() const {
     return static_cast<std::size_t>(sqlite3_column_count(handle_.get()));
 }
+std::string_view statement::name(std::size_t column) const {
+    const char* const name = sqlite3_column_name(handle_.get(), static_cast<int>(column));
+    return name ? name : std::string_view{};
+}
+sql_kind statement::kind(std::size_t column) const {
+    switch (sqlite3_column_type(handle_.get(), static_cast<int>(column))) {
+        case SQLITE_INTEGER: return sql_kind::integer;
+        case SQLITE_FLOAT: return sql_kind::real;
+        case SQLITE_TEXT: return sql_kind::text;
+        case SQLITE_BLOB: return sql_kind::blob;
+        default: return sql_kind::null;
+    }
+}
 bool statement::is_null(std::size_t column) const {
     return sqlite3_column_type(handle_.get(), static_cast<int>(column)) == SQLITE_NULL;
 }

@@ -49,6 +49,8 @@ public:
     [[nodiscard]] int parameters() const noexcept;
 
     [[nodiscard]] std::size_t size() const override;
+    [[nodiscard]] std::string_view name(std::size_t column) const override;
+    [[nodiscard]] sql_kind kind(std::size_t column) const override;
     [[nodiscard]] bool is_null(std::size_t column) const override;
     [[nodiscard]] std::int64_t integer(std::size_t column) const override;
     [[nodiscard]] double real(std::size_t column) const override;

@@ -12,6 +12,7 @@
 
 #include "base/random.hpp"
 #include "base/virtual_loop.hpp"
+#include "inbox/configured/queue.hpp"
 #include "inbox/inbox.hpp"
 #include "store/async.hpp"
 #include "store/sqlite/sqlite_store.hpp"
@@ -37,8 +38,9 @@ protected:
     }
 
     void open_store() {
-        auto opened = sqlite::open({.path = folder_ + "/test.db", .service = "billing"},
-                                   {.time = loop.time(), .writer = writer_, .log = log});
+        auto opened = sqlite::open(
+            {.path = folder_ + "/test.db", .service = "billing", .migrations = {queue_tables()}},
+            {.time = loop.time(), .writer = writer_, .log = log});
         ASSERT_TRUE(opened) << opened.error().what();
         database_ = *std::move(opened);
     }

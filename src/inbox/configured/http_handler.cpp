@@ -1,0 +1,87 @@
+#include "inbox/configured/http_handler.hpp"
+
+#include <utility>
+
+#include <posthorn/error.hpp>
+#include <posthorn/json_reader.hpp>
+#include <posthorn/permanent.hpp>
+
+#include "base/utf8.hpp"
+
+namespace posthorn {
+namespace {
+
+/// A field of the message's headers, if it has it as text.
+std::string header_of(const message& received, std::string_view wanted) {
+    std::string value;
+    if (received.headers.empty()) return value;
+    try {
+        json_reader::read(received.headers, [&](json_reader& document) {
+            document.members([&](std::string_view name, json_reader& field) {
+                const auto raw = field.raw();
+                if (name == wanted && raw.starts_with('"'))
+                    json_reader::read(raw, [&](json_reader& text) { value = text.string(); });
+            });
+        });
+    } catch (const error&) {
+        value.clear();  // No JSON of ours: then there is no such header.
+    }
+    return value;
+}
+
+/// Free text must not end the header that it stands in.
+std::string header_safe(std::string_view text) {
+    std::string safe(text);
+    for (char& each : safe)
+        if (static_cast<unsigned char>(each) < ' ' || each == '\x7f') each = ' ';
+    return safe;
+}
+
+bool may_pass(unsigned status) {
+    return status < 400 || status >= 500 || status == 401 || status == 408 || status == 425 ||
+           status == 429;
+}
+
+}  // namespace
+
+web_call call_for(const message& received, const http_handler_options& options) {
+    web_call call{
+        .url = options.url, .headers = {}, .body = received.payload, .timeout = options.lease};
+    const auto id = received.id.to_string();
+    call.headers.add("Content-Type", header_safe(received.content_type));
+    call.headers.add("Idempotency-Key", id);
+    call.headers.add("rf-message-id", id);
+    call.headers.add("rf-source", header_safe(received.source));
+    call.headers.add("rf-endpoint", header_safe(received.endpoint));
+    call.headers.add("rf-message-type", std::string(to_string(received.type)));
+    const auto add_if_any = [&](const char* name, std::string_view value) {
+        if (!value.empty()) call.headers.add(name, header_safe(value));
+    };
+    add_if_any("rf-correlation-id", received.correlation_id);
+    add_if_any("rf-tenant", received.tenant);
+    add_if_any("traceparent", header_of(received, "traceparent"));
+    add_if_any("tracestate", header_of(received, "tracestate"));
+    return call;
+}
+
+result<std::string> response_of_call(http_response answer, std::string_view url) {
+    if (answer.status >= 200 && answer.status < 300) return std::move(answer.body);
+    constexpr std::size_t quoted_max = 500;
+    const auto why =
+        fmt::format("{} answered {}: {}", url, answer.status, clean_utf8(answer.body, quoted_max));
+    if (!may_pass(answer.status)) throw permanent(why);
+    return fail(error_code::unreachable, "{}", why);
+}
+
+async_handler make_http_handler(http_handler_options options, web_caller caller) {
+    return [options = std::move(options),
+            caller = std::move(caller)](message received) -> task<result<std::string>> {
+        // Copied, since a reload may drop the handler while it is at work.
+        const auto url = options.url;
+        auto answer = co_await caller(call_for(received, options));
+        if (!answer) co_return std::unexpected(std::move(answer).error());
+        co_return response_of_call(*std::move(answer), url);
+    };
+}
+
+}  // namespace posthorn

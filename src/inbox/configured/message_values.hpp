@@ -1,0 +1,47 @@
+#pragma once
+
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <posthorn/message.hpp>
+#include <posthorn/sql.hpp>
+
+#include "inbox/configured/sql_script.hpp"
+
+namespace posthorn {
+
+/// What a message gives to the parameters of a statement: the fields at the top of its payload,
+/// and, under names with an underscore, what else is known of it.
+///
+/// Text, numbers and null are themselves, a truth is 0 or 1, an object or an array its JSON.
+///
+/// Lifetime: the message outlives it, and it outlives the parameters that it gives.
+/// Threads:  one.
+class message_values {
+public:
+    message_values(const message& of, wall_time received_at);
+
+    /// The values for a statement's parameters. Throws `permanent`, which names the parameter, if
+    /// the message lacks one or has a number that the database cannot hold.
+    [[nodiscard]] std::vector<sql_param> bind(const sql_statement& to) const;
+
+private:
+    struct field {
+        sql_param value = nullptr;
+        bool fits = true;
+    };
+
+    void add_payload(std::string_view payload);
+    field read(std::string_view raw);
+    std::string_view keep(std::string text);
+    void add_text(std::string_view name, std::string_view text);
+
+    const message& of_;
+    std::map<std::string, field, std::less<>> fields_;
+    std::vector<std::unique_ptr<std::string>> kept_;  // What parameters point into.
+    std::string why_no_fields_;
+};
+
+}  // namespace posthorn

@@ -1,0 +1,80 @@
+#include "inbox/configured/sql_handler.hpp"
+
+#include <memory>
+#include <utility>
+
+#include <posthorn/json_writer.hpp>
+#include <posthorn/permanent.hpp>
+
+#include "inbox/configured/message_values.hpp"
+
+namespace posthorn {
+namespace {
+
+void write_column(json_writer& writer, const sql_row& row, std::size_t column) {
+    writer.key(row.name(column));
+    switch (row.kind(column)) {
+        case sql_kind::null: return writer.null();
+        case sql_kind::integer: return writer.integer(row.integer(column));
+        case sql_kind::real: return writer.real(row.real(column));
+        case sql_kind::text: return writer.string(row.text(column));
+        case sql_kind::blob: break;
+    }
+    throw permanent(
+        fmt::format("the column {} of the response is a blob, which JSON cannot say; use hex()",
+                    row.name(column)));
+}
+
+std::string object_of(const sql_row& row) {
+    std::string text;
+    json_writer writer(text);
+    writer.open('{');
+    for (std::size_t i = 0; i < row.size(); ++i) write_column(writer, row, i);
+    writer.close('}');
+    return text;
+}
+
+/// `no such table: x` and the like: it may be made after the start.
+bool may_come_later(std::string_view problem) {
+    return problem.find("no such table") != std::string_view::npos ||
+           problem.find("no such column") != std::string_view::npos ||
+           problem.find("has no column") != std::string_view::npos;
+}
+
+}  // namespace
+
+transactional_handler make_sql_handler(std::vector<sql_statement> script, const clock& time) {
+    const auto kept = std::make_shared<const std::vector<sql_statement>>(std::move(script));
+    return [kept, &time](context& with, const message& received) {
+        const message_values values(received, time.wall());
+        std::string response;
+        for (const auto& statement : *kept) {
+            response.clear();
+            const auto given = values.bind(statement);
+            const auto take = [&](const sql_row& row) {
+                if (response.empty()) response = object_of(row);
+            };
+            with.query(statement.sql, take, std::span<const sql_param>(given));
+        }
+        return response;
+    };
+}
+
+result<sql_remark> check_sql_script(store& where, const std::vector<sql_statement>& script) {
+    sql_remark remark;
+    for (const auto& statement : script) {
+        const std::vector<sql_param> nothing(statement.parameters.size(), nullptr);
+        const auto understood = where.read([&](store_reader& from) {
+            return from.query("EXPLAIN " + statement.sql, nothing, [](const sql_row&) {});
+        });
+        if (understood) continue;
+        const std::string_view problem = understood.error().what();
+        if (!may_come_later(problem))
+            return fail(error_code::invalid_configuration, "the database says: {}; in: {}", problem,
+                        statement.sql);
+        remark.text = problem;
+    }
+    return remark;
+}
+
+}  // namespace posthorn

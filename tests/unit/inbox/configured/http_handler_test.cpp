@@ -1,0 +1,80 @@
+#include "inbox/configured/http_handler.hpp"
+
+#include <gmock/gmock.h>
+
+#include <posthorn/permanent.hpp>
+
+#include "../inbox_fixture.hpp"
+
+namespace posthorn {
+namespace {
+
+using namespace std::chrono_literals;
+using testing::HasSubstr;
+
+class http_handler_call : public inbox_fixture {
+protected:
+    http_handler_call() {
+        handle("Charge",
+               {.run = make_http_handler({.url = "http://local/charge", .lease = 9s},
+                                         [this](web_call call) { return answer(call); })});
+    }
+    task<result<http_response>> answer(web_call call) {
+        calls_.push_back(std::move(call));
+        co_return answer_;
+    }
+
+    std::vector<web_call> calls_;
+    result<http_response> answer_ = http_response{.status = 200, .headers = {}, .body = "done"};
+};
+
+TEST_F(http_handler_call, posts_the_payload_with_the_id_as_its_key) {
+    auto one = from_orders("Charge", R"({"a":1})");
+    one.correlation_id = "c\r\nX: y";
+    one.headers = R"({"traceparent":"00-t","other":7})";
+    const auto given = receive(one);
+    EXPECT_EQ(given.what, outcome::delivered);
+    EXPECT_EQ(given.payload, "done");
+    ASSERT_EQ(calls_.size(), 1U);
+    const auto& call = calls_[0];
+    EXPECT_EQ(call.url, "http://local/charge");
+    EXPECT_EQ(call.body, R"({"a":1})");
+    EXPECT_EQ(call.timeout, 9s);
+    EXPECT_EQ(call.headers.find("Idempotency-Key"), one.id.to_string());
+    EXPECT_EQ(call.headers.find("rf-message-id"), one.id.to_string());
+    EXPECT_EQ(call.headers.find("rf-source"), "orders");
+    EXPECT_EQ(call.headers.find("rf-endpoint"), "Charge");
+    EXPECT_EQ(call.headers.find("rf-correlation-id"), "c  X: y");
+    EXPECT_EQ(call.headers.find("content-type"), "application/json");
+    EXPECT_EQ(call.headers.find("traceparent"), "00-t");
+    EXPECT_FALSE(call.headers.find("tracestate").has_value());
+}
+
+TEST_F(http_handler_call, is_not_repeated_once_it_was_answered) {
+    const auto one = from_orders("Charge", "{}");
+    EXPECT_EQ(receive(one).payload, "done");
+    const auto again = receive(one);
+    EXPECT_TRUE(again.duplicate);
+    EXPECT_EQ(again.payload, "done");
+    EXPECT_EQ(calls_.size(), 1U);
+}
+
+TEST_F(http_handler_call, tells_for_good_from_for_now_by_the_status) {
+    for (const int status : {400, 403, 404, 409, 410, 413, 422, 499}) {
+        answer_ = http_response{
+            .status = static_cast<std::uint16_t>(status), .headers = {}, .body = "no"};
+        const auto given = receive(from_orders("Charge", "{}"));
+        EXPECT_EQ(given.what, outcome::permanent) << status;
+        EXPECT_THAT(given.error, HasSubstr(fmt::format("answered {}: no", status)));
+    }
+    for (const int status : {301, 304, 401, 408, 425, 429, 500, 503, 599}) {
+        answer_ =
+            http_response{.status = static_cast<std::uint16_t>(status), .headers = {}, .body = ""};
+        EXPECT_EQ(receive(from_orders("Charge", "{}")).what, outcome::transient) << status;
+    }
+    answer_ = fail(error_code::unreachable, "refused");
+    EXPECT_EQ(receive(from_orders("Charge", "{}")).what, outcome::transient);
+}
+
+}  // namespace
+}  // namespace posthorn
