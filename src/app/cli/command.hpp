@@ -24,10 +24,11 @@ enum class exit_code : int {
 
 [[nodiscard]] exit_code exit_code_for(const error& failure) noexcept;
 
-/// Where a command writes: results to `out`, complaints to `err`.
+/// Where a command writes: results to `out`, complaints to `err`; and what it may read.
 struct console {
     std::ostream& out;
     std::ostream& err;
+    std::istream* in = nullptr;  // None if there is none.
 };
 
 /// One command of the program, made for one run.

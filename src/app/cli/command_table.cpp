@@ -7,8 +7,11 @@ namespace posthorn::cli {
 namespace {
 
 constexpr std::array table{
+    command_entry{"init", "make a database and a configuration to start from", make_init_command},
     command_entry{"serve", "run a node until it is told to stop", make_serve_command},
+    command_entry{"send", "store a message for delivery", make_send_command},
     command_entry{"keys", "make, rotate, revoke and show keys", make_keys_command},
+    command_entry{"config", "look at a configuration", make_config_command},
     command_entry{"completion", "print a script that completes commands", make_completion_command},
     command_entry{"version", "print the versions of Posthorn and its parts", make_version_command},
     command_entry{"help", "explain a command", make_help_command},

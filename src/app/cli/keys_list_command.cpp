@@ -5,6 +5,7 @@
 #include "app/cli/json_output.hpp"
 #include "app/cli/keys_command.hpp"
 #include "app/cli/options.hpp"
+#include "app/secrets.hpp"
 #include "base/clock.hpp"
 
 namespace posthorn::cli {
@@ -14,14 +15,20 @@ class keys_list_command final : public command {
 public:
     void declare(CLI::App& options) override {
         add_place(options, "FILES", files_, "ring files");
+        options.add_option("-c,--config", config_file_, "show the keys of this configuration")
+            ->type_name("FILE");
         add_json_flag(options, json_);
-        options.footer("Example: posthorn keys list stock.keys billing.keys");
+        options.footer(
+            "Examples:\n  posthorn keys list --config orders.toml\n  posthorn keys list "
+            "stock.keys");
     }
 
     result<> run(const console& terminal) override {
-        if (files_.empty())
-            return fail(error_code::invalid_argument, "name the ring files, or give --config FILE");
+        if (files_.empty() == config_file_.empty())
+            return fail(error_code::invalid_argument,
+                        "name ring files, or give --config FILE for all that it names");
         std::vector<peer_keys_view> peers;
+        if (!config_file_.empty()) POSTHORN_TRY(add_config(peers));
         for (const auto& file : files_) POSTHORN_TRY(add_file(file, peers));
         const auto now = real_clock().wall();
         if (json_)
@@ -32,6 +39,15 @@ public:
     }
 
 private:
+    result<> add_config(std::vector<peer_keys_view>& peers) const {
+        const auto settings = load_config(config_file_);
+        if (!settings) return std::unexpected(settings.error());
+        const auto rings = load_secrets(*settings);
+        if (!rings) return std::unexpected(rings.error());
+        for (const auto& [peer, ring] : *rings) peers.push_back({peer, *ring});
+        return {};
+    }
+
     static result<> add_file(const std::string& file, std::vector<peer_keys_view>& peers) {
         const auto text = read_file(file);
         if (!text) return std::unexpected(text.error());
@@ -42,6 +58,7 @@ private:
     }
 
     std::vector<std::string> files_;
+    std::string config_file_;
     bool json_ = false;
 };
 

@@ -5,6 +5,6 @@
 
 int main(int argc, char** argv) {
     const std::vector<std::string> arguments(argv + (argc > 0 ? 1 : 0), argv + argc);
-    const auto code = posthorn::cli::run_program(arguments, {std::cout, std::cerr});
+    const auto code = posthorn::cli::run_program(arguments, {std::cout, std::cerr, &std::cin});
     return static_cast<int>(code);
 }

@@ -1,0 +1,73 @@
+#include "app/cli/database.hpp"
+
+#include <filesystem>
+#include <future>
+
+#include <CLI/CLI.hpp>
+
+#include "store/sqlite/sqlite_store.hpp"
+
+namespace posthorn::cli {
+
+void database_choice::declare(CLI::App& options) {
+    options
+        .add_option("-c,--config", config_file,
+                    "the node's configuration (posthorn.toml, if it is here)")
+        ->type_name("FILE");
+    options.add_option("--database", database, "the database, in place of the configuration's")
+        ->type_name("FILE");
+}
+
+result<config> database_choice::settings() const {
+    std::error_code unusable;
+    const bool is_here = std::filesystem::exists(config_file_default, unusable);
+    if (config_file.empty() && database.empty() && !is_here)
+        return fail(error_code::invalid_argument,
+                    "say which database: --config FILE or --database FILE, or change to the folder "
+                    "of a {}",
+                    config_file_default);
+    auto settings = !config_file.empty() ? load_config(config_file)
+                    : database.empty()   ? load_config(config_file_default)
+                                         : result<config>(config{});
+    if (settings && !database.empty())
+        settings->store.url.path = std::filesystem::absolute(database).string();
+    return settings;
+}
+
+database_session::database_session()
+    : ids_([this] { return clock_.wall(); }, random_),
+      log_({.level = log_level::warn}, [this] { return clock_.wall(); }) {}
+
+database_session::~database_session() {
+    if (store_) store_->stop();
+}
+
+result<std::unique_ptr<database_session>> database_session::open(const config& settings,
+                                                                 if_missing missing) {
+    const std::string path = settings.path_of(settings.store.url);
+    std::error_code unusable;
+    if (missing == if_missing::refuse && !std::filesystem::exists(path, unusable))
+        return fail(error_code::not_found,
+                    "there is no database at {}; make it with 'posthorn init', or name another one",
+                    path);
+    std::unique_ptr<database_session> made(new database_session);
+    auto opened = sqlite::open({.path = path,
+                                .service = settings.service.id,
+                                .sync = settings.store.synchronous,
+                                .check = sqlite::check_at_start::none,
+                                .shared = true},
+                               {made->clock_, made->writer_, made->log_});
+    if (!opened) return std::unexpected(std::move(opened).error());
+    made->store_ = *std::move(opened);
+    return made;
+}
+
+result<> database_session::commit(unit::work_type work) {
+    std::promise<result<>> outcome;
+    auto answered = outcome.get_future();
+    store_->submit({.work = std::move(work),
+                    .done = [&outcome](result<> done) { outcome.set_value(std::move(done)); }});
+    return answered.get();
+}
+
+}  // namespace posthorn::cli
