@@ -44,8 +44,8 @@ TEST_F(http_server_limits, takes_a_payload_of_1_mib_with_64_kib_around_it) {
 TEST_F(http_server_limits, refuses_two_lengths_for_one_body) {
     const auto port = listen(answer);
     for (const std::string lengths :
-         {"Content-Length: 1\r\nContent-Length: 2", "Content-Length: 1, 2",
-          "Content-Length: 3\r\nTransfer-Encoding: chunked",
+         {"Content-Length: 5\r\nContent-Length: 5", "Content-Length: 1\r\nContent-Length: 2",
+          "Content-Length: 1, 2", "Content-Length: 3\r\nTransfer-Encoding: chunked",
           "Transfer-Encoding: chunked\r\nContent-Length: 3"}) {
         SCOPED_TRACE(lengths);
         raw_http peer(port);
