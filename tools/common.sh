@@ -17,10 +17,11 @@ packages_build=(
     libboost1.81-dev libboost-json1.81-dev libfmt-dev libspdlog-dev libsqlite3-dev libsimdjson-dev libcli11-dev libtomlplusplus-dev
     libssl-dev
 )
-# What the tests need on top: GoogleTest, sanitizers, the style checks, and g++ for the consumer.
+# What the tests need on top: GoogleTest, sanitizers, the style checks, g++ for the consumer, and
+# promtool, which comes with Prometheus.
 packages_test=(
     libclang-rt-19-dev clang-format-19 clang-tidy-19 libgtest-dev libgmock-dev
-    g++-12 git python3 sqlite3
+    g++-12 git python3 sqlite3 prometheus
 )
 # A Node.js that did not come from Debian brings its own npm.
 command -v npm >/dev/null || packages_test+=(nodejs npm)

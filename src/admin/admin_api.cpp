@@ -134,9 +134,11 @@ task<http_response> endpoints::message(http_request request, admin_caller who) {
 task<http_response> endpoints::retry(http_request request) {
     const auto id = message_id_of(request);
     if (!id) co_return answer_to_error(id.error());
-    const auto requeued = co_await run_on(parts().readers, [&] {
-        return in_any_store([&](store& where) { return requeue_message(where, *id); });
-    });
+    result<> requeued = fail(error_code::not_found, "no store");
+    for (auto* const where : parts().stores) {
+        requeued = co_await requeue_message(*where, parts().readers, *id);
+        if (requeued || requeued.error().code() != error_code::not_found) break;
+    }
     if (!requeued) co_return answer_to_error(requeued.error());
     if (parts().wake) parts().wake();
     co_return json_response(

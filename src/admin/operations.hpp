@@ -5,6 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "base/executor.hpp"
+#include "base/task.hpp"
 #include "store/store.hpp"
 
 namespace posthorn {
@@ -62,8 +64,11 @@ struct inbox_traffic {
                                                     const inbox_traffic& traffic = {});
 [[nodiscard]] result<inbox_list> list_inbox(store& where, const inbox_filter& wanted);
 
-/// Makes a dead message pending again; the caller wakes the dispatcher. `error_code::not_found` if
-/// there is no such message, `error_code::state_changed` if it is not dead.
+/// Makes a dead message pending again; who has a dispatcher wakes the dispatcher.
+/// `error_code::not_found` if there is no such message, `error_code::state_changed` if it is not
+/// dead.
 [[nodiscard]] result<> requeue_message(store& where, const uuid& id);
+/// The same without blocking.
+[[nodiscard]] task<result<>> requeue_message(store& where, executor& readers, uuid id);
 
 }  // namespace posthorn

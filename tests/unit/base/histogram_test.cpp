@@ -14,7 +14,7 @@ constexpr std::array<std::uint64_t, 3> bounds{10, 20, 30};
 
 TEST(histogram, puts_a_value_below_the_first_bound_that_it_does_not_exceed) {
     histogram seen(bounds);
-    for (const std::uint64_t value : {0, 10, 11, 20, 30, 31, 1'000'000}) seen.record(value);
+    for (const std::uint64_t value : {0U, 10U, 11U, 20U, 30U, 31U, 1'000'000U}) seen.record(value);
     const auto view = seen.view();
     EXPECT_THAT(view.bounds, ElementsAre(10, 20, 30));
     EXPECT_THAT(view.counts, ElementsAre(2, 2, 1, 2));

@@ -254,6 +254,7 @@ TEST_F(transactional_inbox, log_lines_are_those_of_the_document) {
                                     " processed from orders"));
     EXPECT_THAT(lines[1], HasSubstr("[WRN] Inbox:  Duplicate " + one.id.to_string() +
                                     " detected from orders"));
+    EXPECT_EQ(box().durations_us().view().count(), 1U);  // The duplicate took no work.
 }
 
 TEST_F(transactional_inbox, counts_what_became_of_messages) {

@@ -39,6 +39,8 @@ TEST(dispatcher, sends_what_was_there_when_it_started) {
     EXPECT_EQ(inventory.batches, (std::vector<std::size_t>{50, 50, 20}));
     loop.run_for(10ms);
     EXPECT_EQ(node.count(outbox_status::sent), 120U);
+    EXPECT_EQ(node.get().counters().send_us.view().count(), 120U);
+    EXPECT_EQ(node.get().counters().retries.view().counts.front(), 120U);
     loop.run_for(5s);
     EXPECT_EQ(inventory.sends.size(), 120U);
 }
@@ -106,6 +108,9 @@ TEST(dispatcher, retries_after_2_4_8_16_32_seconds_and_then_buries) {
     EXPECT_TRUE(
         node.logged("[ERR] Outbox: Message 00000000-0000-0000-0000-000000000001 "
                     "permanently failed after 5 retries"));
+    EXPECT_EQ(node.get().counters().retries.view().count(), 1U);
+    EXPECT_EQ(node.get().counters().retries.view().sum, 5U);
+    EXPECT_EQ(node.get().counters().send_us.view().count(), 6U);
 }
 
 TEST(dispatcher, jitter_delays_a_retry_by_at_most_its_maximum) {
@@ -232,6 +237,8 @@ TEST(dispatcher, a_message_without_a_route_stays_pending_uncharged_and_raises_an
     EXPECT_EQ(node.row(seq).row.attempts, 0);
     EXPECT_EQ(node.row(seq).error, "no route to 'nowhere'; add it under [routes]");
     EXPECT_EQ(node.get().counters().undeliverable, 1U);
+    EXPECT_EQ(node.get().counters().send_us.view().count(), 0U);  // It was on no wire.
+    EXPECT_TRUE(is_undeliverable_error(node.row(seq).error));
     EXPECT_TRUE(node.logged("[ERR] Outbox: 1 messages for nowhere are undeliverable"));
     auto& nowhere = node.wire("nowhere");
     loop.run_for(31s);

@@ -33,5 +33,26 @@ TEST(outbox_log, says_nothing_to_who_wants_warnings_only) {
     EXPECT_TRUE(lines_of(log_level::warn).empty());
 }
 
+TEST(outbox_log, says_what_was_published_and_what_was_not_to_who_wants_details) {
+    struct row {
+        decision::kind what;
+        std::string said;
+    };
+    const std::string id = "018f3b1c-0000-7000-8000-000000000001";
+    for (const auto& [what, said] : {row{decision::kind::settle, "[DBG] Published " + id},
+                                     row{decision::kind::retry, "[DBG] Failed to publish " + id},
+                                     row{decision::kind::bury, "[DBG] Failed to publish " + id}}) {
+        for (const auto level : {log_level::debug, log_level::info}) {
+            std::string all;
+            logger log({.level = level, .sink = [&](std::string_view line) { all += line; }},
+                       [] { return wall_time{}; });
+            outbox_row sent;
+            sent.body.id = *uuid::parse(id);
+            log_attempt(log, {sent, {.what = what}, "why", {}});
+            EXPECT_EQ(all.find(said) != std::string::npos, level == log_level::debug) << all;
+        }
+    }
+}
+
 }  // namespace
 }  // namespace posthorn
