@@ -234,6 +234,11 @@ node_health node_core::health() const {
         seen.level = health_level::red;
         seen.reasons.emplace_back("a handler or transaction is stuck; nothing can commit");
     }
+    if (dispatcher().clock_jumped()) {
+        seen.level = std::max(seen.level, health_level::yellow);
+        seen.reasons.emplace_back(
+            "the clock has jumped; no message expires until it was steady for an hour");
+    }
     return seen;
 }
 

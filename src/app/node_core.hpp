@@ -64,7 +64,7 @@ public:
     result<> check_integrity();
     /// Once started.
     [[nodiscard]] class inbox& inbox() noexcept { return *inbox_; }
-    [[nodiscard]] class dispatcher& dispatcher() noexcept { return database_->dispatcher(); }
+    [[nodiscard]] class dispatcher& dispatcher() const noexcept { return database_->dispatcher(); }
     [[nodiscard]] node_health health() const;
     [[nodiscard]] result<node_stats> stats();
 

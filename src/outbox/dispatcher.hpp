@@ -41,6 +41,8 @@ public:
     /// otherwise a row could be sent before it is past a sync.
     task<bool> changed_by_others() { return guard_.look(); }
 
+    /// Whether the wall clock was seen to jump of late, so that nothing expires for now.
+    [[nodiscard]] bool clock_jumped() { return clocks_.jumped(); }
     [[nodiscard]] const outbox_counters& counters() const noexcept { return counters_; }
 
 private:
@@ -55,6 +57,7 @@ private:
     bell hot_arrivals_;
     hand_over hot_;
     sync_guard guard_;
+    clock_guard clocks_;
     sweep_call sweep_;
     lease_keeper keeper_;
     bell stop_;

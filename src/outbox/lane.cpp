@@ -67,6 +67,10 @@ std::vector<outbox_row> lane::next_batch() {
             rows.push_back(std::move(row));
             continue;
         }
+        if (with_.clocks.jumped()) {
+            leave_in_doubt(row);
+            continue;
+        }
         const decision what{.what = decision::kind::expire};
         auto& outcome = late.emplace_back(expire(row.seq, now));
         log_attempt(with_.log, {row, what, outcome.error, {}});
@@ -74,6 +78,13 @@ std::vector<outbox_row> lane::next_batch() {
     }
     with_.settler.add(*this, std::move(late));
     return rows;
+}
+
+// Expired is for ever, and a clock that has jumped may jump back. The row stays in the table as it
+// is, where the next sweep finds it.
+void lane::leave_in_doubt(const outbox_row& row) {
+    held_.remove(row.seq);
+    in_doubt_until_ = with_.clock.steady() + with_.options.poll_interval;
 }
 
 task<> lane::deliver(std::vector<outbox_row> rows) {
@@ -141,6 +152,10 @@ void lane::record(std::vector<outbox_row> rows, std::vector<delivery> answers,
         if (answer.error.size() > with_.options.judge.error_bytes_max)
             answer.error.resize(with_.options.judge.error_bytes_max);
         const auto what = judge(answer, rows[i], now, rules, with_.random.unit());
+        if (what.what == decision::kind::expire && with_.clocks.jumped()) {
+            leave_in_doubt(rows[i]);
+            continue;
+        }
         log_attempt(with_.log, {rows[i], what, answer.error, took_ms});
         count(what.what, rows[i].attempts);
         outcomes.push_back(to_settlement(what, rows[i], now, std::move(answer.error)));
@@ -222,6 +237,7 @@ void lane::settled(std::span<const settlement> outcomes) {
 
 void lane::ask_for_more() {
     if (!store_has_more_ || closed_ || is_resting()) return;
+    if (with_.clock.steady() < in_doubt_until_) return;  // It would find the same rows again.
     if (held_.size() * 2 > with_.options.lane.window_rows) return;
     store_has_more_ = false;
     with_.sweep.want();

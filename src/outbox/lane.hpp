@@ -24,6 +24,7 @@ namespace posthorn {
 /// What every lane uses; all of it outlives the lanes.
 struct lane_services {
     class clock& clock;
+    clock_guard& clocks;
     class timer& timer;
     random_source& random;
     logger& log;
@@ -82,6 +83,7 @@ private:
     void record(std::vector<outbox_row> rows, std::vector<delivery> answers,
                 std::chrono::nanoseconds took);
     void count(decision::kind what, std::int32_t attempts);
+    void leave_in_doubt(const outbox_row& row);
     void raise_alarm(const std::vector<settlement>& held_back);
     void forget(const std::vector<outbox_row>& rows);
     void ask_for_more();
@@ -96,7 +98,8 @@ private:
     bool closed_ = false;
     bool abandoned_ = false;
     steady_time used_at_;
-    steady_time rests_until_{};  // Without a route: no use in turning the whole table over.
+    steady_time in_doubt_until_{};  // Rows that seem expired fill the table's first page.
+    steady_time rests_until_{};     // Without a route: no use in turning the whole table over.
 };
 
 }  // namespace posthorn

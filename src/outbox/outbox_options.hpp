@@ -4,6 +4,8 @@
 #include <cstddef>
 #include <string>
 
+#include "base/clock_watch.hpp"
+
 namespace posthorn {
 
 /// Of one destination's queue in memory.
@@ -45,6 +47,7 @@ struct outbox_options {
     judge_options judge{};
     settler_options settler{};
     lease_options lease{};
+    clock_watch_options clock{};          // When to believe that a message is past its time.
     std::size_t hand_over_rows = 10'000;  // Between the writer's thread and the dispatcher.
     std::chrono::milliseconds poll_interval = std::chrono::seconds{1};
     std::size_t sweep_rows_max = 10'000;  // Read before they are handed to the lanes.

@@ -10,6 +10,7 @@ namespace posthorn {
 
 task<> sweeper::run() {
     while (!co_await is_cancelled()) {
+        watch_clock();
         if (auto swept = co_await sweep(); !swept)
             with_.log.warn("Outbox: the sweep failed, will try again: {Error}",
                            {{"Error", swept.error().what()}});
@@ -17,6 +18,14 @@ task<> sweeper::run() {
         with_.counters.lanes = with_.lanes.size();
         co_await rest();
     }
+}
+
+// Here, because somebody has to look regularly. Said once for each jump.
+void sweeper::watch_clock() {
+    const bool jumped = with_.clocks.jumped();
+    if (jumped && !told_of_jump_)
+        with_.log.warn("Outbox: Clock has jumped; messages expire only once it is steady");
+    told_of_jump_ = jumped;
 }
 
 task<> sweeper::rest() {

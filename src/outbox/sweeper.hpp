@@ -25,6 +25,7 @@ public:
         store& where;
         executor& readers;
         class clock& clock;
+        clock_guard& clocks;
         class timer& timer;
         logger& log;
         sync_guard& guard;
@@ -47,6 +48,7 @@ private:
         bool store_has_more;
     };
 
+    void watch_clock();
     task<> rest();
     task<result<>> sweep();
     task<result<>> read_destination(const std::string& destination, wall_time now);
@@ -55,6 +57,7 @@ private:
     services with_;
     std::vector<found> found_;
     std::size_t rows_found_ = 0;
+    bool told_of_jump_ = false;
 };
 
 }  // namespace posthorn

@@ -23,6 +23,7 @@ tenure::tenure(const surroundings& around, std::int64_t epoch)
 lane_services tenure::make_lane_services() {
     const auto& with = around_.with;
     return {.clock = with.clock,
+            .clocks = around_.clocks,
             .timer = with.timer,
             .random = with.random,
             .log = with.log,
@@ -42,6 +43,7 @@ sweeper::services tenure::make_sweeper_services() {
     return {.where = with.store,
             .readers = with.readers,
             .clock = with.clock,
+            .clocks = around_.clocks,
             .timer = with.timer,
             .log = with.log,
             .guard = around_.guard,

@@ -43,6 +43,7 @@ public:
         hand_over& hot;
         bell& hot_arrivals;
         sync_guard& guard;
+        clock_guard& clocks;
         sweep_call& sweep;
         std::function<void(std::int64_t epoch)> refused;
         boost::asio::any_io_executor where;
