@@ -201,11 +201,13 @@ void writer::fit_group(std::size_t units) {
 void writer::leave_gap() {
     if (!options_.shared) return;
     constexpr std::chrono::nanoseconds gap_min = std::chrono::microseconds{200};
+    // SQLite's waiting has looked by then. As long as one slow unit held it would stall the node.
+    constexpr std::chrono::nanoseconds gap_max = std::chrono::milliseconds{20};
     {
         const std::scoped_lock lock(mutex_);
         if (queue_.empty()) return;  // The lock is free anyway.
     }
-    thread_.rest(std::max(held_, gap_min));
+    thread_.rest(std::clamp(held_, gap_min, gap_max));
 }
 
 void writer::checkpoint_if_due() {
