@@ -79,14 +79,19 @@ public:
         read(index, from, fields_of<T>{});
     }
 
-    void require_all(const json_path& path) const {
-        const auto missing = required(fields_of<T>{}) & ~seen_;
+    /// What is not there is empty, or missing.
+    void end(const json_path& path) {
+        const auto absent = every & ~seen_;
+        if (absent == 0) return;
+        const auto missing = required(fields_of<T>{}) & absent;
         if (missing != 0)
             fail_missing(path, names[static_cast<std::size_t>(std::countr_zero(missing))]);
+        clear(absent, fields_of<T>{});
     }
 
 private:
     static constexpr const auto& names = item_names<fields_of<T>>;
+    static constexpr auto every = ~std::uint64_t{0} >> (64 - count);
 
     [[nodiscard]] std::size_t find(std::string_view key) const {
         if (next_ < count && names[next_] == key) return next_;
@@ -110,6 +115,17 @@ private:
             ((index == at++ && (decode_value(from, to_.*Items::member), true)) || ...));
     }
 
+    // The type's own default may be something else.
+    template <class... Items>
+    void clear(std::uint64_t absent, type_list<Items...>) {
+        const auto one = [&]<class Field>(std::type_identity<Field>) {
+            if constexpr (is_optional<typename Field::value_type>)
+                if ((absent & 1) != 0) (to_.*Field::member).reset();
+            absent >>= 1;
+        };
+        (one(std::type_identity<Items>{}), ...);
+    }
+
     T& to_;
     std::uint64_t seen_ = 0;
     std::size_t next_ = 0;
@@ -125,7 +141,7 @@ void decode_struct(json_reader& from, T& value) {
     } else {
         struct_decoder<T> decoder(value);
         from.members(decoder);
-        decoder.require_all(from.path());
+        decoder.end(from.path());
     }
 }
 

@@ -36,6 +36,21 @@ TEST(codec, leaves_out_what_is_empty_and_takes_null_for_it) {
               (shop::line{"a", 1, {}}));
 }
 
+struct reminder {
+    std::optional<int> days = 7;
+    std::optional<std::string> note = "soon";
+    bool operator==(const reminder&) const = default;
+};
+POSTHORN_STRUCT(reminder, days, note)
+
+TEST(codec, brings_back_an_empty_field_whose_default_is_not) {
+    const reminder empty{std::nullopt, std::nullopt};
+    EXPECT_EQ(encode(empty), "{}");
+    EXPECT_EQ(decode<reminder>("{}"), empty);
+    EXPECT_EQ(decode<reminder>(R"({"note":"now"})"), (reminder{std::nullopt, "now"}));
+    EXPECT_EQ(decode<std::vector<reminder>>("[{},{}]"), (std::vector{empty, empty}));
+}
+
 TEST(codec, takes_fields_in_any_order_and_ignores_those_it_does_not_know) {
     EXPECT_EQ(
         decode<shop::line>(
