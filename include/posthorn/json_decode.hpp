@@ -133,9 +133,6 @@ private:
 
 template <class T>
 void decode_struct(json_reader& from, T& value) {
-    static_assert(field_names_differ<T>,
-                  "posthorn: two fields of this struct have the same name; rename one");
-    static_assert(fields_of<T>::size <= 64, "posthorn: a struct has at most 64 fields; nest them");
     if constexpr (fields_of<T>::size == 0) {
         from.members([](std::string_view, json_reader& unknown) { unknown.skip(); });
     } else {

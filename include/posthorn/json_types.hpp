@@ -104,9 +104,24 @@ constexpr std::string_view alternative_name() {
         return "json";
 }
 
-// Whether a type can travel. Structs that enclose it come after it, so that one that contains
-// itself ends the search instead of going on for ever; `acyclic` tells that apart.
-enum class fit : unsigned char { good, bad, cyclic };
+// Whether a type can travel, and why not. Structs that enclose it come after it, so that one that
+// contains itself ends the search instead of going on for ever.
+enum class fit : unsigned char {
+    good,
+    bad,         // Of a type that JSON has nothing for.
+    cyclic,      // Contains itself.
+    constant,    // A field that cannot be written.
+    no_default,  // Cannot be made, to be read into.
+    same_names,  // Two fields or enumerators could not be told apart.
+    too_many     // More fields than the decoder keeps in mind.
+};
+
+inline constexpr std::size_t fields_max = 64;
+
+template <class T>
+inline constexpr bool field_names_differ = names_differ(item_names<fields_of<T>>);
+template <class T>
+inline constexpr bool enumerator_names_differ = names_differ(item_names<enumerators_of<T>>);
 
 template <class T, class... Above>
 consteval fit fit_of();
@@ -137,6 +152,10 @@ template <class T, class... Above>
 consteval fit fit_of() {
     if constexpr ((std::same_as<T, Above> || ...)) {
         return fit::cyclic;
+    } else if constexpr (std::is_const_v<T>) {
+        return fit::constant;
+    } else if constexpr (described_enum<T>) {
+        return enumerator_names_differ<T> ? fit::good : fit::same_names;
     } else if constexpr (json_plain<T>) {
         return fit::good;
     } else if constexpr (is_optional<T>) {
@@ -152,7 +171,13 @@ consteval fit fit_of() {
     } else if constexpr (is_variant<T>) {
         return fit_below<Above...>::of_variant(static_cast<const T*>(nullptr));
     } else if constexpr (described_struct<T>) {
-        return fit_below<T, Above...>::of_fields(fields_of<T>{});
+        if constexpr (fields_of<T>::size > fields_max)
+            return fit::too_many;
+        else if constexpr (!field_names_differ<T>)
+            return fit::same_names;
+        else  // What its fields say of it is nearer to the mistake.
+            return worse(fit_below<T, Above...>::of_fields(fields_of<T>{}),
+                         std::is_default_constructible_v<T> ? fit::good : fit::no_default);
     } else {
         return fit::bad;
     }
@@ -169,47 +194,43 @@ concept json_type = detail::fit_of<T>() == detail::fit::good;
 
 namespace detail {
 
-/// The first field that cannot travel: what an error names. `void` if all can.
+/// What a field holds, inside of the containers around it.
+template <class T>
+struct innermost {
+    using type = T;
+};
+template <class T>
+    requires(is_optional<T> || is_vector<T>)
+struct innermost<T> : innermost<typename T::value_type> {};
+template <class T>
+    requires is_map<T>
+struct innermost<T> : innermost<typename T::mapped_type> {};
+
+template <class T>
+concept described = described_struct<T> || described_enum<T>;
+
+/// Named by the error, so that it says which field it is about.
 template <auto Member>
 inline constexpr bool can_travel =
     fit_of<typename member_of<decltype(Member)>::value>() != fit::bad;
-
-template <class T>
-inline constexpr bool field_names_differ = names_differ(item_names<fields_of<T>>);
-
-template <class... Items>
-consteval void check_fields(type_list<Items...>);
-
-/// Stops the build with one line that says what to change, for what is not a `json_type`.
-template <class T>
-consteval bool check_type() {
-    if constexpr (json_type<T>) {
-        if constexpr (described_struct<T>)
-            static_assert(field_names_differ<T>,
-                          "posthorn: two fields of this struct have the same name; rename one");
-        return true;
-    } else if constexpr (contains_itself<T>) {
-        static_assert(!contains_itself<T>,
-                      "posthorn: this type contains itself, so its messages could be endless; "
-                      "refer to the inner one by its id, or make that field a posthorn::raw_json");
-        return false;
-    } else if constexpr (described_struct<T>) {
-        check_fields(fields_of<T>{});
-        return false;
-    } else {
-        static_assert(json_type<T>,
-                      "posthorn: this type cannot be serialised; describe it with POSTHORN_STRUCT "
-                      "or POSTHORN_ENUM, or use text, numbers, bool, optional, vector, map, "
-                      "variant, chrono, posthorn::uuid or posthorn::raw_json");
-        return false;
-    }
-}
-
 template <auto Member>
-consteval void check_field() {
+inline constexpr bool can_be_read = !std::is_const_v<typename member_of<decltype(Member)>::value>;
+template <class T>
+inline constexpr bool has_few_enough_fields = fields_of<T>::size <= fields_max;
+
+/// Stops the build with one line that says what to change in a described type that does not fit.
+template <class T, class... Above>
+consteval void explain();
+
+template <auto Member, class... Above>
+consteval void explain_field() {
     using type = typename member_of<decltype(Member)>::value;
-    if constexpr (described_struct<type> && !json_type<type>)
-        check_fields(fields_of<type>{});  // Names the field inside.
+    using inner = typename innermost<type>::type;
+    static_assert(can_be_read<Member>,
+                  "posthorn: this field is const, so that it cannot be read from a message; drop "
+                  "the const");
+    if constexpr (described<inner> && fit_of<inner>() != fit::good)
+        explain<inner, Above...>();  // Names what is wrong inside.
     else
         static_assert(can_travel<Member>,
                       "posthorn: this field cannot be serialised; describe its type with "
@@ -218,9 +239,53 @@ consteval void check_field() {
                       "posthorn::uuid or posthorn::raw_json");
 }
 
-template <class... Items>
-consteval void check_fields(type_list<Items...>) {
-    (check_field<Items::member>(), ...);
+template <class T, class... Above>
+consteval void explain() {
+    if constexpr ((std::same_as<T, Above> || ...)) {
+        // Its other mistake is named first.
+    } else if constexpr (described_enum<T>) {
+        static_assert(enumerator_names_differ<T>,
+                      "posthorn: two enumerators of this enumeration have the same name; rename "
+                      "one");
+    } else {
+        static_assert(has_few_enough_fields<T>,
+                      "posthorn: a description has at most 64 fields; nest them");
+        static_assert(!has_few_enough_fields<T> || field_names_differ<T>,
+                      "posthorn: two fields of this struct have the same name; rename one");
+        if constexpr (!has_few_enough_fields<T> || !field_names_differ<T>)
+            return;
+        else if constexpr (fit_below<T>::of_fields(fields_of<T>{}) == fit::good)
+            static_assert(std::is_default_constructible_v<T>,
+                          "posthorn: this type cannot be made without arguments, so that it cannot "
+                          "be read from a message; give it a default constructor");
+        else
+            []<class... Items>(type_list<Items...>) {
+                (explain_field<Items::member, T, Above...>(), ...);
+            }(fields_of<T>{});
+    }
+}
+
+/// Whether it is a `json_type`; if not, stops the build with one line that says what to change.
+template <class T>
+consteval bool check_type() {
+    using inner = typename innermost<T>::type;
+    if constexpr (json_type<T>) {
+        return true;
+    } else if constexpr (contains_itself<T>) {
+        static_assert(!contains_itself<T>,
+                      "posthorn: this type contains itself, so its messages could be endless; "
+                      "refer to the inner one by its id, or make that field a posthorn::raw_json");
+        return false;
+    } else if constexpr (described<inner> && fit_of<inner>() != fit::good) {
+        explain<inner>();
+        return false;
+    } else {
+        static_assert(json_type<T>,
+                      "posthorn: this type cannot be serialised; describe it with POSTHORN_STRUCT "
+                      "or POSTHORN_ENUM, or use text, numbers, bool, optional, vector, map, "
+                      "variant, chrono, posthorn::uuid or posthorn::raw_json");
+        return false;
+    }
 }
 
 }  // namespace detail
