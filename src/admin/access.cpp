@@ -6,6 +6,9 @@
 
 #include <fmt/format.h>
 
+#include "base/base64.hpp"
+#include "security/hex.hpp"
+
 namespace posthorn {
 namespace {
 
@@ -20,23 +23,12 @@ std::optional<unsigned> hex_value(char digit) {
     return std::nullopt;
 }
 
-std::string to_hex(const sha256_digest& bytes) {
-    std::string text;
-    for (const auto byte : bytes) text += fmt::format("{:02x}", std::to_integer<unsigned>(byte));
-    return text;
-}
-
 // Base64 as it may stand in URLs, headers and shells, without padding.
 std::string to_base64url(std::span<const std::byte> bytes) {
-    constexpr std::string_view digits =
-        "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
-    std::string text;
-    unsigned held = 0, bits = 0;
-    for (const auto byte : bytes) {
-        held = (held << 8U) | std::to_integer<unsigned>(byte);
-        for (bits += 8; bits >= 6; bits -= 6) text += digits[(held >> (bits - 6)) & 63U];
-    }
-    if (bits > 0) text += digits[(held << (6 - bits)) & 63U];
+    auto text = encode_base64(bytes);
+    std::ranges::replace(text, '+', '-');
+    std::ranges::replace(text, '/', '_');
+    std::erase(text, '=');
     return text;
 }
 

@@ -8,10 +8,13 @@
 
 #include "admin/admin_api.hpp"
 #include "app/node_core.hpp"
+#include "base/base64.hpp"
 #include "base/io_threads.hpp"
 #include "support/eventually.hpp"
 #include "support/order_contract.hpp"
 #include "support/temporary_directory.hpp"
+#include "transport/wire/wire_server.hpp"
+#include "transport/wire/wire_transport.hpp"
 
 namespace posthorn::integration {
 namespace {
@@ -21,6 +24,33 @@ using testing::HasSubstr;
 
 const std::string canary = "canary-7f3a9c";
 const std::string payload = R"({"sku":")" + canary + R"(","quantity":")" + canary + R"("})";
+
+const std::string secret_text = "canary-secret-51d0-51d0-51d0-51d0";
+
+signing_key key_of(std::string_view text) {
+    return make_key(secret(std::as_bytes(std::span(text))));
+}
+
+peer_keys::rings rings_of(const std::string& peer, std::string_view text) {
+    return {{peer, std::make_shared<const key_ring>(std::vector{key_of(text)})}};
+}
+
+/// Goes to a wire server by a call, and keeps what that replies.
+class direct_channel final : public wire_channel {
+public:
+    direct_channel(wire_server& to, std::vector<std::string>& replies)
+        : to_(to), replies_(replies) {}
+
+    task<result<wire_reply>> exchange(wire_request request) override {
+        auto reply = co_await to_.answer(std::move(request));
+        replies_.push_back(reply.body + reply.signature.key + reply.signature.hmac);
+        co_return reply;
+    }
+
+private:
+    wire_server& to_;
+    std::vector<std::string>& replies_;
+};
 
 /// Two nodes over real seams in one hub, the admin routes of the first, and all their log lines.
 class two_nodes {
@@ -92,6 +122,21 @@ public:
     }
     delivery receive_again(message what) {
         return posthorn::start(network_.executor(), again(std::move(what))).get();
+    }
+    /// Sends over the wire, each side with the secret that it has; gives all that was replied and
+    /// what the sender would store as the error.
+    std::vector<std::string> over_the_wire(const message& what, std::string_view senders,
+                                           std::string_view receivers) {
+        std::vector<std::string> said;
+        const peer_keys sending(senders.empty() ? peer_keys::rings{}
+                                                : rings_of("billing", senders));
+        const peer_keys receiving(rings_of("orders", receivers));
+        wire_server server({billing_->inbox(), receiving, clock_, log_}, {.service = "billing"});
+        wire_transport wire(std::make_unique<direct_channel>(server, said), sending, clock_,
+                            {.source = "orders", .destination = "billing"});
+        const auto answers = posthorn::start(network_.executor(), wire.deliver({&what})).get();
+        said.push_back(answers.at(0).error);
+        return said;
     }
     std::vector<std::string> lines() {
         const std::scoped_lock lock(mutex_);
@@ -181,7 +226,7 @@ private:
     router public_routes_;
 };
 
-TEST(canary, no_payload_or_key_is_in_a_log_a_metric_an_error_or_an_answer) {
+TEST(canary, no_payload_or_secret_is_in_a_log_a_metric_an_error_or_an_answer) {
     two_nodes nodes;
     std::vector<uuid> all;
     const auto send = [&](const std::string& to, const std::string& endpoint,
@@ -214,7 +259,15 @@ TEST(canary, no_payload_or_key_is_in_a_log_a_metric_an_error_or_an_answer) {
     const auto conflict = nodes.receive_again(again);
     EXPECT_EQ(conflict.code, error_code::body_differs);
 
-    std::vector<std::string> said = nodes.lines();
+    std::vector<std::string> said;
+    const std::string other_secret = "another-secret-77aa-77aa-77aa-77aa";
+    again.payload = payload;
+    for (const auto& [senders, receivers] :
+         {std::pair{secret_text, secret_text}, std::pair{secret_text, other_secret},
+          std::pair{other_secret, secret_text}, std::pair{std::string(), secret_text}}) {
+        for (auto& text : nodes.over_the_wire(again, senders, receivers))
+            said.push_back(std::move(text));
+    }
     said.push_back(conflict.error);
     for (const auto& target : {"/_rf/health", "/metrics", "/_rf/outbox/stats", "/_rf/outbox",
                                "/_rf/outbox/failed", "/_rf/inbox/stats", "/_rf/inbox"})
@@ -237,8 +290,14 @@ TEST(canary, no_payload_or_key_is_in_a_log_a_metric_an_error_or_an_answer) {
     for (auto& line : nodes.lines()) said.push_back(std::move(line));
 
     ASSERT_GT(said.size(), 50U);
-    for (const auto& text : said) {
-        EXPECT_EQ(text.find(canary), std::string::npos) << text;
+    EXPECT_THAT(said, testing::Contains(HasSubstr("HMAC verification failed")));
+    const auto encoded = encode_base64(secret_text);
+    for (std::size_t i = 0; i < said.size(); ++i) {
+        const auto& text = said[i];
+        // The first reply goes to the sender, over the wire, with the payload that it waits for.
+        if (i > 0) EXPECT_EQ(text.find(canary), std::string::npos) << text;
+        EXPECT_EQ(text.find(secret_text), std::string::npos) << text;
+        EXPECT_EQ(text.find(encoded.substr(0, 20)), std::string::npos) << text;
         EXPECT_EQ(text.find(nodes.viewer.key), std::string::npos) << text;
         EXPECT_EQ(text.find(nodes.reader.key), std::string::npos) << text;
     }
