@@ -84,12 +84,8 @@ private:
     message_maker maker_;
     handlers handlers_;
     std::vector<detail::service_use> uses_;
-<<<<<<< HEAD
-    std::shared_ptr<replies> replies_ = std::make_shared<replies>();
-    node_hooks hooks_{maker_, *replies_};
-=======
     std::shared_ptr<replies> replies_;
->>>>>>> 654ebfd (Let a service's messages be awaited through its proxy, and limit how long a call is)
+    node_hooks hooks_{maker_, *replies_};
     std::unique_ptr<routes> routes_;
     std::unique_ptr<node_database> database_;
     std::unique_ptr<node_database> inbox_database_;
