@@ -22,6 +22,7 @@
 #include <posthorn/reply.hpp>
 #include <posthorn/service.hpp>
 #include <posthorn/transaction.hpp>
+#include <posthorn/transport.hpp>
 
 struct sqlite3;
 
@@ -36,6 +37,15 @@ struct retry_options {
     std::int32_t retries_max = 5;  // After the first attempt; `retry_for_ever` until it expires.
 };
 
+/// Files in PEM. With a certificate `listen_http` speaks TLS 1.3 and nothing else.
+struct tls_options {
+    std::string certificate{};  // The whole chain.
+    std::string key{};
+    std::string authority{};  // Who vouches for peers; those of the system if empty.
+};
+
+struct config;
+
 struct node_options {
     std::string service;   // This service's name: what others send to.
     std::string database;  // The service's own SQLite file; made if it is not there.
@@ -47,16 +57,37 @@ struct node_options {
     /// Every promise is past a sync. Without it a power cut can take back what was promised, and
     /// messages can be lost: only for data that may be.
     bool synchronous_full = true;
-    /// Where destinations are: `inprocess:` for another node of this process.
+    /// Where destinations are: `http://HOST:PORT`, `https://…`, `unix:///PATH`, `inprocess:` for
+    /// another node of this process, or a scheme of `transports`.
     std::map<std::string, std::string, std::less<>> routes{};
-    std::string default_route{};  // For destinations without one of their own; none if empty.
+    /// For destinations without one of their own, whose name replaces `{service}`; none if empty.
+    std::string default_route{};
+    /// Where peers reach this node: `127.0.0.1:7400`; nowhere if empty.
+    std::string listen_http{};
+    std::string listen_admin{};  // Where operators and their tools do.
+    std::string listen_unix{};   // The path of a socket.
+    tls_options tls{};
+    /// What is shared with each peer outside of this process: `base64:…`, `env:NAME` or
+    /// `file:PATH`. The first signs, all verify.
+    std::map<std::string, std::vector<std::string>, std::less<>> secrets{};
+    /// The application's own ways to bring messages somewhere, by the scheme of their routes.
+    std::map<std::string, transport_function, std::less<>> transports{};
     std::chrono::milliseconds message_ttl = std::chrono::hours{24};
     retry_options retry{};
     std::string log_level = "warn";                         // trace, debug, info, warn, error.
     std::function<void(std::string_view line)> log_sink{};  // Standard error if empty.
     /// Called when the node cannot go on safely; the process is aborted when it returns.
     std::function<void(const std::string& why)> on_fail_stop{};
+    std::shared_ptr<const config> loaded{};  // What `load` read; the rest counts beside it.
 };
+
+/// The options that a configuration file holds: `posthorn::node
+/// node{posthorn::load("orders.toml")};`
+///
+/// What is changed in them afterwards counts more than the file. The file's `[handlers]` are added
+/// to those of the code. Throws `error_code::invalid_configuration` with every mistake and its
+/// line.
+[[nodiscard]] node_options load(const std::string& file);
 
 /// Shows, once it is durable, that a message sent on the caller's own handle cannot be lost.
 struct ticket {
@@ -247,6 +278,9 @@ public:
     /// Sends a dead message again, under its id, with all its retries. False if it is not dead.
     bool requeue(const uuid& id);
 
+    /// Where it listens once it has started, such as `http://127.0.0.1:7400`, with the real port
+    /// where any was asked for.
+    [[nodiscard]] std::vector<std::string> addresses() const;
     [[nodiscard]] node_health health() const;
     [[nodiscard]] node_stats stats() const;
     /// Looks at every page of the database; throws `error_code::store_corrupt` with what it found.

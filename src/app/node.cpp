@@ -1,5 +1,4 @@
 #include <csignal>
-#include <cstdlib>
 
 #include <boost/asio/as_tuple.hpp>
 #include <boost/asio/signal_set.hpp>
@@ -7,63 +6,14 @@
 
 #include <posthorn/node.hpp>
 
-#include "app/config_type.hpp"
-#include "app/node_core.hpp"
-#include "app/process_identity.hpp"
-#include "base/io_threads.hpp"
+#include "app/node_config.hpp"
+#include "app/node_runtime.hpp"
 #include "store/sqlite/foreign_handle.hpp"
 
 namespace posthorn {
 namespace {
 
 namespace asio = boost::asio;
-
-// Where the nodes of this process find each other.
-inprocess_hub& process_hub() {
-    static inprocess_hub hub;
-    return hub;
-}
-
-log_options log_options_of(const node_options& options) {
-    const auto level = config_type<log_level>::read(options.log_level);
-    if (!level)
-        throw error(
-            error_code::invalid_argument,
-            "log_level is one of trace, debug, info, warn, error, not '" + options.log_level + "'");
-    return {.level = *level, .sink = options.log_sink};
-}
-
-core_options core_options_of(const node_options& options) {
-    if (options.service.empty() || options.database.empty())
-        throw error(error_code::invalid_argument, "give the node a service name and a database");
-    const auto& retry = options.retry;
-    core_options core{
-        .database = {.path = options.database,
-                     .service = options.service,
-                     .sync = options.synchronous_full ? sqlite::synchronous::full
-                                                      : sqlite::synchronous::normal,
-                     .shared = options.shared},
-        .sending = {.source = options.service,
-                    .expires_in = options.message_ttl,
-                    .max_retries = retry.retries_max},
-        .retries = retry_policy(exponential_backoff{
-            .base = retry.delay_base, .max = retry.delay_max, .jitter_max = retry.jitter_max}),
-        .routes = options.routes,
-        .default_route = options.default_route,
-        .owner_is_gone = [](const std::string& owner) { return process_is_gone(owner); },
-        .fail_stop =
-            [told = options.on_fail_stop](const std::string& why) {
-                if (told) told(why);
-                std::abort();
-            },
-    };
-    core.outbox.lease.owner = process_identity(options.service);
-    if (!options.inbox_database.empty()) {
-        core.inbox_database = core.database;
-        core.inbox_database->path = options.inbox_database;
-    }
-    return core;
-}
 
 task<> wait_for_signal() {
     asio::signal_set signals(co_await asio::this_coro::executor, SIGINT, SIGTERM);
@@ -72,41 +22,23 @@ task<> wait_for_signal() {
 
 }  // namespace
 
-/// The real seams, in the order of their making, and the node over them.
+/// The node that runs.
 class node::parts {
 public:
     explicit parts(const node_options& options)
-        : log_(log_options_of(options), [this] { return clock_.wall(); }) {
-        if (!options.inbox_database.empty()) inbox_writer_.emplace("posthorn-inbox");
-        core_ = value_or_throw(node_core::open(
-            core_options_of(options),
-            {clock_, timer_, random_, network_.executor(), writer_, readers_, workers_, log_,
-             process_hub(), inbox_writer_ ? &*inbox_writer_ : nullptr}));
-    }
-    ~parts() { stop(); }
-    parts(const parts&) = delete;
-    parts& operator=(const parts&) = delete;
+        : runtime_(value_or_throw(
+              node_runtime::open(config_of(options), {.log_sink = options.log_sink,
+                                                      .on_fail_stop = options.on_fail_stop,
+                                                      .transports = options.transports}))) {}
 
-    void start() { value_or_throw(posthorn::start(network_.executor(), core_->start()).get()); }
-    void stop() {
-        posthorn::start(network_.executor(), core_->stop()).get();
-        core_->stop_stores();
-    }
-    void wait() { posthorn::start(network_.executor(), wait_for_signal()).get(); }
-    node_core& core() { return *core_; }
+    void start() { value_or_throw(posthorn::start(runtime_->network(), runtime_->start()).get()); }
+    void stop() { runtime_->stop_and_wait(); }
+    void wait() { posthorn::start(runtime_->network(), wait_for_signal()).get(); }
+    node_core& core() { return runtime_->core(); }
+    node_runtime& runtime() { return *runtime_; }
 
 private:
-    real_clock clock_;
-    real_timer timer_;
-    system_random random_;
-    logger log_;
-    worker_threads writer_{"posthorn-write"};
-    std::optional<worker_threads> inbox_writer_;
-    worker_threads readers_{"posthorn-read", 2};
-    worker_threads workers_{"posthorn-work", 4};
-    // One thread, so that everything on it is in one strand without paying for a strand.
-    io_threads network_{"posthorn-io"};
-    std::unique_ptr<node_core> core_;
+    std::unique_ptr<node_runtime> runtime_;
 };
 
 node::node(node_options options) : parts_(std::make_unique<parts>(options)) {}
@@ -214,6 +146,11 @@ void node::durable(const ticket& of) { value_or_throw(parts_->core().durable(of.
 
 bool node::requeue(const uuid& id) { return value_or_throw(parts_->core().requeue(id)); }
 
+std::vector<std::string> node::addresses() const {
+    std::vector<std::string> urls;
+    for (auto& place : parts_->runtime().places()) urls.push_back(std::move(place.url));
+    return urls;
+}
 node_health node::health() const { return parts_->core().health(); }
 node_stats node::stats() const { return value_or_throw(parts_->core().stats()); }
 void node::check_integrity() { value_or_throw(parts_->core().check_integrity()); }

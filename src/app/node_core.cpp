@@ -32,7 +32,7 @@ result<std::unique_ptr<node_core>> node_core::open(core_options options, node_se
     std::unique_ptr<node_core> made(new node_core(std::move(options), std::move(seams)));
     const auto& asked = made->options_;
     const auto& with = made->seams_;
-    auto routes = routes::make(asked, with.hub);
+    auto routes = routes::make(asked, with);
     if (!routes) return std::unexpected(std::move(routes).error());
     made->routes_ = *std::move(routes);
     auto database = node_database::open(asked.database,
@@ -103,6 +103,21 @@ task<result<>> node_core::start() {
     if (inbox_database_) inbox_database_->start(services_);
     services_.spawn(inbox_->run());
     co_return result<>{};
+}
+
+result<> node_core::replace_routes(core_routes routes, std::optional<core_route> default_route) {
+    return routes_->replace(std::move(routes), std::move(default_route));
+}
+
+std::vector<const outbox_counters*> node_core::counters() const {
+    std::vector<const outbox_counters*> all{&database_->dispatcher().counters()};
+    if (inbox_database_) all.push_back(&inbox_database_->dispatcher().counters());
+    return all;
+}
+
+void node_core::wake() {
+    dispatcher().wake();
+    if (inbox_database_) inbox_database_->dispatcher().wake();
 }
 
 task<> node_core::stop() {

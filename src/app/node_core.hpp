@@ -41,6 +41,8 @@ public:
     }
     task<result<>> start();
     task<> stop();
+    /// From the next batch on. If one cannot be used, the old ones stay. On the network executor.
+    result<> replace_routes(core_routes routes, std::optional<core_route> default_route);
 
     /// Runs `work` in a transaction; `done` gets the exception, or null once it is on disk. It runs
     /// on a worker's thread: on the writer's it could make everybody wait, and wait for itself.
@@ -65,6 +67,9 @@ public:
     /// Once started.
     [[nodiscard]] class inbox& inbox() noexcept { return *inbox_; }
     [[nodiscard]] class dispatcher& dispatcher() const noexcept { return database_->dispatcher(); }
+    /// Of each database.
+    [[nodiscard]] std::vector<const outbox_counters*> counters() const;
+    void wake();
     [[nodiscard]] node_health health() const;
     [[nodiscard]] result<node_stats> stats();
 

@@ -2,6 +2,7 @@
 
 #include <functional>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 
@@ -23,6 +24,39 @@
 
 namespace posthorn {
 
+/// The way to a destination.
+struct core_route {
+    core_route() = default;
+    core_route(std::string to) : url(std::move(to)) {}
+    core_route(const char* to) : url(to) {}
+
+    std::string url{};
+    std::int64_t connections = 4;
+    std::chrono::milliseconds timeout = std::chrono::seconds{30};
+    std::string origin{};  // Where it was written, for messages.
+
+    [[nodiscard]] bool is_same_way(const core_route& other) const {
+        return url == other.url && connections == other.connections && timeout == other.timeout;
+    }
+};
+using core_routes = std::map<std::string, core_route, std::less<>>;
+
+/// The ways out of the process that routes may name.
+///
+/// Lifetime: outlives the node; its transports do not outlive it.
+/// Threads:  the network executor.
+class outside_network {
+public:
+    virtual ~outside_network() = default;
+
+    /// `error_code::invalid_configuration` for a URL that it does not understand.
+    virtual result<std::unique_ptr<transport>> connect(const std::string& destination,
+                                                       const core_route& route) = 0;
+    /// Whether what goes there is signed, so that a secret must be there.
+    [[nodiscard]] virtual bool signs(const core_route& route) const = 0;
+    [[nodiscard]] virtual bool has_secret(std::string_view peer) const = 0;
+};
+
 /// What a node is built from; real in a service, virtual in the simulator. All of it outlives it.
 struct node_seams {
     class clock& clock;
@@ -34,7 +68,8 @@ struct node_seams {
     executor& workers;
     logger& log;
     inprocess_hub& hub;
-    executor* inbox_writer = nullptr;  // Where the inbox has a database of its own.
+    executor* inbox_writer = nullptr;    // Where the inbox has a database of its own.
+    outside_network* outside = nullptr;  // Null where all nodes are in one process.
 };
 
 struct core_options {
@@ -46,8 +81,8 @@ struct core_options {
     retention_options retention{};
     inbox_options inbox{};
     watchdog_options watchdog{};
-    std::map<std::string, std::string, std::less<>> routes{};
-    std::string default_route{};
+    core_routes routes{};
+    std::optional<core_route> default_route{};  // `{service}` in it stands for the destination.
     bool watch_commits = true;
     std::function<bool(const std::string& owner)> owner_is_gone{};
     std::function<void(const std::string& why)> fail_stop{};

@@ -1,8 +1,5 @@
 #pragma once
 
-#include <string>
-#include <string_view>
-
 #include "app/config.hpp"
 #include "transport/wire/peer_keys.hpp"
 
@@ -13,9 +10,5 @@ namespace posthorn {
 /// `error_code::secret_unavailable`, with the line of the configuration and without a word of any
 /// secret, if one is missing, too short, or in a file that others may read.
 [[nodiscard]] result<peer_keys::rings> load_secrets(const config& settings);
-
-/// The keys that the text of a `file:` holds: one a line, `base64:… [from=ISO] [until=ISO]
-/// [revoked]`; lines that begin with `#` are for people. An error names the line by its number.
-[[nodiscard]] result<std::vector<signing_key>> parse_secret_file(std::string_view text);
 
 }  // namespace posthorn

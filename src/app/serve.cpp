@@ -1,131 +1,150 @@
 #include "app/serve.hpp"
 
+#include <charconv>
 #include <csignal>
+#include <cstdlib>
 #include <memory>
-#include <vector>
+#include <utility>
 
 #include <boost/asio/as_tuple.hpp>
 #include <boost/asio/experimental/awaitable_operators.hpp>
 #include <boost/asio/signal_set.hpp>
 #include <boost/asio/use_awaitable.hpp>
+#include <fmt/ranges.h>
 
-#include <posthorn/version.hpp>
-
-#include "admin/health.hpp"
-#include "base/clock.hpp"
-#include "base/io_threads.hpp"
-#include "base/log.hpp"
+#include "app/node_runtime.hpp"
 #include "base/task_group.hpp"
-#include "base/timer.hpp"
-#include "transport/http/router.hpp"
-#include "transport/http/server.hpp"
+#include "transport/unix/notify_socket.hpp"
 
 namespace posthorn {
 namespace {
 
 namespace asio = boost::asio;
 
-using servers = std::vector<std::unique_ptr<http_server>>;
+std::string environment(const char* name) {
+    const char* const value = std::getenv(name);
+    return value ? value : "";
+}
 
-/// What a running node is made of, in the order in which it is built.
+/// How often the manager wants to hear of us: half of what it waits for. Zero if it does not.
+std::chrono::microseconds watchdog_interval() {
+    const auto text = environment("WATCHDOG_USEC");
+    std::int64_t microseconds = 0;
+    std::from_chars(text.data(), text.data() + text.size(), microseconds);
+    return std::chrono::microseconds(microseconds / 2);
+}
+
+/// A node with a process around it: signals and the service manager.
 ///
-/// Lifetime: `listen`, `run` once, destroy.
-/// Threads:  `run` and what it calls run on the node's one network thread.
-class node_runtime {
+/// Lifetime: `run` once, destroy after it returned.
+/// Threads:  `run` on the node's network executor.
+class served_node {
 public:
-    node_runtime(const config& settings, const serve_options& options);
+    served_node(node_runtime& node, const serve_options& options)
+        : node_(node), options_(options), manager_(environment("NOTIFY_SOCKET")) {}
 
-    result<> listen();
-    task<> run();
-    [[nodiscard]] asio::any_io_executor executor() { return network_.executor(); }
+    task<result<>> run();
 
 private:
-    [[nodiscard]] health_report health() const;
-    task<> wait_for_signal();
-    task<> stop_servers();
+    task<int> next_signal();
+    task<> work();
+    task<> drain();
     task<> cut_off_on_signal();
+    task<> feed_watchdog();
+    void announce() const;
+    void reload();
 
-    const config& settings_;
+    node_runtime& node_;
     const serve_options& options_;
+    notify_socket manager_;
     real_clock clock_;
-    real_timer time_;
-    logger log_;
-    router public_routes_;
-    router admin_routes_;
-    // One thread, so that everything on it is in one strand without paying for a strand.
-    io_threads network_{"posthorn-io"};
-    asio::signal_set signals_{network_.executor(), SIGINT, SIGTERM};
-    servers servers_;
+    asio::signal_set signals_{node_.network(), SIGINT, SIGTERM, SIGHUP};
 };
 
-node_runtime::node_runtime(const config& settings, const serve_options& options)
-    : settings_(settings),
-      options_(options),
-      log_({.level = settings.log.level, .format = settings.log.format},
-           [this] { return clock_.wall(); }) {
-    add_health_route(public_routes_, [this] { return health(); });
-    add_health_route(admin_routes_, [this] { return health(); });
-}
-
-health_report node_runtime::health() const {
-    return {health_status::green, settings_.service.id, std::string(version)};
-}
-
-result<> node_runtime::listen() {
-    const auto open = [this](const host_port& address, const router& routes) -> result<> {
-        const auto handler = [&routes](http_request request) {
-            return routes.handle(std::move(request));
-        };
-        auto server = http_server::listen(address, {executor(), time_, log_, handler});
-        if (!server) return std::unexpected(server.error());
-        servers_.push_back(*std::move(server));
-        return {};
-    };
-    if (settings_.listen.http) POSTHORN_TRY(open(*settings_.listen.http, public_routes_));
-    if (settings_.listen.admin) POSTHORN_TRY(open(*settings_.listen.admin, admin_routes_));
-    return {};
-}
-
-task<> node_runtime::run() {
+task<result<>> served_node::run() {
     using namespace asio::experimental::awaitable_operators;
-    for (const auto& server : servers_) server->start();
-    for (const auto& server : servers_)
-        options_.announce(fmt::format("posthorn: listening on http://{} (health: /_rf/health)",
-                                      to_string(server->address())));
-    log_.info("Node {Service} runs", {{"Service", settings_.service.id}});
-    co_await wait_for_signal();
-    log_.info("Stopping; a second signal stops without waiting");
+    POSTHORN_CO_TRY(co_await node_.start());
+    announce();
+    node_.log().info("Node {Service} runs", {{"Service", node_.settings().service.id}});
+    manager_.tell("READY=1");
+    co_await (work() || feed_watchdog());
+    manager_.tell("STOPPING=1");
+    node_.log().info("Stopping; a second signal stops without waiting");
     // Stopping heeds no cancellation, so this waits for it whoever comes first.
-    co_await (stop_servers() || cut_off_on_signal());
-    log_.info("Stopped");
+    co_await (drain() || cut_off_on_signal());
+    node_.log().info("Stopped");
+    co_return result<>{};
 }
 
-task<> node_runtime::wait_for_signal() {
-    co_await signals_.async_wait(asio::as_tuple(asio::use_awaitable));
+void served_node::announce() const {
+    for (const auto& place : node_.places())
+        options_.announce(fmt::format("posthorn: listening on {}{}", place.url,
+                                      place.has_health ? " (health: /_rf/health)" : ""));
 }
 
-// All at once: one after the other would wait twice as long.
-task<> node_runtime::stop_servers() {
-    task_group stopping(executor());
-    for (const auto& server : servers_) stopping.spawn(server->stop(options_.drain_timeout));
-    co_await stopping.join();
-}
-
-// Whoever signals again wants no more waiting.
-task<> node_runtime::cut_off_on_signal() {
+/// Zero if nobody waits any longer.
+task<int> served_node::next_signal() {
     const auto [failure, number] =
         co_await signals_.async_wait(asio::as_tuple(asio::use_awaitable));
-    if (failure) co_return;
-    for (const auto& server : servers_) server->cut_off();
+    co_return failure ? 0 : number;
+}
+
+/// Until somebody wants it to end.
+task<> served_node::work() {
+    while (co_await next_signal() == SIGHUP) reload();
+}
+
+task<> served_node::drain() { co_await node_.stop(); }
+
+// Whoever signals again wants no more waiting.
+task<> served_node::cut_off_on_signal() {
+    int number = SIGHUP;
+    while (number == SIGHUP) number = co_await next_signal();
+    if (number != 0) node_.cut_off();
+}
+
+/// Says nothing while the node cannot work, so that the manager starts it anew.
+task<> served_node::feed_watchdog() {
+    const auto interval = watchdog_interval();
+    if (!manager_.has_manager() || interval.count() <= 0) {
+        co_await node_.sleeper().sleep_for(std::chrono::hours{24 * 365 * 100});
+        co_return;
+    }
+    while (co_await node_.sleeper().sleep_for(interval))
+        if (node_.core().health().level != health_level::red) manager_.tell("WATCHDOG=1");
+}
+
+void served_node::reload() {
+    const auto now =
+        std::chrono::duration_cast<std::chrono::microseconds>(clock_.steady().time_since_epoch());
+    manager_.tell(fmt::format("RELOADING=1\nMONOTONIC_USEC={}", now.count()));
+    auto fresh = options_.read_again();
+    const auto done = fresh ? node_.reload(*fresh) : result<>(std::unexpected(fresh.error()));
+    if (!done) {
+        node_.log().error(
+            "Reload: the old configuration stays, since the new one is wrong: {Error}",
+            {{"Error", done.error().what()}});
+    } else {
+        const auto waiting = keys_that_need_a_restart(node_.settings(), *fresh);
+        node_.log().info("Reload: routes, secrets, certificates and admin keys are taken over");
+        if (!waiting.empty())
+            node_.log().warn("Reload: {Keys} changed too, which needs a restart",
+                             {{"Keys", fmt::format("{}", fmt::join(waiting, ", "))}});
+    }
+    manager_.tell("READY=1");
 }
 
 }  // namespace
 
 result<> serve(const config& settings, const serve_options& options) {
-    node_runtime node(settings, options);
-    POSTHORN_TRY(node.listen());
-    start(node.executor(), node.run()).get();
-    return {};
+    auto node = node_runtime::open(settings, {});
+    if (!node) return std::unexpected(std::move(node).error());
+    auto outcome = [&] {
+        served_node around(**node, options);
+        return start((*node)->network(), around.run()).get();
+    }();
+    (*node)->stop_and_wait();
+    return outcome;
 }
 
 }  // namespace posthorn

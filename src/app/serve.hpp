@@ -1,6 +1,5 @@
 #pragma once
 
-#include <chrono>
 #include <functional>
 #include <string>
 
@@ -11,13 +10,15 @@ namespace posthorn {
 struct serve_options {
     /// Told one line for each listener once it listens.
     std::function<void(const std::string& line)> announce;
-    /// How long requests in flight may take after SIGINT or SIGTERM; a second signal cuts it short.
-    std::chrono::milliseconds drain_timeout = std::chrono::seconds(10);
+    /// Reads the configuration again, as it was given at first, on SIGHUP.
+    std::function<result<config>()> read_again;
 };
 
-/// Runs a node until SIGINT or SIGTERM, then stops it cleanly. Blocks the calling thread.
+/// Runs a node until SIGINT or SIGTERM, then stops it cleanly, within `outbox.drain_timeout`; a
+/// second signal cuts that short. SIGHUP reloads. Tells a service manager that named its socket in
+/// `NOTIFY_SOCKET`. Blocks the calling thread.
 ///
-/// Fails with `address_unavailable` if it cannot listen; then nothing was announced.
+/// If it cannot start, nothing was announced.
 [[nodiscard]] result<> serve(const config& settings, const serve_options& options);
 
 }  // namespace posthorn

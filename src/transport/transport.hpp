@@ -1,38 +1,13 @@
 #pragma once
 
-#include <chrono>
-#include <cstdint>
-#include <optional>
-#include <string>
 #include <vector>
 
-#include <posthorn/error.hpp>
 #include <posthorn/message.hpp>
+#include <posthorn/transport.hpp>
 
 #include "base/task.hpp"
 
 namespace posthorn {
-
-/// What an attempt to deliver came to, as the sender must treat it.
-enum class outcome : std::uint8_t {
-    delivered,      // It took effect, now or before.
-    transient,      // Try again later; the attempt counts.
-    permanent,      // Trying again cannot help.
-    throttled,      // Try again after `retry_after`; the attempt does not count.
-    undeliverable,  // No route, or no handler there: wait for a person to mend that.
-};
-
-/// The answer to one message of a batch.
-struct delivery {
-    outcome what = outcome::transient;
-    bool duplicate = false;  // The receiver had it already.
-    std::string payload{};   // The handler's response, the same to the byte for a duplicate.
-    std::string error{};     // Why not, for people.
-    std::chrono::milliseconds retry_after{};
-    std::optional<error_code> code{};  // Why not, for programs, where the receiver itself refuses.
-
-    bool operator==(const delivery&) const = default;
-};
 
 /// Messages of one batch. They outlive the call they are given to.
 using message_batch = std::vector<const message*>;

@@ -7,6 +7,7 @@
 
 #include "support/process.hpp"
 #include "support/raw_http.hpp"
+#include "support/temporary_directory.hpp"
 
 namespace posthorn {
 namespace {
@@ -42,7 +43,9 @@ protected:
     [[nodiscard]] std::uint16_t public_port() const { return port_in(public_line_); }
     [[nodiscard]] std::uint16_t admin_port() const { return port_in(admin_line_); }
 
-    process child_{{program, "serve", "--listen", "127.0.0.1:0", "--admin", "127.0.0.1:0"}};
+    test::temporary_directory folder_;  // Where its database is made.
+    process child_{{program, "serve", "--listen", "127.0.0.1:0", "--admin", "127.0.0.1:0"},
+                   {.working_directory = folder_.path()}};
     std::string public_line_;
     std::string admin_line_;
 };
@@ -82,12 +85,12 @@ TEST_F(serve, refuses_what_it_does_not_know) {
     EXPECT_EQ(ask(public_port(), "nonsense\r\n\r\n").status, 400);
 }
 
-TEST_F(serve, refuses_headers_over_16_kib_and_bodies_over_1_mib) {
+TEST_F(serve, refuses_headers_over_16_kib_and_bodies_over_1088_kib) {
     const std::string large(17 * 1024, 'a');
     EXPECT_EQ(ask(public_port(), "GET / HTTP/1.1\r\nHost: x\r\nA: " + large + "\r\n\r\n").status,
               431);
     EXPECT_EQ(
-        ask(public_port(), "POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 1048577\r\n\r\n").status,
+        ask(public_port(), "POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 1114113\r\n\r\n").status,
         413);
 }
 
@@ -112,7 +115,9 @@ TEST_F(serve, stops_at_once_on_a_second_signal) {
 
 TEST_F(serve, says_that_an_address_is_taken_and_exits_2) {
     const std::string taken = "127.0.0.1:" + std::to_string(public_port());
-    const auto second = run_process({program, "serve", "--listen", taken});
+    const test::temporary_directory elsewhere;
+    const auto second =
+        run_process({program, "serve", "--listen", taken}, {.working_directory = elsewhere.path()});
     EXPECT_EQ(second.end, exit_2);
     EXPECT_EQ(second.out, "");
     EXPECT_THAT(second.err, StartsWith("posthorn: cannot listen on " + taken + ": "));
@@ -121,11 +126,10 @@ TEST_F(serve, says_that_an_address_is_taken_and_exits_2) {
 
 class config_file : public testing::Test {
 protected:
-    ~config_file() override { std::filesystem::remove(path_); }
-
     void write(std::string_view text) const { std::ofstream(path_) << text; }
 
-    std::string path_ = testing::TempDir() + "posthorn_" + std::to_string(::getpid()) + ".toml";
+    test::temporary_directory folder_;
+    std::string path_ = folder_.file("p.toml");
 };
 
 TEST_F(config_file, is_obeyed) {

@@ -30,6 +30,8 @@ exit_code exit_code_for(const error& failure) noexcept {
     switch (failure.code()) {
         case error_code::invalid_argument:
         case error_code::invalid_configuration:
+        case error_code::secret_unavailable:
+        case error_code::certificate_unusable:
         case error_code::address_unavailable: return exit_code::usage;
         default: return exit_code::failed;
     }

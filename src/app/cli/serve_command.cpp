@@ -20,23 +20,32 @@ public:
             ->type_name("HOST:PORT");
         options.add_option("--admin", admin_, "where operators and their tools do")
             ->type_name("HOST:PORT");
-        options.footer("SIGINT and SIGTERM stop it cleanly: requests in flight are finished.");
+        options.footer(
+            "SIGINT and SIGTERM stop it cleanly: work in flight is finished. SIGHUP reads the "
+            "configuration again.");
     }
 
     result<> run(const console& terminal) override {
-        auto settings = file_.empty() ? result<config>(config{}) : load_config(file_);
+        const auto settings = read();
         if (!settings) return std::unexpected(settings.error());
-        POSTHORN_TRY(override_with(*settings, "listen.http", listen_, "--listen"));
-        POSTHORN_TRY(override_with(*settings, "listen.admin", admin_, "--admin"));
         serve_options options;
         // Whoever started us may be waiting for the line, so it must not sit in a buffer.
         options.announce = [&](const std::string& line) {
             terminal.out << line << '\n' << std::flush;
         };
+        options.read_again = [this] { return read(); };
         return serve(*settings, options);
     }
 
 private:
+    [[nodiscard]] result<config> read() const {
+        auto settings = file_.empty() ? result<config>(config{}) : load_config(file_);
+        if (!settings) return settings;
+        POSTHORN_TRY(override_with(*settings, "listen.http", listen_, "--listen"));
+        POSTHORN_TRY(override_with(*settings, "listen.admin", admin_, "--admin"));
+        return settings;
+    }
+
     static result<> override_with(config& settings, std::string_view key,
                                   const std::optional<std::string>& value,
                                   std::string_view option) {

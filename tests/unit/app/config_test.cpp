@@ -4,6 +4,7 @@
 #include <array>
 #include <filesystem>
 #include <fstream>
+#include <sstream>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -238,6 +239,21 @@ TEST(config, finds_examples_that_work_in_the_example_file) {
     EXPECT_TRUE(example->default_route.has_value());
     EXPECT_GE(example->secrets.size(), 2U);
     EXPECT_GE(example->handlers.size(), 3U);
+}
+
+// And so does the reference, with a paragraph for each.
+TEST(config, finds_every_key_and_its_default_in_the_reference) {
+    std::ifstream stream(std::filesystem::path(POSTHORN_SOURCE) /
+                         "docs/reference/configuration.md");
+    std::ostringstream text;
+    text << stream.rdbuf();
+    for (const auto& entry : list_config({})) {
+        const bool is_bare = entry.type == "integer" || entry.type == "boolean";
+        const auto value = entry.key == "admin.keys" ? "[]"
+                           : is_bare                 ? entry.value
+                                                     : '"' + entry.value + '"';
+        EXPECT_THAT(text.str(), HasSubstr(fmt::format("\n`{}` = `{}`. ", entry.key, value)));
+    }
 }
 
 }  // namespace

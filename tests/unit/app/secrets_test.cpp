@@ -89,13 +89,13 @@ TEST_F(secrets, quote_nothing_of_what_is_wrong) {
     write("# x\ncanary\n");
     EXPECT_THAT(problem_of(R"("file:keys")"), HasSubstr("/keys:2: "));
     write(fmt::format("{} canary\n", first));
-    EXPECT_THAT(problem_of(R"("file:keys")"), HasSubstr("/keys:1: word 2 of the line"));
+    EXPECT_THAT(problem_of(R"("file:keys")"), HasSubstr("/keys:1: "));
     write(fmt::format("{} until=canary\n", first));
-    EXPECT_THAT(problem_of(R"("file:keys")"), HasSubstr("/keys:1: word 2 of the line"));
+    EXPECT_THAT(problem_of(R"("file:keys")"), HasSubstr("/keys:1: "));
     write("base64:c2hvcnQ=\n");
     EXPECT_THAT(problem_of(R"("file:keys")"), HasSubstr("at least 16"));
     write("# nothing\n");
-    EXPECT_THAT(problem_of(R"("file:keys")"), HasSubstr("no secret in the file"));
+    EXPECT_THAT(problem_of(R"("file:keys")"), HasSubstr("holds no secret"));
 }
 
 TEST_F(secrets, are_refused_from_a_file_that_others_may_read) {

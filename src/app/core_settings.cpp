@@ -1,0 +1,89 @@
+#include "app/core_settings.hpp"
+
+#include <utility>
+
+#include "admin/audit.hpp"
+#include "inbox/configured/queue.hpp"
+
+namespace posthorn {
+namespace {
+
+core_route route_of(const route_setting& setting) {
+    core_route route(setting.url);
+    route.connections = setting.connections;
+    route.timeout = setting.timeout;
+    route.origin = setting.origin;
+    return route;
+}
+
+}  // namespace
+
+core_options core_settings(const config& settings) {
+    const auto& out = settings.outbox;
+    core_options core{
+        .database = {.path = settings.path_of(settings.store.url),
+                     .service = settings.service.id,
+                     .sync = settings.store.synchronous,
+                     .shared = settings.store.shared,
+                     .migrations = {queue_tables(), admin_tables()}},
+        .sending = {.source = settings.service.id,
+                    .expires_in = out.message_ttl,
+                    .max_retries = static_cast<std::int32_t>(out.max_retries)},
+        .retries = retry_policy(exponential_backoff{.base = out.retry_delay_base,
+                                                    .max = out.retry_delay_max,
+                                                    .jitter_max = out.jitter_max}),
+        .routes = routes_of(settings),
+        .default_route = default_route_of(settings),
+    };
+    core.outbox.poll_interval = out.poll_interval;
+    core.outbox.lane.batch_rows = static_cast<std::size_t>(out.batch_size);
+    core.outbox.drain_time = out.drain_timeout;
+    core.retention.sent = out.sent_retention;
+    core.inbox.intake.horizon.retention = settings.inbox.retention;
+    core.inbox.purge.interval = settings.inbox.cleanup_interval;
+    if (settings.store.inbox_url) {
+        core.inbox_database = core.database;
+        core.inbox_database->path = settings.path_of(*settings.store.inbox_url);
+    }
+    return core;
+}
+
+core_routes routes_of(const config& settings) {
+    core_routes routes;
+    for (const auto& [destination, route] : settings.routes)
+        routes.emplace(destination, route_of(route));
+    return routes;
+}
+
+std::optional<core_route> default_route_of(const config& settings) {
+    if (!settings.default_route) return std::nullopt;
+    return route_of(*settings.default_route);
+}
+
+http_limits limits_of(const config& settings) {
+    const auto& limits = settings.limits;
+    return {.body_bytes_max = limits.body.bytes,
+            .header_bytes_max = limits.headers.bytes,
+            .connections_max = static_cast<std::size_t>(limits.connections),
+            .header_timeout = limits.header_timeout,
+            .idle_timeout = limits.idle_timeout};
+}
+
+wire_server_options wire_options_of(const config& settings) {
+    return {.service = settings.service.id,
+            .messages_max = static_cast<std::size_t>(settings.limits.messages_in_batch),
+            .requests_at_work_max = static_cast<std::size_t>(settings.limits.requests_at_work)};
+}
+
+std::vector<admin_key> admin_keys_of(const config& settings) {
+    std::vector<admin_key> keys;
+    for (const auto& each : settings.admin.keys) {
+        const auto role = parse_admin_role(each.role);
+        const auto hash = parse_key_hash(each.hash);
+        // Both were checked when the file was read.
+        if (role && hash) keys.push_back({each.name, *role, *hash, each.payloads});
+    }
+    return keys;
+}
+
+}  // namespace posthorn

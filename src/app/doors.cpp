@@ -1,0 +1,143 @@
+#include "app/doors.hpp"
+
+#include <utility>
+
+#include <posthorn/version.hpp>
+
+#include "admin/admin_api.hpp"
+#include "admin/queue_routes.hpp"
+#include "app/core_settings.hpp"
+#include "base/task_group.hpp"
+#include "transport/http/receive_routes.hpp"
+
+namespace posthorn {
+
+doors::doors(const config& settings, parts with) : settings_(settings), with_(with) {}
+
+result<std::unique_ptr<doors>> doors::open(const config& settings, parts with) {
+    std::unique_ptr<doors> made(new doors(settings, with));
+    if (!settings.tls.certificate.empty()) {
+        auto loaded = tls_server::load({.certificate = settings.path_of(settings.tls.certificate),
+                                        .key = settings.path_of(settings.tls.key)},
+                                       with.seams.clock);
+        if (!loaded)
+            return fail(error_code::certificate_unusable, "{}: {}",
+                        settings.origin_of("tls.certificate"), loaded.error().what());
+        made->tls_ = *std::move(loaded);
+    }
+    POSTHORN_TRY(made->bind());
+    return made;
+}
+
+result<> doors::bind_http(const host_port& address, const router& routes, const tls_server* tls) {
+    const auto& seams = with_.seams;
+    auto server = http_server::listen(
+        address,
+        {.where = seams.network,
+         .time = seams.timer,
+         .log = seams.log,
+         .handler = [&routes](http_request request) { return routes.handle(std::move(request)); },
+         .limits = limits_of(settings_),
+         .tls = tls});
+    if (!server) return std::unexpected(std::move(server).error());
+    http_.emplace_back(*std::move(server), tls != nullptr);
+    return {};
+}
+
+result<> doors::bind() {
+    const auto& listen = settings_.listen;
+    if (listen.http) POSTHORN_TRY(bind_http(*listen.http, public_routes_, tls_.get()));
+    if (listen.admin) POSTHORN_TRY(bind_http(*listen.admin, admin_routes_, nullptr));
+    if (listen.unix_socket.empty()) return {};
+    const auto& seams = with_.seams;
+    auto server = unix_server::listen(
+        settings_.path_of(listen.unix_socket),
+        {.where = seams.network,
+         .time = seams.timer,
+         .log = seams.log,
+         .handler = [this](wire_request request) { return wire_->answer(std::move(request)); },
+         .limits = limits_of(settings_)});
+    if (!server) return std::unexpected(std::move(server).error());
+    unix_ = *std::move(server);
+    return {};
+}
+
+void doors::fill_routes() {
+    auto& core = with_.core;
+    const auto& seams = with_.seams;
+    wire_ = std::make_unique<wire_server>(
+        wire_server_parts{core.inbox(), with_.keys, seams.clock, seams.log},
+        wire_options_of(settings_));
+    std::vector<store*> stores{&core.store()};
+    if (&core.inbox_store() != &core.store()) stores.push_back(&core.inbox_store());
+    view_ = std::make_unique<node_view>(
+        admin_parts{.service = settings_.service.id,
+                    .version = std::string(version),
+                    .stores = std::move(stores),
+                    .readers = seams.readers,
+                    .time = seams.clock,
+                    .counters = core.counters(),
+                    .inbox = [&core] { return &core.inbox(); },
+                    .broken = [&core] { return core.health().reasons; },
+                    .wake = [&core] { core.wake(); },
+                    .bad_signatures = [this] { return wire_->counts().bad_signatures; }});
+    const bool loopback = settings_.listen.admin && is_loopback(settings_.listen.admin->host);
+    access_ = std::make_unique<admin_access>(
+        admin_access::options{.loopback = loopback, .keys = admin_keys_of(settings_)});
+    audit_ = std::make_unique<audit>(core.store(), seams.clock, seams.log);
+    gate_ = std::make_unique<admin_gate>(*access_, *audit_);
+    add_receive_routes(public_routes_, *wire_);
+    add_public_routes(public_routes_, *view_);
+    add_admin_routes(admin_routes_, *view_, *gate_);
+    add_queue_routes(admin_routes_, core.inbox_store(), seams.clock, *gate_);
+}
+
+void doors::warn_of_strangers() const {
+    auto& log = with_.seams.log;
+    const auto& listen = settings_.listen;
+    if (listen.http && !is_loopback(listen.http->host) && !tls_)
+        log.warn(
+            "Listening on {Address} without TLS: whoever is on the way can read the messages; set "
+            "tls.certificate and tls.key, or leave TLS to a proxy",
+            {{"Address", to_string(*listen.http)}});
+    if (listen.admin && !is_loopback(listen.admin->host))
+        log.warn("The admin listener is on {Address}, which others can reach; put it on 127.0.0.1",
+                 {{"Address", to_string(*listen.admin)}});
+}
+
+void doors::start() {
+    fill_routes();
+    for (const auto& [server, has_tls] : http_) server->start();
+    if (unix_) unix_->start();
+    warn_of_strangers();
+}
+
+// All at once: one after the other would wait several times as long.
+task<> doors::stop(std::chrono::milliseconds patience) {
+    task_group stopping(with_.seams.network);
+    for (const auto& [server, has_tls] : http_) stopping.spawn(server->stop(patience));
+    if (unix_) stopping.spawn(unix_->stop(patience));
+    co_await stopping.join();
+}
+
+void doors::cut_off() {
+    for (const auto& [server, has_tls] : http_) server->cut_off();
+    if (unix_) unix_->cut_off();
+}
+
+result<> doors::reload_certificate() { return tls_ ? tls_->reload() : result<>{}; }
+
+void doors::replace_admin_keys(std::vector<admin_key> keys) {
+    if (access_) access_->replace(std::move(keys));
+}
+
+std::vector<doors::place> doors::places() const {
+    std::vector<place> all;
+    for (const auto& [server, has_tls] : http_)
+        all.push_back(
+            {fmt::format("{}://{}", has_tls ? "https" : "http", to_string(server->address()))});
+    if (unix_) all.push_back({"unix://" + unix_->path(), false});
+    return all;
+}
+
+}  // namespace posthorn

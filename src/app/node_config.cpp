@@ -1,0 +1,127 @@
+#include "app/node_config.hpp"
+
+#include <filesystem>
+
+#include "app/config_type.hpp"
+#include "app/route_url.hpp"
+
+namespace posthorn {
+namespace {
+
+/// Without a file nothing listens and few lines are written.
+config bare() {
+    config settings;
+    settings.listen.http.reset();
+    settings.listen.admin.reset();
+    return settings;
+}
+
+void set(config& settings, std::string_view key, const config_value& value) {
+    value_or_throw(set_config(settings, key, value, "node_options"));
+}
+
+void set_level(config& settings, const std::string& written) {
+    const auto level = config_type<log_level>::read(written);
+    if (!level)
+        throw error(error_code::invalid_argument,
+                    "log_level is one of trace, debug, info, warn, error, not '" + written + "'");
+    settings.log.level = *level;
+}
+
+/// As the code means it, whatever folder a configuration lies in.
+std::string path_in_code(const config& settings, const std::string& written) {
+    if (written.empty() || settings.folder.empty()) return written;
+    return std::filesystem::absolute(written).string();
+}
+
+void set_databases(config& settings, const node_options& options) {
+    const auto path = [&](const std::string& written) { return path_in_code(settings, written); };
+    settings.store.url.path = path(options.database);
+    settings.store.inbox_url.reset();
+    if (!options.inbox_database.empty())
+        settings.store.inbox_url = database_url{path(options.inbox_database)};
+    settings.store.synchronous =
+        options.synchronous_full ? sqlite::synchronous::full : sqlite::synchronous::normal;
+    settings.store.shared = options.shared;
+}
+
+void set_routes(config& settings, const node_options& options) {
+    const auto is_own = [&](std::string_view url) {
+        return options.transports.contains(url.substr(0, url.find(':')));
+    };
+    for (const auto& [destination, url] : options.routes) {
+        if (is_own(url))
+            settings.routes.insert_or_assign(destination, route_setting{.url = url});
+        else
+            set(settings, "routes." + destination, url);
+    }
+    if (is_own(options.default_route))
+        settings.default_route = route_setting{.url = options.default_route};
+    else if (!options.default_route.empty())
+        set(settings, "routes.default", options.default_route);
+}
+
+void set_secrets(config& settings, const node_options& options) {
+    for (const auto& [peer, secrets] : options.secrets) {
+        config_list list;
+        for (const auto& each : secrets) list.items.push_back({"", "node_options", each});
+        set(settings, "secrets." + peer, list);
+    }
+}
+
+}  // namespace
+
+config config_of(const node_options& options) {
+    if (options.service.empty() || options.database.empty())
+        throw error(error_code::invalid_argument, "give the node a service name and a database");
+    config settings = options.loaded ? *options.loaded : bare();
+    settings.service.id = options.service;
+    set_databases(settings, options);
+    set(settings, "listen.http", options.listen_http);
+    set(settings, "listen.admin", options.listen_admin);
+    const auto path = [&](const std::string& written) { return path_in_code(settings, written); };
+    settings.listen.unix_socket = path(options.listen_unix);
+    settings.tls.certificate = path(options.tls.certificate);
+    settings.tls.key = path(options.tls.key);
+    settings.tls.authority = path(options.tls.authority);
+    set_routes(settings, options);
+    set_secrets(settings, options);
+    settings.outbox.message_ttl = options.message_ttl;
+    settings.outbox.max_retries = options.retry.retries_max;
+    settings.outbox.retry_delay_base = options.retry.delay_base;
+    settings.outbox.retry_delay_max = options.retry.delay_max;
+    settings.outbox.jitter_max = options.retry.jitter_max;
+    set_level(settings, options.log_level);
+    return settings;
+}
+
+node_options load(const std::string& file) {
+    auto settings = value_or_throw(load_config(file));
+    // The program may change its folder before it makes the node.
+    settings.folder = std::filesystem::absolute(file).parent_path();
+    const auto& out = settings.outbox;
+    const auto address = [](const std::optional<host_port>& at) {
+        return at ? to_string(*at) : std::string{};
+    };
+    return {.service = settings.service.id,
+            .database = settings.path_of(settings.store.url),
+            .inbox_database =
+                settings.store.inbox_url ? settings.path_of(*settings.store.inbox_url) : "",
+            .shared = settings.store.shared,
+            .synchronous_full = settings.store.synchronous == sqlite::synchronous::full,
+            .listen_http = address(settings.listen.http),
+            .listen_admin = address(settings.listen.admin),
+            .listen_unix = settings.path_of(settings.listen.unix_socket),
+            .tls = {.certificate = settings.path_of(settings.tls.certificate),
+                    .key = settings.path_of(settings.tls.key),
+                    .authority = settings.path_of(settings.tls.authority)},
+            .message_ttl = out.message_ttl,
+            .retry = {.delay_base = out.retry_delay_base,
+                      .delay_max = out.retry_delay_max,
+                      .jitter_max = out.jitter_max,
+                      .retries_max = static_cast<std::int32_t>(out.max_retries)},
+            .log_level = config_type<log_level>::show(settings.log.level),
+            .loaded = std::make_shared<const config>(std::move(settings))};
+}
+
+}  // namespace posthorn

@@ -1,0 +1,150 @@
+#include "app/node_runtime.hpp"
+
+#include <cstdlib>
+#include <filesystem>
+#include <utility>
+
+#include "app/configured_handlers.hpp"
+#include "app/core_settings.hpp"
+#include "app/process_identity.hpp"
+#include "app/secrets.hpp"
+#include "base/task_group.hpp"
+
+namespace posthorn {
+namespace {
+
+// Where the nodes of this process find each other.
+inprocess_hub& process_hub() {
+    static inprocess_hub hub;
+    return hub;
+}
+
+/// SQLite makes a file, but not the folder that it is to lie in.
+result<> make_folder_of(const std::string& database) {
+    const auto folder = std::filesystem::path(database).parent_path();
+    std::error_code failure;
+    if (!folder.empty()) std::filesystem::create_directories(folder, failure);
+    if (!failure) return {};
+    return fail(error_code::store_unavailable,
+                "the folder {} of the database cannot be made: {}; make it, or choose another with "
+                "store.url",
+                folder.string(), failure.message());
+}
+
+}  // namespace
+
+node_runtime::node_runtime(config settings, runtime_options options)
+    : settings_(std::move(settings)),
+      options_(std::move(options)),
+      log_(
+          {.level = settings_.log.level, .format = settings_.log.format, .sink = options_.log_sink},
+          [this] { return clock_.wall(); }) {}
+
+result<std::unique_ptr<node_runtime>> node_runtime::open(config settings, runtime_options options) {
+    std::unique_ptr<node_runtime> made(new node_runtime(std::move(settings), std::move(options)));
+    POSTHORN_TRY(made->build());
+    return made;
+}
+
+result<> node_runtime::build() {
+    auto rings = load_secrets(settings_);
+    if (!rings) return std::unexpected(std::move(rings).error());
+    keys_.replace(*std::move(rings));
+    auto network = outside::open(
+        settings_, {network_.executor(), clock_, timer_, workers_, keys_, options_.transports});
+    if (!network) return std::unexpected(std::move(network).error());
+    outside_ = *std::move(network);
+    if (settings_.store.inbox_url) inbox_writer_.emplace("posthorn-inbox");
+    seams_.emplace(seams());
+    auto options = options_of_core();
+    POSTHORN_TRY(make_folder_of(options.database.path));
+    if (options.inbox_database) POSTHORN_TRY(make_folder_of(options.inbox_database->path));
+    auto core = node_core::open(std::move(options), *seams_);
+    if (!core) return std::unexpected(std::move(core).error());
+    core_ = *std::move(core);
+    return add_configured_handlers(
+        settings_, {core_->registry(), core_->inbox_store(), clock_, log_, outside_->caller()});
+}
+
+node_seams node_runtime::seams() {
+    return {.clock = clock_,
+            .timer = timer_,
+            .random = random_,
+            .network = network_.executor(),
+            .writer = writer_,
+            .readers = readers_,
+            .workers = workers_,
+            .log = log_,
+            .hub = process_hub(),
+            .inbox_writer = inbox_writer_ ? &*inbox_writer_ : nullptr,
+            .outside = outside_.get()};
+}
+
+core_options node_runtime::options_of_core() {
+    auto core = core_settings(settings_);
+    core.outbox.lease.owner = process_identity(settings_.service.id);
+    core.owner_is_gone = [](const std::string& owner) { return process_is_gone(owner); };
+    core.fail_stop = [told = options_.on_fail_stop](const std::string& why) {
+        if (told) told(why);
+        std::abort();
+    };
+    return core;
+}
+
+node_runtime::~node_runtime() { stop_and_wait(); }
+
+task<result<>> node_runtime::start() {
+    if (started_) co_return result<>{};
+    auto bound = doors::open(settings_, {*core_, *seams_, keys_});
+    if (!bound) co_return std::unexpected(std::move(bound).error());
+    POSTHORN_CO_TRY(co_await core_->start());
+    doors_ = *std::move(bound);
+    doors_->start();
+    started_ = true;
+    co_return result<>{};
+}
+
+// Both at once, since each waits for as long as work in flight may take.
+task<> node_runtime::stop() {
+    if (std::exchange(stopped_, true)) co_return;
+    task_group stopping(network_.executor());
+    if (doors_) stopping.spawn(doors_->stop(settings_.outbox.drain_timeout));
+    if (core_) stopping.spawn(core_->stop());
+    co_await stopping.join();
+    if (outside_) co_await outside_->close();
+}
+
+void node_runtime::stop_and_wait() {
+    posthorn::start(network_.executor(), stop()).get();
+    if (core_) core_->stop_stores();
+}
+
+void node_runtime::cut_off() {
+    if (doors_) doors_->cut_off();
+    if (outside_) outside_->cut_off();
+}
+
+result<> node_runtime::reload(const config& fresh) {
+    auto rings = load_secrets(fresh);
+    if (!rings) return std::unexpected(std::move(rings).error());
+    POSTHORN_TRY(doors_->reload_certificate());
+    POSTHORN_TRY(core_->replace_routes(routes_of(fresh), default_route_of(fresh)));
+    keys_.replace(*std::move(rings));
+    doors_->replace_admin_keys(admin_keys_of(fresh));
+    return {};
+}
+
+std::vector<std::string> keys_that_need_a_restart(const config& running, const config& fresh) {
+    const auto is_taken_over = [](std::string_view key) {
+        return key.starts_with("routes.") || key.starts_with("secrets.") || key == "admin.keys";
+    };
+    std::map<std::string, std::pair<std::string, std::string>> values;
+    for (const auto& entry : list_config(running)) values[entry.key].first = entry.value;
+    for (const auto& entry : list_config(fresh)) values[entry.key].second = entry.value;
+    std::vector<std::string> keys;
+    for (const auto& [key, both] : values)
+        if (both.first != both.second && !is_taken_over(key)) keys.push_back(key);
+    return keys;
+}
+
+}  // namespace posthorn

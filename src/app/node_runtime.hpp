@@ -1,0 +1,90 @@
+#pragma once
+
+#include <atomic>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "app/config.hpp"
+#include "app/doors.hpp"
+#include "app/node_core.hpp"
+#include "app/outside.hpp"
+#include "base/io_threads.hpp"
+
+namespace posthorn {
+
+/// What code tells a node that no file can.
+struct runtime_options {
+    std::function<void(std::string_view line)> log_sink{};  // Standard error if empty.
+    /// Called when the node cannot go on safely; the process is aborted when it returns.
+    std::function<void(const std::string& why)> on_fail_stop{};
+    outside::transports transports{};
+};
+
+/// A node on the real clock, disk and network: what `node` and `posthorn serve` are made of.
+///
+/// Lifetime: `open`, add handlers, `start`, `stop`, destroy; the destructor stops what runs.
+/// Threads:  any; it works on threads of its own.
+/// Cancel:   `stop` refuses what is new, lets work in flight end for `outbox.drain_timeout`,
+/// commits
+///           and joins. Twice is safe. `cut_off` ends the patience of a stop under way.
+class node_runtime {
+public:
+    static result<std::unique_ptr<node_runtime>> open(config settings, runtime_options options);
+    ~node_runtime();
+    node_runtime(const node_runtime&) = delete;
+    node_runtime& operator=(const node_runtime&) = delete;
+
+    [[nodiscard]] node_core& core() noexcept { return *core_; }
+    [[nodiscard]] logger& log() noexcept { return log_; }
+    [[nodiscard]] timer& sleeper() noexcept { return timer_; }
+    [[nodiscard]] boost::asio::any_io_executor network() { return network_.executor(); }
+    [[nodiscard]] const config& settings() const noexcept { return settings_; }
+
+    /// Binds, starts the node, then lets requests in.
+    task<result<>> start();
+    task<> stop();
+    void stop_and_wait();
+    void cut_off();
+    /// None before it has started.
+    [[nodiscard]] std::vector<doors::place> places() const {
+        return doors_ ? doors_->places() : std::vector<doors::place>{};
+    }
+
+    /// Takes over what can change while it runs: routes, secrets, certificates, admin keys. If
+    /// anything about the new configuration is wrong, nothing changes.
+    result<> reload(const config& fresh);
+
+private:
+    node_runtime(config settings, runtime_options options);
+    result<> build();
+    [[nodiscard]] node_seams seams();
+    [[nodiscard]] core_options options_of_core();
+
+    config settings_;
+    runtime_options options_;
+    real_clock clock_;
+    real_timer timer_;
+    system_random random_;
+    logger log_;
+    worker_threads writer_{"posthorn-write"};
+    std::optional<worker_threads> inbox_writer_;
+    worker_threads readers_{"posthorn-read", 2};
+    worker_threads workers_{"posthorn-work", 4};
+    // One thread, so that everything on it is in one strand without paying for a strand.
+    io_threads network_{"posthorn-io"};
+    peer_keys keys_;
+    std::unique_ptr<outside> outside_;
+    std::optional<node_seams> seams_;
+    std::unique_ptr<node_core> core_;
+    std::unique_ptr<doors> doors_;
+    bool started_ = false;
+    bool stopped_ = false;
+};
+
+/// The keys that differ and that a running node does not take over.
+[[nodiscard]] std::vector<std::string> keys_that_need_a_restart(const config& running,
+                                                                const config& fresh);
+
+}  // namespace posthorn

@@ -1,0 +1,133 @@
+#include "app/outside.hpp"
+
+#include <utility>
+
+#include "app/route_url.hpp"
+#include "base/run_on.hpp"
+#include "transport/http/http_channel.hpp"
+#include "transport/unix/unix_channel.hpp"
+#include "transport/wire/wire_transport.hpp"
+
+namespace posthorn {
+
+/// An application's function as a transport.
+class outside::own_transport final : public transport {
+public:
+    own_transport(executor& workers, transport_function deliver, std::string destination,
+                  std::string url)
+        : workers_(workers),
+          deliver_(std::move(deliver)),
+          destination_(std::move(destination)),
+          url_(std::move(url)) {}
+
+    task<std::vector<delivery>> deliver(message_batch batch) override {
+        co_return co_await run_on(workers_,
+                                  [this, batch = std::move(batch)] { return ask(batch); });
+    }
+
+private:
+    [[nodiscard]] std::vector<delivery> ask(const message_batch& batch) const {
+        std::string why;
+        try {
+            auto answers = deliver_({destination_, url_, batch});
+            if (answers.size() == batch.size()) return answers;
+            why = fmt::format("the transport gave {} answers to {} messages", answers.size(),
+                              batch.size());
+        } catch (const std::exception& thrown) {
+            why = thrown.what();
+        } catch (...) {
+            why = "the transport threw something unknown";
+        }
+        return {batch.size(), delivery{.what = outcome::transient, .error = why}};
+    }
+
+    executor& workers_;
+    transport_function deliver_;
+    std::string destination_;
+    std::string url_;
+};
+
+outside::outside(const config& settings, parts with, std::shared_ptr<tls_context> trusted)
+    : with_(std::move(with)),
+      service_(settings.service.id),
+      answer_bytes_max_(settings.limits.answer.bytes),
+      trusted_(std::move(trusted)),
+      connections_(with_.where),
+      client_(client_parts()) {}
+
+http_client_parts outside::client_parts() {
+    return {.where = with_.where, .tasks = connections_, .time = with_.sleeper, .tls = trusted_};
+}
+
+result<std::unique_ptr<outside>> outside::open(const config& settings, parts with) {
+    std::shared_ptr<tls_context> trusted;
+    if (!settings.tls.authority.empty()) {
+        auto read = make_tls_client(settings.path_of(settings.tls.authority));
+        if (!read) return std::unexpected(std::move(read).error());
+        trusted = *std::move(read);
+    }
+    return std::unique_ptr<outside>(new outside(settings, std::move(with), std::move(trusted)));
+}
+
+const transport_function* outside::own(std::string_view url) const {
+    const auto found = with_.by_scheme.find(url.substr(0, url.find(':')));
+    return found == with_.by_scheme.end() ? nullptr : &found->second;
+}
+
+result<std::unique_ptr<transport>> outside::connect(const std::string& destination,
+                                                    const core_route& route) {
+    if (const auto* const function = own(route.url))
+        return std::make_unique<own_transport>(with_.workers, *function, destination, route.url);
+    const auto url = parse_route_url(route.url);
+    if (!url) return std::unexpected(url.error());
+    std::unique_ptr<wire_channel> channel;
+    if (url->scheme == route_url::kind::unix_socket) {
+        channel = std::make_unique<unix_channel>(
+            with_.where, with_.sleeper,
+            unix_channel_options{.path = url->path,
+                                 .exchange_timeout = route.timeout,
+                                 .replies = {.body_bytes_max = answer_bytes_max_}});
+    } else {
+        auto opened = http_channel::open(
+            client_parts(), route.url,
+            {.pool = {.connections_max = static_cast<std::size_t>(route.connections)},
+             .call = {.exchange_timeout = route.timeout, .reply_bytes_max = answer_bytes_max_}});
+        if (!opened) return std::unexpected(std::move(opened).error());
+        channel = *std::move(opened);
+    }
+    return std::make_unique<wire_transport>(
+        std::move(channel), with_.keys, with_.time,
+        wire_transport_options{.source = service_, .destination = destination});
+}
+
+bool outside::signs(const core_route& route) const { return own(route.url) == nullptr; }
+
+bool outside::has_secret(std::string_view peer) const {
+    const auto ring = with_.keys.find(peer);
+    return ring != nullptr && !ring->keys().empty();
+}
+
+web_caller outside::caller() {
+    return [this](web_call call) -> task<result<http_response>> {
+        http_request request{.method = "POST",
+                             .path = {},
+                             .query = {},
+                             .headers = std::move(call.headers),
+                             .body = std::move(call.body)};
+        co_return co_await client_.send(
+            std::move(call.url), std::move(request),
+            {.exchange_timeout = call.timeout, .reply_bytes_max = answer_bytes_max_});
+    };
+}
+
+void outside::cut_off() {
+    client_.stop();
+    connections_.cancel();
+}
+
+task<> outside::close() {
+    cut_off();
+    co_await connections_.join();
+}
+
+}  // namespace posthorn

@@ -1,0 +1,63 @@
+#pragma once
+
+#include <map>
+#include <memory>
+#include <string>
+
+#include <posthorn/transport.hpp>
+
+#include "app/config.hpp"
+#include "app/node_options.hpp"
+#include "base/task_group.hpp"
+#include "inbox/configured/http_handler.hpp"
+#include "transport/http/http_client.hpp"
+#include "transport/wire/peer_keys.hpp"
+
+namespace posthorn {
+
+/// The real network: HTTP, HTTPS and Unix sockets, and whatever the application brings.
+///
+/// Lifetime: `close` has returned before it is destroyed; what it is given outlives it.
+/// Threads:  the network executor.
+/// Cancel:   `cut_off` lets everything on its way fail; `close` waits for the connections too.
+class outside final : public outside_network {
+public:
+    using transports = std::map<std::string, transport_function, std::less<>>;
+    struct parts {
+        boost::asio::any_io_executor where;
+        const clock& time;
+        timer& sleeper;
+        executor& workers;
+        const peer_keys& keys;
+        const transports& by_scheme;  // The application's own.
+    };
+
+    /// `error_code::certificate_unusable` if the authorities cannot be read.
+    static result<std::unique_ptr<outside>> open(const config& settings, parts with);
+
+    result<std::unique_ptr<transport>> connect(const std::string& destination,
+                                               const core_route& route) override;
+    [[nodiscard]] bool signs(const core_route& route) const override;
+    [[nodiscard]] bool has_secret(std::string_view peer) const override;
+
+    /// For handlers that are web services.
+    [[nodiscard]] web_caller caller();
+    void cut_off();
+    task<> close();
+
+private:
+    class own_transport;
+
+    outside(const config& settings, parts with, std::shared_ptr<tls_context> trusted);
+    [[nodiscard]] const transport_function* own(std::string_view url) const;
+    [[nodiscard]] http_client_parts client_parts();
+
+    parts with_;
+    std::string service_;
+    std::size_t answer_bytes_max_;
+    std::shared_ptr<tls_context> trusted_;
+    task_group connections_;
+    http_client client_;
+};
+
+}  // namespace posthorn

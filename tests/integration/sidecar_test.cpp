@@ -1,0 +1,196 @@
+// Services without C++: each has a database and a sidecar, and says by configuration what it does.
+#include <csignal>
+
+#include "sidecar_fixture.hpp"
+
+namespace posthorn::integration {
+namespace {
+
+using test::ask;
+using testing::HasSubstr;
+
+constexpr auto stock_handlers =
+    "[handlers]\nReserve = \"sql:INSERT INTO reserved VALUES (:item, :count)\"\n"
+    "Ship = \"queue\"\n";
+
+/// Where a stock service lies, whose table is there before anything comes.
+class sidecars : public testing::Test {
+protected:
+    sidecars() {
+        test::sqlite_file stock(folder_.file("stock.db"), test::sqlite_file::make);
+        stock.run("CREATE TABLE reserved (item TEXT, count INTEGER)");
+    }
+
+    test::temporary_directory folder_;
+};
+
+TEST_F(sidecars, exchange_messages_over_http_by_configuration_alone) {
+    sidecar stock(folder_, "stock", free_ports + secret_with("orders") + stock_handlers);
+    sidecar orders(folder_, "orders",
+                   free_ports + secret_with("stock") +
+                       "[routes]\nstock = \"http://127.0.0.1:" + stock.port() + "\"\n");
+    orders.send("stock", "Reserve", R"({"item":"nail","count":3})");
+    EXPECT_TRUE(orders.comes_to("SELECT count(*) FROM outbox_messages WHERE status = 'Sent'", 1));
+    EXPECT_EQ(stock.database().text("SELECT item || count FROM reserved"), "nail3");
+    orders.stop();
+    stock.stop();
+}
+
+TEST_F(sidecars, exchange_messages_over_a_unix_socket) {
+    sidecar stock(folder_, "stock",
+                  "[listen]\nhttp = \"\"\nadmin = \"\"\nunix = \"run/stock.sock\"\n" +
+                      secret_with("orders") + stock_handlers,
+                  {}, 1);
+    const auto socket = (folder_.path() / "run/stock.sock").string();
+    EXPECT_EQ(stock.line(0), "posthorn: listening on unix://" + socket);
+    sidecar orders(folder_, "orders",
+                   free_ports + secret_with("stock") + "[routes]\ndefault = \"unix://" +
+                       folder_.path().string() + "/run/{service}.sock\"\n");
+    orders.send("stock", "Reserve", R"({"item":"nut","count":4})");
+    EXPECT_TRUE(stock.comes_to("SELECT count(*) FROM reserved WHERE item = 'nut'", 1));
+    orders.stop();
+    stock.stop();
+}
+
+TEST_F(sidecars, exchange_messages_over_tls) {
+    const auto made = test::run_process(
+        {"/usr/bin/openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256",
+         "-nodes", "-days", "2", "-subj", "/CN=stock", "-addext", "subjectAltName=IP:127.0.0.1",
+         "-keyout", folder_.file("key.pem"), "-out", folder_.file("cert.pem")});
+    ASSERT_EQ(made.end, exit_0) << made.err;
+    const std::string tls = "[tls]\ncertificate = \"cert.pem\"\nkey = \"key.pem\"\n";
+    sidecar stock(folder_, "stock", free_ports + tls + secret_with("orders") + stock_handlers);
+    EXPECT_THAT(stock.line(0), HasSubstr("https://127.0.0.1:"));
+    const auto at = stock.line(0).find("https://");
+    const auto url = stock.line(0).substr(at, stock.line(0).find(' ', at) - at);
+    sidecar orders(folder_, "orders",
+                   free_ports + std::string("[tls]\nauthority = \"cert.pem\"\n") +
+                       secret_with("stock") + "[routes]\nstock = \"" + url + "\"\n");
+    orders.send("stock", "Reserve", R"({"item":"cog","count":1})");
+    EXPECT_TRUE(stock.comes_to("SELECT count(*) FROM reserved WHERE item = 'cog'", 1));
+    stock.child().send_signal(SIGHUP);
+    EXPECT_TRUE(stock.says("are taken over"));
+    orders.stop();
+    stock.stop();
+}
+
+TEST_F(sidecars, hand_messages_to_a_web_service_and_its_answer_back) {
+    test::raw_listener service;
+    sidecar stock(folder_, "stock",
+                  free_ports + secret_with("orders") + "[handlers]\nCharge = \"http://127.0.0.1:" +
+                      std::to_string(service.port()) + "/charge\"\n");
+    sidecar orders(folder_, "orders",
+                   free_ports + secret_with("stock") +
+                       "[routes]\nstock = \"http://127.0.0.1:" + stock.port() + "\"\n");
+    orders.send("stock", "Charge", R"({"sum":5})");
+    const auto call = service.accept();
+    const auto request = call->receive();
+    EXPECT_THAT(request.head, HasSubstr("POST /charge HTTP/1.1\r\n"));
+    EXPECT_THAT(request.head, HasSubstr("Idempotency-Key: "));
+    EXPECT_THAT(request.head, HasSubstr("rf-source: orders\r\n"));
+    EXPECT_EQ(request.body, R"({"sum":5})");
+    call->send("HTTP/1.1 200 OK\r\nContent-Length: 13\r\n\r\n{\"done\":true}");
+    EXPECT_TRUE(orders.comes_to("SELECT count(*) FROM outbox_messages WHERE status = 'Sent'", 1));
+    EXPECT_EQ(stock.database().text("SELECT response_payload FROM inbox_messages"),
+              R"({"done":true})");
+    orders.stop();
+    stock.stop();
+}
+
+std::string post(const std::string& path, const std::string& key, const std::string& body) {
+    return "POST " + path + " HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: Bearer " + key +
+           "\r\nContent-Type: application/json\r\nConnection: close\r\nContent-Length: " +
+           std::to_string(body.size()) + "\r\n\r\n" + body;
+}
+
+TEST_F(sidecars, queue_messages_for_a_worker_with_a_key) {
+    // SHA-256 of "worker-key".
+    const std::string admin =
+        "[admin]\nkeys = [{ name = \"w\", role = \"worker\", hash = \"sha256:"
+        "HASH\" }]\n";
+    const auto hash = test::run_process(
+        {"/bin/sh", "-c", "printf worker-key | sha256sum | cut -c1-64 | tr -d '\\n'"});
+    auto keys = admin;
+    keys.replace(keys.find("HASH"), 4, hash.out);
+    sidecar stock(folder_, "stock", free_ports + keys + secret_with("orders") + stock_handlers);
+    sidecar orders(folder_, "orders",
+                   free_ports + secret_with("stock") +
+                       "[routes]\nstock = \"http://127.0.0.1:" + stock.port() + "\"\n");
+    orders.send("stock", "Ship", R"({"to":"moon"})");
+    ASSERT_TRUE(stock.comes_to("SELECT count(*) FROM posthorn_queue", 1));
+    const auto admin_port = static_cast<std::uint16_t>(std::stoi(stock.port(1)));
+    const auto take = [&](const std::string& key) {
+        return ask(admin_port, post("/_rf/queue/Ship/take", key, R"({"owner":"w1","limit":5})"));
+    };
+    EXPECT_EQ(take("wrong").status, 401);
+    const auto taken = take("worker-key");
+    EXPECT_EQ(taken.status, 200);
+    EXPECT_THAT(taken.body, HasSubstr(R"("payload":{"to":"moon"})"));
+    EXPECT_THAT(taken.body, HasSubstr(R"("seq":1,)"));
+    EXPECT_EQ(take("worker-key").body, R"({"messages":[]})");
+    const auto done =
+        ask(admin_port, post("/_rf/queue/ack", "worker-key", R"({"owner":"w1","seqs":[1]})"));
+    EXPECT_EQ(done.body, R"({"count":1})");
+    EXPECT_EQ(stock.database().integer("SELECT count(*) FROM posthorn_queue"), 0);
+    const auto bad = ask(admin_port, post("/_rf/queue/ack", "worker-key", R"({"seqs":[1]})"));
+    EXPECT_EQ(bad.status, 400);
+    EXPECT_THAT(bad.body, HasSubstr("give an owner"));
+    orders.stop();
+    stock.stop();
+}
+
+TEST_F(sidecars, take_a_new_route_and_secret_over_on_sighup) {
+    sidecar stock(folder_, "stock", free_ports + secret_with("orders") + stock_handlers);
+    sidecar orders(folder_, "orders", free_ports);
+    orders.send("stock", "Reserve", R"({"item":"nail","count":3})");
+    orders.configure(free_ports + secret_with("stock") + "[routes]\nstock = \"http://127.0.0.1:" +
+                     stock.port() + "\"\n[log]\nlevel = \"warn\"\n");
+    orders.child().send_signal(SIGHUP);
+    EXPECT_TRUE(orders.says("log.level changed too, which needs a restart"));
+    orders.send("stock", "Reserve", R"({"item":"nut","count":3})");
+    EXPECT_TRUE(stock.comes_to("SELECT count(*) FROM reserved WHERE item = 'nut'", 1));
+    orders.stop();
+    stock.stop();
+}
+
+TEST_F(sidecars, keep_the_old_configuration_when_the_new_one_is_wrong) {
+    sidecar stock(folder_, "stock", free_ports + secret_with("orders") + stock_handlers);
+    const auto good = free_ports + secret_with("stock") +
+                      "[routes]\nstock = \"http://127.0.0.1:" + stock.port() + "\"\n";
+    sidecar orders(folder_, "orders", good);
+    for (const std::string_view wrong : {"[routes]\nstock = \"ftp://x\"\n", "[nonsense]\n",
+                                         "[secrets]\nstock = \"env:POSTHORN_NOT_SET\"\n"}) {
+        orders.configure(free_ports + std::string(wrong));
+        orders.child().send_signal(SIGHUP);
+        EXPECT_TRUE(orders.says("Reload: the old configuration stays")) << wrong;
+    }
+    EXPECT_TRUE(orders.says("orders.toml:8: secrets.stock: the environment variable"));
+    orders.send("stock", "Reserve", R"({"item":"nail","count":3})");
+    EXPECT_TRUE(stock.comes_to("SELECT count(*) FROM reserved", 1));
+    orders.stop();
+    stock.stop();
+}
+
+TEST_F(sidecars, finish_what_is_under_way_on_sigterm) {
+    test::raw_listener service;
+    sidecar stock(folder_, "stock",
+                  free_ports + secret_with("orders") + "[handlers]\nCharge = \"http://127.0.0.1:" +
+                      std::to_string(service.port()) + "/charge\"\n");
+    sidecar orders(folder_, "orders",
+                   free_ports + secret_with("stock") +
+                       "[routes]\nstock = \"http://127.0.0.1:" + stock.port() + "\"\n");
+    orders.send("stock", "Charge", "{}");
+    const auto call = service.accept();
+    EXPECT_EQ(call->receive().body, "{}");
+    stock.child().send_signal(SIGTERM);
+    orders.child().send_signal(SIGTERM);
+    EXPECT_TRUE(stock.says("Stopping"));
+    EXPECT_TRUE(orders.says("Stopping"));
+    call->send("HTTP/1.1 204 No Content\r\nContent-Length: 0\r\n\r\n");
+    EXPECT_EQ(orders.child().wait(), exit_0);
+    EXPECT_EQ(stock.child().wait(), exit_0);
+    EXPECT_EQ(orders.database().text("SELECT status FROM outbox_messages"), "Sent");
+}
+
+}  // namespace
+}  // namespace posthorn::integration
