@@ -142,6 +142,12 @@ void fault_proxy::accept_again() {
 void fault_proxy::cut(direction way, std::size_t after_bytes, ending how) {
     const std::scoped_lock lock(mutex_);
     cut_ = {way, after_bytes, how};
+    for (auto& each : connections_) each.until_cut = after_bytes;
+}
+
+void fault_proxy::cut_no_more() {
+    const std::scoped_lock lock(mutex_);
+    cut_.reset();
 }
 
 void fault_proxy::dribble(std::size_t bytes) {
@@ -249,7 +255,8 @@ void fault_proxy::accept() {
         prepare(server);
         connections_.push_back({.up = {.from = client, .to = server, .way = direction::to_server},
                                 .down = {.from = server, .to = client, .way = direction::to_client},
-                                .held = hold_new_});
+                                .held = hold_new_,
+                                .until_cut = cut_ ? cut_->after_bytes : 0});
     }
 }
 
@@ -272,18 +279,14 @@ void fault_proxy::pass_on(connection& each, stream& one) {
         auto size = one.bytes.size();
         if (piece_ > 0) size = std::min(size, piece_);
         if (cut_ && cut_->way == one.way) {
-            if (cut_->left == 0) {
-                const auto how = cut_->how;
-                cut_.reset();
-                return break_off(each, how);
-            }
-            size = std::min(size, cut_->left);
+            if (each.until_cut == 0) return break_off(each, cut_->how);
+            size = std::min(size, each.until_cut);
         }
         const auto sent = ::send(one.to, one.bytes.data(), size, MSG_NOSIGNAL);
         if (sent < 0 && errno == EAGAIN) return;
         if (sent < 0) return break_off(each, ending::reset);
         one.bytes.erase(0, static_cast<std::size_t>(sent));
-        if (cut_ && cut_->way == one.way) cut_->left -= static_cast<std::size_t>(sent);
+        if (cut_ && cut_->way == one.way) each.until_cut -= static_cast<std::size_t>(sent);
         if (piece_ > 0) return;
     }
     if (one.ended) ::shutdown(one.to, SHUT_WR);

@@ -39,8 +39,9 @@ public:
     /// Breaks all connections and has new ones refused.
     void refuse();
     void accept_again();
-    /// Breaks off the connection whose byte would be the next one after so many more that way.
+    /// From now on each connection breaks off when a byte comes after so many more that way.
     void cut(direction way, std::size_t after_bytes, ending how);
+    void cut_no_more();
     /// Passes on so many bytes at a time with a pause of a millisecond; zero is as they come.
     void dribble(std::size_t bytes);
     /// Keeps back what comes on the connections that are there now, and on new ones if told so.
@@ -65,11 +66,12 @@ private:
         stream down;
         bool held = false;
         bool broken = false;
-        std::string sent{};  // All that the client has.
+        std::size_t until_cut = 0;  // Bytes that still pass, where there is a cut.
+        std::string sent{};         // All that the client has.
     };
-    struct pending_cut {
+    struct cut_line {
         direction way{};
-        std::size_t left = 0;
+        std::size_t after_bytes = 0;
         ending how{};
     };
 
@@ -90,7 +92,7 @@ private:
     std::list<connection> connections_;
     std::string latest_sent_;  // Of a connection that is gone.
     std::size_t count_ = 0;
-    std::optional<pending_cut> cut_;
+    std::optional<cut_line> cut_;
     std::size_t piece_ = 0;
     bool hold_new_ = false;
     bool stopping_ = false;

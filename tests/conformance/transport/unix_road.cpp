@@ -1,0 +1,53 @@
+#include <memory>
+
+#include "base/task_group.hpp"
+#include "conformance/transport/socket_road.hpp"
+#include "transport/unix/unix_channel.hpp"
+#include "transport/unix/unix_server.hpp"
+
+namespace posthorn::conformance {
+namespace {
+
+class road_over_unix final : public socket_road {
+public:
+    explicit road_over_unix(const road_parts& parts) : socket_road(parts) {
+        open({.path = folder_.file("proxy.sock")});
+    }
+    ~road_over_unix() override { close(); }
+
+    task<> stop_peer(std::chrono::milliseconds patience) override {
+        if (server_) co_await server_->stop(patience);
+    }
+
+private:
+    test::socket_address listen() override {
+        const auto path = folder_.file("stock.sock");
+        server_ = unix_server::listen(
+                      path, {parts_.threads.executor(), parts_.time, log_,
+                             [this](wire_request request) { return answer(std::move(request)); }})
+                      .value();
+        start(parts_.threads.executor(), begin(*server_)).get();
+        return {.path = path};
+    }
+    static task<> begin(unix_server& server) {
+        server.start();
+        co_return;
+    }
+
+    std::unique_ptr<wire_channel> make_channel(const test::socket_address& to,
+                                               std::chrono::milliseconds patience) override {
+        return std::make_unique<unix_channel>(
+            parts_.threads.executor(), parts_.time,
+            unix_channel_options{.path = to.path, .exchange_timeout = patience});
+    }
+
+    std::unique_ptr<unix_server> server_;
+};
+
+}  // namespace
+
+std::unique_ptr<road> unix_road(const road_parts& parts) {
+    return std::make_unique<road_over_unix>(parts);
+}
+
+}  // namespace posthorn::conformance
