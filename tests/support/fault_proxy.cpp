@@ -5,6 +5,7 @@
 #include <cerrno>
 #include <stdexcept>
 #include <system_error>
+#include <utility>
 #include <vector>
 
 #include <arpa/inet.h>
