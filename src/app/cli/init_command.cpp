@@ -15,7 +15,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::string_view starter = R"toml(# The configuration of a Posthorn node. What is not said here has its default;
+constexpr std::string_view starter =
+    R"toml(# The configuration of a Posthorn node. What is not said here has its default;
 # posthorn.example.toml and 'posthorn config show' list every key.
 
 [service]

@@ -1,0 +1,60 @@
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include <boost/json/object.hpp>
+
+#include <posthorn/uuid.hpp>
+
+#include "app/cli/database.hpp"
+#include "base/result.hpp"
+
+namespace posthorn::cli {
+
+/// Which rows to list; empty fields ask for nothing.
+struct list_choice {
+    std::string status{};
+    std::string destination{};
+    std::string endpoint{};
+    std::string source{};
+    std::string since{};
+    std::size_t limit = 50;
+    std::int64_t before = 0;
+};
+
+/// What a person asks about a node: its file, or the node itself while it runs. Both answer with
+/// the objects of the admin endpoints, so that one page of documentation serves both.
+///
+/// Threads: one; everything blocks.
+class admin_source {
+public:
+    virtual ~admin_source() = default;
+
+    virtual result<boost::json::object> health() = 0;
+    virtual result<boost::json::object> outbox_stats() = 0;
+    virtual result<boost::json::object> messages(const list_choice& wanted) = 0;
+    virtual result<boost::json::object> message(const uuid& id, bool with_payload) = 0;
+    virtual result<boost::json::object> requeue(const uuid& id) = 0;
+    virtual result<boost::json::object> inbox_stats() = 0;
+    virtual result<boost::json::object> inbox_messages(const list_choice& wanted) = 0;
+};
+
+[[nodiscard]] std::unique_ptr<admin_source> make_file_source(config settings);
+
+struct node_address {
+    std::string url;  // Of the admin listener.
+    std::string key;  // None if empty.
+};
+[[nodiscard]] std::unique_ptr<admin_source> make_node_source(node_address address);
+
+/// The options that say whom to ask: `--config`, `--database`, `--url` and `--key`.
+struct source_choice {
+    database_choice file{};
+    node_address node{};
+
+    void declare(CLI::App& options);
+    [[nodiscard]] result<std::unique_ptr<admin_source>> open() const;
+};
+
+}  // namespace posthorn::cli

@@ -1,0 +1,38 @@
+#include "app/cli/list_query.hpp"
+
+#include <algorithm>
+#include <cctype>
+
+#include <fmt/format.h>
+
+namespace posthorn::cli {
+namespace {
+
+std::string percent_encode(std::string_view text) {
+    std::string encoded;
+    for (const char c : text) {
+        const auto byte = static_cast<unsigned char>(c);
+        const bool plain = byte < 0x80 && (std::isalnum(byte) != 0 || c == '-' || c == '_' ||
+                                           c == '.' || c == '~');
+        encoded += plain ? std::string(1, c) : fmt::format("%{:02X}", byte);
+    }
+    return encoded;
+}
+
+}  // namespace
+
+std::string to_query(const list_choice& wanted) {
+    std::string query = fmt::format("limit={}", wanted.limit);
+    const auto add = [&query](std::string_view name, std::string_view value) {
+        if (!value.empty()) query += fmt::format("&{}={}", name, percent_encode(value));
+    };
+    add("status", wanted.status);
+    add("destination", wanted.destination);
+    add("endpoint", wanted.endpoint);
+    add("source", wanted.source);
+    add("since", wanted.since);
+    if (wanted.before > 0) query += fmt::format("&before={}", wanted.before);
+    return query;
+}
+
+}  // namespace posthorn::cli

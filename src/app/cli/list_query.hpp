@@ -1,0 +1,12 @@
+#pragma once
+
+#include <string>
+
+#include "app/cli/admin_source.hpp"
+
+namespace posthorn::cli {
+
+/// A choice as the query of the admin endpoints has it: `status=Dead&limit=50`.
+[[nodiscard]] std::string to_query(const list_choice& wanted);
+
+}  // namespace posthorn::cli

@@ -1,0 +1,111 @@
+#include <algorithm>
+
+#include <boost/json/parse.hpp>
+
+#include "app/cli/admin_source.hpp"
+#include "app/cli/list_query.hpp"
+#include "base/io_threads.hpp"
+#include "base/task_group.hpp"
+#include "base/timer.hpp"
+#include "transport/http/http_client.hpp"
+
+namespace posthorn::cli {
+namespace {
+
+namespace json = boost::json;
+
+/// Asks a running node through its admin listener.
+class node_source final : public admin_source {
+public:
+    explicit node_source(node_address address) : address_(std::move(address)) {
+        while (address_.url.ends_with('/')) address_.url.pop_back();
+    }
+
+    result<json::object> health() override { return ask("GET", "/_rf/health"); }
+    result<json::object> outbox_stats() override { return ask("GET", "/_rf/outbox/stats"); }
+    result<json::object> messages(const list_choice& wanted) override {
+        return ask("GET", "/_rf/outbox?" + to_query(wanted));
+    }
+    result<json::object> message(const uuid& id, bool with_payload) override {
+        return ask("GET", fmt::format("/_rf/outbox/{}{}", id.to_string(),
+                                      with_payload ? "?payload=true" : ""));
+    }
+    result<json::object> requeue(const uuid& id) override {
+        return ask("POST", fmt::format("/_rf/outbox/{}/retry", id.to_string()));
+    }
+    result<json::object> inbox_stats() override { return ask("GET", "/_rf/inbox/stats"); }
+    result<json::object> inbox_messages(const list_choice& wanted) override {
+        return ask("GET", "/_rf/inbox?" + to_query(wanted));
+    }
+
+private:
+    result<json::object> ask(std::string method, const std::string& path);
+    [[nodiscard]] std::unexpected<error> refused(const http_response& reply,
+                                                 const json::value& body) const;
+
+    node_address address_;
+};
+
+task<result<http_response>> exchange(boost::asio::any_io_executor where, std::string url,
+                                     http_request request) {
+    real_timer time;
+    task_group tasks(where);
+    http_client client({.where = where, .tasks = tasks, .time = time});
+    auto reply = co_await client.send(std::move(url), std::move(request),
+                                      {.exchange_timeout = std::chrono::seconds(30)});
+    client.stop();
+    co_await tasks.join();
+    co_return reply;
+}
+
+result<json::object> node_source::ask(std::string method, const std::string& path) {
+    http_request request{.method = std::move(method)};
+    if (!address_.key.empty()) request.headers.add("Authorization", "Bearer " + address_.key);
+    io_threads network("posthorn-io");
+    const auto reply = start(network.executor(),
+                             exchange(network.executor(), address_.url + path, std::move(request)))
+                           .get();
+    network.stop();
+    if (!reply && reply.error().code() == error_code::unreachable)
+        return fail(error_code::unreachable,
+                    "{}; is the node running, and is this its admin address?",
+                    reply.error().what());
+    if (!reply) return std::unexpected(reply.error());
+    boost::system::error_code wrong;
+    auto body = json::parse(reply->body, wrong);
+    // A node that does not work says so with 503, and why, in the same object.
+    const bool is_report = !wrong && body.is_object() && body.as_object().contains("working");
+    if (reply->status != 200 && !is_report) return refused(*reply, wrong ? json::value() : body);
+    if (wrong || !body.is_object())
+        return fail(error_code::malformed_request,
+                    "{} did not answer as a Posthorn does; is it a node's admin address?",
+                    address_.url);
+    return std::move(body.as_object());
+}
+
+std::unexpected<error> node_source::refused(const http_response& reply,
+                                            const json::value& body) const {
+    std::string message = fmt::format("{} answered with status {}", address_.url, reply.status);
+    auto code = error_code::io_failed;
+    if (const auto* fields = body.if_object()) {
+        if (const auto* text = fields->if_contains("message"); text && text->is_string())
+            message = text->as_string();
+        if (const auto* name = fields->if_contains("error"); name && name->is_string()) {
+            const auto known = error_catalogue();
+            const auto found =
+                std::ranges::find(known, std::string_view(name->as_string()), &error_info::name);
+            if (found != known.end()) code = found->code;
+        }
+    }
+    if (reply.status == 401 || reply.status == 403)
+        return fail(error_code::access_denied, "{}; give --key or set POSTHORN_ADMIN_KEY", message);
+    return fail(code, "{}", message);
+}
+
+}  // namespace
+
+std::unique_ptr<admin_source> make_node_source(node_address address) {
+    return std::make_unique<node_source>(std::move(address));
+}
+
+}  // namespace posthorn::cli
