@@ -92,6 +92,13 @@ TEST_F(node_lifecycle, says_what_is_wrong_with_its_options) {
     EXPECT_THAT(refusal(with), HasSubstr("invalid_configuration: the route 'carrier pigeon'"));
 }
 
+TEST_F(node_lifecycle, keeps_a_service_of_another_name_off_its_file) {
+    node orders(options("orders"));
+    auto renamed = options("sales");
+    renamed.database = path("orders");
+    EXPECT_THAT(refusal(renamed), HasSubstr("invalid_configuration: the database belongs to"));
+}
+
 TEST_F(node_lifecycle, says_that_the_directory_is_missing) {
     auto with = options("orders");
     with.database = directory.file("missing/orders.db");

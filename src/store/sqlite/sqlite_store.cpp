@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "store/inside_unit.hpp"
+#include "store/sqlite/file_owner.hpp"
 #include "store/sqlite/group.hpp"
 #include "store/sqlite/migrate.hpp"
 #include "store/sqlite/reader_pool.hpp"
@@ -96,6 +97,7 @@ result<std::unique_ptr<store>> sqlite_store::open(const sqlite_options& options,
     std::vector<migration_set> sets{store_tables()};
     sets.insert(sets.end(), options.migrations.begin(), options.migrations.end());
     POSTHORN_TRY(migrate(*made->database_, sets, seams.time));
+    POSTHORN_TRY(claim_for(*made->database_, options.service));
 
     auto guard = wal_guard::open(file);
     if (!guard) return std::unexpected(std::move(guard).error());

@@ -76,6 +76,19 @@ TEST_F(sqlite_store, a_directory_that_is_missing_is_said_to_be_missing) {
     EXPECT_THAT(opened.error().what(), HasSubstr("does not exist"));
 }
 
+TEST_F(sqlite_store, a_file_of_another_service_is_refused_with_both_names) {
+    make(path_);
+    const auto other = sqlite::open({.path = path_.string(), .service = "sales"},
+                                    {.time = time_, .writer = writer_, .log = log_});
+    EXPECT_TRUE(refused_with(other, error_code::invalid_configuration));
+    EXPECT_THAT(other.error().what(), HasSubstr("'orders'"));
+    EXPECT_THAT(other.error().what(), HasSubstr("'sales'"));
+    const auto tool = sqlite::open({.path = path_.string(), .service = ""},
+                                   {.time = time_, .writer = writer_, .log = log_});
+    EXPECT_TRUE(succeeded(tool));
+    make(path_);
+}
+
 TEST_F(sqlite_store, a_path_that_is_a_directory_is_unavailable) {
     EXPECT_TRUE(refused_with(open(place_.path()), error_code::store_unavailable));
 }

@@ -1,0 +1,17 @@
+#pragma once
+
+#include <string_view>
+
+#include "store/sqlite/connection.hpp"
+
+namespace posthorn::sqlite {
+
+/// Writes down whose file it is, the first time; from then on another service is refused with
+/// `error_code::invalid_configuration`. The migrations have run. Without a name, as a person's
+/// tool may come, the file stays whose it is.
+///
+/// Receivers know a message by its source and its id: under another name, what they have seen
+/// before would take effect a second time.
+result<> claim_for(connection& database, std::string_view service);
+
+}  // namespace posthorn::sqlite
