@@ -36,6 +36,11 @@ TEST_F(node_own_handle, needs_an_open_transaction) {
     EXPECT_EQ(messages(), 0);
 }
 
+TEST_F(node_own_handle, is_refused_when_it_is_null) {
+    EXPECT_EQ(code_of([&] { orders.send(static_cast<sqlite3*>(nullptr), "a", "B", "{}"); }),
+              error_code::invalid_argument);
+}
+
 TEST_F(node_own_handle, takes_the_message_back_with_a_rollback) {
     mine.run("BEGIN IMMEDIATE");
     const auto of = place();

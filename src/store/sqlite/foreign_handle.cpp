@@ -8,6 +8,9 @@
 namespace posthorn::sqlite {
 
 result<> insert_on(sqlite3* handle, const message& body) {
+    if (handle == nullptr)
+        return fail(error_code::invalid_argument,
+                    "the handle is null; open one on the node's own database");
     if (sqlite3_get_autocommit(handle) != 0)
         return fail(error_code::no_transaction,
                     "there is no open transaction on this handle; BEGIN one, so that the message "
