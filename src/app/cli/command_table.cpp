@@ -9,6 +9,8 @@ namespace {
 constexpr std::array table{
     command_entry{"init", "make a database and a configuration to start from", make_init_command},
     command_entry{"serve", "run a node until it is told to stop", make_serve_command},
+    command_entry{"demo", "show that every order arrives once while services are killed",
+                  make_demo_command},
     command_entry{"send", "store a message for delivery", make_send_command},
     command_entry{"outbox", "look at what is to be sent", make_outbox_command},
     command_entry{"dead", "look at what was given up, and requeue it", make_dead_command},

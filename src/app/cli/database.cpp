@@ -51,8 +51,10 @@ result<std::unique_ptr<database_session>> database_session::open(const config& s
                     "there is no database at {}; make it with 'posthorn init', or name another one",
                     path);
     std::unique_ptr<database_session> made(new database_session);
+    // Whoever names a file alone does not say whose it is.
+    const bool is_named = settings.origins.contains("service.id");
     auto opened = sqlite::open({.path = path,
-                                .service = settings.service.id,
+                                .service = is_named ? settings.service.id : std::string(),
                                 .sync = settings.store.synchronous,
                                 .check = sqlite::check_at_start::none,
                                 .shared = true},

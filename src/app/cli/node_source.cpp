@@ -59,7 +59,8 @@ task<result<http_response>> exchange(boost::asio::any_io_executor where, std::st
 }
 
 result<json::object> node_source::ask(std::string method, const std::string& path) {
-    http_request request{.method = std::move(method)};
+    http_request request;
+    request.method = std::move(method);
     if (!address_.key.empty()) request.headers.add("Authorization", "Bearer " + address_.key);
     io_threads network("posthorn-io");
     const auto reply = start(network.executor(),

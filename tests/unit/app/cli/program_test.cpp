@@ -3,7 +3,6 @@
 #include <array>
 #include <filesystem>
 #include <fstream>
-#include <sstream>
 #include <vector>
 
 #include <boost/json/parse.hpp>
@@ -12,24 +11,14 @@
 
 #include <posthorn/version.hpp>
 
+#include "app/cli/command_form.hpp"
+#include "unit/app/cli/run.hpp"
+
 namespace posthorn::cli {
 namespace {
 
 using testing::HasSubstr;
 using testing::StartsWith;
-
-struct printed {
-    exit_code code;
-    std::string out;
-    std::string err;
-};
-
-printed run(const std::vector<std::string>& arguments) {
-    std::ostringstream out;
-    std::ostringstream err;
-    const auto code = run_program(arguments, {out, err});
-    return {code, out.str(), err.str()};
-}
 
 std::string cli_page() {
     std::ifstream file(std::filesystem::path(POSTHORN_SOURCE) / "docs/reference/cli.md");
@@ -61,15 +50,35 @@ TEST(program, explains_every_command_it_knows) {
     }
 }
 
-TEST(program, documents_every_option_of_every_command) {
+TEST(program, documents_every_command_and_every_option) {
     const std::string page = cli_page();
-    for (const auto& entry : command_table()) {
-        const std::string help = command_help(entry);
-        for (auto at = help.find("--"); at != std::string::npos; at = help.find("--", at + 2)) {
-            const auto option = help.substr(at, help.find_first_of(" ,\n", at) - at);
-            EXPECT_THAT(page, HasSubstr("`" + option)) << entry.name;
+    for (const auto& command : list_commands()) {
+        std::string name = "posthorn";
+        for (const auto& word : command.path) name += " " + word;
+        SCOPED_TRACE(name);
+        if (command.members.empty()) {
+            EXPECT_THAT(page, HasSubstr("\n## `" + name + "`\n"));
         }
+        for (const auto& option : command.options)
+            for (const auto& each : option.names) EXPECT_THAT(page, HasSubstr("`" + each + "`"));
     }
+}
+
+TEST(program, ends_the_help_of_what_takes_arguments_with_an_example) {
+    for (const auto& command : list_commands()) {
+        if (!command.members.empty() || command.path.size() < 2) continue;
+        EXPECT_THAT(command.help, HasSubstr("Example")) << command.path.front();
+        EXPECT_THAT(command.help, HasSubstr("posthorn " + command.path.front()));
+    }
+}
+
+TEST(program, names_the_nearest_to_what_a_command_does_not_hold) {
+    const auto [code, out, err] = run({"keys", "rotte"});
+    EXPECT_EQ(code, exit_code::usage);
+    EXPECT_EQ(err,
+              "posthorn: unexpected 'rotte'; did you mean 'rotate'? Run 'posthorn keys --help'.\n");
+    EXPECT_THAT(run({"keys"}).err, HasSubstr("say what to do: new, rotate, revoke, list, admin."));
+    EXPECT_THAT(run({"keys", "rotate", "--help"}).out, HasSubstr("Usage: posthorn keys rotate"));
 }
 
 TEST(program, prints_its_versions) {
