@@ -68,9 +68,15 @@ task<std::vector<delivery>> inprocess_hub::deliver(std::string destination, mess
     if (at.host() == nullptr)
         co_return all_failed(size, fmt::format("{} is not running in this process", destination));
     try {
-        co_return co_await at.host()->receive(std::move(batch));
+        auto answers = co_await at.host()->receive(std::move(batch));
+        // Which message an answer is missing for cannot be told, so none of them counts.
+        if (answers.size() == size) co_return answers;
+        co_return all_failed(size, fmt::format("{} gave {} answers to {} messages", destination,
+                                               answers.size(), size));
     } catch (const std::exception& why) {
         co_return all_failed(size, why.what());
+    } catch (...) {
+        co_return all_failed(size, "unknown exception");
     }
 }
 

@@ -110,6 +110,31 @@ TEST(inprocess_hub, leaving_twice_is_safe) {
     EXPECT_EQ(loop.time().steady(), steady_time{});
 }
 
+/// Breaks its contract.
+class forgetful_receiver : public receiver {
+public:
+    task<std::vector<delivery>> receive(message_batch batch) override {
+        if (batch.size() == 1) throw 1;  // NOLINT: whatever can be thrown.
+        co_return std::vector<delivery>(1, delivery{.what = outcome::delivered});
+    }
+};
+
+TEST(inprocess_hub, a_receiver_that_breaks_its_contract_settles_nothing) {
+    virtual_loop loop;
+    inprocess_hub hub;
+    forgetful_receiver billing;
+    ASSERT_TRUE(hub.join("billing", billing));
+    inprocess_transport wire(hub, "billing");
+    const message one;
+    for (const auto& batch : {message_batch{&one}, message_batch{&one, &one}}) {
+        const auto answers = loop.run(wire.deliver(batch));
+        ASSERT_EQ(answers.size(), batch.size());
+        EXPECT_EQ(answers[0].what, outcome::transient);
+        EXPECT_FALSE(answers[0].error.empty());
+    }
+    loop.run(hub.leave("billing"));
+}
+
 TEST(inprocess_hub, an_exception_is_an_answer_for_each_message) {
     virtual_loop loop;
     inprocess_hub hub;
