@@ -61,7 +61,7 @@ TEST_P(transport_suite, answers_each_message_of_a_batch_in_order) {
     for (std::size_t i = 0; i < many.size(); ++i) {
         EXPECT_EQ(carried(arrived[i]), carried(many[i]));
         EXPECT_EQ(answers[i].what, outcome::delivered);
-        EXPECT_THAT(answers[i].payload, HasSubstr(to_string(many[i].id)));
+        EXPECT_THAT(answers[i].payload, HasSubstr(many[i].id.to_string()));
     }
 }
 
@@ -183,7 +183,7 @@ TEST_P(transport_suite, gives_each_of_many_deliveries_at_once_its_own_answers) {
         const auto answers = under_way[i].get();
         ASSERT_EQ(answers.size(), batches[i].size());
         for (std::size_t k = 0; k < answers.size(); ++k)
-            EXPECT_THAT(answers[k].payload, HasSubstr(to_string(batches[i][k].id)));
+            EXPECT_THAT(answers[k].payload, HasSubstr(batches[i][k].id.to_string()));
     }
 }
 

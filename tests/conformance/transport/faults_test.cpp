@@ -129,13 +129,13 @@ TEST_P(transport_suite, gives_each_its_own_answer_where_a_later_one_comes_first)
     auto held = begin(*wire_, early);
     const auto passed = begin(*other, late).get();
     ASSERT_THAT(passed, SizeIs(2));
-    EXPECT_THAT(passed[0].payload, HasSubstr(to_string(late[0].id)));
+    EXPECT_THAT(passed[0].payload, HasSubstr(late[0].id.to_string()));
     EXPECT_EQ(effects_of(early[0]), 0);
     road_->mend();
     const auto answers = held.get();
     ASSERT_THAT(answers, SizeIs(2));
-    EXPECT_THAT(answers[0].payload, HasSubstr(to_string(early[0].id)));
-    EXPECT_THAT(answers[1].payload, HasSubstr(to_string(early[1].id)));
+    EXPECT_THAT(answers[0].payload, HasSubstr(early[0].id.to_string()));
+    EXPECT_THAT(answers[1].payload, HasSubstr(early[1].id.to_string()));
 }
 
 TEST_P(transport_suite, gives_an_answer_for_each_when_it_is_cancelled) {

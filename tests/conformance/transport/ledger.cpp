@@ -82,7 +82,7 @@ delivery ledger::answer_to(const message& what) {
     // shows.
     return {.what = outcome::delivered,
             .payload = fmt::format(R"({{ "effect" : {}.00,"of":"{}" }})", effects_.size() + 1,
-                                   to_string(what.id))};
+                                   what.id.to_string())};
 }
 
 std::vector<message> ledger::arrived() {

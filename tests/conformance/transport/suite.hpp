@@ -74,7 +74,12 @@ private:
 class transport_suite : public transport_fixture {};
 
 MATCHER_P(all_are, wanted, "") {
-    return std::ranges::all_of(arg, [&](const delivery& each) { return each.what == wanted; });
+    for (const delivery& each : arg)
+        if (each.what != wanted) {
+            *result_listener << "one is " << static_cast<int>(each.what) << ": " << each.error;
+            return false;
+        }
+    return true;
 }
 
 }  // namespace posthorn::conformance
