@@ -108,7 +108,8 @@ TEST(metrics, give_each_label_once_whatever_destinations_are_called) {
     const auto text = render_metrics(odd);
     EXPECT_THAT(text, HasSubstr("{destination=\"a\\\"b\\\\c\\nd\"} 2\n"));
     EXPECT_THAT(text, HasSubstr("{destination=\"other\"} 6\n"));
-    const auto checked = test::run_process({"promtool", "check", "metrics"}, {.input = text});
+    const auto checked =
+        test::run_process({"/usr/bin/env", "promtool", "check", "metrics"}, {.input = text});
     EXPECT_NE(checked.end.exit_code, 1) << checked.err;
 }
 
@@ -125,8 +126,8 @@ TEST(metrics, are_what_promtool_reads_and_it_remarks_on_the_documents_names_alon
     for (const bool read : {true, false}) {
         auto shown = facts();
         shown.store_read = read;
-        const auto checked =
-            test::run_process({"promtool", "check", "metrics"}, {.input = render_metrics(shown)});
+        const auto checked = test::run_process({"/usr/bin/env", "promtool", "check", "metrics"},
+                                               {.input = render_metrics(shown)});
         EXPECT_TRUE(checked.end.exit_code == 0 || checked.end.exit_code == 3)
             << checked.end.exit_code << checked.err;
         std::istringstream remarks(checked.out + checked.err);
