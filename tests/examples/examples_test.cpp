@@ -1,6 +1,7 @@
 // The examples print what their texts promise.
 #include <csignal>
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "support/process.hpp"
@@ -59,7 +60,29 @@ TEST_F(example, 3_plain_sql) {
               "o7 1250\no8 1250\n");
 }
 
-TEST_F(example, 4_command) { expect_output("4_command", "receipt r-o1 over 995 cents\n"); }
+TEST_F(example, 4_two_services) {
+    const std::string folder = directory.path();
+    for (const auto* const left : {"7", "4"}) {  // It may be run again.
+        const auto ran = run_process({POSTHORN_SOURCE "/examples/4_two_services/run.sh",
+                                      program("4_two_services"), POSTHORN_PROGRAM, folder});
+        EXPECT_EQ(ran.end, exit_0) << ran.err;
+        EXPECT_THAT(ran.out,
+                    testing::StartsWith("ordered 3 of tea, " + std::string(left) + " are left\n"));
+        EXPECT_THAT(ran.out, testing::HasSubstr("there is not enough tea"));
+    }
+}
+
+TEST_F(example, 5_any_language) {
+    const auto ran = run_process(
+        {POSTHORN_SOURCE "/examples/5_any_language/run.sh", POSTHORN_PROGRAM, directory.path()});
+    EXPECT_EQ(ran.end, exit_0) << ran.err;
+    EXPECT_EQ(ran.out,
+              "ordered: o1\nordered: o2\nreserved: o1 tea 3\nreserved: o2 milk 1\n"
+              "dear customer, o1 is on its way\ndear customer, o2 is on its way\n"
+              "picked: o1\npicked: o2\n");
+}
+
+TEST_F(example, 6_command) { expect_output("6_command", "receipt r-o1 over 995 cents\n"); }
 
 }  // namespace
 }  // namespace posthorn

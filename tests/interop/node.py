@@ -1,0 +1,90 @@
+"""A real node in a process of its own, for tests."""
+
+import json
+import os
+import re
+import signal
+import sqlite3
+import subprocess
+import tempfile
+import time
+import urllib.request
+from pathlib import Path
+
+
+def eventually(condition, seconds=30):
+    """Waits until the condition holds; gives what it gave last."""
+    end = time.monotonic() + seconds
+    while not (seen := condition()) and time.monotonic() < end:
+        time.sleep(0.02)  # Between looks, not instead of one.
+    return seen
+
+
+class Node:
+    """`posthorn serve` with a configuration; ports are chosen by the system."""
+
+    def __init__(self, program, service, configuration, folder=None, environment=None):
+        self.program, self.service = program, service
+        self.folder = Path(folder or tempfile.mkdtemp(prefix="posthorn-"))
+        self.database = self.folder / f"{service}.db"
+        self.file = self.folder / f"{service}.toml"
+        self.environment = os.environ | (environment or {})
+        self.configure(configuration)
+
+    def configure(self, configuration):
+        self.file.write_text(f'[service]\nid = "{self.service}"\n'
+                             f'[store]\nurl = "sqlite:{self.database}"\n'
+                             f'[listen]\nhttp = "127.0.0.1:0"\nadmin = "127.0.0.1:0"\n'
+                             f'[log]\nformat = "json"\n{configuration}')
+
+    def init(self):
+        subprocess.run([self.program, "init", "--config", self.file], check=True,
+                       stdout=subprocess.DEVNULL, env=self.environment)
+        return self
+
+    def start(self):
+        self.log = open(self.folder / f"{self.service}.log", "ab")
+        self.process = subprocess.Popen([self.program, "serve", "--config", self.file],
+                                        stdout=subprocess.PIPE, stderr=self.log, text=True,
+                                        env=self.environment)
+        ports = []
+        while len(ports) < 2:
+            line = self.process.stdout.readline()
+            if not line:
+                raise RuntimeError(f"the node ended: {self.log_text()}")
+            ports += [int(port) for port in re.findall(r"127\.0\.0\.1:(\d+)", line)]
+        self.port, self.admin = ports[:2]
+        return self
+
+    def kill(self):
+        self.process.kill()
+        self.process.wait()
+        self.process.stdout.close()
+        self.log.close()
+
+    def stop(self, seconds=30):
+        self.process.send_signal(signal.SIGTERM)
+        code = self.process.wait(seconds)
+        self.process.stdout.close()
+        self.log.close()
+        return code
+
+    def log_text(self):
+        return (self.folder / f"{self.service}.log").read_text()
+
+    def sql(self, statement, *values):
+        with sqlite3.connect(self.database, timeout=30) as db:
+            return db.execute(statement, values).fetchall()
+
+    def number(self, statement, *values):
+        return self.sql(statement, *values)[0][0]
+
+    def get(self, path, key=None):
+        request = urllib.request.Request(f"http://127.0.0.1:{self.admin}{path}")
+        if key:
+            request.add_header("Authorization", f"Bearer {key}")
+        with urllib.request.urlopen(request, timeout=30) as answer:
+            return answer.read().decode()
+
+    def get_json(self, path, key=None):
+        return json.loads(self.get(path, key))
