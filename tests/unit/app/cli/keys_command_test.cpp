@@ -108,7 +108,7 @@ TEST_F(keys_command, makes_admin_keys_whose_hash_the_configuration_takes) {
     const auto shown = boost::json::parse(made.out);
     const std::string key(shown.at("key").as_string());
     EXPECT_THAT(key, testing::MatchesRegex("phk_[A-Za-z0-9_-]{43}"));
-    EXPECT_EQ(shown.at("hash"), "sha256:" + to_hex(sha256_of({key})));
+    EXPECT_EQ(shown.at("hash").as_string(), "sha256:" + to_hex(sha256_of({key})));
 
     const auto text = run({"keys", "admin", "new", "--name", "desk"}).out;
     const auto config = folder_.file("orders.toml");
