@@ -141,7 +141,8 @@ TEST(revocation, names_the_keys_there_are_when_asked_for_another) {
     const auto failed = file.revoke("0000");
     ASSERT_FALSE(failed);
     EXPECT_EQ(failed.error().code(), error_code::not_found);
-    EXPECT_STREQ(failed.error().what(), "no key has the id '0000'; the file holds c7c27348fbf33a91");
+    EXPECT_STREQ(failed.error().what(),
+                 "no key has the id '0000'; the file holds c7c27348fbf33a91");
 }
 
 }  // namespace

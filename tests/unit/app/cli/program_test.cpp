@@ -155,7 +155,9 @@ TEST(exit_code, is_2_for_what_the_user_can_correct_and_1_otherwise) {
     for (const auto& info : error_catalogue()) {
         const bool usage = info.code == error_code::invalid_argument ||
                            info.code == error_code::invalid_configuration ||
-                           info.code == error_code::address_unavailable;
+                           info.code == error_code::address_unavailable ||
+                           info.code == error_code::secret_unavailable ||
+                           info.code == error_code::certificate_unusable;
         EXPECT_EQ(exit_code_for(error(info.code, "")), usage ? exit_code::usage : exit_code::failed)
             << info.name;
     }
