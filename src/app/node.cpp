@@ -1,4 +1,5 @@
 #include <csignal>
+#include <filesystem>
 
 #include <boost/asio/as_tuple.hpp>
 #include <boost/asio/signal_set.hpp>
@@ -15,6 +16,13 @@ namespace {
 
 namespace asio = boost::asio;
 
+// The process may go elsewhere later.
+std::filesystem::path absolute_path(const std::string& path) {
+    std::error_code failed;
+    auto whole = std::filesystem::absolute(path, failed);
+    return failed ? std::filesystem::path(path) : whole;
+}
+
 task<> wait_for_signal() {
     asio::signal_set signals(co_await asio::this_coro::executor, SIGINT, SIGTERM);
     co_await signals.async_wait(asio::as_tuple(asio::use_awaitable));
@@ -26,7 +34,8 @@ task<> wait_for_signal() {
 class node::parts {
 public:
     explicit parts(const node_options& options)
-        : runtime_(value_or_throw(
+        : file_(absolute_path(options.database)),
+          runtime_(value_or_throw(
               node_runtime::open(config_of(options), {.log_sink = options.log_sink,
                                                       .on_fail_stop = options.on_fail_stop,
                                                       .transports = options.transports}))) {}
@@ -36,8 +45,10 @@ public:
     void wait() { posthorn::start(runtime_->network(), wait_for_signal()).get(); }
     node_core& core() { return runtime_->core(); }
     node_runtime& runtime() { return *runtime_; }
+    [[nodiscard]] const std::filesystem::path& file() const { return file_; }
 
 private:
+    std::filesystem::path file_;
     std::unique_ptr<node_runtime> runtime_;
 };
 
@@ -138,7 +149,7 @@ ticket node::send(sqlite3* handle, std::string_view destination, std::string_vie
                                                                   .endpoint = endpoint,
                                                                   .payload = payload,
                                                                   .options = std::move(options)}));
-    value_or_throw(sqlite::insert_on(handle, body));
+    value_or_throw(sqlite::insert_on(handle, parts_->file(), body));
     return {body.id};
 }
 

@@ -1,4 +1,6 @@
 // Messages sent on the caller's own SQLite handle, in the caller's own transaction.
+#include <filesystem>
+
 #include <gmock/gmock.h>
 
 #include "integration/node_fixture.hpp"
@@ -39,6 +41,34 @@ TEST_F(node_own_handle, needs_an_open_transaction) {
 TEST_F(node_own_handle, is_refused_when_it_is_null) {
     EXPECT_EQ(code_of([&] { orders.send(static_cast<sqlite3*>(nullptr), "a", "B", "{}"); }),
               error_code::invalid_argument);
+}
+
+TEST_F(node_own_handle, is_refused_on_another_nodes_file) {
+    const node inventory{options("inventory")};
+    database theirs{path("inventory")};
+    theirs.run("BEGIN IMMEDIATE");
+    EXPECT_EQ(code_of([&] { orders.send(theirs.handle(), "a", "B", "{}"); }),
+              error_code::invalid_argument);
+    theirs.run("COMMIT");
+    EXPECT_EQ(theirs.integer("SELECT count(*) FROM outbox_messages"), 0);
+}
+
+TEST_F(node_own_handle, is_refused_where_the_nodes_file_is_only_attached) {
+    database other{directory.file("other.db")};
+    other.run("ATTACH '" + path("orders") + "' AS orders");
+    other.run("BEGIN IMMEDIATE");
+    EXPECT_EQ(code_of([&] { orders.send(other.handle(), "a", "B", "{}"); }),
+              error_code::invalid_argument);
+    other.run("ROLLBACK");
+}
+
+TEST_F(node_own_handle, may_know_the_file_by_another_name) {
+    std::filesystem::create_symlink(path("orders"), directory.file("alias.db"));
+    database alias{directory.file("alias.db")};
+    alias.run("BEGIN IMMEDIATE");
+    const auto of = orders.send(alias.handle(), "inventory", "OrderApproved", "{}");
+    alias.run("COMMIT");
+    EXPECT_EQ(code_of([&] { orders.durable(of); }), std::nullopt);
 }
 
 TEST_F(node_own_handle, takes_the_message_back_with_a_rollback) {
@@ -86,7 +116,7 @@ TEST_F(node_own_handle, says_so_when_it_is_open_on_another_database) {
         orders.send(other.handle(), "inventory", "OrderApproved", "{}");
         FAIL() << "it took the message";
     } catch (const error& refused) {
-        EXPECT_EQ(refused.code(), error_code::statement_failed);
+        EXPECT_EQ(refused.code(), error_code::invalid_argument);
         EXPECT_THAT(refused.what(), testing::HasSubstr("node's own database"));
     }
 }

@@ -6,22 +6,33 @@
 #include "store/sqlite/outbox_insert.hpp"
 
 namespace posthorn::sqlite {
+namespace {
 
-result<> insert_on(sqlite3* handle, const message& body) {
+// By what is on the disk, since a file has many names.
+bool is_open_on(sqlite3* handle, const std::filesystem::path& file) {
+    const char* const name = sqlite3_db_filename(handle, "main");
+    std::error_code missing;
+    return name != nullptr && std::filesystem::equivalent(name, file, missing);
+}
+
+}  // namespace
+
+result<> insert_on(sqlite3* handle, const std::filesystem::path& file, const message& body) {
     if (handle == nullptr)
         return fail(error_code::invalid_argument,
                     "the handle is null; open one on the node's own database");
+    if (!is_open_on(handle, file))
+        return fail(
+            error_code::invalid_argument,
+            "the handle's main database is not the node's own database, '{}'; open a handle "
+            "on that, so that the message commits together with your change",
+            file.string());
     if (sqlite3_get_autocommit(handle) != 0)
         return fail(error_code::no_transaction,
                     "there is no open transaction on this handle; BEGIN one, so that the message "
                     "commits together with your change, or use node.send");
     auto insert = statement::prepare_once(handle, outbox_insert_sql);
-    if (!insert) {
-        if (insert.error().code() != error_code::statement_failed)
-            return std::unexpected(std::move(insert).error());
-        return fail(error_code::statement_failed,
-                    "{}; is this handle open on the node's own database?", insert.error().what());
-    }
+    if (!insert) return std::unexpected(std::move(insert).error());
     auto seq = insert_message(*insert, body);
     if (!seq) return std::unexpected(std::move(seq).error());
     return {};

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <filesystem>
+
 #include <posthorn/message.hpp>
 
 #include "base/result.hpp"
@@ -11,6 +13,7 @@ namespace posthorn::sqlite {
 /// Stores a message through the caller's own handle, inside the caller's open transaction.
 ///
 /// Nothing stays on the handle: no hook, no pragma, no statement.
-result<> insert_on(sqlite3* handle, const message& body);
+/// The handle's main database is `file`: in another one nobody of ours would look for it.
+result<> insert_on(sqlite3* handle, const std::filesystem::path& file, const message& body);
 
 }  // namespace posthorn::sqlite

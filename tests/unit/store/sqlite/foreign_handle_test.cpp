@@ -88,14 +88,14 @@ TEST_F(foreign_handle, keeps_every_hook_of_its_owner) {
     calls seen;
     hook_everything(db.get(), seen);
     ASSERT_EQ(db.run("BEGIN"), SQLITE_OK);
-    ASSERT_TRUE(insert_on(db.get(), sample()));
+    ASSERT_TRUE(insert_on(db.get(), path_, sample()));
     EXPECT_EQ(seen.update, 1);  // It was theirs that saw the insert.
     EXPECT_GT(seen.authorizer, 0);
     ASSERT_EQ(db.run("COMMIT"), SQLITE_OK);
     EXPECT_EQ(seen.commit, 1);
     EXPECT_EQ(seen.wal, 1);
     ASSERT_EQ(db.run("BEGIN"), SQLITE_OK);
-    ASSERT_TRUE(insert_on(db.get(), sample()));
+    ASSERT_TRUE(insert_on(db.get(), path_, sample()));
     ASSERT_EQ(db.run("ROLLBACK"), SQLITE_OK);
     EXPECT_EQ(seen.roll_back, 1);
     EXPECT_EQ(db.number("SELECT count(*) FROM outbox_messages"), 1);
@@ -117,7 +117,7 @@ TEST_F(foreign_handle, keeps_every_setting_and_no_statement) {
     };
     const auto before = settings();
     ASSERT_EQ(db.run("BEGIN"), SQLITE_OK);
-    ASSERT_TRUE(insert_on(db.get(), sample()));
+    ASSERT_TRUE(insert_on(db.get(), path_, sample()));
     EXPECT_EQ(sqlite3_next_stmt(db.get(), nullptr), nullptr);
     ASSERT_EQ(db.run("COMMIT"), SQLITE_OK);
     EXPECT_EQ(settings(), before);
@@ -125,7 +125,7 @@ TEST_F(foreign_handle, keeps_every_setting_and_no_statement) {
 
 TEST_F(foreign_handle, without_a_transaction_is_refused) {
     plain_handle db(path_);
-    const auto refused = insert_on(db.get(), sample());
+    const auto refused = insert_on(db.get(), path_, sample());
     ASSERT_FALSE(refused);
     EXPECT_EQ(refused.error().code(), error_code::no_transaction);
     EXPECT_EQ(db.number("SELECT count(*) FROM outbox_messages"), 0);
