@@ -199,7 +199,10 @@ public:
     void on_dead(std::function<void(class transaction&, const dead_letter&)> hook);
     void on_expired(std::function<void(class transaction&, const dead_letter&)> hook);
 
+    /// Takes messages in and sends them out from now on.
     void start();
+    /// Returns when nothing runs any more. Inside a transaction or a transactional handler, which
+    /// it would wait for: `error_code::inside_unit`.
     void stop();
     /// Waits for SIGINT or SIGTERM, then stops.
     void wait();

@@ -9,6 +9,7 @@
 
 #include "app/node_config.hpp"
 #include "app/node_runtime.hpp"
+#include "store/inside_unit.hpp"
 #include "store/sqlite/foreign_handle.hpp"
 
 namespace posthorn {
@@ -56,8 +57,12 @@ node::node(node_options options) : parts_(std::make_unique<parts>(options)) {}
 node::~node() = default;
 
 void node::start() { parts_->start(); }
-void node::stop() { parts_->stop(); }
+void node::stop() {
+    value_or_throw(require_outside_unit());
+    parts_->stop();
+}
 void node::wait() {
+    value_or_throw(require_outside_unit());
     parts_->wait();
     stop();
 }

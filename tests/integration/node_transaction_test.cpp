@@ -84,6 +84,8 @@ TEST_F(node_transaction, refuses_a_blocking_call_inside_one_instead_of_waiting_f
               error_code::inside_unit);
     EXPECT_EQ(inside([&] { orders.transaction(place); }), error_code::inside_unit);
     EXPECT_EQ(inside([&] { orders.durable({}); }), error_code::inside_unit);
+    EXPECT_EQ(inside([&] { orders.stop(); }), error_code::inside_unit);
+    EXPECT_EQ(inside([&] { orders.wait(); }), error_code::inside_unit);
     EXPECT_EQ(messages(), 0);
 }
 
