@@ -76,7 +76,8 @@ struct node_options {
     retry_options retry{};
     std::string log_level = "warn";                         // trace, debug, info, warn, error.
     std::function<void(std::string_view line)> log_sink{};  // Standard error if empty.
-    /// Called when the node cannot go on safely; the process is aborted when it returns.
+    /// Called when the node cannot go on safely, after an error is logged; the process is aborted
+    /// when it returns.
     std::function<void(const std::string& why)> on_fail_stop{};
     std::shared_ptr<const config> loaded{};  // What `load` read; the rest counts beside it.
 };

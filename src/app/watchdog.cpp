@@ -21,8 +21,7 @@ task<> watchdog::run() {
     while (co_await sleeper_.sleep_for(options_.look_interval)) {
         if (watched_.has_failed()) {
             stuck_ = true;
-            fail_stop_("a commit is in doubt, and what is on disk shows after a restart");
-            co_return;
+            co_return give_up("a commit is in doubt, and what is on disk shows after a restart");
         }
         const auto age = watched_.unit_age();
         const auto state = judge_unit(age, options_);
@@ -34,9 +33,15 @@ task<> watchdog::run() {
                 {{"Age", ms}});
         if (state == unit_state::fine) stuck_ = false;
         if (state != unit_state::hopeless) continue;
-        fail_stop_(fmt::format("a handler or transaction has been stuck for {} ms", ms.count()));
-        co_return;
+        co_return give_up(
+            fmt::format("a handler or transaction has been stuck for {} ms", ms.count()));
     }
+}
+
+// The last words are ours: whoever is told may be nobody, and does not come back.
+void watchdog::give_up(const std::string& why) {
+    log_.error("Node: stops at once, to be started anew: {Reason}", {{"Reason", why}});
+    fail_stop_(why);
 }
 
 }  // namespace posthorn

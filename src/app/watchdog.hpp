@@ -43,6 +43,8 @@ public:
     [[nodiscard]] bool is_stuck() const noexcept { return stuck_; }
 
 private:
+    void give_up(const std::string& why);
+
     const store& watched_;
     timer& sleeper_;
     logger& log_;
