@@ -85,7 +85,8 @@ settlement expire(std::int64_t seq, wall_time now) {
             .next_attempt_at = {},
             .charged = false,
             .error = "not delivered before it expired",
-            .resolution = {}};
+            .resolution = {},
+            .keeps_last_error = true};
 }
 
 settlement postpone(const outbox_row& row, wall_time now) {

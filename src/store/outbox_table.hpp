@@ -33,6 +33,7 @@ struct settlement {
     bool charged = false;      // Counts as an attempt, and `error` gets a row in outbox_attempts.
     std::string error{};       // Why it was not delivered; empty when it was.
     std::string resolution{};  // Why it is resolved.
+    bool keeps_last_error = false;  // What the row says already is put after `error`.
 };
 
 /// Why a row cannot be sent at all, as read from the table.

@@ -22,7 +22,8 @@ result<outbox_sql> outbox_sql::open(connection& database, const clock& time) {
          {&table.close_,
           "UPDATE outbox_messages SET status = ?2, retry_count = retry_count + ?3,"
           " last_attempt_at = CASE WHEN ?3 THEN ?4 ELSE last_attempt_at END,"
-          " last_error = coalesce(?5, last_error), resolution = ?6"
+          " last_error = coalesce(?5 || CASE WHEN ?7 THEN '; last: ' || last_error END, ?5,"
+          " last_error), resolution = ?6"
           " WHERE seq = ?1 AND status = 'Pending'"},
          {&table.retry_,
           "UPDATE outbox_messages SET retry_count = retry_count + ?2, next_retry_at = ?3,"
@@ -80,6 +81,7 @@ result<> outbox_sql::settle_one(const settlement& outcome) {
         update.bind(2, to_string(outcome.to));
         update.bind(3, std::int64_t{outcome.charged});
         update.bind_or_null(6, outcome.resolution);
+        update.bind(7, std::int64_t{outcome.keeps_last_error});
     }
     update.bind(4, to_ms(outcome.at));
     update.bind_or_null(5, outcome.error);

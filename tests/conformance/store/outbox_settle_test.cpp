@@ -247,5 +247,30 @@ TEST_P(store, a_settle_in_a_refused_unit_is_undone) {
     EXPECT_EQ(status(body.id), outbox_status::pending);
 }
 
+TEST_P(store, an_expiry_keeps_what_went_wrong_before) {
+    const auto epoch = dispatch();
+    const auto failed = put(sample());
+    const auto untried = put(sample());
+    settle({{.seq = failed,
+             .to = outbox_status::pending,
+             .at = noon,
+             .next_attempt_at = noon,
+             .charged = true,
+             .error = "no_handler: none"}},
+           epoch);
+    for (const auto seq : {failed, untried})
+        settle({{.seq = seq,
+                 .to = outbox_status::expired,
+                 .at = noon,
+                 .error = "too late",
+                 .keeps_last_error = true}},
+               epoch);
+    const auto error_of = [&](std::int64_t seq) {
+        return text(fmt::format("SELECT last_error FROM outbox_messages WHERE seq = {}", seq));
+    };
+    EXPECT_EQ(error_of(failed), "too late; last: no_handler: none");
+    EXPECT_EQ(error_of(untried), "too late");
+}
+
 }  // namespace
 }  // namespace posthorn::conformance

@@ -215,6 +215,11 @@ TEST(postpone, waits_for_the_time_to_deliver_but_not_past_the_expiry) {
     EXPECT_EQ(postpone(row, now).next_attempt_at, now + 1h);
 }
 
+TEST(expire, leaves_the_reason_of_before_to_be_read) {
+    EXPECT_EQ(expire(7, now).to, outbox_status::expired);
+    EXPECT_TRUE(expire(7, now).keeps_last_error);
+}
+
 TEST(is_expired, counts_the_moment_itself) {
     message body;
     body.expires_at = now;
