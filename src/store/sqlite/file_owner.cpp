@@ -2,6 +2,22 @@
 
 namespace posthorn::sqlite {
 
+result<> require_free_names(connection& database) {
+    auto taken = database.prepare(
+        "SELECT type, name FROM sqlite_schema WHERE (name LIKE 'posthorn!_%' ESCAPE '!'"
+        " OR name LIKE 'outbox!_%' ESCAPE '!' OR name LIKE 'inbox!_%' ESCAPE '!'"
+        " OR name = 'changes' COLLATE NOCASE) AND NOT EXISTS"
+        " (SELECT 1 FROM sqlite_schema WHERE name = 'posthorn_migrations') LIMIT 1");
+    if (!taken) return std::unexpected(std::move(taken).error());
+    auto some = taken->step();
+    if (!some) return std::unexpected(std::move(some).error());
+    if (!*some) return {};
+    return fail(error_code::invalid_configuration,
+                "the database has a {} of its own named '{}', a name that Posthorn needs for "
+                "itself; rename it, or give Posthorn another file. Nothing was changed",
+                taken->text(0), taken->text(1));
+}
+
 result<> claim_for(connection& database, std::string_view service) {
     if (service.empty()) return {};
     auto claim = database.prepare("INSERT OR IGNORE INTO posthorn_meta VALUES ('service', ?)");

@@ -6,6 +6,10 @@
 
 namespace posthorn::sqlite {
 
+/// Whether a file that is not Posthorn's yet has a table of a name that Posthorn needs:
+/// `error_code::invalid_configuration`, before anything in it is changed.
+result<> require_free_names(connection& database);
+
 /// Writes down whose file it is, the first time; from then on another service is refused with
 /// `error_code::invalid_configuration`. The migrations have run. Without a name, as a person's
 /// tool may come, the file stays whose it is.

@@ -92,6 +92,7 @@ result<std::unique_ptr<store>> sqlite_store::open(const sqlite_options& options,
     auto database = connection::open(file);
     if (!database) return std::unexpected(std::move(database).error());
     made->database_ = std::make_unique<connection>(*std::move(database));
+    POSTHORN_TRY(require_free_names(*made->database_));
     POSTHORN_TRY(prepare_file(*made->database_, options));
 
     std::vector<migration_set> sets{store_tables()};

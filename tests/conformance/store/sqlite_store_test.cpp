@@ -89,6 +89,21 @@ TEST_F(sqlite_store, a_file_of_another_service_is_refused_with_both_names) {
     make(path_);
 }
 
+TEST_F(sqlite_store, a_file_with_a_table_of_a_name_it_needs_is_refused_and_left_alone) {
+    for (const std::string name : {"changes", "Outbox_messages", "inbox_messages", "posthorn_x"}) {
+        SCOPED_TRACE(name);
+        const auto path = place_.path() / (name + ".db");
+        std::ofstream(path).close();
+        sqlite_connection user(path.string(), nullptr, durability::full);
+        ASSERT_EQ(user.run("CREATE TABLE " + name + " (id TEXT)"), std::nullopt);
+        const auto opened = open(path);
+        EXPECT_TRUE(refused_with(opened, error_code::invalid_configuration));
+        EXPECT_THAT(opened.error().what(), HasSubstr("'" + name + "'"));
+        EXPECT_EQ(user.text("PRAGMA journal_mode"), "delete");
+        EXPECT_EQ(user.number("SELECT count(*) FROM sqlite_schema"), 1);
+    }
+}
+
 TEST_F(sqlite_store, a_path_that_is_a_directory_is_unavailable) {
     EXPECT_TRUE(refused_with(open(place_.path()), error_code::store_unavailable));
 }
