@@ -28,7 +28,9 @@ namespace {
 
 constexpr std::string_view first =
     "CREATE TABLE IF NOT EXISTS outbox_messages ("
-    " seq INTEGER PRIMARY KEY AUTOINCREMENT,"
+    // The next number is one more than the highest ever, so the last one there is would be the end.
+    " seq INTEGER PRIMARY KEY AUTOINCREMENT"
+    "   CONSTRAINT seq_in_range CHECK (seq BETWEEN 1 AND 4611686018427387903),"
     " message_id" POSTHORN_TEXT("message_id") " UNIQUE DEFAULT " POSTHORN_NEW_ID
     ","
     " correlation_id" POSTHORN_TEXT_OR_NULL("correlation_id") ","

@@ -195,6 +195,14 @@ TEST_P(store, a_payload_of_bytes_is_carried_to_the_byte) {
     EXPECT_EQ(page.rows.front().body.payload, std::string("\0\xff\0", 3));
 }
 
+TEST_P(store, a_number_after_which_there_is_none_is_refused_by_the_database) {
+    db();
+    const auto other = disk().connect();
+    for (const auto* seq : {"9223372036854775807", "4611686018427387904", "0", "-1"})
+        EXPECT_NE(other->run(plain_with("seq", seq)), std::nullopt) << seq;
+    EXPECT_GT(put(sample()), 0);
+}
+
 TEST_P(store, a_status_that_does_not_exist_is_refused_by_the_database) {
     db();
     EXPECT_NE(disk().connect()->run(plain_with("status", "'Sending'")), std::nullopt);
