@@ -200,7 +200,8 @@ public:
     void on_dead(std::function<void(class transaction&, const dead_letter&)> hook);
     void on_expired(std::function<void(class transaction&, const dead_letter&)> hook);
 
-    /// Takes messages in and sends them out from now on.
+    /// Takes messages in and sends them out from now on. Twice is safe; after `stop` it is
+    /// `error_code::closed`: make a new node.
     void start();
     /// Returns when nothing runs any more. Inside a transaction or a transactional handler, which
     /// it would wait for: `error_code::inside_unit`.

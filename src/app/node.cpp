@@ -17,11 +17,13 @@ namespace {
 
 namespace asio = boost::asio;
 
-// The process may go elsewhere later.
-std::filesystem::path absolute_path(const std::string& path) {
+// In full: the process may go elsewhere later.
+std::filesystem::path file_of(const node_options& options) {
+    const auto settings = config_of(options);
+    const std::filesystem::path written = settings.path_of(settings.store.url);
     std::error_code failed;
-    auto whole = std::filesystem::absolute(path, failed);
-    return failed ? std::filesystem::path(path) : whole;
+    auto whole = std::filesystem::absolute(written, failed);
+    return failed ? written : whole;
 }
 
 task<> wait_for_signal() {
@@ -35,7 +37,7 @@ task<> wait_for_signal() {
 class node::parts {
 public:
     explicit parts(const node_options& options)
-        : file_(absolute_path(options.database)),
+        : file_(file_of(options)),
           runtime_(value_or_throw(
               node_runtime::open(config_of(options), {.log_sink = options.log_sink,
                                                       .on_fail_stop = options.on_fail_stop,

@@ -2,6 +2,8 @@
 
 #include <filesystem>
 
+#include <fmt/format.h>
+
 #include "app/config_type.hpp"
 #include "app/route_url.hpp"
 
@@ -32,6 +34,23 @@ void set_level(config& settings, const std::string& written) {
 std::string path_in_code(const config& settings, const std::string& written) {
     if (written.empty() || settings.folder.empty()) return written;
     return std::filesystem::absolute(written).string();
+}
+
+void check_numbers(const node_options& options) {
+    const auto refuse = [](std::string_view name, std::string_view rule) {
+        throw error(error_code::invalid_argument, fmt::format("{} {}", name, rule));
+    };
+    const auto& retry = options.retry;
+    const std::pair<std::string_view, std::chrono::milliseconds> times[] = {
+        {"retry.delay_base", retry.delay_base},
+        {"retry.delay_max", retry.delay_max},
+        {"retry.jitter_max", retry.jitter_max}};
+    for (const auto& [name, time] : times)
+        if (time < time.zero()) refuse(name, "is below zero; give a time to wait");
+    if (retry.retries_max < retry_for_ever)
+        refuse("retry.retries_max", "is below -1, which means until the message expires");
+    if (options.message_ttl <= options.message_ttl.zero())
+        refuse("message_ttl", "is not above zero, so every message would have expired");
 }
 
 void set_databases(config& settings, const node_options& options) {
@@ -74,6 +93,7 @@ void set_secrets(config& settings, const node_options& options) {
 config config_of(const node_options& options) {
     if (options.service.empty() || options.database.empty())
         throw error(error_code::invalid_argument, "give the node a service name and a database");
+    check_numbers(options);
     config settings = options.loaded ? *options.loaded : bare();
     settings.service.id = options.service;
     set_databases(settings, options);

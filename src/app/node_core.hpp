@@ -97,6 +97,7 @@ private:
     std::unique_ptr<class inbox> inbox_;
     task_group services_;
     bool started_ = false;
+    bool stopped_ = false;
 };
 
 }  // namespace posthorn

@@ -1,6 +1,14 @@
 #include "outbox/outbox_log.hpp"
 
 namespace posthorn {
+namespace {
+
+log_value retries_max(const message& body) {
+    if (body.max_retries == retry_for_ever) return std::string_view("unlimited");
+    return body.max_retries;
+}
+
+}  // namespace
 
 void log_enqueued(logger& log, const std::vector<outbox_row>& rows) {
     if (!log.enabled(log_level::info)) return;
@@ -24,7 +32,7 @@ void log_attempt(logger& log, const attempt_record& attempt) {
                 "Outbox: Message {MessageId} send failed, retry {RetryCount}/{MaxRetries}: {Error}",
                 {{"MessageId", body.id},
                  {"RetryCount", attempt.row.attempts + 1},
-                 {"MaxRetries", body.max_retries},
+                 {"MaxRetries", retries_max(body)},
                  {"Error", attempt.error}});
         case decision::kind::bury:
             log.debug("Failed to publish {MessageId}", {{"MessageId", body.id}});

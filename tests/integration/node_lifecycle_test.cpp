@@ -1,5 +1,6 @@
 #include <filesystem>
 #include <fstream>
+#include <map>
 
 #include <gmock/gmock.h>
 #include <sys/fsuid.h>
@@ -11,6 +12,7 @@
 namespace posthorn::integration {
 namespace {
 
+using namespace std::chrono_literals;
 using testing::HasSubstr;
 namespace fs = std::filesystem;
 
@@ -26,6 +28,13 @@ TEST_F(node_lifecycle, may_start_twice_and_stop_twice) {
     orders.stop();
     orders.stop();
     EXPECT_EQ(code_of([&] { orders.send("orders", "Ping", "{}"); }), error_code::closed);
+}
+
+TEST_F(node_lifecycle, does_not_start_again_after_a_stop) {
+    node orders(options("orders"));
+    orders.start();
+    orders.stop();
+    EXPECT_EQ(code_of([&] { orders.start(); }), error_code::closed);
 }
 
 TEST_F(node_lifecycle, may_end_without_a_start_and_keeps_what_it_was_given) {
@@ -90,6 +99,23 @@ TEST_F(node_lifecycle, says_what_is_wrong_with_its_options) {
     with = options("orders");
     with.routes["inventory"] = "carrier pigeon";
     EXPECT_THAT(refusal(with), HasSubstr("invalid_configuration: the route 'carrier pigeon'"));
+}
+
+TEST_F(node_lifecycle, refuses_times_and_numbers_below_zero) {
+    using change = std::function<void(node_options&)>;
+    for (const auto& [name, spoil] : std::map<std::string, change>{
+             {"retry.delay_base", [](auto& with) { with.retry.delay_base = -1ms; }},
+             {"retry.delay_max", [](auto& with) { with.retry.delay_max = -1ms; }},
+             {"retry.jitter_max", [](auto& with) { with.retry.jitter_max = -1ms; }},
+             {"retry.retries_max", [](auto& with) { with.retry.retries_max = -2; }},
+             {"message_ttl", [](auto& with) { with.message_ttl = 0ms; }}}) {
+        auto with = options("orders");
+        spoil(with);
+        EXPECT_THAT(refusal(with), HasSubstr("invalid_argument: " + name));
+    }
+    auto with = options("orders");
+    with.retry.retries_max = retry_for_ever;
+    EXPECT_EQ(refusal(with), "opened");
 }
 
 TEST_F(node_lifecycle, keeps_a_service_of_another_name_off_its_file) {

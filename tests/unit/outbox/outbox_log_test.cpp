@@ -29,6 +29,21 @@ TEST(outbox_log, says_what_was_enqueued_in_the_words_of_the_document) {
         << lines.front();
 }
 
+TEST(outbox_log, says_how_many_retries_there_are) {
+    const auto line_of = [](std::int32_t max_retries) {
+        std::string seen;
+        logger log({.sink = [&](std::string_view line) { seen = line; }},
+                   [] { return wall_time{}; });
+        outbox_row row;
+        row.body.max_retries = max_retries;
+        log_attempt(log, {row, {.what = decision::kind::retry}, "no answer", {}});
+        return seen;
+    };
+    EXPECT_NE(line_of(5).find("retry 1/5: no answer"), std::string::npos) << line_of(5);
+    EXPECT_NE(line_of(retry_for_ever).find("retry 1/unlimited: no answer"), std::string::npos)
+        << line_of(retry_for_ever);
+}
+
 TEST(outbox_log, says_nothing_to_who_wants_warnings_only) {
     EXPECT_TRUE(lines_of(log_level::warn).empty());
 }
