@@ -45,7 +45,8 @@ delivery answer_to_exception(const std::exception_ptr& thrown) {
 }
 
 delivery answer_to_handler_error(const error& why) {
-    return failure(outcome::transient, why.what());
+    // Named as in a refusal, but not told as one: what went wrong is the handler's affair.
+    return failure(outcome::transient, fmt::format("{}: {}", why.name(), why.what()));
 }
 
 delivery answer_to_store_error(const error& why) {

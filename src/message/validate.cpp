@@ -85,7 +85,7 @@ result<> validate_outside(const message& what, const message_limits& limits) {
 result<> validate(const message& what, const message_limits& limits) {
     POSTHORN_TRY(validate_outside(what, limits));
     if (what.expires_at <= what.created_at)
-        return fail(error_code::invalid_argument,
+        return fail(error_code::message_expired,
                     "the message would expire before it is sent; give it a longer time to live");
     if (what.max_retries < retry_for_ever)
         return fail(error_code::invalid_argument, "max_retries is {}; -1 means for ever",

@@ -22,8 +22,8 @@ struct message_limits {
 /// Names, texts and sizes alone: for messages whose JSON was checked when they were read.
 [[nodiscard]] result<> validate_outside(const message& what, const message_limits& limits);
 
-/// Whether a message can be carried and taken in as it is: `error_code::invalid_argument`,
-/// `message_too_large` or `invalid_payload` if not. Errors name the field and quote no content.
+/// `error_code::invalid_argument`, `message_expired`, `message_too_large` or `invalid_payload` if a
+/// message cannot be carried and taken in as it is. Errors name the field and quote no content.
 [[nodiscard]] result<> validate(const message& what, const message_limits& limits);
 
 }  // namespace posthorn

@@ -43,7 +43,7 @@ result<message> message_maker::make(send_request asked) const {
     }
     POSTHORN_TRY(validate(made, defaults_.limits));
     if (made.deliver_at && *made.deliver_at >= made.expires_at)
-        return fail(error_code::invalid_argument,
+        return fail(error_code::message_expired,
                     "the message would expire before its deliver_at; give it a longer expires_in");
     return made;
 }

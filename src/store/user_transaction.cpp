@@ -11,6 +11,7 @@ bool concerns_one_call_only(error_code code) {
         case error_code::duplicate_id:
         case error_code::invalid_argument:
         case error_code::invalid_payload:
+        case error_code::message_expired:
         case error_code::message_too_large: return true;
         default: return false;
     }

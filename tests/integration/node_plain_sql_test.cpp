@@ -15,6 +15,7 @@ namespace {
 
 using test::eventually;
 using testing::HasSubstr;
+using testing::StartsWith;
 
 class node_plain_sql : public node_test {
 protected:
@@ -100,6 +101,9 @@ TEST_F(node_plain_sql, that_is_no_message_becomes_dead_with_the_reason_and_block
     EXPECT_TRUE(eventually([&] { return orders.stats().dead == 5; }));
     EXPECT_TRUE(eventually([&] { return status_of("Good") == "Sent"; }));
     EXPECT_THAT(error_of("NotJson"), HasSubstr("application/json"));
+    EXPECT_THAT(error_of("NotJson"), StartsWith("invalid_payload: "));
+    EXPECT_THAT(error_of("TooLarge"), StartsWith("message_too_large: "));
+    EXPECT_THAT(error_of("BadId"), StartsWith("invalid_argument: "));
     EXPECT_THAT(error_of("BadId"), HasSubstr("id"));
     EXPECT_THAT(error_of("BadKind"), HasSubstr("Letter"));
     EXPECT_THAT(error_of("BadHeaders"), HasSubstr("headers"));

@@ -1,3 +1,4 @@
+#include <fmt/format.h>
 #include <sqlite3.h>
 
 #include "store/sqlite/outbox_insert.hpp"
@@ -143,7 +144,8 @@ result<outbox_page> outbox_reading::due(std::string_view destination, wall_time 
         if (row)
             page.rows.push_back(*std::move(row));
         else
-            page.bad.push_back({due_.integer(0), row.error().what()});
+            page.bad.push_back(
+                {due_.integer(0), fmt::format("{}: {}", row.error().name(), row.error().what())});
     }
 }
 

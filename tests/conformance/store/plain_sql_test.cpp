@@ -250,6 +250,7 @@ TEST_P(store, a_bad_row_is_given_with_its_reason_and_hides_no_other) {
         EXPECT_EQ(page.rows.size(), before + (bad.destination == "billing" ? 2 : 0));
         ASSERT_THAT(page.bad, SizeIs(1));
         EXPECT_THAT(page.bad.front().reason, HasSubstr(bad.reason));
+        EXPECT_THAT(page.bad.front().reason, ::testing::StartsWith("invalid_argument: "));
         EXPECT_EQ(settle({{.seq = page.bad.front().seq,
                            .to = outbox_status::dead,
                            .at = noon,

@@ -27,7 +27,7 @@ TEST(answers, every_other_exception_is_transient) {
     EXPECT_EQ(answer_to(std::runtime_error("db away")),
               (delivery{.what = outcome::transient, .error = "db away"}));
     EXPECT_EQ(answer_to(error(error_code::no_handler, "not found")),
-              (delivery{.what = outcome::transient, .error = "not found"}));
+              (delivery{.what = outcome::transient, .error = "no_handler: not found"}));
     EXPECT_EQ(answer_to(42), (delivery{.what = outcome::transient, .error = "unknown exception"}));
 }
 

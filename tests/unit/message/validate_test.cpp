@@ -69,7 +69,8 @@ INSTANTIATE_TEST_SUITE_P(
         validate_case{"too_long_dedupe_key", [](message& m) { m.dedupe_key.assign(1025, 'c'); },
                       bad},
         validate_case{"no_content_type", [](message& m) { m.content_type = ""; }, bad},
-        validate_case{"expires_at_once", [](message& m) { m.expires_at = m.created_at; }, bad},
+        validate_case{"expires_at_once", [](message& m) { m.expires_at = m.created_at; },
+                      error_code::message_expired},
         validate_case{"retry_for_ever", [](message& m) { m.max_retries = retry_for_ever; }, {}},
         validate_case{"negative_retries", [](message& m) { m.max_retries = -2; }, bad}),
     [](const auto& info) { return info.param.name; });
