@@ -8,7 +8,8 @@ result<> check_uses(std::span<const detail::service_use> uses,
         const auto facts = facts_of(destination);
         if (!facts.exists)
             return fail(error_code::invalid_configuration,
-                        "a proxy of {} sends to '{}', which has no route; add it under [routes]",
+                        "a proxy of {} sends to '{}', which has no route; add it to "
+                        "node_options::routes, or under [routes]",
                         service, destination);
         if (facts.leaves_process && !facts.has_secret)
             return fail(error_code::invalid_configuration,

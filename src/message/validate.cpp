@@ -36,7 +36,7 @@ result<> check_size(std::string_view name, std::size_t size, std::size_t size_ma
     if (size <= size_max) return {};
     return fail(error_code::message_too_large,
                 "the {} have {} bytes and at most {} are allowed; send a reference to the content "
-                "instead, or raise the limit on both sides",
+                "instead",
                 name, size, size_max);
 }
 

@@ -121,7 +121,8 @@ task<std::vector<delivery>> lane::attempt(const std::vector<outbox_row>& rows) {
     auto* wire = with_.routes.find(destination_);
     if (wire == nullptr) {
         rests_until_ = with_.clock.steady() + with_.options.judge.undeliverable_delay;
-        const auto why = fmt::format("no route to '{}'; add it under [routes]", destination_);
+        const auto why = fmt::format(
+            "no route to '{}'; add it to node_options::routes, or under [routes]", destination_);
         co_return std::vector<delivery>(rows.size(), failure(why, outcome::undeliverable));
     }
     message_batch batch;

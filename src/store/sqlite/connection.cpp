@@ -165,7 +165,8 @@ result<connection> connection::open(const open_options& options) {
     std::error_code ignored;
     if (options.vfs.empty() && !directory.empty() && !std::filesystem::exists(directory, ignored))
         return fail(error_code::store_unavailable,
-                    "the directory '{}' does not exist; create it, or change store.url",
+                    "the directory '{}' does not exist; create it, or change the database's path "
+                    "(node_options::database, or store.url)",
                     directory.string());
     sqlite3* raw = nullptr;
     const int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE |
@@ -177,6 +178,11 @@ result<connection> connection::open(const open_options& options) {
         const error cause = last_error(raw);
         return fail(cause.code(), "cannot open '{}': {}", options.path, cause.what());
     }
+    if (const char* const file = sqlite3_db_filename(raw, "main"); file == nullptr || *file == 0)
+        return fail(error_code::store_unavailable,
+                    "'{}' is a database in memory, which every connection would have for itself "
+                    "and a restart would lose; give the path of a file",
+                    options.path);
     // SQLite falls back to reading only without a word.
     if (sqlite3_db_readonly(raw, "main") == 1)
         return fail(error_code::store_read_only,

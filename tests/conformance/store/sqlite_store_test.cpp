@@ -104,6 +104,12 @@ TEST_F(sqlite_store, a_file_with_a_table_of_a_name_it_needs_is_refused_and_left_
     }
 }
 
+TEST_F(sqlite_store, a_database_in_memory_is_refused_as_such) {
+    const auto opened = open(":memory:");
+    EXPECT_TRUE(refused_with(opened, error_code::store_unavailable));
+    EXPECT_THAT(opened.error().what(), HasSubstr("in memory"));
+}
+
 TEST_F(sqlite_store, a_path_that_is_a_directory_is_unavailable) {
     EXPECT_TRUE(refused_with(open(place_.path()), error_code::store_unavailable));
 }
