@@ -11,5 +11,7 @@ write_basic_package_version_file(posthornConfigVersion.cmake COMPATIBILITY SameM
 install(FILES ${CMAKE_CURRENT_BINARY_DIR}/posthornConfig.cmake
     ${CMAKE_CURRENT_BINARY_DIR}/posthornConfigVersion.cmake
     DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/posthorn)
+file(RELATIVE_PATH POSTHORN_PREFIX_FROM_PC
+    ${CMAKE_INSTALL_FULL_LIBDIR}/pkgconfig ${CMAKE_INSTALL_PREFIX})
 configure_file(cmake/posthorn.pc.in posthorn.pc @ONLY)
 install(FILES ${CMAKE_CURRENT_BINARY_DIR}/posthorn.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)

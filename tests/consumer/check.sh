@@ -18,6 +18,6 @@ else
     pc=$(dirname "$(find "$work/prefix" -name posthorn.pc)")
     # shellcheck disable=SC2046
     PKG_CONFIG_PATH=$pc "$compiler" -std=c++23 "$here/main.cpp" -o "$work/consumer" \
-        $(PKG_CONFIG_PATH=$pc pkg-config --define-variable=prefix="$work/prefix" --cflags --libs posthorn)
+        $(PKG_CONFIG_PATH=$pc pkg-config --cflags --libs posthorn)
     "$work/consumer"
 fi
