@@ -90,6 +90,8 @@ template <class T>
     if constexpr (posthorn::detail::check_message<T>())
         return {on, std::move(destination), std::string(endpoint_of<T>), encode(payload),
                 posthorn::detail::options_for(payload, std::move(options))};
+    else
+        return {on, {}, {}, {}, {}};
 }
 
 /// `const uuid id = co_await async::send(bill, order_cancelled{"o2"});` with a proxy.
@@ -98,6 +100,8 @@ template <class Service, class T>
     if constexpr (posthorn::detail::check_in_service<Service, T>())
         return {to.from(), to.destination(), std::string(Service::template endpoint<T>),
                 encode(payload), posthorn::detail::options_for(payload, std::move(options))};
+    else
+        return {to.from(), {}, {}, {}, {}};
 }
 
 /// The answer to a Command. The coroutine goes on, on a thread that it may block, when it is there.
@@ -126,19 +130,29 @@ private:
     std::chrono::milliseconds limit_ = std::chrono::milliseconds::max();
 };
 
+namespace detail {
+
+template <class Response>
+answered<Response> wait_for(reply<Response> waited_for) {
+    return answered<Response>(std::move(waited_for));
+}
+inline posthorn::detail::refused wait_for(posthorn::detail::refused call) { return call; }
+
+}  // namespace detail
+
 /// `const receipt r = co_await async::call(node, "billing", charge{"o1", 995}).within(5s);`
 ///
 /// For messages that are in no service: those of one are called through its proxy.
 template <class T>
 [[nodiscard]] auto call(node& on, std::string_view destination, const T& command,
                         send_options options = {}) {
-    return answered(on.call_later(destination, command, std::move(options)));
+    return detail::wait_for(on.call_later(destination, command, std::move(options)));
 }
 
 /// `const receipt r = co_await async::call(bill, charge{"o1", 995}).within(5s);` with a proxy.
 template <class Service, class T>
 [[nodiscard]] auto call(proxy<Service>& to, const T& command, send_options options = {}) {
-    return answered(to.call_later(command, std::move(options)));
+    return detail::wait_for(to.call_later(command, std::move(options)));
 }
 
 }  // namespace posthorn::async

@@ -60,7 +60,7 @@ template <class T>
 consteval bool check_message() {
     static_assert(message_contract<T>,
                   "posthorn: this type is not a message; describe it with POSTHORN_SIGNAL, "
-                  "POSTHORN_COMMAND or POSTHORN_PUSH_CALL");
+                  "POSTHORN_COMMAND or POSTHORN_PUSH_CALL, in its own namespace");
     if constexpr (message_contract<T>)
         return json_type<T>;
     else

@@ -234,6 +234,8 @@ public:
         if constexpr (detail::check_message<T>())
             return send(destination, endpoint_of<T>, encode(payload),
                         detail::options_for(payload, std::move(options)));
+        else
+            return {};
     }
 
     /// Sends a Command, durably, and gives what its answer will be in. The answer comes as a
@@ -246,6 +248,8 @@ public:
             return reply<response_of<T>>(
                 start_call({destination, endpoint_of<T>}, encode(command),
                            detail::options_for(command, std::move(options))));
+        else
+            return detail::refused_call<T>();
     }
 
     /// The same as `call`, without waiting for the commit: if that fails, so does the reply.
@@ -256,6 +260,8 @@ public:
             return reply<response_of<T>>(
                 post_call({destination, endpoint_of<T>}, encode(command),
                           detail::options_for(command, std::move(options))));
+        else
+            return detail::refused_call<T>();
     }
 
     /// One message in the open transaction of the caller's own handle on the same database. It is
@@ -269,6 +275,8 @@ public:
         if constexpr (detail::check_message<T>())
             return send(handle, destination, endpoint_of<T>, encode(payload),
                         detail::options_for(payload, std::move(options)));
+        else
+            return {};
     }
     /// Returns when the ticket's message is on disk. `error_code::not_committed` if its transaction
     /// was rolled back or is still open.

@@ -12,10 +12,22 @@ namespace detail {
 
 template <class Service, class T>
 consteval bool check_in_service() {
-    static_assert(Service::template has<T>,
-                  "posthorn: this service does not have that message; add it to the service<…>, or "
-                  "send it to another one");
-    return Service::template has<T>;
+    if constexpr (!Service::is_sound) {
+        return false;
+    } else {
+        static_assert(Service::template has<T>,
+                      "posthorn: this service does not have that message; add it to the "
+                      "service<…>, or send it to another one");
+        return Service::template has<T>;
+    }
+}
+
+template <class Service, class T>
+consteval bool check_call() {
+    if constexpr (check_in_service<Service, T>())
+        return check_command<T>();
+    else
+        return false;
 }
 
 template <class Implementation, class T>
@@ -53,7 +65,7 @@ public:
 
     template <class Implementation>
     offer(node& on, Implementation& by) : offer(on) {
-        Service::for_each([&]<class T>() { handle_by<T>(by); });
+        if constexpr (Service::is_sound) Service::for_each([&]<class T>() { handle_by<T>(by); });
     }
 
     template <class T, class Handler>
@@ -101,6 +113,8 @@ public:
         if constexpr (detail::check_in_service<Service, T>())
             return node_.send(destination_, Service::template endpoint<T>, encode(payload),
                               detail::options_for(payload, std::move(options)));
+        else
+            return {};
     }
 
     /// In an open transaction, or in a handler's.
@@ -109,25 +123,29 @@ public:
         if constexpr (detail::check_in_service<Service, T>())
             return in.send(destination_, Service::template endpoint<T>, encode(payload),
                            detail::options_for(payload, std::move(options)));
+        else
+            return {};
     }
 
     template <class T>
     [[nodiscard]] auto call(const T& command, send_options options = {}) {
-        if constexpr (detail::check_in_service<Service, T>())
-            if constexpr (detail::check_command<T>())
-                return reply<response_of<T>>(
-                    node_.start_call({destination_, Service::template endpoint<T>}, encode(command),
-                                     detail::options_for(command, std::move(options))));
+        if constexpr (detail::check_call<Service, T>())
+            return reply<response_of<T>>(
+                node_.start_call({destination_, Service::template endpoint<T>}, encode(command),
+                                 detail::options_for(command, std::move(options))));
+        else
+            return detail::refused_call<T>();
     }
 
     /// The same as `call`, without waiting for the commit: if that fails, so does the reply.
     template <class T>
     [[nodiscard]] auto call_later(const T& command, send_options options = {}) {
-        if constexpr (detail::check_in_service<Service, T>())
-            if constexpr (detail::check_command<T>())
-                return reply<response_of<T>>(
-                    node_.post_call({destination_, Service::template endpoint<T>}, encode(command),
-                                    detail::options_for(command, std::move(options))));
+        if constexpr (detail::check_call<Service, T>())
+            return reply<response_of<T>>(
+                node_.post_call({destination_, Service::template endpoint<T>}, encode(command),
+                                detail::options_for(command, std::move(options))));
+        else
+            return detail::refused_call<T>();
     }
 
     /// As `node::handle_response`, for the Commands of this service.

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <chrono>
+#include <exception>
 #include <functional>
 #include <memory>
 #include <string>
@@ -8,6 +9,7 @@
 #include <type_traits>
 #include <utility>
 
+#include <posthorn/contract.hpp>
 #include <posthorn/json_decode.hpp>
 
 namespace posthorn {
@@ -27,6 +29,22 @@ public:
     /// Calls `ready` once, from a thread of Posthorn's, or at once if it is ready: when it is, or
     /// when the time is over.
     virtual void then(std::function<void()> ready, std::chrono::milliseconds within) = 0;
+};
+
+/// Stands for the answer to a call that the compiler has refused, so that it has nothing else to
+/// say about what is done with it. There is none when a program runs.
+struct refused {
+    template <class T>
+    operator T() const {  // NOLINT(google-explicit-constructor): it is to pass for anything.
+        std::terminate();
+    }
+    [[nodiscard]] bool is_ready() const { return true; }
+    [[nodiscard]] bool await_ready() const { return true; }
+    void await_suspend(const auto&) const {}
+    refused await_resume() const { return {}; }
+    refused get(const auto&...) const { return {}; }
+    refused within(const auto&) const { return {}; }
+    void then(const auto&...) const {}
 };
 
 struct call_target {
@@ -67,5 +85,20 @@ public:
 private:
     std::shared_ptr<detail::reply_state> state_;
 };
+
+namespace detail {
+
+template <class T>
+auto refused_call() {
+    if constexpr (message_contract<T>)
+        if constexpr (contract_of<T>::type == message_type::command)
+            return reply<response_of<T>>(nullptr);
+        else
+            return refused{};
+    else
+        return refused{};
+}
+
+}  // namespace detail
 
 }  // namespace posthorn

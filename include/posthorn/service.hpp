@@ -53,7 +53,12 @@ struct versioned_name {
 
 template <class Message>
 struct endpoint_name {
-    static constexpr std::string_view view() noexcept { return endpoint_of<Message>; }
+    static constexpr std::string_view view() noexcept {
+        if constexpr (message_contract<Message>)
+            return endpoint_of<Message>;
+        else
+            return "?";  // The service refuses it.
+    }
 };
 
 constexpr std::uint32_t hash_name(std::string_view text, std::uint32_t seed) noexcept {
@@ -66,10 +71,10 @@ constexpr std::uint32_t hash_name(std::string_view text, std::uint32_t seed) noe
 template <std::size_t Count>
 class name_switch {
 public:
-    constexpr explicit name_switch(const std::array<std::string_view, Count>& names)
+    /// The names differ, or nothing will be found: looking for a seed would go on for ever.
+    constexpr name_switch(const std::array<std::string_view, Count>& names, bool differ)
         : names_(names) {
-        // Names that are the same, which the service refuses, would keep this going for ever.
-        while (!fill() && seed_ < 1000) ++seed_;
+        while (differ && !fill() && seed_ < 1000) ++seed_;
     }
 
     [[nodiscard]] constexpr std::size_t find(std::string_view name) const noexcept {
@@ -102,6 +107,19 @@ consteval bool endpoints_differ() {
     return std::ranges::adjacent_find(names) == names.end();
 }
 
+template <fixed_string Name, class... Messages>
+consteval bool check_service() {
+    static_assert(!Name.view().empty(), "posthorn: a service needs a name; this one's is empty");
+    if constexpr ((check_message<Messages>() & ... & !Name.view().empty())) {
+        static_assert(endpoints_differ<Messages...>(),
+                      "posthorn: two messages of this service have the same name; rename one, or "
+                      "move it to another service");
+        return endpoints_differ<Messages...>();
+    } else {
+        return false;
+    }
+}
+
 }  // namespace detail
 
 /// Messages under the name and version of the service that handles them:
@@ -110,11 +128,10 @@ consteval bool endpoints_differ() {
 ///
 /// `posthorn::offer<emp>` handles them and `posthorn::proxy<emp>` sends them. The version is part
 /// of the endpoints (`emp/v1/Hire`), so that a node can offer two versions side by side.
-template <fixed_string Name, unsigned Version, message_contract... Messages>
+template <fixed_string Name, unsigned Version, class... Messages>
 struct service {
-    static_assert(detail::endpoints_differ<Messages...>(),
-                  "posthorn: two messages of this service have the same name; rename one, or move "
-                  "it to another service");
+    /// Otherwise the build has stopped, and nothing more is to be said about the service.
+    static constexpr bool is_sound = detail::check_service<Name, Messages...>();
 
     static constexpr std::string_view name = detail::given_name<Name>::view();
     static constexpr unsigned version = Version;
@@ -150,6 +167,7 @@ struct service {
     [[nodiscard]] static std::string schemas() {
         std::string text = "{";
         for_each([&]<class T>() {
+            if constexpr (!is_sound) return;
             if (text.size() > 1) text += ',';
             text.append("\"").append(endpoint<T>).append("\":").append(schema_of<T>());
         });
@@ -157,7 +175,8 @@ struct service {
     }
 
 private:
-    static constexpr detail::name_switch<size> routes{endpoints};
+    static constexpr detail::name_switch<size> routes{endpoints, is_sound};
+    static_assert((static_cast<void>(is_sound), true));
 };
 
 }  // namespace posthorn

@@ -79,6 +79,8 @@ public:
         if constexpr (detail::check_message<T>())
             return do_send(destination, endpoint_of<T>, encode(payload),
                            detail::options_for(payload, std::move(options)));
+        else
+            return {};
     }
 
 protected:

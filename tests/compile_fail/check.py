@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """Compiles a file that must not compile, and compares the one line that its author sees.
 
-The file's first comment says `// expect: posthorn: …`, the whole text of the only error.
+The file's first comment says `// expect: posthorn: …`, the whole text of the only error; there
+is no warning beside it. `// only: COMPILER` after it says that the others cannot read it at all.
 """
 
 import argparse
@@ -11,7 +12,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-ERROR = re.compile(r"(?:fatal )?error: (.*)")
+COMPLAINT = re.compile(r"(?:fatal )?(?:error|warning): (.*)")
 
 
 def main():
@@ -22,11 +23,15 @@ def main():
     options = parser.parse_args()
     lines = options.file.read_text(encoding="utf-8").splitlines()
     comment = itertools.takewhile(lambda line: line.startswith("// "), lines)
-    expected = " ".join(line.removeprefix("// ") for line in comment).removeprefix("expect: ")
+    text = " ".join(line.removeprefix("// ") for line in comment).removeprefix("expect: ")
+    expected, _, only = text.partition(" only: ")
+    if only and only != options.compiler:
+        print(f"for {only} alone")
+        return
     command = [options.compiler, "-std=c++23", "-Wall", "-Wextra", "-fsyntax-only",
                "-I", options.include, str(options.file)]
     run = subprocess.run(command, capture_output=True, text=True, check=False)
-    errors = [found[1] for found in map(ERROR.search, run.stderr.splitlines()) if found]
+    errors = [found[1] for found in map(COMPLAINT.search, run.stderr.splitlines()) if found]
     if run.returncode == 0:
         sys.exit(f"{options.file.name} compiles, but was to be refused")
     # Compilers put their own words, and the failed condition, before ours.

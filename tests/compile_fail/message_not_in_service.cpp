@@ -14,4 +14,7 @@ struct bill {
 };
 POSTHORN_SIGNAL(bill, "Bill", who)
 using emp = posthorn::service<"emp", 1, hire>;
-void use(posthorn::proxy<emp>& employees) { employees.send(bill{"ann"}); }
+void use(posthorn::node& node) {
+    posthorn::proxy<emp> employees(node);
+    employees.send(bill{"ann"});
+}

@@ -8,4 +8,4 @@ struct hired {
     std::string who;
 };
 POSTHORN_SIGNAL(hired, "Hired", who)
-void use(posthorn::node& node) { static_cast<void>(node.call("emp", hired{"ann"})); }
+void use(posthorn::node& node) { node.call("emp", hired{"ann"}).get(); }

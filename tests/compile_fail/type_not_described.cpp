@@ -1,5 +1,5 @@
 // expect: posthorn: this type is not a message; describe it with POSTHORN_SIGNAL, POSTHORN_COMMAND
-// or POSTHORN_PUSH_CALL
+// or POSTHORN_PUSH_CALL, in its own namespace
 #include <string>
 #include <vector>
 
