@@ -231,12 +231,12 @@ template <message_contract T>
 
 }  // namespace posthorn
 
-#define POSTHORN_MESSAGE(type, kind, name, response, ...)                                    \
-    POSTHORN_STRUCT(type __VA_OPT__(, ) __VA_ARGS__)                                         \
-    [[maybe_unused]] ::posthorn::detail::contract_info<::posthorn::message_type::kind, name, \
-                                                       response>                             \
-    posthorn_contract(const type*);                                                          \
-    static_assert((static_cast<void>(::posthorn::detail::check_type<type>()), true));        \
+#define POSTHORN_MESSAGE(type, kind, name, response, ...)                                  \
+    POSTHORN_STRUCT(type __VA_OPT__(, ) __VA_ARGS__)                                       \
+    POSTHORN_TELLS(                                                                        \
+        posthorn_contract, type,                                                           \
+        ::posthorn::detail::contract_info<::posthorn::message_type::kind, name, response>) \
+    static_assert((static_cast<void>(::posthorn::detail::check_type<type>()), true));      \
     static_assert((static_cast<void>(::posthorn::detail::check_response<response>()), true));
 
 /// Something happened: `POSTHORN_SIGNAL(type, "Name", fields…)`.

@@ -168,14 +168,18 @@ inline constexpr std::array enumerator_values<type_list<Items...>>{Items::value.
 #define POSTHORN_VALUE_NAMED(...) POSTHORN_VALUE_NAMED1(__VA_ARGS__)
 #define POSTHORN_VALUE_NAMED1(type, name, given) ::posthorn::enumerator<type::name, given>
 
+// Defined, though never called: GCC warns of what is declared alone in a namespace without a name.
+#define POSTHORN_TELLS(function, type, ...) \
+    [[maybe_unused]] constexpr __VA_ARGS__ function(const type*) noexcept { return {}; }
+
 /// A struct that messages are made of.
-#define POSTHORN_STRUCT(type, ...)                                                           \
-    [[maybe_unused]] ::posthorn::type_list<POSTHORN_LIST(POSTHORN_FIELD, type, __VA_ARGS__)> \
-    posthorn_fields(const type*);                                                            \
-    [[maybe_unused]] ::posthorn::detail::camel_case<#type> posthorn_name(const type*);
+#define POSTHORN_STRUCT(type, ...)                                                          \
+    POSTHORN_TELLS(posthorn_fields, type,                                                   \
+                   ::posthorn::type_list<POSTHORN_LIST(POSTHORN_FIELD, type, __VA_ARGS__)>) \
+    POSTHORN_TELLS(posthorn_name, type, ::posthorn::detail::camel_case<#type>)
 
 /// An enumeration whose values travel by name.
-#define POSTHORN_ENUM(type, ...)                                                             \
-    [[maybe_unused]] ::posthorn::type_list<POSTHORN_LIST(POSTHORN_VALUE, type, __VA_ARGS__)> \
-    posthorn_enumerators(const type*);                                                       \
-    [[maybe_unused]] ::posthorn::detail::camel_case<#type> posthorn_name(const type*);
+#define POSTHORN_ENUM(type, ...)                                                            \
+    POSTHORN_TELLS(posthorn_enumerators, type,                                              \
+                   ::posthorn::type_list<POSTHORN_LIST(POSTHORN_VALUE, type, __VA_ARGS__)>) \
+    POSTHORN_TELLS(posthorn_name, type, ::posthorn::detail::camel_case<#type>)
