@@ -316,6 +316,9 @@ private:
     std::size_t declare_offer(const detail::service_info& offered);
     void add_service_handler(std::size_t service, std::size_t position,
                              std::function<std::string(context&, const message&)> handler);
+    void add_external_service_handler(std::size_t service, std::size_t position,
+                                      std::function<std::string(const message&)> handler,
+                                      external_options options);
     void declare_use(detail::service_use use);
     void run_transaction(const std::function<void(class transaction&)>& work);
 

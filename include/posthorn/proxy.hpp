@@ -77,6 +77,17 @@ public:
         return *this;
     }
 
+    /// As `node::handle_external`: at least once, outside of the database.
+    template <class T, class Handler>
+    offer& handle_external(Handler handler, external_options options = {}) {
+        if constexpr (detail::check_in_service<Service, T>())
+            if constexpr (detail::check_external<T, Handler>())
+                node_.add_external_service_handler(number_, Service::template position<T>(),
+                                                   detail::external<T>(std::move(handler)),
+                                                   options);
+        return *this;
+    }
+
 private:
     template <class T, class Implementation>
     void handle_by(Implementation& by) {

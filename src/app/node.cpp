@@ -110,6 +110,13 @@ void node::add_service_handler(std::size_t service, std::size_t position,
         service, position, {.run = transactional_handler(std::move(handler))}));
 }
 
+void node::add_external_service_handler(std::size_t service, std::size_t position,
+                                        std::function<std::string(const message&)> handler,
+                                        external_options options) {
+    value_or_throw(parts_->core().registry().add_to_service(
+        service, position, {.run = blocking_handler(std::move(handler)), .lease = options.lease}));
+}
+
 void node::declare_use(detail::service_use use) {
     value_or_throw(parts_->core().declare_use(std::move(use)));
 }

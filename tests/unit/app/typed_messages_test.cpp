@@ -219,6 +219,22 @@ TEST_F(typed_messages, are_refused_at_start_where_an_offer_lacks_a_handler) {
     office->start();
 }
 
+TEST_F(typed_messages, of_a_service_can_be_handled_outside_of_the_database) {
+    std::promise<std::string> told;
+    offer<emp> offered(*office);
+    offered.handle_external<hire>([](const hire& m) { return contract{"ext " + m.who}; })
+        .handle_external<dismiss>([](const message&, const dismiss&) {}, {.lease = 5s})
+        .handle_external<moved>([&](const message& m, const moved& payload) {
+            told.set_value(payload.who + " as " + m.endpoint);
+        });
+    proxy<emp> employees(*desk);
+    start();
+    EXPECT_EQ(employees.call(hire{"ann"}).get(long_enough), contract{"ext ann"});
+    employees.call(dismiss{"ann"}).get(long_enough);
+    employees.send(moved{{}, "bob"});
+    EXPECT_EQ(told.get_future().get(), "bob as emp/v1/Moved");
+}
+
 TEST_F(typed_messages, by_name_to_an_unknown_destination_are_taken_and_wait) {
     desk->start();
     desk->send("nowhere", moved{{}, "ann"});
