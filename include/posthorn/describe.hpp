@@ -32,14 +32,14 @@ struct fixed_string {
 
 namespace detail {
 
-/// `order_id` as `orderId`.
+/// `order_id` as `orderId`; of a type inside another one, the last part of its name.
 template <fixed_string Name>
 struct camel_case {
     static constexpr auto text = [] {
         std::array<char, sizeof(Name.text)> made{};
         std::size_t size = 0;
         bool raise = false;
-        for (const char c : Name.view()) {
+        for (const char c : Name.view().substr(Name.view().rfind(':') + 1)) {
             if (c == '_' && size > 0) {
                 raise = true;
             } else if (c != '_') {

@@ -73,6 +73,22 @@ TEST(codec, names_the_alternative_of_a_variant) {
     EXPECT_EQ(decode<payment>(R"({"integer":7})"), payment{std::int64_t{7}});
 }
 
+struct outer {
+    struct inner_part {
+        int size;
+        bool operator==(const inner_part&) const = default;
+    };
+    std::variant<inner_part, int> held;
+};
+POSTHORN_STRUCT(outer::inner_part, size)
+POSTHORN_STRUCT(outer, held)
+
+TEST(codec, names_an_alternative_by_the_last_part_of_its_name) {
+    EXPECT_EQ(encode(outer{outer::inner_part{3}}), R"({"held":{"innerPart":{"size":3}}})");
+    EXPECT_EQ(decode<outer>(R"({"held":{"innerPart":{"size":3}}})").held,
+              (std::variant<outer::inner_part, int>(outer::inner_part{3})));
+}
+
 TEST(codec, writes_times_and_durations_as_iso_8601) {
     EXPECT_EQ(encode(wall_time(1500ms)), "\"1970-01-01T00:00:01.500Z\"");
     EXPECT_EQ(encode(std::chrono::sys_time<std::chrono::nanoseconds>(1ns)),
