@@ -21,23 +21,16 @@ template <class T>
 void decode_value(json_reader& from, T& value);
 
 [[noreturn]] void fail_missing(const json_path& above, std::string_view name);
-[[noreturn]] void fail_range(const json_reader& at, std::int64_t min, std::uint64_t max);
 [[noreturn]] void fail_choice(const json_reader& at, const std::string_view* names,
                               std::size_t count);
 
 template <class T>
 void decode_integer(json_reader& from, T& value) {
     using limits = std::numeric_limits<T>;
-    const auto read = [&] {
-        if constexpr (std::is_signed_v<T>)
-            return from.integer();
-        else
-            return from.natural();
-    }();
-    if (!std::in_range<T>(read))
-        fail_range(from, static_cast<std::int64_t>(limits::min()),
-                   static_cast<std::uint64_t>(limits::max()));
-    value = static_cast<T>(read);
+    if constexpr (std::is_signed_v<T>)
+        value = static_cast<T>(from.integer(limits::min(), limits::max()));
+    else
+        value = static_cast<T>(from.natural(limits::max()));
 }
 
 template <class T>

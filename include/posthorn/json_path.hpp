@@ -15,6 +15,8 @@ struct json_path {
 
     /// `items[2].sku`; empty for the document itself.
     [[nodiscard]] std::string to_string() const;
+    /// How many objects and arrays it is inside of.
+    [[nodiscard]] std::size_t depth() const noexcept;
 };
 
 /// Throws `error_code::invalid_payload`, which names the path and says what is wrong there.

@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <memory>
 #include <string_view>
 #include <type_traits>
@@ -33,8 +34,11 @@ public:
     [[nodiscard]] std::string_view string();
     [[nodiscard]] bool boolean();
     [[nodiscard]] double real();
-    [[nodiscard]] std::int64_t integer();
-    [[nodiscard]] std::uint64_t natural();  // An integer of zero or more.
+    [[nodiscard]] std::int64_t integer(std::int64_t min = std::numeric_limits<std::int64_t>::min(),
+                                       std::int64_t max = std::numeric_limits<std::int64_t>::max());
+    /// An integer of zero or more.
+    [[nodiscard]] std::uint64_t natural(
+        std::uint64_t max = std::numeric_limits<std::uint64_t>::max());
     /// Whether it is null; if it is not, it can still be read.
     [[nodiscard]] bool is_null();
     /// The value's own text.

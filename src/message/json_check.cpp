@@ -1,5 +1,7 @@
 #include "message/json_check.hpp"
 
+#include <algorithm>
+
 #include <boost/json/basic_parser_impl.hpp>
 
 namespace posthorn {
@@ -41,14 +43,14 @@ std::size_t skip_spaces(std::string_view text, std::size_t from) {
 
 }  // namespace
 
-result<> check_json(std::string_view text, json_kind kind) {
+result<> check_json(std::string_view text, json_kind kind, std::size_t depth) {
     const auto start = skip_spaces(text, 0);
     if (start == text.size()) return fail(error_code::invalid_payload, "there is no JSON in it");
     if (kind == json_kind::object && text[start] != '{')
         return fail(error_code::invalid_payload, "it is not a JSON object");
 
     json::parse_options options;
-    options.max_depth = json_depth_max;
+    options.max_depth = json_depth_max - std::min(depth, json_depth_max);
     json::basic_parser<ignore_all> parser(options);
     json::error_code why;
     auto end = parser.write_some(false, text.data(), text.size(), why);

@@ -9,10 +9,6 @@ void fail_missing(const json_path& above, std::string_view name) {
     fail_at({.above = &above, .name = name}, "is missing");
 }
 
-void fail_range(const json_reader& at, std::int64_t min, std::uint64_t max) {
-    at.fail(fmt::format("does not fit: it must be from {} to {}", min, max));
-}
-
 void fail_choice(const json_reader& at, const std::string_view* names, std::size_t count) {
     // What was given may be long, or secret; what is possible is neither.
     at.fail(fmt::format("is none of: {}", fmt::join(names, names + count, ", ")));

@@ -39,6 +39,12 @@ std::string json_path::to_string() const {
     return text;
 }
 
+std::size_t json_path::depth() const noexcept {
+    std::size_t levels = 0;
+    for (const auto* one = above; one != nullptr; one = one->above) ++levels;
+    return levels;
+}
+
 void fail_at(const json_path& path, std::string_view why) {
     const auto where = path.to_string();
     throw error(error_code::invalid_payload,

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <cstring>
 #include <memory>
 #include <new>
@@ -5,6 +6,8 @@
 #include <type_traits>
 #include <utility>
 
+#include <boost/nowide/utf/utf.hpp>
+#include <fmt/format.h>
 #include <simdjson.h>
 
 #include <posthorn/json_reader.hpp>
@@ -51,9 +54,8 @@ private:
     workplace* place_ = nullptr;
 };
 
-std::string_view name_of(simdjson::simdjson_result<ondemand::json_type> type) {
-    if (type.error() != simdjson::SUCCESS) return "not JSON";
-    switch (type.value_unsafe()) {
+std::string_view name_of(ondemand::json_type type) {
+    switch (type) {
         case ondemand::json_type::array: return "an array";
         case ondemand::json_type::object: return "an object";
         case ondemand::json_type::number: return "a number";
@@ -61,7 +63,42 @@ std::string_view name_of(simdjson::simdjson_result<ondemand::json_type> type) {
         case ondemand::json_type::boolean: return "true or false";
         case ondemand::json_type::null: return "null";
     }
-    return "not JSON";
+    return "something else";
+}
+
+/// Whether text is a number as JSON writes it, however large.
+bool is_number(std::string_view text) {
+    const auto digits = [&text] {
+        const auto count = std::min(text.find_first_not_of("0123456789"), text.size());
+        text.remove_prefix(count);
+        return count;
+    };
+    const auto take = [&text](std::string_view any_of) {
+        const bool is = !text.empty() && any_of.find(text.front()) != any_of.npos;
+        if (is) text.remove_prefix(1);
+        return is;
+    };
+    take("-");
+    if (!take("0") && digits() == 0) return false;
+    if (take(".") && digits() == 0) return false;
+    if (take("eE")) {
+        take("+-");
+        if (digits() == 0) return false;
+    }
+    return text.empty();
+}
+
+std::size_t utf8_size(std::string_view text) {
+    namespace utf = boost::nowide::utf;
+    const char* at = text.data();
+    const char* const end = at + text.size();
+    while (at != end) {
+        const char* const start = at;
+        const auto point = utf::utf_traits<char>::decode(at, end);
+        if (point == utf::illegal || point == utf::incomplete)
+            return static_cast<std::size_t>(start - text.data());
+    }
+    return text.size();
 }
 
 }  // namespace
@@ -80,8 +117,17 @@ struct json_reader::access {
     [[noreturn]] static void refuse(json_reader& of, ondemand::json_type wanted,
                                     std::string_view wanted_name, std::string_view otherwise) {
         auto type = value(of).type();
-        if (type.error() == simdjson::SUCCESS && type.value_unsafe() == wanted) of.fail(otherwise);
-        of.fail(std::string("is ").append(name_of(type)).append(", not ").append(wanted_name));
+        if (type.error() != simdjson::SUCCESS) of.fail("is not JSON");
+        if (type.value_unsafe() == wanted) of.fail(otherwise);
+        of.fail(std::string("is ")
+                    .append(name_of(type.value_unsafe()))
+                    .append(", not ")
+                    .append(wanted_name));
+    }
+    /// The value's text, without the spaces after it.
+    static std::string_view token(json_reader& of) {
+        const std::string_view text = value(of).raw_json_token();
+        return text.substr(0, text.find_last_not_of(" \t\r\n") + 1);
     }
     static void check(const json_reader& of, simdjson::error_code why) {
         if (why != simdjson::SUCCESS)
@@ -101,8 +147,10 @@ void json_reader::read_document(std::string_view text, callback each) {
 
     json_reader whole;
     ondemand::document document;
-    access::check(whole,
-                  with->parser.iterate(copy.data(), copy.size(), copy.capacity()).get(document));
+    const auto why = with->parser.iterate(copy.data(), copy.size(), copy.capacity()).get(document);
+    if (why == simdjson::UTF8_ERROR)
+        whole.fail(fmt::format("is not UTF-8 from byte {} on", utf8_size(text)));
+    access::check(whole, why);
     ondemand::array outer;
     access::check(whole, document.get_array().get(outer));
     bool is_first = true;
@@ -170,23 +218,32 @@ double json_reader::real() {
     double value = 0;
     if (access::value(*this).get_double().get(value) != simdjson::SUCCESS)
         access::refuse(*this, ondemand::json_type::number, "a number",
-                       "is not a number that fits 64 bits");
+                       is_number(access::token(*this)) ? "is too large a number for 64 bits"
+                                                       : "is not a JSON number");
     return value;
 }
 
-std::int64_t json_reader::integer() {
+std::int64_t json_reader::integer(std::int64_t min, std::int64_t max) {
     std::int64_t value = 0;
-    if (access::value(*this).get_int64().get(value) != simdjson::SUCCESS)
+    if (access::value(*this).get_int64().get(value) != simdjson::SUCCESS || value < min ||
+        value > max)
         access::refuse(*this, ondemand::json_type::number, "an integer",
-                       "is not an integer that fits 64 bits");
+                       fmt::format("is not an integer from {} to {}", min, max));
     return value;
 }
 
-std::uint64_t json_reader::natural() {
+std::uint64_t json_reader::natural(std::uint64_t max) {
     std::uint64_t value = 0;
-    if (access::value(*this).get_uint64().get(value) != simdjson::SUCCESS)
+    const auto why = access::value(*this).get_uint64().get(value);
+    if (why != simdjson::SUCCESS && access::token(*this) == "-0") {
+        std::int64_t zero =
+            0;  // Taken as the integer that it is, so that reading goes on behind it.
+        access::check(*this, access::value(*this).get_int64().get(zero));
+        return 0;
+    }
+    if (why != simdjson::SUCCESS || value > max)
         access::refuse(*this, ondemand::json_type::number, "an integer",
-                       "is not an integer of zero or more that fits 64 bits");
+                       fmt::format("is not an integer from 0 to {}", max));
     return value;
 }
 
@@ -209,11 +266,10 @@ std::string_view json_reader::raw() {
         access::check(*this, value.get_array().get(whole));
         access::check(*this, whole.raw_json().get(text));
     } else {
-        text = value.raw_json_token();
-        text = text.substr(0, text.find_last_not_of(" \t\r\n") + 1);
+        text = access::token(*this);
     }
     // The library skips without looking closely.
-    if (const auto checked = check_json(text); !checked)
+    if (const auto checked = check_json(text, json_kind::any, path_.depth()); !checked)
         fail(std::string("is not JSON: ") + checked.error().what());
     return text;
 }

@@ -54,10 +54,12 @@ TEST(codec_errors, name_the_path_of_what_is_missing_or_wrong) {
 }
 
 TEST(codec_errors, refuse_integers_that_do_not_fit) {
-    EXPECT_EQ(complaint<std::int8_t>("128"),
-              "the payload does not fit: it must be from -128 to 127");
-    EXPECT_EQ(complaint<std::uint16_t>("65536"),
-              "the payload does not fit: it must be from 0 to 65535");
+    for (const auto* text : {"128", "-129", "1.5", "1e2", "99999999999999999999"})
+        EXPECT_EQ(complaint<std::int8_t>(text), "the payload is not an integer from -128 to 127");
+    for (const auto* text : {"65536", "-1", "0.5"})
+        EXPECT_EQ(complaint<std::uint16_t>(text), "the payload is not an integer from 0 to 65535");
+    EXPECT_EQ(complaint<std::uint64_t>("-1"),
+              "the payload is not an integer from 0 to 18446744073709551615");
     for (const auto* text : {"9223372036854775808", "1e3", "1.0", "01", "-", "+1", "0x10",
                              "123456789012345678901234567890"})
         EXPECT_NE(complaint<std::int64_t>(text), "taken") << text;
@@ -66,6 +68,21 @@ TEST(codec_errors, refuse_integers_that_do_not_fit) {
     for (const auto* text : {"1e400", "NaN", "Infinity", "-Infinity", "1.", ".5", "nan"})
         EXPECT_NE(complaint<double>(text), "taken") << text;
     EXPECT_NE(complaint<float>("1e39"), "taken");
+}
+
+TEST(codec_errors, tell_numbers_that_are_none_from_those_that_are_too_large) {
+    EXPECT_EQ(complaint<std::vector<double>>("[1.]"), "[0] is not a JSON number");
+    EXPECT_EQ(complaint<std::vector<double>>("[1, 01]"), "[1] is not a JSON number");
+    EXPECT_EQ(complaint<std::vector<double>>("[NaN]"), "[0] is not JSON");
+    EXPECT_EQ(complaint<std::vector<double>>("[-Infinity]"), "[0] is not a JSON number");
+    EXPECT_EQ(complaint<double>("1e400"), "the payload is too large a number for 64 bits");
+    EXPECT_EQ(complaint<double>("-1.5E+400"), "the payload is too large a number for 64 bits");
+}
+
+TEST(codec, takes_minus_zero_for_zero) {
+    EXPECT_EQ(decode<std::uint64_t>("-0"), 0U);
+    EXPECT_EQ(decode<std::uint8_t>(" -0 "), 0U);
+    EXPECT_EQ(decode<int>("-0"), 0);
 }
 
 TEST(codec_errors, refuse_keys_that_come_twice) {
@@ -79,7 +96,8 @@ TEST(codec_errors, refuse_text_that_is_not_utf8_or_not_well_escaped) {
     for (const auto* text : {"\"\xff\"", "\"\xc0\x80\"", "\"\xed\xa0\x80\"", "\"\\ud800\"",
                              "\"\\x41\"", "\"a\nb\"", "\"open", "\"\\"})
         EXPECT_NE(complaint<std::string>(text), "taken") << text;
-    EXPECT_NE(complaint<shop::line>("{\"sku\":\"a\",\"quantity\":1,\"zz\":\"\xff\"}"), "taken");
+    EXPECT_EQ(complaint<shop::line>("{\"sku\":\"a\",\"quantity\":1,\"zz\":\"\xff\"}"),
+              "the payload is not UTF-8 from byte 30 on");
 }
 
 TEST(codec_errors, refuse_documents_that_are_not_one_whole_value) {
@@ -125,6 +143,29 @@ TEST(codec_errors, refuse_what_is_nested_too_deep) {
     const auto closed = deep + std::string(deep.size(), ']');
     EXPECT_NE(complaint<shop::line>(R"({"sku":"a","quantity":1,"more":)" + closed + "}"), "taken");
     EXPECT_NE(complaint<raw_json>(closed), "taken");
+}
+
+struct holder {
+    std::vector<raw_json> held;
+};
+POSTHORN_STRUCT(holder, held)
+
+TEST(codec_errors, count_the_depth_of_raw_and_unknown_values_from_the_top) {
+    const auto nested = [](std::size_t levels) {
+        return std::string(levels, '[') + std::string(levels, ']');
+    };
+    EXPECT_EQ(complaint<raw_json>(nested(64)), "taken");
+    EXPECT_NE(complaint<raw_json>(nested(65)), "taken");
+    const auto unknown = [&](std::size_t levels) {
+        return R"({"sku":"a","quantity":1,"more":)" + nested(levels) + "}";
+    };
+    EXPECT_EQ(complaint<shop::line>(unknown(63)), "taken");
+    EXPECT_NE(complaint<shop::line>(unknown(64)), "taken");
+    const auto held = [&](std::size_t levels) { return R"({"held":[)" + nested(levels) + "]}"; };
+    EXPECT_EQ(complaint<holder>(held(62)), "taken");
+    EXPECT_NE(complaint<holder>(held(63)), "taken");
+    EXPECT_EQ(complaint_of(holder{{{nested(62)}}}), "written");
+    EXPECT_NE(complaint_of(holder{{{nested(63)}}}), "written");
 }
 
 TEST(codec_errors, refuse_variants_of_none_or_several_alternatives) {
@@ -177,6 +218,8 @@ TEST(codec_errors, refuse_to_write_what_json_cannot_say) {
     made.paint = shop::colour::red;
     made.extra.text = "{oops}";
     EXPECT_NE(complaint_of(made), "written");
+    EXPECT_EQ(complaint_of(std::map<std::string, int>{{"a\xff\n\"", 1}}),
+              "a\uFFFD?\" is text that is not UTF-8");
     EXPECT_NE(complaint_of(std::chrono::hours::max()), "written");
     EXPECT_NE(complaint_of(wall_time::max()), "written");
 }
