@@ -8,6 +8,7 @@
 #include <type_traits>
 #include <utility>
 
+#include <posthorn/error.hpp>
 #include <posthorn/json_decode.hpp>
 #include <posthorn/json_encode.hpp>
 #include <posthorn/json_schema.hpp>
@@ -67,12 +68,34 @@ consteval bool check_message() {
         return false;
 }
 
-template <class Response>
-consteval bool check_response() {
-    if constexpr (std::is_void_v<Response>)
-        return true;
+/// A described type's payload and, of a Command, its response.
+template <class T>
+consteval bool check_payload() {
+    if constexpr (described_struct<T>)
+        return check_type<T>();
     else
-        return check_type<Response>();
+        return false;  // It is not where it would be found, which has been said.
+}
+
+template <class Command>
+inline constexpr bool response_can_travel = json_type<response_of<Command>>;
+
+template <class T>
+consteval bool check_response() {
+    if constexpr (!message_contract<T>) {
+        return false;
+    } else if constexpr (std::is_void_v<response_of<T>>) {
+        return true;
+    } else if constexpr (described<typename innermost<response_of<T>>::type>) {
+        return check_type<response_of<T>>();
+    } else {
+        static_assert(response_can_travel<T>,
+                      "posthorn: the response of this Command cannot be serialised; describe it "
+                      "with POSTHORN_STRUCT or POSTHORN_ENUM, or use text, numbers, bool, "
+                      "optional, vector, map, variant, chrono, posthorn::uuid or "
+                      "posthorn::raw_json");
+        return response_can_travel<T>;
+    }
 }
 
 /// What a typed send adds to its options.
@@ -92,6 +115,22 @@ T decode_received(std::string_view payload) {
     } catch (const std::exception& misfit) {
         throw permanent(misfit.what());
     }
+}
+
+/// A response, of which an error says to which Command it is.
+template <class Response>
+Response decode_response(std::string_view endpoint, std::string_view payload) {
+    if constexpr (!json_type<Response>)
+        std::terminate();  // The build has stopped.
+    else
+        try {
+            return decode<Response>(payload);
+        } catch (const error& misfit) {
+            throw error(misfit.code(), std::string("the response to ")
+                                           .append(endpoint)
+                                           .append(" does not fit: ")
+                                           .append(misfit.what()));
+        }
 }
 
 /// The payload of a response: `null` answers a Command that has nothing to say, so that the caller
@@ -129,7 +168,7 @@ concept fits_response = (std::is_void_v<response_of<T>> && std::is_void_v<Result
 
 template <class T, class Handler, class... Args>
 consteval bool check_handler() {
-    if constexpr (!check_message<T>()) {
+    if constexpr (!check_message<T>() || !check_response<T>()) {
         return false;
     } else if constexpr (!std::invocable<Handler&, Args...>) {
         static_assert(std::invocable<Handler&, Args...>,
@@ -209,6 +248,15 @@ auto external(Handler handler) {
     };
 }
 
+template <class T>
+response_of<T> decode_received_response(const message& received) {
+    try {
+        return decode_response<response_of<T>>(received.endpoint, received.payload);
+    } catch (const error& misfit) {
+        throw permanent(misfit.what());
+    }
+}
+
 /// A handler of responses, likewise.
 template <class T, class Handler>
 auto response_handler(Handler handler) {
@@ -216,7 +264,7 @@ auto response_handler(Handler handler) {
         if constexpr (std::is_void_v<response_of<T>>)
             call(with);
         else
-            call(with, decode_received<response_of<T>>(received.payload));
+            call(with, decode_received_response<T>(received));
         return std::string{};
     };
 }
@@ -231,13 +279,14 @@ template <message_contract T>
 
 }  // namespace posthorn
 
-#define POSTHORN_MESSAGE(type, kind, name, response, ...)                                  \
-    POSTHORN_STRUCT(type __VA_OPT__(, ) __VA_ARGS__)                                       \
-    POSTHORN_TELLS(                                                                        \
-        posthorn_contract, type,                                                           \
-        ::posthorn::detail::contract_info<::posthorn::message_type::kind, name, response>) \
-    static_assert((static_cast<void>(::posthorn::detail::check_type<type>()), true));      \
-    static_assert((static_cast<void>(::posthorn::detail::check_response<response>()), true));
+#define POSTHORN_MESSAGE(type, kind, name, response, ...)                                     \
+    POSTHORN_STRUCT(type __VA_OPT__(, ) __VA_ARGS__)                                          \
+    POSTHORN_TELLS(                                                                           \
+        posthorn_contract, type,                                                              \
+        ::posthorn::detail::contract_info<::posthorn::message_type::kind, name, response>)    \
+    static_assert(sizeof(name) > 1, "posthorn: a message needs a name; this one's is empty"); \
+    static_assert((static_cast<void>(::posthorn::detail::check_payload<type>()), true));      \
+    static_assert((static_cast<void>(::posthorn::detail::check_response<type>()), true));
 
 /// Something happened: `POSTHORN_SIGNAL(type, "Name", fields…)`.
 #define POSTHORN_SIGNAL(type, name, ...) \

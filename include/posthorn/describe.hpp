@@ -172,14 +172,22 @@ inline constexpr std::array enumerator_values<type_list<Items...>>{Items::value.
 #define POSTHORN_TELLS(function, type, ...) \
     [[maybe_unused]] constexpr __VA_ARGS__ function(const type*) noexcept { return {}; }
 
+#define POSTHORN_IN_ITS_NAMESPACE(is)                                                              \
+    static_assert(                                                                                 \
+        is,                                                                                        \
+        "posthorn: this type is described outside of its namespace, where nothing finds it; move " \
+        "the macro there");
+
 /// A struct that messages are made of.
 #define POSTHORN_STRUCT(type, ...)                                                          \
     POSTHORN_TELLS(posthorn_fields, type,                                                   \
                    ::posthorn::type_list<POSTHORN_LIST(POSTHORN_FIELD, type, __VA_ARGS__)>) \
-    POSTHORN_TELLS(posthorn_name, type, ::posthorn::detail::camel_case<#type>)
+    POSTHORN_TELLS(posthorn_name, type, ::posthorn::detail::camel_case<#type>)              \
+    POSTHORN_IN_ITS_NAMESPACE(::posthorn::described_struct<type>)
 
 /// An enumeration whose values travel by name.
 #define POSTHORN_ENUM(type, ...)                                                            \
     POSTHORN_TELLS(posthorn_enumerators, type,                                              \
                    ::posthorn::type_list<POSTHORN_LIST(POSTHORN_VALUE, type, __VA_ARGS__)>) \
-    POSTHORN_TELLS(posthorn_name, type, ::posthorn::detail::camel_case<#type>)
+    POSTHORN_TELLS(posthorn_name, type, ::posthorn::detail::camel_case<#type>)              \
+    POSTHORN_IN_ITS_NAMESPACE(::posthorn::described_enum<type>)

@@ -247,7 +247,8 @@ public:
         if constexpr (detail::check_command<T>())
             return reply<response_of<T>>(
                 start_call({destination, endpoint_of<T>}, encode(command),
-                           detail::options_for(command, std::move(options))));
+                           detail::options_for(command, std::move(options))),
+                endpoint_of<T>);
         else
             return detail::refused_call<T>();
     }
@@ -259,7 +260,8 @@ public:
         if constexpr (detail::check_command<T>())
             return reply<response_of<T>>(
                 post_call({destination, endpoint_of<T>}, encode(command),
-                          detail::options_for(command, std::move(options))));
+                          detail::options_for(command, std::move(options))),
+                endpoint_of<T>);
         else
             return detail::refused_call<T>();
     }

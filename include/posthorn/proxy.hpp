@@ -143,7 +143,8 @@ public:
         if constexpr (detail::check_call<Service, T>())
             return reply<response_of<T>>(
                 node_.start_call({destination_, Service::template endpoint<T>}, encode(command),
-                                 detail::options_for(command, std::move(options))));
+                                 detail::options_for(command, std::move(options))),
+                Service::template endpoint<T>);
         else
             return detail::refused_call<T>();
     }
@@ -154,7 +155,8 @@ public:
         if constexpr (detail::check_call<Service, T>())
             return reply<response_of<T>>(
                 node_.post_call({destination_, Service::template endpoint<T>}, encode(command),
-                                detail::options_for(command, std::move(options))));
+                                detail::options_for(command, std::move(options))),
+                Service::template endpoint<T>);
         else
             return detail::refused_call<T>();
     }

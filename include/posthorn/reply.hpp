@@ -63,7 +63,9 @@ class reply {
 public:
     using response_type = Response;
 
-    explicit reply(std::shared_ptr<detail::reply_state> state) : state_(std::move(state)) {}
+    /// The endpoint is a constant.
+    reply(std::shared_ptr<detail::reply_state> state, std::string_view endpoint)
+        : state_(std::move(state)), endpoint_(endpoint) {}
 
     [[nodiscard]] bool is_ready() const { return state_->is_ready(); }
 
@@ -72,7 +74,8 @@ public:
     /// if the Command was given up; `message_expired` if it was not delivered in time.
     Response get(std::chrono::milliseconds within = std::chrono::milliseconds::max()) {
         const auto payload = state_->take(within);
-        if constexpr (!std::is_void_v<Response>) return decode<Response>(payload);
+        if constexpr (!std::is_void_v<Response>)
+            return detail::decode_response<Response>(endpoint_, payload);
     }
 
     /// Calls `ready` when `get` would not wait, on a thread that it must not block for long. With a
@@ -84,6 +87,7 @@ public:
 
 private:
     std::shared_ptr<detail::reply_state> state_;
+    std::string_view endpoint_;
 };
 
 namespace detail {
@@ -92,7 +96,7 @@ template <class T>
 auto refused_call() {
     if constexpr (message_contract<T>)
         if constexpr (contract_of<T>::type == message_type::command)
-            return reply<response_of<T>>(nullptr);
+            return reply<response_of<T>>(nullptr, {});
         else
             return refused{};
     else

@@ -257,6 +257,15 @@ TEST_F(typed_messages, that_cannot_be_stored_fail_the_reply_that_waits) {
     EXPECT_EQ(code_of([&] { again.get(); }, "id"), error_code::duplicate_id);
 }
 
+TEST_F(typed_messages, say_which_response_does_not_fit) {
+    office->handle("Hire", [](context&, const message&) { return R"({"number":7})"; });
+    start();
+    auto waiting = desk->call("emp", hire{"ann"});
+    EXPECT_EQ(code_of([&] { waiting.get(long_enough); },
+                      "the response to Hire does not fit: number is a number, not text"),
+              error_code::invalid_payload);
+}
+
 TEST_F(typed_messages, cannot_be_waited_for_inside_a_transaction) {
     start();
     auto waiting = desk->call("emp", hire{"ann"});
