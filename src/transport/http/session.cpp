@@ -172,6 +172,9 @@ task<boost::system::error_code> http_session::read(parser& incoming) {
     const auto [in_header, header_bytes] =
         co_await http::async_read_header(stream_, buffer_, incoming, as_result);
     if (in_header) co_return in_header;
+    // Beast takes two lengths that agree; somebody on the way may have gone by only one of them.
+    if (incoming.get().count(http::field::content_length) > 1)
+        co_return http::error::bad_content_length;
     if (seen_ == standing::unknown) seen_ = standing::sent_headers;
     stream_.expires_after(limits_.idle_timeout);
     if (boost::beast::iequals(incoming.get()[http::field::expect], "100-continue")) {
