@@ -7,6 +7,10 @@
 
 #include <gtest/gtest.h>
 
+#include "base/base64.hpp"
+#include "security/hex.hpp"
+#include "security/hmac.hpp"
+
 namespace posthorn {
 namespace {
 
@@ -176,6 +180,24 @@ TEST(signature, time_may_be_five_minutes_off_and_no_more) {
         late.read_at = now - off;
         EXPECT_FALSE(late.check()) << off.count();
     }
+}
+
+TEST(signature, a_time_that_is_not_written_in_utc_is_refused_however_well_it_is_signed) {
+    const auto signed_at = [](std::string_view time) {
+        auto it = request();
+        it.headers.timestamp = time;
+        const auto text = fmt::format(
+            "posthorn-v2\n16:{},7:request,6:orders,5:stock,12:/_rf/receive,{}:{},"
+            "16:application/json,64:{},",
+            it.headers.key, time.size(), time, to_hex(sha256_of({it.body})));
+        it.headers.hmac = encode_base64(hmac_of(key_of('k').value, text));
+        return it;
+    };
+    EXPECT_TRUE(signed_at("2026-02-14T12:00:00Z").check());
+    for (const std::string_view bad :
+         {"2026-02-14T12:00:00+00:00", "2026-02-14T13:00:00+01:00", "2026-02-14 12:00:00Z",
+          "2026-02-14T12:00:00", "1771070400", " 2026-02-14T12:00:00Z", "now"})
+        EXPECT_FALSE(signed_at(bad).check()) << bad;
 }
 
 TEST(signature, keys_count_as_their_ring_says) {

@@ -142,6 +142,9 @@ TEST(envelope, an_application_cannot_set_headers_of_ours) {
     EXPECT_EQ(read->tenant, "");
     EXPECT_EQ(read->order_key, "");
     EXPECT_EQ(read->headers, R"({"a":1,"b":"rf-"})");
+    what.headers = R"({"r\u0066-tenant":"other","a":1})";
+    EXPECT_EQ(read_envelope(written(what), rules())->tenant, "");
+    EXPECT_EQ(read_envelope(written(what), rules())->headers, R"({"a":1})");
     for (const std::string_view blank : {"{}", " { } ", "{\n}"}) {
         what.headers = blank;
         EXPECT_EQ(read_envelope(written(what), rules())->headers, "") << blank;
