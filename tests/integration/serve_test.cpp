@@ -27,7 +27,7 @@ constexpr process_end exit_0{0, 0};
 constexpr process_end exit_2{2, 0};
 
 std::string get(const std::string& path) {
-    return "GET " + path + " HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n";
+    return "GET " + path + " HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n\r\n";
 }
 
 /// The real program on free ports; the lines that it prints tell which.
@@ -65,7 +65,8 @@ TEST_F(serve, answers_health_on_both_listeners) {
         const auto response = ask(port, get("/_rf/health"));
         EXPECT_EQ(response.status, 200);
         EXPECT_THAT(response.head, HasSubstr("Content-Type: application/json\r\n"));
-        EXPECT_THAT(response.body, StartsWith(R"({"status":"green","service":"posthorn",)"));
+        EXPECT_THAT(response.body, StartsWith(R"({"status":"green",)"));
+        EXPECT_THAT(response.body, HasSubstr(R"("service":"posthorn")"));
     }
 }
 

@@ -158,13 +158,20 @@ TEST_F(sidecars, keep_the_old_configuration_when_the_new_one_is_wrong) {
     const auto good = free_ports + secret_with("stock") +
                       "[routes]\nstock = \"http://127.0.0.1:" + stock.port() + "\"\n";
     sidecar orders(folder_, "orders", good);
-    for (const std::string_view wrong : {"[routes]\nstock = \"ftp://x\"\n", "[nonsense]\n",
-                                         "[secrets]\nstock = \"env:POSTHORN_NOT_SET\"\n"}) {
-        orders.configure(free_ports + std::string(wrong));
+    struct wrong_file {
+        std::string text;
+        std::string said;
+    };
+    for (const auto& [wrong, said] :
+         {wrong_file{"[routes]\nstock = \"ftp://x\"\n", "orders.toml:9: routes.stock: the route"},
+          wrong_file{"[nonsense]\n", "orders.toml:8: unknown section [nonsense]"},
+          wrong_file{"[secrets]\nstock = \"env:POSTHORN_NOT_SET\"\n",
+                     "orders.toml:9: secrets.stock: the environment variable"}}) {
+        orders.configure(free_ports + wrong);
         orders.child().send_signal(SIGHUP);
-        EXPECT_TRUE(orders.says("Reload: the old configuration stays")) << wrong;
+        EXPECT_TRUE(orders.says(said)) << wrong;
     }
-    EXPECT_TRUE(orders.says("orders.toml:8: secrets.stock: the environment variable"));
+    EXPECT_TRUE(orders.says("Reload: the old configuration stays"));
     orders.send("stock", "Reserve", R"({"item":"nail","count":3})");
     EXPECT_TRUE(stock.comes_to("SELECT count(*) FROM reserved", 1));
     orders.stop();
