@@ -48,10 +48,12 @@ TEST_F(node_wire, carries_messages_over_http_by_code) {
     sending.routes["greeter"] = greeter_node.addresses()[0];
     sending.secrets["greeter"] = {key_text};
     node caller(sending);
-    proxy<greeter> to(caller);
+    const proxy<greeter> to(caller);  // So that the start checks the way.
     caller.start();
-    to.send(greeting{"hi"});
-    EXPECT_EQ(heard.get_future().get(), "callerhi");
+    caller.send("greeter", greeting{"hi"});
+    auto arrival = heard.get_future();
+    ASSERT_EQ(arrival.wait_for(std::chrono::seconds(30)), std::future_status::ready);
+    EXPECT_EQ(arrival.get(), "callerhi");
     EXPECT_TRUE(is_sent(caller));
 }
 
