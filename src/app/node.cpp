@@ -38,10 +38,11 @@ class node::parts {
 public:
     explicit parts(const node_options& options)
         : file_(file_of(options)),
-          runtime_(value_or_throw(
-              node_runtime::open(config_of(options), {.log_sink = options.log_sink,
-                                                      .on_fail_stop = options.on_fail_stop,
-                                                      .transports = options.transports}))) {}
+          runtime_(value_or_throw(node_runtime::open(
+              config_of(options), {.log_sink = options.log_sink,
+                                   .on_fail_stop = options.on_fail_stop,
+                                   .transports = options.transports,
+                                   .make_folders = options.loaded != nullptr}))) {}
 
     void start() { value_or_throw(posthorn::start(runtime_->network(), runtime_->start()).get()); }
     void stop() { runtime_->stop_and_wait(); }

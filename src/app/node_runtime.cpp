@@ -57,8 +57,10 @@ result<> node_runtime::build() {
     if (settings_.store.inbox_url) inbox_writer_.emplace("posthorn-inbox");
     seams_.emplace(seams());
     auto options = options_of_core();
-    POSTHORN_TRY(make_folder_of(options.database.path));
-    if (options.inbox_database) POSTHORN_TRY(make_folder_of(options.inbox_database->path));
+    if (options_.make_folders) {
+        POSTHORN_TRY(make_folder_of(options.database.path));
+        if (options.inbox_database) POSTHORN_TRY(make_folder_of(options.inbox_database->path));
+    }
     auto core = node_core::open(std::move(options), *seams_);
     if (!core) return std::unexpected(std::move(core).error());
     core_ = *std::move(core);

@@ -20,6 +20,7 @@ struct runtime_options {
     /// Called when the node cannot go on safely; the process is aborted when it returns.
     std::function<void(const std::string& why)> on_fail_stop{};
     outside::transports transports{};
+    bool make_folders = false;  // Those that the databases lie in.
 };
 
 /// A node on the real clock, disk and network: what `node` and `posthorn serve` are made of.

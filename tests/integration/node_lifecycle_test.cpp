@@ -98,7 +98,7 @@ TEST_F(node_lifecycle, says_what_is_wrong_with_its_options) {
     EXPECT_THAT(refusal(with), HasSubstr("invalid_argument: log_level is one of"));
     with = options("orders");
     with.routes["inventory"] = "carrier pigeon";
-    EXPECT_THAT(refusal(with), HasSubstr("invalid_configuration: the route 'carrier pigeon'"));
+    EXPECT_THAT(refusal(with), HasSubstr("the route 'carrier pigeon' is not understood"));
 }
 
 TEST_F(node_lifecycle, refuses_times_and_numbers_below_zero) {

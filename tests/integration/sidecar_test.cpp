@@ -142,13 +142,15 @@ TEST_F(sidecars, queue_messages_for_a_worker_with_a_key) {
 TEST_F(sidecars, take_a_new_route_and_secret_over_on_sighup) {
     sidecar stock(folder_, "stock", free_ports + secret_with("orders") + stock_handlers);
     sidecar orders(folder_, "orders", free_ports);
-    orders.send("stock", "Reserve", R"({"item":"nail","count":3})");
     orders.configure(free_ports + secret_with("stock") + "[routes]\nstock = \"http://127.0.0.1:" +
                      stock.port() + "\"\n[log]\nlevel = \"warn\"\n");
     orders.child().send_signal(SIGHUP);
     EXPECT_TRUE(orders.says("log.level changed too, which needs a restart"));
     orders.send("stock", "Reserve", R"({"item":"nut","count":3})");
-    EXPECT_TRUE(stock.comes_to("SELECT count(*) FROM reserved WHERE item = 'nut'", 1));
+    EXPECT_TRUE(stock.comes_to("SELECT count(*) FROM reserved WHERE item = 'nut'", 1))
+        << orders.database().lines(
+               "SELECT payload || status || retry_count || ifnull(last_error, '')"
+               " FROM outbox_messages");
     orders.stop();
     stock.stop();
 }
