@@ -96,6 +96,7 @@ core_options node_runtime::options_of_core() {
 node_runtime::~node_runtime() { stop_and_wait(); }
 
 task<result<>> node_runtime::start() {
+    if (stopped_) co_return co_await core_->start();  // Which says that it is too late.
     if (started_) co_return result<>{};
     auto bound = doors::open(settings_, {*core_, *seams_, keys_});
     if (!bound) co_return std::unexpected(std::move(bound).error());

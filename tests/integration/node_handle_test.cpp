@@ -54,7 +54,7 @@ TEST_F(node_own_handle, is_refused_on_another_nodes_file) {
 }
 
 TEST_F(node_own_handle, is_refused_where_the_nodes_file_is_only_attached) {
-    database other{directory.file("other.db")};
+    database other{directory.file("other.db"), database::make};
     other.run("ATTACH '" + path("orders") + "' AS orders");
     other.run("BEGIN IMMEDIATE");
     EXPECT_EQ(code_of([&] { orders.send(other.handle(), "a", "B", "{}"); }),
