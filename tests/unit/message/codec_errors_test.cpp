@@ -137,6 +137,14 @@ TEST(codec_errors, refuse_what_is_wrong_in_fields_that_nobody_asked_for) {
     }
 }
 
+TEST(codec_errors, let_through_what_only_a_reader_of_the_field_could_mind) {
+    for (const auto* value : {R"({"a":1,"a":2})", "1e400", "123456789012345678901234567890"}) {
+        const auto text = std::string(R"({"sku":"a","more":)") + value + R"(,"quantity":1})";
+        EXPECT_EQ(complaint<shop::line>(text), "taken") << text;
+        EXPECT_EQ(complaint<raw_json>(value), "taken") << value;
+    }
+}
+
 TEST(codec_errors, refuse_what_is_nested_too_deep) {
     const std::string deep(100'000, '[');
     EXPECT_NE(complaint<shop::line>(R"({"sku":"a","quantity":1,"more":)" + deep), "taken");
