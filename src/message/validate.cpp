@@ -20,7 +20,8 @@ bool is_control(char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x
 
 result<> check_text(const text_field& field) {
     if (field.required && field.value.empty())
-        return fail(error_code::invalid_argument, "a message needs its {}, which is empty", field.name);
+        return fail(error_code::invalid_argument, "a message needs its {}, which is empty",
+                    field.name);
     if (field.value.size() > field.size_max)
         return fail(error_code::invalid_argument, "the {} has {} bytes; at most {} are allowed",
                     field.name, field.value.size(), field.size_max);

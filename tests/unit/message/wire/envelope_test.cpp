@@ -193,7 +193,7 @@ TEST(envelope, names_the_field_that_is_wrong_and_quotes_nothing) {
         {"messageId", R"("SECRET")", "messageId is not a UUID"},
         {"messageId", R"("00000000-0000-0000-0000-000000000000")", "the nil id"},
         {"sourceServiceId", "", "sourceServiceId is missing"},
-        {"sourceServiceId", R"("")", "a message needs a source"},
+        {"sourceServiceId", R"("")", "a message needs its source"},
         {"sourceServiceId", R"("a\nb")", "the source holds a control character"},
         {"messageType", R"("SECRET")", "messageType is none of"},
         {"messageType", "null", "messageType is null"},
