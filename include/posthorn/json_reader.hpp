@@ -42,7 +42,9 @@ public:
     /// Whether it is null; if it is not, it can still be read.
     [[nodiscard]] bool is_null();
     /// The value's own text.
-    [[nodiscard]] std::string_view raw();
+    [[nodiscard]] std::string_view raw() { return raw_within(path_.depth()); }
+    /// The same of a document inside another one: its nesting is counted for itself.
+    [[nodiscard]] std::string_view document() { return raw_within(0); }
     void skip() { static_cast<void>(raw()); }
 
     /// Calls `each(std::string_view key, json_reader& value)` for each member of an object.
@@ -73,6 +75,7 @@ private:
 
     json_reader() = default;
     static void read_document(std::string_view text, callback each);
+    std::string_view raw_within(std::size_t depth);
     void read_members(callback each);
     void read_elements(callback each);
 

@@ -252,7 +252,7 @@ bool json_reader::is_null() {
     return access::value(*this).is_null().get(is) == simdjson::SUCCESS && is;
 }
 
-std::string_view json_reader::raw() {
+std::string_view json_reader::raw_within(std::size_t depth) {
     auto& value = access::value(*this);
     ondemand::json_type type{};
     access::check(*this, value.type().get(type));
@@ -269,7 +269,7 @@ std::string_view json_reader::raw() {
         text = access::token(*this);
     }
     // The library skips without looking closely.
-    if (const auto checked = check_json(text, json_kind::any, path_.depth()); !checked)
+    if (const auto checked = check_json(text, json_kind::any, depth); !checked)
         fail(std::string("is not JSON: ") + checked.error().what());
     return text;
 }

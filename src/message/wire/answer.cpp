@@ -85,7 +85,7 @@ private:
         switch (index) {
             case field::acknowledged: read_.acknowledged = value.boolean(); return;
             case field::duplicate: read_.duplicate = value.boolean(); return;
-            case field::payload: read_.payload = trimmed(value.raw()); return;
+            case field::payload: read_.payload = trimmed(value.document()); return;
             case field::error_text:
                 read_.error = clean_utf8(value.string(), error_characters_max);
                 return;

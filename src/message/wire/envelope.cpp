@@ -88,7 +88,7 @@ private:
             case field::source: read_.source = value.string(); return;
             case field::type: read_.type = read_type(value); return;
             case field::endpoint: read_.endpoint = value.string(); return;
-            case field::payload: read_.payload = trimmed(value.raw()); return;
+            case field::payload: read_.payload = trimmed(value.document()); return;
             case field::headers: return read_headers(value);
             default: value.skip();
         }
@@ -103,7 +103,7 @@ private:
             if (name.starts_with(wire_names::ours)) return read_header(name, value);
             if (read_.headers.empty()) to.open('{');
             to.key(name);
-            read_.headers += trimmed(value.raw());
+            read_.headers += trimmed(value.document());
         });
         if (!read_.headers.empty()) to.close('}');
         std::ranges::sort(names);
