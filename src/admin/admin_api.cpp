@@ -81,7 +81,12 @@ task<http_response> endpoints::outbox_stats() {
     if (!seen->store_read)
         co_return answer_to_error(
             {error_code::store_unavailable, "the store cannot be read; see /_rf/health"});
-    co_return json_response(200, json::serialize(to_json(seen->facts.outbox, parts().time.wall())));
+    auto shown = to_json(seen->facts.outbox, parts().time.wall());
+    json::array peers;
+    for (const auto* of_database : parts().counters)
+        for (const auto& one : of_database->peers.list()) peers.push_back(to_json(one));
+    shown["peers"] = std::move(peers);
+    co_return json_response(200, json::serialize(shown));
 }
 
 task<http_response> endpoints::messages(http_request request, std::optional<outbox_status> only) {

@@ -66,6 +66,12 @@ json::object to_json(const outbox_overview& overview, wall_time now) {
     return shown;
 }
 
+json::object to_json(const peer_state& peer) {
+    return {{"destination", text(peer.destination)},
+            {"reachable", peer.reachable},
+            {"since", to_iso8601(peer.since)}};
+}
+
 json::object to_json(const message_summary& row) {
     json::object shown{{"messageId", text(row.id)},
                        {"seq", row.seq},

@@ -4,6 +4,7 @@
 
 #include "admin/health.hpp"
 #include "admin/operations.hpp"
+#include "outbox/reachability.hpp"
 
 namespace posthorn {
 
@@ -11,6 +12,7 @@ namespace posthorn {
 /// ISO-8601; no payload unless it was asked for when the message was read.
 
 [[nodiscard]] boost::json::object to_json(const outbox_overview& overview, wall_time now);
+[[nodiscard]] boost::json::object to_json(const peer_state& peer);
 [[nodiscard]] boost::json::object to_json(const message_summary& row);
 [[nodiscard]] boost::json::object to_json(const message_list& page);
 [[nodiscard]] boost::json::object to_json(const message_detail& detail, bool with_payload);

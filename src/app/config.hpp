@@ -59,6 +59,9 @@ struct config {
         std::chrono::milliseconds cleanup_interval = std::chrono::minutes{5};
     } inbox;
     struct {
+        posthorn::hmac_algorithm hmac_algorithm = posthorn::hmac_algorithm::hmac_sha256;
+    } security;
+    struct {
         std::vector<admin_key_setting> keys;
     } admin;
     struct {

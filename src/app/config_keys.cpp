@@ -59,6 +59,7 @@ constexpr std::array table{
     KEY(outbox.drain_timeout, "how long work in flight may take when the node stops"),
     KEY(inbox.retention, "how long a received message is remembered at least"),
     KEY(inbox.cleanup_interval, "how often rows past that are deleted"),
+    KEY(security.hmac_algorithm, "what requests and answers are signed with"),
     key_row{.key = "admin.keys",
             .type = "list of keys",
             .wanted = R"(a list such as [{ name = "desk", role = "operator", hash = "sha256:…" }])",

@@ -13,6 +13,7 @@ namespace {
 constexpr std::array<std::string_view, 5> level_names{"trace", "debug", "info", "warn", "error"};
 constexpr std::array<std::string_view, 2> format_names{"text", "json"};
 constexpr std::array<std::string_view, 2> synchronous_names{"full", "normal"};
+constexpr std::array<std::string_view, 1> algorithm_names{"HMAC-SHA256"};
 
 // The names stand in the order of the enumeration.
 template <class Enum, std::size_t Size>
@@ -129,6 +130,13 @@ std::optional<std::optional<host_port>> config_type<std::optional<host_port>>::r
     auto parsed = parse_host_port(*text);
     if (!parsed) return std::nullopt;
     return std::optional(*std::move(parsed));
+}
+
+std::optional<hmac_algorithm> config_type<hmac_algorithm>::read(const config_value& value) {
+    return read_name<hmac_algorithm>(value, algorithm_names);
+}
+std::string config_type<hmac_algorithm>::show(hmac_algorithm value) {
+    return std::string(algorithm_names.at(static_cast<std::size_t>(value)));
 }
 
 std::optional<sqlite::synchronous> config_type<sqlite::synchronous>::read(

@@ -108,6 +108,14 @@ struct config_type<sqlite::synchronous> {
 };
 
 template <>
+struct config_type<hmac_algorithm> {
+    static constexpr std::string_view name = "algorithm";
+    static constexpr std::string_view wanted = R"("HMAC-SHA256", the only one there is)";
+    static std::optional<hmac_algorithm> read(const config_value& value);
+    static std::string show(hmac_algorithm value);
+};
+
+template <>
 struct config_type<log_level> {
     static constexpr std::string_view name = "level";
     static constexpr std::string_view wanted =

@@ -12,6 +12,9 @@
 
 namespace posthorn {
 
+/// What requests are signed with; others may join it.
+enum class hmac_algorithm : std::uint8_t { hmac_sha256 };
+
 /// `sqlite:PATH`, the only kind there is so far. `{service}` in it stands for the service's id.
 struct database_url {
     std::string path;

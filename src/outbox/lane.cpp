@@ -98,6 +98,8 @@ task<> lane::deliver(std::vector<outbox_row> rows) {
         forget(rows);
     } else {
         if (interrupted) keep_good_news(rows, answers);
+        if (!answers.empty())
+            with_.counters.peers.note(destination_, shows_a_peer(answers), with_.clock.wall());
         record(std::move(rows), std::move(answers), took);
     }
     pump();
@@ -132,9 +134,10 @@ task<std::vector<delivery>> lane::attempt(const std::vector<outbox_row>& rows) {
                                          ask(*wire, std::move(batch)));
     if (!answers) {
         const bool late = answers.error().code() == error_code::timed_out;
-        const auto why = late ? std::string("timed out: ") + answers.error().what()
-                              : std::string(answers.error().what());
-        co_return std::vector<delivery>(rows.size(), failure(why));
+        auto missed = failure(late ? std::string("timed out: ") + answers.error().what()
+                                   : std::string(answers.error().what()));
+        missed.code = answers.error().code();
+        co_return std::vector<delivery>(rows.size(), std::move(missed));
     }
     answers->resize(rows.size(), failure("the answer left this message out"));
     co_return *std::move(answers);

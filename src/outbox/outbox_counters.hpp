@@ -4,6 +4,7 @@
 #include <cstdint>
 
 #include "base/histogram.hpp"
+#include "outbox/reachability.hpp"
 
 namespace posthorn {
 
@@ -25,6 +26,7 @@ struct outbox_counters {
     histogram send_us{duration_bounds_us};
     /// How many retries a message had needed when it was sent, buried or expired.
     histogram retries{retry_bounds};
+    reachability peers{};
 };
 
 }  // namespace posthorn

@@ -26,6 +26,7 @@ TEST(config, holds_the_documented_defaults_without_a_file) {
     const auto settings = parse_config("", "empty.toml").value();
     EXPECT_EQ(settings.service.id, "posthorn");
     EXPECT_EQ(settings.path_of(settings.store.url), "data/posthorn.db");
+    EXPECT_EQ(settings.security.hmac_algorithm, hmac_algorithm::hmac_sha256);
     EXPECT_EQ(to_string(settings.listen.http.value()), "127.0.0.1:7400");
     EXPECT_EQ(to_string(settings.listen.admin.value()), "127.0.0.1:7401");
     EXPECT_EQ(settings.log.level, log_level::info);
@@ -63,6 +64,8 @@ drain_timeout = "0s"
 [inbox]
 retention = "72h"
 cleanup_interval = "1m"
+[security]
+hmac_algorithm = "HMAC-SHA256"
 [limits]
 body = "2MiB"
 headers = 4096
