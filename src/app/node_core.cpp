@@ -88,8 +88,6 @@ result<> node_core::declare_use(detail::service_use use) {
 }
 
 task<result<>> node_core::start() {
-    if (stopped_)
-        co_return fail(error_code::closed, "the node was stopped; make a new one to start again");
     if (started_) co_return result<>{};
     POSTHORN_CO_TRY(handlers_.complete());
     POSTHORN_CO_TRY(check_uses(
@@ -123,7 +121,6 @@ void node_core::wake() {
 }
 
 task<> node_core::stop() {
-    stopped_ = true;
     if (started_) co_await seams_.hub.leave(options_.sending.source);
     replies_->close();
     database_->stop();

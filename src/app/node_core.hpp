@@ -97,7 +97,6 @@ private:
     std::unique_ptr<class inbox> inbox_;
     task_group services_;
     bool started_ = false;
-    bool stopped_ = false;
 };
 
 }  // namespace posthorn
