@@ -22,6 +22,13 @@ delivery failed(const error& why) {
     return {.what = outcome::transient, .error = fmt::format("{}: {}", why.name(), why.what())};
 }
 
+/// Nobody answered, which the code tells from an answer that is of no use.
+delivery unheard(const error& why) {
+    auto what = failed(why);
+    what.code = why.code();
+    return what;
+}
+
 delivery without_secret(const error& why) {
     return {.what = outcome::undeliverable,
             .error = fmt::format("{}: {}", why.name(), why.what()),
@@ -216,7 +223,7 @@ task<wire_transport::believed> wire_transport::exchange(wire_request request) {
     request.signature = *std::move(made);
 
     auto reply = co_await channel_->exchange(std::move(request));
-    if (!reply) co_return believed{.failure = failed(reply.error()), .broken = true};
+    if (!reply) co_return believed{.failure = unheard(reply.error()), .broken = true};
     believed got{.reply = *std::move(reply)};
     if (got.reply.status < 100 || got.reply.status > 599) {  // Zero would be taken for a request.
         got.distrust = error(error_code::bad_signature, "its status is none");
