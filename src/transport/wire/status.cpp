@@ -10,6 +10,8 @@
 namespace posthorn {
 namespace {
 
+// Somebody without a key may ask for patience, as a proxy does, but not hold messages up for long.
+constexpr std::chrono::milliseconds stranger_pause_max = std::chrono::minutes{1};
 constexpr std::size_t quoted_characters_max = 300;
 
 std::uint16_t status_of_refusal(std::optional<error_code> code) {
@@ -110,7 +112,7 @@ delivery from_unsigned(const wire_reply& reply, const error& why) {
             fmt::format("; it says, unsigned: {}", clean_utf8(said->error, quoted_characters_max));
     if (reply.retry_after && (reply.status == 429 || reply.status == 503)) {
         what.what = outcome::throttled;
-        what.retry_after = heeded(*reply.retry_after);
+        what.retry_after = std::min(heeded(*reply.retry_after), stranger_pause_max);
     }
     return what;
 }
