@@ -14,15 +14,22 @@ std::unexpected<error> wrong_sql(std::string_view endpoint, const handler_settin
                 why.what());
 }
 
+async_handler make_web_handler(const handler_setting& setting, const handler_parts& with) {
+    const auto tell = [&log = with.log](const message& received, const error& why) {
+        log.warn(
+            "Handler of {Endpoint} not reached for {MessageId}: {Error}",
+            {{"Endpoint", received.endpoint}, {"MessageId", received.id}, {"Error", why.what()}});
+    };
+    return make_http_handler({.url = setting.text, .lease = setting.lease, .tell_failure = tell},
+                             with.caller);
+}
+
 result<handler> make_handler(const std::string& endpoint, const handler_setting& setting,
                              const handler_parts& with) {
     handler made{.run = transactional_handler{}, .limit = setting.limit, .lease = setting.lease};
     switch (setting.what) {
         case handler_setting::kind::queue: made.run = make_queue_handler(with.time); return made;
-        case handler_setting::kind::http:
-            made.run =
-                make_http_handler({.url = setting.text, .lease = setting.lease}, with.caller);
-            return made;
+        case handler_setting::kind::http: made.run = make_web_handler(setting, with); return made;
         case handler_setting::kind::sql: break;
     }
     auto script = parse_sql_script(setting.text);

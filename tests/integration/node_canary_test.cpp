@@ -10,6 +10,8 @@
 #include "app/node_core.hpp"
 #include "base/base64.hpp"
 #include "base/io_threads.hpp"
+#include "inbox/configured/http_handler.hpp"
+#include "inbox/configured/sql_handler.hpp"
 #include "support/eventually.hpp"
 #include "support/order_contract.hpp"
 #include "support/temporary_directory.hpp"
@@ -172,7 +174,11 @@ private:
                                                  writer, readers_, workers_, log_, hub_}));
     }
 
-    static void add_handlers(handlers& into) {
+    static task<result<http_response>> complain(web_call call) {
+        co_return http_response{.status = 422, .headers = {}, .body = "not known: " + call.body};
+    }
+
+    void add_handlers(handlers& into) {
         const auto add = [&](std::string endpoint, transactional_handler run) {
             value_or_throw(into.add(std::move(endpoint), {.run = std::move(run)}));
         };
@@ -191,6 +197,10 @@ private:
             c.execute("INSERT INTO once VALUES (?)", m.payload);
             return {};
         });
+        add("Sql",
+            make_sql_handler(parse_sql_script("SELECT json_extract('{}', :sku)").value(), clock_));
+        value_or_throw(
+            into.add("Web", {.run = make_http_handler({.url = "http://local"}, &complain)}));
     }
 
     test::temporary_directory folder_;
@@ -240,6 +250,8 @@ TEST(canary, no_payload_or_secret_is_in_a_log_a_metric_an_error_or_an_answer) {
     send("billing", "Bury", "status = 'Dead'");
     send("billing", "Decode", "status = 'Dead'");
     send("billing", "Break", "status = 'Dead'");
+    send("billing", "Sql", "status = 'Dead' AND last_error LIKE '%JSON path%'");
+    send("billing", "Web", "status = 'Dead' AND last_error LIKE '%answered 422 with%'");
     send("billing", "NoSuchHandler", "last_error LIKE 'no_handler%'");
     send("nowhere", "Take", "last_error LIKE 'no route%'");
     send("absent", "Take", "last_error IS NOT NULL");

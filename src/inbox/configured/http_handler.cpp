@@ -6,8 +6,6 @@
 #include <posthorn/json_reader.hpp>
 #include <posthorn/permanent.hpp>
 
-#include "base/utf8.hpp"
-
 namespace posthorn {
 namespace {
 
@@ -64,11 +62,12 @@ web_call call_for(const message& received, const http_handler_options& options) 
     return call;
 }
 
-result<std::string> response_of_call(http_response answer, std::string_view url) {
+// What went wrong travels to the sender and into both sides' logs. So it quotes nothing of the
+// body, which often repeats what was posted, and does not say where the web service is.
+result<std::string> response_of_call(http_response answer) {
     if (answer.status >= 200 && answer.status < 300) return std::move(answer.body);
-    constexpr std::size_t quoted_max = 500;
-    const auto why =
-        fmt::format("{} answered {}: {}", url, answer.status, clean_utf8(answer.body, quoted_max));
+    const auto why = fmt::format("the handler answered {} with {} byte{}", answer.status,
+                                 answer.body.size(), answer.body.size() == 1 ? "" : "s");
     if (!may_pass(answer.status)) throw permanent(why);
     return fail(error_code::unreachable, "{}", why);
 }
@@ -77,10 +76,11 @@ async_handler make_http_handler(http_handler_options options, web_caller caller)
     return [options = std::move(options),
             caller = std::move(caller)](message received) -> task<result<std::string>> {
         // Copied, since a reload may drop the handler while it is at work.
-        const auto url = options.url;
+        const auto told = options.tell_failure;
         auto answer = co_await caller(call_for(received, options));
-        if (!answer) co_return std::unexpected(std::move(answer).error());
-        co_return response_of_call(*std::move(answer), url);
+        if (answer) co_return response_of_call(*std::move(answer));
+        if (told) told(received, answer.error());
+        co_return fail(answer.error().code(), "the handler's web service gave no answer");
     };
 }
 

@@ -23,6 +23,8 @@ using web_caller = std::function<task<result<http_response>>(web_call)>;
 struct http_handler_options {
     std::string url;
     std::chrono::milliseconds lease = std::chrono::seconds{60};
+    /// Told why there was no answer, with addresses that only this side is to see.
+    std::function<void(const message&, const error&)> tell_failure{};
 };
 
 /// A handler that posts the payload to a service beside us: at least once, with the message's id as
@@ -34,7 +36,7 @@ struct http_handler_options {
 
 /// What is posted for a message. Pure.
 [[nodiscard]] web_call call_for(const message& received, const http_handler_options& options);
-/// The response, or an error to be tried again; throws `permanent`.
-[[nodiscard]] result<std::string> response_of_call(http_response answer, std::string_view url);
+/// The response, or an error to be tried again; throws `permanent`. Neither quotes the answer.
+[[nodiscard]] result<std::string> response_of_call(http_response answer);
 
 }  // namespace posthorn

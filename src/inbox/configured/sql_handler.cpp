@@ -7,6 +7,7 @@
 #include <posthorn/permanent.hpp>
 
 #include "inbox/configured/message_values.hpp"
+#include "inbox/configured/redact.hpp"
 
 namespace posthorn {
 namespace {
@@ -54,7 +55,12 @@ transactional_handler make_sql_handler(std::vector<sql_statement> script, const 
             const auto take = [&](const sql_row& row) {
                 if (response.empty()) response = object_of(row);
             };
-            with.query(statement.sql, take, std::span<const sql_param>(given));
+            try {
+                with.query(statement.sql, take, std::span<const sql_param>(given));
+            } catch (const error& why) {
+                // The text travels to the sender and into logs; the database may quote values.
+                throw error(why.code(), redact(why.what(), given, statement.sql));
+            }
         }
         return response;
     };

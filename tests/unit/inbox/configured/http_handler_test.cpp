@@ -11,12 +11,18 @@ namespace {
 
 using namespace std::chrono_literals;
 using testing::HasSubstr;
+using testing::Not;
 
 class http_handler_call : public inbox_fixture {
 protected:
     http_handler_call() {
         handle("Charge",
-               {.run = make_http_handler({.url = "http://local/charge", .lease = 9s},
+               {.run = make_http_handler({.url = "http://local/charge",
+                                          .lease = 9s,
+                                          .tell_failure =
+                                              [this](const message&, const error& why) {
+                                                  failures_.emplace_back(why.what());
+                                              }},
                                          [this](web_call call) { return answer(call); })});
     }
     task<result<http_response>> answer(web_call call) {
@@ -25,6 +31,7 @@ protected:
     }
 
     std::vector<web_call> calls_;
+    std::vector<std::string> failures_;
     result<http_response> answer_ = http_response{.status = 200, .headers = {}, .body = "done"};
 };
 
@@ -65,7 +72,7 @@ TEST_F(http_handler_call, tells_for_good_from_for_now_by_the_status) {
             .status = static_cast<std::uint16_t>(status), .headers = {}, .body = "no"};
         const auto given = receive(from_orders("Charge", "{}"));
         EXPECT_EQ(given.what, outcome::permanent) << status;
-        EXPECT_THAT(given.error, HasSubstr(fmt::format("answered {}: no", status)));
+        EXPECT_EQ(given.error, fmt::format("the handler answered {} with 2 bytes", status));
     }
     for (const int status : {301, 304, 401, 408, 425, 429, 500, 503, 599}) {
         answer_ =
@@ -74,6 +81,23 @@ TEST_F(http_handler_call, tells_for_good_from_for_now_by_the_status) {
     }
     answer_ = fail(error_code::unreachable, "refused");
     EXPECT_EQ(receive(from_orders("Charge", "{}")).what, outcome::transient);
+}
+
+TEST_F(http_handler_call, tells_the_sender_neither_what_was_answered_nor_where) {
+    const std::string body = R"({"detail":"card canary-41 is not known"})";
+    for (const int status : {422, 500}) {
+        answer_ = http_response{
+            .status = static_cast<std::uint16_t>(status), .headers = {}, .body = body};
+        const auto error = receive(from_orders("Charge", "{}")).error;
+        EXPECT_THAT(error, HasSubstr(fmt::format("answered {} with 40 bytes", status)));
+        EXPECT_THAT(error, Not(HasSubstr("canary")));
+        EXPECT_THAT(error, Not(HasSubstr("local")));
+    }
+    answer_ = fail(error_code::unreachable, "http://local cannot be reached: refused");
+    const auto error = receive(from_orders("Charge", "{}")).error;
+    EXPECT_THAT(error, HasSubstr("no answer"));
+    EXPECT_THAT(error, Not(HasSubstr("local")));
+    EXPECT_EQ(failures_, std::vector<std::string>{"http://local cannot be reached: refused"});
 }
 
 }  // namespace

@@ -96,6 +96,24 @@ TEST_F(sql_handler, rolls_back_and_is_tried_again_when_a_statement_fails) {
     EXPECT_EQ(effects(), 0);
 }
 
+TEST_F(sql_handler, says_what_failed_without_the_values_that_the_database_quotes) {
+    handle_sql("Path", "SELECT json_extract('{}', :path)");
+    handle_sql("Deep", "SELECT json_extract('{}', json_extract(:_payload, '$.a.b'))");
+    handle_sql("Once", "INSERT INTO effects VALUES (:a); INSERT INTO effects VALUES (:a)");
+    for (const std::string path : {"canary one", "$.x[canary", "$[canary", "it's canary"}) {
+        const auto error =
+            receive(from_orders("Path", fmt::format(R"({{"path":"{}"}})", path))).error;
+        EXPECT_THAT(error, HasSubstr("JSON path")) << path;
+        EXPECT_THAT(error, HasSubstr("…")) << path;
+        EXPECT_THAT(error, testing::Not(HasSubstr("canary"))) << path;
+    }
+    const auto deep = receive(from_orders("Deep", R"({"a":{"b":"can\u0061ry"}})")).error;
+    EXPECT_THAT(deep, HasSubstr("JSON path"));
+    EXPECT_THAT(deep, testing::Not(HasSubstr("canary")));
+    EXPECT_THAT(receive(from_orders("Once", R"({"a":"effects"})")).error,
+                HasSubstr("UNIQUE constraint failed: "));
+}
+
 TEST_F(sql_handler, cannot_touch_the_transaction_it_is_in) {
     handle_sql("Commit", "COMMIT");
     EXPECT_EQ(receive(from_orders("Commit", "{}")).what, outcome::transient);
