@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "message/trace.hpp"
+
 namespace posthorn {
 namespace {
 
@@ -40,6 +42,8 @@ result<message> message_maker::make(send_request asked) const {
         made.causation_id = asked.cause->id;
         if (made.correlation_id.empty()) made.correlation_id = asked.cause->correlation_id;
         if (made.tenant.empty()) made.tenant = asked.cause->tenant;
+        made.headers = carry_trace(std::move(made.headers), asked.cause->headers,
+                                   defaults_.limits.headers_size_max);
     }
     POSTHORN_TRY(validate(made, defaults_.limits));
     if (made.deliver_at && *made.deliver_at >= made.expires_at)

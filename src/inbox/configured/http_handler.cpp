@@ -3,29 +3,12 @@
 #include <utility>
 
 #include <posthorn/error.hpp>
-#include <posthorn/json_reader.hpp>
 #include <posthorn/permanent.hpp>
+
+#include "message/trace.hpp"
 
 namespace posthorn {
 namespace {
-
-/// A field of the message's headers, if it has it as text.
-std::string header_of(const message& received, std::string_view wanted) {
-    std::string value;
-    if (received.headers.empty()) return value;
-    try {
-        json_reader::read(received.headers, [&](json_reader& document) {
-            document.members([&](std::string_view name, json_reader& field) {
-                const auto raw = field.raw();
-                if (name == wanted && raw.starts_with('"'))
-                    json_reader::read(raw, [&](json_reader& text) { value = text.string(); });
-            });
-        });
-    } catch (const error&) {
-        value.clear();  // No JSON of ours: then there is no such header.
-    }
-    return value;
-}
 
 /// Free text must not end the header that it stands in.
 std::string header_safe(std::string_view text) {
@@ -57,8 +40,9 @@ web_call call_for(const message& received, const http_handler_options& options) 
     };
     add_if_any("rf-correlation-id", received.correlation_id);
     add_if_any("rf-tenant", received.tenant);
-    add_if_any("traceparent", header_of(received, "traceparent"));
-    add_if_any("tracestate", header_of(received, "tracestate"));
+    const auto trace = trace_of(received.headers);
+    add_if_any("traceparent", trace.parent);
+    add_if_any("tracestate", trace.state);
     return call;
 }
 

@@ -1,7 +1,6 @@
 #pragma once
 
 #include <optional>
-#include <string>
 #include <string_view>
 
 #include <posthorn/uuid.hpp>
@@ -11,8 +10,5 @@ namespace posthorn {
 /// The first id that a body which nobody vouches for seems to give, for the log alone. Looks at the
 /// first bytes only and parses nothing but the id.
 [[nodiscard]] std::optional<uuid> peek_message_id(std::string_view body) noexcept;
-
-/// The W3C `traceparent` among the application's headers, if it is one; empty if not.
-[[nodiscard]] std::string traceparent_of(std::string_view headers);
 
 }  // namespace posthorn

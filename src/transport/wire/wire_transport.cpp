@@ -7,9 +7,9 @@
 #include <fmt/format.h>
 
 #include "base/assert.hpp"
+#include "message/trace.hpp"
 #include "message/wire/answer.hpp"
 #include "message/wire/envelope.hpp"
-#include "transport/wire/peek.hpp"
 #include "transport/wire/status.hpp"
 
 namespace posthorn {
@@ -137,7 +137,7 @@ wire_transport::parcel wire_transport::pack(const message_batch& batch, std::siz
 
 task<bool> wire_transport::send_one(const message& what, std::string body, answers& to) {
     auto got = co_await exchange({.path = std::string(receive_path),
-                                  .traceparent = traceparent_of(what.headers),
+                                  .traceparent = trace_of(what.headers).parent,
                                   .body = std::move(body)});
     if (got.failure) {
         to.push_back(*std::move(got.failure));

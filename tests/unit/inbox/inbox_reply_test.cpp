@@ -57,6 +57,39 @@ TEST_F(replying_inbox, sends_nothing_back_where_nothing_was_asked_or_said) {
     EXPECT_EQ(outbox_rows(), 0);
 }
 
+TEST_F(replying_inbox, carries_the_trace_on_in_the_response_and_in_what_the_handler_sends) {
+    std::string seen;
+    const std::string trace =
+        R"("traceparent":"00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01")";
+    const std::string own =
+        R"({"traceparent":"00-4bf92f3577b34da6a3ce929d0e0e4736-b7ad6b7169203331-01"})";
+    handle("Charge", {.run = transactional_handler([&](context& c, const message& m) {
+                          seen = m.headers;
+                          c.send("stock", "Next", "{}", {.headers = R"({"a":1})"});
+                          c.send("stock", "Own", "{}", {.headers = own});
+                          return "{}";
+                      })});
+    auto one = command();
+    one.headers = "{" + trace + R"(,"tracestate":"v=1","private":true})";
+    EXPECT_EQ(receive(one).what, outcome::delivered);
+    EXPECT_EQ(seen, one.headers);
+    const auto with_headers = [&](const std::string& endpoint, const std::string& headers) {
+        return number("SELECT count(*) FROM outbox_messages WHERE endpoint = '" + endpoint +
+                      "' AND headers = '" + headers + "'");
+    };
+    EXPECT_EQ(with_headers("Charge", "{" + trace + R"(,"tracestate":"v=1"})"), 1);
+    EXPECT_EQ(with_headers("Next", R"({"a":1,)" + trace + R"(,"tracestate":"v=1"})"), 1);
+    EXPECT_EQ(with_headers("Own", own), 1);
+}
+
+TEST_F(replying_inbox, carries_no_trace_on_that_is_not_well_formed) {
+    handle_by_writing("Charge", "{}");
+    auto one = command();
+    one.headers = R"({"traceparent":"00-t"})";
+    EXPECT_EQ(receive(one).what, outcome::delivered);
+    EXPECT_EQ(number("SELECT count(*) FROM outbox_messages WHERE coalesce(headers, '') = ''"), 1);
+}
+
 TEST_F(replying_inbox, takes_the_response_back_when_the_handler_fails) {
     handle("Charge", {.run = transactional_handler([](context&, const message&) -> std::string {
                           throw std::runtime_error("not now");

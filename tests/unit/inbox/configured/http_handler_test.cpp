@@ -13,6 +13,8 @@ using namespace std::chrono_literals;
 using testing::HasSubstr;
 using testing::Not;
 
+const std::string trace = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01";
+
 class http_handler_call : public inbox_fixture {
 protected:
     http_handler_call() {
@@ -38,7 +40,7 @@ protected:
 TEST_F(http_handler_call, posts_the_payload_with_the_id_as_its_key) {
     auto one = from_orders("Charge", R"({"a":1})");
     one.correlation_id = "c\r\nX: y";
-    one.headers = R"({"traceparent":"00-t","other":7})";
+    one.headers = R"({"traceparent":")" + trace + R"(","tracestate":"a=1","other":7})";
     const auto given = receive(one);
     EXPECT_EQ(given.what, outcome::delivered);
     EXPECT_EQ(given.payload, "done");
@@ -53,8 +55,17 @@ TEST_F(http_handler_call, posts_the_payload_with_the_id_as_its_key) {
     EXPECT_EQ(call.headers.find("rf-endpoint"), "Charge");
     EXPECT_EQ(call.headers.find("rf-correlation-id"), "c  X: y");
     EXPECT_EQ(call.headers.find("content-type"), "application/json");
-    EXPECT_EQ(call.headers.find("traceparent"), "00-t");
-    EXPECT_FALSE(call.headers.find("tracestate").has_value());
+    EXPECT_EQ(call.headers.find("traceparent"), trace);
+    EXPECT_EQ(call.headers.find("tracestate"), "a=1");
+}
+
+TEST_F(http_handler_call, passes_no_trace_on_that_is_not_well_formed) {
+    auto one = from_orders("Charge", "{}");
+    one.headers = R"({"traceparent":"00-t","tracestate":"a=1"})";
+    EXPECT_EQ(receive(one).what, outcome::delivered);
+    ASSERT_EQ(calls_.size(), 1U);
+    EXPECT_FALSE(calls_[0].headers.find("traceparent").has_value());
+    EXPECT_FALSE(calls_[0].headers.find("tracestate").has_value());
 }
 
 TEST_F(http_handler_call, is_not_repeated_once_it_was_answered) {
