@@ -100,7 +100,7 @@ TEST_F(sql_handler, says_what_failed_without_the_values_that_the_database_quotes
     handle_sql("Path", "SELECT json_extract('{}', :path)");
     handle_sql("Deep", "SELECT json_extract('{}', json_extract(:_payload, '$.a.b'))");
     handle_sql("Once", "INSERT INTO effects VALUES (:a); INSERT INTO effects VALUES (:a)");
-    for (const std::string path : {"canary one", "$.x[canary", "$[canary", "it's canary"}) {
+    for (const std::string path : {"canary one", "$[canary", "it's canary"}) {
         const auto error =
             receive(from_orders("Path", fmt::format(R"({{"path":"{}"}})", path))).error;
         EXPECT_THAT(error, HasSubstr("JSON path")) << path;
