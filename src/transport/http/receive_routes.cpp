@@ -1,11 +1,17 @@
 #include "transport/http/receive_routes.hpp"
 
+#include <fmt/format.h>
+
 #include "transport/http/wire_headers.hpp"
 
 namespace posthorn {
 namespace {
 
 task<http_response> receive(wire_server& to, http_request request) {
+    if (const auto twice = find_repeated(request.headers); !twice.empty())
+        co_return error_response(
+            400, "malformed_request",
+            fmt::format("the header {} is there twice; send it once", twice.substr(0, 64)));
     co_return write_wire_reply(co_await to.answer(read_wire_request(std::move(request))));
 }
 

@@ -4,6 +4,8 @@
 #include <array>
 #include <charconv>
 #include <cstdint>
+#include <utility>
+#include <vector>
 
 namespace posthorn {
 namespace {
@@ -36,6 +38,19 @@ signature_headers read_signature(const http_headers& headers) {
     for (const auto& each : signature_fields)
         signature.*each.value = read_header(headers, each.name);
     return signature;
+}
+
+std::string find_repeated(const http_headers& headers) {
+    std::vector<std::string> seen;
+    for (const auto& [written, value] : headers) {
+        std::string name(written);
+        for (char& each : name)
+            if (each >= 'A' && each <= 'Z') each = static_cast<char>(each - 'A' + 'a');
+        if (!name.starts_with("rf-") && name != "content-type") continue;
+        if (std::ranges::find(seen, name) != seen.end()) return name;
+        seen.push_back(std::move(name));
+    }
+    return {};
 }
 
 void write_signature(http_headers& headers, const signature_headers& signature) {

@@ -15,6 +15,9 @@ namespace posthorn {
 /// Leaves out what is empty.
 void write_signature(http_headers& headers, const signature_headers& signature);
 [[nodiscard]] std::string read_header(const http_headers& headers, std::string_view name);
+/// The first of the wire's own headers that is there twice, so that it is not clear which one
+/// counts. In lower case; empty if there is none.
+[[nodiscard]] std::string find_repeated(const http_headers& headers);
 
 /// `Retry-After` in seconds. Nothing for a date, nor for what is no number.
 [[nodiscard]] std::optional<std::chrono::milliseconds> parse_retry_after(std::string_view text);

@@ -96,6 +96,23 @@ TEST_F(receive_routes, refuse_what_is_not_signed) {
     EXPECT_TRUE(there_.to.seen.empty());
 }
 
+TEST_F(receive_routes, refuse_a_request_with_a_header_of_the_wire_twice) {
+    const auto port = listen_for_messages();
+    for (const std::string twice :
+         {"rf-source: a\r\nRF-Source: a", "rf-new: 1\r\nrf-new: 2",
+          "Content-Type: application/json\r\ncontent-type: application/json"}) {
+        const auto reply = test::ask(port, "POST /_rf/receive HTTP/1.1\r\nHost: x\r\n" + twice +
+                                               "\r\nContent-Length: 2\r\n\r\n{}");
+        EXPECT_EQ(reply.status, 400) << twice;
+        EXPECT_THAT(reply.body, HasSubstr("malformed_request")) << twice;
+    }
+    const auto others = test::ask(port,
+                                  "POST /_rf/receive HTTP/1.1\r\nHost: x\r\nVia: a\r\nVia: b\r\n"
+                                  "Content-Length: 2\r\n\r\n{}");
+    EXPECT_EQ(others.status, 401);
+    EXPECT_TRUE(there_.to.seen.empty());
+}
+
 TEST_F(receive_routes, are_for_post_alone) {
     const auto reply =
         test::ask(listen_for_messages(), "GET /_rf/receive-batch HTTP/1.1\r\nHost: x\r\n\r\n");
