@@ -29,14 +29,14 @@ TEST_F(admin_api, tells_the_statistics_of_the_outbox) {
 }
 
 TEST_F(admin_api, tells_which_peers_answer_and_since_when) {
-    counters.peers.note("stock", true, loop.clock().wall());
-    counters.peers.note("billing", false, loop.clock().wall());
+    counters.peers.note("stock", true, loop.time().wall());
+    counters.peers.note("billing", false, loop.time().wall());
     const auto peers = get_json("/_rf/outbox/stats").at("peers").as_array();
     ASSERT_EQ(peers.size(), 2U);
     EXPECT_EQ(peers.at(0).at("destination").as_string(), "billing");
     EXPECT_FALSE(peers.at(0).at("reachable").as_bool());
     EXPECT_TRUE(peers.at(1).at("reachable").as_bool());
-    EXPECT_EQ(peers.at(1).at("since").as_string(), to_iso8601(loop.clock().wall()));
+    EXPECT_EQ(peers.at(1).at("since").as_string(), to_iso8601(loop.time().wall()));
 }
 
 TEST_F(admin_api, lists_the_failed_in_pages) {
