@@ -67,6 +67,11 @@ struct config {
     struct {
         byte_size body{(std::size_t{1024} + 64) * 1024};
         byte_size headers{std::size_t{16} * 1024};
+        byte_size payload{std::size_t{1} << 20};
+        byte_size message_headers{std::size_t{16} << 10};
+        std::int64_t name = 255;
+        std::int64_t text = 1024;
+        std::int64_t depth = 64;
         std::int64_t messages_in_batch = 1000;
         std::int64_t connections = 1024;
         std::int64_t requests_at_work = 256;

@@ -1,6 +1,7 @@
 #include <array>
 
 #include "app/config_table.hpp"
+#include "message/json_check.hpp"
 
 namespace posthorn {
 namespace {
@@ -61,6 +62,9 @@ void check_numbers(const config& settings, findings& found) {
     const auto& limits = settings.limits;
     found.within("outbox.max_retries", settings.outbox.max_retries, -1, 1'000'000);
     found.within("outbox.batch_size", settings.outbox.batch_size, 1, 10'000);
+    found.within("limits.name", limits.name, 1, 4096);
+    found.within("limits.text", limits.text, 1, 65'536);
+    found.within("limits.depth", limits.depth, 1, static_cast<std::int64_t>(json_depth_max));
     found.within("limits.messages_in_batch", limits.messages_in_batch, 1, 100'000);
     found.within("limits.connections", limits.connections, 1, 1'000'000);
     found.within("limits.requests_at_work", limits.requests_at_work, 1, 1'000'000);
@@ -69,6 +73,8 @@ void check_numbers(const config& settings, findings& found) {
     };
     size("limits.body", limits.body);
     size("limits.headers", limits.headers);
+    size("limits.payload", limits.payload);
+    size("limits.message_headers", limits.message_headers);
     size("limits.answer", limits.answer);
 }
 

@@ -25,10 +25,12 @@ core_options core_settings(const config& settings) {
                      .service = settings.service.id,
                      .sync = settings.store.synchronous,
                      .shared = settings.store.shared,
+                     .limits = message_limits_of(settings),
                      .migrations = {queue_tables(), admin_tables()}},
         .sending = {.source = settings.service.id,
                     .expires_in = out.message_ttl,
-                    .max_retries = static_cast<std::int32_t>(out.max_retries)},
+                    .max_retries = static_cast<std::int32_t>(out.max_retries),
+                    .limits = message_limits_of(settings)},
         .retries = retry_policy(exponential_backoff{.base = out.retry_delay_base,
                                                     .max = out.retry_delay_max,
                                                     .jitter_max = out.jitter_max}),
@@ -40,6 +42,7 @@ core_options core_settings(const config& settings) {
     core.outbox.drain_time = out.drain_timeout;
     core.retention.sent = out.sent_retention;
     core.inbox.intake.horizon.retention = settings.inbox.retention;
+    core.inbox.intake.response_size_max = settings.limits.payload.bytes;
     core.inbox.purge.interval = settings.inbox.cleanup_interval;
     if (settings.store.inbox_url) {
         core.inbox_database = core.database;
@@ -69,10 +72,20 @@ http_limits limits_of(const config& settings) {
             .idle_timeout = limits.idle_timeout};
 }
 
+message_limits message_limits_of(const config& settings) {
+    const auto& limits = settings.limits;
+    return {.payload_size_max = limits.payload.bytes,
+            .headers_size_max = limits.message_headers.bytes,
+            .name_size_max = static_cast<std::size_t>(limits.name),
+            .text_size_max = static_cast<std::size_t>(limits.text),
+            .depth_max = static_cast<std::size_t>(limits.depth)};
+}
+
 wire_server_options wire_options_of(const config& settings) {
     return {.service = settings.service.id,
             .messages_max = static_cast<std::size_t>(settings.limits.messages_in_batch),
-            .requests_at_work_max = static_cast<std::size_t>(settings.limits.requests_at_work)};
+            .requests_at_work_max = static_cast<std::size_t>(settings.limits.requests_at_work),
+            .limits = message_limits_of(settings)};
 }
 
 std::vector<admin_key> admin_keys_of(const config& settings) {

@@ -15,6 +15,7 @@ namespace posthorn {
 [[nodiscard]] core_routes routes_of(const config& settings);
 [[nodiscard]] std::optional<core_route> default_route_of(const config& settings);
 [[nodiscard]] http_limits limits_of(const config& settings);
+[[nodiscard]] message_limits message_limits_of(const config& settings);
 [[nodiscard]] wire_server_options wire_options_of(const config& settings);
 [[nodiscard]] std::vector<admin_key> admin_keys_of(const config& settings);
 

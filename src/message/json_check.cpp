@@ -43,19 +43,22 @@ std::size_t skip_spaces(std::string_view text, std::size_t from) {
 
 }  // namespace
 
-result<> check_json(std::string_view text, json_kind kind, std::size_t depth) {
+result<> check_json(std::string_view text, json_kind kind, json_nesting nesting) {
     const auto start = skip_spaces(text, 0);
     if (start == text.size()) return fail(error_code::invalid_payload, "there is no JSON in it");
     if (kind == json_kind::object && text[start] != '{')
         return fail(error_code::invalid_payload, "it is not a JSON object");
 
     json::parse_options options;
-    options.max_depth = json_depth_max - std::min(depth, json_depth_max);
+    options.max_depth = nesting.depth_max - std::min(nesting.inside, nesting.depth_max);
     json::basic_parser<ignore_all> parser(options);
     json::error_code why;
     auto end = parser.write_some(false, text.data(), text.size(), why);
     if (!why) end = skip_spaces(text, end);
     if (!why && end != text.size()) why = json::error::extra_data;
+    if (why == json::error::too_deep)
+        return fail(error_code::invalid_payload,
+                    "it is nested deeper than {} levels (limits.depth)", nesting.depth_max);
     if (why)
         return fail(error_code::invalid_payload, "it is not JSON from byte {} on: {}", end,
                     why.message());

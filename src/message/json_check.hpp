@@ -11,10 +11,16 @@ enum class json_kind : unsigned char { any, object };
 
 inline constexpr std::size_t json_depth_max = 64;
 
-/// Whether text is one JSON value in UTF-8, nested no deeper than `json_depth_max` together with
-/// the levels it is inside of already; keeps nothing of it. Otherwise
-/// `error_code::invalid_payload`, which says where it stops being JSON but quotes none of it.
+/// How deep JSON may be nested.
+struct json_nesting {
+    std::size_t inside = 0;                  // The levels that the text is inside of already.
+    std::size_t depth_max = json_depth_max;  // With these.
+};
+
+/// Whether text is one JSON value in UTF-8, nested no deeper than allowed; keeps nothing of it.
+/// Otherwise `error_code::invalid_payload`, which says where it stops being JSON but quotes none of
+/// it.
 [[nodiscard]] result<> check_json(std::string_view text, json_kind kind = json_kind::any,
-                                  std::size_t depth = 0);
+                                  json_nesting nesting = {});
 
 }  // namespace posthorn

@@ -269,8 +269,10 @@ std::string_view json_reader::raw_within(std::size_t depth) {
         text = access::token(*this);
     }
     // The library skips without looking closely.
-    if (const auto checked = check_json(text, json_kind::any, depth); !checked)
-        fail(std::string("is not JSON: ") + checked.error().what());
+    if (const auto checked = check_json(text, json_kind::any, {.inside = depth}); !checked) {
+        const std::string_view why = checked.error().what();
+        fail(why.substr(why.starts_with("it ") ? 3 : 0));
+    }
     return text;
 }
 

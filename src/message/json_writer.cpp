@@ -72,7 +72,8 @@ void json_writer::real(double value) {
 }
 
 void json_writer::raw(std::string_view value) {
-    if (const auto checked = check_json(value, json_kind::any, path_->depth()); !checked)
+    if (const auto checked = check_json(value, json_kind::any, {.inside = path_->depth()});
+        !checked)
         fail(std::string("is not JSON: ") + checked.error().what());
     out_ += value;
 }

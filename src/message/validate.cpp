@@ -13,6 +13,7 @@ struct text_field {
     std::string_view name;
     std::string_view value;
     std::size_t size_max = 0;
+    std::string_view key;
     bool required = false;
 };
 
@@ -23,8 +24,9 @@ result<> check_text(const text_field& field) {
         return fail(error_code::invalid_argument, "a message needs its {}, which is empty",
                     field.name);
     if (field.value.size() > field.size_max)
-        return fail(error_code::invalid_argument, "the {} has {} bytes; at most {} are allowed",
-                    field.name, field.value.size(), field.size_max);
+        return fail(error_code::invalid_argument,
+                    "the {} has {} bytes; at most {} are allowed ({})", field.name,
+                    field.value.size(), field.size_max, field.key);
     // These travel in headers and in log lines, where a line end could start another one.
     if (std::ranges::any_of(field.value, is_control))
         return fail(error_code::invalid_argument, "the {} holds a control character", field.name);
@@ -33,23 +35,23 @@ result<> check_text(const text_field& field) {
     return {};
 }
 
-result<> check_size(std::string_view name, std::size_t size, std::size_t size_max) {
-    if (size <= size_max) return {};
+result<> check_size(const text_field& field) {
+    if (field.value.size() <= field.size_max) return {};
     return fail(error_code::message_too_large,
-                "the {} have {} bytes and at most {} are allowed; send a reference to the content "
-                "instead",
-                name, size, size_max);
+                "the {} have {} bytes and at most {} are allowed ({}); send a reference to the "
+                "content instead",
+                field.name, field.value.size(), field.size_max, field.key);
 }
 
-result<> check_json_of(const message& what) {
+result<> check_json_of(const message& what, json_nesting nesting) {
     if (is_json_type(what.content_type))
-        if (const auto checked = check_json(what.payload); !checked)
+        if (const auto checked = check_json(what.payload, json_kind::any, nesting); !checked)
             return fail(error_code::invalid_payload,
                         "the payload says it is application/json, but {}; mend it or give its "
                         "content type",
                         checked.error().what());
     if (!what.headers.empty())
-        if (const auto checked = check_json(what.headers, json_kind::object); !checked)
+        if (const auto checked = check_json(what.headers, json_kind::object, nesting); !checked)
             return fail(error_code::invalid_payload,
                         "headers are a JSON object or left out, but {}", checked.error().what());
     return {};
@@ -66,21 +68,27 @@ bool is_json_type(std::string_view content_type) noexcept {
 }
 
 result<> validate_outside(const message& what, const message_limits& limits) {
+    const auto name = limits.name_size_max;
+    const auto text = limits.text_size_max;
     const text_field fields[] = {
-        {"source", what.source, limits.name_size_max, true},
-        {"destination", what.destination, limits.name_size_max, true},
-        {"endpoint", what.endpoint, limits.name_size_max, true},
-        {"content type", what.content_type, limits.name_size_max, true},
-        {"correlation id", what.correlation_id, limits.text_size_max},
-        {"tenant", what.tenant, limits.text_size_max},
-        {"order key", what.order_key, limits.text_size_max},
-        {"dedupe key", what.dedupe_key, limits.text_size_max},
+        {"source", what.source, name, "limits.name", true},
+        {"destination", what.destination, name, "limits.name", true},
+        {"endpoint", what.endpoint, name, "limits.name", true},
+        {"content type", what.content_type, name, "limits.name", true},
+        {"correlation id", what.correlation_id, text, "limits.text"},
+        {"tenant", what.tenant, text, "limits.text"},
+        {"order key", what.order_key, text, "limits.text"},
+        {"dedupe key", what.dedupe_key, text, "limits.text"},
     };
     for (const auto& field : fields) POSTHORN_TRY(check_text(field));
     if (what.id.is_nil()) return fail(error_code::invalid_argument, "the nil id names no message");
+    POSTHORN_TRY(check_size(
+        {"contents of the payload", what.payload, limits.payload_size_max, "limits.payload"}));
     POSTHORN_TRY(
-        check_size("contents of the payload", what.payload.size(), limits.payload_size_max));
-    return check_size("headers", what.headers.size(), limits.headers_size_max);
+        check_size({"headers", what.headers, limits.headers_size_max, "limits.message_headers"}));
+    // Whoever has read the JSON has seen to the default.
+    if (limits.depth_max == json_depth_max) return {};
+    return check_json_of(what, {.depth_max = limits.depth_max});
 }
 
 result<> validate(const message& what, const message_limits& limits) {
@@ -91,7 +99,7 @@ result<> validate(const message& what, const message_limits& limits) {
     if (what.max_retries < retry_for_ever)
         return fail(error_code::invalid_argument, "max_retries is {}; -1 means for ever",
                     what.max_retries);
-    return check_json_of(what);
+    return check_json_of(what, {.depth_max = limits.depth_max});
 }
 
 }  // namespace posthorn

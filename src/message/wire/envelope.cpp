@@ -183,6 +183,9 @@ result<message> read_envelope(std::string_view json, const envelope_rules& rules
 result<std::vector<result<message>>> read_batch(std::string_view json,
                                                 const envelope_rules& rules) {
     const auto slices = split_list(json, {.field = "messages", .elements_max = rules.messages_max});
+    if (!slices && slices.error().code() == error_code::message_too_large)
+        return fail(error_code::message_too_large, "{}; limits.messages_in_batch allows no more",
+                    slices.error().what());
     POSTHORN_TRY(slices);
     std::vector<result<message>> all;
     all.reserve(slices->size());

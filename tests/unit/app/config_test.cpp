@@ -69,6 +69,11 @@ hmac_algorithm = "HMAC-SHA256"
 [limits]
 body = "2MiB"
 headers = 4096
+payload = "3MiB"
+message_headers = "2KiB"
+name = 100
+text = 200
+depth = 8
 messages_in_batch = 10
 connections = 11
 requests_at_work = 12
@@ -149,6 +154,9 @@ TEST(config, says_where_what_is_wrong_and_what_to_write_instead) {
         bad_case{"[limits]\nbody = \"1MB\"",
                  "p.toml:2: limits.body cannot be \"1MB\"; write a size, such as"},
         bad_case{"[limits]\nbody = 5", "p.toml:2: limits.body cannot be below 1KiB"},
+        bad_case{"[limits]\ndepth = 65", "p.toml:2: limits.depth cannot be 65; write 1 to 64"},
+        bad_case{"[limits]\nname = 0", "p.toml:2: limits.name cannot be 0; write 1 to 4096"},
+        bad_case{"[limits]\npayload = 5", "p.toml:2: limits.payload cannot be below 1KiB"},
         bad_case{"[service]\nid = \"a b\"", "p.toml:2: service.id holds a character that"},
         bad_case{"[tls]\nkey = \"k.pem\"", "p.toml:2: tls.certificate and tls.key go together"},
         bad_case{"id = \"orders\"", "p.toml:1: 'id' stands outside a section; write it below one"},

@@ -109,5 +109,34 @@ TEST(validate, quotes_no_content) {
     EXPECT_EQ(text.find("canary"), text.npos) << text;
 }
 
+TEST(validate_limits, name_the_key_that_says_them) {
+    const message_limits tight{.payload_size_max = 20,
+                               .headers_size_max = 20,
+                               .name_size_max = 20,
+                               .text_size_max = 20,
+                               .depth_max = 2};
+    const auto complaint = [&](const std::function<void(message&)>& change) {
+        auto what = good();
+        change(what);
+        const auto checked = validate(what, tight);
+        return checked ? std::string("none") : std::string(checked.error().what());
+    };
+    const std::string longer(21, 'x');
+    EXPECT_EQ(complaint([](message&) {}), "none");
+    EXPECT_EQ(complaint([](message& m) { m.payload = "[[]]"; }), "none");
+    EXPECT_EQ(complaint([&](message& m) { m.endpoint = longer; }),
+              "the endpoint has 21 bytes; at most 20 are allowed (limits.name)");
+    EXPECT_EQ(complaint([&](message& m) { m.tenant = longer; }),
+              "the tenant has 21 bytes; at most 20 are allowed (limits.text)");
+    EXPECT_NE(complaint([&](message& m) { m.payload = longer; }).find("(limits.payload)"),
+              std::string::npos);
+    EXPECT_NE(complaint([&](message& m) { m.headers = longer; }).find("(limits.message_headers)"),
+              std::string::npos);
+    EXPECT_NE(complaint([](message& m) {
+                  m.payload = "[[[]]]";
+              }).find("nested deeper than 2 levels (limits.depth)"),
+              std::string::npos);
+}
+
 }  // namespace
 }  // namespace posthorn

@@ -106,8 +106,10 @@ TEST(batch, with_too_many_messages_is_too_large) {
     auto limited = rules();
     limited.messages_max = 2;
     EXPECT_TRUE(read_batch(R"({"messages":[1,2]})", limited));
-    EXPECT_EQ(read_batch(R"({"messages":[1,2,3]})", limited).error().code(),
-              error_code::message_too_large);
+    const auto refused = read_batch(R"({"messages":[1,2,3]})", limited);
+    EXPECT_EQ(refused.error().code(), error_code::message_too_large);
+    EXPECT_STREQ(refused.error().what(),
+                 "messages has more than 2 elements; limits.messages_in_batch allows no more");
 }
 
 }  // namespace

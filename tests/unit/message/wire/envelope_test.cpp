@@ -263,10 +263,23 @@ TEST(envelope, nests_sixty_four_deep_and_no_deeper) {
         return std::string(depth, '[') + std::string(depth, ']');
     };
     EXPECT_TRUE(read_envelope(with("payload", nested(64)), rules()));
-    EXPECT_FALSE(read_envelope(with("payload", nested(65)), rules()));
+    const auto deep = read_envelope(with("payload", nested(65)), rules());
+    ASSERT_FALSE(deep);
+    EXPECT_EQ(deep.error().code(), error_code::malformed_request);
+    EXPECT_STREQ(deep.error().what(), "payload is nested deeper than 64 levels (limits.depth)");
     EXPECT_FALSE(read_envelope(with("payload", nested(100'000)), rules()));
     EXPECT_FALSE(read_envelope(with("payload", std::string(100'000, '[')), rules()));
     EXPECT_FALSE(read_envelope(with("headers", "{\"a\":" + nested(65) + "}"), rules()));
+}
+
+TEST(envelope, nests_no_deeper_than_it_may) {
+    auto limited = rules();
+    limited.limits.depth_max = 2;
+    EXPECT_TRUE(read_envelope(with("payload", "[[]]"), limited));
+    EXPECT_EQ(read_envelope(with("payload", "[[[]]]"), limited).error().code(),
+              error_code::invalid_payload);
+    EXPECT_TRUE(read_envelope(with("headers", R"({"a":[]})"), limited));
+    EXPECT_FALSE(read_envelope(with("headers", R"({"a":[[]]})"), limited));
 }
 
 TEST(envelope, refuses_what_is_past_a_limit) {

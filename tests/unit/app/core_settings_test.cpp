@@ -1,0 +1,34 @@
+#include "app/core_settings.hpp"
+
+#include <gtest/gtest.h>
+
+namespace posthorn {
+namespace {
+
+auto fields_of(const message_limits& limits) {
+    return std::tuple(limits.payload_size_max, limits.headers_size_max, limits.name_size_max,
+                      limits.text_size_max, limits.depth_max);
+}
+
+TEST(core_settings, bind_what_is_sent_and_what_is_received_to_the_same_limits) {
+    config settings;
+    settings.limits.payload.bytes = 5000;
+    settings.limits.message_headers.bytes = 2000;
+    settings.limits.name = 50;
+    settings.limits.text = 60;
+    settings.limits.depth = 7;
+    const auto wanted = std::tuple<std::size_t, std::size_t, std::size_t, std::size_t, std::size_t>(
+        5000, 2000, 50, 60, 7);
+    const auto core = core_settings(settings);
+    EXPECT_EQ(fields_of(core.sending.limits), wanted);
+    EXPECT_EQ(fields_of(core.database.limits), wanted);
+    EXPECT_EQ(fields_of(wire_options_of(settings).limits), wanted);
+    EXPECT_EQ(core.inbox.intake.response_size_max, 5000U);
+}
+
+TEST(core_settings, allow_by_default_what_a_message_allows) {
+    EXPECT_EQ(fields_of(message_limits_of({})), fields_of({}));
+}
+
+}  // namespace
+}  // namespace posthorn
