@@ -14,6 +14,7 @@ void command_group::declare(CLI::App& options) {
         made->declare(*member);
         members_.emplace_back(member, std::move(made));
     }
+    if (!members_.empty()) options.footer(members_.front().first->get_footer());
 }
 
 result<> command_group::run(const console& terminal) {

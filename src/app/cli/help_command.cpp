@@ -12,6 +12,7 @@ class help_command final : public command {
 public:
     void declare(CLI::App& options) override {
         options.add_option("COMMAND", name_, "the command to explain; without it, the program");
+        options.footer("Example: posthorn help send");
     }
 
     result<> run(const console& terminal) override {

@@ -9,6 +9,7 @@
 #include "app/cli/json_output.hpp"
 #include "app/cli/options.hpp"
 #include "app/cli/presentation.hpp"
+#include "app/core_settings.hpp"
 #include "store/message_maker.hpp"
 
 namespace posthorn::cli {
@@ -35,6 +36,12 @@ result<std::string> headers_of(const std::vector<std::string>& written) {
         if (equals == std::string::npos || equals == 0)
             return fail(error_code::invalid_argument,
                         "--header cannot be '{}'; write NAME=VALUE, such as region=north", each);
+        if (to_lower(each).starts_with("rf-"))
+            return fail(
+                error_code::invalid_argument,
+                "--header cannot be '{}'; names that begin with rf- are Posthorn's own, and "
+                "have options such as --order-key: use another name",
+                each.substr(0, equals));
         headers.insert_or_assign(each.substr(0, equals), each.substr(equals + 1));
     }
     return headers.empty() ? std::string() : boost::json::serialize(headers);
@@ -137,7 +144,8 @@ private:
         const message_maker maker(
             {.source = settings.service.id,
              .expires_in = settings.outbox.message_ttl,
-             .max_retries = static_cast<std::int32_t>(settings.outbox.max_retries)},
+             .max_retries = static_cast<std::int32_t>(settings.outbox.max_retries),
+             .limits = message_limits_of(settings)},
             database.clock(), database.ids());
         const auto made = maker.make({.destination = destination_,
                                       .endpoint = endpoint_,

@@ -21,6 +21,7 @@ public:
         options.add_option("--admin", admin_, "where operators and their tools do")
             ->type_name("HOST:PORT");
         options.footer(
+            "Example: posthorn serve --config orders.toml\n"
             "SIGINT and SIGTERM stop it cleanly: work in flight is finished. SIGHUP reads the "
             "configuration again.");
     }

@@ -21,7 +21,10 @@ std::string boost_version() {
 
 class version_command final : public command {
 public:
-    void declare(CLI::App& options) override { add_json_flag(options, json_); }
+    void declare(CLI::App& options) override {
+        add_json_flag(options, json_);
+        options.footer("Example: posthorn version --json");
+    }
 
     result<> run(const console& terminal) override {
         const build_info build = this_build();

@@ -111,6 +111,7 @@ TEST_F(message_commands, send_says_what_is_wrong_and_stores_nothing) {
                                                   {"--expires-in", "soon"},
                                                   {"--deliver-at", "later"},
                                                   {"--header", "novalue"},
+                                                  {"--header", "rf-tenant=north"},
                                                   {"--type", "Letter"}}) {
         std::vector<std::string> arguments{"send", "stock", "OrderPlaced"};
         arguments.insert(arguments.end(), wrong.begin(), wrong.end());
