@@ -12,6 +12,7 @@
 #include "app/replies.hpp"
 #include "base/task_group.hpp"
 #include "base/uuid_generator.hpp"
+#include "inbox/inbox.hpp"
 
 namespace posthorn {
 
@@ -70,6 +71,10 @@ public:
     /// Of each database.
     [[nodiscard]] std::vector<const outbox_counters*> counters() const;
     void wake();
+    /// Ends what handlers wait for outside of this process; `stop` then need not wait for them.
+    void give_up() {
+        if (inbox_) inbox_->give_up();
+    }
     [[nodiscard]] node_health health() const;
     [[nodiscard]] result<node_stats> stats();
 

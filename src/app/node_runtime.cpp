@@ -13,6 +13,8 @@
 namespace posthorn {
 namespace {
 
+constexpr std::chrono::milliseconds time_to_tell_senders{500};
+
 // Where the nodes of this process find each other.
 inprocess_hub& process_hub() {
     static inprocess_hub hub;
@@ -107,14 +109,24 @@ task<result<>> node_runtime::start() {
     co_return result<>{};
 }
 
-// Both at once, since each waits for as long as work in flight may take.
+// Both at once, since each waits for as long as work in flight may take. The doors have a little
+// more patience than the handlers, so that their senders are still told.
 task<> node_runtime::stop() {
     if (std::exchange(stopped_, true)) co_return;
+    const auto patience = settings_.outbox.drain_timeout;
+    task_group impatient(network_.executor());
+    impatient.spawn(give_up_after(patience));
     task_group stopping(network_.executor());
-    if (doors_) stopping.spawn(doors_->stop(settings_.outbox.drain_timeout));
+    if (doors_) stopping.spawn(doors_->stop(patience + time_to_tell_senders));
     if (core_) stopping.spawn(core_->stop());
     co_await stopping.join();
+    impatient.cancel();
+    co_await impatient.join();
     if (outside_) co_await outside_->close();
+}
+
+task<> node_runtime::give_up_after(std::chrono::milliseconds patience) {
+    if (co_await timer_.sleep_for(patience) && core_) core_->give_up();
 }
 
 void node_runtime::stop_and_wait() {
@@ -123,6 +135,7 @@ void node_runtime::stop_and_wait() {
 }
 
 void node_runtime::cut_off() {
+    if (core_) core_->give_up();
     if (doors_) doors_->cut_off();
     if (outside_) outside_->cut_off();
 }

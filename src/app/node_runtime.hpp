@@ -28,8 +28,9 @@ struct runtime_options {
 /// Lifetime: `open`, add handlers, `start`, `stop`, destroy; the destructor stops what runs.
 /// Threads:  any; it works on threads of its own.
 /// Cancel:   `stop` refuses what is new, lets work in flight end for `outbox.drain_timeout`,
-/// commits
-///           and joins. Twice is safe. `cut_off` ends the patience of a stop under way.
+/// cancels
+///           asynchronous handlers, commits and joins. Twice is safe. `cut_off` ends the patience
+///           of a stop under way.
 class node_runtime {
 public:
     static result<std::unique_ptr<node_runtime>> open(config settings, runtime_options options);
@@ -60,6 +61,7 @@ public:
 private:
     node_runtime(config settings, runtime_options options);
     result<> build();
+    task<> give_up_after(std::chrono::milliseconds patience);
     [[nodiscard]] node_seams seams();
     [[nodiscard]] core_options options_of_core();
 

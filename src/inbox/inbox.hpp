@@ -12,6 +12,7 @@
 #include "base/histogram.hpp"
 #include "base/log.hpp"
 #include "base/timer.hpp"
+#include "inbox/calls_at_work.hpp"
 #include "inbox/handlers.hpp"
 #include "inbox/intake.hpp"
 #include "inbox/purge.hpp"
@@ -58,7 +59,7 @@ struct inbox_counts {
 /// Lifetime: construct, `run()` once beside any number of `receive`, destroy after all returned;
 ///           the store is stopped later, so that every unit is answered.
 /// Threads:  `receive` from any; asynchronous handlers run on the executor of its caller.
-/// Cancel:   `receive` finishes what it began; `run` returns.
+/// Cancel:   `receive` finishes what it began, unless `give_up` ends it; `run` returns.
 class inbox final : public receiver {
 public:
     explicit inbox(inbox_parts parts, inbox_options options = {});
@@ -66,6 +67,9 @@ public:
     task<std::vector<delivery>> receive(message_batch batch) override;
     /// Purges old rows until it is cancelled.
     task<> run() { return purge_.run(); }
+    /// Cancels the asynchronous handlers, those that come later too: their claims are released and
+    /// their senders ask again. A blocking one cannot be cancelled, and is waited for.
+    void give_up() { at_work_.give_up(); }
 
     [[nodiscard]] inbox_counts counts() const;
     /// How long messages took from their arrival to the answer, one entry for each that was
@@ -84,6 +88,7 @@ private:
     task<outcome_of_call> call(const arrival& one);
     task<outcome_of_call> call_blocking(const arrival& one);
     task<outcome_of_call> call_async(const arrival& one);
+    task<outcome_of_call> call_within_lease(const arrival& one);
 
     void report(const arrival& one);
     void count(const delivery& answer);
@@ -92,6 +97,7 @@ private:
     clock_guard guard_;
     intake intake_;
     inbox_purge purge_;
+    calls_at_work at_work_;
     std::atomic<bool> synced_ = false;
     std::atomic<std::uint64_t> processed_ = 0;
     std::atomic<std::uint64_t> duplicates_ = 0;

@@ -2,6 +2,9 @@
 #include <exception>
 #include <utility>
 
+#include <boost/asio/experimental/awaitable_operators.hpp>
+
+#include "base/cancellation.hpp"
 #include "base/waiter.hpp"
 #include "base/with_timeout.hpp"
 #include "inbox/answers.hpp"
@@ -63,6 +66,16 @@ task<inbox::outcome_of_call> inbox::call_blocking(const arrival& one) {
 }
 
 task<inbox::outcome_of_call> inbox::call_async(const arrival& one) {
+    using namespace boost::asio::experimental::awaitable_operators;
+    const calls_at_work::place place(at_work_);
+    // Whoever is told to give up cancels the call and waits until it has ended.
+    auto first = co_await (cancellable(call_within_lease(one)) || cancellable(place.told().wait()));
+    if (first.index() == 0) co_return std::get<0>(std::move(first));
+    co_return std::unexpected(answer_to_handler_error(
+        error(error_code::cancelled, "the node stops before the handler has finished")));
+}
+
+task<inbox::outcome_of_call> inbox::call_within_lease(const arrival& one) {
     try {
         auto response = co_await with_timeout(parts_.sleeper, one.by->lease,
                                               std::get<async_handler>(one.by->run)(*one.what));

@@ -201,5 +201,26 @@ TEST_F(sidecars, finish_what_is_under_way_on_sigterm) {
     EXPECT_EQ(orders.database().text("SELECT status FROM outbox_messages"), "Sent");
 }
 
+TEST_F(sidecars, end_within_their_patience_though_a_web_service_never_answers) {
+    test::raw_listener service;
+    sidecar stock(folder_, "stock",
+                  free_ports + secret_with("orders") +
+                      "[outbox]\ndrain_timeout = \"100ms\"\n[handlers]\nCharge = "
+                      "{ run = \"http://127.0.0.1:" +
+                      std::to_string(service.port()) + "/charge\", lease = \"1h\" }\n");
+    sidecar orders(folder_, "orders",
+                   free_ports + secret_with("stock") +
+                       "[routes]\nstock = \"http://127.0.0.1:" + stock.port() + "\"\n");
+    orders.send("stock", "Charge", "{}");
+    const auto call = service.accept();
+    EXPECT_EQ(call->receive().body, "{}");
+    stock.stop();
+    // It was told, and nothing keeps the message from its next attempt.
+    EXPECT_TRUE(orders.comes_to(
+        "SELECT count(*) FROM outbox_messages WHERE last_error LIKE '%the node stops%'", 1));
+    EXPECT_EQ(stock.database().integer("SELECT count(*) FROM inbox_messages"), 0);
+    orders.stop();
+}
+
 }  // namespace
 }  // namespace posthorn::integration

@@ -192,6 +192,26 @@ TEST_F(external_inbox, a_message_twice_in_a_batch_runs_once) {
     EXPECT_EQ(runs, 1);
 }
 
+TEST_F(external_inbox, gives_up_what_is_at_work_and_what_comes_later) {
+    handle_slowly("Call", 30s);
+    const auto one = from_orders("Call", "1");
+    const auto give_up = [this]() -> task<> {
+        co_await loop.time().sleep_for(1s);
+        box().give_up();
+    };
+    task_group group(loop.executor());
+    group.spawn(give_up());
+    const auto answer = receive(one);
+    loop.run(group.join());
+    EXPECT_EQ(answer.what, outcome::transient);
+    EXPECT_THAT(answer.error, HasSubstr("the node stops"));
+    EXPECT_EQ(loop.time().steady(), steady_time{1s});
+    EXPECT_EQ(inbox_rows(), 0);  // The claim is released.
+    EXPECT_EQ(receive(one).what, outcome::transient);
+    EXPECT_EQ(loop.time().steady(), steady_time{1s});
+    EXPECT_EQ(ended, 0);
+}
+
 TEST_F(external_inbox, a_response_past_the_limit_is_refused) {
     options.intake.response_size_max = 3;
     handle("Call", {.run = blocking_handler([](const message&) { return std::string("1234"); })});
