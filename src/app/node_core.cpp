@@ -39,7 +39,8 @@ result<std::unique_ptr<node_core>> node_core::open(core_options options, node_se
                                         {asked, with, with.writer, *made->routes_, made->hooks_});
     if (!database) return std::unexpected(std::move(database).error());
     made->database_ = *std::move(database);
-    made->handlers_.add_replies({.run = made->reply_handler()});
+    // Where nobody can call, nobody waits: its sender shall keep it, rather than lose it here.
+    if (asked.may_call) made->handlers_.add_replies({.run = made->reply_handler()});
     if (!asked.inbox_database) return made;
     POSTHORN_ASSERT(with.inbox_writer != nullptr);
     auto inbox = node_database::open(

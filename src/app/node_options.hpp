@@ -84,6 +84,7 @@ struct core_options {
     core_routes routes{};
     std::optional<core_route> default_route{};  // `{service}` in it stands for the destination.
     bool watch_commits = true;
+    bool may_call = true;  // If not, a Response without a handler is refused.
     std::function<bool(const std::string& owner)> owner_is_gone{};
     std::function<void(const std::string& why)> fail_stop{};
 };

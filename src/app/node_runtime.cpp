@@ -86,6 +86,7 @@ node_seams node_runtime::seams() {
 
 core_options node_runtime::options_of_core() {
     auto core = core_settings(settings_);
+    core.may_call = options_.may_call;
     core.outbox.lease.owner = process_identity(settings_.service.id);
     core.owner_is_gone = [](const std::string& owner) { return process_is_gone(owner); };
     core.fail_stop = [told = options_.on_fail_stop](const std::string& why) {

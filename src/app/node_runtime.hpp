@@ -21,6 +21,7 @@ struct runtime_options {
     std::function<void(const std::string& why)> on_fail_stop{};
     outside::transports transports{};
     bool make_folders = false;  // Those that the databases lie in.
+    bool may_call = true;       // Whether there is code that could wait for a Response.
 };
 
 /// A node on the real clock, disk and network: what `node` and `posthorn serve` are made of.

@@ -137,7 +137,7 @@ void served_node::reload() {
 }  // namespace
 
 result<> serve(const config& settings, const serve_options& options) {
-    auto node = node_runtime::open(settings, {.make_folders = true});
+    auto node = node_runtime::open(settings, {.make_folders = true, .may_call = false});
     if (!node) return std::unexpected(std::move(node).error());
     auto outcome = [&] {
         served_node around(**node, options);
