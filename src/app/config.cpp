@@ -115,6 +115,12 @@ std::string config::origin_of(std::string_view key) const {
     return found == origins.end() ? "default" : found->second;
 }
 
+error config::at_key(std::string_view key, const error& why) const {
+    const auto found = origins.find(key);
+    const auto where = found == origins.end() ? std::string{} : found->second + ": ";
+    return error(why.code(), fmt::format("{}{}: {}", where, key, why.what()));
+}
+
 std::span<const std::string_view> config_keys() { return keys(); }
 
 std::vector<config_entry> list_config(const config& settings) {

@@ -88,6 +88,7 @@ struct config {
     std::optional<route_setting> default_route;
     std::map<std::string, std::vector<secret_setting>, std::less<>> secrets;
     std::map<std::string, handler_setting, std::less<>> handlers;
+    std::map<std::string, handler_setting, std::less<>> responses;
 
     /// The folder of the file, which relative paths begin at; empty for the current one.
     std::filesystem::path folder;
@@ -99,6 +100,8 @@ struct config {
     /// The database, `{service}` replaced.
     [[nodiscard]] std::string path_of(const database_url& url) const;
     [[nodiscard]] std::string origin_of(std::string_view key) const;  // "default" if not set.
+    /// The same failure, which now says where the key that led to it stands.
+    [[nodiscard]] error at_key(std::string_view key, const error& why) const;
 };
 
 /// One key, for those who list them: `posthorn config show`, the documentation, the tests.

@@ -28,11 +28,8 @@ result<> read_run(handler_setting& handler, std::string_view key, const std::str
     return {};
 }
 
-}  // namespace
-
-result<> set_handler(config& settings, std::string_view name, const config_value& value,
-                     std::string_view origin) {
-    const auto key = fmt::format("handlers.{}", name);
+result<handler_setting> read_handler(const std::string& key, const config_value& value,
+                                     std::string_view origin) {
     handler_setting handler{.origin = std::string(origin)};
     if (const auto* text = std::get_if<std::string>(&value)) {
         POSTHORN_TRY(read_run(handler, key, *text, origin));
@@ -51,7 +48,24 @@ result<> set_handler(config& settings, std::string_view name, const config_value
     } else {
         return wrong_value(origin, key, value, wanted);
     }
-    settings.handlers.insert_or_assign(std::string(name), std::move(handler));
+    return handler;
+}
+
+}  // namespace
+
+result<> set_handler(config& settings, std::string_view name, const config_value& value,
+                     std::string_view origin) {
+    auto read = read_handler(fmt::format("handlers.{}", name), value, origin);
+    if (!read) return std::unexpected(std::move(read).error());
+    settings.handlers.insert_or_assign(std::string(name), *std::move(read));
+    return {};
+}
+
+result<> set_response(config& settings, std::string_view name, const config_value& value,
+                      std::string_view origin) {
+    auto read = read_handler(fmt::format("responses.{}", name), value, origin);
+    if (!read) return std::unexpected(std::move(read).error());
+    settings.responses.insert_or_assign(std::string(name), *std::move(read));
     return {};
 }
 

@@ -110,9 +110,10 @@ shown show_secrets(const config& settings) {
     return all;
 }
 
+template <auto Member>
 shown show_handlers(const config& settings) {
     shown all;
-    for (const auto& [name, handler] : settings.handlers) {
+    for (const auto& [name, handler] : settings.*Member) {
         using enum handler_setting::kind;
         const auto* const prefix = handler.what == sql ? "sql:" : "";
         all.emplace_back(name, handler.what == queue ? "queue" : prefix + handler.text);
@@ -126,7 +127,9 @@ constexpr std::array sections{
     open_section{"secrets", "secret", "what is shared with a peer; the first signs, all verify",
                  &set_secrets, &show_secrets},
     open_section{"handlers", "handler", "what takes the messages of an endpoint", &set_handler,
-                 &show_handlers},
+                 &show_handlers<&config::handlers>},
+    open_section{"responses", "handler", "what takes the answers to our Commands of an endpoint",
+                 &set_response, &show_handlers<&config::responses>},
 };
 
 }  // namespace

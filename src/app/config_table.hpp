@@ -38,6 +38,7 @@ struct open_section {
 result<> set_route(config&, std::string_view name, const config_value&, std::string_view origin);
 result<> set_secrets(config&, std::string_view name, const config_value&, std::string_view origin);
 result<> set_handler(config&, std::string_view name, const config_value&, std::string_view origin);
+result<> set_response(config&, std::string_view name, const config_value&, std::string_view origin);
 result<> set_admin_keys(const key_row&, config&, const config_value&, std::string_view origin);
 
 /// One secret in one of its text forms, with neither dates nor origin: empty if it is none.

@@ -8,10 +8,9 @@
 namespace posthorn {
 namespace {
 
-std::unexpected<error> wrong_sql(std::string_view endpoint, const handler_setting& setting,
+std::unexpected<error> wrong_sql(std::string_view key, const handler_setting& setting,
                                  const error& why) {
-    return fail(error_code::invalid_configuration, "{}: handlers.{}: {}", setting.origin, endpoint,
-                why.what());
+    return fail(error_code::invalid_configuration, "{}: {}: {}", setting.origin, key, why.what());
 }
 
 async_handler make_web_handler(const handler_setting& setting, const handler_parts& with) {
@@ -24,21 +23,26 @@ async_handler make_web_handler(const handler_setting& setting, const handler_par
                              with.caller);
 }
 
-result<handler> make_handler(const std::string& endpoint, const handler_setting& setting,
+/// `key` is what it stands under in the file.
+result<handler> make_handler(std::string_view key, const handler_setting& setting,
                              const handler_parts& with) {
-    handler made{.run = transactional_handler{}, .limit = setting.limit, .lease = setting.lease};
+    // An answer is no request: what takes one by configuration is for it alone.
+    handler made{.run = transactional_handler{},
+                 .limit = setting.limit,
+                 .lease = setting.lease,
+                 .takes_responses = false};
     switch (setting.what) {
         case handler_setting::kind::queue: made.run = make_queue_handler(with.time); return made;
         case handler_setting::kind::http: made.run = make_web_handler(setting, with); return made;
         case handler_setting::kind::sql: break;
     }
     auto script = parse_sql_script(setting.text);
-    if (!script) return wrong_sql(endpoint, setting, script.error());
+    if (!script) return wrong_sql(key, setting, script.error());
     const auto checked = check_sql_script(with.database, *script);
-    if (!checked) return wrong_sql(endpoint, setting, checked.error());
+    if (!checked) return wrong_sql(key, setting, checked.error());
     if (!checked->text.empty())
-        with.log.warn("Handler of {Endpoint} cannot work yet: {Error}",
-                      {{"Endpoint", endpoint}, {"Error", checked->text}});
+        with.log.warn("The SQL of {Key} cannot work yet: {Error}",
+                      {{"Key", key}, {"Error", checked->text}});
     made.run = make_sql_handler(*std::move(script), with.time);
     return made;
 }
@@ -47,9 +51,14 @@ result<handler> make_handler(const std::string& endpoint, const handler_setting&
 
 result<> add_configured_handlers(const config& settings, const handler_parts& with) {
     for (const auto& [endpoint, setting] : settings.handlers) {
-        auto made = make_handler(endpoint, setting, with);
+        auto made = make_handler("handlers." + endpoint, setting, with);
         if (!made) return std::unexpected(std::move(made).error());
         POSTHORN_TRY(with.registry.add(endpoint, *std::move(made)));
+    }
+    for (const auto& [endpoint, setting] : settings.responses) {
+        auto made = make_handler("responses." + endpoint, setting, with);
+        if (!made) return std::unexpected(std::move(made).error());
+        POSTHORN_TRY(with.registry.add_response(endpoint, *std::move(made)));
     }
     return {};
 }

@@ -18,9 +18,9 @@ struct handler_parts {
     web_caller caller;
 };
 
-/// Adds the handlers of `[handlers]`. `error_code::invalid_configuration`, with the line, for SQL
-/// that the database does not understand; a table that is missing is only remarked on, since the
-/// service may make it later.
+/// Adds the handlers of `[handlers]` and `[responses]`. `error_code::invalid_configuration`, with
+/// the line, for SQL that the database does not understand; a table that is missing is only
+/// remarked on, since the service may make it later.
 result<> add_configured_handlers(const config& settings, const handler_parts& with);
 
 }  // namespace posthorn

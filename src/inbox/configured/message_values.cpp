@@ -19,6 +19,7 @@ message_values::message_values(const message& of, wall_time received_at) : of_(o
     add_text("_message_id", keep(of.id.to_string()));
     add_text("_source", of.source);
     add_text("_endpoint", of.endpoint);
+    add_text("_message_type", to_string(of.type));
     add_text("_correlation_id", of.correlation_id);
     add_text("_payload", of.payload);
     add_text("_headers", of.headers);

@@ -123,6 +123,14 @@ Ship = "queue"
     EXPECT_EQ(settings.handlers.at("Ship").what, handler_setting::kind::queue);
 }
 
+TEST(config_handlers, are_written_for_responses_in_the_same_forms) {
+    const auto settings = loaded("[responses]\nCharge = \"queue\"\n");
+    EXPECT_EQ(settings.responses.at("Charge").what, handler_setting::kind::queue);
+    EXPECT_TRUE(settings.handlers.empty());
+    EXPECT_THAT(problem_of("[responses]\nA = \"sql:\""),
+                StartsWith("p.toml:2: responses.A cannot be \"sql:\"; write"));
+}
+
 TEST(config_handlers, say_what_is_wrong) {
     const std::array cases{
         bad_case{"[handlers]\nA = \"shell:rm\"",
