@@ -1,5 +1,6 @@
 #include "app/doors.hpp"
 
+#include <filesystem>
 #include <utility>
 
 #include <posthorn/version.hpp>
@@ -20,16 +21,15 @@ result<std::unique_ptr<doors>> doors::open(const config& settings, parts with) {
         auto loaded = tls_server::load({.certificate = settings.path_of(settings.tls.certificate),
                                         .key = settings.path_of(settings.tls.key)},
                                        with.seams.clock);
-        if (!loaded)
-            return fail(error_code::certificate_unusable, "{}: {}",
-                        settings.origin_of("tls.certificate"), loaded.error().what());
+        if (!loaded) return std::unexpected(settings.at_key("tls.certificate", loaded.error()));
         made->tls_ = *std::move(loaded);
     }
     POSTHORN_TRY(made->bind());
     return made;
 }
 
-result<> doors::bind_http(const host_port& address, const router& routes, const tls_server* tls) {
+result<> doors::bind_http(std::string_view key, const host_port& address, const router& routes,
+                          const tls_server* tls) {
     const auto& seams = with_.seams;
     auto server = http_server::listen(
         address,
@@ -39,25 +39,31 @@ result<> doors::bind_http(const host_port& address, const router& routes, const 
          .handler = [&routes](http_request request) { return routes.handle(std::move(request)); },
          .limits = limits_of(settings_),
          .tls = tls});
-    if (!server) return std::unexpected(std::move(server).error());
+    if (!server) return std::unexpected(settings_.at_key(key, server.error()));
     http_.emplace_back(*std::move(server), tls != nullptr);
     return {};
 }
 
 result<> doors::bind() {
     const auto& listen = settings_.listen;
-    if (listen.http) POSTHORN_TRY(bind_http(*listen.http, public_routes_, tls_.get()));
-    if (listen.admin) POSTHORN_TRY(bind_http(*listen.admin, admin_routes_, nullptr));
+    if (listen.http)
+        POSTHORN_TRY(bind_http("listen.http", *listen.http, public_routes_, tls_.get()));
+    if (listen.admin)
+        POSTHORN_TRY(bind_http("listen.admin", *listen.admin, admin_routes_, nullptr));
     if (listen.unix_socket.empty()) return {};
     const auto& seams = with_.seams;
+    // In full, for whoever copies it into a route.
+    std::error_code ignored;
+    const std::filesystem::path written = settings_.path_of(listen.unix_socket);
+    const auto whole = std::filesystem::absolute(written, ignored);
     auto server = unix_server::listen(
-        settings_.path_of(listen.unix_socket),
+        ignored ? written.string() : whole.lexically_normal().string(),
         {.where = seams.network,
          .time = seams.timer,
          .log = seams.log,
          .handler = [this](wire_request request) { return wire_->answer(std::move(request)); },
          .limits = limits_of(settings_)});
-    if (!server) return std::unexpected(std::move(server).error());
+    if (!server) return std::unexpected(settings_.at_key("listen.unix", server.error()));
     unix_ = *std::move(server);
     return {};
 }

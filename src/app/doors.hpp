@@ -55,7 +55,8 @@ public:
 private:
     doors(const config& settings, parts with);
     result<> bind();
-    result<> bind_http(const host_port& address, const router& routes, const tls_server* tls);
+    result<> bind_http(std::string_view key, const host_port& address, const router& routes,
+                       const tls_server* tls);
     void warn_of_strangers() const;
     void fill_routes();
 

@@ -63,7 +63,7 @@ result<std::unique_ptr<outside>> outside::open(const config& settings, parts wit
     std::shared_ptr<tls_context> trusted;
     if (!settings.tls.authority.empty()) {
         auto read = make_tls_client(settings.path_of(settings.tls.authority));
-        if (!read) return std::unexpected(std::move(read).error());
+        if (!read) return std::unexpected(settings.at_key("tls.authority", read.error()));
         trusted = *std::move(read);
     }
     return std::unique_ptr<outside>(new outside(settings, std::move(with), std::move(trusted)));
