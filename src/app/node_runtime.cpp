@@ -49,8 +49,9 @@ result<std::unique_ptr<node_runtime>> node_runtime::open(config settings, runtim
 }
 
 result<> node_runtime::build() {
-    auto rings = load_secrets(settings_);
+    auto rings = usable_secrets(settings_);
     if (!rings) return std::unexpected(std::move(rings).error());
+    warn_of_old_keys(*rings);
     keys_.replace(*std::move(rings));
     auto network = outside::open(
         settings_, {network_.executor(), clock_, timer_, workers_, keys_, options_.transports});
@@ -68,6 +69,23 @@ result<> node_runtime::build() {
     core_ = *std::move(core);
     return add_configured_handlers(
         settings_, {core_->registry(), core_->inbox_store(), clock_, log_, outside_->caller()});
+}
+
+result<peer_keys::rings> node_runtime::usable_secrets(const config& from) const {
+    auto rings = load_secrets(from);
+    if (!rings) return rings;
+    POSTHORN_TRY(check_routes(from, *rings, [this](std::string_view url) {
+        return options_.transports.contains(url.substr(0, url.find(':')));
+    }));
+    return rings;
+}
+
+void node_runtime::warn_of_old_keys(const peer_keys::rings& rings) {
+    for (const auto& peer : peers_without_signer(rings, clock_.wall()))
+        log_.warn(
+            "No key for {Peer} is in force, so nothing can be sent there: all are revoked, past "
+            "their date or before it; add one under [secrets]",
+            {{"Peer", peer}});
 }
 
 node_seams node_runtime::seams() {
@@ -142,10 +160,12 @@ void node_runtime::cut_off() {
 }
 
 result<> node_runtime::reload(const config& fresh) {
-    auto rings = load_secrets(fresh);
+    auto rings = usable_secrets(fresh);
     if (!rings) return std::unexpected(std::move(rings).error());
-    POSTHORN_TRY(doors_->reload_certificate());
+    if (const auto loaded = doors_->reload_certificate(); !loaded)
+        return std::unexpected(fresh.at_key("tls.certificate", loaded.error()));
     POSTHORN_TRY(core_->replace_routes(routes_of(fresh), default_route_of(fresh)));
+    warn_of_old_keys(*rings);
     keys_.replace(*std::move(rings));
     doors_->replace_admin_keys(admin_keys_of(fresh));
     return {};

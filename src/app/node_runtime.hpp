@@ -63,6 +63,8 @@ private:
     node_runtime(config settings, runtime_options options);
     result<> build();
     task<> give_up_after(std::chrono::milliseconds patience);
+    [[nodiscard]] result<peer_keys::rings> usable_secrets(const config& from) const;
+    void warn_of_old_keys(const peer_keys::rings& rings);
     [[nodiscard]] node_seams seams();
     [[nodiscard]] core_options options_of_core();
 

@@ -6,6 +6,7 @@
 
 #include <sys/stat.h>
 
+#include "app/route_url.hpp"
 #include "security/ring_file.hpp"
 
 namespace posthorn {
@@ -76,6 +77,28 @@ result<peer_keys::rings> load_secrets(const config& settings) {
         rings.emplace(peer, std::make_shared<const key_ring>(std::move(all)));
     }
     return rings;
+}
+
+result<> check_routes(const config& settings, const peer_keys::rings& rings,
+                      const std::function<bool(std::string_view url)>& is_own) {
+    for (const auto& [destination, route] : settings.routes) {
+        const auto url = parse_route_url(route.url);
+        if (!url || !url->leaves_process() || is_own(route.url)) continue;
+        const auto found = rings.find(destination);
+        if (found != rings.end() && !found->second->keys().empty()) continue;
+        return fail(error_code::invalid_configuration,
+                    "{}{}routes.{} has no secret; add {} under [secrets], the same as it has for "
+                    "this service: posthorn keys new makes one",
+                    route.origin, route.origin.empty() ? "" : ": ", destination, destination);
+    }
+    return {};
+}
+
+std::vector<std::string> peers_without_signer(const peer_keys::rings& rings, wall_time now) {
+    std::vector<std::string> peers;
+    for (const auto& [peer, ring] : rings)
+        if (!ring->keys().empty() && ring->signer(now) == nullptr) peers.push_back(peer);
+    return peers;
 }
 
 }  // namespace posthorn

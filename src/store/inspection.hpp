@@ -148,7 +148,7 @@ public:
 };
 
 /// Whether a last error says that nothing but a change of the configuration will help: no route
-/// here, or no handler there.
+/// or no secret here, or no handler there.
 [[nodiscard]] bool is_undeliverable_error(std::string_view text) noexcept;
 
 }  // namespace posthorn

@@ -82,6 +82,30 @@ TEST_F(serve_refuses, a_route_of_a_scheme_that_does_not_exist) {
                                     "write http://"));
 }
 
+TEST_F(serve_refuses, a_route_without_a_secret) {
+    EXPECT_THAT(problem_of("[secrets]\nshop = \"" + std::string(key_text) +
+                           "\"\n[routes]\nstock = \"http://127.0.0.1:1\"\n"),
+                HasSubstr(line(4) + "routes.stock has no secret; add stock under [secrets]"));
+}
+
+TEST_F(serve_refuses, an_address_that_is_in_use) {
+    const test::raw_listener other;
+    const auto address = "\"127.0.0.1:" + std::to_string(other.port()) + "\"\n";
+    EXPECT_THAT(problem_of("[listen]\nadmin = \"\"\nhttp = " + address),
+                HasSubstr(line(3) + "listen.http: cannot listen on 127.0.0.1:"));
+    EXPECT_THAT(problem_of("[listen]\nhttp = \"\"\nadmin = " + address),
+                HasSubstr(line(3) + "listen.admin: cannot listen on 127.0.0.1:"));
+}
+
+TEST_F(serve_refuses, a_socket_that_cannot_be_and_an_authority_that_is_none) {
+    std::ofstream(folder_.file("plain")) << "no folder";
+    const std::string quiet = "[listen]\nhttp = \"\"\nadmin = \"\"\n";
+    EXPECT_THAT(problem_of(quiet + "unix = \"plain/p.sock\"\n"),
+                HasSubstr(line(4) + "listen.unix: "));
+    EXPECT_THAT(problem_of(quiet + "[tls]\nauthority = \"plain\"\n"),
+                HasSubstr(line(5) + "tls.authority: "));
+}
+
 TEST_F(serve_refuses, sql_that_is_none) {
     EXPECT_THAT(problem_of("[handlers]\nA = \"sql:INSRT INTO t VALUES (:a)\"\n"),
                 HasSubstr(line(2) + "handlers.A: the database says: "));

@@ -201,6 +201,46 @@ TEST_F(sidecars, finish_what_is_under_way_on_sigterm) {
     EXPECT_EQ(orders.database().text("SELECT status FROM outbox_messages"), "Sent");
 }
 
+TEST_F(sidecars, take_a_response_where_the_configuration_says_and_nowhere_else) {
+    const std::string counted =
+        "\"sql:INSERT INTO reserved SELECT :_message_type || :_correlation_id, 0\"\n";
+    sidecar stock(folder_, "stock",
+                  free_ports + secret_with("orders") + "[handlers]\nCharge = " + counted +
+                      "Refund = " + counted + "[responses]\nCharge = " + counted);
+    sidecar orders(folder_, "orders",
+                   free_ports + secret_with("stock") +
+                       "[routes]\nstock = \"http://127.0.0.1:" + stock.port() + "\"\n");
+    for (const std::string endpoint : {"Charge", "Refund"})
+        orders.database().run(
+            "INSERT INTO outbox_messages (destination, endpoint, payload, message_type,"
+            " correlation_id) VALUES ('stock', '" +
+            endpoint + "', '{}', 'Response', 'c1')");
+    EXPECT_TRUE(orders.comes_to("SELECT count(*) FROM outbox_messages WHERE status = 'Sent'", 1));
+    EXPECT_TRUE(orders.comes_to(
+        "SELECT count(*) FROM outbox_messages WHERE endpoint = 'Refund' AND status = 'Pending'"
+        " AND last_error LIKE 'no_handler%'",
+        1));
+    EXPECT_EQ(stock.database().text("SELECT group_concat(item) FROM reserved"), "Responsec1");
+    orders.stop();
+    stock.stop();
+}
+
+TEST_F(sidecars, warn_of_a_ring_in_which_no_key_is_in_force) {
+    sidecar orders(folder_, "orders",
+                   free_ports + std::string("[secrets]\nstock = [{ secret = \"") + key_text +
+                       "\", revoked = true }]\n[routes]\nstock = \"http://127.0.0.1:1\"\n");
+    EXPECT_TRUE(orders.says("No key for stock is in force"));
+    orders.send("stock", "Reserve", "{}");
+    EXPECT_TRUE(orders.comes_to(
+        "SELECT count(*) FROM outbox_messages WHERE last_error LIKE 'secret_unavailable%'", 1));
+    const auto port = static_cast<std::uint16_t>(std::stoi(orders.port(1)));
+    EXPECT_TRUE(test::eventually([&] {
+        return ask(port, "GET /_rf/health HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")
+                   .body.find("secret_unavailable") != std::string::npos;
+    }));
+    orders.stop();
+}
+
 TEST_F(sidecars, end_within_their_patience_though_a_web_service_never_answers) {
     test::raw_listener service;
     sidecar stock(folder_, "stock",
