@@ -57,6 +57,38 @@ TEST_F(node_wire, carries_messages_over_http_by_code) {
     EXPECT_TRUE(is_sent(caller));
 }
 
+TEST_F(node_wire, carries_a_trace_from_the_producer_to_the_handler_to_the_response) {
+    const std::string trace =
+        R"({"traceparent":"00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01",)"
+        R"("tracestate":"v=1"})";
+    auto taking = outside("greeter");
+    taking.listen_http = "127.0.0.1:0";
+    taking.secrets["caller"] = {key_text};
+    taking.routes["caller"] = "inprocess:";
+    node greeter_node(taking);
+    std::promise<std::string> handled;
+    greeter_node.handle("Ask", [&](context& c, const message&) {
+        handled.set_value(c.received().headers);
+        return std::string("{}");
+    });
+    greeter_node.start();
+
+    auto sending = outside("caller");
+    sending.routes["greeter"] = greeter_node.addresses()[0];
+    sending.secrets["greeter"] = {key_text};
+    node caller(sending);
+    std::promise<std::string> answered;
+    caller.handle("Ask",
+                  [&](context& c, const message&) { answered.set_value(c.received().headers); });
+    caller.start();
+    caller.send("greeter", "Ask", "{}", {.type = message_type::command, .headers = trace});
+    for (auto* const where : {&handled, &answered}) {
+        auto seen = where->get_future();
+        ASSERT_EQ(seen.wait_for(std::chrono::seconds(30)), std::future_status::ready);
+        EXPECT_EQ(seen.get(), trace);
+    }
+}
+
 TEST_F(node_wire, refuses_to_start_a_proxy_that_could_not_sign) {
     auto sending = outside("caller");
     sending.routes["greeter"] = "http://127.0.0.1:1";
