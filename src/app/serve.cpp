@@ -94,7 +94,8 @@ task<> served_node::work() {
     while (co_await next_signal() == SIGHUP) reload();
 }
 
-task<> served_node::drain() { co_await node_.stop(); }
+// Not to be left half-way by the signal that ends the patience.
+task<> served_node::drain() { co_await cancellable(node_.stop()); }
 
 // Whoever signals again wants no more waiting.
 task<> served_node::cut_off_on_signal() {
