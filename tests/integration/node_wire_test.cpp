@@ -91,7 +91,7 @@ TEST_F(node_wire, carries_a_trace_from_the_producer_to_the_handler_to_the_respon
 
 TEST_F(node_wire, refuses_to_start_a_proxy_that_could_not_sign) {
     auto sending = outside("caller");
-    sending.routes["greeter"] = "http://127.0.0.1:1";
+    sending.default_route = "http://127.0.0.1:1";
     node caller(sending);
     const proxy<greeter> to(caller);
     try {
@@ -100,6 +100,18 @@ TEST_F(node_wire, refuses_to_start_a_proxy_that_could_not_sign) {
     } catch (const error& why) {
         EXPECT_EQ(why.code(), error_code::invalid_configuration);
         EXPECT_THAT(why.what(), testing::HasSubstr("without a secret; add one under [secrets]"));
+    }
+}
+
+TEST_F(node_wire, refuses_a_route_that_nothing_could_be_signed_for) {
+    auto sending = outside("caller");
+    sending.routes["greeter"] = "http://127.0.0.1:1";
+    try {
+        const node caller(sending);
+        FAIL() << "made";
+    } catch (const error& why) {
+        EXPECT_EQ(why.code(), error_code::invalid_configuration);
+        EXPECT_THAT(why.what(), testing::HasSubstr("greeter has no secret; add greeter under"));
     }
 }
 

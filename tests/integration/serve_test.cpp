@@ -121,7 +121,8 @@ TEST_F(serve, says_that_an_address_is_taken_and_exits_2) {
         run_process({program, "serve", "--listen", taken}, {.working_directory = elsewhere.path()});
     EXPECT_EQ(second.end, exit_2);
     EXPECT_EQ(second.out, "");
-    EXPECT_THAT(second.err, StartsWith("posthorn: cannot listen on " + taken + ": "));
+    EXPECT_THAT(second.err,
+                StartsWith("posthorn: --listen: listen.http: cannot listen on " + taken + ": "));
     EXPECT_THAT(second.err, HasSubstr("choose another port"));
 }
 
