@@ -99,7 +99,7 @@ TEST_F(external_inbox, an_error_value_or_permanent_reaches_the_sender) {
                         co_return std::string();
                     })});
     EXPECT_EQ(receive(from_orders("Error", "1")),
-              (delivery{.what = outcome::transient, .error = "too slow"}));
+              (delivery{.what = outcome::transient, .error = "timed_out: too slow"}));
     EXPECT_EQ(receive(from_orders("Bury", "1")),
               (delivery{.what = outcome::permanent, .error = "never"}));
     EXPECT_EQ(inbox_rows(), 0);
