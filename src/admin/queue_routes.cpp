@@ -1,7 +1,13 @@
 #include "admin/queue_routes.hpp"
 
+#include <algorithm>
+#include <array>
 #include <chrono>
+#include <memory>
+#include <span>
 #include <utility>
+
+#include <fmt/ranges.h>
 
 #include <posthorn/json_reader.hpp>
 #include <posthorn/json_writer.hpp>
@@ -27,12 +33,21 @@ struct queue_request {
     std::vector<std::int64_t> seqs;
 };
 
-result<queue_request> read_body(std::string_view body) {
+using field_names = std::span<const std::string_view>;
+constexpr std::array<std::string_view, 3> take_fields{"owner", "limit", "leaseMs"};
+constexpr std::array<std::string_view, 2> ack_fields{"owner", "seqs"};
+constexpr std::array<std::string_view, 3> release_fields{"owner", "seqs", "delayMs"};
+
+result<queue_request> read_body(std::string_view body, field_names known) {
     queue_request asked;
+    std::string unknown;
     try {
         json_reader::read(body, [&](json_reader& document) {
             document.members([&](std::string_view name, json_reader& value) {
-                if (name == "owner") {
+                if (std::ranges::find(known, name) == known.end()) {
+                    unknown = name.substr(0, 100);
+                    value.skip();
+                } else if (name == "owner") {
                     asked.owner = value.string();
                 } else if (name == "limit") {
                     asked.limit = value.integer();
@@ -40,11 +55,9 @@ result<queue_request> read_body(std::string_view body) {
                     asked.lease = milliseconds(value.integer());
                 } else if (name == "delayMs") {
                     asked.delay = milliseconds(value.integer());
-                } else if (name == "seqs") {
+                } else {
                     value.elements(
                         [&](json_reader& each) { asked.seqs.push_back(each.integer()); });
-                } else {
-                    value.skip();
                 }
             });
         });
@@ -54,6 +67,9 @@ result<queue_request> read_body(std::string_view body) {
     const auto refuse = [](std::string_view what) {
         return fail(error_code::invalid_argument, "{}", what);
     };
+    if (!unknown.empty())
+        return refuse(fmt::format("the field '{}' is not known here; there are {}", unknown,
+                                  fmt::join(known, ", ")));
     if (asked.owner.empty() || asked.owner.size() > 255)
         return refuse("give an owner, a name of 1 to 255 characters that no other worker has");
     if (asked.limit < 1 || asked.limit > limit_max) return refuse("limit is 1 to 1000");
@@ -61,6 +77,8 @@ result<queue_request> read_body(std::string_view body) {
         return refuse("leaseMs is 1 to 86400000");
     if (asked.delay < milliseconds{0} || asked.delay > lease_max)
         return refuse("delayMs is 0 to 86400000");
+    if (asked.seqs.empty() && std::ranges::find(known, "seqs") != known.end())
+        return refuse("give seqs, those of the messages that it is about, such as [1, 2]");
     if (asked.seqs.size() > limit_max) return refuse("at most 1000 seqs go into one request");
     return asked;
 }
@@ -113,33 +131,45 @@ http_response answer_with(const std::vector<queued_message>& taken) {
     return json_response(200, std::move(body));
 }
 
-task<http_response> take(store& where, const clock& time, http_request request) {
-    const auto asked = read_body(request.body);
+error no_such_queue(std::string_view endpoint, const std::vector<std::string>& queues) {
+    const auto there_are = queues.empty() ? std::string(
+                                                "there is none; write ENDPOINT = \"queue\" under "
+                                                "[handlers]")
+                                          : fmt::format("there are {}", fmt::join(queues, ", "));
+    return {error_code::not_found, fmt::format("'{}' is no queue here; {}", endpoint, there_are)};
+}
+
+task<http_response> take(const queue_parts& with, http_request request) {
+    const auto asked = read_body(request.body, take_fields);
     if (!asked) co_return answer_to_error(asked.error());
     const queue_take wanted{.endpoint = request.parameters["endpoint"],
                             .owner = asked->owner,
                             .limit = asked->limit,
                             .lease = asked->lease};
     std::vector<queued_message> taken;
-    const auto done = co_await commit(where, [&](store_transaction& tx) -> result<> {
-        auto given = take_queued(tx, wanted, time.wall());
+    const auto done = co_await commit(with.where, [&](store_transaction& tx) -> result<> {
+        auto given = take_queued(tx, wanted, with.time.wall());
         if (!given) return std::unexpected(std::move(given).error());
         taken = *std::move(given);
         return {};
     });
-    co_return done ? answer_with(taken) : answer_to_error(done.error());
+    if (!done) co_return answer_to_error(done.error());
+    // What an earlier configuration left can still be taken.
+    if (taken.empty() && std::ranges::find(with.queues, wanted.endpoint) == with.queues.end())
+        co_return answer_to_error(no_such_queue(wanted.endpoint, with.queues));
+    co_return answer_with(taken);
 }
 
 using receipt_work = result<std::int64_t> (*)(store_transaction&, const queue_receipt&, wall_time);
 
-task<http_response> settle(store& where, const clock& time, http_request request,
+task<http_response> settle(const queue_parts& with, http_request request, field_names fields,
                            receipt_work work) {
-    const auto asked = read_body(request.body);
+    const auto asked = read_body(request.body, fields);
     if (!asked) co_return answer_to_error(asked.error());
     const queue_receipt receipt{asked->seqs, asked->owner};
     std::int64_t count = 0;
-    const auto done = co_await commit(where, [&](store_transaction& tx) -> result<> {
-        const auto changed = work(tx, receipt, time.wall() + asked->delay);
+    const auto done = co_await commit(with.where, [&](store_transaction& tx) -> result<> {
+        const auto changed = work(tx, receipt, with.time.wall() + asked->delay);
         if (!changed) return std::unexpected(changed.error());
         count = *changed;
         return {};
@@ -154,18 +184,20 @@ result<std::int64_t> acknowledge(store_transaction& tx, const queue_receipt& don
 
 }  // namespace
 
-void add_queue_routes(router& routes, store& where, const clock& time, admin_gate& gate) {
+void add_queue_routes(router& routes, const queue_parts& with) {
+    const auto kept = std::make_shared<const queue_parts>(with);
     const auto add = [&](std::string path, admin_handler handler) {
-        routes.add("POST", std::move(path), gate.guarded(admin_role::worker, std::move(handler)));
+        routes.add("POST", std::move(path),
+                   with.gate.guarded(admin_role::worker, std::move(handler)));
     };
-    add("/_rf/queue/{endpoint}/take", [&where, &time](http_request request, const admin_caller&) {
-        return take(where, time, std::move(request));
+    add("/_rf/queue/{endpoint}/take", [kept](http_request request, const admin_caller&) {
+        return take(*kept, std::move(request));
     });
-    add("/_rf/queue/ack", [&where, &time](http_request request, const admin_caller&) {
-        return settle(where, time, std::move(request), &acknowledge);
+    add("/_rf/queue/ack", [kept](http_request request, const admin_caller&) {
+        return settle(*kept, std::move(request), ack_fields, &acknowledge);
     });
-    add("/_rf/queue/release", [&where, &time](http_request request, const admin_caller&) {
-        return settle(where, time, std::move(request), &release_queued);
+    add("/_rf/queue/release", [kept](http_request request, const admin_caller&) {
+        return settle(*kept, std::move(request), release_fields, &release_queued);
     });
 }
 

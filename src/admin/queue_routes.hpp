@@ -1,5 +1,8 @@
 #pragma once
 
+#include <string>
+#include <vector>
+
 #include "admin/gate.hpp"
 #include "base/clock.hpp"
 #include "store/store.hpp"
@@ -16,7 +19,14 @@ namespace posthorn {
 /// | POST /_rf/queue/release             | `{"owner":"w1","seqs":[3],"delayMs":1000}`       |
 ///
 /// Take answers `{"messages":[…]}`, the others `{"count":n}`: how many were still the owner's.
-/// The store, which has `queue_tables()`, the clock and the gate outlive the routes.
-void add_queue_routes(router& routes, store& where, const clock& time, admin_gate& gate);
+/// A name that is no queue is answered with 404, unless something is left in it; a field that is
+/// not in the table with 400.
+struct queue_parts {
+    store& where;  // Has `queue_tables()`. Outlives the routes, as the others do.
+    const clock& time;
+    admin_gate& gate;
+    std::vector<std::string> queues;  // The endpoints that are handled by one.
+};
+void add_queue_routes(router& routes, const queue_parts& with);
 
 }  // namespace posthorn

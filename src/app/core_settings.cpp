@@ -88,6 +88,14 @@ wire_server_options wire_options_of(const config& settings) {
             .limits = message_limits_of(settings)};
 }
 
+std::vector<std::string> queues_of(const config& settings) {
+    std::vector<std::string> queues;
+    for (const auto* const section : {&settings.handlers, &settings.responses})
+        for (const auto& [endpoint, setting] : *section)
+            if (setting.what == handler_setting::kind::queue) queues.push_back(endpoint);
+    return queues;
+}
+
 std::vector<admin_key> admin_keys_of(const config& settings) {
     std::vector<admin_key> keys;
     for (const auto& each : settings.admin.keys) {

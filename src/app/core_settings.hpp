@@ -17,6 +17,8 @@ namespace posthorn {
 [[nodiscard]] http_limits limits_of(const config& settings);
 [[nodiscard]] message_limits message_limits_of(const config& settings);
 [[nodiscard]] wire_server_options wire_options_of(const config& settings);
+/// The endpoints that are handled by a queue.
+[[nodiscard]] std::vector<std::string> queues_of(const config& settings);
 [[nodiscard]] std::vector<admin_key> admin_keys_of(const config& settings);
 
 }  // namespace posthorn

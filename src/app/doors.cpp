@@ -95,7 +95,8 @@ void doors::fill_routes() {
     add_receive_routes(public_routes_, *wire_);
     add_public_routes(public_routes_, *view_);
     add_admin_routes(admin_routes_, *view_, *gate_);
-    add_queue_routes(admin_routes_, core.inbox_store(), seams.clock, *gate_);
+    add_queue_routes(admin_routes_,
+                     {core.inbox_store(), seams.clock, *gate_, queues_of(settings_)});
 }
 
 void doors::warn_of_strangers() const {

@@ -135,6 +135,17 @@ TEST_F(sidecars, queue_messages_for_a_worker_with_a_key) {
     const auto bad = ask(admin_port, post("/_rf/queue/ack", "worker-key", R"({"seqs":[1]})"));
     EXPECT_EQ(bad.status, 400);
     EXPECT_THAT(bad.body, HasSubstr("give an owner"));
+    const auto none =
+        ask(admin_port, post("/_rf/queue/Shop/take", "worker-key", R"({"owner":"w"})"));
+    EXPECT_EQ(none.status, 404);
+    EXPECT_THAT(none.body, HasSubstr("'Shop' is no queue here; there are Ship"));
+    const auto typo = ask(
+        admin_port, post("/_rf/queue/Ship/take", "worker-key", R"({"owner":"w","lease":1000})"));
+    EXPECT_EQ(typo.status, 400);
+    EXPECT_THAT(typo.body, HasSubstr("'lease' is not known here; there are owner, limit, leaseMs"));
+    const auto nothing = ask(admin_port, post("/_rf/queue/ack", "worker-key", R"({"owner":"w"})"));
+    EXPECT_EQ(nothing.status, 400);
+    EXPECT_THAT(nothing.body, HasSubstr("give seqs"));
     orders.stop();
     stock.stop();
 }
@@ -235,7 +246,7 @@ TEST_F(sidecars, warn_of_a_ring_in_which_no_key_is_in_force) {
         "SELECT count(*) FROM outbox_messages WHERE last_error LIKE 'secret_unavailable%'", 1));
     const auto port = static_cast<std::uint16_t>(std::stoi(orders.port(1)));
     EXPECT_TRUE(test::eventually([&] {
-        return ask(port, "GET /_rf/health HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")
+        return ask(port, "GET /_rf/health HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
                    .body.find("secret_unavailable") != std::string::npos;
     }));
     orders.stop();

@@ -38,8 +38,10 @@ constexpr std::string_view take_sql =
     "UPDATE posthorn_queue SET taken_by = ?4, taken_until = ?5, attempts = attempts + 1"
     " WHERE seq IN (SELECT seq FROM posthorn_queue AS q"
     "  WHERE endpoint = ?1 AND taken_until <= ?2 AND (order_key IS NULL OR NOT EXISTS ("
-    "   SELECT 1 FROM posthorn_queue AS before WHERE before.endpoint = q.endpoint"
-    "   AND before.order_key = q.order_key AND before.seq < q.seq AND before.taken_until > ?2))"
+    "   SELECT 1 FROM posthorn_queue AS held WHERE held.endpoint = q.endpoint"
+    "   AND held.order_key = q.order_key AND held.taken_until > ?2"
+    // A later one is in the way if another has it; one that was put off is not.
+    "   AND (held.seq < q.seq OR (held.seq > q.seq AND held.taken_by <> ?4))))"
     "  ORDER BY seq LIMIT ?3)"
     " RETURNING seq, message_id, source, endpoint, message_type, correlation_id, tenant,"
     " order_key, payload, content_type, headers, received_at, taken_until, attempts";

@@ -56,7 +56,8 @@ struct queue_receipt {
 // the same statements for services that run them themselves.
 
 /// The oldest ones that nobody holds, in their order. Of those with one order key only the first
-/// that is there may be taken, together with those that follow it at once.
+/// that is there may be taken, together with those that follow it at once, and none while another
+/// owner holds a later one.
 [[nodiscard]] result<std::vector<queued_message>> take_queued(store_transaction& tx,
                                                               const queue_take& asked,
                                                               wall_time now);

@@ -124,5 +124,18 @@ TEST_F(queue, keeps_the_order_of_messages_with_one_order_key) {
     EXPECT_EQ(others[0].payload, "3");
 }
 
+TEST_F(queue, gives_no_message_of_an_order_key_while_another_has_a_later_one) {
+    send("1", "k");
+    send("2", "k");
+    const auto both = take("w1");
+    ASSERT_EQ(both.size(), 2U);
+    EXPECT_EQ(release(both[0], "w1"), 1);
+    EXPECT_TRUE(take("w2").empty());
+    EXPECT_EQ(take("w1").at(0).payload, "1");  // Who has the rest may have it back.
+    EXPECT_EQ(release(both[0], "w1"), 1);
+    EXPECT_EQ(release(both[1], "w1"), 1);
+    EXPECT_EQ(take("w2").size(), 2U);
+}
+
 }  // namespace
 }  // namespace posthorn
