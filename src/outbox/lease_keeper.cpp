@@ -89,7 +89,18 @@ task<> lease_keeper::look() {
         event.owner_is_gone =
             event.now && with_.owner_is_gone && with_.owner_is_gone(event.now->owner);
     }
-    if (apply(event) == lease_action::look_later) co_await pause(options_.look_interval);
+    if (apply(event) == lease_action::look_later) {
+        if (event.now && !event.now->owner.empty()) tell_of_standby(*event.now);
+        co_await pause(options_.look_interval);
+    }
+}
+
+// Once for each tenure of the other's.
+void lease_keeper::tell_of_standby(const lease& held) {
+    if (std::exchange(told_of_epoch_, held.epoch) == held.epoch) return;
+    with_.log.info(
+        "Outbox: this node stands by, since {Owner} dispatches from this database (epoch {Epoch})",
+        {{"Owner", held.owner}, {"Epoch", held.epoch}});
 }
 
 task<> lease_keeper::take() {

@@ -47,6 +47,7 @@ private:
     struct beat_answer;
 
     task<> look();
+    void tell_of_standby(const lease& held);
     task<> take();
     task<> beat();
     std::shared_ptr<beat_answer> submit_beat();
@@ -65,6 +66,7 @@ private:
     lease_terms terms_;
     lease_state state_;
     bool stopping_ = false;
+    std::int64_t told_of_epoch_ = 0;  // Of another's lease, that we stand by for.
     std::shared_ptr<bell> wake_ = std::make_shared<bell>();
 };
 
