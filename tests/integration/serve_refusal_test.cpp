@@ -109,6 +109,8 @@ TEST_F(serve_refuses, a_socket_that_cannot_be_and_an_authority_that_is_none) {
 TEST_F(serve_refuses, sql_that_is_none) {
     EXPECT_THAT(problem_of("[handlers]\nA = \"sql:INSRT INTO t VALUES (:a)\"\n"),
                 HasSubstr(line(2) + "handlers.A: the database says: "));
+    EXPECT_THAT(problem_of("[handlers]\nA = \"sql:COMMIT\"\n"),
+                HasSubstr(line(2) + "handlers.A: COMMIT is not for handlers"));
 }
 
 }  // namespace

@@ -1,5 +1,8 @@
 #include "inbox/configured/sql_handler.hpp"
 
+#include <algorithm>
+#include <array>
+#include <cctype>
 #include <memory>
 #include <utility>
 
@@ -42,6 +45,19 @@ bool may_come_later(std::string_view problem) {
            problem.find("has no column") != std::string_view::npos;
 }
 
+/// `COMMIT` and the like, which the database understands and every message would fail at.
+bool is_forbidden(std::string_view sql) {
+    const auto* const end = std::ranges::find_if_not(
+        sql, [](char each) { return std::isalpha(static_cast<unsigned char>(each)) != 0; });
+    std::string word(sql.begin(), end);
+    for (char& each : word)
+        if (each >= 'a' && each <= 'z') each = static_cast<char>(each - 'a' + 'A');
+    constexpr std::array<std::string_view, 10> words{"BEGIN",     "COMMIT",  "END",    "ROLLBACK",
+                                                     "SAVEPOINT", "RELEASE", "ATTACH", "DETACH",
+                                                     "PRAGMA",    "VACUUM"};
+    return std::ranges::find(words, word) != words.end();
+}
+
 }  // namespace
 
 transactional_handler make_sql_handler(std::vector<sql_statement> script, const clock& time) {
@@ -69,6 +85,12 @@ transactional_handler make_sql_handler(std::vector<sql_statement> script, const 
 result<sql_remark> check_sql_script(store& where, const std::vector<sql_statement>& script) {
     sql_remark remark;
     for (const auto& statement : script) {
+        if (is_forbidden(statement.sql))
+            return fail(
+                error_code::invalid_configuration,
+                "{} is not for handlers, since Posthorn begins and commits the transaction; "
+                "leave it out",
+                statement.sql);
         const std::vector<sql_param> nothing(statement.parameters.size(), nullptr);
         const auto understood = where.read([&](store_reader& from) {
             return from.query("EXPLAIN " + statement.sql, nothing, [](const sql_row&) {});

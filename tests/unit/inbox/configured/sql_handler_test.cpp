@@ -144,6 +144,12 @@ TEST_F(sql_handler, is_checked_by_the_database_before_it_is_needed) {
     ASSERT_FALSE(wrong.has_value());
     EXPECT_EQ(wrong.error().code(), error_code::invalid_configuration);
     EXPECT_THAT(wrong.error().what(), HasSubstr("INSRT"));
+    for (const auto* const forbidden : {"COMMIT", "SELECT 1; rollback", "Begin Immediate",
+                                        "SAVEPOINT a", "PRAGMA user_version"}) {
+        const auto refused = check(forbidden);
+        ASSERT_FALSE(refused.has_value()) << forbidden;
+        EXPECT_THAT(refused.error().what(), HasSubstr("is not for handlers"));
+    }
 }
 
 }  // namespace
