@@ -1,5 +1,5 @@
 #include "app/config_table.hpp"
-#include "app/route_url.hpp"
+#include "transport/http/url.hpp"
 
 namespace posthorn {
 namespace {
@@ -21,8 +21,14 @@ result<> read_run(handler_setting& handler, std::string_view key, const std::str
         handler.text = text.substr(sql_prefix.size());
         return {};
     }
-    const bool is_web = text.starts_with("http://") || text.starts_with("https://");
-    if (!is_web || !parse_route_url(text)) return wrong_value(origin, key, text, wanted);
+    if (!parse_http_url(text)) {
+        // What may hold a password or a token is not quoted.
+        if (text.find_first_of("?@") == std::string::npos)
+            return wrong_value(origin, key, text, wanted);
+        return wrong_value(origin, fmt::format("{} is no URL that can be called; write {}, without "
+                                               "a user's name",
+                                               key, wanted));
+    }
     handler.what = http;
     handler.text = text;
     return {};

@@ -63,7 +63,7 @@ constexpr std::array table{
     key_row{.key = "admin.keys",
             .type = "list of keys",
             .wanted = R"(a list such as [{ name = "desk", role = "operator", hash = "sha256:…" }])",
-            .doc = "who may use the admin listener; made by `posthorn keys new --role`",
+            .doc = "who may use the admin listener; made by `posthorn keys admin new`",
             .set = &set_admin_keys,
             .show = &show_admin_keys},
     KEY(limits.body, "the largest body of a request"),
@@ -110,13 +110,22 @@ shown show_secrets(const config& settings) {
     return all;
 }
 
+/// A query may hold a token.
+std::string without_query(const std::string& url) {
+    const auto mark = url.find('?');
+    return mark == std::string::npos ? url : url.substr(0, mark) + "?(hidden)";
+}
+
 template <auto Member>
 shown show_handlers(const config& settings) {
     shown all;
     for (const auto& [name, handler] : settings.*Member) {
         using enum handler_setting::kind;
-        const auto* const prefix = handler.what == sql ? "sql:" : "";
-        all.emplace_back(name, handler.what == queue ? "queue" : prefix + handler.text);
+        switch (handler.what) {
+            case queue: all.emplace_back(name, "queue"); break;
+            case sql: all.emplace_back(name, "sql:" + handler.text); break;
+            case http: all.emplace_back(name, without_query(handler.text)); break;
+        }
     }
     return all;
 }

@@ -123,6 +123,16 @@ Ship = "queue"
     EXPECT_EQ(settings.handlers.at("Ship").what, handler_setting::kind::queue);
 }
 
+TEST(config_handlers, may_have_a_query_that_is_not_shown) {
+    const auto settings = loaded("[handlers]\nA = \"http://h:1/p?token=canary\"\n");
+    EXPECT_EQ(settings.handlers.at("A").text, "http://h:1/p?token=canary");
+    for (const auto& entry : list_config(settings))
+        EXPECT_THAT(entry.value, Not(HasSubstr("canary")));
+    EXPECT_THAT(
+        problem_of("[handlers]\nA = \"http://u:canary@h/p\"\n"),
+        testing::AllOf(StartsWith("p.toml:2: handlers.A is no URL"), Not(HasSubstr("canary"))));
+}
+
 TEST(config_handlers, are_written_for_responses_in_the_same_forms) {
     const auto settings = loaded("[responses]\nCharge = \"queue\"\n");
     EXPECT_EQ(settings.responses.at("Charge").what, handler_setting::kind::queue);
