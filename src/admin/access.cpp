@@ -146,10 +146,11 @@ std::expected<admin_caller, admin_refusal> admin_access::admit(const http_reques
         if (names_this_machine(request)) return admin_caller{.name = "loopback"};
         return refuse(403, {}, "without a key, call this machine localhost or by its address");
     }
-    return refuse(401, {},
-                  fmt::format("send the header `Authorization: Bearer KEY` with the key of a {}; "
-                              "`posthorn keys admin new` makes one",
-                              to_string(needed)));
+    return refuse(
+        401, {},
+        fmt::format("send the header `Authorization: Bearer KEY` with a key of the role {}; "
+                    "`posthorn keys admin new` makes one",
+                    to_string(needed)));
 }
 
 }  // namespace posthorn

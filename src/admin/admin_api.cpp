@@ -128,7 +128,9 @@ task<http_response> endpoints::message(http_request request, admin_caller who) {
     if (!asked) co_return answer_to_error(asked.error());
     const bool payload = *asked;
     if (payload && !who.payloads)
-        co_return gate_.refuse(request, who, "your key has no right to read payloads");
+        co_return gate_.refuse(request, who,
+                               "reading payloads needs a key with that right: payloads = true "
+                               "beside it in admin.keys");
     const auto found = co_await run_on(parts().readers, [&] {
         return in_any_store([&](store& where) { return show_message(where, *id, payload); });
     });

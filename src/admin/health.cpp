@@ -61,8 +61,8 @@ health_verdict judge_health(const health_facts& facts) {
         verdict.undeliverable = true;
         verdict.status = std::max(verdict.status, health_status::yellow);
         verdict.reasons.push_back(
-            fmt::format("{} messages are undeliverable: '{}' has no route "
-                        "or no handler for them",
+            fmt::format("{} messages are undeliverable: '{}' has no route, "
+                        "no secret or no handler for them",
                         shown(outbox.undeliverable), outbox.undeliverable_destination));
     }
     judge_backlog(outbox, verdict);

@@ -124,7 +124,11 @@ json::object to_json(const inbox_overview& overview) {
     set(shown, "size", overview.size);
     shown["processed"] = overview.processed;
     shown["duplicates"] = overview.duplicates;
-    shown["duplicateRate"] = overview.duplicate_rate;
+    // The library would write a zero as 0E0.
+    if (overview.duplicate_rate > 0)
+        shown["duplicateRate"] = overview.duplicate_rate;
+    else
+        shown["duplicateRate"] = 0;
     return shown;
 }
 

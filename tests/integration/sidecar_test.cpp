@@ -70,6 +70,9 @@ TEST_F(sidecars, exchange_messages_over_tls) {
     EXPECT_TRUE(stock.comes_to("SELECT count(*) FROM reserved WHERE item = 'cog'", 1));
     stock.child().send_signal(SIGHUP);
     EXPECT_TRUE(stock.says("are taken over"));
+    std::ofstream(folder_.file("cert.pem")) << "nonsense";
+    stock.child().send_signal(SIGHUP);
+    EXPECT_TRUE(stock.says("stock.toml:9: tls.certificate: "));
     orders.stop();
     stock.stop();
 }
@@ -236,6 +239,14 @@ TEST_F(sidecars, take_a_response_where_the_configuration_says_and_nowhere_else) 
     stock.stop();
 }
 
+TEST_F(sidecars, say_that_they_stand_by_for_another_on_the_same_file) {
+    sidecar first(folder_, "stock", free_ports);
+    sidecar second(folder_, "stock", free_ports);
+    EXPECT_TRUE(second.says("this node stands by, since"));
+    second.stop();
+    first.stop();
+}
+
 TEST_F(sidecars, warn_of_a_ring_in_which_no_key_is_in_force) {
     sidecar orders(folder_, "orders",
                    free_ports + std::string("[secrets]\nstock = [{ secret = \"") + key_text +
@@ -246,7 +257,7 @@ TEST_F(sidecars, warn_of_a_ring_in_which_no_key_is_in_force) {
         "SELECT count(*) FROM outbox_messages WHERE last_error LIKE 'secret_unavailable%'", 1));
     const auto port = static_cast<std::uint16_t>(std::stoi(orders.port(1)));
     EXPECT_TRUE(test::eventually([&] {
-        return ask(port, "GET /_rf/health HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
+        return ask(port, "GET /_rf/health HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")
                    .body.find("secret_unavailable") != std::string::npos;
     }));
     orders.stop();

@@ -1,3 +1,4 @@
+#include <filesystem>
 #include <ostream>
 
 #include <boost/json/object.hpp>
@@ -45,8 +46,9 @@ private:
             terminal.out << fmt::format(
                 "wrote key {} to {}\n"
                 "next: copy the file to the other service, and on each side name the other one:\n"
-                "  [secrets]\n  PEER = \"file:{}\"\n",
-                key.id, file_, file_);
+                "  [secrets]\n  PEER = \"file:{}\"\n"
+                "where a path begins at the folder of the configuration file\n",
+                key.id, file_, std::filesystem::path(file_).filename().string());
         return {};
     }
 

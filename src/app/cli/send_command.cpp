@@ -68,7 +68,8 @@ public:
         options.add_option("--deliver-at", deliver_at_, "not before this time, or after +DURATION")
             ->type_name("TIME");
         options
-            .add_option("--order-key", sending_.order_key, "those that share one keep their order")
+            .add_option("--order-key", sending_.order_key,
+                        "carried along; keeps order only in a queue taken from over HTTP")
             ->type_name("TEXT");
         options.add_option("--content-type", sending_.content_type, "what the payload is")
             ->capture_default_str()

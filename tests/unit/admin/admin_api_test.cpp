@@ -161,7 +161,7 @@ TEST_F(admin_api, tells_the_size_of_the_inbox_and_lists_it) {
     });
     const auto stats = get_json("/_rf/inbox/stats").as_object();
     EXPECT_EQ(stats.at("size").as_int64(), 1);
-    EXPECT_EQ(stats.at("duplicateRate").as_double(), 0);
+    EXPECT_EQ(stats.at("duplicateRate").as_int64(), 0);
     const auto rows = get_json("/_rf/inbox?source=shop").at("messages").as_array();
     ASSERT_EQ(rows.size(), 1U);
     EXPECT_EQ(rows.at(0).at("endpoint").as_string(), "Charge");
