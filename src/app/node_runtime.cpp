@@ -117,7 +117,8 @@ core_options node_runtime::options_of_core() {
 node_runtime::~node_runtime() { stop_and_wait(); }
 
 task<result<>> node_runtime::start() {
-    if (stopped_) co_return co_await core_->start();  // Which says that it is too late.
+    if (stopped_)
+        co_return fail(error_code::closed, "the node was stopped; make a new one to start again");
     if (started_) co_return result<>{};
     auto bound = doors::open(settings_, {*core_, *seams_, keys_});
     if (!bound) co_return std::unexpected(std::move(bound).error());

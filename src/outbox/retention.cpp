@@ -1,15 +1,20 @@
 #include "outbox/retention.hpp"
 
+#include <tuple>
+
 #include "base/cancellation.hpp"
 #include "store/async.hpp"
 
 namespace posthorn {
 
 task<> outbox_retention::run() {
-    while (co_await timer_.sleep_for(options_.interval))
+    std::ignore = clocks_.jumped();  // From now on it is watched.
+    while (co_await timer_.sleep_for(options_.interval)) {
+        if (clocks_.jumped()) continue;
         if (const auto purged = co_await purge(); !purged)
             log_.warn("Outbox: purging sent messages failed, will try again: {Error}",
                       {{"Error", purged.error().what()}});
+    }
 }
 
 task<result<>> outbox_retention::purge() {

@@ -5,6 +5,7 @@
 #include <cstdint>
 
 #include "base/clock.hpp"
+#include "base/clock_watch.hpp"
 #include "base/log.hpp"
 #include "base/timer.hpp"
 #include "store/store.hpp"
@@ -26,7 +27,12 @@ class outbox_retention {
 public:
     outbox_retention(store& where, const clock& time, timer& sleeper, logger& log,
                      retention_options options)
-        : store_(where), clock_(time), timer_(sleeper), log_(log), options_(options) {}
+        : store_(where),
+          clock_(time),
+          clocks_(time),
+          timer_(sleeper),
+          log_(log),
+          options_(options) {}
 
     task<> run();
 
@@ -35,6 +41,7 @@ private:
 
     store& store_;
     const clock& clock_;
+    clock_guard clocks_;  // A clock that has jumped makes everything look old.
     timer& timer_;
     logger& log_;
     retention_options options_;

@@ -44,19 +44,21 @@ class SlowConnections:
             one.setblocking(False)
             slow.append(one)
         pipe.send("ready")
-        shed = 0
         while not pipe.poll(2):
-            for one in list(slow):
+            for one in slow:
                 try:
                     one.send(b"x")
-                    if one.recv(1024) == b"":
-                        raise OSError
-                except BlockingIOError:
-                    pass
                 except OSError:
-                    shed += 1
-                    one.close()
-                    slow.remove(one)
+                    pass
+        shed = 0
+        for one in slow:
+            try:
+                shed += one.recv(1024) == b""
+            except BlockingIOError:
+                pass
+            except OSError:
+                shed += 1
+            one.close()
         pipe.send(shed)
 
     def close(self):

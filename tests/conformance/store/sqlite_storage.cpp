@@ -47,10 +47,11 @@ public:
         done.wait();
     }
     void pretend_newer() override {
-        const auto refused = connect(durability::full)
-                                 ->run(
-                                     "INSERT INTO posthorn_migrations SELECT folder, 999, 0 "
-                                     "FROM posthorn_migrations WHERE folder = 'store'");
+        const auto refused =
+            connect(durability::full)
+                ->run(
+                    "INSERT INTO posthorn_migrations SELECT DISTINCT folder, 999, 0 "
+                    "FROM posthorn_migrations WHERE folder = 'store'");
         EXPECT_EQ(refused, std::nullopt);
     }
     [[nodiscard]] wall_time now() override { return time_.wall(); }
