@@ -17,8 +17,9 @@ namespace posthorn {
 
 /// What a key's holder may do. An operator may do what the others may.
 enum class admin_role : std::uint8_t {
-    viewer,     // Look, but not into payloads.
-    worker,     // Take messages from queues and acknowledge them.
+    viewer,  // Look, but not into payloads.
+    worker,  // Take messages from queues and acknowledge them.
+    // The word is a keyword. NOLINTNEXTLINE(readability-identifier-naming)
     operator_,  // Change things.
 };
 

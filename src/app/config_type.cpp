@@ -41,8 +41,8 @@ constexpr std::int64_t scaled_max = std::int64_t{1} << 53;  // 285,000 years; 8 
 /// `10s`: digits, then a unit, nothing else.
 std::optional<std::int64_t> read_scaled(std::string_view text, std::span<const scale> units) {
     std::int64_t number = 0;
-    const auto* const end = text.data() + text.size();
-    const auto [rest, failure] = std::from_chars(text.data(), end, number);
+    const auto* const end = text.end();
+    const auto [rest, failure] = std::from_chars(text.begin(), end, number);
     if (failure != std::errc{} || number < 0) return std::nullopt;
     const auto found = std::ranges::find(units, std::string_view(rest, end), &scale::unit);
     if (found == units.end() || number > scaled_max / found->factor) return std::nullopt;

@@ -108,16 +108,18 @@ bool outside::has_secret(std::string_view peer) const {
 }
 
 web_caller outside::caller() {
-    return [this](web_call call) -> task<result<http_response>> {
-        http_request request{.method = "POST",
-                             .path = {},
-                             .query = {},
-                             .headers = std::move(call.headers),
-                             .body = std::move(call.body)};
-        co_return co_await client_.send(
-            std::move(call.url), std::move(request),
-            {.exchange_timeout = call.timeout, .reply_bytes_max = answer_bytes_max_});
-    };
+    return [this](web_call call) { return call_web(std::move(call)); };
+}
+
+task<result<http_response>> outside::call_web(web_call call) {
+    http_request request{.method = "POST",
+                         .path = {},
+                         .query = {},
+                         .headers = std::move(call.headers),
+                         .body = std::move(call.body)};
+    co_return co_await client_.send(
+        std::move(call.url), std::move(request),
+        {.exchange_timeout = call.timeout, .reply_bytes_max = answer_bytes_max_});
 }
 
 void outside::cut_off() {

@@ -51,6 +51,7 @@ private:
     outside(const config& settings, parts with, std::shared_ptr<tls_context> trusted);
     [[nodiscard]] const transport_function* own(std::string_view url) const;
     [[nodiscard]] http_client_parts client_parts();
+    task<result<http_response>> call_web(web_call call);
 
     parts with_;
     std::string service_;

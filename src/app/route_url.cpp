@@ -18,8 +18,8 @@ std::unexpected<error> not_understood(std::string_view text) {
 
 std::optional<std::uint16_t> read_port(std::string_view text) {
     std::uint16_t port = 0;
-    const auto* const end = text.data() + text.size();
-    const auto [rest, failure] = std::from_chars(text.data(), end, port);
+    const auto* const end = text.end();
+    const auto [rest, failure] = std::from_chars(text.begin(), end, port);
     if (failure != std::errc{} || rest != end || port == 0) return std::nullopt;
     return port;
 }

@@ -137,7 +137,7 @@ task<std::vector<delivery>> lane::attempt(const std::vector<outbox_row>& rows) {
         auto missed = failure(late ? std::string("timed out: ") + answers.error().what()
                                    : std::string(answers.error().what()));
         missed.code = answers.error().code();
-        co_return std::vector<delivery>(rows.size(), std::move(missed));
+        co_return std::vector<delivery>(rows.size(), missed);
     }
     answers->resize(rows.size(), failure("the answer left this message out"));
     co_return *std::move(answers);

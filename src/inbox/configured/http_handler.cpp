@@ -56,15 +56,22 @@ result<std::string> response_of_call(http_response answer) {
     return fail(error_code::unreachable, "{}", why);
 }
 
+namespace {
+
+// All by value, since a reload may drop the handler while it is at work.
+task<result<std::string>> call_web_service(http_handler_options options, web_caller caller,
+                                           message received) {
+    auto answer = co_await caller(call_for(received, options));
+    if (answer) co_return response_of_call(*std::move(answer));
+    if (options.tell_failure) options.tell_failure(received, answer.error());
+    co_return fail(answer.error().code(), "the handler's web service gave no answer");
+}
+
+}  // namespace
+
 async_handler make_http_handler(http_handler_options options, web_caller caller) {
-    return [options = std::move(options),
-            caller = std::move(caller)](message received) -> task<result<std::string>> {
-        // Copied, since a reload may drop the handler while it is at work.
-        const auto told = options.tell_failure;
-        auto answer = co_await caller(call_for(received, options));
-        if (answer) co_return response_of_call(*std::move(answer));
-        if (told) told(received, answer.error());
-        co_return fail(answer.error().code(), "the handler's web service gave no answer");
+    return [options = std::move(options), caller = std::move(caller)](message received) {
+        return call_web_service(options, caller, std::move(received));
     };
 }
 

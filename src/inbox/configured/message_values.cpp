@@ -63,12 +63,12 @@ message_values::field message_values::read(std::string_view raw) {
         }
         default: break;
     }
-    const auto* const end = raw.data() + raw.size();
+    const auto* const end = raw.end();
     std::int64_t whole = 0;
-    if (const auto [rest, failure] = std::from_chars(raw.data(), end, whole); rest == end)
+    if (const auto [rest, failure] = std::from_chars(raw.begin(), end, whole); rest == end)
         return failure == std::errc{} ? field{whole} : field{nullptr, false};
     double real = 0;
-    const auto [rest, failure] = std::from_chars(raw.data(), end, real);
+    const auto [rest, failure] = std::from_chars(raw.begin(), end, real);
     return failure == std::errc{} && rest == end ? field{real} : field{nullptr, false};
 }
 

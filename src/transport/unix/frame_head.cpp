@@ -42,8 +42,8 @@ bool is_path(std::string_view text) {
 template <class Number>
 std::optional<Number> parse_number(std::string_view digits) {
     Number number = 0;
-    const char* const end = digits.data() + digits.size();
-    const auto [stop, failure] = std::from_chars(digits.data(), end, number);
+    const char* const end = digits.end();
+    const auto [stop, failure] = std::from_chars(digits.begin(), end, number);
     if (digits.empty() || failure != std::errc{} || stop != end) return std::nullopt;
     if (digits.front() == '0' && digits.size() > 1) return std::nullopt;
     return number;
