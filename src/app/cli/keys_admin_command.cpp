@@ -1,27 +1,16 @@
-#include <algorithm>
 #include <array>
 #include <ostream>
 
 #include <boost/json/object.hpp>
 
+#include "admin/access.hpp"
 #include "app/cli/json_output.hpp"
 #include "app/cli/keys_command.hpp"
 #include "app/cli/options.hpp"
-#include "base/base64.hpp"
-#include "security/digest.hpp"
-#include "security/hex.hpp"
+#include "base/random.hpp"
 
 namespace posthorn::cli {
 namespace {
-
-// Safe in a URL, a shell and a header.
-std::string to_base64url(std::span<const std::byte> bytes) {
-    std::string text = encode_base64(bytes);
-    std::ranges::replace(text, '+', '-');
-    std::ranges::replace(text, '/', '_');
-    std::erase(text, '=');
-    return text;
-}
 
 class keys_admin_new_command final : public command {
 public:
@@ -42,8 +31,7 @@ public:
             return fail(error_code::invalid_argument,
                         "--name must be text without quotes, such as desk-3");
         system_random random;
-        const std::string key = "phk_" + to_base64url(make_secret(random).reveal());
-        const std::string hash = "sha256:" + to_hex(sha256_of({key}));
+        const auto [key, hash] = make_admin_key(random);
         if (json_)
             print_json(terminal, boost::json::object{{"key", key},
                                                      {"name", name_},

@@ -32,7 +32,10 @@ public:
     result<std::int64_t> insert(message) override { return not_here(); }
     result<bool> requeue(const uuid&) override { return false; }
     result<bool> tell_ended(std::int64_t) override { return false; }
-    result<std::int64_t> purge_sent(wall_time, std::size_t) override { return 0; }
+    result<std::int64_t> purge_sent(wall_time, std::size_t) override {
+        ++tables_.purges;
+        return 0;
+    }
     result<std::int64_t> settle(std::span<const settlement> outcomes, std::int64_t epoch) override {
         if (epoch != tables_.epoch) return fail(error_code::lease_lost, "the epoch is over");
         std::int64_t changed = 0;

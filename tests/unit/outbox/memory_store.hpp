@@ -29,6 +29,7 @@ struct memory_tables {
     std::map<std::int64_t, memory_row> rows;
     std::optional<lease> holder;
     std::int64_t epoch = 0;
+    int purges = 0;  // How often old rows were asked to be deleted.
 };
 
 /// A store in memory that a test can watch, delay and break. It knows the outbox and the lease of
