@@ -165,6 +165,15 @@ class FromPosthorn(unittest.TestCase):
         self.assertEqual(effects, list(range(20)))
         self.assertLessEqual(self.receiver.paths.count("/_rf/receive-batch"), 4)
 
+    def test_a_default_route_leads_to_destinations_without_one_of_their_own(self):
+        self.shop.stop()
+        self.shop.configure(f'[routes]\ndefault = "http://127.0.0.1:{self.receiver.port}"\n'
+                            f'[secrets]\ncrm = "base64:{SECRET_TEXT}"\n')
+        self.shop.start()
+        self.produce(7)
+        self.assertTrue(eventually(lambda: self.states() == {"Sent": 1}), self.states())
+        self.assertEqual(self.receiver.effects(), [("Bought", {"number": 7})])
+
     def test_a_lost_answer_is_asked_for_again_and_doubles_nothing(self):
         self.receiver.lose_answers = 3
         self.produce(1)
