@@ -167,7 +167,7 @@ jitter_max = "10ms"
     def test_08_a_message_expires_before_it_is_delivered(self):
         self.proxy.rule = drop
         self.order(1, more=", expires_at",
-                   values=", (CAST(strftime('%s', 'now') AS INTEGER) + 1) * 1000")
+                   values=", (CAST(strftime('%s', 'now') AS INTEGER) + 2) * 1000")
         self.becomes("Expired")
         self.proxy.rule = forward
         self.order(2)
