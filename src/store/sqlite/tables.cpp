@@ -4,6 +4,7 @@
 #include <array>
 
 #include "store/sqlite/migrate.hpp"
+#include "store/sqlite/tables_dispatch.hpp"
 
 namespace posthorn::sqlite {
 namespace {
@@ -155,10 +156,11 @@ constexpr std::string_view first =
 constexpr std::string_view second =
     "CREATE TABLE IF NOT EXISTS outbox_ended (seq INTEGER PRIMARY KEY);";
 
-constexpr std::array<migration, 2> steps{{{1, first}, {2, second}}};
-
 }  // namespace
 
-migration_set store_tables() noexcept { return {"store", steps}; }
+migration_set store_tables() noexcept {
+    static const std::array<migration, 3> steps{{{1, first}, {2, second}, {3, dispatch_tables}}};
+    return {"store", steps};
+}
 
 }  // namespace posthorn::sqlite

@@ -1,0 +1,93 @@
+// What dispatch asks of the tables beyond their rows: fairness, order, no repeats, and an account
+// of what was given up. Everything here holds for a producer with plain SQL too.
+#include "store/sqlite/tables_dispatch.hpp"
+
+namespace posthorn::sqlite {
+
+// A message of an order key waits while an earlier one of its key is under way, or, unless the
+// policy lets it pass, was given up. The key counts within a destination and a tenant.
+#define POSTHORN_IS_BLOCKED                                                                \
+    "EXISTS (SELECT 1 FROM outbox_messages AS earlier WHERE earlier.order_key IS NOT NULL" \
+    " AND earlier.destination = NEW.destination AND earlier.order_key = NEW.order_key"     \
+    " AND coalesce(earlier.tenant, '') = coalesce(NEW.tenant, '')"                         \
+    " AND earlier.status IN ('Pending', 'Dead', 'Expired') AND earlier.seq < NEW.seq"      \
+    " AND (earlier.status = 'Pending' OR NOT EXISTS (SELECT 1 FROM posthorn_meta"          \
+    "  WHERE name = 'order_policy' AND value = 'pass')))"
+
+#define POSTHORN_IS_REPEAT                                                                     \
+    "EXISTS (SELECT 1 FROM outbox_messages AS first WHERE first.destination = NEW.destination" \
+    " AND first.dedupe_key = NEW.dedupe_key AND first.seq < NEW.seq)"
+
+const std::string_view dispatch_tables =
+    // The rows of an order key that are not done with.
+    "CREATE INDEX IF NOT EXISTS idx_outbox_order ON outbox_messages"
+    " (destination, order_key, coalesce(tenant, ''), status, seq)"
+    " WHERE order_key IS NOT NULL AND status IN ('Pending', 'Dead', 'Expired');"
+    // Parked: not due before it expires, unless it is released.
+    "CREATE TRIGGER IF NOT EXISTS outbox_order AFTER INSERT ON outbox_messages"
+    " WHEN NEW.order_key IS NOT NULL AND NEW.status = 'Pending' AND " POSTHORN_IS_BLOCKED
+    " BEGIN UPDATE outbox_messages SET next_retry_at = NEW.expires_at WHERE seq = NEW.seq; END;"
+    // As before, but never sooner than another trigger has said.
+    "DROP TRIGGER IF EXISTS outbox_deliver_at;"
+    "CREATE TRIGGER outbox_deliver_at AFTER INSERT ON outbox_messages"
+    " WHEN NEW.deliver_at > NEW.next_retry_at BEGIN"
+    " UPDATE outbox_messages SET next_retry_at = max(next_retry_at, NEW.deliver_at)"
+    " WHERE seq = NEW.seq; END;"
+
+    // When messages were given up or closed, and why; a row for each that is Dead, Expired or
+    // Resolved.
+    "CREATE TABLE IF NOT EXISTS outbox_closed ("
+    " seq INTEGER PRIMARY KEY,"
+    " status TEXT NOT NULL,"
+    " at INTEGER NOT NULL,"
+    " cause_id INTEGER);"  // Of dead ones.
+    "CREATE INDEX IF NOT EXISTS idx_outbox_closed_age ON outbox_closed (status, at);"
+    "CREATE INDEX IF NOT EXISTS idx_outbox_closed_cause ON outbox_closed (cause_id, seq)"
+    " WHERE cause_id IS NOT NULL;"
+    "INSERT OR IGNORE INTO outbox_closed (seq, status, at)"
+    " SELECT seq, status, coalesce(last_attempt_at, created_at) FROM outbox_messages"
+    " WHERE status IN ('Dead', 'Expired', 'Resolved');"
+    // Errors without what differs from one message to the next, and how many messages have each.
+    "CREATE TABLE IF NOT EXISTS outbox_causes ("
+    " cause_id INTEGER PRIMARY KEY,"
+    " destination TEXT NOT NULL,"
+    " endpoint TEXT NOT NULL,"
+    " cause TEXT NOT NULL,"
+    " dead INTEGER NOT NULL DEFAULT 0,"
+    " first_at INTEGER NOT NULL,"
+    " last_at INTEGER NOT NULL,"
+    " UNIQUE (destination, endpoint, cause));"
+    "CREATE TRIGGER IF NOT EXISTS outbox_cause_up AFTER INSERT ON outbox_closed"
+    " WHEN NEW.cause_id IS NOT NULL BEGIN UPDATE outbox_causes SET dead = dead + 1,"
+    " last_at = max(last_at, NEW.at) WHERE cause_id = NEW.cause_id; END;"
+    "CREATE TRIGGER IF NOT EXISTS outbox_cause_down AFTER DELETE ON outbox_closed"
+    " WHEN OLD.cause_id IS NOT NULL BEGIN"
+    " UPDATE outbox_causes SET dead = dead - 1 WHERE cause_id = OLD.cause_id; END;"
+    "CREATE TRIGGER IF NOT EXISTS outbox_reopened AFTER UPDATE OF status ON outbox_messages"
+    " WHEN OLD.status IN ('Dead', 'Expired', 'Resolved') AND NEW.status <> OLD.status BEGIN"
+    " DELETE FROM outbox_closed WHERE seq = OLD.seq; END;"
+    "CREATE TRIGGER IF NOT EXISTS outbox_gone AFTER DELETE ON outbox_messages"
+    " WHEN OLD.status IN ('Dead', 'Expired', 'Resolved') BEGIN"
+    " DELETE FROM outbox_closed WHERE seq = OLD.seq;"
+    " DELETE FROM outbox_attempts WHERE seq = OLD.seq;"
+    " DELETE FROM outbox_ended WHERE seq = OLD.seq; END;"
+
+    // A repeated dedupe key closes the later row; its producer need not know.
+    "CREATE INDEX IF NOT EXISTS idx_outbox_dedupe ON outbox_messages"
+    " (destination, dedupe_key, seq) WHERE dedupe_key IS NOT NULL;"
+    "CREATE TRIGGER IF NOT EXISTS outbox_dedupe AFTER INSERT ON outbox_messages"
+    " WHEN NEW.dedupe_key IS NOT NULL AND NEW.status = 'Pending' AND " POSTHORN_IS_REPEAT
+    " BEGIN UPDATE outbox_messages SET status = 'Resolved', resolution = 'repeats ' ||"
+    "  (SELECT first.message_id FROM outbox_messages AS first"
+    "   WHERE first.destination = NEW.destination AND first.dedupe_key = NEW.dedupe_key"
+    "   ORDER BY first.seq LIMIT 1) WHERE seq = NEW.seq;"
+    " INSERT OR IGNORE INTO outbox_closed (seq, status, at)"
+    "  VALUES (NEW.seq, 'Resolved', NEW.created_at); END;"
+
+    // Destinations that a person has paused.
+    "CREATE TABLE IF NOT EXISTS outbox_paused ("
+    " destination TEXT PRIMARY KEY,"
+    " paused_at INTEGER NOT NULL,"
+    " reason TEXT NOT NULL DEFAULT '') WITHOUT ROWID;";
+
+}  // namespace posthorn::sqlite
