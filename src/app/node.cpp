@@ -164,8 +164,7 @@ ticket node::send(sqlite3* handle, std::string_view destination, std::string_vie
                                                                   .endpoint = endpoint,
                                                                   .payload = payload,
                                                                   .options = std::move(options)}));
-    value_or_throw(sqlite::insert_on(handle, parts_->file(), body));
-    return {body.id};
+    return {value_or_throw(sqlite::insert_on(handle, parts_->file(), body))};
 }
 
 void node::durable(const ticket& of) { value_or_throw(parts_->core().durable(of.id)); }

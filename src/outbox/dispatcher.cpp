@@ -78,7 +78,13 @@ void dispatcher::lease_changed() {
 
 void dispatcher::committed(std::vector<outbox_row> enqueued) {
     log_enqueued(with_.log, enqueued);
+    // Those come by themselves when it is their turn.
+    std::erase_if(enqueued, [](const outbox_row& row) { return row.parked; });
     counters_.overflowed += hot_.push(std::move(enqueued));
+}
+
+void dispatcher::released(std::vector<outbox_row> rows) {
+    counters_.overflowed += hot_.push(std::move(rows));
 }
 
 void dispatcher::foreign_commit() {

@@ -33,6 +33,7 @@ public:
 
     /// The hot path: from the store, after a commit.
     void committed(std::vector<outbox_row> enqueued) override;
+    void released(std::vector<outbox_row> rows) override;
     /// There may be something new in the table.
     void wake() { sweep_.want(); }
     /// Somebody else committed: what is in the table may not be past a sync.

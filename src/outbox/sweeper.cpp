@@ -83,7 +83,7 @@ task<result<>> sweeper::read_destination(const std::string& destination, wall_ti
     if (limit == 0) co_return result<>{};
     outbox_page page;
     auto outcome = co_await read(with_.where, with_.readers, [&](store_reader& reader) -> result<> {
-        auto due = reader.outbox().due(destination, now, limit);
+        auto due = reader.outbox().due({.destination = destination, .now = now, .limit = limit});
         if (!due) return std::unexpected(due.error());
         page = *std::move(due);
         return {};

@@ -20,4 +20,14 @@ std::optional<outbox_status> parse_outbox_status(std::string_view text) noexcept
     return std::nullopt;
 }
 
+std::string_view to_string(order_policy policy) noexcept {
+    return policy == order_policy::pass ? "pass" : "park";
+}
+
+std::optional<order_policy> parse_order_policy(std::string_view text) noexcept {
+    for (const auto policy : {order_policy::park, order_policy::pass})
+        if (to_string(policy) == text) return policy;
+    return std::nullopt;
+}
+
 }  // namespace posthorn

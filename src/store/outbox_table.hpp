@@ -18,7 +18,24 @@ struct outbox_row {
     std::int64_t seq = 0;  // The order of commit.
     message body;
     std::int32_t attempts = 0;  // That were charged and failed.
+    bool parked = false;        // Waits for an earlier one of its order key.
 };
+
+/// What a message was stored as.
+struct enqueued {
+    std::int64_t seq = 0;
+    uuid id{};
+    /// Its dedupe key was known: nothing was stored, and these are the first one's.
+    bool repeated = false;
+
+    bool operator==(const enqueued&) const = default;
+};
+
+/// What the followers of an order key do when an earlier one was given up: wait for a person, or go
+/// on without it.
+enum class order_policy : std::uint8_t { park, pass };
+[[nodiscard]] std::string_view to_string(order_policy policy) noexcept;
+[[nodiscard]] std::optional<order_policy> parse_order_policy(std::string_view text) noexcept;
 
 enum class outbox_status : std::uint8_t { pending, sent, dead, expired, resolved };
 [[nodiscard]] std::string_view to_string(outbox_status status) noexcept;
@@ -34,6 +51,9 @@ struct settlement {
     std::string error{};       // Why it was not delivered; empty when it was.
     std::string resolution{};  // Why it is resolved.
     bool keeps_last_error = false;  // What the row says already is put after `error`.
+    /// It has an order key, so others may wait for it. Of a row that is sent this has to be said;
+    /// the store looks for itself at the few that are given up.
+    bool followers_wait = false;
 };
 
 /// Why a row cannot be sent at all, as read from the table.
@@ -42,9 +62,36 @@ struct bad_row {
     std::string reason;
 };
 
+/// Which due messages of a destination are wanted.
+struct due_question {
+    std::string_view destination;
+    wall_time now{};
+    std::size_t limit = 0;                 // Of rows in the page, of whatever kind.
+    std::span<const std::int64_t> held{};  // Ascending. In memory already: passed over.
+};
+
 struct outbox_page {
     std::vector<outbox_row> rows;
     std::vector<bad_row> bad;  // Written by hand or by a plain-SQL producer; to be buried.
+    /// Due by their time, but an earlier one of their order key is in the way: to be parked again,
+    /// or to expire. Never to be sent.
+    std::vector<outbox_row> parked;
+    bool more = false;  // There may be others, for which there was no room.
+};
+
+/// Within which an order key orders messages.
+struct order_scope {
+    std::string destination;
+    std::string order_key;
+    std::string tenant;
+
+    bool operator==(const order_scope&) const = default;
+};
+
+/// Parked messages that nothing keeps back any longer, found by a walk over the order keys.
+struct unblocked_slice {
+    std::vector<std::int64_t> seqs;
+    std::optional<order_scope> last{};  // The walk goes on after it; empty at the end.
 };
 
 /// A message that was given up and that nobody has been told of yet.
@@ -67,18 +114,18 @@ class outbox_table {
 public:
     virtual ~outbox_table() = default;
 
-    /// Stores a message as pending and gives its `seq`. An id that is there already is
+    /// Stores a message as pending, unless its dedupe key is known. An id that is there already is
     /// `error_code::duplicate_id`.
-    virtual result<std::int64_t> insert(message body) = 0;
+    virtual result<enqueued> insert(message body) = 0;
 
     /// Applies outcomes to rows that are still pending; a row that is not is left as it is. Refused
     /// with `error_code::lease_lost` unless `epoch` is the dispatcher's present one. Gives the
-    /// number of rows changed.
+    /// number of rows changed. The next message of an order key is released with the same commit.
     virtual result<std::int64_t> settle(std::span<const settlement> outcomes,
                                         std::int64_t epoch) = 0;
 
-    /// Makes a dead message pending again, with all its retries, due at once. False if it is not
-    /// dead, whatever the caller saw before.
+    /// Makes a dead message pending again, with all its retries, due at once, or as soon as its
+    /// order key allows. False if it is not dead, whatever the caller saw before.
     virtual result<bool> requeue(const uuid& id) = 0;
     /// Records that the end of a message was told; false if it was before, or if the message lives
     /// again, so that there is nothing to tell.
@@ -86,6 +133,11 @@ public:
     /// Deletes at most `limit` messages that were sent before `before`, with their attempts; gives
     /// their number.
     virtual result<std::int64_t> purge_sent(wall_time before, std::size_t limit) = 0;
+
+    virtual result<> set_order_policy(order_policy policy) = 0;
+    /// Releases those of the rows that are parked though nothing is in their way any longer; gives
+    /// their number. `outbox_reader::unblocked` finds them.
+    virtual result<std::int64_t> release_unblocked(std::span<const std::int64_t> seqs) = 0;
 };
 
 /// The outbox as readers see it: committed rows only.
@@ -95,9 +147,10 @@ public:
 
     /// Destinations that have a pending message due at `now`, in order, each once.
     virtual result<std::vector<std::string>> due_destinations(wall_time now) = 0;
-    /// Due messages of one destination, longest due first, at most `limit`.
-    virtual result<outbox_page> due(std::string_view destination, wall_time now,
-                                    std::size_t limit) = 0;
+    /// Due messages of one destination. Its tenants share the page evenly; of a tenant the highest
+    /// priority comes first, then what has been due longest. No message that waits for an earlier
+    /// one of its order key is among the `rows`.
+    virtual result<outbox_page> due(const due_question& asked) = 0;
     /// When the next pending message falls due, over all destinations; empty if there is none.
     virtual result<std::optional<wall_time>> next_due() = 0;
     virtual result<std::optional<outbox_row>> find(const uuid& id) = 0;
@@ -106,6 +159,9 @@ public:
     /// Messages after `seq` whose end nobody was told of, in order, at most `limit`. Of a row that
     /// is no message, as much as can be read.
     virtual result<std::vector<ended_row>> ended(std::int64_t after_seq, std::size_t limit) = 0;
+    /// Looks at the next `keys_max` order keys, after the last one of the slice before.
+    virtual result<unblocked_slice> unblocked(const std::optional<order_scope>& after,
+                                              std::size_t keys_max) = 0;
 };
 
 }  // namespace posthorn

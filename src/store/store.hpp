@@ -34,6 +34,8 @@ public:
     virtual ~commit_listener() = default;
     /// On the writer's thread. Must not throw or block.
     virtual void committed(std::vector<outbox_row> enqueued) = 0;
+    /// Messages that waited for an earlier one of their order key may go now. Likewise.
+    virtual void released(std::vector<outbox_row> rows) { static_cast<void>(rows); }
     /// Somebody else's commit was noticed: another process, or a handle not ours. Likewise.
     virtual void foreign_commit() {}
 };

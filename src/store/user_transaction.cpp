@@ -37,9 +37,7 @@ void transaction_body::query(std::string_view sql, std::span<const sql_param> wi
 
 uuid transaction_body::send(send_request asked) {
     auto made = value_of(maker_.make(std::move(asked)));
-    const auto id = made.id;
-    value_of(tx_.outbox().insert(std::move(made)));
-    return id;
+    return value_of(tx_.outbox().insert(std::move(made))).id;
 }
 
 result<> transaction_body::intact() const {

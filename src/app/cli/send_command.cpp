@@ -153,11 +153,14 @@ private:
                                       .payload = payload_,
                                       .options = sending_});
         if (!made) return std::unexpected(made.error());
-        POSTHORN_TRY(database.commit([&made](store_transaction& tx) -> result<> {
-            POSTHORN_TRY(tx.outbox().insert(*made));
+        uuid id;
+        POSTHORN_TRY(database.commit([&](store_transaction& tx) -> result<> {
+            const auto stored = tx.outbox().insert(*made);
+            if (!stored) return std::unexpected(stored.error());
+            id = stored->id;
             return {};
         }));
-        return made->id;
+        return id;
     }
 
     std::string destination_;

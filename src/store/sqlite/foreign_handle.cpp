@@ -17,7 +17,7 @@ bool is_open_on(sqlite3* handle, const std::filesystem::path& file) {
 
 }  // namespace
 
-result<> insert_on(sqlite3* handle, const std::filesystem::path& file, const message& body) {
+result<uuid> insert_on(sqlite3* handle, const std::filesystem::path& file, const message& body) {
     if (handle == nullptr)
         return fail(error_code::invalid_argument,
                     "the handle is null; open one on the node's own database");
@@ -31,11 +31,18 @@ result<> insert_on(sqlite3* handle, const std::filesystem::path& file, const mes
         return fail(error_code::no_transaction,
                     "there is no open transaction on this handle; BEGIN one, so that the message "
                     "commits together with your change, or use node.send");
+    if (!body.dedupe_key.empty()) {
+        auto known = statement::prepare_once(handle, outbox_known_sql);
+        if (!known) return std::unexpected(std::move(known).error());
+        const auto first = find_known(*known, body);
+        if (!first) return std::unexpected(first.error());
+        if (*first) return (*first)->id;
+    }
     auto insert = statement::prepare_once(handle, outbox_insert_sql);
     if (!insert) return std::unexpected(std::move(insert).error());
     auto seq = insert_message(*insert, body);
     if (!seq) return std::unexpected(std::move(seq).error());
-    return {};
+    return body.id;
 }
 
 }  // namespace posthorn::sqlite

@@ -16,9 +16,10 @@ std::int64_t ns(steady_time time) { return time.time_since_epoch().count(); }
 
 }  // namespace
 
-result<std::unique_ptr<group>> group::open(connection& database, const clock& time) {
+result<std::unique_ptr<group>> group::open(connection& database, const clock& time,
+                                           outbox_rules rules) {
     std::unique_ptr<group> made(new group(database, time));
-    auto transaction = unit_transaction::open(database, time);
+    auto transaction = unit_transaction::open(database, time, std::move(rules));
     if (!transaction) return std::unexpected(std::move(transaction).error());
     made->transaction_ = *std::move(transaction);
     POSTHORN_TRY(prepare_all(database, {{&made->begin_, "BEGIN IMMEDIATE"},
@@ -108,6 +109,7 @@ bool group::run(member& one) {
     if (!savepoint_.run()) return false;
     one.outcome = run_work(one);
     one.enqueued = transaction_->outbox().take_enqueued();
+    one.released = transaction_->outbox().take_released();
     one.received = transaction_->inbox().take_received();
     if (transaction_is_gone()) {
         if (one.outcome)
@@ -126,6 +128,7 @@ bool group::run(member& one) {
             fail(error_code::statement_failed, "FOREIGN KEY constraint failed (deferred)");
     if (one.outcome) return release_.run().has_value();
     one.enqueued.clear();
+    one.released.clear();
     one.received.clear();
     return roll_back_to_.run().has_value() && release_.run().has_value();
 }

@@ -20,6 +20,7 @@ struct member {
     result<> outcome{};
     bool settled = false;  // Its outcome is final and it takes no part in another try.
     std::vector<outbox_row> enqueued{};
+    std::vector<outbox_row> released{};
     std::vector<std::int64_t> received{};
 };
 
@@ -37,7 +38,8 @@ enum class commit_end : std::uint8_t {
 /// Threads:  the writer's, but for `unit_age`.
 class group {
 public:
-    static result<std::unique_ptr<group>> open(connection& database, const clock& time);
+    static result<std::unique_ptr<group>> open(connection& database, const clock& time,
+                                               outbox_rules rules);
     ~group();
     group(const group&) = delete;
     group& operator=(const group&) = delete;

@@ -44,4 +44,20 @@ result<std::int64_t> insert_message(statement& insert, const message& body) {
     return std::unexpected(std::move(stepped).error());
 }
 
+result<std::optional<enqueued>> find_known(statement& known, const message& body) {
+    const reset_at_end reset(known);
+    known.bind(1, std::string_view(body.destination));
+    known.bind(2, std::string_view(body.dedupe_key));
+    auto row = known.step();
+    if (!row) return std::unexpected(std::move(row).error());
+    if (!*row) return std::nullopt;
+    const auto id = uuid::parse(known.text(1));
+    if (!id)
+        return fail(error_code::invalid_argument,
+                    "the dedupe key belongs to row {} of the outbox, whose id is no UUID; mend or "
+                    "delete that row",
+                    known.integer(0));
+    return enqueued{.seq = known.integer(0), .id = *id, .repeated = true};
+}
+
 }  // namespace posthorn::sqlite

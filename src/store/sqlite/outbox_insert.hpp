@@ -1,10 +1,12 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string_view>
 
 #include <posthorn/message.hpp>
 
+#include "store/outbox_table.hpp"
 #include "store/sqlite/connection.hpp"
 
 namespace posthorn::sqlite {
@@ -18,6 +20,14 @@ inline constexpr std::string_view outbox_insert_sql =
 
 /// Binds and runs it; gives the row's `seq`. An id that is there is `error_code::duplicate_id`.
 result<std::int64_t> insert_message(statement& insert, const message& body);
+
+/// The message that had a destination's dedupe key first.
+inline constexpr std::string_view outbox_known_sql =
+    "SELECT seq, message_id FROM outbox_messages WHERE destination = ? AND dedupe_key = ?"
+    " ORDER BY seq LIMIT 1";
+
+/// Runs it for a message with a dedupe key; empty if the key is new.
+result<std::optional<enqueued>> find_known(statement& known, const message& body);
 
 /// Milliseconds since 1970, as stored.
 [[nodiscard]] inline std::int64_t to_ms(wall_time time) noexcept {

@@ -6,16 +6,24 @@
 
 #include "base/assert.hpp"
 #include "store/sqlite/outbox_insert.hpp"
+#include "store/sqlite/outbox_rows.hpp"
 #include "store/sqlite/prepare_all.hpp"
 
 namespace posthorn::sqlite {
 
-result<outbox_sql> outbox_sql::open(connection& database, const clock& time) {
+result<outbox_sql> outbox_sql::open(connection& database, const clock& time, outbox_rules rules) {
     outbox_sql table;
     table.time_ = &time;
+    table.rules_ = std::move(rules);
+    auto order = order_keys::open(database);
+    if (!order) return std::unexpected(std::move(order).error());
+    table.order_ = *std::move(order);
     POSTHORN_TRY(prepare_all(
         database,
         {{&table.insert_, outbox_insert_sql},
+         {&table.known_, outbox_known_sql},
+         {&table.one_, "SELECT " POSTHORN_OUTBOX_COLUMNS " FROM outbox_messages WHERE seq = ?"},
+         {&table.policy_, "REPLACE INTO posthorn_meta (name, value) VALUES ('order_policy', ?)"},
          {&table.send_,
           "UPDATE outbox_messages SET status = 'Sent', sent_at = ?2, last_attempt_at = ?2"
           " WHERE seq = ?1 AND status = 'Pending'"},
@@ -34,7 +42,7 @@ result<outbox_sql> outbox_sql::open(connection& database, const clock& time) {
           "INSERT INTO outbox_attempts (seq, attempt, at, error) SELECT ?1, coalesce("
           "(SELECT max(attempt) FROM outbox_attempts WHERE seq = ?1), 0) + 1, ?2, ?3"},
          {&table.requeue_,
-          "UPDATE outbox_messages SET status = 'Pending', retry_count = 0, next_retry_at = 0"
+          "UPDATE outbox_messages SET status = 'Pending', retry_count = 0"
           " WHERE message_id = ? AND status = 'Dead' RETURNING seq"},
          {&table.end_, "INSERT OR IGNORE INTO outbox_ended (seq) VALUES (?)"},
          {&table.told_, "DELETE FROM outbox_ended WHERE seq = ?"},
@@ -50,10 +58,23 @@ result<outbox_sql> outbox_sql::open(connection& database, const clock& time) {
     return table;
 }
 
-result<std::int64_t> outbox_sql::insert(message body) {
+result<enqueued> outbox_sql::insert(message body) {
+    if (!body.dedupe_key.empty()) {
+        auto known = find_known(known_, body);
+        if (!known) return std::unexpected(std::move(known).error());
+        if (*known) return **known;
+    }
     auto seq = insert_message(insert_, body);
-    if (seq) enqueued_.push_back({.seq = *seq, .body = std::move(body)});
-    return seq;
+    if (!seq) return std::unexpected(std::move(seq).error());
+    const enqueued stored{.seq = *seq, .id = body.id};
+    bool parked = false;
+    if (!body.order_key.empty()) {
+        auto blocked = order_.is_blocked(*seq);
+        if (!blocked) return std::unexpected(std::move(blocked).error());
+        parked = *blocked;
+    }
+    enqueued_.push_back({.seq = *seq, .body = std::move(body), .parked = parked});
+    return stored;
 }
 
 result<> outbox_sql::require_epoch(std::int64_t epoch) {
@@ -98,6 +119,10 @@ result<std::int64_t> outbox_sql::settle(std::span<const settlement> outcomes, st
         if (sqlite3_changes(database) == 0) continue;  // A person was quicker.
         ++changed;
         settled[static_cast<std::size_t>(outcome.to)].push_back(outcome.seq);
+        const bool given_up =
+            outcome.to != outbox_status::sent && outcome.to != outbox_status::pending;
+        if (given_up || (outcome.to == outbox_status::sent && outcome.followers_wait))
+            POSTHORN_TRY(let_go_after(outcome.seq));
         if (outcome.to == outbox_status::dead || outcome.to == outbox_status::expired) {
             end_.bind(1, outcome.seq);
             POSTHORN_TRY(end_.run());
@@ -122,8 +147,48 @@ result<bool> outbox_sql::requeue(const uuid& id) {
     if (!row || !*row) return row;
     const std::int64_t seq = requeue_.integer(0);
     POSTHORN_TRY(requeue_.step());  // To its end: only then has it done its work.
+    POSTHORN_TRY(order_.place(seq));
     POSTHORN_TRY(log_->append("outbox.requeued", {seq}, time_->wall()));
     return true;
+}
+
+result<> outbox_sql::let_go_after(std::int64_t seq) {
+    const auto next = order_.release_next(seq);
+    if (!next) return std::unexpected(next.error());
+    return *next ? announce(**next) : result<>{};
+}
+
+// A row that is no message, or not for now, is left to the cold path.
+result<> outbox_sql::announce(std::int64_t seq) {
+    const reset_at_end reset(one_);
+    one_.bind(1, seq);
+    auto found = one_.step();
+    if (!found) return std::unexpected(std::move(found).error());
+    if (!*found) return {};
+    auto row = read_row(one_, rules_.source);
+    if (!row || !validate(row->body, rules_.limits)) return {};
+    if (row->body.deliver_at && *row->body.deliver_at > time_->wall()) return {};
+    released_.push_back(*std::move(row));
+    return {};
+}
+
+result<> outbox_sql::set_order_policy(order_policy policy) {
+    policy_.bind(1, to_string(policy));
+    return policy_.run();
+}
+
+result<std::int64_t> outbox_sql::release_unblocked(std::span<const std::int64_t> seqs) {
+    std::vector<std::int64_t> gone;
+    for (const auto seq : seqs) {
+        const auto released = order_.release(seq);
+        if (!released) return std::unexpected(released.error());
+        if (!*released) continue;
+        gone.push_back(seq);
+        POSTHORN_TRY(announce(seq));
+    }
+    const auto number = std::ssize(gone);
+    POSTHORN_TRY(log_->append("outbox.released", std::move(gone), time_->wall()));
+    return number;
 }
 
 result<bool> outbox_sql::tell_ended(std::int64_t seq) {

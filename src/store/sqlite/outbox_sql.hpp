@@ -7,8 +7,15 @@
 #include "store/outbox_table.hpp"
 #include "store/sqlite/change_log.hpp"
 #include "store/sqlite/connection.hpp"
+#include "store/sqlite/order_keys.hpp"
 
 namespace posthorn::sqlite {
+
+/// How rows of the outbox become messages.
+struct outbox_rules {
+    std::string source;       // The service's own id, which its messages carry.
+    message_limits limits{};  // A row past them, which only plain SQL can write, is a bad one.
+};
 
 /// The outbox inside a write transaction.
 ///
@@ -16,26 +23,37 @@ namespace posthorn::sqlite {
 /// Threads:  the writer's.
 class outbox_sql final : public outbox_table {
 public:
-    static result<outbox_sql> open(connection& database, const clock& time);
+    static result<outbox_sql> open(connection& database, const clock& time, outbox_rules rules);
 
-    result<std::int64_t> insert(message body) override;
+    result<enqueued> insert(message body) override;
     result<std::int64_t> settle(std::span<const settlement> outcomes, std::int64_t epoch) override;
 
     result<bool> requeue(const uuid& id) override;
     result<bool> tell_ended(std::int64_t seq) override;
     result<std::int64_t> purge_sent(wall_time before, std::size_t limit) override;
+    result<> set_order_policy(order_policy policy) override;
+    result<std::int64_t> release_unblocked(std::span<const std::int64_t> seqs) override;
 
     /// What the present unit inserted, for the hot path and the change log.
     std::vector<outbox_row> take_enqueued() { return std::exchange(enqueued_, {}); }
+    /// What the present unit released, for the hot path.
+    std::vector<outbox_row> take_released() { return std::exchange(released_, {}); }
     void use_log(change_log& log) { log_ = &log; }
 
 private:
     result<> settle_one(const settlement& outcome);
+    result<> let_go_after(std::int64_t seq);
+    result<> announce(std::int64_t seq);
     result<> require_epoch(std::int64_t epoch);
 
     const clock* time_ = nullptr;
     change_log* log_ = nullptr;
+    outbox_rules rules_;
+    order_keys order_;
     statement insert_;
+    statement known_;
+    statement one_;
+    statement policy_;
     statement send_;
     statement close_;
     statement retry_;
@@ -48,28 +66,27 @@ private:
     statement purge_attempts_;
     statement purge_sent_;
     std::vector<outbox_row> enqueued_;
+    std::vector<outbox_row> released_;
 };
 
 /// The outbox as a reading connection sees it.
 class outbox_reading final : public outbox_reader {
 public:
-    /// `source` is the service's own id, which its messages carry. A due row past the limits, which
-    /// only a producer with plain SQL can write, is given as a bad one.
-    static result<outbox_reading> open(connection& database, std::string source,
-                                       const message_limits& limits);
+    static result<outbox_reading> open(connection& database, outbox_rules rules);
 
     result<std::vector<std::string>> due_destinations(wall_time now) override;
-    result<outbox_page> due(std::string_view destination, wall_time now,
-                            std::size_t limit) override;
+    result<outbox_page> due(const due_question& asked) override;
     result<std::optional<wall_time>> next_due() override;
     result<std::optional<outbox_row>> find(const uuid& id) override;
     result<std::optional<outbox_status>> status(const uuid& id) override;
     result<outbox_counts> counts() override;
     result<std::vector<ended_row>> ended(std::int64_t after_seq, std::size_t limit) override;
+    result<unblocked_slice> unblocked(const std::optional<order_scope>& after,
+                                      std::size_t keys_max) override;
 
 private:
-    std::string source_;
-    message_limits limits_;
+    outbox_rules rules_;
+    order_keys order_;
     statement destinations_;
     statement due_;
     statement next_due_;

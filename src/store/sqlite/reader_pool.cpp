@@ -6,8 +6,7 @@
 
 namespace posthorn::sqlite {
 
-result<std::unique_ptr<reader>> reader::open(const open_options& options, std::string service,
-                                             const message_limits& limits) {
+result<std::unique_ptr<reader>> reader::open(const open_options& options, outbox_rules rules) {
     auto database = connection::open(options);
     if (!database) return std::unexpected(std::move(database).error());
     POSTHORN_TRY(database->execute(
@@ -16,7 +15,7 @@ result<std::unique_ptr<reader>> reader::open(const open_options& options, std::s
     std::unique_ptr<reader> made(new reader(*std::move(database)));
     POSTHORN_TRY(
         prepare_all(made->database_, {{&made->begin_, "BEGIN"}, {&made->end_, "ROLLBACK"}}));
-    auto outbox = outbox_reading::open(made->database_, std::move(service), limits);
+    auto outbox = outbox_reading::open(made->database_, std::move(rules));
     if (!outbox) return std::unexpected(std::move(outbox).error());
     made->outbox_ = *std::move(outbox);
     auto inbox = inbox_reading::open(made->database_);
@@ -46,12 +45,11 @@ result<> reader::read(const std::function<result<>(store_reader&)>& look) {
 }
 
 result<std::unique_ptr<reader_pool>> reader_pool::open(const open_options& options,
-                                                       const std::string& service,
-                                                       const message_limits& limits,
+                                                       const outbox_rules& rules,
                                                        std::size_t count) {
     std::unique_ptr<reader_pool> pool(new reader_pool);
     for (std::size_t i = 0; i < count; ++i) {
-        auto one = reader::open(options, service, limits);
+        auto one = reader::open(options, rules);
         if (!one) return std::unexpected(std::move(one).error());
         pool->free_.push_back(*std::move(one));
     }

@@ -16,8 +16,7 @@ namespace posthorn::sqlite {
 /// One reading connection, as those who look see it.
 class reader final : public store_reader {
 public:
-    static result<std::unique_ptr<reader>> open(const open_options& options, std::string service,
-                                                const message_limits& limits);
+    static result<std::unique_ptr<reader>> open(const open_options& options, outbox_rules rules);
 
     outbox_reader& outbox() override { return outbox_; }
     inbox_reader& inbox() override { return inbox_; }
@@ -47,9 +46,7 @@ private:
 class reader_pool {
 public:
     static result<std::unique_ptr<reader_pool>> open(const open_options& options,
-                                                     const std::string& service,
-                                                     const message_limits& limits,
-                                                     std::size_t count);
+                                                     const outbox_rules& rules, std::size_t count);
 
     result<> read(const std::function<result<>(store_reader&)>& look);
     /// Every page, every index.

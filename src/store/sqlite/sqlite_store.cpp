@@ -103,10 +103,11 @@ result<std::unique_ptr<store>> sqlite_store::open(const sqlite_options& options,
     auto guard = wal_guard::open(file);
     if (!guard) return std::unexpected(std::move(guard).error());
     made->guard_ = *std::move(guard);
-    auto commits = group::open(*made->database_, seams.time);
+    const outbox_rules rules{.source = options.service, .limits = options.limits};
+    auto commits = group::open(*made->database_, seams.time, rules);
     if (!commits) return std::unexpected(std::move(commits).error());
     made->group_ = *std::move(commits);
-    auto readers = reader_pool::open(file, options.service, options.limits, options.readers);
+    auto readers = reader_pool::open(file, rules, options.readers);
     if (!readers) return std::unexpected(std::move(readers).error());
     made->readers_ = *std::move(readers);
     if (options.check != check_at_start::none)

@@ -2,17 +2,9 @@
 // of what was given up. Everything here holds for a producer with plain SQL too.
 #include "store/sqlite/tables_dispatch.hpp"
 
-namespace posthorn::sqlite {
+#include "store/sqlite/order_keys.hpp"
 
-// A message of an order key waits while an earlier one of its key is under way, or, unless the
-// policy lets it pass, was given up. The key counts within a destination and a tenant.
-#define POSTHORN_IS_BLOCKED                                                                \
-    "EXISTS (SELECT 1 FROM outbox_messages AS earlier WHERE earlier.order_key IS NOT NULL" \
-    " AND earlier.destination = NEW.destination AND earlier.order_key = NEW.order_key"     \
-    " AND coalesce(earlier.tenant, '') = coalesce(NEW.tenant, '')"                         \
-    " AND earlier.status IN ('Pending', 'Dead', 'Expired') AND earlier.seq < NEW.seq"      \
-    " AND (earlier.status = 'Pending' OR NOT EXISTS (SELECT 1 FROM posthorn_meta"          \
-    "  WHERE name = 'order_policy' AND value = 'pass')))"
+namespace posthorn::sqlite {
 
 #define POSTHORN_IS_REPEAT                                                                     \
     "EXISTS (SELECT 1 FROM outbox_messages AS first WHERE first.destination = NEW.destination" \
@@ -25,8 +17,7 @@ const std::string_view dispatch_tables =
     " WHERE order_key IS NOT NULL AND status IN ('Pending', 'Dead', 'Expired');"
     // Parked: not due before it expires, unless it is released.
     "CREATE TRIGGER IF NOT EXISTS outbox_order AFTER INSERT ON outbox_messages"
-    " WHEN NEW.order_key IS NOT NULL AND NEW.status = 'Pending' AND " POSTHORN_IS_BLOCKED
-    " BEGIN UPDATE outbox_messages SET next_retry_at = NEW.expires_at WHERE seq = NEW.seq; END;"
+    " WHEN NEW.order_key IS NOT NULL AND NEW.status = 'Pending' AND " POSTHORN_IS_BLOCKED("NEW") " BEGIN UPDATE outbox_messages SET next_retry_at = NEW.expires_at WHERE seq = NEW.seq; END;"
     // As before, but never sooner than another trigger has said.
     "DROP TRIGGER IF EXISTS outbox_deliver_at;"
     "CREATE TRIGGER outbox_deliver_at AFTER INSERT ON outbox_messages"

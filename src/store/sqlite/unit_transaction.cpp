@@ -5,12 +5,13 @@
 namespace posthorn::sqlite {
 
 result<std::unique_ptr<unit_transaction>> unit_transaction::open(connection& database,
-                                                                 const clock& time) {
+                                                                 const clock& time,
+                                                                 outbox_rules rules) {
     std::unique_ptr<unit_transaction> made(new unit_transaction(database));
     auto log = change_log::open(database);
     if (!log) return std::unexpected(std::move(log).error());
     made->log_ = *std::move(log);
-    auto outbox = outbox_sql::open(database, time);
+    auto outbox = outbox_sql::open(database, time, std::move(rules));
     if (!outbox) return std::unexpected(std::move(outbox).error());
     made->outbox_ = *std::move(outbox);
     made->outbox_.use_log(made->log_);

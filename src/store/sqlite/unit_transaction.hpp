@@ -18,7 +18,8 @@ namespace posthorn::sqlite {
 /// Threads:  the writer's.
 class unit_transaction final : public store_transaction {
 public:
-    static result<std::unique_ptr<unit_transaction>> open(connection& database, const clock& time);
+    static result<std::unique_ptr<unit_transaction>> open(connection& database, const clock& time,
+                                                          outbox_rules rules);
 
     result<std::int64_t> execute(std::string_view sql, std::span<const sql_param> with) override;
     result<> query(std::string_view sql, std::span<const sql_param> with,

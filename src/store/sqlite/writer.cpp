@@ -157,14 +157,16 @@ void writer::commit_alone(std::vector<member>& members) {
 }
 
 void writer::answer(std::vector<member>& members) {
-    std::vector<outbox_row> enqueued;
+    std::vector<outbox_row> enqueued, released;
     for (auto& one : members) {
         if (!one.outcome) continue;
         std::ranges::move(one.enqueued, std::back_inserter(enqueued));
+        std::ranges::move(one.released, std::back_inserter(released));
     }
-    if (!enqueued.empty()) {
+    if (!enqueued.empty() || !released.empty()) {
         const std::scoped_lock lock(listening_);
-        if (listener_ != nullptr) listener_->committed(std::move(enqueued));
+        if (listener_ != nullptr && !enqueued.empty()) listener_->committed(std::move(enqueued));
+        if (listener_ != nullptr && !released.empty()) listener_->released(std::move(released));
     }
     for (auto& one : members)
         if (one.work.done) one.work.done(std::move(one.outcome));

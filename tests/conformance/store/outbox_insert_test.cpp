@@ -122,7 +122,7 @@ TEST_P(store, a_unit_may_store_many_messages) {
         for (int i = 0; i < 20; ++i) {
             auto seq = tx.outbox().insert(sample());
             if (!seq) return std::unexpected(seq.error());
-            seqs.push_back(*seq);
+            seqs.push_back(seq->seq);
         }
         return {};
     });

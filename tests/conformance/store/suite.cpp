@@ -190,7 +190,7 @@ message store_fixture::sample(const std::string& destination) {
 }
 
 std::int64_t store_fixture::put(const message& body) {
-    return write<std::int64_t>([&](store_transaction& tx) { return tx.outbox().insert(body); });
+    return write<enqueued>([&](store_transaction& tx) { return tx.outbox().insert(body); }).seq;
 }
 
 std::int64_t store_fixture::dispatch() {
@@ -217,8 +217,9 @@ result<std::int64_t> store_fixture::settle(std::vector<settlement> outcomes, std
 }
 
 outbox_page store_fixture::due(const std::string& destination, wall_time now, std::size_t limit) {
-    return look<outbox_page>(
-        [&](store_reader& reader) { return reader.outbox().due(destination, now, limit); });
+    return look<outbox_page>([&](store_reader& reader) {
+        return return reader.outbox().due({.destination = destination, .now = now, .limit = limit});
+    });
 }
 
 std::optional<outbox_status> store_fixture::status(const uuid& id) {

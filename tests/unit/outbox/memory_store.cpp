@@ -29,13 +29,15 @@ public:
     inbox_table& inbox() override { assertion_failed("no inbox here"); }
     lease_table& leases() override { return *this; }
 
-    result<std::int64_t> insert(message) override { return not_here(); }
+    result<enqueued> insert(message) override { return not_here(); }
     result<bool> requeue(const uuid&) override { return false; }
     result<bool> tell_ended(std::int64_t) override { return false; }
     result<std::int64_t> purge_sent(wall_time, std::size_t) override {
         ++tables_.purges;
         return 0;
     }
+    result<> set_order_policy(order_policy) override { return {}; }
+    result<std::int64_t> release_unblocked(std::span<const std::int64_t>) override { return 0; }
     result<std::int64_t> settle(std::span<const settlement> outcomes, std::int64_t epoch) override {
         if (epoch != tables_.epoch) return fail(error_code::lease_lost, "the epoch is over");
         std::int64_t changed = 0;
@@ -95,17 +97,19 @@ public:
             if (is_due(one, now)) names.insert(one.row.body.destination);
         return std::vector(names.begin(), names.end());
     }
-    result<outbox_page> due(std::string_view destination, wall_time now,
-                            std::size_t limit) override {
+    result<outbox_page> due(const due_question& asked) override {
         ++from_.row_reads;
         std::vector<const memory_row*> found;
         for (const auto& [seq, one] : from_.tables.rows)
-            if (is_due(one, now) && one.row.body.destination == destination) found.push_back(&one);
+            if (is_due(one, asked.now) && one.row.body.destination == asked.destination &&
+                !std::ranges::binary_search(asked.held, seq))
+                found.push_back(&one);
         std::ranges::sort(found, {}, [](const memory_row* one) {
             return std::pair(one->next_attempt_at, one->row.seq);
         });
-        found.resize(std::min(found.size(), limit));
         outbox_page page;
+        page.more = found.size() > asked.limit;
+        found.resize(std::min(found.size(), asked.limit));
         for (const auto* one : found) {
             if (one->bad.empty())
                 page.rows.push_back(one->row);
@@ -125,6 +129,9 @@ public:
     result<std::optional<outbox_status>> status(const uuid&) override { return not_here(); }
     result<outbox_counts> counts() override { return not_here(); }
     result<std::vector<ended_row>> ended(std::int64_t, std::size_t) override { return not_here(); }
+    result<unblocked_slice> unblocked(const std::optional<order_scope>&, std::size_t) override {
+        return unblocked_slice{};
+    }
 
 private:
     static bool is_due(const memory_row& one, wall_time now) {

@@ -1,0 +1,91 @@
+#include "store/sqlite/order_keys.hpp"
+
+#include <sqlite3.h>
+
+#include "store/sqlite/prepare_all.hpp"
+
+namespace posthorn::sqlite {
+
+result<order_keys> order_keys::open(connection& database) {
+    order_keys keys;
+    POSTHORN_TRY(prepare_all(
+        database,
+        {{&keys.scope_,
+          "SELECT destination, order_key, coalesce(tenant, '') FROM outbox_messages"
+          " WHERE seq = ? AND order_key IS NOT NULL"},
+         {&keys.is_blocked_,
+          "SELECT " POSTHORN_IS_BLOCKED("follower") " FROM outbox_messages AS follower"
+                                                    " WHERE seq = ? AND order_key IS NOT NULL"},
+         {&keys.head_,
+          "SELECT seq FROM outbox_messages WHERE destination = ?1 AND order_key = ?2"
+          " AND coalesce(tenant, '') = ?3 AND status = 'Pending' AND order_key IS NOT NULL"
+          " AND status IN ('Pending', 'Dead', 'Expired') ORDER BY seq LIMIT 1"},
+         // A retry that would come past the expiry stands at the expiry too; then it comes sooner.
+         {&keys.release_,
+          "UPDATE outbox_messages AS follower SET next_retry_at = coalesce(deliver_at, 0)"
+          " WHERE seq = ? AND status = 'Pending' AND next_retry_at = expires_at"
+          " AND order_key IS NOT NULL AND NOT " POSTHORN_IS_BLOCKED("follower")},
+         {&keys.place_,
+          "UPDATE outbox_messages AS follower SET next_retry_at = CASE WHEN order_key IS NOT NULL"
+          " AND " POSTHORN_IS_BLOCKED(
+              "follower") " THEN expires_at ELSE coalesce(deliver_at, 0) END"
+                          " WHERE seq = ? AND status = 'Pending'"}}));
+    return keys;
+}
+
+result<std::optional<order_scope>> order_keys::scope_of(std::int64_t seq) {
+    const reset_at_end reset(scope_);
+    scope_.bind(1, seq);
+    auto row = scope_.step();
+    if (!row) return std::unexpected(std::move(row).error());
+    if (!*row) return std::nullopt;
+    return order_scope{.destination = std::string(scope_.text(0)),
+                       .order_key = std::string(scope_.text(1)),
+                       .tenant = std::string(scope_.text(2))};
+}
+
+result<bool> order_keys::is_blocked(std::int64_t seq) {
+    const reset_at_end reset(is_blocked_);
+    is_blocked_.bind(1, seq);
+    auto row = is_blocked_.step();
+    if (!row || !*row) return row;
+    return is_blocked_.integer(0) != 0;
+}
+
+result<std::optional<std::int64_t>> order_keys::release_next(const order_scope& of) {
+    std::int64_t next = 0;
+    {
+        const reset_at_end reset(head_);
+        head_.bind(1, std::string_view(of.destination));
+        head_.bind(2, std::string_view(of.order_key));
+        head_.bind(3, std::string_view(of.tenant));
+        auto row = head_.step();
+        if (!row) return std::unexpected(std::move(row).error());
+        if (!*row) return std::nullopt;
+        next = head_.integer(0);
+    }
+    auto released = release(next);
+    if (!released) return std::unexpected(std::move(released).error());
+    if (!*released) return std::nullopt;
+    return next;
+}
+
+result<std::optional<std::int64_t>> order_keys::release_next(std::int64_t seq) {
+    auto scope = scope_of(seq);
+    if (!scope) return std::unexpected(std::move(scope).error());
+    if (!*scope) return std::nullopt;
+    return release_next(**scope);
+}
+
+result<bool> order_keys::release(std::int64_t seq) {
+    release_.bind(1, seq);
+    POSTHORN_TRY(release_.run());
+    return sqlite3_changes(sqlite3_db_handle(release_.handle())) != 0;
+}
+
+result<> order_keys::place(std::int64_t seq) {
+    place_.bind(1, seq);
+    return place_.run();
+}
+
+}  // namespace posthorn::sqlite

@@ -1,0 +1,71 @@
+#include "store/sqlite/outbox_rows.hpp"
+
+#include "store/sqlite/outbox_insert.hpp"
+
+namespace posthorn::sqlite {
+namespace {
+
+result<std::optional<uuid>> optional_id(const statement& row, std::size_t column,
+                                        std::string_view name) {
+    if (row.is_null(column)) return std::nullopt;
+    if (auto id = uuid::parse(row.text(column))) return id;
+    return fail(error_code::invalid_argument, "{} '{}' is not a UUID", name,
+                row.text(column).substr(0, 64));
+}
+
+}  // namespace
+
+result<outbox_row> read_row(const statement& row, const std::string& source) {
+    outbox_row read;
+    read.seq = row.integer(0);
+    message& body = read.body;
+    const auto id = uuid::parse(row.text(1));
+    if (!id)
+        return fail(error_code::invalid_argument, "message_id '{}' is not a UUID",
+                    row.text(1).substr(0, 64));
+    body.id = *id;
+    const auto type = parse_message_type(row.text(2));
+    if (!type)
+        return fail(error_code::invalid_argument,
+                    "message_type '{}' is not one of Signal, Command, PushCall, Response",
+                    row.text(2).substr(0, 64));
+    body.type = *type;
+    body.source = source;
+    body.destination = row.text(3);
+    body.endpoint = row.text(4);
+    body.payload = row.text(5);
+    body.content_type = row.text(6);
+    body.headers = row.text(7);
+    body.correlation_id = row.text(8);
+    body.tenant = row.text(9);
+    body.order_key = row.text(10);
+    body.dedupe_key = row.text(11);
+    auto parent = optional_id(row, 12, "parent_id");
+    if (!parent) return std::unexpected(std::move(parent).error());
+    body.parent_id = *parent;
+    auto causation = optional_id(row, 13, "causation_id");
+    if (!causation) return std::unexpected(std::move(causation).error());
+    body.causation_id = *causation;
+    body.priority = row.get<std::int32_t>(14);
+    body.max_retries = row.get<std::int32_t>(15);
+    body.created_at = from_ms(row.integer(16));
+    body.expires_at = from_ms(row.integer(17));
+    if (!row.is_null(18)) body.deliver_at = from_ms(row.integer(18));
+    read.attempts = row.get<std::int32_t>(19);
+    return read;
+}
+
+outbox_row read_what_can_be(const statement& row, const std::string& source) {
+    outbox_row read;
+    read.seq = row.integer(0);
+    read.body.source = source;
+    read.body.id = uuid::parse(row.text(1)).value_or(uuid{});
+    read.body.destination = row.text(3);
+    read.body.endpoint = row.text(4);
+    read.body.payload = row.text(5);
+    read.body.content_type = row.text(6);
+    read.attempts = row.get<std::int32_t>(19);
+    return read;
+}
+
+}  // namespace posthorn::sqlite
