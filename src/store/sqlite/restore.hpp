@@ -1,0 +1,33 @@
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+
+#include "base/clock.hpp"
+#include "base/result.hpp"
+
+namespace posthorn::sqlite {
+
+struct restore_options {
+    std::filesystem::path backup;
+    std::string database;   // Where it goes, in place of what is there.
+    std::string service{};  // Whose it must be, if that is known.
+};
+
+struct restore_report {
+    std::filesystem::path kept;           // What was there before; empty if nothing was.
+    std::optional<wall_time> taken_at{};  // Of the backup; what came later is not in it.
+    std::int64_t epoch = 0;
+    bool replaced_damaged = false;  // What was there could not be read, and is kept as it is.
+};
+
+/// Puts a backup in the place of a database that nobody uses, keeping what was there aside.
+///
+/// The copy is verified before anything is touched, and takes the database's place in one step. Its
+/// epoch is higher than any that an owner of either had, so that whoever still believes to be one
+/// is refused. `error_code::store_busy`, with who it is, while anybody has the database open.
+[[nodiscard]] result<restore_report> restore(const restore_options& options, const clock& time);
+
+}  // namespace posthorn::sqlite
