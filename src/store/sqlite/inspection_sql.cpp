@@ -85,6 +85,7 @@ struct inspection_sql::search {
 // An index of pending rows is searched with `destination >= ''`, which they all fulfil.
 result<inspection_sql> inspection_sql::open(connection& database) {
     inspection_sql made;
+    POSTHORN_TRY(open_into(made.flows_, database));
     POSTHORN_TRY(prepare_all(
         database,
         {{&made.counts_[outbox_status::pending],
@@ -96,27 +97,15 @@ result<inspection_sql> inspection_sql::open(connection& database) {
          {&made.counts_[outbox_status::dead],
           "SELECT count(*) FROM (SELECT 1 FROM outbox_messages WHERE status = ?1"
           " AND status IN ('Dead', 'Expired', 'Resolved') LIMIT ?2)"},
-         {&made.destinations_,
-          "WITH RECURSIVE pending(name) AS ("
-          " SELECT min(destination) FROM outbox_messages WHERE status = 'Pending'"
-          " UNION ALL SELECT (SELECT min(destination) FROM outbox_messages"
-          "  WHERE status = 'Pending' AND destination > pending.name)"
-          " FROM pending WHERE pending.name IS NOT NULL)"
-          "SELECT name FROM pending WHERE name IS NOT NULL LIMIT ?"},
-         {&made.due_count_,
-          "SELECT count(*), min(seq) FROM (SELECT seq FROM outbox_messages WHERE status = 'Pending'"
-          " AND destination = ?1 AND next_retry_at <= ?2 LIMIT ?3)"},
+         {&made.due_count_, "SELECT count(*), min(seq) FROM (SELECT seq" POSTHORN_IN_FLOW
+                            " AND next_retry_at <= ?4 LIMIT ?5)"},
          {&made.waiting_count_,
-          "SELECT count(*) FROM (SELECT 1 FROM outbox_messages WHERE status = 'Pending'"
-          " AND destination = ?1 AND next_retry_at > ?2 LIMIT ?3)"},
-         {&made.due_rows_,
-          "SELECT created_at, deliver_at, retry_count, last_error FROM outbox_messages"
-          " WHERE status = 'Pending' AND destination = ?1 AND next_retry_at <= ?2"
-          " ORDER BY next_retry_at LIMIT ?3"},
+          "SELECT count(*) FROM (SELECT 1" POSTHORN_IN_FLOW " AND next_retry_at > ?4 LIMIT ?5)"},
+         {&made.due_rows_, "SELECT created_at, deliver_at, retry_count, last_error" POSTHORN_IN_FLOW
+                           " AND next_retry_at <= ?4 ORDER BY next_retry_at LIMIT ?5"},
          {&made.waiting_rows_,
-          "SELECT created_at, deliver_at, retry_count, last_error FROM outbox_messages"
-          " WHERE status = 'Pending' AND destination = ?1 AND next_retry_at > ?2"
-          " ORDER BY next_retry_at LIMIT ?3"},
+          "SELECT created_at, deliver_at, retry_count, last_error" POSTHORN_IN_FLOW
+          " AND next_retry_at > ?4 ORDER BY next_retry_at LIMIT ?5"},
          {&made.since_,
           "SELECT max(created_at, coalesce(deliver_at, 0)) FROM outbox_messages WHERE seq = ?"},
          {&made.all_, "SELECT " POSTHORN_SUMMARY_COLUMNS

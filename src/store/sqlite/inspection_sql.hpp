@@ -5,6 +5,7 @@
 
 #include "store/inspection.hpp"
 #include "store/sqlite/connection.hpp"
+#include "store/sqlite/flow_walk.hpp"
 
 namespace posthorn::sqlite {
 
@@ -26,18 +27,21 @@ public:
 private:
     /// A page under way.
     struct search;
+    struct backlog_count;
 
     result<message_list> list_pending(const message_filter& wanted);
     result<message_list> walk(statement& rows, const message_filter& wanted);
     result<std::vector<std::int64_t>> pending_seqs(std::string_view destination);
     result<destination_backlog> backlog_of(std::string name, wall_time now,
                                            const backlog_limits& limits);
-    result<> look_at(destination_backlog& into, statement& rows, wall_time now,
-                     std::int64_t rows_max);
+    result<> add_flow(destination_backlog& into, backlog_count& so_far, const flow& of,
+                      const backlog_limits& limits);
+    result<> look_at(destination_backlog& into, statement& rows, const flow& of, wall_time now,
+                     std::int64_t& rows_left);
     result<> read_attempts(message_detail& into);
 
     std::map<outbox_status, statement> counts_;
-    statement destinations_;
+    flow_walk flows_;
     statement due_count_;
     statement waiting_count_;
     statement due_rows_;

@@ -12,10 +12,10 @@ result<order_keys> order_keys::open(connection& database) {
         database,
         {{&keys.scope_,
           "SELECT destination, order_key, coalesce(tenant, '') FROM outbox_messages"
-          " WHERE seq = ? AND order_key IS NOT NULL"},
+          " WHERE seq = ? AND order_key <> ''"},
          {&keys.is_blocked_,
           "SELECT " POSTHORN_IS_BLOCKED("follower") " FROM outbox_messages AS follower"
-                                                    " WHERE seq = ? AND order_key IS NOT NULL"},
+                                                    " WHERE seq = ? AND order_key <> ''"},
          {&keys.head_,
           "SELECT seq FROM outbox_messages WHERE destination = ?1 AND order_key = ?2"
           " AND coalesce(tenant, '') = ?3 AND status = 'Pending' AND order_key IS NOT NULL"
@@ -24,9 +24,9 @@ result<order_keys> order_keys::open(connection& database) {
          {&keys.release_,
           "UPDATE outbox_messages AS follower SET next_retry_at = coalesce(deliver_at, 0)"
           " WHERE seq = ? AND status = 'Pending' AND next_retry_at = expires_at"
-          " AND order_key IS NOT NULL AND NOT " POSTHORN_IS_BLOCKED("follower")},
+          " AND order_key <> '' AND NOT " POSTHORN_IS_BLOCKED("follower")},
          {&keys.place_,
-          "UPDATE outbox_messages AS follower SET next_retry_at = CASE WHEN order_key IS NOT NULL"
+          "UPDATE outbox_messages AS follower SET next_retry_at = CASE WHEN order_key <> ''"
           " AND " POSTHORN_IS_BLOCKED(
               "follower") " THEN expires_at ELSE coalesce(deliver_at, 0) END"
                           " WHERE seq = ? AND status = 'Pending'"}}));

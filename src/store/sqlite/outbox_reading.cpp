@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <set>
 
 #include <fmt/format.h>
 #include <sqlite3.h>
@@ -9,38 +10,16 @@
 #include "store/sqlite/prepare_all.hpp"
 
 namespace posthorn::sqlite {
-namespace {
-
-// Each destination that has pending rows, by one step of the index each, however many rows it has.
-// Bytes, which only a writer with its checks switched off can leave there, are no name: as text
-// they could be the same as another.
-#define POSTHORN_PENDING_DESTINATIONS                                        \
-    "WITH RECURSIVE pending(name) AS ("                                      \
-    " SELECT min(destination) FROM outbox_messages WHERE status = 'Pending'" \
-    " UNION ALL SELECT (SELECT min(destination) FROM outbox_messages"        \
-    "  WHERE status = 'Pending' AND destination > pending.name)"             \
-    " FROM pending WHERE pending.name IS NOT NULL) "
-
-}  // namespace
-
 result<outbox_reading> outbox_reading::open(connection& database, outbox_rules rules) {
     outbox_reading reading;
     reading.rules_ = std::move(rules);
-    auto order = order_keys::open(database);
-    if (!order) return std::unexpected(std::move(order).error());
-    reading.order_ = *std::move(order);
+    POSTHORN_TRY(open_into(reading.order_, database));
+    POSTHORN_TRY(open_into(reading.keys_, database));
+    POSTHORN_TRY(open_into(reading.flows_, database));
+    POSTHORN_TRY(open_into(reading.due_, database));
     POSTHORN_TRY(prepare_all(
         database,
-        {{&reading.destinations_, POSTHORN_PENDING_DESTINATIONS
-          "SELECT name FROM pending WHERE typeof(name) = 'text' AND EXISTS (SELECT 1 FROM"
-          " outbox_messages WHERE status = 'Pending' AND destination = name"
-          " AND next_retry_at <= ?)"},
-         {&reading.due_, "SELECT " POSTHORN_OUTBOX_COLUMNS
-                         " FROM outbox_messages WHERE status = 'Pending' AND destination = ?1"
-                         " AND next_retry_at <= ?2 ORDER BY next_retry_at, seq LIMIT ?3"},
-         {&reading.next_due_, POSTHORN_PENDING_DESTINATIONS
-          "SELECT min((SELECT min(next_retry_at) FROM outbox_messages WHERE status = 'Pending'"
-          " AND destination = name)) FROM pending WHERE typeof(name) = 'text'"},
+        {{&reading.one_, "SELECT " POSTHORN_OUTBOX_COLUMNS " FROM outbox_messages WHERE seq = ?"},
          {&reading.find_,
           "SELECT " POSTHORN_OUTBOX_COLUMNS " FROM outbox_messages WHERE message_id = ?"},
          {&reading.status_, "SELECT status FROM outbox_messages WHERE message_id = ?"},
@@ -53,60 +32,55 @@ result<outbox_reading> outbox_reading::open(connection& database, outbox_rules r
 }
 
 result<std::vector<std::string>> outbox_reading::due_destinations(wall_time now) {
-    const reset_at_end reset(destinations_);
-    destinations_.bind(1, to_ms(now));
-    std::vector<std::string> names;
-    for (;;) {
-        auto row = destinations_.step();
-        if (!row) return std::unexpected(std::move(row).error());
-        if (!*row) return names;
-        names.emplace_back(destinations_.text(0));
-    }
+    std::set<std::string> names;
+    POSTHORN_TRY(flows_.go_round(std::nullopt, destinations_after_, [&](const flow& one) {
+        if (one.first_ms > to_ms(now)) return flow_walk::step::on;
+        names.insert(one.destination);
+        return flow_walk::step::to_next_destination;
+    }));
+    return std::vector(names.begin(), names.end());
 }
 
 result<outbox_page> outbox_reading::due(const due_question& asked) {
-    const reset_at_end reset(due_);
-    due_.bind(1, asked.destination);
-    due_.bind(2, to_ms(asked.now));
-    due_.bind(3, static_cast<std::int64_t>(asked.limit + asked.held.size()));
+    auto chosen = due_.choose(asked);
+    if (!chosen) return std::unexpected(std::move(chosen).error());
     outbox_page page;
-    for (;;) {
-        auto more = due_.step();
-        if (!more) return std::unexpected(std::move(more).error());
-        if (!*more) return page;
-        if (std::ranges::binary_search(asked.held, due_.integer(0))) continue;
-        if (page.rows.size() + page.bad.size() + page.parked.size() >= asked.limit) {
-            page.more = true;
-            return page;
-        }
-        auto row = read_row(due_, rules_.source);
-        if (row)
-            if (auto fit = validate(row->body, rules_.limits); !fit)
-                row = std::unexpected(fit.error());
-        if (!row) {
-            page.bad.push_back(
-                {due_.integer(0), fmt::format("{}: {}", row.error().name(), row.error().what())});
-            continue;
-        }
-        if (!row->body.order_key.empty()) {
-            auto blocked = order_.is_blocked(row->seq);
-            if (!blocked) return std::unexpected(std::move(blocked).error());
-            row->parked = *blocked;
-        }
-        (row->parked ? page.parked : page.rows).push_back(*std::move(row));
-    }
+    page.rows.reserve(chosen->seqs.size());
+    page.more = chosen->more;
+    for (const auto seq : chosen->seqs) POSTHORN_TRY(read_into(page, seq));
+    return page;
 }
 
-result<unblocked_slice> outbox_reading::unblocked(const std::optional<order_scope>&, std::size_t) {
-    return unblocked_slice{};
+result<> outbox_reading::read_into(outbox_page& page, std::int64_t seq) {
+    const reset_at_end reset(one_);
+    one_.bind(1, seq);
+    auto found = one_.step();
+    if (!found) return std::unexpected(std::move(found).error());
+    if (!*found) return {};
+    auto row = read_row(one_, rules_.source);
+    if (row)
+        if (auto fit = validate(row->body, rules_.limits); !fit) row = std::unexpected(fit.error());
+    if (!row) {
+        page.bad.push_back({seq, fmt::format("{}: {}", row.error().name(), row.error().what())});
+        return {};
+    }
+    if (!row->body.order_key.empty()) {
+        const auto blocked = order_.is_blocked(seq);
+        if (!blocked) return std::unexpected(blocked.error());
+        row->parked = *blocked;
+    }
+    (row->parked ? page.parked : page.rows).push_back(*std::move(row));
+    return {};
 }
 
 result<std::optional<wall_time>> outbox_reading::next_due() {
-    const reset_at_end reset(next_due_);
-    auto row = next_due_.step();
-    if (!row) return std::unexpected(std::move(row).error());
-    if (!*row || next_due_.is_null(0)) return std::nullopt;
-    return from_ms(next_due_.integer(0));
+    std::optional<std::int64_t> next;
+    POSTHORN_TRY(flows_.go_round(std::nullopt, next_due_after_, [&](const flow& one) {
+        next = std::min(next.value_or(one.first_ms), one.first_ms);
+        return flow_walk::step::on;
+    }));
+    if (!next) return std::nullopt;
+    return from_ms(*next);
 }
 
 result<std::optional<outbox_row>> outbox_reading::find(const uuid& id) {

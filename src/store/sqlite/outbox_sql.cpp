@@ -15,9 +15,7 @@ result<outbox_sql> outbox_sql::open(connection& database, const clock& time, out
     outbox_sql table;
     table.time_ = &time;
     table.rules_ = std::move(rules);
-    auto order = order_keys::open(database);
-    if (!order) return std::unexpected(std::move(order).error());
-    table.order_ = *std::move(order);
+    POSTHORN_TRY(open_into(table.order_, database));
     POSTHORN_TRY(prepare_all(
         database,
         {{&table.insert_, outbox_insert_sql},

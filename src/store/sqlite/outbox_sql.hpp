@@ -7,7 +7,10 @@
 #include "store/outbox_table.hpp"
 #include "store/sqlite/change_log.hpp"
 #include "store/sqlite/connection.hpp"
+#include "store/sqlite/due_rows.hpp"
+#include "store/sqlite/flow_walk.hpp"
 #include "store/sqlite/order_keys.hpp"
+#include "store/sqlite/order_walk.hpp"
 
 namespace posthorn::sqlite {
 
@@ -82,14 +85,21 @@ public:
     result<outbox_counts> counts() override;
     result<std::vector<ended_row>> ended(std::int64_t after_seq, std::size_t limit) override;
     result<unblocked_slice> unblocked(const std::optional<order_scope>& after,
-                                      std::size_t keys_max) override;
+                                      std::size_t keys_max) override {
+        return keys_.unblocked(after, keys_max);
+    }
 
 private:
+    result<> read_into(outbox_page& page, std::int64_t seq);
+
     outbox_rules rules_;
     order_keys order_;
-    statement destinations_;
-    statement due_;
-    statement next_due_;
+    order_walk keys_;
+    flow_walk flows_;
+    due_rows due_;
+    std::optional<flow> destinations_after_;  // Where the next look goes on, if one was too long.
+    std::optional<flow> next_due_after_;
+    statement one_;
     statement find_;
     statement status_;
     statement counts_;

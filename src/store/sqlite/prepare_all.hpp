@@ -22,4 +22,13 @@ inline result<> prepare_all(connection& database, std::initializer_list<prepared
     return {};
 }
 
+/// Opens a part that prepares its own statements.
+template <class Part>
+result<> open_into(Part& part, connection& database) {
+    auto opened = Part::open(database);
+    if (!opened) return std::unexpected(std::move(opened).error());
+    part = *std::move(opened);
+    return {};
+}
+
 }  // namespace posthorn::sqlite

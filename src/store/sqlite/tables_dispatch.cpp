@@ -11,13 +11,18 @@ namespace posthorn::sqlite {
     " AND first.dedupe_key = NEW.dedupe_key AND first.seq < NEW.seq)"
 
 const std::string_view dispatch_tables =
+    // Due work by flow: destination, tenant, priority.
+    "DROP INDEX IF EXISTS idx_outbox_status_retry;"
+    "CREATE INDEX idx_outbox_status_retry ON outbox_messages"
+    " (destination, coalesce(tenant, ''), priority, next_retry_at) WHERE status = 'Pending';"
+
     // The rows of an order key that are not done with.
     "CREATE INDEX IF NOT EXISTS idx_outbox_order ON outbox_messages"
     " (destination, order_key, coalesce(tenant, ''), status, seq)"
     " WHERE order_key IS NOT NULL AND status IN ('Pending', 'Dead', 'Expired');"
     // Parked: not due before it expires, unless it is released.
     "CREATE TRIGGER IF NOT EXISTS outbox_order AFTER INSERT ON outbox_messages"
-    " WHEN NEW.order_key IS NOT NULL AND NEW.status = 'Pending' AND " POSTHORN_IS_BLOCKED("NEW") " BEGIN UPDATE outbox_messages SET next_retry_at = NEW.expires_at WHERE seq = NEW.seq; END;"
+    " WHEN NEW.order_key <> '' AND NEW.status = 'Pending' AND " POSTHORN_IS_BLOCKED("NEW") " BEGIN UPDATE outbox_messages SET next_retry_at = NEW.expires_at WHERE seq = NEW.seq; END;"
     // As before, but never sooner than another trigger has said.
     "DROP TRIGGER IF EXISTS outbox_deliver_at;"
     "CREATE TRIGGER outbox_deliver_at AFTER INSERT ON outbox_messages"
@@ -67,7 +72,7 @@ const std::string_view dispatch_tables =
     "CREATE INDEX IF NOT EXISTS idx_outbox_dedupe ON outbox_messages"
     " (destination, dedupe_key, seq) WHERE dedupe_key IS NOT NULL;"
     "CREATE TRIGGER IF NOT EXISTS outbox_dedupe AFTER INSERT ON outbox_messages"
-    " WHEN NEW.dedupe_key IS NOT NULL AND NEW.status = 'Pending' AND " POSTHORN_IS_REPEAT
+    " WHEN NEW.dedupe_key <> '' AND NEW.status = 'Pending' AND " POSTHORN_IS_REPEAT
     " BEGIN UPDATE outbox_messages SET status = 'Resolved', resolution = 'repeats ' ||"
     "  (SELECT first.message_id FROM outbox_messages AS first"
     "   WHERE first.destination = NEW.destination AND first.dedupe_key = NEW.dedupe_key"

@@ -218,7 +218,7 @@ result<std::int64_t> store_fixture::settle(std::vector<settlement> outcomes, std
 
 outbox_page store_fixture::due(const std::string& destination, wall_time now, std::size_t limit) {
     return look<outbox_page>([&](store_reader& reader) {
-        return return reader.outbox().due({.destination = destination, .now = now, .limit = limit});
+        return reader.outbox().due({.destination = destination, .now = now, .limit = limit});
     });
 }
 
