@@ -17,7 +17,8 @@ namespace posthorn {
 /// if they missed that way, from the table.
 ///
 /// Lifetime: construct, `run()` once, destroy after `run()` returned.
-/// Threads:  `run()` on a strand or one thread; everything else from any.
+/// Threads:  `run()` on a strand or one thread; everything else from any, but
+///           `routes_changed`.
 /// Cancel:   cancelling `run()`, or `stop()`, takes nothing new, lets batches in flight end for the
 ///           drain time, records their outcomes, gives the lease back and returns. Twice is safe.
 class dispatcher final : public commit_listener {
@@ -36,6 +37,10 @@ public:
     void released(std::vector<outbox_row> rows) override;
     /// There may be something new in the table.
     void wake() { sweep_.want(); }
+    /// Routes were added or taken away, or their limits changed. On the dispatcher's strand.
+    void routes_changed() {
+        if (current_ != nullptr) current_->routes_changed();
+    }
     /// Somebody else committed: what is in the table may not be past a sync.
     void foreign_commit() override;
     /// What `store::changed_by_others` says. That answers only once, so a commit watcher asks here;

@@ -36,9 +36,14 @@ outbox_status status_after(kind what) {
         case kind::expire: return outbox_status::expired;
         case kind::retry:
         case kind::throttle:
-        case kind::hold: break;
+        case kind::hold:
+        case kind::spare: break;
     }
     return outbox_status::pending;
+}
+
+milliseconds pause_of(const delivery& answer, const judge_options& options) {
+    return std::clamp(answer.retry_after, options.throttled_delay_min, options.throttled_delay_max);
 }
 
 }  // namespace
@@ -49,17 +54,33 @@ decision judge(const delivery& answer, const outbox_row& row, wall_time now,
     switch (answer.what) {
         case outcome::delivered: return {.what = kind::settle};
         case outcome::permanent: return {.what = kind::bury, .charged = true};
-        case outcome::throttled: {
-            const auto delay = std::clamp(answer.retry_after, options.throttled_delay_min,
-                                          options.throttled_delay_max);
-            return later(kind::throttle, false, delay, row, now);
-        }
+        case outcome::throttled:
+            return later(kind::throttle, false, pause_of(answer, options), row, now);
         case outcome::undeliverable:
             return later(kind::hold, false, options.undeliverable_delay, row, now);
         case outcome::transient: break;
     }
     if (answer.duplicate) return {.what = kind::settle};
     return after_failure(answer, row, now, rules, unit);
+}
+
+decision spare(const outbox_row& row, wall_time now) {
+    return later(kind::spare, false, milliseconds{0}, row, now);
+}
+
+std::optional<milliseconds> rest_asked(std::span<const delivery> answers,
+                                       const judge_options& options) {
+    std::optional<milliseconds> rest;
+    bool all = answers.size() > 1;
+    for (const auto& answer : answers) {
+        all = all && answer.what == outcome::throttled;
+        if (answer.what == outcome::throttled && answer.code)
+            rest = std::max(rest.value_or(milliseconds{0}), pause_of(answer, options));
+    }
+    if (!all || rest) return rest;
+    // The soonest of them: it may be that each was in progress.
+    const auto soonest = std::ranges::min(answers, {}, &delivery::retry_after);
+    return pause_of(soonest, options);
 }
 
 bool is_expired(const message& body, wall_time now) noexcept {
@@ -94,6 +115,10 @@ settlement postpone(const outbox_row& row, wall_time now) {
     if (row.body.expires_at != wall_time{}) next = std::min(next, row.body.expires_at);
     return to_settlement({.what = kind::hold, .charged = false, .next_attempt_at = next}, row, now,
                          {});
+}
+
+settlement recall(std::int64_t seq, wall_time now) {
+    return {.seq = seq, .to = outbox_status::pending, .at = now, .next_attempt_at = now};
 }
 
 settlement bury(const bad_row& row, wall_time now) {

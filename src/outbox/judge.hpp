@@ -1,6 +1,8 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
+#include <span>
 
 #include "outbox/outbox_options.hpp"
 #include "outbox/retry_policy.hpp"
@@ -31,10 +33,10 @@ namespace posthorn {
 
 /// What to do with a message after one attempt.
 struct decision {
-    enum class kind : std::uint8_t { settle, retry, throttle, hold, bury, expire };
+    enum class kind : std::uint8_t { settle, retry, throttle, hold, spare, bury, expire };
     kind what = kind::settle;
     bool charged = false;
-    wall_time next_attempt_at{};  // For retry, throttle and hold, which leave it pending.
+    wall_time next_attempt_at{};  // For those that leave it pending.
 
     bool operator==(const decision&) const = default;
 };
@@ -48,6 +50,16 @@ struct judge_rules {
 [[nodiscard]] decision judge(const delivery& answer, const outbox_row& row, wall_time now,
                              const judge_rules& rules, double unit);
 
+/// After an attempt that does not count, since the lane knew already that nobody is there: as it
+/// was, but behind those that wait too.
+[[nodiscard]] decision spare(const outbox_row& row, wall_time now);
+
+/// How long the whole lane is asked to wait, if the receiver speaks for itself rather than of a
+/// message: it says so with a code, as one that is overloaded does, or of every message of several.
+/// A message that is in progress there holds nobody else up. Pure.
+[[nodiscard]] std::optional<std::chrono::milliseconds> rest_asked(std::span<const delivery> answers,
+                                                                  const judge_options& options);
+
 /// Whether the message is past its time. One without an expiry never is.
 [[nodiscard]] bool is_expired(const message& body, wall_time now) noexcept;
 
@@ -59,6 +71,8 @@ struct judge_rules {
 [[nodiscard]] settlement expire(std::int64_t seq, wall_time now);
 /// For a message whose time to be delivered is still to come, as long as it lives.
 [[nodiscard]] settlement postpone(const outbox_row& row, wall_time now);
+/// For a message that was put off and need not be any longer.
+[[nodiscard]] settlement recall(std::int64_t seq, wall_time now);
 /// For a row that is no message.
 [[nodiscard]] settlement bury(const bad_row& row, wall_time now);
 

@@ -1,82 +1,74 @@
 #include "outbox/lane.hpp"
 
 #include <algorithm>
-#include <exception>
 #include <utility>
 
 #include <fmt/format.h>
 
 #include "base/cancellation.hpp"
-#include "base/with_timeout.hpp"
-#include "outbox/outbox_log.hpp"
+#include "outbox/attempt.hpp"
 
 namespace posthorn {
-namespace {
 
-// One whose answers are an error value too, as a time-out wants it.
-task<result<std::vector<delivery>>> ask(transport& wire, message_batch batch) {
-    try {
-        co_return co_await wire.deliver(std::move(batch));
-    } catch (const std::exception& broken) {  // Against its contract, but ours to survive.
-        co_return fail(error_code::io_failed, "the transport failed: {}", broken.what());
+using leave = breaker::leave;
+
+lane::lane(std::string destination, lane_services with, bool paused)
+    : destination_(std::move(destination)),
+      with_(with),
+      options_(with_limits(with.options.lane, with.routes.limits(destination_))),
+      gate_(options_.breaker, paused),
+      rate_(options_.rate),
+      size_(options_.batch_rows),
+      used_at_(with.clock.steady()) {}
+
+lane::~lane() { with_.counters.board.forget(destination_); }
+
+std::size_t lane::room() const {
+    if (closed_) return 0;
+    switch (gate_.may_take(now())) {
+        case leave::none: return 0;
+        case leave::one: return queue_.empty() ? 1 : 0;
+        case leave::all: break;
     }
+    return options_.window_rows - std::min(held_.size(), options_.window_rows);
 }
-
-delivery failure(std::string why, outcome what = outcome::transient) {
-    return {.what = what,
-            .duplicate = false,
-            .payload = {},
-            .error = std::move(why),
-            .retry_after = {}};
-}
-
-}  // namespace
-
-lane::lane(std::string destination, lane_services with)
-    : destination_(std::move(destination)), with_(with), used_at_(with.clock.steady()) {}
 
 lane::offered lane::offer(outbox_row row) {
     if (held_.knows(row.seq)) return offered::known;
-    if (closed_ || is_resting() || held_.size() >= with_.options.lane.window_rows) {
+    if (room() == 0) {
         store_has_more_ = true;
-        return offered::full;
+        return gate_.may_take(now()) == leave::all ? offered::full : offered::shut;
     }
     held_.add(row.seq);
-    queue_.push_back(std::move(row));
-    used_at_ = with_.clock.steady();
+    queue_.push(std::move(row));
+    used_at_ = now();
     return offered::taken;
 }
 
 void lane::pump() {
-    while (!closed_ && in_flight_ < with_.options.lane.batches_in_flight_max && !queue_.empty()) {
-        auto rows = next_batch();
-        if (rows.empty()) continue;
+    while (!closed_ && in_flight_ < options_.batches_in_flight_max && !queue_.empty()) {
+        const auto may = gate_.may_send(now());
+        if (may == leave::none) return;
+        const auto wanted = may == leave::one ? 1 : std::min(size_.rows(), queue_.size());
+        const auto allowed = rate_.allows(wanted, now());
+        if (allowed == 0) return wake_at(rate_.ready_at(wanted, now()));
+        flight going{.rows = next_rows(allowed), .probe = may == leave::one};
+        if (going.rows.empty()) continue;
+        rate_.take(going.rows.size(), now());
+        if (going.probe) gate_.breaker.begin_probe();
         ++in_flight_;
-        with_.batches.spawn(deliver(std::move(rows)));
+        with_.batches.spawn(deliver(std::move(going)));
     }
 }
 
-std::vector<outbox_row> lane::next_batch() {
-    const auto now = with_.clock.wall();
-    std::vector<outbox_row> rows;
-    std::vector<settlement> late;
-    while (!queue_.empty() && rows.size() < with_.options.lane.batch_rows) {
-        auto row = std::move(queue_.front());
-        queue_.pop_front();
-        if (!is_expired(row.body, now)) {
-            rows.push_back(std::move(row));
-            continue;
-        }
-        if (with_.clocks.jumped()) {
-            leave_in_doubt(row);
-            continue;
-        }
-        const decision what{.what = decision::kind::expire};
-        auto& outcome = late.emplace_back(expire(row.seq, now));
-        log_attempt(with_.log, {row, what, outcome.error, {}});
-        count(what.what, row.attempts);
+std::vector<outbox_row> lane::next_rows(std::size_t rows_max) {
+    const auto wall = with_.clock.wall();
+    std::vector<outbox_row> rows, late;
+    while (!queue_.empty() && rows.size() < rows_max) {
+        auto row = queue_.pop();
+        (is_expired(row.body, wall) ? late : rows).push_back(std::move(row));
     }
-    with_.settler.add(*this, std::move(late));
+    settle(record_expired(late, recording(), [this](const auto& row) { leave_in_doubt(row); }));
     return rows;
 }
 
@@ -84,143 +76,128 @@ std::vector<outbox_row> lane::next_batch() {
 // is, where the next sweep finds it.
 void lane::leave_in_doubt(const outbox_row& row) {
     held_.remove(row.seq);
-    in_doubt_until_ = with_.clock.steady() + with_.options.poll_interval;
+    in_doubt_until_ = now() + with_.options.poll_interval;
 }
 
-task<> lane::deliver(std::vector<outbox_row> rows) {
-    const auto begun = with_.clock.steady();
-    auto answers = co_await attempt(rows);
-    const auto took = with_.clock.steady() - begun;
+task<> lane::deliver(flight going) {
+    auto* const wire = with_.routes.find(destination_);
+    const auto begun = now();
+    finished_batch back;
+    if (wire != nullptr)
+        back.answers = co_await attempt(*wire, with_.timer, options_.attempt_timeout, going.rows);
+    else
+        back.answers = answer_without_route(going.rows);
+    back.took = now() - begun;
     const bool interrupted = co_await is_cancelled();
+    if (wire != nullptr && !interrupted && !abandoned_)
+        back.spared = !learn(going, back);
+    else if (going.probe)
+        gate_.breaker.drop_probe();
+    back.rows = std::move(going.rows);
+    finish(std::move(back), interrupted);
+}
+
+std::vector<delivery> lane::answer_without_route(const std::vector<outbox_row>& rows) {
+    gate_.look_for_route_at(now() + with_.options.judge.undeliverable_delay);
+    for (const auto& row : rows)
+        if (held_back_.size() < options_.window_rows) held_back_.push_back(row.seq);
+    publish();
+    return {rows.size(), failure(fmt::format("no route to '{}'; add it to node_options::routes, or "
+                                             "under [routes]",
+                                             destination_),
+                                 outcome::undeliverable)};
+}
+
+void lane::finish(finished_batch back, bool interrupted) {
     --in_flight_;
-    used_at_ = with_.clock.steady();
+    used_at_ = now();
     if (abandoned_) {
-        forget(rows);
+        let_go(back.rows);
     } else {
-        if (interrupted) keep_good_news(rows, answers);
-        if (!answers.empty())
-            with_.counters.peers.note(destination_, shows_a_peer(answers), with_.clock.wall());
-        record(std::move(rows), std::move(answers), took);
+        if (interrupted) keep_good_news(back);
+        settle(
+            record(std::move(back), recording(), [this](const auto& row) { leave_in_doubt(row); }));
     }
     pump();
     with_.batch_ended.ring();
 }
 
 // Nothing failed: we stopped listening. Only what is known to be delivered is recorded.
-void lane::keep_good_news(std::vector<outbox_row>& rows, std::vector<delivery>& answers) {
+void lane::keep_good_news(finished_batch& back) {
     std::vector<outbox_row> sure;
-    for (std::size_t i = 0; i < rows.size(); ++i) {
-        if (answers[i].what == outcome::delivered)
-            sure.push_back(std::move(rows[i]));
+    for (std::size_t i = 0; i < back.rows.size(); ++i) {
+        if (back.answers[i].what == outcome::delivered)
+            sure.push_back(std::move(back.rows[i]));
         else
-            held_.remove(rows[i].seq);
+            held_.remove(back.rows[i].seq);
     }
-    std::erase_if(answers, [](const delivery& one) { return one.what != outcome::delivered; });
-    rows = std::move(sure);
+    std::erase_if(back.answers, [](const delivery& one) { return one.what != outcome::delivered; });
+    back.rows = std::move(sure);
 }
 
-task<std::vector<delivery>> lane::attempt(const std::vector<outbox_row>& rows) {
-    auto* wire = with_.routes.find(destination_);
-    if (wire == nullptr) {
-        rests_until_ = with_.clock.steady() + with_.options.judge.undeliverable_delay;
-        const auto why = fmt::format(
-            "no route to '{}'; add it to node_options::routes, or under [routes]", destination_);
-        co_return std::vector<delivery>(rows.size(), failure(why, outcome::undeliverable));
+bool lane::learn(const flight& going, const finished_batch& back) {
+    const bool answered = shows_a_peer(back.answers);
+    with_.counters.peers.note(destination_, answered, with_.clock.wall());
+    size_.note({.rows = going.rows.size(), .took = back.took, .answered = answered},
+               options_.attempt_timeout);
+    const auto before = gate_.breaker.is();
+    gate_.breaker.note(answered, going.probe, now(), with_.random.unit());
+    const auto rest = rest_asked(back.answers, with_.options.judge);
+    if (rest) gate_.rest_until(now() + *rest);
+    if (rest || gate_.breaker.is() != before) {
+        if (gate_.may_take(now()) != leave::all) shut();
+        tell_of_breaker(before);
+        publish();
     }
-    message_batch batch;
-    batch.reserve(rows.size());
-    for (const auto& row : rows) batch.push_back(&row.body);
-    auto answers = co_await with_timeout(with_.timer, with_.options.lane.attempt_timeout,
-                                         ask(*wire, std::move(batch)));
-    if (!answers) {
-        const bool late = answers.error().code() == error_code::timed_out;
-        auto missed = failure(late ? std::string("timed out: ") + answers.error().what()
-                                   : std::string(answers.error().what()));
-        missed.code = answers.error().code();
-        co_return std::vector<delivery>(rows.size(), missed);
-    }
-    answers->resize(rows.size(), failure("the answer left this message out"));
-    co_return *std::move(answers);
+    // Only those tries count that were made before it was known that nobody is there.
+    return answered || (before == breaker::state::closed && !going.probe);
 }
 
-void lane::record(std::vector<outbox_row> rows, std::vector<delivery> answers,
-                  std::chrono::nanoseconds took) {
-    const auto took_ms = std::chrono::duration_cast<std::chrono::milliseconds>(took);
-    const auto took_us = std::chrono::duration_cast<std::chrono::microseconds>(took);
-    const auto now = with_.clock.wall();
-    const judge_rules rules{with_.retries, with_.options.judge};
-    std::vector<settlement> outcomes, held_back;
-    outcomes.reserve(rows.size());
-    for (std::size_t i = 0; i < rows.size(); ++i) {
-        auto& answer = answers[i];
-        if (answer.error.size() > with_.options.judge.error_bytes_max)
-            answer.error.resize(with_.options.judge.error_bytes_max);
-        const auto what = judge(answer, rows[i], now, rules, with_.random.unit());
-        if (what.what == decision::kind::expire && with_.clocks.jumped()) {
-            leave_in_doubt(rows[i]);
-            continue;
-        }
-        log_attempt(with_.log, {rows[i], what, answer.error, took_ms});
-        count(what.what, rows[i].attempts);
-        outcomes.push_back(to_settlement(what, rows[i], now, std::move(answer.error)));
-        if (what.what == decision::kind::hold) held_back.push_back(outcomes.back());
+void lane::tell_of_breaker(breaker::state before) {
+    const auto is = gate_.breaker.is();
+    if (is == breaker::state::open && before == breaker::state::closed)
+        with_.log.warn(
+            "Outbox: {Destination} does not answer; its messages wait, and one is tried from time "
+            "to time",
+            {{"Destination", destination_}});
+    if (is == breaker::state::closed && before != breaker::state::closed) {
+        with_.log.info("Outbox: {Destination} answers again", {{"Destination", destination_}});
+        ask_for_more();
     }
-    raise_alarm(held_back);
-    // What has no route was on no wire.
-    if (const auto sent = outcomes.size() - held_back.size(); sent > 0)
-        with_.counters.send_us.record(static_cast<std::uint64_t>(took_us.count()), sent);
+}
+
+record_services lane::recording() const {
+    return {with_.clock,    with_.clocks,  with_.random,       with_.log,
+            with_.counters, with_.retries, with_.options.judge};
+}
+
+void lane::settle(std::vector<settlement> outcomes) {
     with_.settler.add(*this, std::move(outcomes));
 }
 
-void lane::count(decision::kind what, std::int32_t attempts) {
-    auto& counters = with_.counters;
-    const bool over = what == decision::kind::settle || what == decision::kind::bury ||
-                      what == decision::kind::expire;
-    if (over) counters.retries.record(static_cast<std::uint64_t>(std::max(attempts, 0)));
-    switch (what) {
-        case decision::kind::settle: ++counters.sent; break;
-        case decision::kind::retry: ++counters.retried; break;
-        case decision::kind::throttle: ++counters.throttled; break;
-        case decision::kind::hold: ++counters.undeliverable; break;
-        case decision::kind::bury: ++counters.dead; break;
-        case decision::kind::expire: ++counters.expired; break;
-    }
-}
-
-void lane::raise_alarm(const std::vector<settlement>& held_back) {
-    if (held_back.empty()) return;
-    with_.log.error("Outbox: {Count} messages for {Destination} are undeliverable: {Error}",
-                    {{"Count", held_back.size()},
-                     {"Destination", destination_},
-                     {"Error", held_back.front().error}});
-}
-
-void lane::bury(std::span<const bad_row> rows, wall_time now) {
+void lane::bury(std::span<const bad_row> rows) {
     std::vector<settlement> outcomes;
-    for (const auto& row : rows) {
-        if (!held_.add(row.seq)) continue;
-        with_.log.error("Outbox: row {Seq} for {Destination} is not a message: {Error}",
-                        {{"Seq", row.seq}, {"Destination", destination_}, {"Error", row.reason}});
-        count(decision::kind::bury, 0);
-        outcomes.push_back(posthorn::bury(row, now));
-    }
-    with_.settler.add(*this, std::move(outcomes));
+    for (const auto& row : rows)
+        if (held_.add(row.seq)) outcomes.push_back(record_bad(row, destination_, recording()));
+    settle(std::move(outcomes));
 }
 
-void lane::postpone(const outbox_row& row, wall_time now) {
-    if (!held_.add(row.seq)) return;
-    with_.settler.add(*this, {posthorn::postpone(row, now)});
+void lane::postpone(const outbox_row& row, wall_time wall) {
+    if (held_.add(row.seq)) settle({posthorn::postpone(row, wall)});
+}
+
+void lane::expire(std::vector<outbox_row> rows) {
+    std::erase_if(rows, [this](const outbox_row& row) { return !held_.add(row.seq); });
+    settle(record_expired(rows, recording(), [this](const auto& row) { leave_in_doubt(row); }));
 }
 
 std::size_t lane::begin_read() {
-    if (closed_ || is_resting() || held_.size() >= with_.options.lane.window_rows) {
-        store_has_more_ = true;
-        return 0;
-    }
-    store_has_more_ = false;
+    const auto more = room();
+    store_has_more_ = more == 0;
+    if (more == 0) return 0;
     held_.begin_read();
     // What is in memory is due in the table too, so this is the room plus the rows held.
-    return with_.options.lane.window_rows;
+    return held_.size() + more;
 }
 
 void lane::end_read(bool store_has_more) {
@@ -240,27 +217,24 @@ void lane::settled(std::span<const settlement> outcomes) {
 }
 
 void lane::ask_for_more() {
-    if (!store_has_more_ || closed_ || is_resting()) return;
-    if (with_.clock.steady() < in_doubt_until_) return;  // It would find the same rows again.
-    if (held_.size() * 2 > with_.options.lane.window_rows) return;
+    if (!store_has_more_ || closed_ || gate_.may_take(now()) == leave::none) return;
+    if (now() < in_doubt_until_) return;  // It would find the same rows again.
+    if (held_.size() * 2 > options_.window_rows) return;
     store_has_more_ = false;
     with_.sweep.want();
 }
 
-void lane::close() {
-    closed_ = true;
-    for (const auto& row : queue_) held_.remove(row.seq);
-    queue_.clear();
-}
-
-void lane::forget(const std::vector<outbox_row>& rows) {
+void lane::let_go(const std::vector<outbox_row>& rows) {
     for (const auto& row : rows) held_.remove(row.seq);
 }
 
-bool lane::is_idle() const {
-    return is_empty() && with_.clock.steady() - used_at_ >= with_.options.lane.idle_time;
+void lane::close() {
+    closed_ = true;
+    let_go(queue_.take_all());
 }
 
-bool lane::is_resting() const { return with_.clock.steady() < rests_until_; }
+bool lane::is_idle() const {
+    return is_empty() && alarms_ == 0 && now() - used_at_ >= options_.idle_time;
+}
 
 }  // namespace posthorn

@@ -2,19 +2,19 @@
 
 #include <chrono>
 #include <cstdint>
-#include <deque>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "base/bell.hpp"
-#include "base/clock.hpp"
-#include "base/log.hpp"
-#include "base/random.hpp"
 #include "base/task_group.hpp"
 #include "outbox/agenda.hpp"
+#include "outbox/batch_size.hpp"
 #include "outbox/held_rows.hpp"
-#include "outbox/judge.hpp"
-#include "outbox/outbox_counters.hpp"
+#include "outbox/lane_gate.hpp"
+#include "outbox/lane_queue.hpp"
+#include "outbox/lane_record.hpp"
+#include "outbox/rate_limit.hpp"
 #include "outbox/route_table.hpp"
 #include "outbox/settler.hpp"
 #include "outbox/sweep_call.hpp"
@@ -41,29 +41,47 @@ struct lane_services {
 
 /// Moves messages of one destination onto the wire, each at least once, several batches at a time.
 ///
-/// Lifetime: destroyed only when `is_empty()`, or after the task group of its batches has joined.
+/// What it decides is decided elsewhere, by pure types: whether it may send at all (`lane_gate`),
+/// how fast (`rate_limit`), how much at once (`batch_size`), who is next (`lane_queue`), and what
+/// becomes of a message (`judge`). A lane that may not send holds nothing: its rows are in the
+/// table, where people see them and where the sweep finds them when it opens.
+///
+/// Lifetime: destroyed only when `is_idle()`, or after the task group of its batches has joined.
 /// Threads:  the dispatcher's strand.
 /// Cancel:   `close()` takes nothing new; a batch whose coroutine is cancelled settles only what
 ///           its transport knows to be delivered, and leaves the rest pending and uncharged.
 class lane final : public settle_listener {
 public:
-    enum class offered : std::uint8_t { taken, known, full };
+    enum class offered : std::uint8_t { taken, known, full, shut };
 
-    lane(std::string destination, lane_services with);
+    lane(std::string destination, lane_services with, bool paused);
+    ~lane() override;
+    lane(const lane&) = delete;
+    lane& operator=(const lane&) = delete;
 
-    /// `full` leaves the row to the cold path, which is asked for once there is room.
+    /// `full` and `shut` leave the row to the cold path, which is asked for once there is room.
     offered offer(outbox_row row);
     /// Starts what can be started of what was offered.
     void pump();
     /// Records that rows are no messages; those already here are passed over.
-    void bury(std::span<const bad_row> rows, wall_time now);
+    void bury(std::span<const bad_row> rows);
     /// Puts a row off until its own time, without an attempt.
     void postpone(const outbox_row& row, wall_time now);
+    /// Records that rows of the table are past their time; those already here are passed over.
+    void expire(std::vector<outbox_row> rows);
 
     /// The cold path's read: how many rows to ask for, none if there is no room.
     [[nodiscard]] std::size_t begin_read();
     void end_read(bool store_has_more);
     [[nodiscard]] bool knows(std::int64_t seq) const { return held_.knows(seq); }
+
+    void pause(bool paused);
+    /// Takes new limits over, and looks for a route at once.
+    void routes_changed();
+    /// Now and then: lets go of what is past its time, and tells how it is.
+    void tend();
+    /// There are rows in the table that it will not get to soon.
+    [[nodiscard]] bool is_behind() const { return store_has_more_; }
 
     void close();
     /// From now on nothing is recorded: the answers belong to an old epoch.
@@ -72,26 +90,44 @@ public:
     [[nodiscard]] bool is_empty() const { return held_.size() == 0 && in_flight_ == 0; }
     [[nodiscard]] bool is_idle() const;
     [[nodiscard]] std::size_t batches_in_flight() const noexcept { return in_flight_; }
+    [[nodiscard]] const std::string& destination() const noexcept { return destination_; }
 
     void settled(std::span<const settlement> outcomes) override;
 
 private:
-    std::vector<outbox_row> next_batch();
-    task<> deliver(std::vector<outbox_row> rows);
-    task<std::vector<delivery>> attempt(const std::vector<outbox_row>& rows);
-    void keep_good_news(std::vector<outbox_row>& rows, std::vector<delivery>& answers);
-    void record(std::vector<outbox_row> rows, std::vector<delivery> answers,
-                std::chrono::nanoseconds took);
-    void count(decision::kind what, std::int32_t attempts);
+    /// A batch on its way.
+    struct flight {
+        std::vector<outbox_row> rows;
+        bool probe = false;
+    };
+
+    [[nodiscard]] std::size_t room() const;
+    std::vector<outbox_row> next_rows(std::size_t rows_max);
+    task<> deliver(flight going);
+    std::vector<delivery> answer_without_route(const std::vector<outbox_row>& rows);
+    void finish(finished_batch back, bool interrupted);
+    void keep_good_news(finished_batch& back);
+    /// Learns about the destination from a batch; says whether silence counts against messages.
+    bool learn(const flight& going, const finished_batch& back);
+    void tell_of_breaker(breaker::state before);
+    void shut();
+    void wake_at(steady_time when);
+    task<> wake_after(steady_time when);
+    void publish();
+    void settle(std::vector<settlement> outcomes);
     void leave_in_doubt(const outbox_row& row);
-    void raise_alarm(const std::vector<settlement>& held_back);
-    void forget(const std::vector<outbox_row>& rows);
+    void let_go(const std::vector<outbox_row>& rows);
     void ask_for_more();
-    [[nodiscard]] bool is_resting() const;
+    [[nodiscard]] record_services recording() const;
+    [[nodiscard]] steady_time now() const { return with_.clock.steady(); }
 
     std::string destination_;
     lane_services with_;
-    std::deque<outbox_row> queue_;
+    lane_options options_;
+    lane_gate gate_;
+    rate_limit rate_;
+    batch_size size_;
+    lane_queue queue_;
     held_rows held_;
     std::size_t in_flight_ = 0;
     bool store_has_more_ = false;
@@ -99,7 +135,9 @@ private:
     bool abandoned_ = false;
     steady_time used_at_;
     steady_time in_doubt_until_{};  // Rows that seem expired fill the table's first page.
-    steady_time rests_until_{};     // Without a route: no use in turning the whole table over.
+    std::optional<steady_time> wakes_at_;
+    std::size_t alarms_ = 0;               // Coroutines that wait to wake us.
+    std::vector<std::int64_t> held_back_;  // Rows put off for want of a route, of late.
 };
 
 }  // namespace posthorn

@@ -3,6 +3,8 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 
@@ -12,30 +14,33 @@ namespace posthorn {
 
 /// The lanes of one holding of the lease, each made when its destination first comes up.
 ///
+/// Until it is known which ones people have paused, all are.
+///
 /// Lifetime, Threads: as for the lanes.
 class lane_set {
 public:
     explicit lane_set(lane_services with) : with_(with) {}
+    ~lane_set() { with_.counters.board.clear(); }
+    lane_set(const lane_set&) = delete;
+    lane_set& operator=(const lane_set&) = delete;
 
-    lane& get(std::string_view destination) {
-        auto found = lanes_.find(destination);
-        if (found == lanes_.end()) {
-            found = lanes_.emplace(destination, nullptr).first;
-            found->second = std::make_unique<lane>(found->first, with_);
-        }
-        return *found->second;
-    }
-    void for_each(const std::function<void(lane&)>& visit) {
-        for (auto& [destination, one] : lanes_) visit(*one);
-    }
-    void evict_idle() {
-        std::erase_if(lanes_, [](const auto& entry) { return entry.second->is_idle(); });
-    }
+    lane& get(std::string_view destination);
+    void for_each(const std::function<void(lane&)>& visit);
+    /// What the table says now.
+    void pause(const std::vector<paused_destination>& paused);
+    /// Removes those that have nothing to do, and looks after the others about every second.
+    void tend();
     [[nodiscard]] std::size_t size() const noexcept { return lanes_.size(); }
 
 private:
+    [[nodiscard]] bool is_paused(std::string_view destination) const {
+        return !paused_ || paused_->contains(destination);
+    }
+
     lane_services with_;
     std::map<std::string, std::unique_ptr<lane>, std::less<>> lanes_;
+    std::optional<std::set<std::string, std::less<>>> paused_;
+    steady_time tended_at_{};
 };
 
 }  // namespace posthorn

@@ -4,6 +4,7 @@
 #include <cstdint>
 
 #include "base/histogram.hpp"
+#include "outbox/lane_board.hpp"
 #include "outbox/reachability.hpp"
 
 namespace posthorn {
@@ -18,6 +19,7 @@ struct outbox_counters {
     std::atomic<std::uint64_t> dead = 0;
     std::atomic<std::uint64_t> expired = 0;
     std::atomic<std::uint64_t> undeliverable = 0;  // An alarm: somebody must mend a route.
+    std::atomic<std::uint64_t> spared = 0;         // Attempts that counted against no message.
     std::atomic<std::uint64_t> overflowed = 0;     // Rows that took the cold path instead.
     std::atomic<std::uint64_t> sweeps = 0;
     std::atomic<std::uint64_t> lanes = 0;  // Now, as of the last sweep.
@@ -27,6 +29,7 @@ struct outbox_counters {
     /// How many retries a message had needed when it was sent, buried or expired.
     histogram retries{retry_bounds};
     reachability peers{};
+    lane_board board{};
 };
 
 }  // namespace posthorn

@@ -46,6 +46,7 @@ void log_attempt(logger& log, const attempt_record& attempt) {
             return log.warn("Outbox: Message {MessageId} expired: {Error}",
                             {{"MessageId", body.id}, {"Error", attempt.error}});
         case decision::kind::throttle:
+        case decision::kind::spare:
         case decision::kind::hold: return;  // Told of once a batch, by the lane.
     }
 }

@@ -5,17 +5,25 @@
 #include <string>
 
 #include "base/clock_watch.hpp"
+#include "outbox/breaker.hpp"
+#include "outbox/rate_limit.hpp"
+#include "outbox/route_table.hpp"
 
 namespace posthorn {
 
 /// Of one destination's queue in memory.
 struct lane_options {
     std::size_t window_rows = 1000;  // Held at a time, until they are settled on disk.
-    std::size_t batch_rows = 50;     // In one request.
-    std::size_t batches_in_flight_max = 4;
+    std::size_t batch_rows = 50;     // In one request, at most; fewer to one that is slow.
+    std::size_t batches_in_flight_max = 8;
+    rate_options rate{};
+    breaker_options breaker{};
     std::chrono::milliseconds attempt_timeout = std::chrono::seconds{30};
     std::chrono::milliseconds idle_time = std::chrono::minutes{5};  // Then the lane goes away.
 };
+
+/// The same for a lane whose route has a say. Pure.
+[[nodiscard]] lane_options with_limits(lane_options options, const route_limits& of);
 
 /// Of what is decided after an attempt, besides the retry policy.
 struct judge_options {

@@ -14,7 +14,7 @@ task<> sweeper::run() {
         if (auto swept = co_await sweep(); !swept)
             with_.log.warn("Outbox: the sweep failed, will try again: {Error}",
                            {{"Error", swept.error().what()}});
-        with_.lanes.evict_idle();
+        with_.lanes.tend();
         with_.counters.lanes = with_.lanes.size();
         co_await rest();
     }
@@ -52,6 +52,7 @@ task<result<>> sweeper::sweep() {
     with_.agenda.drop_until(now);
     std::vector<std::string> destinations;
     std::optional<wall_time> next;
+    std::vector<paused_destination> paused;
     POSTHORN_CO_TRY(
         co_await read(with_.where, with_.readers, [&](store_reader& reader) -> result<> {
             auto due = reader.outbox().due_destinations(now);
@@ -60,8 +61,12 @@ task<result<>> sweeper::sweep() {
             auto later = reader.outbox().next_due();
             if (!later) return std::unexpected(later.error());
             next = *later;
+            auto shut = reader.outbox().paused();
+            if (!shut) return std::unexpected(shut.error());
+            paused = *std::move(shut);
             return {};
         }));
+    with_.lanes.pause(paused);
     if (next && *next > now) with_.agenda.note(*next);
 
     result<> outcome;
@@ -117,7 +122,7 @@ task<result<>> sweeper::hand_over_found(wall_time now) {
             }
             to->pump();
         }
-        if (!dropping) to->bury(page.bad, now);
+        if (!dropping) to->bury(page.bad);
         to->end_read(store_has_more);
     }
     co_return safe;

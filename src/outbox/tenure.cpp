@@ -80,6 +80,10 @@ task<> tenure::run() {
 
 void tenure::stop() { ending_.ring(); }
 
+void tenure::routes_changed() {
+    lanes_.for_each([](lane& one) { one.routes_changed(); });
+}
+
 void tenure::abandon() {
     if (std::exchange(abandoned_, true)) return;
     settler_.abandon();

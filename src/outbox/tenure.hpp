@@ -54,6 +54,7 @@ public:
     task<> run();
     void stop();
     void abandon();
+    void routes_changed();
     [[nodiscard]] std::int64_t epoch() const noexcept { return epoch_; }
 
 private:

@@ -101,6 +101,15 @@ struct ended_row {
     std::string error{};                         // The last one; empty if there was none.
 };
 
+/// A destination to which a person lets nothing be sent for now.
+struct paused_destination {
+    std::string destination;
+    wall_time since{};
+    std::string reason{};
+
+    bool operator==(const paused_destination&) const = default;
+};
+
 struct outbox_counts {
     std::int64_t pending = 0;
     std::int64_t sent = 0;
@@ -127,6 +136,11 @@ public:
     /// Makes a dead message pending again, with all its retries, due at once, or as soon as its
     /// order key allows. False if it is not dead, whatever the caller saw before.
     virtual result<bool> requeue(const uuid& id) = 0;
+    /// Lets nothing be sent to a destination until `resume`; false if it was so already, and then
+    /// the reason stays.
+    virtual result<bool> pause(const paused_destination& what) = 0;
+    /// False if it was not paused.
+    virtual result<bool> resume(std::string_view destination) = 0;
     /// Records that the end of a message was told; false if it was before, or if the message lives
     /// again, so that there is nothing to tell.
     virtual result<bool> tell_ended(std::int64_t seq) = 0;
@@ -156,6 +170,8 @@ public:
     virtual result<std::optional<outbox_row>> find(const uuid& id) = 0;
     virtual result<std::optional<outbox_status>> status(const uuid& id) = 0;
     virtual result<outbox_counts> counts() = 0;
+    /// Destinations to which nothing is to be sent, in the order of their names.
+    virtual result<std::vector<paused_destination>> paused() = 0;
     /// Messages after `seq` whose end nobody was told of, in order, at most `limit`. Of a row that
     /// is no message, as much as can be read.
     virtual result<std::vector<ended_row>> ended(std::int64_t after_seq, std::size_t limit) = 0;

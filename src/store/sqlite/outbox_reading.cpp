@@ -24,6 +24,9 @@ result<outbox_reading> outbox_reading::open(connection& database, outbox_rules r
           "SELECT " POSTHORN_OUTBOX_COLUMNS " FROM outbox_messages WHERE message_id = ?"},
          {&reading.status_, "SELECT status FROM outbox_messages WHERE message_id = ?"},
          {&reading.counts_, "SELECT status, count(*) FROM outbox_messages GROUP BY status"},
+         {&reading.paused_,
+          "SELECT destination, paused_at, reason FROM outbox_paused ORDER BY destination"
+          " LIMIT 10000"},
          {&reading.ended_, "SELECT " POSTHORN_OUTBOX_COLUMNS
                            ", status, last_error FROM outbox_ended CROSS JOIN outbox_messages"
                            " USING (seq) WHERE outbox_ended.seq > ? ORDER BY outbox_ended.seq"

@@ -42,6 +42,9 @@ result<outbox_sql> outbox_sql::open(connection& database, const clock& time, out
          {&table.requeue_,
           "UPDATE outbox_messages SET status = 'Pending', retry_count = 0"
           " WHERE message_id = ? AND status = 'Dead' RETURNING seq"},
+         {&table.pause_,
+          "INSERT OR IGNORE INTO outbox_paused (destination, paused_at, reason) VALUES (?, ?, ?)"},
+         {&table.resume_, "DELETE FROM outbox_paused WHERE destination = ?"},
          {&table.end_, "INSERT OR IGNORE INTO outbox_ended (seq) VALUES (?)"},
          {&table.told_, "DELETE FROM outbox_ended WHERE seq = ?"},
          {&table.is_ended_,

@@ -32,6 +32,8 @@ public:
     result<std::int64_t> settle(std::span<const settlement> outcomes, std::int64_t epoch) override;
 
     result<bool> requeue(const uuid& id) override;
+    result<bool> pause(const paused_destination& what) override;
+    result<bool> resume(std::string_view destination) override;
     result<bool> tell_ended(std::int64_t seq) override;
     result<std::int64_t> purge_sent(wall_time before, std::size_t limit) override;
     result<> set_order_policy(order_policy policy) override;
@@ -63,6 +65,8 @@ private:
     statement attempt_;
     statement epoch_;
     statement requeue_;
+    statement pause_;
+    statement resume_;
     statement end_;
     statement told_;
     statement is_ended_;
@@ -83,6 +87,7 @@ public:
     result<std::optional<outbox_row>> find(const uuid& id) override;
     result<std::optional<outbox_status>> status(const uuid& id) override;
     result<outbox_counts> counts() override;
+    result<std::vector<paused_destination>> paused() override;
     result<std::vector<ended_row>> ended(std::int64_t after_seq, std::size_t limit) override;
     result<unblocked_slice> unblocked(const std::optional<order_scope>& after,
                                       std::size_t keys_max) override {
@@ -103,6 +108,7 @@ private:
     statement find_;
     statement status_;
     statement counts_;
+    statement paused_;
     statement ended_;
 };
 

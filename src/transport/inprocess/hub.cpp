@@ -66,7 +66,10 @@ task<std::vector<delivery>> inprocess_hub::deliver(std::string destination, mess
     const auto size = batch.size();
     const visit at(*this, destination);
     if (at.host() == nullptr)
-        co_return all_failed(size, fmt::format("{} is not running in this process", destination));
+        co_return std::vector(
+            size, delivery{.what = outcome::transient,
+                           .error = fmt::format("{} is not running in this process", destination),
+                           .code = error_code::unreachable});
     try {
         auto answers = co_await at.host()->receive(std::move(batch));
         // Which message an answer is missing for cannot be told, so none of them counts.

@@ -45,6 +45,8 @@ std::optional<error_code> code_named(std::string_view name) {
     return std::nullopt;
 }
 
+bool speaks_of_itself(std::uint16_t status) { return status == 429 || status == 503; }
+
 bool may_pass(std::uint16_t status) {
     // Below 400 it is no refusal; without an acknowledgement it is no success either.
     return status < 400 || status >= 500 || status == 401 || status == 404 || status == 408 ||
@@ -96,7 +98,11 @@ delivery from_wire(wire_answer said, std::optional<std::chrono::milliseconds> he
                      ? fmt::format("answered with status {} and no reason", said.status)
                      : std::move(said.error);
     what.code = code_named(said.code);
-    if (what.what == outcome::throttled) what.retry_after = heeded(*pause);
+    if (what.what == outcome::throttled) {
+        what.retry_after = heeded(*pause);
+        // A receiver that knows no codes of ours speaks of itself by these, not of the message.
+        if (!what.code && speaks_of_itself(said.status)) what.code = error_code::overloaded;
+    }
     return what;
 }
 
@@ -110,8 +116,9 @@ delivery from_unsigned(const wire_reply& reply, const error& why) {
         reply.status >= 400 && said && !said->error.empty())
         what.error +=
             fmt::format("; it says, unsigned: {}", clean_utf8(said->error, quoted_characters_max));
-    if (reply.retry_after && (reply.status == 429 || reply.status == 503)) {
+    if (reply.retry_after && speaks_of_itself(reply.status)) {
         what.what = outcome::throttled;
+        what.code = error_code::overloaded;
         what.retry_after = std::min(heeded(*reply.retry_after), stranger_pause_max);
     }
     return what;

@@ -31,6 +31,12 @@ public:
 
     result<enqueued> insert(message) override { return not_here(); }
     result<bool> requeue(const uuid&) override { return false; }
+    result<bool> pause(const paused_destination& what) override {
+        return tables_.paused.emplace(what.destination, what).second;
+    }
+    result<bool> resume(std::string_view destination) override {
+        return tables_.paused.erase(std::string(destination)) > 0;
+    }
     result<bool> tell_ended(std::int64_t) override { return false; }
     result<std::int64_t> purge_sent(wall_time, std::size_t) override {
         ++tables_.purges;
@@ -128,6 +134,11 @@ public:
     result<std::optional<outbox_row>> find(const uuid&) override { return not_here(); }
     result<std::optional<outbox_status>> status(const uuid&) override { return not_here(); }
     result<outbox_counts> counts() override { return not_here(); }
+    result<std::vector<paused_destination>> paused() override {
+        std::vector<paused_destination> all;
+        for (const auto& [destination, one] : from_.tables.paused) all.push_back(one);
+        return all;
+    }
     result<std::vector<ended_row>> ended(std::int64_t, std::size_t) override { return not_here(); }
     result<unblocked_slice> unblocked(const std::optional<order_scope>&, std::size_t) override {
         return unblocked_slice{};

@@ -27,6 +27,7 @@ struct memory_row {
 /// Everything a commit changes.
 struct memory_tables {
     std::map<std::int64_t, memory_row> rows;
+    std::map<std::string, paused_destination> paused;
     std::optional<lease> holder;
     std::int64_t epoch = 0;
     int purges = 0;  // How often old rows were asked to be deleted.

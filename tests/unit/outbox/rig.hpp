@@ -85,6 +85,10 @@ public:
         const auto found = wires_.find(std::string(destination));
         return found == wires_.end() ? nullptr : found->second.get();
     }
+    [[nodiscard]] route_limits limits(std::string_view destination) const override {
+        const auto found = limits_of.find(std::string(destination));
+        return found == limits_of.end() ? route_limits{} : found->second;
+    }
     fake_wire& wire(const std::string& destination) {
         auto& place = wires_[destination];
         if (!place) place = std::make_unique<fake_wire>(loop_.time(), store);
@@ -148,6 +152,7 @@ private:
 public:
     memory_store store;
     outbox_options options;
+    std::map<std::string, route_limits> limits_of;
     retry_policy retries{exponential_backoff{.jitter_max = std::chrono::milliseconds{0}}};
     std::function<bool(const std::string&)> owner_is_gone;
     constant_random random;
