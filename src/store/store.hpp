@@ -12,6 +12,8 @@
 
 namespace posthorn {
 
+class dead_letter_reader;
+
 /// Work that commits together with others and is answered when it is on disk.
 ///
 /// It may run twice, when another unit broke the group, so it touches nothing but its transaction.
@@ -48,6 +50,7 @@ public:
     virtual outbox_reader& outbox() = 0;
     virtual inbox_reader& inbox() = 0;
     virtual store_inspector& inspect() = 0;
+    virtual dead_letter_reader& dead_letters() = 0;
     virtual result<> query(std::string_view sql, std::span<const sql_param> with,
                            const store_transaction::row_visitor& visit) = 0;
 };

@@ -14,6 +14,8 @@
 
 namespace posthorn {
 
+class dead_letter_table;
+
 /// An open write transaction, as a unit of work sees it.
 ///
 /// Lifetime: the unit's run; never kept.
@@ -32,6 +34,7 @@ public:
     virtual outbox_table& outbox() = 0;
     virtual inbox_table& inbox() = 0;
     virtual lease_table& leases() = 0;
+    virtual dead_letter_table& dead_letters() = 0;
 };
 
 }  // namespace posthorn

@@ -7,6 +7,7 @@
 #include "store/sqlite/counting.hpp"
 #include "store/sqlite/outbox_insert.hpp"
 #include "store/sqlite/prepare_all.hpp"
+#include "store/sqlite/summary.hpp"
 
 namespace posthorn::sqlite {
 namespace {
@@ -16,41 +17,6 @@ constexpr std::int64_t rows_per_page_max = 50'000;
 // Up to so many pending rows, their index is read in whole: they may be anywhere in the table.
 constexpr std::int64_t pending_sorted_max = 50'000;
 constexpr std::int64_t attempts_max = 1'000;
-
-#define POSTHORN_SUMMARY_COLUMNS                                                                \
-    "seq, message_id, message_type, destination, endpoint, status, retry_count, max_retries,"   \
-    " created_at, expires_at, next_retry_at, deliver_at, last_attempt_at, sent_at, last_error," \
-    " resolution, correlation_id, tenant, order_key"
-constexpr std::size_t summary_columns = 19;
-
-std::optional<wall_time> optional_time(const statement& row, std::size_t column) {
-    if (row.is_null(column)) return std::nullopt;
-    return from_ms(row.integer(column));
-}
-
-message_summary read_summary(const statement& row) {
-    message_summary read;
-    read.seq = row.integer(0);
-    read.id = row.text(1);
-    read.type = row.text(2);
-    read.destination = row.text(3);
-    read.endpoint = row.text(4);
-    read.status = parse_outbox_status(row.text(5)).value_or(outbox_status::pending);
-    read.attempts = row.get<std::int32_t>(6);
-    read.max_retries = row.get<std::int32_t>(7);
-    read.created_at = from_ms(row.integer(8));
-    read.expires_at = from_ms(row.integer(9));
-    read.next_attempt_at = from_ms(row.integer(10));
-    read.deliver_at = optional_time(row, 11);
-    read.last_attempt_at = optional_time(row, 12);
-    read.sent_at = optional_time(row, 13);
-    read.last_error = row.text(14);
-    read.resolution = row.text(15);
-    read.correlation_id = row.text(16);
-    read.tenant = row.text(17);
-    read.order_key = row.text(18);
-    return read;
-}
 
 std::int64_t top(std::int64_t before_seq) {
     return before_seq > 0 ? before_seq : std::numeric_limits<std::int64_t>::max();

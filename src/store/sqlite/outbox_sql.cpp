@@ -122,6 +122,7 @@ result<std::int64_t> outbox_sql::settle(std::span<const settlement> outcomes, st
         settled[static_cast<std::size_t>(outcome.to)].push_back(outcome.seq);
         const bool given_up =
             outcome.to != outbox_status::sent && outcome.to != outbox_status::pending;
+        if (given_up) POSTHORN_TRY(closed_->record(outcome.seq, outcome.to, outcome.at));
         if (given_up || (outcome.to == outbox_status::sent && outcome.followers_wait))
             POSTHORN_TRY(let_go_after(outcome.seq));
         if (outcome.to == outbox_status::dead || outcome.to == outbox_status::expired) {
@@ -155,6 +156,12 @@ result<bool> outbox_sql::requeue(const uuid& id) {
 
 result<> outbox_sql::let_go_after(std::int64_t seq) {
     const auto next = order_.release_next(seq);
+    if (!next) return std::unexpected(next.error());
+    return *next ? announce(**next) : result<>{};
+}
+
+result<> outbox_sql::let_go(const order_scope& of) {
+    const auto next = order_.release_next(of);
     if (!next) return std::unexpected(next.error());
     return *next ? announce(**next) : result<>{};
 }

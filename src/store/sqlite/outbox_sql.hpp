@@ -6,6 +6,7 @@
 #include "message/validate.hpp"
 #include "store/outbox_table.hpp"
 #include "store/sqlite/change_log.hpp"
+#include "store/sqlite/closed_log.hpp"
 #include "store/sqlite/connection.hpp"
 #include "store/sqlite/due_rows.hpp"
 #include "store/sqlite/flow_walk.hpp"
@@ -43,7 +44,12 @@ public:
     std::vector<outbox_row> take_enqueued() { return std::exchange(enqueued_, {}); }
     /// What the present unit released, for the hot path.
     std::vector<outbox_row> take_released() { return std::exchange(released_, {}); }
-    void use_log(change_log& log) { log_ = &log; }
+    /// A message of the key was taken out of the way: the next one goes.
+    result<> let_go(const order_scope& of);
+    void use_logs(change_log& log, closed_log& closed) {
+        log_ = &log;
+        closed_ = &closed;
+    }
 
 private:
     result<> settle_one(const settlement& outcome);
@@ -53,6 +59,7 @@ private:
 
     const clock* time_ = nullptr;
     change_log* log_ = nullptr;
+    closed_log* closed_ = nullptr;
     outbox_rules rules_;
     order_keys order_;
     statement insert_;

@@ -24,6 +24,9 @@ result<std::unique_ptr<reader>> reader::open(const open_options& options, outbox
     auto inspection = inspection_sql::open(made->database_);
     if (!inspection) return std::unexpected(std::move(inspection).error());
     made->inspection_ = *std::move(inspection);
+    auto dead_letters = dead_letters_reading::open(made->database_);
+    if (!dead_letters) return std::unexpected(std::move(dead_letters).error());
+    made->dead_letters_ = *std::move(dead_letters);
     return made;
 }
 

@@ -5,6 +5,7 @@
 #include <mutex>
 #include <vector>
 
+#include "store/sqlite/dead_letters_reading.hpp"
 #include "store/sqlite/inbox_sql.hpp"
 #include "store/sqlite/inspection_sql.hpp"
 #include "store/sqlite/outbox_sql.hpp"
@@ -21,6 +22,7 @@ public:
     outbox_reader& outbox() override { return outbox_; }
     inbox_reader& inbox() override { return inbox_; }
     store_inspector& inspect() override { return inspection_; }
+    dead_letter_reader& dead_letters() override { return dead_letters_; }
     result<> query(std::string_view sql, std::span<const sql_param> with,
                    const store_transaction::row_visitor& visit) override;
 
@@ -38,6 +40,7 @@ private:
     outbox_reading outbox_;
     inbox_reading inbox_;
     inspection_sql inspection_;
+    dead_letters_reading dead_letters_;
 };
 
 /// A few reading connections, lent out one at a time.

@@ -4,21 +4,11 @@
 #include <array>
 
 #include "store/sqlite/migrate.hpp"
+#include "store/sqlite/sql_defaults.hpp"
 #include "store/sqlite/tables_dispatch.hpp"
 
 namespace posthorn::sqlite {
 namespace {
-
-#define POSTHORN_NOW_MS                                \
-    "(CAST(strftime('%s','now') AS INTEGER) * 1000 + " \
-    "CAST(substr(strftime('%f','now'), 4) AS INTEGER))"
-
-// A UUIDv7: milliseconds, version, random bits, variant, random bits.
-#define POSTHORN_NEW_ID                                                                 \
-    "(lower(printf('%08x-%04x-7', " POSTHORN_NOW_MS " / 65536, " POSTHORN_NOW_MS        \
-    " % 65536) || substr(hex(randomblob(2)), 2) || '-' || "                             \
-    "substr('89ab', 1 + (random() & 3), 1) || substr(hex(randomblob(2)), 2) || '-' || " \
-    "hex(randomblob(6))))"
 
 // Whoever binds bytes where text belongs, as Python does with `bytes`, learns it at once: a BLOB
 // equals no text, so nobody would ever look for such a message. The name is in the error.

@@ -3,6 +3,7 @@
 #include "store/sqlite/tables_dispatch.hpp"
 
 #include "store/sqlite/order_keys.hpp"
+#include "store/sqlite/sql_defaults.hpp"
 
 namespace posthorn::sqlite {
 
@@ -40,12 +41,15 @@ const std::string_view dispatch_tables =
     "CREATE INDEX IF NOT EXISTS idx_outbox_closed_age ON outbox_closed (status, at);"
     "CREATE INDEX IF NOT EXISTS idx_outbox_closed_cause ON outbox_closed (cause_id, seq)"
     " WHERE cause_id IS NOT NULL;"
+    // Dead ones whose cause is still to be found.
+    "CREATE INDEX IF NOT EXISTS idx_outbox_closed_new ON outbox_closed (seq)"
+    " WHERE status = 'Dead' AND cause_id IS NULL;"
     "INSERT OR IGNORE INTO outbox_closed (seq, status, at)"
     " SELECT seq, status, coalesce(last_attempt_at, created_at) FROM outbox_messages"
     " WHERE status IN ('Dead', 'Expired', 'Resolved');"
     // Errors without what differs from one message to the next, and how many messages have each.
     "CREATE TABLE IF NOT EXISTS outbox_causes ("
-    " cause_id INTEGER PRIMARY KEY,"
+    " cause_id INTEGER PRIMARY KEY AUTOINCREMENT,"  // People write them down: none comes back.
     " destination TEXT NOT NULL,"
     " endpoint TEXT NOT NULL,"
     " cause TEXT NOT NULL,"
@@ -53,15 +57,26 @@ const std::string_view dispatch_tables =
     " first_at INTEGER NOT NULL,"
     " last_at INTEGER NOT NULL,"
     " UNIQUE (destination, endpoint, cause));"
+    "CREATE INDEX IF NOT EXISTS idx_outbox_causes_dead ON outbox_causes (dead);"
     "CREATE TRIGGER IF NOT EXISTS outbox_cause_up AFTER INSERT ON outbox_closed"
     " WHEN NEW.cause_id IS NOT NULL BEGIN UPDATE outbox_causes SET dead = dead + 1,"
     " last_at = max(last_at, NEW.at) WHERE cause_id = NEW.cause_id; END;"
     "CREATE TRIGGER IF NOT EXISTS outbox_cause_down AFTER DELETE ON outbox_closed"
     " WHEN OLD.cause_id IS NOT NULL BEGIN"
     " UPDATE outbox_causes SET dead = dead - 1 WHERE cause_id = OLD.cause_id; END;"
-    "CREATE TRIGGER IF NOT EXISTS outbox_reopened AFTER UPDATE OF status ON outbox_messages"
-    " WHEN OLD.status IN ('Dead', 'Expired', 'Resolved') AND NEW.status <> OLD.status BEGIN"
-    " DELETE FROM outbox_closed WHERE seq = OLD.seq; END;"
+    "CREATE TRIGGER IF NOT EXISTS outbox_cause_moved AFTER UPDATE OF cause_id ON outbox_closed"
+    " WHEN NEW.cause_id IS NOT OLD.cause_id BEGIN"
+    " UPDATE outbox_causes SET dead = dead - 1 WHERE cause_id = OLD.cause_id;"
+    " UPDATE outbox_causes SET dead = dead + 1, last_at = max(last_at, NEW.at)"
+    " WHERE cause_id = NEW.cause_id; END;"
+    // Whoever changes the status: a row closed by hand is to be found and purged too.
+    "CREATE TRIGGER IF NOT EXISTS outbox_closing AFTER UPDATE OF status ON outbox_messages"
+    " WHEN NEW.status <> OLD.status AND (OLD.status IN ('Dead', 'Expired', 'Resolved')"
+    "  OR NEW.status IN ('Dead', 'Expired', 'Resolved')) BEGIN"
+    " DELETE FROM outbox_closed WHERE seq = OLD.seq;"
+    " INSERT OR IGNORE INTO outbox_closed (seq, status, at) SELECT NEW.seq, NEW.status,"
+    "  " POSTHORN_NOW_MS
+    " WHERE NEW.status IN ('Dead', 'Expired', 'Resolved'); END;"
     "CREATE TRIGGER IF NOT EXISTS outbox_gone AFTER DELETE ON outbox_messages"
     " WHEN OLD.status IN ('Dead', 'Expired', 'Resolved') BEGIN"
     " DELETE FROM outbox_closed WHERE seq = OLD.seq;"
@@ -76,9 +91,7 @@ const std::string_view dispatch_tables =
     " BEGIN UPDATE outbox_messages SET status = 'Resolved', resolution = 'repeats ' ||"
     "  (SELECT first.message_id FROM outbox_messages AS first"
     "   WHERE first.destination = NEW.destination AND first.dedupe_key = NEW.dedupe_key"
-    "   ORDER BY first.seq LIMIT 1) WHERE seq = NEW.seq;"
-    " INSERT OR IGNORE INTO outbox_closed (seq, status, at)"
-    "  VALUES (NEW.seq, 'Resolved', NEW.created_at); END;"
+    "   ORDER BY first.seq LIMIT 1) WHERE seq = NEW.seq; END;"
 
     // Destinations that a person has paused.
     "CREATE TABLE IF NOT EXISTS outbox_paused ("

@@ -11,10 +11,17 @@ result<std::unique_ptr<unit_transaction>> unit_transaction::open(connection& dat
     auto log = change_log::open(database);
     if (!log) return std::unexpected(std::move(log).error());
     made->log_ = *std::move(log);
+    auto dead_letters = dead_letters_sql::open(database, rules.limits);
+    if (!dead_letters) return std::unexpected(std::move(dead_letters).error());
+    made->dead_letters_ = *std::move(dead_letters);
+    made->dead_letters_.use({made->log_, made->closed_, made->outbox_});
     auto outbox = outbox_sql::open(database, time, std::move(rules));
     if (!outbox) return std::unexpected(std::move(outbox).error());
     made->outbox_ = *std::move(outbox);
-    made->outbox_.use_log(made->log_);
+    auto closed = closed_log::open(database);
+    if (!closed) return std::unexpected(std::move(closed).error());
+    made->closed_ = *std::move(closed);
+    made->outbox_.use_logs(made->log_, made->closed_);
     auto inbox = inbox_sql::open(database);
     if (!inbox) return std::unexpected(std::move(inbox).error());
     made->inbox_ = *std::move(inbox);

@@ -4,6 +4,8 @@
 
 #include "base/clock.hpp"
 #include "store/sqlite/change_log.hpp"
+#include "store/sqlite/closed_log.hpp"
+#include "store/sqlite/dead_letters_sql.hpp"
 #include "store/sqlite/inbox_sql.hpp"
 #include "store/sqlite/lease_sql.hpp"
 #include "store/sqlite/outbox_sql.hpp"
@@ -27,6 +29,7 @@ public:
     outbox_sql& outbox() override { return outbox_; }
     inbox_sql& inbox() override { return inbox_; }
     lease_sql& leases() override { return leases_; }
+    dead_letters_sql& dead_letters() override { return dead_letters_; }
     [[nodiscard]] change_log& log() noexcept { return log_; }
 
 private:
@@ -36,9 +39,11 @@ private:
     connection& database_;
     statement_cache cache_;
     change_log log_;
+    closed_log closed_;
     outbox_sql outbox_;
     inbox_sql inbox_;
     lease_sql leases_;
+    dead_letters_sql dead_letters_;
 };
 
 }  // namespace posthorn::sqlite

@@ -1,4 +1,5 @@
 // What the suite runs on. Another database is another line here.
+#include "conformance/store/dead_letters.hpp"
 #include "conformance/store/inspection.hpp"
 #include "conformance/store/sqlite_storage.hpp"
 #include "conformance/store/suite.hpp"
@@ -13,6 +14,8 @@ std::string name_of(const ::testing::TestParamInfo<store_factory>& info) { retur
 
 INSTANTIATE_TEST_SUITE_P(sqlite, store, ::testing::Values(on_files, on_fault_disk), name_of);
 INSTANTIATE_TEST_SUITE_P(sqlite, inspected_store, ::testing::Values(on_files, on_fault_disk),
+                         name_of);
+INSTANTIATE_TEST_SUITE_P(sqlite, store_of_dead_letters, ::testing::Values(on_files, on_fault_disk),
                          name_of);
 INSTANTIATE_TEST_SUITE_P(sqlite, store_on_a_failing_disk, ::testing::Values(on_fault_disk),
                          name_of);

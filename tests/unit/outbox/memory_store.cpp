@@ -28,6 +28,7 @@ public:
     outbox_table& outbox() override { return *this; }
     inbox_table& inbox() override { assertion_failed("no inbox here"); }
     lease_table& leases() override { return *this; }
+    dead_letter_table& dead_letters() override { assertion_failed("no dead letters here"); }
 
     result<enqueued> insert(message) override { return not_here(); }
     result<bool> requeue(const uuid&) override { return false; }
@@ -92,6 +93,7 @@ public:
     outbox_reader& outbox() override { return *this; }
     inbox_reader& inbox() override { assertion_failed("no inbox here"); }
     store_inspector& inspect() override { assertion_failed("nothing to look at here"); }
+    dead_letter_reader& dead_letters() override { assertion_failed("no dead letters here"); }
     result<> query(std::string_view, std::span<const sql_param>,
                    const store_transaction::row_visitor&) override {
         return not_here();

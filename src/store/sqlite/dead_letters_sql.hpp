@@ -1,0 +1,80 @@
+#pragma once
+
+#include "message/validate.hpp"
+#include "store/dead_letters.hpp"
+#include "store/sqlite/change_log.hpp"
+#include "store/sqlite/closed_log.hpp"
+#include "store/sqlite/connection.hpp"
+#include "store/sqlite/order_keys.hpp"
+#include "store/sqlite/outbox_sql.hpp"
+
+namespace posthorn::sqlite {
+
+/// The messages that were given up, inside a write transaction.
+///
+/// Lifetime: as its connection, and that of its neighbours.
+/// Threads:  the writer's.
+class dead_letters_sql final : public dead_letter_table {
+public:
+    static result<dead_letters_sql> open(connection& database, const message_limits& limits);
+
+    /// What the transaction has beside it.
+    struct neighbours {
+        change_log& changes;
+        closed_log& closed;
+        outbox_sql& outbox;
+    };
+    void use(const neighbours& others) {
+        changes_ = &others.changes;
+        closed_ = &others.closed;
+        outbox_ = &others.outbox;
+    }
+
+    result<dead_changed> change(const uuid& id, const dead_change& how, wall_time now) override;
+    result<dead_changed> edit(const uuid& id, const message_edit& how, std::string_view if_state,
+                              wall_time now) override;
+    result<dead_many> change_many(std::span<const std::int64_t> seqs, const dead_filter& still,
+                                  const dead_change& how, wall_time now) override;
+    result<std::int64_t> expire(std::span<const std::int64_t> seqs, wall_time now) override;
+    result<std::int64_t> group_some(std::size_t limit) override {
+        return closed_->group_some(limit);
+    }
+
+private:
+    /// What is to be known of a row to change it.
+    struct target {
+        std::int64_t seq = 0;
+        order_scope scope{};
+        wall_time expires_at{};
+    };
+
+    result<dead_letter_row> find(const uuid& id, std::string_view if_state);
+    result<dead_changed> present(std::int64_t seq);
+    result<> apply(const target& what, const dead_change& how, wall_time now);
+    result<> requeue(const target& what, bool new_id, wall_time now);
+    result<> renew(std::int64_t seq, wall_time now);
+    result<> resolve(const target& what, std::string_view resolution, wall_time now);
+    result<> remove(const target& what);
+    result<> let_go(const order_scope& of);
+    result<message> edited(std::int64_t seq, const message_edit& how);
+
+    message_limits limits_;
+    change_log* changes_ = nullptr;
+    closed_log* closed_ = nullptr;
+    outbox_sql* outbox_ = nullptr;
+    order_keys order_;
+    statement by_id_;
+    statement by_seq_;
+    statement keys_;
+    statement requeue_;
+    statement renew_;
+    statement note_;
+    statement resolve_;
+    statement remove_;
+    statement expire_;
+    statement ended_;
+    statement content_;
+    statement edit_;
+};
+
+}  // namespace posthorn::sqlite
