@@ -41,9 +41,11 @@ TEST_F(a_backup, is_one_snapshot_however_much_is_committed_meanwhile) {
     place_orders(300);
     auto slowly = all_at_once();
     slowly.step_pages = 10;
+    std::atomic<bool> cancelled = false;  // One that begins anew at each commit never ends.
+    slowly.cancelled = &cancelled;
     int rests = 0;
     slowly.rest = [&](std::chrono::nanoseconds) {
-        ++rests;
+        cancelled = ++rests > 200;
         place_orders(5);
     };
     const auto made = back_up_into(folder_, slowly, time_);
