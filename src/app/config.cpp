@@ -127,13 +127,13 @@ std::vector<config_entry> list_config(const config& settings) {
     std::vector<config_entry> entries;
     for (const key_row& each : key_table())
         entries.push_back({std::string(each.key), each.type, each.doc, each.show(settings),
-                           settings.origin_of(each.key)});
+                           settings.origin_of(each.key), note_on(settings, each.key)});
     for (const auto& open : open_sections())
         for (auto& [name, value] : open.show(settings)) {
             auto key = fmt::format("{}.{}", open.section, name);
             auto origin = settings.origin_of(key);
             entries.push_back(
-                {std::move(key), open.type, open.doc, std::move(value), std::move(origin)});
+                {std::move(key), open.type, open.doc, std::move(value), std::move(origin), {}});
         }
     return entries;
 }

@@ -26,12 +26,14 @@ namespace posthorn {
 struct config {
     struct {
         std::string id = "posthorn";
+        defaults_name defaults = defaults_name::messaging;
     } service;
     struct {
         database_url url{"data/{service}.db"};
         std::optional<database_url> inbox_url;
         sqlite::synchronous synchronous = sqlite::synchronous::full;
         bool shared = true;
+        bool cleanup = true;
     } store;
     struct {
         std::optional<host_port> http = host_port{"127.0.0.1", 7400};
@@ -47,11 +49,15 @@ struct config {
         std::chrono::milliseconds poll_interval = std::chrono::seconds{1};
         std::int64_t max_retries = 5;
         std::chrono::milliseconds message_ttl = std::chrono::hours{24};
+        retry_kind retry = retry_kind::exponential;
         std::chrono::milliseconds retry_delay_base = std::chrono::seconds{2};
         std::chrono::milliseconds retry_delay_max = std::chrono::minutes{5};
         std::chrono::milliseconds jitter_max{500};
+        double jitter_factor = 0;
         std::int64_t batch_size = 50;
+        std::chrono::milliseconds attempt_timeout = std::chrono::seconds{30};
         std::chrono::milliseconds sent_retention = std::chrono::days{7};
+        std::chrono::milliseconds cleanup_interval = std::chrono::minutes{5};
         std::chrono::milliseconds drain_timeout = std::chrono::seconds{10};
     } outbox;
     struct {
@@ -92,7 +98,8 @@ struct config {
 
     /// The folder of the file, which relative paths begin at; empty for the current one.
     std::filesystem::path folder;
-    /// Where each key was set, such as `posthorn.toml:3`; keys that hold their default are missing.
+    /// Where each key was set, such as `posthorn.toml:3`, or `defaults "webhooks"`; keys that hold
+    /// the default of all are missing.
     std::map<std::string, std::string, std::less<>> origins;
 
     /// A path as the configuration means it.
@@ -111,6 +118,7 @@ struct config_entry {
     std::string_view doc;
     std::string value;   // Secrets are left out.
     std::string origin;  // "default", or as in `config::origins`.
+    std::string note;    // What a person should know about this value; mostly empty.
 };
 
 /// The keys with fixed names.
@@ -127,11 +135,24 @@ result<> set_config(config& settings, std::string_view key, const config_value& 
 [[nodiscard]] error unknown_section(std::string_view section, std::string_view origin);
 [[nodiscard]] bool is_config_section(std::string_view section);
 
+/// The least that `inbox.retention` may be.
+inline constexpr std::chrono::milliseconds inbox_retention_min = std::chrono::hours{48};
+
+/// How long a message like those that this service sends must be remembered by its receiver: for
+/// as long as it may be sent again, in full hours, and one more.
+[[nodiscard]] std::chrono::milliseconds inbox_retention_needed(const config& settings);
+
+/// Puts the numbers of a named set of defaults where they belong. What is below the least that is
+/// safe is raised; `note_on` says so.
+void apply_defaults(config& settings, defaults_name name);
+/// What a person should know about the value of a key; mostly empty.
+[[nodiscard]] std::string note_on(const config& settings, std::string_view key);
+
 /// What no single key shows: values out of their range, or that need another one.
 [[nodiscard]] result<> check_config(const config& settings);
 
-/// Reads a TOML file over the defaults. All that is wrong with it comes in one message, a line
-/// each, in the order of the file.
+/// Reads a TOML file over the defaults that it names in `service.defaults`. All that is wrong with
+/// it comes in one message, a line each, in the order of the file.
 [[nodiscard]] result<config> load_config(const std::filesystem::path& file);
 /// The same from text; `name` stands for the file in messages.
 [[nodiscard]] result<config> parse_config(std::string_view text, std::string_view name);

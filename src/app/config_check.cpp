@@ -1,6 +1,7 @@
 #include <array>
 
 #include "app/config_table.hpp"
+#include "app/core_settings.hpp"
 #include "message/json_check.hpp"
 
 namespace posthorn {
@@ -48,18 +49,39 @@ void check_times(const config& settings, findings& found) {
     found.at_least("outbox.message_ttl", out.message_ttl, 1s);
     found.at_least("outbox.retry_delay_base", out.retry_delay_base, 1ms);
     found.at_least("outbox.retry_delay_max", out.retry_delay_max, out.retry_delay_base);
+    found.at_least("outbox.attempt_timeout", out.attempt_timeout, 1ms);
     found.at_least("outbox.sent_retention", out.sent_retention, 1s);
+    found.at_least("outbox.cleanup_interval", out.cleanup_interval, 1s);
     found.at_least("inbox.cleanup_interval", settings.inbox.cleanup_interval, 1s);
     found.at_least("limits.header_timeout", settings.limits.header_timeout, 10ms);
     found.at_least("limits.idle_timeout", settings.limits.idle_timeout, 10ms);
-    if (settings.inbox.retention < 48h)
+    if (settings.inbox.retention < inbox_retention_min)
         found.add("inbox.retention",
                   "inbox.retention cannot be below 48h, since a repeat that comes later would take "
                   "effect a second time; it can only lengthen the time: write \"48h\" or more");
 }
 
+/// What others receive from us, and we from others who are set up alike, must be remembered for
+/// longer than it may come again; a message tells its receiver when it expires, but not every peer
+/// reads that.
+void check_memory(const config& settings, findings& found) {
+    const auto needed = inbox_retention_needed(settings);
+    const auto show = [](milliseconds time) { return config_type<milliseconds>::show(time); };
+    if (settings.inbox.retention >= inbox_retention_min && settings.inbox.retention < needed)
+        found.add(
+            "inbox.retention",
+            fmt::format("inbox.retention is {}, but a message may be sent again for up to {}, and "
+                        "must be remembered for an hour longer than that: write \"{}\" or "
+                        "more, or lower outbox.max_retries or outbox.message_ttl",
+                        show(settings.inbox.retention), show(needed - 1h), show(needed)));
+}
+
 void check_numbers(const config& settings, findings& found) {
     const auto& limits = settings.limits;
+    const double factor = settings.outbox.jitter_factor;
+    if (!(factor >= 0 && factor <= 1))
+        found.add("outbox.jitter_factor",
+                  fmt::format("outbox.jitter_factor cannot be {}; write 0 to 1", factor));
     found.within("outbox.max_retries", settings.outbox.max_retries, -1, 1'000'000);
     found.within("outbox.batch_size", settings.outbox.batch_size, 1, 10'000);
     found.within("limits.name", limits.name, 1, 4096);
@@ -91,9 +113,19 @@ void check_together(const config& settings, findings& found) {
 
 }  // namespace
 
+milliseconds inbox_retention_needed(const config& settings) {
+    const auto& out = settings.outbox;
+    const auto window = longest_retry_window(
+        retries_of(settings), {.retries_max = static_cast<std::int32_t>(out.max_retries),
+                               .attempt_timeout = out.attempt_timeout,
+                               .message_ttl = out.message_ttl});
+    return 1h + std::chrono::ceil<std::chrono::hours>(window);  // In full ones, to be read.
+}
+
 result<> check_config(const config& settings) {
     findings found(settings);
     check_times(settings, found);
+    check_memory(settings, found);
     check_numbers(settings, found);
     check_together(settings, found);
     return found.outcome();

@@ -5,6 +5,7 @@
 #include <toml++/toml.h>
 
 #include "app/config.hpp"
+#include "app/config_type.hpp"
 
 namespace posthorn {
 namespace {
@@ -46,6 +47,13 @@ private:
 
     std::string_view name_;
 };
+
+/// The set of defaults that a file names, before any of its keys is read. One that does not exist
+/// is found again, and complained about, where it stands.
+std::optional<defaults_name> named_defaults(const toml::table& root) {
+    const auto written = root["service"]["defaults"].value<std::string>();
+    return written ? config_type<defaults_name>::read(*written) : std::nullopt;
+}
 
 /// Carries a parsed file over into a config and collects what does not fit.
 class reader {
@@ -97,7 +105,9 @@ result<config> parse_config(std::string_view text, std::string_view name) {
     config settings;
     reader fill(settings, name);
     try {
-        fill.read(toml::parse(text, name));
+        const auto root = toml::parse(text, name);
+        if (const auto set = named_defaults(root)) apply_defaults(settings, *set);
+        fill.read(root);
     } catch (const toml::parse_error& failure) {
         return fail(error_code::invalid_configuration,
                     "{}:{}: this is not TOML: {}; see https://toml.io for how it is written", name,

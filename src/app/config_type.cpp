@@ -14,6 +14,9 @@ constexpr std::array<std::string_view, 5> level_names{"trace", "debug", "info", 
 constexpr std::array<std::string_view, 2> format_names{"text", "json"};
 constexpr std::array<std::string_view, 2> synchronous_names{"full", "normal"};
 constexpr std::array<std::string_view, 1> algorithm_names{"HMAC-SHA256"};
+constexpr std::array<std::string_view, 2> retry_names{"exponential", "fixed"};
+constexpr std::array<std::string_view, 5> defaults_names{
+    "messaging", "webhooks", "store-and-forward", "integration-events", "workflow"};
 
 // The names stand in the order of the enumeration.
 template <class Enum, std::size_t Size>
@@ -77,6 +80,13 @@ std::optional<std::int64_t> config_type<std::int64_t>::read(const config_value& 
     return number ? std::optional(*number) : std::nullopt;
 }
 
+std::optional<double> config_type<double>::read(const config_value& value) {
+    if (const auto* whole = std::get_if<std::int64_t>(&value)) return static_cast<double>(*whole);
+    const auto* number = std::get_if<double>(&value);
+    return number ? std::optional(*number) : std::nullopt;
+}
+std::string config_type<double>::show(double value) { return fmt::format("{}", value); }
+
 std::optional<std::chrono::milliseconds> config_type<std::chrono::milliseconds>::read(
     const config_value& value) {
     const auto* text = text_of(value);
@@ -130,6 +140,20 @@ std::optional<std::optional<host_port>> config_type<std::optional<host_port>>::r
     auto parsed = parse_host_port(*text);
     if (!parsed) return std::nullopt;
     return std::optional(*std::move(parsed));
+}
+
+std::optional<defaults_name> config_type<defaults_name>::read(const config_value& value) {
+    return read_name<defaults_name>(value, defaults_names);
+}
+std::string config_type<defaults_name>::show(defaults_name value) {
+    return std::string(defaults_names.at(static_cast<std::size_t>(value)));
+}
+
+std::optional<retry_kind> config_type<retry_kind>::read(const config_value& value) {
+    return read_name<retry_kind>(value, retry_names);
+}
+std::string config_type<retry_kind>::show(retry_kind value) {
+    return std::string(retry_names.at(static_cast<std::size_t>(value)));
 }
 
 std::optional<hmac_algorithm> config_type<hmac_algorithm>::read(const config_value& value) {

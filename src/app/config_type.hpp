@@ -42,6 +42,14 @@ struct config_type<std::int64_t> {
 };
 
 template <>
+struct config_type<double> {
+    static constexpr std::string_view name = "number";
+    static constexpr std::string_view wanted = "a number without quotes, such as 0.2";
+    static std::optional<double> read(const config_value& value);
+    static std::string show(double value);
+};
+
+template <>
 struct config_type<std::chrono::milliseconds> {
     static constexpr std::string_view name = "duration";
     static constexpr std::string_view wanted =
@@ -105,6 +113,23 @@ struct config_type<sqlite::synchronous> {
     static constexpr std::string_view wanted = R"("full" or "normal")";
     static std::optional<sqlite::synchronous> read(const config_value& value);
     static std::string show(sqlite::synchronous value);
+};
+
+template <>
+struct config_type<defaults_name> {
+    static constexpr std::string_view name = "defaults";
+    static constexpr std::string_view wanted =
+        R"(one of "messaging", "webhooks", "store-and-forward", "integration-events", "workflow")";
+    static std::optional<defaults_name> read(const config_value& value);
+    static std::string show(defaults_name value);
+};
+
+template <>
+struct config_type<retry_kind> {
+    static constexpr std::string_view name = "retry";
+    static constexpr std::string_view wanted = R"("exponential" or "fixed")";
+    static std::optional<retry_kind> read(const config_value& value);
+    static std::string show(retry_kind value);
 };
 
 template <>

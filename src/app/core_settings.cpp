@@ -31,16 +31,17 @@ core_options core_settings(const config& settings) {
                     .expires_in = out.message_ttl,
                     .max_retries = static_cast<std::int32_t>(out.max_retries),
                     .limits = message_limits_of(settings)},
-        .retries = retry_policy(exponential_backoff{.base = out.retry_delay_base,
-                                                    .max = out.retry_delay_max,
-                                                    .jitter_max = out.jitter_max}),
+        .retries = retries_of(settings),
         .routes = routes_of(settings),
         .default_route = default_route_of(settings),
     };
     core.outbox.poll_interval = out.poll_interval;
     core.outbox.lane.batch_rows = static_cast<std::size_t>(out.batch_size);
+    core.outbox.lane.attempt_timeout = out.attempt_timeout;
     core.outbox.drain_time = out.drain_timeout;
+    core.cleanup = settings.store.cleanup;
     core.retention.sent = out.sent_retention;
+    core.retention.interval = out.cleanup_interval;
     core.inbox.intake.horizon.retention = settings.inbox.retention;
     core.inbox.intake.response_size_max = settings.limits.payload.bytes;
     core.inbox.purge.interval = settings.inbox.cleanup_interval;
@@ -49,6 +50,15 @@ core_options core_settings(const config& settings) {
         core.inbox_database->path = settings.path_of(*settings.store.inbox_url);
     }
     return core;
+}
+
+retry_policy retries_of(const config& settings) {
+    const auto& out = settings.outbox;
+    if (out.retry == retry_kind::fixed) return retry_policy(fixed_backoff{out.retry_delay_base});
+    return retry_policy(exponential_backoff{.base = out.retry_delay_base,
+                                            .max = out.retry_delay_max,
+                                            .jitter_max = out.jitter_max,
+                                            .jitter_factor = out.jitter_factor});
 }
 
 core_routes routes_of(const config& settings) {

@@ -12,6 +12,7 @@ namespace posthorn {
 
 /// Without what a process adds: who owns the lease, who is told of a fail-stop.
 [[nodiscard]] core_options core_settings(const config& settings);
+[[nodiscard]] retry_policy retries_of(const config& settings);
 [[nodiscard]] core_routes routes_of(const config& settings);
 [[nodiscard]] std::optional<core_route> default_route_of(const config& settings);
 [[nodiscard]] http_limits limits_of(const config& settings);

@@ -102,7 +102,7 @@ task<result<>> node_core::start() {
     if (auto joined = seams_.hub.join(options_.sending.source, *inbox_); !joined) co_return joined;
     database_->start(services_);
     if (inbox_database_) inbox_database_->start(services_);
-    services_.spawn(inbox_->run());
+    if (options_.cleanup) services_.spawn(inbox_->run());  // It purges, and does nothing else.
     co_return result<>{};
 }
 

@@ -15,6 +15,7 @@ result<std::unique_ptr<node_database>> node_database::open(const sqlite::sqlite_
         options.outbox, options.retries, options.owner_is_gone);
     made->watchdog_ = std::make_unique<watchdog>(*made->store_, with.timer, with.log,
                                                  options.watchdog, options.fail_stop);
+    made->cleanup_ = options.cleanup;
     made->retention_ = std::make_unique<outbox_retention>(*made->store_, with.clock, with.timer,
                                                           with.log, options.retention);
     if (options.watch_commits)
@@ -32,7 +33,7 @@ node_database::~node_database() {
 void node_database::start(task_group& services) {
     services.spawn(dispatcher_->run());
     services.spawn(watchdog_->run());
-    services.spawn(retention_->run());
+    if (cleanup_) services.spawn(retention_->run());
     if (watcher_) services.spawn(watcher_->run());
 }
 

@@ -45,6 +45,7 @@ public:
 private:
     node_database() = default;
 
+    bool cleanup_ = true;
     std::unique_ptr<class store> store_;
     std::unique_ptr<class dispatcher> dispatcher_;
     std::unique_ptr<watchdog> watchdog_;

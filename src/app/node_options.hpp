@@ -83,6 +83,7 @@ struct core_options {
     watchdog_options watchdog{};
     core_routes routes{};
     std::optional<core_route> default_route{};  // `{service}` in it stands for the destination.
+    bool cleanup = true;                        // Whether rows past their retention are deleted.
     bool watch_commits = true;
     bool may_call = true;  // If not, a Response without a handler is refused.
     std::function<bool(const std::string& owner)> owner_is_gone{};

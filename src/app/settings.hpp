@@ -21,6 +21,18 @@ struct database_url {
     bool operator==(const database_url&) const = default;
 };
 
+/// A named set of defaults; config_profiles.cpp holds their numbers.
+enum class defaults_name : std::uint8_t {
+    messaging,
+    webhooks,
+    store_and_forward,
+    integration_events,
+    workflow,
+};
+
+/// How the pauses between attempts grow.
+enum class retry_kind : std::uint8_t { exponential, fixed };
+
 struct byte_size {
     std::size_t bytes = 0;
     bool operator==(const byte_size&) const = default;

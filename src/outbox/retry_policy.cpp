@@ -54,6 +54,19 @@ std::optional<milliseconds> retry_policy::delay(std::int32_t attempts, std::stri
     return delay;
 }
 
+milliseconds longest_retry_window(const retry_policy& policy, const retry_limits& limits) {
+    const auto ttl = std::clamp(limits.message_ttl, milliseconds{0}, delay_max);
+    if (policy.is_custom() || limits.retries_max == retry_for_ever) return ttl;
+    auto window = std::min(limits.attempt_timeout, ttl);
+    for (std::int32_t retry = 1; retry <= limits.retries_max && window < ttl; ++retry) {
+        const auto pause = policy.delay(retry, {}, 1).value_or(milliseconds{0});
+        const auto more = pause + limits.attempt_timeout;
+        if (more <= milliseconds{0}) break;  // No longer for a million of them.
+        window = std::min(window + more, ttl);
+    }
+    return window;
+}
+
 bool retries_left(std::int32_t attempts, std::int32_t max_retries) noexcept {
     return max_retries == retry_for_ever || attempts <= max_retries;
 }

@@ -44,9 +44,27 @@ public:
                                                                  std::string_view error,
                                                                  double unit) const;
 
+    /// Whether an application decides, so that nothing is known in advance.
+    [[nodiscard]] bool is_custom() const noexcept {
+        return std::holds_alternative<custom_backoff>(how_);
+    }
+
 private:
     kind how_;
 };
+
+/// How often, and for how long, a message may be sent again.
+struct retry_limits {
+    std::int32_t retries_max = 5;
+    std::chrono::milliseconds attempt_timeout = std::chrono::seconds{30};
+    std::chrono::milliseconds message_ttl = std::chrono::hours{24};
+};
+
+/// How long after its first attempt a message may still be sent again: every attempt takes as long
+/// as it may and chance makes every pause as long as it can; never longer than the message lives.
+/// Within this its receiver must remember it. Pure.
+[[nodiscard]] std::chrono::milliseconds longest_retry_window(const retry_policy& policy,
+                                                             const retry_limits& limits);
 
 /// Whether a message that failed `attempts` times may be tried again.
 [[nodiscard]] bool retries_left(std::int32_t attempts, std::int32_t max_retries) noexcept;

@@ -39,6 +39,7 @@ public:
                                                    {"value", each.value},
                                                    {"type", each.type},
                                                    {"origin", each.origin},
+                                                   {"note", each.note},
                                                    {"doc", each.doc}});
             print_json(terminal, list);
             return {};
@@ -47,6 +48,8 @@ public:
         for (const auto& each : entries)
             table.add({to_cell(each.key), to_cell(each.value), to_cell(each.origin)});
         terminal.out << table.to_text();
+        for (const auto& each : entries)
+            if (!each.note.empty()) terminal.out << '\n' << each.key << ": " << each.note << '\n';
         return {};
     }
 

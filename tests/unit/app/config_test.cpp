@@ -38,11 +38,13 @@ TEST(config, takes_every_key_from_the_file) {
     const auto settings = parse_config(R"(
 [service]
 id = "orders"
+defaults = "workflow"
 [store]
 url = "sqlite:{service}/x.db"
 inbox_url = "sqlite:/in.db"
 synchronous = "normal"
 shared = false
+cleanup = false
 [listen]
 http = "0.0.0.0:80"
 admin = "[::1]:0"
@@ -55,14 +57,18 @@ authority = "a.pem"
 poll_interval = "2s"
 max_retries = -1
 message_ttl = "3d"
+retry = "fixed"
 retry_delay_base = "50ms"
 retry_delay_max = "1m"
 jitter_max = "0ms"
+jitter_factor = 0.5
 batch_size = 7
+attempt_timeout = "31s"
 sent_retention = "1h"
+cleanup_interval = "2m"
 drain_timeout = "0s"
 [inbox]
-retention = "72h"
+retention = "73h"
 cleanup_interval = "1m"
 [security]
 hmac_algorithm = "HMAC-SHA256"
@@ -151,6 +157,14 @@ TEST(config, says_where_what_is_wrong_and_what_to_write_instead) {
                  "p.toml:2: outbox.batch_size cannot be 0; write 1 to 10000"},
         bad_case{"[inbox]\nretention = \"1h\"",
                  "p.toml:2: inbox.retention cannot be below 48h, since a repeat"},
+        bad_case{"[service]\ndefaults = \"none\"",
+                 "p.toml:2: service.defaults cannot be \"none\"; write one of \"messaging\""},
+        bad_case{"[outbox]\nretry = \"linear\"",
+                 "p.toml:2: outbox.retry cannot be \"linear\"; write \"exponential\" or \"fixed\""},
+        bad_case{"[outbox]\njitter_factor = \"0.2\"",
+                 "p.toml:2: outbox.jitter_factor cannot be \"0.2\"; write a number without"},
+        bad_case{"[outbox]\njitter_factor = 1.5",
+                 "p.toml:2: outbox.jitter_factor cannot be 1.5; write 0 to 1"},
         bad_case{"[limits]\nbody = \"1MB\"",
                  "p.toml:2: limits.body cannot be \"1MB\"; write a size, such as"},
         bad_case{"[limits]\nbody = 5", "p.toml:2: limits.body cannot be below 1KiB"},
@@ -209,6 +223,7 @@ TEST(config, reads_back_every_default_as_it_shows_it) {
         config settings;
         config_value value = entry.value;
         if (entry.type == "integer") value = std::int64_t{std::stoll(entry.value)};
+        if (entry.type == "number") value = std::stod(entry.value);
         if (entry.type == "boolean") value = entry.value == "true";
         if (entry.type == "list of keys") value = config_list{};
         EXPECT_TRUE(set_config(settings, entry.key, value, "here")) << entry.key;
@@ -261,7 +276,7 @@ TEST(config, finds_every_key_and_its_default_in_the_reference) {
     const auto page = text.str();
     const auto defaults = list_config({});
     for (std::size_t i = 0; i < defaults.size(); ++i) {
-        const auto& [key, type, doc, value, origin] = defaults[i];
+        const auto& [key, type, doc, value, origin, note] = defaults[i];
         const auto begin = fmt::format("\n`{}` = `", key);
         const auto at = page.find(begin);
         ASSERT_NE(at, std::string::npos) << key << " is missing";

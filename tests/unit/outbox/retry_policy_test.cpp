@@ -87,5 +87,35 @@ TEST(retry_policy, max_retries_counts_retries_not_sends) {
             << row.attempts << " of " << row.max_retries;
 }
 
+struct window_case {
+    retry_policy policy;
+    retry_limits limits;
+    std::chrono::milliseconds window;
+};
+
+TEST(retry_policy, tells_how_long_a_message_may_be_sent_again) {
+    const retry_policy doubling(
+        exponential_backoff{.base = 2s, .max = 5min, .jitter_max = 500ms, .jitter_factor = 0});
+    const retry_policy spread(
+        exponential_backoff{.base = 5s, .max = 5min, .jitter_max = 0ms, .jitter_factor = 0.2});
+    const retry_policy fixed(fixed_backoff{30s});
+    const retry_policy custom([](std::int32_t, std::string_view) { return std::optional(1ms); });
+    const window_case cases[] = {
+        {doubling, {.retries_max = 5, .attempt_timeout = 0ms, .message_ttl = 24h}, 64'500ms},
+        {doubling, {.retries_max = 5, .attempt_timeout = 30s, .message_ttl = 24h}, 244'500ms},
+        {doubling, {.retries_max = 0, .attempt_timeout = 30s, .message_ttl = 24h}, 30s},
+        {spread, {.retries_max = 2, .attempt_timeout = 0ms, .message_ttl = 24h}, 18s},
+        {fixed, {.retries_max = 50, .attempt_timeout = 0ms, .message_ttl = 24h}, 25min},
+        {fixed, {.retries_max = 50, .attempt_timeout = 0ms, .message_ttl = 10min}, 10min},
+        {fixed, {.retries_max = retry_for_ever, .attempt_timeout = 0ms, .message_ttl = 3h}, 3h},
+        {custom, {.retries_max = 1, .attempt_timeout = 0ms, .message_ttl = 3h}, 3h},
+        {retry_policy(fixed_backoff{0ms}),
+         {.retries_max = 1'000'000, .attempt_timeout = 0ms, .message_ttl = 3h},
+         0ms},
+    };
+    for (const auto& [policy, limits, window] : cases)
+        EXPECT_EQ(longest_retry_window(policy, limits), window);
+}
+
 }  // namespace
 }  // namespace posthorn
