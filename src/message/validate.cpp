@@ -9,6 +9,8 @@
 namespace posthorn {
 namespace {
 
+constexpr std::int32_t priority_max = 9;
+
 struct text_field {
     std::string_view name;
     std::string_view value;
@@ -99,6 +101,10 @@ result<> validate(const message& what, const message_limits& limits) {
     if (what.max_retries < retry_for_ever)
         return fail(error_code::invalid_argument, "max_retries is {}; -1 means for ever",
                     what.max_retries);
+    if (what.priority < 0 || what.priority > priority_max)
+        return fail(error_code::invalid_argument,
+                    "the priority is {}; it goes from 0, the default, to {}, which is first",
+                    what.priority, priority_max);
     return check_json_of(what, {.depth_max = limits.depth_max});
 }
 

@@ -96,7 +96,8 @@ settlement to_settlement(const decision& what, const outbox_row& row, wall_time 
             .next_attempt_at = what.next_attempt_at,
             .charged = what.charged,
             .error = delivered ? std::string() : std::move(error),
-            .resolution = {}};
+            .resolution = {},
+            .followers_wait = !row.body.order_key.empty()};
 }
 
 settlement expire(std::int64_t seq, wall_time now) {
@@ -119,6 +120,17 @@ settlement postpone(const outbox_row& row, wall_time now) {
 
 settlement recall(std::int64_t seq, wall_time now) {
     return {.seq = seq, .to = outbox_status::pending, .at = now, .next_attempt_at = now};
+}
+
+settlement park(const outbox_row& row, wall_time now) {
+    return {.seq = row.seq,
+            .to = outbox_status::pending,
+            .at = now,
+            .next_attempt_at = row.body.expires_at,
+            .charged = false,
+            .error = {},
+            .resolution = {},
+            .parks = true};
 }
 
 settlement bury(const bad_row& row, wall_time now) {

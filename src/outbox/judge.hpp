@@ -73,6 +73,8 @@ struct judge_rules {
 [[nodiscard]] settlement postpone(const outbox_row& row, wall_time now);
 /// For a message that was put off and need not be any longer.
 [[nodiscard]] settlement recall(std::int64_t seq, wall_time now);
+/// For a message that waits for an earlier one of its order key.
+[[nodiscard]] settlement park(const outbox_row& row, wall_time now);
 /// For a row that is no message.
 [[nodiscard]] settlement bury(const bad_row& row, wall_time now);
 

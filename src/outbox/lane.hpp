@@ -69,6 +69,9 @@ public:
     void postpone(const outbox_row& row, wall_time now);
     /// Records that rows of the table are past their time; those already here are passed over.
     void expire(std::vector<outbox_row> rows);
+    /// Parks rows that wait for an earlier one of their order key, or records that they expired;
+    /// those already here are passed over.
+    void park(std::vector<outbox_row> rows, wall_time now);
 
     /// The cold path's read: how many rows to ask for, none if there is no room.
     [[nodiscard]] std::size_t begin_read();

@@ -8,6 +8,7 @@
 #include "outbox/breaker.hpp"
 #include "outbox/rate_limit.hpp"
 #include "outbox/route_table.hpp"
+#include "store/outbox_table.hpp"
 
 namespace posthorn {
 
@@ -41,6 +42,15 @@ struct settler_options {
     std::chrono::milliseconds retry_delay_max{1000};
 };
 
+/// Of messages that have an order key.
+struct order_options {
+    order_policy policy = order_policy::park;
+    // How often to look for messages that wait for nothing, and how many keys at a time.
+    std::chrono::milliseconds interval = std::chrono::minutes{5};
+    std::chrono::milliseconds retry_delay = std::chrono::seconds{1};  // After the store failed.
+    std::size_t slice_keys = 500;
+};
+
 /// Of the job that one node at a time does for a store.
 struct lease_options {
     std::string owner;  // Names this run of the node, not the next one.
@@ -54,6 +64,7 @@ struct outbox_options {
     lane_options lane{};
     judge_options judge{};
     settler_options settler{};
+    order_options order{};
     lease_options lease{};
     clock_watch_options clock{};          // When to believe that a message is past its time.
     std::size_t hand_over_rows = 10'000;  // Between the writer's thread and the dispatcher.

@@ -12,6 +12,10 @@ bool is_end(const settlement& one) {
     return one.to == outbox_status::dead || one.to == outbox_status::expired;
 }
 
+bool is_urgent(const settlement& one) {
+    return one.followers_wait && one.to != outbox_status::pending;
+}
+
 }  // namespace
 
 settler::settler(services with, settler_options options, std::int64_t epoch,
@@ -33,7 +37,9 @@ void settler::add(settle_listener& listener, std::vector<settlement> outcomes) {
 
 void settler::submit(batch what) {
     const auto number = ++submissions_;
-    outcomes_unforced_ += what.outcomes->size();
+    what.forced = std::ranges::any_of(*what.outcomes, is_urgent);
+    const bool lazy = !what.forced;
+    if (lazy) outcomes_unforced_ += what.outcomes->size();
     const auto [place, added] = submitted_.emplace(number, std::move(what));
     if (submitted_.size() == 1) answers_->arrived.ring();  // So that `run` sets its alarm.
     with_.where.submit({.work = [outcomes = place->second.outcomes,
@@ -49,7 +55,7 @@ void settler::submit(batch what) {
                                 }
                                 to->arrived.ring();
                             },
-                        .lazy = true});
+                        .lazy = lazy});
     if (outcomes_unforced_ >= options_.outcomes_waiting_max) force();
 }
 

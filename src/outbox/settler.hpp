@@ -25,7 +25,8 @@ public:
 };
 
 /// Records what became of messages, cheaply: outcomes ride with the next commit, whosever it is,
-/// and force one only when they are many or have waited a few milliseconds.
+/// and force one only when they are many or have waited a few milliseconds. One that others may
+/// wait for, because of its order key, waits for nobody.
 ///
 /// A crash before that loses outcomes, never messages: the receiver's inbox absorbs the repeat.
 ///

@@ -123,6 +123,7 @@ task<result<>> sweeper::hand_over_found(wall_time now) {
             to->pump();
         }
         if (!dropping) to->bury(page.bad);
+        if (!dropping) to->park(std::move(page.parked), now);
         to->end_read(store_has_more);
     }
     co_return safe;

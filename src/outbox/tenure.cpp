@@ -18,7 +18,9 @@ tenure::tenure(const surroundings& around, std::int64_t epoch)
           [this] { teller_.look(); }),
       batches_(around.where),
       lanes_(make_lane_services()),
-      sweeper_(make_sweeper_services()) {}
+      sweeper_(make_sweeper_services()),
+      order_({around.with.store, around.with.readers, around.with.timer, around.with.log},
+             around.options.order) {}
 
 lane_services tenure::make_lane_services() {
     const auto& with = around_.with;
@@ -64,6 +66,7 @@ task<> tenure::run() {
     intake.spawn(take_hot_rows());
     intake.spawn(sweeper_.run());
     intake.spawn(teller_.run());
+    intake.spawn(order_.run());
 
     co_await ending_.wait();
     around_.hot.close();

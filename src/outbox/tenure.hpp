@@ -9,6 +9,7 @@
 #include "outbox/ended_teller.hpp"
 #include "outbox/hand_over.hpp"
 #include "outbox/lane_set.hpp"
+#include "outbox/order_keeper.hpp"
 #include "outbox/sweeper.hpp"
 
 namespace posthorn {
@@ -74,6 +75,7 @@ private:
     task_group batches_;
     lane_set lanes_;
     sweeper sweeper_;
+    order_keeper order_;
     bool abandoned_ = false;
 };
 

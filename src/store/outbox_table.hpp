@@ -54,6 +54,8 @@ struct settlement {
     /// It has an order key, so others may wait for it. Of a row that is sent this has to be said;
     /// the store looks for itself at the few that are given up.
     bool followers_wait = false;
+    /// Only if an earlier one of its order key is still in the way; `to` is `pending`.
+    bool parks = false;
 };
 
 /// Why a row cannot be sent at all, as read from the table.
@@ -175,6 +177,7 @@ public:
     /// Messages after `seq` whose end nobody was told of, in order, at most `limit`. Of a row that
     /// is no message, as much as can be read.
     virtual result<std::vector<ended_row>> ended(std::int64_t after_seq, std::size_t limit) = 0;
+    virtual result<order_policy> present_order_policy() = 0;
     /// Looks at the next `keys_max` order keys, after the last one of the slice before.
     virtual result<unblocked_slice> unblocked(const std::optional<order_scope>& after,
                                               std::size_t keys_max) = 0;

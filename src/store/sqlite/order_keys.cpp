@@ -25,6 +25,10 @@ result<order_keys> order_keys::open(connection& database) {
           "UPDATE outbox_messages AS follower SET next_retry_at = coalesce(deliver_at, 0)"
           " WHERE seq = ? AND status = 'Pending' AND next_retry_at = expires_at"
           " AND order_key <> '' AND NOT " POSTHORN_IS_BLOCKED("follower")},
+         {&keys.park_,
+          "UPDATE outbox_messages AS follower SET next_retry_at = expires_at"
+          " WHERE seq = ? AND status = 'Pending' AND order_key <> ''"
+          " AND " POSTHORN_IS_BLOCKED("follower")},
          {&keys.place_,
           "UPDATE outbox_messages AS follower SET next_retry_at = CASE WHEN order_key <> ''"
           " AND " POSTHORN_IS_BLOCKED(
@@ -81,6 +85,12 @@ result<bool> order_keys::release(std::int64_t seq) {
     release_.bind(1, seq);
     POSTHORN_TRY(release_.run());
     return sqlite3_changes(sqlite3_db_handle(release_.handle())) != 0;
+}
+
+result<bool> order_keys::park(std::int64_t seq) {
+    park_.bind(1, seq);
+    POSTHORN_TRY(park_.run());
+    return sqlite3_changes(sqlite3_db_handle(park_.handle())) != 0;
 }
 
 result<> order_keys::place(std::int64_t seq) {

@@ -43,6 +43,8 @@ public:
     result<std::optional<std::int64_t>> release_next(std::int64_t seq);
     /// Releases this row, if it is parked and nothing blocks it; false otherwise.
     result<bool> release(std::int64_t seq);
+    /// Parks a pending row, if something blocks it; false otherwise.
+    result<bool> park(std::int64_t seq);
     /// For a row that has become pending again: due at once, or parked.
     result<> place(std::int64_t seq);
 
@@ -51,6 +53,7 @@ private:
     statement is_blocked_;
     statement head_;
     statement release_;
+    statement park_;
     statement place_;
 };
 

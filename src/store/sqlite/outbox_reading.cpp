@@ -20,6 +20,7 @@ result<outbox_reading> outbox_reading::open(connection& database, outbox_rules r
     POSTHORN_TRY(prepare_all(
         database,
         {{&reading.one_, "SELECT " POSTHORN_OUTBOX_COLUMNS " FROM outbox_messages WHERE seq = ?"},
+         {&reading.policy_, "SELECT value FROM posthorn_meta WHERE name = 'order_policy'"},
          {&reading.find_,
           "SELECT " POSTHORN_OUTBOX_COLUMNS " FROM outbox_messages WHERE message_id = ?"},
          {&reading.status_, "SELECT status FROM outbox_messages WHERE message_id = ?"},
@@ -84,6 +85,14 @@ result<std::optional<wall_time>> outbox_reading::next_due() {
     }));
     if (!next) return std::nullopt;
     return from_ms(*next);
+}
+
+result<order_policy> outbox_reading::present_order_policy() {
+    const reset_at_end reset(policy_);
+    auto row = policy_.step();
+    if (!row) return std::unexpected(std::move(row).error());
+    if (!*row) return order_policy::park;
+    return parse_order_policy(policy_.text(0)).value_or(order_policy::park);
 }
 
 result<std::optional<outbox_row>> outbox_reading::find(const uuid& id) {

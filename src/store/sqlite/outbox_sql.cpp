@@ -20,7 +20,8 @@ result<outbox_sql> outbox_sql::open(connection& database, const clock& time, out
         database,
         {{&table.insert_, outbox_insert_sql},
          {&table.known_, outbox_known_sql},
-         {&table.one_, "SELECT " POSTHORN_OUTBOX_COLUMNS " FROM outbox_messages WHERE seq = ?"},
+         {&table.one_, "SELECT " POSTHORN_OUTBOX_COLUMNS " FROM outbox_messages WHERE seq = ?1"
+                       " AND status = 'Pending' AND next_retry_at <= ?2"},
          {&table.policy_, "REPLACE INTO posthorn_meta (name, value) VALUES ('order_policy', ?)"},
          {&table.send_,
           "UPDATE outbox_messages SET status = 'Sent', sent_at = ?2, last_attempt_at = ?2"
@@ -88,6 +89,10 @@ result<> outbox_sql::require_epoch(std::int64_t epoch) {
 }
 
 result<> outbox_sql::settle_one(const settlement& outcome) {
+    if (outcome.parks) {
+        POSTHORN_TRY(order_.park(outcome.seq));
+        return {};
+    }
     const bool retry = outcome.to == outbox_status::pending;
     if (outcome.to == outbox_status::sent) {
         send_.bind(1, outcome.seq);
@@ -170,12 +175,12 @@ result<> outbox_sql::let_go(const order_scope& of) {
 result<> outbox_sql::announce(std::int64_t seq) {
     const reset_at_end reset(one_);
     one_.bind(1, seq);
+    one_.bind(2, to_ms(time_->wall()));
     auto found = one_.step();
     if (!found) return std::unexpected(std::move(found).error());
     if (!*found) return {};
     auto row = read_row(one_, rules_.source);
     if (!row || !validate(row->body, rules_.limits)) return {};
-    if (row->body.deliver_at && *row->body.deliver_at > time_->wall()) return {};
     released_.push_back(*std::move(row));
     return {};
 }

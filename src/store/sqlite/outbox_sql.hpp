@@ -96,6 +96,7 @@ public:
     result<outbox_counts> counts() override;
     result<std::vector<paused_destination>> paused() override;
     result<std::vector<ended_row>> ended(std::int64_t after_seq, std::size_t limit) override;
+    result<order_policy> present_order_policy() override;
     result<unblocked_slice> unblocked(const std::optional<order_scope>& after,
                                       std::size_t keys_max) override {
         return keys_.unblocked(after, keys_max);
@@ -112,6 +113,7 @@ private:
     std::optional<flow> destinations_after_;  // Where the next look goes on, if one was too long.
     std::optional<flow> next_due_after_;
     statement one_;
+    statement policy_;
     statement find_;
     statement status_;
     statement counts_;

@@ -45,7 +45,7 @@ message full(uuid id, uuid parent, uuid cause) {
             .dedupe_key = "charge-o1",
             .parent_id = parent,
             .causation_id = cause,
-            .priority = -3,
+            .priority = 3,
             .max_retries = retry_for_ever,
             .created_at = then,
             .expires_at = then + 90min,

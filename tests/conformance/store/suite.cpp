@@ -68,6 +68,16 @@ void listener::committed(std::vector<outbox_row> enqueued) {
     calls_.push_back(std::move(enqueued));
 }
 
+void listener::released(std::vector<outbox_row> rows) {
+    const std::lock_guard guard(mutex_);
+    for (const auto& row : rows) released_.push_back(row.body.id);
+}
+
+std::vector<uuid> listener::released_ids() {
+    const std::lock_guard guard(mutex_);
+    return released_;
+}
+
 std::vector<std::vector<outbox_row>> listener::calls() {
     const std::lock_guard guard(mutex_);
     return calls_;
@@ -217,9 +227,11 @@ result<std::int64_t> store_fixture::settle(std::vector<settlement> outcomes, std
 }
 
 outbox_page store_fixture::due(const std::string& destination, wall_time now, std::size_t limit) {
-    return look<outbox_page>([&](store_reader& reader) {
-        return reader.outbox().due({.destination = destination, .now = now, .limit = limit});
-    });
+    return due({.destination = destination, .now = now, .limit = limit});
+}
+
+outbox_page store_fixture::due(const due_question& asked) {
+    return look<outbox_page>([&](store_reader& reader) { return reader.outbox().due(asked); });
 }
 
 std::optional<outbox_status> store_fixture::status(const uuid& id) {

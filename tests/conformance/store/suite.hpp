@@ -50,18 +50,22 @@ private:
 class listener final : public commit_listener {
 public:
     void committed(std::vector<outbox_row> enqueued) override;
+    void released(std::vector<outbox_row> rows) override;
     void foreign_commit() override { ++foreign_; }
 
     /// The rows of each call.
     std::vector<std::vector<outbox_row>> calls();
     /// All rows of all calls, in order.
     std::vector<outbox_row> rows();
+    /// The messages that were released, in order.
+    std::vector<uuid> released_ids();
     [[nodiscard]] int foreign() const { return foreign_; }
 
 private:
     std::atomic<int> foreign_ = 0;
     std::mutex mutex_;
     std::vector<std::vector<outbox_row>> calls_;
+    std::vector<uuid> released_;
 };
 
 /// A fixed time, far enough from any clock's to show who mixes them up.
@@ -124,6 +128,7 @@ protected:
     std::int64_t dispatch();
     result<std::int64_t> settle(std::vector<settlement> outcomes, std::int64_t epoch);
     outbox_page due(const std::string& destination, wall_time now, std::size_t limit = 100);
+    outbox_page due(const due_question& asked);
     std::optional<outbox_status> status(const uuid& id);
 
 private:

@@ -142,6 +142,7 @@ public:
         return all;
     }
     result<std::vector<ended_row>> ended(std::int64_t, std::size_t) override { return not_here(); }
+    result<order_policy> present_order_policy() override { return order_policy::park; }
     result<unblocked_slice> unblocked(const std::optional<order_scope>&, std::size_t) override {
         return unblocked_slice{};
     }

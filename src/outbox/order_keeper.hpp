@@ -1,0 +1,40 @@
+#pragma once
+
+#include "base/executor.hpp"
+#include "base/log.hpp"
+#include "outbox/outbox_options.hpp"
+#include "store/store.hpp"
+
+namespace posthorn {
+
+/// Sees to it that no message waits for an earlier one of its order key that is no longer there.
+///
+/// Whoever settles or closes a message lets its followers go with the same commit. This is for what
+/// goes past that: rows deleted with plain SQL or by their age, and a change of the policy. It
+/// looks at all keys, a slice at a time, when it starts and every few minutes.
+///
+/// Lifetime: `run()` once; what it is given outlives it.
+/// Threads:  the dispatcher's strand; it reads on `readers`.
+/// Cancel:   `run()` returns after the slice under way.
+class order_keeper {
+public:
+    struct services {
+        store& where;
+        executor& readers;
+        class timer& timer;
+        logger& log;
+    };
+
+    order_keeper(services with, order_options options) : with_(with), options_(options) {}
+
+    task<> run();
+
+private:
+    task<result<>> set_policy();
+    task<result<>> look_at_all();
+
+    services with_;
+    order_options options_;
+};
+
+}  // namespace posthorn
