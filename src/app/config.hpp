@@ -54,6 +54,7 @@ struct config {
         std::chrono::milliseconds retry_delay_max = std::chrono::minutes{5};
         std::chrono::milliseconds jitter_max{500};
         double jitter_factor = 0;
+        order_policy order = order_policy::park;
         std::int64_t batch_size = 50;
         std::chrono::milliseconds attempt_timeout = std::chrono::seconds{30};
         std::chrono::milliseconds sent_retention = std::chrono::days{7};

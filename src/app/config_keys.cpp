@@ -58,6 +58,7 @@ constexpr std::array table{
     KEY(outbox.retry_delay_max, "the longest pause before a retry"),
     KEY(outbox.jitter_max, "chance adds up to this to every pause"),
     KEY(outbox.jitter_factor, "chance makes every pause longer or shorter by up to this part"),
+    KEY(outbox.order, "when one was given up, those behind it of its order key wait or pass"),
     KEY(outbox.batch_size, "messages in one request"),
     KEY(outbox.attempt_timeout, "after this a batch that was not answered is tried again"),
     KEY(outbox.sent_retention, "how long delivered messages are kept to be looked at"),

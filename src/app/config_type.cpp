@@ -14,6 +14,7 @@ constexpr std::array<std::string_view, 5> level_names{"trace", "debug", "info", 
 constexpr std::array<std::string_view, 2> format_names{"text", "json"};
 constexpr std::array<std::string_view, 2> synchronous_names{"full", "normal"};
 constexpr std::array<std::string_view, 1> algorithm_names{"HMAC-SHA256"};
+constexpr std::array<std::string_view, 2> order_names{"park", "pass"};
 constexpr std::array<std::string_view, 2> retry_names{"exponential", "fixed"};
 constexpr std::array<std::string_view, 5> defaults_names{
     "messaging", "webhooks", "store-and-forward", "integration-events", "workflow"};
@@ -147,6 +148,13 @@ std::optional<defaults_name> config_type<defaults_name>::read(const config_value
 }
 std::string config_type<defaults_name>::show(defaults_name value) {
     return std::string(defaults_names.at(static_cast<std::size_t>(value)));
+}
+
+std::optional<order_policy> config_type<order_policy>::read(const config_value& value) {
+    return read_name<order_policy>(value, order_names);
+}
+std::string config_type<order_policy>::show(order_policy value) {
+    return std::string(to_string(value));
 }
 
 std::optional<retry_kind> config_type<retry_kind>::read(const config_value& value) {

@@ -125,6 +125,14 @@ struct config_type<defaults_name> {
 };
 
 template <>
+struct config_type<order_policy> {
+    static constexpr std::string_view name = "order";
+    static constexpr std::string_view wanted = R"("park" or "pass")";
+    static std::optional<order_policy> read(const config_value& value);
+    static std::string show(order_policy value);
+};
+
+template <>
 struct config_type<retry_kind> {
     static constexpr std::string_view name = "retry";
     static constexpr std::string_view wanted = R"("exponential" or "fixed")";

@@ -36,6 +36,7 @@ core_options core_settings(const config& settings) {
         .default_route = default_route_of(settings),
     };
     core.outbox.poll_interval = out.poll_interval;
+    core.outbox.order.policy = out.order;
     core.outbox.lane.batch_rows = static_cast<std::size_t>(out.batch_size);
     core.outbox.lane.attempt_timeout = out.attempt_timeout;
     core.outbox.drain_time = out.drain_timeout;

@@ -9,6 +9,7 @@
 #include <posthorn/time.hpp>
 
 #include "security/secret.hpp"
+#include "store/outbox_table.hpp"
 
 namespace posthorn {
 

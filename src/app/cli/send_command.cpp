@@ -68,8 +68,16 @@ public:
         options.add_option("--deliver-at", deliver_at_, "not before this time, or after +DURATION")
             ->type_name("TIME");
         options
-            .add_option("--order-key", sending_.order_key,
-                        "carried along; keeps order only in a queue taken from over HTTP")
+            .add_option("--order-key", sending_.order_key, "those that share it arrive in order")
+            ->type_name("TEXT");
+        options
+            .add_option("--dedupe-key", sending_.dedupe_key,
+                        "if one to this destination has it, nothing is sent, and its id is shown")
+            ->type_name("TEXT");
+        options.add_option("--priority", sending_.priority, "higher ones go first")
+            ->capture_default_str()
+            ->type_name("0-9");
+        options.add_option("--tenant", sending_.tenant, "whose it is; tenants share evenly")
             ->type_name("TEXT");
         options.add_option("--content-type", sending_.content_type, "what the payload is")
             ->capture_default_str()
