@@ -1,6 +1,7 @@
 #include "sim/checks.hpp"
 
 #include <algorithm>
+#include <array>
 #include <set>
 #include <vector>
 
@@ -14,11 +15,13 @@ namespace posthorn::sim {
 namespace {
 
 struct outgoing {
-    std::string destination, endpoint, status, cause;
+    std::string destination, endpoint, status, cause, tenant, order_key;
+    std::int64_t seq = 0;
 };
 
 struct effect {
     std::string source, sent;
+    std::int64_t place = 0;  // In the order of commits.
 };
 
 /// All of one service's database that matters here.
@@ -27,6 +30,7 @@ struct picture {
     std::map<uuid, std::string> responses;  // Of what was processed.
     std::multimap<uuid, effect> effects;
     std::vector<chain_link> chain;
+    bool lets_pass = false;  // Followers of an order key, when one was given up.
 };
 
 uuid id_of(const std::string& text) { return uuid::parse(text).value_or(uuid{}); }
@@ -43,14 +47,19 @@ picture read_all(const std::string& service, const fault_disk& disk, ledger& boo
     ask("PRAGMA integrity_check", [&](const plain_row& row) {
         if (row.text(0) != "ok") book.violate(service + " is damaged: " + row.text(0));
     });
-    ask("SELECT message_id, destination, endpoint, status, causation_id FROM outbox_messages",
+    ask("SELECT message_id, destination, endpoint, status, causation_id, tenant, payload, seq"
+        " FROM outbox_messages",
         [&](const plain_row& row) {
-            seen.outbox[id_of(row.text(0))] = {row.text(1), row.text(2), row.text(3), row.text(4)};
+            seen.outbox[id_of(row.text(0))] = {row.text(1),  row.text(2), row.text(3),
+                                               row.text(4),  row.text(5), order_key_in(row.text(6)),
+                                               row.number(7)};
         });
+    ask("SELECT 1 FROM posthorn_meta WHERE name = 'order_policy' AND value = 'pass'",
+        [&](const plain_row&) { seen.lets_pass = true; });
     ask("SELECT message_id, response_payload FROM inbox_messages WHERE processed_at IS NOT NULL",
         [&](const plain_row& row) { seen.responses[id_of(row.text(0))] = row.text(1); });
-    ask("SELECT message_id, source, sent FROM effects", [&](const plain_row& row) {
-        seen.effects.emplace(id_of(row.text(0)), effect{row.text(1), row.text(2)});
+    ask("SELECT message_id, source, sent, rowid FROM effects", [&](const plain_row& row) {
+        seen.effects.emplace(id_of(row.text(0)), effect{row.text(1), row.text(2), row.number(3)});
     });
     std::uint64_t hash = hash_start;
     ask("SELECT number, tag, hash FROM chain ORDER BY number", [&](const plain_row& row) {
@@ -128,6 +137,36 @@ void check_incoming(const pictures& all, const picture& at, ledger& book, tally&
     }
 }
 
+using ordered_ids = std::map<std::int64_t, uuid>;  // By seq.
+
+// What a person requeued or closed is not in order any more, and what was given up may have taken
+// effect late.
+void check_key(const pictures& all, const picture& from, const ordered_ids& key, ledger& book) {
+    std::int64_t last = 0;
+    bool given_up = false;
+    for (const auto& [seq, id] : key) {
+        const auto& row = from.outbox.at(id);
+        if (row.status == "Sent" && given_up && !from.lets_pass)
+            book.violate("invariant 4: it passed one of its order key that was given up", id);
+        given_up |= row.status == "Dead" || row.status == "Expired";
+        if (row.status != "Sent" || book.touches().contains(id)) continue;
+        const auto& effects = all.at(row.destination).effects;
+        const auto found = effects.find(id);
+        if (found == effects.end()) continue;
+        if (found->second.place < last)
+            book.violate("invariant 4: it took effect after a later one of its order key", id);
+        last = std::max(last, found->second.place);
+    }
+}
+
+void check_order(const pictures& all, const picture& from, ledger& book) {
+    std::map<std::array<std::string, 3>, ordered_ids> keys;
+    for (const auto& [id, row] : from.outbox)
+        if (!row.order_key.empty())
+            keys[{row.destination, row.tenant, row.order_key}].emplace(row.seq, id);
+    for (const auto& [scope, key] : keys) check_key(all, from, key, book);
+}
+
 }  // namespace
 
 tally& tally::operator+=(const tally& other) {
@@ -148,6 +187,7 @@ tally check_invariants(const std::map<std::string, const fault_disk*>& disks, le
     for (const auto& [service, seen] : all) {
         check_outgoing(all, seen, book, count);
         check_incoming(all, seen, book, count);
+        check_order(all, seen, book);
     }
     for (const auto& [id, times] : book.outside())
         if (std::ranges::none_of(all,

@@ -55,6 +55,11 @@ void ledger::refused(const std::vector<uuid>& sent) {
     }
 }
 
+void ledger::touched(const uuid& id, std::string_view how) {
+    touches_.insert(id);
+    note(id, fmt::format("a person {} it", how));
+}
+
 void ledger::answered(const message& what, const delivery& answer) {
     static constexpr std::string_view names[] = {"delivered", "transient", "permanent", "throttled",
                                                  "undeliverable"};

@@ -46,6 +46,8 @@ public:
     void promised(const std::string& service, const chain_link& link,
                   const std::vector<uuid>& sent);
     void refused(const std::vector<uuid>& sent);
+    /// A person is about to requeue a message that was given up, or to close it.
+    void touched(const uuid& id, std::string_view how);
     /// An external handler ran.
     void ran_outside(const uuid& id) { ++outside_[id]; }
     /// An answer left the receiver.
@@ -62,6 +64,7 @@ public:
         return links_;
     }
     [[nodiscard]] const std::set<uuid>& refusals() const { return refusals_; }
+    [[nodiscard]] const std::set<uuid>& touches() const { return touches_; }
     [[nodiscard]] const std::map<uuid, int>& outside() const { return outside_; }
     [[nodiscard]] const std::map<uuid, std::string>& responses() const { return responses_; }
     [[nodiscard]] const std::vector<std::string>& violations() const { return violations_; }
@@ -78,6 +81,7 @@ private:
     std::vector<promise> promises_;
     std::map<std::string, std::vector<chain_link>> links_;
     std::set<uuid> refusals_;
+    std::set<uuid> touches_;
     std::map<uuid, int> outside_;
     std::map<uuid, std::string> responses_;  // The first that said delivered.
     std::vector<std::string> violations_;

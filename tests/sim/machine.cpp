@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "sim/disk_query.hpp"
+#include "sim/workload.hpp"
 
 namespace posthorn::sim {
 namespace {
@@ -15,6 +16,12 @@ constexpr migration business[] = {
      "CREATE TABLE chain (number INTEGER PRIMARY KEY, tag TEXT NOT NULL, hash INTEGER NOT NULL);"
      // Without a constraint, so that a double effect shows.
      "CREATE TABLE effects (message_id TEXT NOT NULL, source TEXT NOT NULL, sent TEXT NOT NULL);"}};
+
+constexpr migration forgetful[] = {
+    {1,
+     "CREATE TRIGGER sim_forgets AFTER INSERT ON outbox_messages WHEN NEW.order_key <> '' BEGIN"
+     " UPDATE outbox_messages SET order_key = NULL, next_retry_at = coalesce(deliver_at, 0)"
+     " WHERE seq = NEW.seq; END;"}};
 
 }  // namespace
 
@@ -30,6 +37,7 @@ core_options machine::options_of(const std::string& name) {
     options.database.vfs = disk_.vfs_name();
     options.database.shared = with_.processes > 1;
     options.database.migrations = {{"sim", business}};
+    if (with_.forgets_order) options.database.migrations.push_back({"forgetful", forgetful});
     options.sending.source = with_.service;
     options.outbox.lease.owner = name;
     options.default_route = "inprocess:";
@@ -117,13 +125,13 @@ void machine::reap() {
     std::erase_if(leaving_, [](const auto& one) { return one->is_gone(); });
 }
 
-void machine::write_foreign(const std::string& to) {
+void machine::write_foreign(const std::string& to, const std::string& order_key) {
     if (running_.empty() || has_gone_down()) return;
     const auto done = write_disk(
         disk_, database_path,
-        fmt::format("INSERT INTO outbox_messages (destination, endpoint, payload, max_retries) "
-                    "VALUES ('{}', 'Effect', '{{\"hops\":1}}', -1)",
-                    to));
+        fmt::format("INSERT INTO outbox_messages (destination, endpoint, payload, max_retries,"
+                    " order_key) VALUES ('{}', 'Effect', '{}', -1, nullif('{}', ''))",
+                    to, payload_of(order_key, 1), order_key));
     around_.book.note(fmt::format("plain SQL at {} {}", with_.service, done ? "sends" : "fails"));
 }
 

@@ -26,6 +26,7 @@ public:
         bool tells_the_dead = true;  // Whether a successor may know that its predecessor is dead.
         core_options options{};      // What is not the machine's own to say.
         std::function<void(process&)> ready;
+        bool forgets_order = false;  // A planted bug: the store drops order keys.
     };
 
     machine(const surroundings& around, setup with);
@@ -59,7 +60,7 @@ public:
 
     /// A producer with plain SQL puts a message into the outbox, which is visible before it is on
     /// disk: it is promised to nobody, yet if it takes effect it must stay.
-    void write_foreign(const std::string& to);
+    void write_foreign(const std::string& to, const std::string& order_key);
 
     bool is_awaited = false;  // Somebody will boot it.
 

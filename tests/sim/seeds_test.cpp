@@ -57,6 +57,17 @@ TEST(history, is_the_same_for_the_same_seed) {
     }
 }
 
+// The harness has to see what it is there for.
+TEST(planted, a_store_that_forgets_order_keys_is_found_out) {
+    std::size_t found = 0;
+    for (std::uint64_t seed = 1; seed <= 5; ++seed) {
+        const auto seen = simulate({.seed = seed, .messages = 200, .forgets_order = true});
+        for (const auto& wrong : seen.violations)
+            found += wrong.find("invariant 4") != std::string::npos ? 1U : 0U;
+    }
+    EXPECT_GT(found, 5U);
+}
+
 TEST(history, is_another_one_for_another_seed) {
     EXPECT_NE(simulate({.seed = 1, .messages = 50}).hash,
               simulate({.seed = 2, .messages = 50}).hash);

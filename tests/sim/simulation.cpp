@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "sim/faults.hpp"
+#include "sim/people.hpp"
 
 namespace posthorn::sim {
 namespace {
@@ -15,7 +16,8 @@ public:
         : options_(options),
           world_(shape(options)),
           faults_(world_, {.pause_mean = options.power_only ? 400ms : 900ms,
-                           .power_only = options.power_only}) {
+                           .power_only = options.power_only}),
+          people_(world_) {
         world_.book.keep_log(options.keep_log);
         if (options.power_only) {
             world_.downtime = [this] { return std::chrono::milliseconds(world_.dice.below(300)); };
@@ -26,10 +28,12 @@ public:
     simulation_outcome operator()() {
         world_.start();
         world_.outside().spawn(clients());
+        world_.outside().spawn(people_.run());
         world_.outside().spawn(faults_.run());
         const auto worked = [this] { return done_; };
         if (!world_.loop.run_until(worked, 24h)) world_.book.violate("the clients got stuck");
         faults_.heal();
+        people_.only_close();
         if (!world_.drain(3h)) world_.book.violate("invariant 7: not everything comes to an end");
         simulation_outcome seen;
         seen.seconds =
@@ -52,6 +56,9 @@ private:
         world_options made{.seed = options.seed, .node = brisk_options()};
         made.services = 2 + dice.below(options.power_only ? 1 : 3);
         made.pairs = !options.power_only && dice.below(3) == 0;
+        made.node.outbox.order.policy =
+            dice.below(2) == 0 ? order_policy::park : order_policy::pass;
+        made.forgets_order = options.forgets_order;
         return made;
     }
 
@@ -73,7 +80,8 @@ private:
             if (dice.below(8) == 0) {
                 const auto from = dice.below(world_.size());
                 const auto to = (from + 1 + dice.below(world_.size() - 1)) % world_.size();
-                world_.at(from).write_foreign(world_.at(to).service());
+                const auto key = dice.below(2) == 0 ? "k0" : "";
+                world_.at(from).write_foreign(world_.at(to).service(), key);
             }
             const auto burst = dice.below(10) == 0 ? 8U : 1U;
             for (unsigned i = 0; i < burst; ++i) {
@@ -104,6 +112,7 @@ private:
     simulation_options options_;
     world world_;
     faults faults_;
+    people people_;
     std::uint64_t asked_ = 0;
     bool done_ = false;
 };

@@ -25,6 +25,17 @@ chain_link append_to_chain(transaction& tx, std::string_view tag) {
     return next;
 }
 
+std::string payload_of(const std::string& order_key, std::uint64_t hops) {
+    return fmt::format(R"({{"key":"{}","hops":{}}})", order_key, hops);
+}
+
+std::string order_key_in(std::string_view payload) {
+    constexpr std::string_view before = R"({"key":")";
+    if (!payload.starts_with(before)) return {};
+    payload.remove_prefix(before.size());
+    return std::string(payload.substr(0, payload.find('"')));
+}
+
 std::vector<uuid> errand::ids() const {
     std::vector<uuid> found;
     for (const auto& one : letters) found.push_back(*one.options.id);
@@ -61,9 +72,11 @@ std::string workload::run_effect(process& at, context& c, const message& m) {
     std::string onward;
     const auto hops_left = m.payload.at(m.payload.size() - 2) - '0';
     if (hops_left > 0 && dice.below(100) < habits.sends_on) {
-        onward = c.send(other_than(at.service()), "Effect",
-                        fmt::format(R"({{"hops":{}}})", hops_left - 1))
-                     .to_string();
+        const auto key = draw_order_key();
+        onward =
+            c.send(other_than(at.service()), "Effect",
+                   payload_of(key, static_cast<std::uint64_t>(hops_left - 1)), {.order_key = key})
+                .to_string();
         ++sent_on_;
     }
     c.execute("INSERT INTO effects VALUES (?, ?, ?)", id, m.source, onward);
@@ -105,10 +118,19 @@ std::string workload::other_than(const std::string& service) {
     }
 }
 
+// Few keys, so that many messages share one.
+std::string workload::draw_order_key() {
+    auto& dice = around_.dice;
+    return dice.below(3) == 0 ? fmt::format("k{}", dice.below(4)) : std::string();
+}
+
 errand::letter workload::draw_letter(const std::string& service) {
     auto& dice = around_.dice;
-    errand::letter made{
-        other_than(service), "Effect", fmt::format(R"({{"hops":{}}})", dice.below(3)), {}};
+    const auto key = draw_order_key();
+    errand::letter made{other_than(service), "Effect", payload_of(key, dice.below(3)), {}};
+    made.options.order_key = key;
+    if (dice.below(4) == 0) made.options.tenant = "acme";
+    if (dice.below(4) == 0) made.options.priority = static_cast<std::int32_t>(dice.below(10));
     made.options.id = ids_.next();
     made.options.max_retries = retry_for_ever;
     const auto roll = dice.below(100);

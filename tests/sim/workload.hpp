@@ -41,6 +41,11 @@ struct errand {
     [[nodiscard]] std::vector<uuid> ids() const;
 };
 
+/// A payload, which tells what the outbox may have forgotten: the order key, if there is one.
+[[nodiscard]] std::string payload_of(const std::string& order_key, std::uint64_t hops);
+/// The order key in a payload; empty if there is none.
+[[nodiscard]] std::string order_key_in(std::string_view payload);
+
 /// What the services of a world do: the handlers, and the transactions that clients ask for.
 ///
 /// Lifetime: outlives the processes.
@@ -72,6 +77,7 @@ private:
     std::string run_outside(process& at, const message& m);
     task<result<std::string>> run_outside_slowly(process& at, message m);
     [[nodiscard]] std::string other_than(const std::string& service);
+    [[nodiscard]] std::string draw_order_key();
     [[nodiscard]] errand::letter draw_letter(const std::string& service);
 
     surroundings around_;

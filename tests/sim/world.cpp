@@ -18,6 +18,7 @@ core_options brisk_options() {
     made.outbox.judge.undeliverable_delay = 2s;
     made.outbox.drain_time = 2s;
     made.outbox.flush_time = 1s;
+    made.outbox.order.interval = 20s;
     made.sending.max_retries = retry_for_ever;
     // Clocks jump by years here, and rows that were sent are looked at in the end.
     made.retention.sent = std::chrono::years{1000};
@@ -47,7 +48,8 @@ world::world(const world_options& options)
                             .processes = options.pairs && machines_.empty() ? 2U : 1U,
                             .tells_the_dead = dice.below(2) == 0,
                             .options = options.node,
-                            .ready = [this](process& one) { work.equip(one); }};
+                            .ready = [this](process& one) { work.equip(one); },
+                            .forgets_order = options.forgets_order};
         machines_.push_back(std::make_unique<machine>(around_, std::move(with)));
     }
     net.find_with([this](const std::string& service) -> process* {

@@ -24,6 +24,7 @@ struct world_options {
     bool pairs = false;  // The first service has a second node on its file.
     handler_habits habits{};
     core_options node{};
+    bool forgets_order = false;  // A planted bug.
 };
 
 /// What the nodes of a world are set to, so that an hour of it has much to show.
