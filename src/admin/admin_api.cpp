@@ -5,6 +5,7 @@
 #include <boost/json/serialize.hpp>
 
 #include "admin/answers.hpp"
+#include "admin/lane_routes.hpp"
 #include "admin/metrics.hpp"
 #include "admin/query.hpp"
 #include "admin/render.hpp"
@@ -68,6 +69,7 @@ task<http_response> endpoints::metrics() {
                         .outbox = seen->facts.outbox,
                         .store_read = seen->store_read && size.has_value(),
                         .counters = parts().counters,
+                        .lanes = seen->facts.lanes,
                         .inbox = parts().inbox ? parts().inbox() : nullptr,
                         .bad_signatures = parts().bad_signatures ? parts().bad_signatures() : 0,
                         .refusals = gate_.refusals()};
@@ -211,6 +213,7 @@ void add_admin_routes(router& routes, node_view& node, admin_gate& gate) {
                gate.guarded(admin_role::operator_, [with](http_request request, const auto&) {
                    return with->retry(std::move(request));
                }));
+    add_lane_routes(routes, node, gate);
 }
 
 }  // namespace posthorn

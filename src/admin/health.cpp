@@ -65,6 +65,10 @@ health_verdict judge_health(const health_facts& facts) {
                         "no secret or no handler for them",
                         shown(outbox.undeliverable), outbox.undeliverable_destination));
     }
+    for (auto& why : reasons_of(facts.lanes)) {
+        verdict.status = std::max(verdict.status, health_status::yellow);
+        verdict.reasons.push_back(std::move(why));
+    }
     judge_backlog(outbox, verdict);
     return verdict;
 }

@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "admin/lanes.hpp"
 #include "admin/operations.hpp"
 #include "transport/http/router.hpp"
 
@@ -27,6 +28,7 @@ struct health_facts {
     /// Why it cannot work: its store has failed, cannot be read, or is stuck. Empty if it can.
     std::vector<std::string> broken{};
     outbox_overview outbox{};
+    std::vector<lane_report> lanes{};
 };
 
 struct health_verdict {
@@ -48,7 +50,8 @@ inline constexpr std::chrono::minutes age_warned_above{2};
 /// | colour | when                                                                           |
 /// |--------|--------------------------------------------------------------------------------|
 /// | red    | it cannot work, or there is a dead message                                     |
-/// | yellow | 50 messages or more wait, or one has waited for 30 s, or one is undeliverable  |
+/// | yellow | 50 messages or more wait, or one has waited for 30 s, or one is undeliverable; |
+/// |        | or a destination does not answer, or is paused                                 |
 /// | green  | otherwise                                                                      |
 ///
 /// The document leaves open what lies between 50 and 500, and between 30 s and two minutes; here it

@@ -74,6 +74,9 @@ void add_counters(prometheus_text& text, const metrics_facts& facts) {
           row{"posthorn_outbox_expired_total", "Messages that expired.", &outbox_counters::expired},
           row{"posthorn_outbox_undeliverable_total", "Attempts that found no route or no handler.",
               &outbox_counters::undeliverable},
+          row{"posthorn_outbox_spared_total",
+              "Attempts that counted against no message, since nobody answers there.",
+              &outbox_counters::spared},
           row{"posthorn_outbox_overflowed_total", "Messages that took the cold path instead.",
               &outbox_counters::overflowed},
           row{"posthorn_outbox_sweeps_total", "Searches for due messages.",
@@ -121,6 +124,7 @@ std::string render_metrics(const metrics_facts& facts) {
     prometheus_text text;
     add_documented(text, facts);
     add_counters(text, facts);
+    add_lanes(text, facts);
     if (facts.store_read) add_backlog(text, facts);
     text.begin("posthorn_health", "gauge", "One at the present colour.");
     for (const auto each : {health_status::green, health_status::yellow, health_status::red})

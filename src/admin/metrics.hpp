@@ -21,6 +21,7 @@ struct metrics_facts {
     bool store_read = true;  // Otherwise the overview and the size say nothing and are left out.
     /// One for each database of the node.
     std::vector<const outbox_counters*> counters{};
+    std::vector<lane_report> lanes{};
     const class inbox* inbox = nullptr;  // Null before the node has started.
     std::uint64_t bad_signatures = 0;
     std::uint64_t refusals = 0;  // On the admin listener.
@@ -28,6 +29,10 @@ struct metrics_facts {
 
 /// Destinations named in labels; the rest share the label `other`.
 inline constexpr std::size_t metric_destinations_max = 100;
+
+class prometheus_text;
+/// The part of it that tells of lanes.
+void add_lanes(prometheus_text& text, const metrics_facts& facts);
 
 /// In Prometheus' text format. Pure.
 [[nodiscard]] std::string render_metrics(const metrics_facts& facts);

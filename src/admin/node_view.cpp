@@ -1,6 +1,7 @@
 #include "admin/node_view.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 #include <fmt/format.h>
@@ -62,9 +63,21 @@ node_view::state node_view::read() const {
             add(seen.facts.outbox, *std::move(overview));
         }
     }
+    if (auto paused = list_pauses(parts_.stores))
+        seen.facts.lanes = merge_lanes(lanes(), *std::move(paused));
     std::ranges::sort(broken);
     broken.erase(std::ranges::unique(broken).begin(), broken.end());
     return seen;
+}
+
+std::vector<lane_state> node_view::lanes() const {
+    std::vector<lane_state> all;
+    for (const auto* const of_database : parts_.counters) {
+        auto some = of_database->board.list();
+        all.insert(all.end(), std::make_move_iterator(some.begin()),
+                   std::make_move_iterator(some.end()));
+    }
+    return all;
 }
 
 // Empty if the caller is to look; then he must.

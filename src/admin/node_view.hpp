@@ -56,6 +56,8 @@ public:
     [[nodiscard]] const admin_parts& parts() const noexcept { return parts_; }
     /// Not older than a second, unless another look is under way.
     task<std::shared_ptr<const state>> look();
+    /// What the lanes of all dispatchers said last.
+    [[nodiscard]] std::vector<lane_state> lanes() const;
 
 private:
     [[nodiscard]] std::shared_ptr<const state> recent();

@@ -1,8 +1,10 @@
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <unordered_set>
+#include <vector>
 
 #include "base/assert.hpp"
 
@@ -18,26 +20,30 @@ public:
     /// False if it is held already, or was when the open read began.
     bool add(std::int64_t seq) { return !left_.contains(seq) && held_.insert(seq).second; }
     void remove(std::int64_t seq) {
-        if (held_.erase(seq) != 0 && reading_) left_.insert(seq);
+        if (held_.erase(seq) != 0 && is_read()) left_.insert(seq);
     }
     [[nodiscard]] bool knows(std::int64_t seq) const {
         return held_.contains(seq) || left_.contains(seq);
     }
     [[nodiscard]] std::size_t size() const { return held_.size(); }
+    /// In order.
+    [[nodiscard]] std::vector<std::int64_t> list() const {
+        std::vector<std::int64_t> seqs(held_.begin(), held_.end());
+        std::ranges::sort(seqs);
+        return seqs;
+    }
 
-    void begin_read() {
-        POSTHORN_ASSERT(!reading_);
-        reading_ = true;
-    }
+    void begin_read() { ++reads_; }
     void end_read() {
-        reading_ = false;
-        left_.clear();
+        POSTHORN_ASSERT(reads_ > 0);
+        if (--reads_ == 0) left_.clear();
     }
+    [[nodiscard]] bool is_read() const noexcept { return reads_ > 0; }
 
 private:
     std::unordered_set<std::int64_t> held_;
     std::unordered_set<std::int64_t> left_;  // While a read is open.
-    bool reading_ = false;
+    int reads_ = 0;                          // Open ones.
 };
 
 }  // namespace posthorn

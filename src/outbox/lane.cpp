@@ -196,8 +196,7 @@ std::size_t lane::begin_read() {
     store_has_more_ = more == 0;
     if (more == 0) return 0;
     held_.begin_read();
-    // What is in memory is due in the table too, so this is the room plus the rows held.
-    return held_.size() + more;
+    return more;
 }
 
 void lane::end_read(bool store_has_more) {
@@ -234,7 +233,7 @@ void lane::close() {
 }
 
 bool lane::is_idle() const {
-    return is_empty() && alarms_ == 0 && now() - used_at_ >= options_.idle_time;
+    return is_empty() && alarms_ == 0 && !held_.is_read() && now() - used_at_ >= options_.idle_time;
 }
 
 }  // namespace posthorn

@@ -76,6 +76,11 @@ public:
     /// The cold path's read: how many rows to ask for, none if there is no room.
     [[nodiscard]] std::size_t begin_read();
     void end_read(bool store_has_more);
+    /// Around a look at the table that takes nothing in.
+    void begin_look() { held_.begin_read(); }
+    void end_look() { held_.end_read(); }
+    /// The rows that the read need not find, in order.
+    [[nodiscard]] std::vector<std::int64_t> held() const { return held_.list(); }
     [[nodiscard]] bool knows(std::int64_t seq) const { return held_.knows(seq); }
 
     void pause(bool paused);

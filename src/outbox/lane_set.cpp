@@ -17,6 +17,13 @@ void lane_set::for_each(const std::function<void(lane&)>& visit) {
     for (auto& [destination, one] : lanes_) visit(*one);
 }
 
+std::vector<std::string> lane_set::behind() const {
+    std::vector<std::string> names;
+    for (const auto& [destination, one] : lanes_)
+        if (one->is_behind()) names.push_back(destination);
+    return names;
+}
+
 void lane_set::pause(const std::vector<paused_destination>& paused) {
     std::set<std::string, std::less<>> fresh;
     for (const auto& one : paused) fresh.insert(one.destination);

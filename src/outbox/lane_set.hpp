@@ -7,6 +7,7 @@
 #include <set>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "outbox/lane.hpp"
 
@@ -26,6 +27,8 @@ public:
 
     lane& get(std::string_view destination);
     void for_each(const std::function<void(lane&)>& visit);
+    /// Destinations of those that have more in the table than they will get to soon, in order.
+    [[nodiscard]] std::vector<std::string> behind() const;
     /// What the table says now.
     void pause(const std::vector<paused_destination>& paused);
     /// Removes those that have nothing to do, and looks after the others about every second.

@@ -51,6 +51,13 @@ struct order_options {
     std::size_t slice_keys = 500;
 };
 
+/// Of the look for messages that expire where nothing is sent.
+struct expiry_options {
+    std::chrono::milliseconds interval = std::chrono::seconds{5};
+    std::size_t rows_max = 10'000;  // Looked at in one read,
+    std::size_t slices_max = 20;    // of so many in one round.
+};
+
 /// Of the job that one node at a time does for a store.
 struct lease_options {
     std::string owner;  // Names this run of the node, not the next one.
@@ -65,6 +72,7 @@ struct outbox_options {
     judge_options judge{};
     settler_options settler{};
     order_options order{};
+    expiry_options expiry{};
     lease_options lease{};
     clock_watch_options clock{};          // When to believe that a message is past its time.
     std::size_t hand_over_rows = 10'000;  // Between the writer's thread and the dispatcher.

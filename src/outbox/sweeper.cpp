@@ -86,9 +86,11 @@ task<result<>> sweeper::read_destination(const std::string& destination, wall_ti
     auto& to = with_.lanes.get(destination);
     const auto limit = to.begin_read();
     if (limit == 0) co_return result<>{};
+    const auto held = to.held();
     outbox_page page;
     auto outcome = co_await read(with_.where, with_.readers, [&](store_reader& reader) -> result<> {
-        auto due = reader.outbox().due({.destination = destination, .now = now, .limit = limit});
+        auto due = reader.outbox().due(
+            {.destination = destination, .now = now, .limit = limit, .held = held});
         if (!due) return std::unexpected(due.error());
         page = *std::move(due);
         return {};
@@ -97,10 +99,10 @@ task<result<>> sweeper::read_destination(const std::string& destination, wall_ti
         to.end_read(true);
         co_return outcome;
     }
-    const bool full = page.rows.size() + page.bad.size() >= limit;
+    const bool more = page.more;
     std::erase_if(page.rows, [&](const outbox_row& row) { return to.knows(row.seq); });
     rows_found_ += page.rows.size();
-    found_.push_back({&to, std::move(page), full});
+    found_.push_back({&to, std::move(page), more});
     co_return outcome;
 }
 

@@ -20,7 +20,9 @@ tenure::tenure(const surroundings& around, std::int64_t epoch)
       lanes_(make_lane_services()),
       sweeper_(make_sweeper_services()),
       order_({around.with.store, around.with.readers, around.with.timer, around.with.log},
-             around.options.order) {}
+             around.options.order),
+      expiry_({around.with.store, around.with.readers, around.with.clock, around.clocks,
+               around.with.timer, around.with.log, lanes_, around.options}) {}
 
 lane_services tenure::make_lane_services() {
     const auto& with = around_.with;
@@ -65,6 +67,7 @@ task<> tenure::run() {
     around_.guard.distrust();
     intake.spawn(take_hot_rows());
     intake.spawn(sweeper_.run());
+    intake.spawn(expiry_.run());
     intake.spawn(teller_.run());
     intake.spawn(order_.run());
 

@@ -7,6 +7,7 @@
 #include "base/executor.hpp"
 #include "base/task_group.hpp"
 #include "outbox/ended_teller.hpp"
+#include "outbox/expiry_look.hpp"
 #include "outbox/hand_over.hpp"
 #include "outbox/lane_set.hpp"
 #include "outbox/order_keeper.hpp"
@@ -76,6 +77,7 @@ private:
     lane_set lanes_;
     sweeper sweeper_;
     order_keeper order_;
+    expiry_look expiry_;
     bool abandoned_ = false;
 };
 

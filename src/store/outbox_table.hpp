@@ -103,6 +103,29 @@ struct ended_row {
     std::string error{};                         // The last one; empty if there was none.
 };
 
+/// A place among the pending messages of a destination, for a look that goes on later.
+struct pending_place {
+    std::string tenant;
+    std::int64_t priority = 0;
+    wall_time next_attempt_at{};
+    std::int64_t seq = 0;
+
+    bool operator==(const pending_place&) const = default;
+};
+
+/// Where to look for messages past their time.
+struct expired_question {
+    std::string_view destination;
+    wall_time now{};
+    std::optional<pending_place> after{};  // From the top if empty.
+    std::size_t rows_max = 10'000;         // To look at, not to find.
+};
+
+struct expired_slice {
+    std::vector<outbox_row> rows;
+    std::optional<pending_place> last{};  // Where the next look goes on; empty at the end.
+};
+
 /// A destination to which a person lets nothing be sent for now.
 struct paused_destination {
     std::string destination;
@@ -172,6 +195,9 @@ public:
     virtual result<std::optional<outbox_row>> find(const uuid& id) = 0;
     virtual result<std::optional<outbox_status>> status(const uuid& id) = 0;
     virtual result<outbox_counts> counts() = 0;
+    /// Messages of one destination that are past their time though they are due, as they are where
+    /// nothing is sent.
+    virtual result<expired_slice> expired(const expired_question& asked) = 0;
     /// Destinations to which nothing is to be sent, in the order of their names.
     virtual result<std::vector<paused_destination>> paused() = 0;
     /// Messages after `seq` whose end nobody was told of, in order, at most `limit`. Of a row that

@@ -23,6 +23,13 @@ struct list_choice {
     std::int64_t before = 0;
 };
 
+/// Whether to let messages go to a destination.
+struct pause_choice {
+    std::string destination{};
+    bool paused = true;
+    std::string reason{};
+};
+
 /// What a person asks about a node: its file, or the node itself while it runs. Both answer with
 /// the objects of the admin endpoints, so that one page of documentation serves both.
 ///
@@ -36,6 +43,8 @@ public:
     virtual result<boost::json::object> messages(const list_choice& wanted) = 0;
     virtual result<boost::json::object> message(const uuid& id, bool with_payload) = 0;
     virtual result<boost::json::object> requeue(const uuid& id) = 0;
+    virtual result<boost::json::object> lanes() = 0;
+    virtual result<boost::json::object> pause(const pause_choice& wanted) = 0;
     virtual result<boost::json::object> inbox_stats() = 0;
     virtual result<boost::json::object> inbox_messages(const list_choice& wanted) = 0;
 };

@@ -1,6 +1,7 @@
 #include <posthorn/version.hpp>
 
 #include "admin/health.hpp"
+#include "admin/lanes.hpp"
 #include "admin/operations.hpp"
 #include "admin/query.hpp"
 #include "admin/render.hpp"
@@ -59,6 +60,34 @@ public:
         if (!database) return std::unexpected(std::move(database).error());
         POSTHORN_TRY(requeue_message((*database)->store(), id));
         return json::object{{"messageId", id.to_string()}, {"status", "Pending"}};
+    }
+
+    result<json::object> lanes() override {
+        auto database = outbox();
+        if (!database) return std::unexpected(std::move(database).error());
+        store* const stores[] = {&(*database)->store()};
+        auto paused = list_pauses(stores);
+        if (!paused) return std::unexpected(std::move(paused).error());
+        return to_json(merge_lanes({}, *std::move(paused)));
+    }
+
+    result<json::object> pause(const pause_choice& wanted) override {
+        const pause_change asked{.destination = wanted.destination,
+                                 .paused = wanted.paused,
+                                 .reason = wanted.reason,
+                                 .at = clock_.wall()};
+        auto database = outbox();
+        if (!database) return std::unexpected(std::move(database).error());
+        auto changed = change_pause((*database)->store(), asked);
+        if (!changed) return std::unexpected(std::move(changed).error());
+        if (settings_.store.inbox_url) {  // Messages leave from there too.
+            auto second = inbox();
+            if (!second) return std::unexpected(std::move(second).error());
+            const auto there = change_pause((*second)->store(), asked);
+            if (!there) return std::unexpected(there.error());
+            changed = *changed || *there;
+        }
+        return to_json(asked, *changed);
     }
 
     result<json::object> inbox_stats() override {

@@ -6,7 +6,6 @@
 #include <fmt/format.h>
 
 namespace posthorn::cli {
-namespace {
 
 std::string percent_encode(std::string_view text) {
     std::string encoded;
@@ -18,8 +17,6 @@ std::string percent_encode(std::string_view text) {
     }
     return encoded;
 }
-
-}  // namespace
 
 std::string to_query(const list_choice& wanted) {
     std::string query = fmt::format("limit={}", wanted.limit);

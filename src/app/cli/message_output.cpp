@@ -36,6 +36,14 @@ std::string count(const json::object& from, std::string_view name) {
     return field(from, name) + (more ? "+" : "");
 }
 
+// The library writes 100.0 as 1E2.
+std::string rate_of(const json::object& from) {
+    const auto* value = from.if_contains("rate");
+    return value != nullptr && value->is_number()
+               ? fmt::format("{:g}/s", value->to_number<double>())
+               : "";
+}
+
 const json::array& rows_of(const json::object& from, std::string_view name) {
     static const json::array none;
     const auto* value = from.if_contains(name);
@@ -135,6 +143,23 @@ std::string inbox_stats_text(const json::object& stats) {
     for (const auto* name : {"processed", "duplicates"})
         if (stats.contains(name)) text += fmt::format("{:<14} {}\n", name, field(stats, name));
     return text;
+}
+
+std::string lanes_text(const json::object& lanes, wall_time now) {
+    const auto& rows = rows_of(lanes, "lanes");
+    if (rows.empty()) return "none\n";
+    text_table table({"DESTINATION", "STATE", "BREAKER", "QUEUED", "IN FLIGHT", "WINDOW", "BATCH",
+                      "RATE", "UNTIL", "PAUSED", "REASON"});
+    for (const auto& each : rows) {
+        if (!each.is_object()) continue;
+        const auto& row = each.as_object();
+        table.add({to_cell(field(row, "destination"), 24), field(row, "state"),
+                   field(row, "breaker"), field(row, "queued"), field(row, "inFlight"),
+                   field(row, "window"), field(row, "batch"), rate_of(row),
+                   distance(row, "until", now), distance(row, "pausedSince", now),
+                   to_cell(field(row, "reason"), 40)});
+    }
+    return table.to_text();
 }
 
 std::string health_text(const json::object& report) {

@@ -16,6 +16,7 @@ namespace posthorn::cli {
 [[nodiscard]] std::string message_text(const boost::json::object& message, wall_time now);
 [[nodiscard]] std::string outbox_stats_text(const boost::json::object& stats);
 [[nodiscard]] std::string inbox_stats_text(const boost::json::object& stats);
+[[nodiscard]] std::string lanes_text(const boost::json::object& lanes, wall_time now);
 [[nodiscard]] std::string health_text(const boost::json::object& report);
 
 }  // namespace posthorn::cli

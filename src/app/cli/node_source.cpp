@@ -33,6 +33,13 @@ public:
     result<json::object> requeue(const uuid& id) override {
         return ask("POST", fmt::format("/_rf/outbox/{}/retry", id.to_string()));
     }
+    result<json::object> lanes() override { return ask("GET", "/_rf/outbox/lanes"); }
+    result<json::object> pause(const pause_choice& wanted) override {
+        auto path = fmt::format("/_rf/outbox/lanes/{}/{}", percent_encode(wanted.destination),
+                                wanted.paused ? "pause" : "resume");
+        if (!wanted.reason.empty()) path += "?reason=" + percent_encode(wanted.reason);
+        return ask("POST", path);
+    }
     result<json::object> inbox_stats() override { return ask("GET", "/_rf/inbox/stats"); }
     result<json::object> inbox_messages(const list_choice& wanted) override {
         return ask("GET", "/_rf/inbox?" + to_query(wanted));

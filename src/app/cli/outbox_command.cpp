@@ -1,5 +1,6 @@
 #include <array>
 
+#include "app/cli/lanes_command.hpp"
 #include "app/cli/look_command.hpp"
 #include "app/cli/message_output.hpp"
 #include "app/cli/options.hpp"
@@ -51,6 +52,9 @@ constexpr std::array members{
     command_entry{"show", "show one message and its attempts", make_message_show_command},
     command_entry{"stats", "count messages, and tell what waits for whom",
                   make<outbox_stats_command>},
+    command_entry{"lanes", "tell how each destination's lane is", make_lanes_command},
+    command_entry{"pause", "send nothing to a destination for now", make_pause_command},
+    command_entry{"resume", "let messages go to a paused destination", make_resume_command},
 };
 
 }  // namespace

@@ -94,6 +94,7 @@ public:
     result<std::optional<outbox_row>> find(const uuid& id) override;
     result<std::optional<outbox_status>> status(const uuid& id) override;
     result<outbox_counts> counts() override;
+    result<expired_slice> expired(const expired_question& asked) override;
     result<std::vector<paused_destination>> paused() override;
     result<std::vector<ended_row>> ended(std::int64_t after_seq, std::size_t limit) override;
     result<order_policy> present_order_policy() override;

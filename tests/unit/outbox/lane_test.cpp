@@ -43,17 +43,18 @@ TEST(lane, sends_nothing_to_one_that_does_not_answer_but_a_probe_now_and_then) {
     node.start();
     for (int i = 0; i < 20; ++i) node.store.send(node.to("inventory"));
     loop.run_for(900ms);
-    EXPECT_EQ(inventory.sends.size(), 8U);  // The window.
+    // The window, and one more for each that failed before it opened.
+    EXPECT_EQ(inventory.sends.size(), 12U);
     EXPECT_EQ(attempts_charged(node), 5U);  // Those that opened it.
-    EXPECT_EQ(node.get().counters().spared, 3U);
+    EXPECT_EQ(node.get().counters().spared, 7U);
     EXPECT_EQ(state_of(node, "inventory").mode, lane_mode::open);
     EXPECT_TRUE(node.logged("inventory does not answer"));
     loop.run_for(200ms);
-    EXPECT_EQ(inventory.sends.size(), 9U);  // After a second, the probe.
+    EXPECT_EQ(inventory.sends.size(), 13U);  // After a second, the probe.
     loop.run_for(2s);
-    EXPECT_EQ(inventory.sends.size(), 10U);
+    EXPECT_EQ(inventory.sends.size(), 14U);
     loop.run_for(4s);
-    EXPECT_EQ(inventory.sends.size(), 11U);
+    EXPECT_EQ(inventory.sends.size(), 15U);
 }
 
 TEST(lane, charges_no_message_for_an_outage_however_long) {
@@ -119,14 +120,14 @@ TEST(lane, sends_smaller_batches_to_one_that_is_slow_and_larger_ones_when_it_is_
     node.start();
     for (int i = 0; i < 60; ++i) node.store.send(node.to("inventory"));
     loop.run_for(35s);
-    EXPECT_EQ(inventory.batches, (std::vector<std::size_t>{1, 49, 10}));
+    EXPECT_EQ(inventory.batches, (std::vector<std::size_t>{50, 10}));
     inventory.batches.clear();
     for (int i = 0; i < 60; ++i) node.store.send(node.to("inventory"));
     loop.run_for(15s);
-    EXPECT_EQ(inventory.batches, (std::vector<std::size_t>{1, 6}));
+    EXPECT_EQ(inventory.batches, (std::vector<std::size_t>{12, 6}));
     inventory.delay = 0s;
     loop.run_for(10s);
-    EXPECT_EQ(inventory.batches, (std::vector<std::size_t>{1, 6, 3, 6, 12, 24, 8}));
+    EXPECT_EQ(inventory.batches, (std::vector<std::size_t>{12, 6, 3, 6, 12, 21}));
 }
 
 TEST(lane, keeps_to_its_rate_without_losing_or_repeating_anything) {
@@ -273,7 +274,7 @@ TEST(lane, takes_new_limits_over_while_it_runs) {
     node.start();
     for (int i = 0; i < 30; ++i) node.store.send(node.to("inventory"));
     loop.run_for(500ms);
-    EXPECT_EQ(inventory.batches, (std::vector<std::size_t>{1, 3}));
+    EXPECT_EQ(inventory.batches, (std::vector<std::size_t>{3, 3}));
     inventory.batches.clear();
     node.limits_of["inventory"] = {.window = 4, .batch = 5};
     node.get().routes_changed();
@@ -298,6 +299,43 @@ TEST(lane, expires_what_waits_in_memory_for_the_rate) {
     loop.run_for(10s);
     EXPECT_EQ(node.count(outbox_status::sent), 1U);
     EXPECT_EQ(node.count(outbox_status::expired), 9U);
+}
+
+TEST(lane, that_is_shut_lets_messages_expire_within_half_a_minute) {
+    virtual_loop loop;
+    rig node(loop);
+    node.options.lane.window_rows = 10;
+    node.options.expiry.rows_max = 7;
+    fall_silent(node.wire("silent"));
+    node.wire("paused");
+    node.store.tables.paused["paused"] = {.destination = "paused"};
+    node.start();
+    std::vector<std::int64_t> early, late;
+    for (int i = 0; i < 100; ++i) {
+        auto body = node.to(i % 2 == 0 ? "silent" : "paused");
+        body.expires_at = loop.time().wall() + (i < 60 ? 1h : 10h);
+        (i < 60 ? early : late).push_back(node.store.send(std::move(body)));
+    }
+    loop.run_for(1h - 1s);
+    EXPECT_EQ(node.count(outbox_status::pending), 100U);
+    loop.run_for(31s);
+    for (const auto seq : early) EXPECT_EQ(node.row(seq).status, outbox_status::expired) << seq;
+    for (const auto seq : late) EXPECT_EQ(node.row(seq).status, outbox_status::pending) << seq;
+}
+
+TEST(lane, that_is_shut_lets_nothing_expire_while_the_clock_is_in_doubt) {
+    virtual_loop loop;
+    rig node(loop);
+    node.store.tables.paused["paused"] = {.destination = "paused"};
+    node.wire("paused");
+    node.start();
+    const auto seq = node.store.send(node.to("paused"));
+    loop.run_for(1min);
+    loop.time().jump_wall(48h);
+    loop.run_for(50min);
+    EXPECT_EQ(node.row(seq).status, outbox_status::pending);
+    loop.run_for(11min);
+    EXPECT_EQ(node.row(seq).status, outbox_status::expired);
 }
 
 TEST(lane, that_is_dead_costs_the_others_nothing) {

@@ -136,6 +136,19 @@ public:
     result<std::optional<outbox_row>> find(const uuid&) override { return not_here(); }
     result<std::optional<outbox_status>> status(const uuid&) override { return not_here(); }
     result<outbox_counts> counts() override { return not_here(); }
+    result<expired_slice> expired(const expired_question& asked) override {
+        expired_slice slice;
+        std::size_t looked = 0;
+        for (const auto& [seq, one] : from_.tables.rows) {
+            if (!is_due(one, asked.now) || one.row.body.destination != asked.destination) continue;
+            if (asked.after && seq <= asked.after->seq) continue;
+            if (one.row.body.expires_at <= asked.now) slice.rows.push_back(one.row);
+            slice.last = pending_place{.tenant = {}, .seq = seq};
+            if (++looked == asked.rows_max) return slice;
+        }
+        slice.last.reset();
+        return slice;
+    }
     result<std::vector<paused_destination>> paused() override {
         std::vector<paused_destination> all;
         for (const auto& [destination, one] : from_.tables.paused) all.push_back(one);

@@ -1,0 +1,64 @@
+#include "admin/lane_routes.hpp"
+
+#include <utility>
+
+#include <boost/json/serialize.hpp>
+
+#include "admin/answers.hpp"
+#include "admin/lanes.hpp"
+#include "base/run_on.hpp"
+
+namespace posthorn {
+namespace {
+
+/// `reason=…` and nothing else.
+result<std::string> reason_in(std::string_view query) {
+    if (query.empty()) return std::string{};
+    constexpr std::string_view name = "reason=";
+    if (query.starts_with(name) && query.find('&') == query.npos)
+        if (auto decoded = percent_decode(query.substr(name.size()))) return *std::move(decoded);
+    return fail(error_code::invalid_argument, "only ?reason=TEXT can be given, percent-encoded");
+}
+
+task<http_response> show(node_view& node) {
+    const auto& parts = node.parts();
+    const auto paused = co_await run_on(parts.readers, [&] { return list_pauses(parts.stores); });
+    if (!paused) co_return answer_to_error(paused.error());
+    const auto shown = to_json(merge_lanes(node.lanes(), *paused));
+    co_return json_response(200, boost::json::serialize(shown));
+}
+
+task<http_response> change(node_view& node, http_request request, bool paused) {
+    const auto& parts = node.parts();
+    auto reason = reason_in(request.query);
+    if (!reason) co_return answer_to_error(reason.error());
+    const auto name = request.parameters.find("destination");
+    const pause_change wanted{
+        .destination = name == request.parameters.end() ? std::string{} : name->second,
+        .paused = paused,
+        .reason = *std::move(reason),
+        .at = parts.time.wall()};
+    const auto changed = co_await change_pause(parts.stores, wanted);
+    if (!changed) co_return answer_to_error(changed.error());
+    if (parts.wake) parts.wake();
+    co_return json_response(200, boost::json::serialize(to_json(wanted, *changed)));
+}
+
+}  // namespace
+
+void add_lane_routes(router& routes, node_view& node, admin_gate& gate) {
+    routes.add(
+        "GET", "/_rf/outbox/lanes",
+        gate.guarded(admin_role::viewer, [&node](const auto&, const auto&) { return show(node); }));
+    const auto add = [&](std::string path, bool paused) {
+        routes.add(
+            "POST", std::move(path),
+            gate.guarded(admin_role::operator_, [&node, paused](http_request request, const auto&) {
+                return change(node, std::move(request), paused);
+            }));
+    };
+    add("/_rf/outbox/lanes/{destination}/pause", true);
+    add("/_rf/outbox/lanes/{destination}/resume", false);
+}
+
+}  // namespace posthorn

@@ -1,0 +1,19 @@
+#pragma once
+
+#include "admin/gate.hpp"
+#include "admin/node_view.hpp"
+#include "transport/http/router.hpp"
+
+namespace posthorn {
+
+/// For the admin listener:
+///
+/// | route                                       | role     | answers                             |
+/// |---------------------------------------------|----------|-------------------------------------|
+/// | GET /_rf/outbox/lanes                       | viewer   | each destination's lane             |
+/// | POST /_rf/outbox/lanes/{destination}/pause  | operator | nothing is sent there from now on;  |
+/// |                                             |          | `?reason=…` says why                |
+/// | POST /_rf/outbox/lanes/{destination}/resume | operator | it goes on                          |
+void add_lane_routes(router& routes, node_view& node, admin_gate& gate);
+
+}  // namespace posthorn
