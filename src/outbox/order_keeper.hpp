@@ -2,6 +2,7 @@
 
 #include "base/executor.hpp"
 #include "base/log.hpp"
+#include "base/timer.hpp"
 #include "outbox/outbox_options.hpp"
 #include "store/store.hpp"
 
