@@ -44,6 +44,14 @@ struct tls_options {
     std::string authority{};  // Who vouches for peers; those of the system if empty.
 };
 
+/// How much may be on its way to a destination; zero leaves it as it is for all.
+struct lane_limits {
+    std::int32_t window = 0;  // Batches at a time.
+    std::int32_t batch = 0;   // Messages in one, at most.
+    double rate = 0;          // Messages a second.
+    double burst = 0;         // Messages at once, after a pause.
+};
+
 struct config;
 
 struct node_options {
@@ -62,6 +70,8 @@ struct node_options {
     std::map<std::string, std::string, std::less<>> routes{};
     /// For destinations without one of their own, whose name replaces `{service}`; none if empty.
     std::string default_route{};
+    /// For destinations of `routes` that are to get more or less than others.
+    std::map<std::string, lane_limits, std::less<>> lanes{};
     /// Where peers reach this node: `127.0.0.1:7400`; nowhere if empty.
     std::string listen_http{};
     std::string listen_admin{};  // Where operators and their tools do.
@@ -292,6 +302,13 @@ public:
 
     /// Sends a dead message again, under its id, with all its retries. False if it is not dead.
     bool requeue(const uuid& id);
+
+    /// Sends nothing to a destination until `resume`, whatever node has the file; its messages
+    /// wait, and expire in their time. The reason is shown to people. False if it was paused
+    /// already.
+    bool pause(std::string_view destination, std::string_view reason = {});
+    /// False if it was not paused.
+    bool resume(std::string_view destination);
 
     /// Where it listens once it has started, such as `http://127.0.0.1:7400`, with the real port
     /// where any was asked for.

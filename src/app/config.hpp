@@ -56,6 +56,9 @@ struct config {
         double jitter_factor = 0;
         order_policy order = order_policy::park;
         std::int64_t batch_size = 50;
+        std::int64_t window = 8;
+        double rate = 0;
+        double burst = 0;
         std::chrono::milliseconds attempt_timeout = std::chrono::seconds{30};
         std::chrono::milliseconds sent_retention = std::chrono::days{7};
         std::chrono::milliseconds cleanup_interval = std::chrono::minutes{5};

@@ -84,6 +84,12 @@ void check_numbers(const config& settings, findings& found) {
                   fmt::format("outbox.jitter_factor cannot be {}; write 0 to 1", factor));
     found.within("outbox.max_retries", settings.outbox.max_retries, -1, 1'000'000);
     found.within("outbox.batch_size", settings.outbox.batch_size, 1, 10'000);
+    found.within("outbox.window", settings.outbox.window, 1, 1000);
+    for (const auto& [key, value] :
+         {std::pair<std::string_view, double>{"outbox.rate", settings.outbox.rate},
+          {"outbox.burst", settings.outbox.burst}})
+        if (!(value >= 0 && value <= 1e9))
+            found.add(key, fmt::format("{} is out of range; write 0 or more", key));
     found.within("limits.name", limits.name, 1, 4096);
     found.within("limits.text", limits.text, 1, 65'536);
     found.within("limits.depth", limits.depth, 1, static_cast<std::int64_t>(json_depth_max));

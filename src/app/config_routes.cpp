@@ -8,12 +8,38 @@ constexpr std::string_view wanted =
     R"("http://HOST:PORT", "https://HOST:PORT", "unix:///PATH" or "inprocess:", or a table such as )"
     R"({ url = "https://stock:7400", timeout = "5s" })";
 
+template <class T>
+void take(field_reader& reader, std::string_view name, std::optional<T>& into) {
+    if (reader.has(name)) reader.take(name, into.emplace());
+    reader.knows(name);
+}
+
+result<> check_lane(const route_setting& route, std::string_view key, std::string_view origin) {
+    const auto outside = [](const auto& value, auto min, auto max) {
+        return value && !(*value >= min && *value <= max);
+    };
+    const auto refuse = [&](std::string_view name, std::string_view rule) {
+        return wrong_value(origin, fmt::format("{}.{} is out of range; {}", key, name, rule));
+    };
+    if (outside(route.window, 1, 1000)) return refuse("window", "write 1 to 1000 batches");
+    if (outside(route.batch, 1, 10'000)) return refuse("batch", "write 1 to 10000 messages");
+    if (outside(route.rate, 0.0, 1e9))
+        return refuse("rate", "write messages a second, or 0 for no limit");
+    if (outside(route.burst, 0.0, 1e9))
+        return refuse("burst", "write a number of messages, or 0 for as many as in a second");
+    return {};
+}
+
 result<> read_table(route_setting& route, std::string_view key, const config_fields& fields,
                     std::string_view origin) {
     field_reader reader(key, fields);
     reader.take("url", route.url);
     reader.take("connections", route.connections);
-    reader.take("timeout", route.timeout);
+    take(reader, "timeout", route.timeout);
+    take(reader, "window", route.window);
+    take(reader, "batch", route.batch);
+    take(reader, "rate", route.rate);
+    take(reader, "burst", route.burst);
     reader.take("signature", route.signature);
     POSTHORN_TRY(reader.finish());
     if (route.url.empty())
@@ -21,7 +47,8 @@ result<> read_table(route_setting& route, std::string_view key, const config_fie
     if (route.connections < 1 || route.connections > 64)
         return wrong_value(origin, fmt::format("{}.connections cannot be {}; write 1 to 64", key,
                                                route.connections));
-    if (route.timeout < std::chrono::milliseconds{1})
+    POSTHORN_TRY(check_lane(route, key, origin));
+    if (route.timeout && *route.timeout < std::chrono::milliseconds{1})
         return wrong_value(origin,
                            fmt::format("{}.timeout cannot be 0; write one such as \"30s\"", key));
     if (route.signature != "v2")

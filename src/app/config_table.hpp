@@ -79,6 +79,8 @@ public:
         if (item && outcome_) outcome_ = read(*item);
     }
 
+    /// A field that may be there and was read otherwise.
+    void knows(std::string_view name) { names_.push_back(name); }
     [[nodiscard]] bool has(std::string_view name) const { return find(name) != nullptr; }
     [[nodiscard]] result<> finish() const;
 

@@ -8,10 +8,20 @@
 namespace posthorn {
 namespace {
 
-core_route route_of(const route_setting& setting) {
+std::optional<std::size_t> size_of(const std::optional<std::int64_t>& number) {
+    if (!number) return std::nullopt;
+    return static_cast<std::size_t>(*number);
+}
+
+core_route route_of(const config& settings, const route_setting& setting) {
     core_route route(setting.url);
     route.connections = setting.connections;
-    route.timeout = setting.timeout;
+    route.timeout = setting.timeout.value_or(settings.outbox.attempt_timeout);
+    route.limits = {.window = size_of(setting.window),
+                    .batch = size_of(setting.batch),
+                    .rate = setting.rate,
+                    .burst = setting.burst,
+                    .timeout = setting.timeout};
     route.origin = setting.origin;
     return route;
 }
@@ -38,6 +48,8 @@ core_options core_settings(const config& settings) {
     core.outbox.poll_interval = out.poll_interval;
     core.outbox.order.policy = out.order;
     core.outbox.lane.batch_rows = static_cast<std::size_t>(out.batch_size);
+    core.outbox.lane.batches_in_flight_max = static_cast<std::size_t>(out.window);
+    core.outbox.lane.rate = {.per_second = out.rate, .burst = out.burst};
     core.outbox.lane.attempt_timeout = out.attempt_timeout;
     core.outbox.drain_time = out.drain_timeout;
     core.cleanup = settings.store.cleanup;
@@ -65,13 +77,13 @@ retry_policy retries_of(const config& settings) {
 core_routes routes_of(const config& settings) {
     core_routes routes;
     for (const auto& [destination, route] : settings.routes)
-        routes.emplace(destination, route_of(route));
+        routes.emplace(destination, route_of(settings, route));
     return routes;
 }
 
 std::optional<core_route> default_route_of(const config& settings) {
     if (!settings.default_route) return std::nullopt;
-    return route_of(*settings.default_route);
+    return route_of(settings, *settings.default_route);
 }
 
 http_limits limits_of(const config& settings) {

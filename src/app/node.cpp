@@ -171,6 +171,16 @@ void node::durable(const ticket& of) { value_or_throw(parts_->core().durable(of.
 
 bool node::requeue(const uuid& id) { return value_or_throw(parts_->core().requeue(id)); }
 
+bool node::pause(std::string_view destination, std::string_view reason) {
+    return value_or_throw(parts_->core().change_pause(
+        {.destination = std::string(destination), .paused = true, .reason = std::string(reason)}));
+}
+
+bool node::resume(std::string_view destination) {
+    return value_or_throw(
+        parts_->core().change_pause({.destination = std::string(destination), .paused = false}));
+}
+
 std::vector<std::string> node::addresses() const {
     std::vector<std::string> urls;
     for (auto& place : parts_->runtime().places()) urls.push_back(std::move(place.url));

@@ -80,6 +80,24 @@ void set_routes(config& settings, const node_options& options) {
         set(settings, "routes.default", options.default_route);
 }
 
+void set_lanes(config& settings, const node_options& options) {
+    for (const auto& [destination, limits] : options.lanes) {
+        const auto route = settings.routes.find(destination);
+        const auto refuse = [&](std::string_view why) {
+            throw error(error_code::invalid_argument,
+                        fmt::format("lanes['{}'] {}", destination, why));
+        };
+        if (route == settings.routes.end()) refuse("has no route; add one of its own to routes");
+        if (limits.window < 0 || limits.window > 1000) refuse("has a window out of 1 to 1000");
+        if (limits.batch < 0 || limits.batch > 10'000) refuse("has a batch out of 1 to 10000");
+        if (!(limits.rate >= 0 && limits.burst >= 0)) refuse("has a rate or burst below zero");
+        if (limits.window > 0) route->second.window = limits.window;
+        if (limits.batch > 0) route->second.batch = limits.batch;
+        if (limits.rate > 0) route->second.rate = limits.rate;
+        if (limits.burst > 0) route->second.burst = limits.burst;
+    }
+}
+
 void set_secrets(config& settings, const node_options& options) {
     for (const auto& [peer, secrets] : options.secrets) {
         config_list list;
@@ -105,6 +123,7 @@ config config_of(const node_options& options) {
     settings.tls.key = path(options.tls.key);
     settings.tls.authority = path(options.tls.authority);
     set_routes(settings, options);
+    set_lanes(settings, options);
     set_secrets(settings, options);
     settings.outbox.message_ttl = options.message_ttl;
     settings.outbox.max_retries = options.retry.retries_max;

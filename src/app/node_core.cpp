@@ -107,7 +107,10 @@ task<result<>> node_core::start() {
 }
 
 result<> node_core::replace_routes(core_routes routes, std::optional<core_route> default_route) {
-    return routes_->replace(std::move(routes), std::move(default_route));
+    POSTHORN_TRY(routes_->replace(std::move(routes), std::move(default_route)));
+    dispatcher().routes_changed();
+    if (inbox_database_) inbox_database_->dispatcher().routes_changed();
+    return {};
 }
 
 std::vector<const outbox_counters*> node_core::counters() const {
@@ -239,6 +242,18 @@ result<bool> node_core::requeue(const uuid& id) {
     POSTHORN_TRY(committed.get_future().get());
     if (requeued) dispatcher().wake();
     return requeued;
+}
+
+result<bool> node_core::change_pause(pause_change wanted) {
+    wanted.at = seams_.clock.wall();
+    auto changed = posthorn::change_pause(store(), wanted);
+    if (changed && inbox_database_) {
+        const auto there = posthorn::change_pause(inbox_store(), wanted);
+        POSTHORN_TRY(there);
+        changed = *changed || *there;
+    }
+    if (changed && *changed) wake();
+    return changed;
 }
 
 node_health node_core::health() const {

@@ -6,6 +6,7 @@
 
 #include <posthorn/node.hpp>
 
+#include "admin/lanes.hpp"
 #include "app/node_database.hpp"
 #include "app/node_hooks.hpp"
 #include "app/node_options.hpp"
@@ -56,6 +57,8 @@ public:
     }
     result<> durable(const uuid& id);
     result<bool> requeue(const uuid& id);
+    /// Pauses a destination, or lets it go on; says whether that changed anything.
+    result<bool> change_pause(pause_change wanted);
 
     /// What `transaction` and `send` write to.
     [[nodiscard]] class store& store() const noexcept { return database_->store(); }

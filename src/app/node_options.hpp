@@ -18,6 +18,7 @@
 #include "outbox/outbox_options.hpp"
 #include "outbox/retention.hpp"
 #include "outbox/retry_policy.hpp"
+#include "outbox/route_table.hpp"
 #include "store/message_maker.hpp"
 #include "store/sqlite/sqlite_store.hpp"
 #include "transport/inprocess/hub.hpp"
@@ -33,8 +34,10 @@ struct core_route {
     std::string url{};
     std::int64_t connections = 4;
     std::chrono::milliseconds timeout = std::chrono::seconds{30};
-    std::string origin{};  // Where it was written, for messages.
+    route_limits limits{};  // Of its lane.
+    std::string origin{};   // Where it was written, for messages.
 
+    /// Limits may differ: they are no part of the way.
     [[nodiscard]] bool is_same_way(const core_route& other) const {
         return url == other.url && connections == other.connections && timeout == other.timeout;
     }

@@ -48,7 +48,7 @@ result<> node_core::routes::replace(core_routes named, std::optional<core_route>
     for (const auto& [destination, route] : named) {
         const auto old = named_.find(destination);
         if (old != named_.end() && old->second.route.is_same_way(route)) {
-            fresh.emplace(destination, old->second);
+            fresh.emplace(destination, way{route, old->second.by});
             continue;
         }
         auto made = connect(destination, route);
@@ -94,6 +94,12 @@ route_facts node_core::routes::facts_of(std::string_view destination) const {
     return {.exists = true,
             .leaves_process = signs,
             .has_secret = signs && outside_->has_secret(destination)};
+}
+
+route_limits node_core::routes::limits(std::string_view destination) const {
+    if (const auto found = named_.find(destination); found != named_.end())
+        return found->second.route.limits;
+    return default_route_ ? default_route_->limits : route_limits{};
 }
 
 transport* node_core::routes::find(std::string_view destination) {

@@ -26,6 +26,7 @@ public:
     result<> replace(core_routes named, std::optional<core_route> default_route);
 
     transport* find(std::string_view destination) override;
+    [[nodiscard]] route_limits limits(std::string_view destination) const override;
     [[nodiscard]] route_facts facts_of(std::string_view destination) const;
 
 private:

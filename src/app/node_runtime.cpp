@@ -6,6 +6,7 @@
 
 #include "app/configured_handlers.hpp"
 #include "app/core_settings.hpp"
+#include "app/lane_warnings.hpp"
 #include "app/process_identity.hpp"
 #include "app/secrets.hpp"
 #include "base/task_group.hpp"
@@ -52,6 +53,7 @@ result<> node_runtime::build() {
     auto rings = usable_secrets(settings_);
     if (!rings) return std::unexpected(std::move(rings).error());
     warn_of_old_keys(*rings);
+    warn_of_tight_lanes(settings_);
     keys_.replace(*std::move(rings));
     auto network = outside::open(
         settings_, {network_.executor(), clock_, timer_, workers_, keys_, options_.transports});
@@ -86,6 +88,18 @@ void node_runtime::warn_of_old_keys(const peer_keys::rings& rings) {
             "No key for {Peer} is in force, so nothing can be sent there: all are revoked, past "
             "their date or before it; add one under [secrets]",
             {{"Peer", peer}});
+}
+
+void node_runtime::warn_of_tight_lanes(const config& from) {
+    for (const auto& lane : find_tight_lanes(from))
+        log_.warn(
+            "Route {Destination}: {Window} batches of {Batch} messages may be under way, too many "
+            "to "
+            "be answered within {Timeout} ms; lengthen the time-out, or lower window or batch",
+            {{"Destination", lane.destination},
+             {"Window", lane.window},
+             {"Batch", lane.batch},
+             {"Timeout", lane.timeout.count()}});
 }
 
 node_seams node_runtime::seams() {
@@ -167,6 +181,7 @@ result<> node_runtime::reload(const config& fresh) {
         return std::unexpected(fresh.at_key("tls.certificate", loaded.error()));
     POSTHORN_TRY(core_->replace_routes(routes_of(fresh), default_route_of(fresh)));
     warn_of_old_keys(*rings);
+    warn_of_tight_lanes(fresh);
     keys_.replace(*std::move(rings));
     doors_->replace_admin_keys(admin_keys_of(fresh));
     return {};

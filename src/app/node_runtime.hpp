@@ -65,6 +65,7 @@ private:
     task<> give_up_after(std::chrono::milliseconds patience);
     [[nodiscard]] result<peer_keys::rings> usable_secrets(const config& from) const;
     void warn_of_old_keys(const peer_keys::rings& rings);
+    void warn_of_tight_lanes(const config& from);
     [[nodiscard]] node_seams seams();
     [[nodiscard]] core_options options_of_core();
 

@@ -43,7 +43,11 @@ struct byte_size {
 struct route_setting {
     std::string url{};
     std::int64_t connections = 4;
-    std::chrono::milliseconds timeout = std::chrono::seconds{30};
+    std::optional<std::chrono::milliseconds> timeout{};  // What is left open is as [outbox] has it.
+    std::optional<std::int64_t> window{};
+    std::optional<std::int64_t> batch{};
+    std::optional<double> rate{};
+    std::optional<double> burst{};
     std::string signature = "v2";
     std::string origin{};
 };

@@ -33,6 +33,4 @@ result<std::vector<paused_destination>> outbox_reading::paused() {
     }
 }
 
-result<expired_slice> outbox_reading::expired(const expired_question&) { return expired_slice{}; }
-
 }  // namespace posthorn::sqlite

@@ -17,6 +17,7 @@ result<outbox_reading> outbox_reading::open(connection& database, outbox_rules r
     POSTHORN_TRY(open_into(reading.keys_, database));
     POSTHORN_TRY(open_into(reading.flows_, database));
     POSTHORN_TRY(open_into(reading.due_, database));
+    POSTHORN_TRY(open_into(reading.expired_, database));
     POSTHORN_TRY(prepare_all(
         database,
         {{&reading.one_, "SELECT " POSTHORN_OUTBOX_COLUMNS " FROM outbox_messages WHERE seq = ?"},

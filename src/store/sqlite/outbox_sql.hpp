@@ -9,6 +9,7 @@
 #include "store/sqlite/closed_log.hpp"
 #include "store/sqlite/connection.hpp"
 #include "store/sqlite/due_rows.hpp"
+#include "store/sqlite/expired_rows.hpp"
 #include "store/sqlite/flow_walk.hpp"
 #include "store/sqlite/order_keys.hpp"
 #include "store/sqlite/order_walk.hpp"
@@ -111,6 +112,7 @@ private:
     order_walk keys_;
     flow_walk flows_;
     due_rows due_;
+    expired_rows expired_;
     std::optional<flow> destinations_after_;  // Where the next look goes on, if one was too long.
     std::optional<flow> next_due_after_;
     statement one_;
