@@ -1,6 +1,7 @@
 // What the suite runs on. Another database is another line here.
 #include "conformance/store/dead_letters.hpp"
 #include "conformance/store/inspection.hpp"
+#include "conformance/store/lane_store.hpp"
 #include "conformance/store/ordered_store.hpp"
 #include "conformance/store/sqlite_storage.hpp"
 #include "conformance/store/suite.hpp"
@@ -16,6 +17,7 @@ std::string name_of(const ::testing::TestParamInfo<store_factory>& info) { retur
 INSTANTIATE_TEST_SUITE_P(sqlite, store, ::testing::Values(on_files, on_fault_disk), name_of);
 INSTANTIATE_TEST_SUITE_P(sqlite, ordered_store, ::testing::Values(on_files, on_fault_disk),
                          name_of);
+INSTANTIATE_TEST_SUITE_P(sqlite, lane_store, ::testing::Values(on_files, on_fault_disk), name_of);
 INSTANTIATE_TEST_SUITE_P(sqlite, inspected_store, ::testing::Values(on_files, on_fault_disk),
                          name_of);
 INSTANTIATE_TEST_SUITE_P(sqlite, store_of_dead_letters, ::testing::Values(on_files, on_fault_disk),

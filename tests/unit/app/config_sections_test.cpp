@@ -45,6 +45,22 @@ struct bad_case {
     std::string_view message;
 };
 
+TEST(config_routes, may_limit_their_lane) {
+    const auto settings = loaded(R"([routes]
+stock = { url = "http://stock:7400", window = 2, batch = 10, rate = 100, burst = 20 }
+billing = { url = "http://billing:7400", rate = 0.5 }
+)");
+    const auto& stock = settings.routes.at("stock");
+    EXPECT_EQ(stock.window, 2);
+    EXPECT_EQ(stock.batch, 10);
+    EXPECT_EQ(stock.rate, 100.0);
+    EXPECT_EQ(stock.burst, 20.0);
+    EXPECT_EQ(stock.timeout, std::nullopt);
+    const auto& billing = settings.routes.at("billing");
+    EXPECT_EQ(billing.window, std::nullopt);
+    EXPECT_EQ(billing.rate, 0.5);
+}
+
 TEST(config_routes, say_what_is_wrong) {
     const std::array cases{
         bad_case{"[routes]\nx = 5", "p.toml:2: routes.x cannot be 5; write \"http://"},
@@ -57,6 +73,14 @@ TEST(config_routes, say_what_is_wrong) {
                  "p.toml:3: routes.x.timeout cannot be 5; write a duration"},
         bad_case{"[routes.x]\nurl = \"http://h\"\nsignature = \"rf-hmac\"",
                  "p.toml:1: routes.x.signature cannot be \"rf-hmac\"; write \"v2\""},
+        bad_case{"[routes.x]\nurl = \"http://h\"\nwindow = 0",
+                 "p.toml:1: routes.x.window is out of range; write 1 to 1000 batches"},
+        bad_case{"[routes.x]\nurl = \"http://h\"\nbatch = 10001",
+                 "p.toml:1: routes.x.batch is out of range; write 1 to 10000 messages"},
+        bad_case{"[routes.x]\nurl = \"http://h\"\nrate = -1",
+                 "p.toml:1: routes.x.rate is out of range; write messages a second"},
+        bad_case{"[routes.x]\nurl = \"http://h\"\nburst = nan",
+                 "p.toml:1: routes.x.burst is out of range; write a number of messages"},
         bad_case{"[routes.x]\nurl = \"http://h\"\nconnections = 0",
                  "p.toml:1: routes.x.connections cannot be 0; write 1 to 64"},
     };

@@ -30,5 +30,30 @@ TEST(core_settings, allow_by_default_what_a_message_allows) {
     EXPECT_EQ(fields_of(message_limits_of({})), fields_of({}));
 }
 
+TEST(core_settings, give_lanes_the_limits_of_their_route_or_of_the_outbox) {
+    config settings;
+    settings.outbox.window = 3;
+    settings.outbox.rate = 50;
+    settings.outbox.attempt_timeout = std::chrono::minutes{5};
+    settings.routes["stock"] = {.url = "http://stock:7400",
+                                .timeout = std::chrono::seconds{7},
+                                .window = 9,
+                                .batch = 4,
+                                .rate = 2.5};
+    settings.routes["billing"] = {.url = "http://billing:7400"};
+    const auto core = core_settings(settings);
+    const auto lane_of = [&](const char* destination) {
+        return with_limits(core.outbox.lane, core.routes.at(destination).limits);
+    };
+    EXPECT_EQ(lane_of("stock").batches_in_flight_max, 9U);
+    EXPECT_EQ(lane_of("stock").batch_rows, 4U);
+    EXPECT_EQ(lane_of("stock").rate, (rate_options{.per_second = 2.5}));
+    EXPECT_EQ(lane_of("stock").attempt_timeout, std::chrono::seconds{7});
+    EXPECT_EQ(lane_of("billing").batches_in_flight_max, 3U);
+    EXPECT_EQ(lane_of("billing").batch_rows, 50U);
+    EXPECT_EQ(lane_of("billing").rate, (rate_options{.per_second = 50}));
+    EXPECT_EQ(core.routes.at("billing").timeout, std::chrono::minutes{5});
+}
+
 }  // namespace
 }  // namespace posthorn

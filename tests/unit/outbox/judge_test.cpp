@@ -186,6 +186,38 @@ TEST(judge, gives_the_policy_its_share_of_chance) {
     EXPECT_EQ(what.next_attempt_at, now + 2250ms);
 }
 
+TEST(spare, leaves_a_message_as_it_was_and_due) {
+    EXPECT_EQ(spare(row_of(cases[0]), now), (decision{kind::spare, false, now}));
+    auto late = row_of(cases[0]);
+    late.body.expires_at = now;
+    EXPECT_EQ(spare(late, now), (decision{kind::expire, false}));
+}
+
+TEST(rest_asked, is_for_the_lane_only_if_the_receiver_speaks_for_itself) {
+    const judge_options options;
+    const auto in_progress = answered(outcome::throttled, 7s);
+    auto overloaded = answered(outcome::throttled, 20s);
+    overloaded.code = error_code::overloaded;
+    const auto sent = answered(outcome::delivered);
+    struct {
+        std::string claim;
+        std::vector<delivery> answers;
+        std::optional<std::chrono::milliseconds> expected;
+    } const rows[] = {
+        {"nothing is asked", {sent, sent}, {}},
+        {"one in progress asks for itself", {in_progress}, {}},
+        {"and so among others", {sent, in_progress}, {}},
+        {"one overloaded asks for all", {overloaded}, 20s},
+        {"also among others", {sent, overloaded, in_progress}, 20s},
+        {"all of several ask for all, for the shortest time",
+         {answered(outcome::throttled, 9s), in_progress},
+         7s},
+        {"a second at least", {answered(outcome::throttled), answered(outcome::throttled)}, 1s},
+    };
+    for (const auto& one : rows)
+        EXPECT_EQ(rest_asked(one.answers, options), one.expected) << one.claim;
+}
+
 TEST(to_settlement, speaks_the_words_of_the_store) {
     struct {
         kind what;
@@ -193,7 +225,8 @@ TEST(to_settlement, speaks_the_words_of_the_store) {
     } const rows[] = {
         {kind::settle, outbox_status::sent},      {kind::bury, outbox_status::dead},
         {kind::expire, outbox_status::expired},   {kind::retry, outbox_status::pending},
-        {kind::throttle, outbox_status::pending}, {kind::hold, outbox_status::pending}};
+        {kind::throttle, outbox_status::pending}, {kind::hold, outbox_status::pending},
+        {kind::spare, outbox_status::pending}};
     for (const auto& one : rows) {
         const auto told = to_settlement({one.what, true, now + 3s}, row_of(cases[0]), now, "why");
         EXPECT_EQ(told.seq, 7);

@@ -97,6 +97,16 @@ TEST(wire_status, a_pause_is_heeded_up_to_an_hour) {
     EXPECT_EQ(from_wire({.status = 503}, -7s).retry_after, 0s);
 }
 
+TEST(wire_status, a_receiver_that_asks_for_patience_for_itself_is_overloaded) {
+    for (const auto status : std::vector<std::uint16_t>{429, 503})
+        EXPECT_EQ(from_wire({.status = status, .retry_after = 1s}).code, error_code::overloaded);
+    EXPECT_EQ(from_wire({.status = 503, .code = "store_full", .retry_after = 1s}).code,
+              error_code::store_full);
+    for (const auto status : std::vector<std::uint16_t>{408, 425, 500})
+        EXPECT_EQ(from_wire({.status = status, .retry_after = 1s}).code, std::nullopt) << status;
+    EXPECT_EQ(from_wire({.status = 503}).code, std::nullopt);
+}
+
 TEST(wire_status, an_unsigned_reply_is_never_more_than_try_again) {
     const error why(error_code::bad_signature, "it is not signed");
     std::string yes;
@@ -113,6 +123,7 @@ TEST(wire_status, an_unsigned_reply_is_never_more_than_try_again) {
         const auto taken = from_unsigned({.status = status, .retry_after = 100h}, why);
         EXPECT_EQ(taken.what, throttled);
         EXPECT_EQ(taken.retry_after, 1min);
+        EXPECT_EQ(taken.code, error_code::overloaded);
     }
     EXPECT_EQ(from_unsigned({.status = 401, .retry_after = 1h}, why).what, transient);
 }
