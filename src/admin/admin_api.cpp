@@ -5,6 +5,8 @@
 #include <boost/json/serialize.hpp>
 
 #include "admin/answers.hpp"
+#include "admin/dead_operations.hpp"
+#include "admin/dead_routes.hpp"
 #include "admin/lane_routes.hpp"
 #include "admin/metrics.hpp"
 #include "admin/query.hpp"
@@ -143,9 +145,10 @@ task<http_response> endpoints::message(http_request request, admin_caller who) {
 task<http_response> endpoints::retry(http_request request) {
     const auto id = message_id_of(request);
     if (!id) co_return answer_to_error(id.error());
-    result<> requeued = fail(error_code::not_found, "no store");
+    result<dead_changed> requeued = fail(error_code::not_found, "no store");
     for (auto* const where : parts().stores) {
-        requeued = co_await requeue_message(*where, parts().readers, *id);
+        requeued = co_await change_dead(
+            {.where = *where, .readers = parts().readers, .now = parts().time.wall()}, *id, {});
         if (requeued || requeued.error().code() != error_code::not_found) break;
     }
     if (!requeued) co_return answer_to_error(requeued.error());
@@ -214,6 +217,7 @@ void add_admin_routes(router& routes, node_view& node, admin_gate& gate) {
                    return with->retry(std::move(request));
                }));
     add_lane_routes(routes, node, gate);
+    add_dead_routes(routes, node, gate);
 }
 
 }  // namespace posthorn

@@ -1,12 +1,7 @@
 #include "admin/operations.hpp"
 
 #include <algorithm>
-#include <future>
 #include <utility>
-
-#include "base/run_on.hpp"
-#include "store/async.hpp"
-#include "store/inside_unit.hpp"
 
 namespace posthorn {
 namespace {
@@ -52,23 +47,6 @@ void sum_up(outbox_overview& overview, wall_time now) {
         overview.undeliverable.value += one.undeliverable.value;
         overview.undeliverable.at_least |= one.undeliverable.at_least;
     }
-}
-
-unit::work_type requeue(const uuid& id, bool& requeued) {
-    return [id, &requeued](store_transaction& tx) -> result<> {
-        const auto changed = tx.outbox().requeue(id);
-        POSTHORN_TRY(changed);
-        requeued = *changed;
-        return {};
-    };
-}
-
-result<> why_not_requeued(store& where, const uuid& id) {
-    const auto found = show_message(where, id, false);
-    POSTHORN_TRY(found);
-    return fail(error_code::state_changed,
-                "message {} is {}, not Dead; only a dead one is requeued", id.to_string(),
-                to_string(found->summary.status));
 }
 
 }  // namespace
@@ -117,23 +95,6 @@ result<inbox_overview> overview_inbox(store& where, const inbox_traffic& traffic
 
 result<inbox_list> list_inbox(store& where, const inbox_filter& wanted) {
     return look<inbox_list>(where, [&](store_inspector& from) { return from.list(wanted); });
-}
-
-result<> requeue_message(store& where, const uuid& id) {
-    POSTHORN_TRY(require_outside_unit());
-    bool requeued = false;
-    std::promise<result<>> committed;
-    where.submit({.work = requeue(id, requeued),
-                  .done = [&](result<> outcome) { committed.set_value(std::move(outcome)); }});
-    POSTHORN_TRY(committed.get_future().get());
-    return requeued ? result<>{} : why_not_requeued(where, id);
-}
-
-task<result<>> requeue_message(store& where, executor& readers, uuid id) {
-    bool requeued = false;
-    POSTHORN_CO_TRY(co_await commit(where, requeue(id, requeued)));
-    if (requeued) co_return result<>{};
-    co_return co_await run_on(readers, [&] { return why_not_requeued(where, id); });
 }
 
 }  // namespace posthorn

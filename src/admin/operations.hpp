@@ -5,8 +5,6 @@
 #include <string>
 #include <vector>
 
-#include "base/executor.hpp"
-#include "base/task.hpp"
 #include "store/store.hpp"
 
 namespace posthorn {
@@ -63,12 +61,5 @@ struct inbox_traffic {
 [[nodiscard]] result<inbox_overview> overview_inbox(store& where,
                                                     const inbox_traffic& traffic = {});
 [[nodiscard]] result<inbox_list> list_inbox(store& where, const inbox_filter& wanted);
-
-/// Makes a dead message pending again; who has a dispatcher wakes the dispatcher.
-/// `error_code::not_found` if there is no such message, `error_code::state_changed` if it is not
-/// dead.
-[[nodiscard]] result<> requeue_message(store& where, const uuid& id);
-/// The same without blocking.
-[[nodiscard]] task<result<>> requeue_message(store& where, executor& readers, uuid id);
 
 }  // namespace posthorn

@@ -13,32 +13,6 @@ constexpr std::size_t shown_characters_max = 64;
 
 std::string shown(std::string_view text) { return clean_utf8(text, shown_characters_max); }
 
-template <class T>
-result<> read_number(std::string_view name, std::string_view text, T& into) {
-    const auto [end, failure] = std::from_chars(text.data(), text.data() + text.size(), into);
-    if (failure == std::errc{} && end == text.data() + text.size() && into > 0) return {};
-    return fail(error_code::invalid_argument, "{} is '{}'; give a number above zero", name,
-                shown(text));
-}
-
-/// Calls `take` for each `name=value`, decoded.
-result<> for_each(std::string_view query,
-                  const std::function<result<>(std::string_view, std::string_view)>& take) {
-    while (!query.empty()) {
-        const auto end = query.find('&');
-        const auto pair = query.substr(0, end);
-        query.remove_prefix(end == query.npos ? query.size() : end + 1);
-        if (pair.empty()) continue;
-        const auto mark = pair.find('=');
-        const auto name = percent_decode(pair.substr(0, mark));
-        const auto value = percent_decode(mark == pair.npos ? "" : pair.substr(mark + 1));
-        if (!name || !value)
-            return fail(error_code::invalid_argument, "'{}' is not percent-encoded", shown(pair));
-        POSTHORN_TRY(take(*name, *value));
-    }
-    return {};
-}
-
 result<> read_status(std::string_view value, list_query& into) {
     into.status = parse_outbox_status(value);
     if (into.status) return {};
@@ -46,16 +20,9 @@ result<> read_status(std::string_view value, list_query& into) {
                 "status '{}' is none of Pending, Sent, Dead, Expired, Resolved", shown(value));
 }
 
-result<> read_since(std::string_view value, list_query& into) {
-    into.since = parse_iso8601(value);
-    if (into.since) return {};
-    return fail(error_code::invalid_argument,
-                "since is '{}'; give a time like 2026-02-14T12:00:00Z", shown(value));
-}
-
 result<> read_one(std::string_view name, std::string_view value, list_query& into) {
     if (name == "status") return read_status(value, into);
-    if (name == "since") return read_since(value, into);
+    if (name == "since") return read_time(name, value, into.since);
     if (name == "before") return read_number(name, value, into.before);
     if (name == "limit") return read_number(name, value, into.limit);
     if (name == "destination") {
@@ -75,11 +42,52 @@ result<> read_one(std::string_view name, std::string_view value, list_query& int
     return {};
 }
 
+template <class T>
+result<> read_positive(std::string_view name, std::string_view text, T& into) {
+    const auto [end, failure] = std::from_chars(text.data(), text.data() + text.size(), into);
+    if (failure == std::errc{} && end == text.data() + text.size() && into > 0) return {};
+    return fail(error_code::invalid_argument, "{} is '{}'; give a number above zero", name,
+                shown(text));
+}
+
 }  // namespace
+
+result<> read_number(std::string_view name, std::string_view text, std::int64_t& into) {
+    return read_positive(name, text, into);
+}
+
+result<> read_number(std::string_view name, std::string_view text, std::size_t& into) {
+    return read_positive(name, text, into);
+}
+
+result<> read_time(std::string_view name, std::string_view text, std::optional<wall_time>& into) {
+    into = parse_iso8601(text);
+    if (into) return {};
+    return fail(error_code::invalid_argument, "{} is '{}'; give a time like 2026-02-14T12:00:00Z",
+                name, shown(text));
+}
+
+result<> for_each_parameter(
+    std::string_view query,
+    const std::function<result<>(std::string_view, std::string_view)>& take) {
+    while (!query.empty()) {
+        const auto end = query.find('&');
+        const auto pair = query.substr(0, end);
+        query.remove_prefix(end == query.npos ? query.size() : end + 1);
+        if (pair.empty()) continue;
+        const auto mark = pair.find('=');
+        const auto name = percent_decode(pair.substr(0, mark));
+        const auto value = percent_decode(mark == pair.npos ? "" : pair.substr(mark + 1));
+        if (!name || !value)
+            return fail(error_code::invalid_argument, "'{}' is not percent-encoded", shown(pair));
+        POSTHORN_TRY(take(*name, *value));
+    }
+    return {};
+}
 
 result<list_query> parse_list_query(std::string_view query) {
     list_query asked;
-    POSTHORN_TRY(for_each(query, [&](std::string_view name, std::string_view value) {
+    POSTHORN_TRY(for_each_parameter(query, [&](std::string_view name, std::string_view value) {
         return read_one(name, value, asked);
     }));
     if (asked.limit > list_rows_max)
@@ -90,13 +98,14 @@ result<list_query> parse_list_query(std::string_view query) {
 
 result<bool> parse_show_query(std::string_view query) {
     bool payload = false;
-    POSTHORN_TRY(for_each(query, [&](std::string_view name, std::string_view value) -> result<> {
-        if (name != "payload" || (value != "true" && value != "false"))
-            return fail(error_code::invalid_argument, "'{}' cannot be asked for; use payload=true",
-                        shown(name));
-        payload = value == "true";
-        return {};
-    }));
+    POSTHORN_TRY(
+        for_each_parameter(query, [&](std::string_view name, std::string_view value) -> result<> {
+            if (name != "payload" || (value != "true" && value != "false"))
+                return fail(error_code::invalid_argument,
+                            "'{}' cannot be asked for; use payload=true", shown(name));
+            payload = value == "true";
+            return {};
+        }));
     return payload;
 }
 

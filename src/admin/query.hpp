@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -25,5 +26,18 @@ struct list_query {
 [[nodiscard]] result<list_query> parse_list_query(std::string_view query);
 /// Whether the payload is asked for.
 [[nodiscard]] result<bool> parse_show_query(std::string_view query);
+
+// What such parsers are made of. Errors are `error_code::invalid_argument` and name the parameter.
+
+/// Calls `take` for each `name=value`, decoded.
+[[nodiscard]] result<> for_each_parameter(
+    std::string_view query,
+    const std::function<result<>(std::string_view name, std::string_view value)>& take);
+/// A number above zero.
+[[nodiscard]] result<> read_number(std::string_view name, std::string_view text,
+                                   std::int64_t& into);
+[[nodiscard]] result<> read_number(std::string_view name, std::string_view text, std::size_t& into);
+[[nodiscard]] result<> read_time(std::string_view name, std::string_view text,
+                                 std::optional<wall_time>& into);
 
 }  // namespace posthorn

@@ -2,37 +2,13 @@
 
 #include <boost/json/array.hpp>
 
-#include "base/utf8.hpp"
+#include "admin/json_fields.hpp"
 
 namespace posthorn {
 namespace {
 
 namespace json = boost::json;
-
-constexpr std::size_t text_characters_max = 4000;
-
-// Rows that were written by hand may hold anything.
-json::string text(std::string_view value) {
-    return json::string(is_utf8(value) ? value : clean_utf8(value, text_characters_max));
-}
-
-void set(json::object& into, std::string_view name, const bounded_count& number) {
-    into[name] = number.value;
-    if (number.at_least) into[std::string(name) + "AtLeast"] = true;
-}
-
-void set(json::object& into, std::string_view name, std::string_view value) {
-    if (!value.empty()) into[name] = text(value);
-}
-
-void set(json::object& into, std::string_view name, const std::optional<wall_time>& time) {
-    if (time) into[name] = to_iso8601(*time);
-}
-
-// Zero: no more.
-json::value cursor(std::int64_t next) {
-    return next > 0 ? json::value(next) : json::value(nullptr);
-}
+using namespace json_fields;
 
 json::object alarm(const outbox_overview& overview) {
     json::object shown;

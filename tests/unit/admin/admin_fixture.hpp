@@ -50,7 +50,10 @@ protected:
 
     http_response ask(const std::string& method, const std::string& target,
                       const std::string& key = {}) {
-        http_request request;
+        return ask_with({}, method, target, key);
+    }
+    http_response ask_with(http_request request, const std::string& method,
+                           const std::string& target, const std::string& key) {
         request.method = method;
         const auto parts = split_target(target);
         request.path = parts->path;
