@@ -10,6 +10,7 @@
 #include "app/declared_uses.hpp"
 #include "app/node_routes.hpp"
 #include "base/assert.hpp"
+#include "store/dead_letters.hpp"
 #include "store/inside_unit.hpp"
 #include "store/user_transaction.hpp"
 
@@ -233,9 +234,13 @@ result<bool> node_core::requeue(const uuid& id) {
     bool requeued = false;
     std::promise<result<>> committed;
     store().submit({.work = [&](store_transaction& tx) -> result<> {
-                        const auto changed = tx.outbox().requeue(id);
-                        POSTHORN_TRY(changed);
-                        requeued = *changed;
+                        const auto changed = tx.dead_letters().change(
+                            id, {.what = dead_action::requeue}, seams_.clock.wall());
+                        requeued = changed.has_value();
+                        const bool was_not_dead =
+                            !changed && (changed.error().code() == error_code::state_changed ||
+                                         changed.error().code() == error_code::not_found);
+                        if (!changed && !was_not_dead) return std::unexpected(changed.error());
                         return {};
                     },
                     .done = [&](result<> outcome) { committed.set_value(std::move(outcome)); }});

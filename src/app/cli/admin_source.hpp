@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <string>
 
@@ -30,6 +31,36 @@ struct pause_choice {
     std::string reason{};
 };
 
+/// Which of the messages that were given up; empty fields ask for nothing.
+struct dead_choice {
+    std::string status{};
+    std::string destination{};
+    std::string endpoint{};
+    std::string tenant{};
+    std::string order_key{};
+    std::string error{};
+    std::int64_t cause = 0;
+    std::string since{};
+    std::string until{};
+    std::size_t limit = 50;
+    std::int64_t before = 0;
+    std::int64_t after = 0;
+
+    /// Whether it leaves any out.
+    [[nodiscard]] bool narrows() const {
+        return !(status + destination + endpoint + tenant + order_key + error + since + until)
+                    .empty() ||
+               cause > 0;
+    }
+};
+
+/// A change of one or of many of them, as the endpoints take it.
+struct dead_order {
+    std::string verb;  // requeue, resolve, delete, edit.
+    boost::json::object body{};
+    std::string if_state{};  // Of one.
+};
+
 /// What a person asks about a node: its file, or the node itself while it runs. Both answer with
 /// the objects of the admin endpoints, so that one page of documentation serves both.
 ///
@@ -42,9 +73,17 @@ public:
     virtual result<boost::json::object> outbox_stats() = 0;
     virtual result<boost::json::object> messages(const list_choice& wanted) = 0;
     virtual result<boost::json::object> message(const uuid& id, bool with_payload) = 0;
-    virtual result<boost::json::object> requeue(const uuid& id) = 0;
     virtual result<boost::json::object> lanes() = 0;
     virtual result<boost::json::object> pause(const pause_choice& wanted) = 0;
+
+    virtual result<boost::json::object> dead(const dead_choice& wanted) = 0;
+    virtual result<boost::json::object> dead_groups(const dead_choice& wanted) = 0;
+    virtual result<boost::json::object> dead_message(const uuid& id, bool with_payload) = 0;
+    virtual result<boost::json::object> change_dead(const uuid& id, const dead_order& how) = 0;
+    /// One slice; the answer says where the next one begins.
+    virtual result<boost::json::object> change_many_dead(const dead_choice& wanted,
+                                                         const dead_order& how) = 0;
+
     virtual result<boost::json::object> inbox_stats() = 0;
     virtual result<boost::json::object> inbox_messages(const list_choice& wanted) = 0;
 };

@@ -1,9 +1,7 @@
+#include "app/cli/dead_command.hpp"
+
 #include <array>
-#include <ostream>
 
-#include <boost/json/array.hpp>
-
-#include "app/cli/json_output.hpp"
 #include "app/cli/look_command.hpp"
 #include "app/cli/message_output.hpp"
 #include "app/cli/options.hpp"
@@ -13,69 +11,65 @@ namespace {
 
 class dead_list_command final : public look_command {
     void declare_more(CLI::App& options) override {
+        declare_dead_choice(options, wanted_);
+        options.add_option("--limit", wanted_.limit, "how many at most")
+            ->capture_default_str()
+            ->check(CLI::Range(std::size_t{1}, std::size_t{1000}))
+            ->type_name("NUMBER");
+        options.add_option("--before", wanted_.before, "go on where a page ended")
+            ->type_name("NUMBER");
+        options.footer("Example: posthorn dead list --destination stock --error 'timed out'");
+    }
+    result<boost::json::object> ask(admin_source& from) override { return from.dead(wanted_); }
+    [[nodiscard]] std::string to_text(const boost::json::object& answer,
+                                      wall_time now) const override {
+        return dead_table_text(answer, now);
+    }
+
+    dead_choice wanted_;
+};
+
+class dead_groups_command final : public look_command {
+    void declare_more(CLI::App& options) override {
         options.add_option("--destination", wanted_.destination, "only those for this service")
             ->type_name("SERVICE");
-        options.add_option("--endpoint", wanted_.endpoint, "only those for this handler")
-            ->type_name("NAME");
-        declare_list(options, wanted_);
-        options.footer("Example: posthorn dead list --destination stock");
+        options.add_option("--limit", wanted_.limit, "how many at most")
+            ->capture_default_str()
+            ->check(CLI::Range(std::size_t{1}, std::size_t{1000}))
+            ->type_name("NUMBER");
+        options.footer(
+            "Example: posthorn dead groups\n"
+            "Then: posthorn dead requeue --cause NUMBER, once the cause is mended.");
     }
     result<boost::json::object> ask(admin_source& from) override {
-        wanted_.status = "Dead";
-        return from.messages(wanted_);
+        return from.dead_groups(wanted_);
     }
     [[nodiscard]] std::string to_text(const boost::json::object& answer,
                                       wall_time now) const override {
-        return outbox_table_text(answer, now);
+        return dead_groups_text(answer, now);
     }
 
-    list_choice wanted_;
+    dead_choice wanted_;
 };
 
-class dead_requeue_command final : public command {
-public:
-    void declare(CLI::App& options) override {
-        add_place(options, "IDS", ids_, "the messages' ids")->required();
-        where_.declare(options);
-        add_json_flag(options, json_);
-        options.footer("Example: posthorn dead requeue 0199f3a0-5b7c-7d11-8a4e-3f1f7a7e0001");
+class dead_show_command final : public look_command {
+    void declare_more(CLI::App& options) override {
+        add_place(options, "ID", id_, "the message's id")->required();
+        options.add_flag("--payload", payload_, "show what it says, too");
+        options.footer("Example: posthorn dead show 0199f3a0-5b7c-7d11-8a4e-3f1f7a7e0001");
+    }
+    result<boost::json::object> ask(admin_source& from) override {
+        const auto id = parse_message_id(id_);
+        if (!id) return std::unexpected(id.error());
+        return from.dead_message(*id, payload_);
+    }
+    [[nodiscard]] std::string to_text(const boost::json::object& answer,
+                                      wall_time now) const override {
+        return message_text(answer, now);
     }
 
-    result<> run(const console& terminal) override {
-        std::vector<uuid> ids;
-        for (const auto& text : ids_) {
-            const auto id = parse_message_id(text);
-            if (!id) return std::unexpected(id.error());
-            ids.push_back(*id);
-        }
-        auto to = where_.open();
-        if (!to) return std::unexpected(std::move(to).error());
-        boost::json::array done;
-        result<> first_failure;
-        for (const auto& id : ids) {  // One that fails keeps none of the others from it.
-            auto answer = (*to)->requeue(id);
-            if (answer)
-                done.push_back(*std::move(answer));
-            else if (first_failure)
-                first_failure = std::unexpected(std::move(answer).error());
-        }
-        print(done, terminal);
-        return first_failure;
-    }
-
-private:
-    void print(const boost::json::array& done, const console& terminal) const {
-        if (json_) {
-            print_json(terminal, done);
-            return;
-        }
-        for (const auto& each : done)
-            terminal.out << std::string_view(each.at("messageId").as_string()) << " is pending\n";
-    }
-
-    std::vector<std::string> ids_;
-    source_choice where_;
-    bool json_ = false;
+    std::string id_;
+    bool payload_ = false;
 };
 
 template <class Command>
@@ -86,11 +80,35 @@ std::unique_ptr<command> make() {
 constexpr std::array members{
     command_entry{"list", "list messages that were given up, newest first",
                   make<dead_list_command>},
-    command_entry{"show", "show one message and its attempts", make_message_show_command},
-    command_entry{"requeue", "let dead messages be sent again", make<dead_requeue_command>},
+    command_entry{"groups", "count them by what they died of", make<dead_groups_command>},
+    command_entry{"show", "show one message and its attempts", make<dead_show_command>},
+    command_entry{"edit", "change what a message says or where it goes", make_dead_edit_command},
+    command_entry{"requeue", "let messages be sent again", make_dead_requeue_command},
+    command_entry{"resolve", "close messages with a reason", make_dead_resolve_command},
+    command_entry{"delete", "delete messages for good", make_dead_delete_command},
 };
 
 }  // namespace
+
+void declare_dead_choice(CLI::App& options, dead_choice& wanted) {
+    options.add_option("--status", wanted.status, "Dead unless given")
+        ->transform(CLI::IsMember({"Dead", "Expired", "Resolved"}, CLI::ignore_case));
+    options.add_option("--destination", wanted.destination, "only those for this service")
+        ->type_name("SERVICE");
+    options.add_option("--endpoint", wanted.endpoint, "only those for this handler")
+        ->type_name("NAME");
+    options.add_option("--cause", wanted.cause, "only those of this group; see dead groups")
+        ->check(CLI::PositiveNumber)
+        ->type_name("NUMBER");
+    options.add_option("--error", wanted.error, "only those whose last error has this in it")
+        ->type_name("TEXT");
+    options.add_option("--since", wanted.since, "only those given up then or later")
+        ->type_name("TIME");
+    options.add_option("--until", wanted.until, "only those given up before")->type_name("TIME");
+    options.add_option("--tenant", wanted.tenant, "only those of this tenant")->type_name("TEXT");
+    options.add_option("--order-key", wanted.order_key, "only those of this order key")
+        ->type_name("TEXT");
+}
 
 std::unique_ptr<command> make_dead_command() { return std::make_unique<command_group>(members); }
 

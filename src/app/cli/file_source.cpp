@@ -1,5 +1,9 @@
+#include <boost/json/serialize.hpp>
+
 #include <posthorn/version.hpp>
 
+#include "admin/dead_operations.hpp"
+#include "admin/dead_render.hpp"
 #include "admin/health.hpp"
 #include "admin/lanes.hpp"
 #include "admin/operations.hpp"
@@ -7,6 +11,8 @@
 #include "admin/render.hpp"
 #include "app/cli/admin_source.hpp"
 #include "app/cli/list_query.hpp"
+#include "base/io_threads.hpp"
+#include "base/task_group.hpp"
 
 namespace posthorn::cli {
 namespace {
@@ -55,11 +61,33 @@ public:
         return to_json(*found, with_payload);
     }
 
-    result<json::object> requeue(const uuid& id) override {
-        auto database = outbox();
-        if (!database) return std::unexpected(std::move(database).error());
-        POSTHORN_TRY(requeue_message((*database)->store(), id));
-        return json::object{{"messageId", id.to_string()}, {"status", "Pending"}};
+    result<json::object> dead(const dead_choice& wanted) override {
+        const auto asked = parse_dead_query(to_query(wanted));
+        if (!asked) return std::unexpected(asked.error());
+        return dead_answer([&](dead_place at) { return list_dead(at, *asked); });
+    }
+    result<json::object> dead_groups(const dead_choice& wanted) override {
+        const auto asked = parse_dead_query(to_query(wanted));
+        if (!asked) return std::unexpected(asked.error());
+        return dead_answer([&](dead_place at) { return group_dead(at, *asked); });
+    }
+    result<json::object> dead_message(const uuid& id, bool with_payload) override {
+        return dead_answer([&](dead_place at) { return show_dead(at, id, with_payload); },
+                           [&](const dead_view& view) { return to_json(view, with_payload); });
+    }
+    result<json::object> change_dead(const uuid& id, const dead_order& how) override {
+        auto asked = request_of(how);
+        if (!asked) return std::unexpected(std::move(asked).error());
+        return dead_answer([&](dead_place at) { return posthorn::change_dead(at, id, *asked); });
+    }
+    result<json::object> change_many_dead(const dead_choice& wanted,
+                                          const dead_order& how) override {
+        const auto asked = parse_dead_query(to_query(wanted));
+        if (!asked) return std::unexpected(asked.error());
+        const auto change = request_of(how);
+        if (!change) return std::unexpected(change.error());
+        return dead_answer(
+            [&](dead_place at) { return posthorn::change_many_dead(at, *asked, *change); });
     }
 
     result<json::object> lanes() override {
@@ -122,6 +150,41 @@ private:
         return database_session::open(settings);
     }
 
+    static result<dead_request> request_of(const dead_order& how) {
+        for (const auto verb :
+             {dead_verb::requeue, dead_verb::resolve, dead_verb::remove, dead_verb::edit}) {
+            if (to_string(verb) != how.verb) continue;
+            auto asked = parse_dead_request(verb, json::serialize(how.body));
+            if (asked) asked->how.if_state = how.if_state;
+            return asked;
+        }
+        return fail(error_code::invalid_argument, "nobody can {} a message", how.verb);
+    }
+
+    /// The file stays open between the slices of a change of many.
+    template <class Work, class Show>
+    result<json::object> dead_answer(const Work& work, const Show& show) {
+        if (!kept_) {
+            auto database = outbox();
+            if (!database) return std::unexpected(std::move(database).error());
+            kept_ = *std::move(database);
+        }
+        inline_executor readers;
+        io_threads threads("posthorn-cli");
+        const auto found =
+            start(
+                threads.executor(),
+                work(dead_place{.where = kept_->store(), .readers = readers, .now = clock_.wall()}))
+                .get();
+        threads.stop();
+        if (!found) return std::unexpected(found.error());
+        return show(*found);
+    }
+    template <class Work>
+    result<json::object> dead_answer(const Work& work) {
+        return dead_answer(work, [](const auto& found) { return to_json(found); });
+    }
+
     template <class Look>
     result<json::object> ask(const Look& look) const {
         auto database = outbox();
@@ -139,6 +202,7 @@ private:
 
     config settings_;
     real_clock clock_;
+    session kept_;
 };
 
 }  // namespace

@@ -32,4 +32,26 @@ std::string to_query(const list_choice& wanted) {
     return query;
 }
 
+std::string to_query(const dead_choice& wanted) {
+    std::string query = fmt::format("limit={}", wanted.limit);
+    const auto add = [&query](std::string_view name, std::string_view value) {
+        if (!value.empty()) query += fmt::format("&{}={}", name, percent_encode(value));
+    };
+    const auto add_number = [&query](std::string_view name, std::int64_t value) {
+        if (value > 0) query += fmt::format("&{}={}", name, value);
+    };
+    add("status", wanted.status);
+    add("destination", wanted.destination);
+    add("endpoint", wanted.endpoint);
+    add("tenant", wanted.tenant);
+    add("orderKey", wanted.order_key);
+    add("error", wanted.error);
+    add("since", wanted.since);
+    add("until", wanted.until);
+    add_number("cause", wanted.cause);
+    add_number("before", wanted.before);
+    add_number("after", wanted.after);
+    return query;
+}
+
 }  // namespace posthorn::cli

@@ -12,5 +12,6 @@ namespace posthorn::cli {
 
 /// A choice as the query of the admin endpoints has it: `status=Dead&limit=50`.
 [[nodiscard]] std::string to_query(const list_choice& wanted);
+[[nodiscard]] std::string to_query(const dead_choice& wanted);
 
 }  // namespace posthorn::cli

@@ -86,6 +86,34 @@ std::string outbox_table_text(const json::object& page, wall_time now) {
         });
 }
 
+std::string dead_table_text(const json::object& page, wall_time now) {
+    return table_of(
+        page, text_table({"ID", "DESTINATION", "ENDPOINT", "TRIES", "GIVEN UP", "STATE", "ERROR"}),
+        [now](text_table& table, const json::object& row) {
+            table.add(
+                {to_cell(field(row, "messageId")), to_cell(field(row, "destination"), 24),
+                 to_cell(field(row, "endpoint"), 32), field(row, "retryCount"),
+                 distance(row, "closedAt", now), field(row, "state"),
+                 to_cell(field(row, row.contains("resolution") ? "resolution" : "lastError"), 50)});
+        });
+}
+
+std::string dead_groups_text(const json::object& page, wall_time now) {
+    const auto& groups = rows_of(page, "groups");
+    text_table table({"CAUSE", "COUNT", "DESTINATION", "ENDPOINT", "LAST", "ERROR"});
+    for (const auto& each : groups)
+        if (const auto* row = each.if_object())
+            table.add({field(*row, "cause"), field(*row, "count"),
+                       to_cell(field(*row, "destination"), 24),
+                       to_cell(field(*row, "endpoint"), 32), distance(*row, "lastAt", now),
+                       to_cell(field(*row, "text"), 60)});
+    std::string text = groups.empty() ? "none\n" : table.to_text();
+    if (page.contains("more")) text += "more: add --limit\n";
+    if (page.contains("ungrouped"))
+        text += fmt::format("{} not looked at yet; ask again\n", field(page, "ungrouped"));
+    return text;
+}
+
 std::string inbox_table_text(const json::object& page, wall_time now) {
     return table_of(
         page, text_table({"ID", "FROM", "ENDPOINT", "PROCESSED", "FORGOTTEN"}),

@@ -12,6 +12,8 @@ namespace posthorn::cli {
 /// nothing, so that an older or a newer node can be asked too.
 
 [[nodiscard]] std::string outbox_table_text(const boost::json::object& page, wall_time now);
+[[nodiscard]] std::string dead_table_text(const boost::json::object& page, wall_time now);
+[[nodiscard]] std::string dead_groups_text(const boost::json::object& page, wall_time now);
 [[nodiscard]] std::string inbox_table_text(const boost::json::object& page, wall_time now);
 [[nodiscard]] std::string message_text(const boost::json::object& message, wall_time now);
 [[nodiscard]] std::string outbox_stats_text(const boost::json::object& stats);

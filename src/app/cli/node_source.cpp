@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include <boost/json/parse.hpp>
+#include <boost/json/serialize.hpp>
 
 #include "app/cli/admin_source.hpp"
 #include "app/cli/list_query.hpp"
@@ -30,8 +31,22 @@ public:
         return ask("GET", fmt::format("/_rf/outbox/{}{}", id.to_string(),
                                       with_payload ? "?payload=true" : ""));
     }
-    result<json::object> requeue(const uuid& id) override {
-        return ask("POST", fmt::format("/_rf/outbox/{}/retry", id.to_string()));
+    result<json::object> dead(const dead_choice& wanted) override {
+        return ask("GET", "/_rf/dead?" + to_query(wanted));
+    }
+    result<json::object> dead_groups(const dead_choice& wanted) override {
+        return ask("GET", "/_rf/dead/groups?" + to_query(wanted));
+    }
+    result<json::object> dead_message(const uuid& id, bool with_payload) override {
+        return ask("GET", fmt::format("/_rf/dead/{}{}", id.to_string(),
+                                      with_payload ? "?payload=true" : ""));
+    }
+    result<json::object> change_dead(const uuid& id, const dead_order& how) override {
+        return ask("POST", fmt::format("/_rf/dead/{}/{}", id.to_string(), how.verb), how);
+    }
+    result<json::object> change_many_dead(const dead_choice& wanted,
+                                          const dead_order& how) override {
+        return ask("POST", fmt::format("/_rf/dead/{}?{}", how.verb, to_query(wanted)), how);
     }
     result<json::object> lanes() override { return ask("GET", "/_rf/outbox/lanes"); }
     result<json::object> pause(const pause_choice& wanted) override {
@@ -46,7 +61,8 @@ public:
     }
 
 private:
-    result<json::object> ask(std::string method, const std::string& path);
+    result<json::object> ask(std::string method, const std::string& path,
+                             const dead_order& how = {});
     [[nodiscard]] std::unexpected<error> refused(const http_response& reply,
                                                  const json::value& body) const;
 
@@ -65,8 +81,14 @@ task<result<http_response>> exchange(boost::asio::any_io_executor where, std::st
     co_return reply;
 }
 
-result<json::object> node_source::ask(std::string method, const std::string& path) {
+result<json::object> node_source::ask(std::string method, const std::string& path,
+                                      const dead_order& how) {
     http_request request;
+    if (!how.body.empty()) {
+        request.body = json::serialize(how.body);
+        request.headers.add("Content-Type", "application/json");
+    }
+    if (!how.if_state.empty()) request.headers.add("If-Match", fmt::format("\"{}\"", how.if_state));
     request.method = std::move(method);
     if (!address_.key.empty()) request.headers.add("Authorization", "Bearer " + address_.key);
     io_threads network("posthorn-io");
