@@ -11,6 +11,9 @@ namespace posthorn::sqlite {
     "EXISTS (SELECT 1 FROM outbox_messages AS first WHERE first.destination = NEW.destination" \
     " AND first.dedupe_key = NEW.dedupe_key AND first.seq < NEW.seq)"
 
+#define POSTHORN_HAS_OTHER_ID_FORM \
+    "length(NEW.message_id) = 32 OR NEW.message_id <> lower(NEW.message_id)"
+
 const std::string_view dispatch_tables =
     // Due work by flow: destination, tenant, priority.
     "DROP INDEX IF EXISTS idx_outbox_status_retry;"
@@ -21,15 +24,6 @@ const std::string_view dispatch_tables =
     "CREATE INDEX IF NOT EXISTS idx_outbox_order ON outbox_messages"
     " (destination, order_key, coalesce(tenant, ''), status, seq)"
     " WHERE order_key IS NOT NULL AND status IN ('Pending', 'Dead', 'Expired');"
-    // Parked: not due before it expires, unless it is released.
-    "CREATE TRIGGER IF NOT EXISTS outbox_order AFTER INSERT ON outbox_messages"
-    " WHEN NEW.order_key <> '' AND NEW.status = 'Pending' AND " POSTHORN_IS_BLOCKED("NEW") " BEGIN UPDATE outbox_messages SET next_retry_at = NEW.expires_at WHERE seq = NEW.seq; END;"
-    // As before, but never sooner than another trigger has said.
-    "DROP TRIGGER IF EXISTS outbox_deliver_at;"
-    "CREATE TRIGGER outbox_deliver_at AFTER INSERT ON outbox_messages"
-    " WHEN NEW.deliver_at > NEW.next_retry_at BEGIN"
-    " UPDATE outbox_messages SET next_retry_at = max(next_retry_at, NEW.deliver_at)"
-    " WHERE seq = NEW.seq; END;"
 
     // When messages were given up or closed, and why; a row for each that is Dead, Expired or
     // Resolved.
@@ -86,12 +80,32 @@ const std::string_view dispatch_tables =
     // A repeated dedupe key closes the later row; its producer need not know.
     "CREATE INDEX IF NOT EXISTS idx_outbox_dedupe ON outbox_messages"
     " (destination, dedupe_key, seq) WHERE dedupe_key IS NOT NULL;"
-    "CREATE TRIGGER IF NOT EXISTS outbox_dedupe AFTER INSERT ON outbox_messages"
-    " WHEN NEW.dedupe_key <> '' AND NEW.status = 'Pending' AND " POSTHORN_IS_REPEAT
-    " BEGIN UPDATE outbox_messages SET status = 'Resolved', resolution = 'repeats ' ||"
+    // What a producer with plain SQL need not know. One trigger, since every one is paid for by
+    // every INSERT: ids are stored in one form, so that they are found again; a repeated dedupe key
+    // closes the later row; and a message is not due before its time, nor, if it is parked, before
+    // it expires.
+    "DROP TRIGGER IF EXISTS outbox_id_form;"
+    "DROP TRIGGER IF EXISTS outbox_deliver_at;"
+    "CREATE TRIGGER IF NOT EXISTS outbox_arrival AFTER INSERT ON outbox_messages"
+    " WHEN " POSTHORN_HAS_OTHER_ID_FORM
+    " OR NEW.deliver_at > NEW.next_retry_at OR NEW.order_key <> '' OR NEW.dedupe_key <> '' BEGIN"
+    " UPDATE outbox_messages SET message_id = lower(CASE length(NEW.message_id) WHEN 32 THEN"
+    "  substr(NEW.message_id, 1, 8) || '-' || substr(NEW.message_id, 9, 4) || '-' ||"
+    "  substr(NEW.message_id, 13, 4) || '-' || substr(NEW.message_id, 17, 4) || '-' ||"
+    "  substr(NEW.message_id, 21) ELSE NEW.message_id END)"
+    "  WHERE seq = NEW.seq AND (" POSTHORN_HAS_OTHER_ID_FORM
+    ");"
+    " UPDATE outbox_messages SET status = 'Resolved', resolution = 'repeats ' ||"
     "  (SELECT first.message_id FROM outbox_messages AS first"
     "   WHERE first.destination = NEW.destination AND first.dedupe_key = NEW.dedupe_key"
-    "   ORDER BY first.seq LIMIT 1) WHERE seq = NEW.seq; END;"
+    "   ORDER BY first.seq LIMIT 1)"
+    "  WHERE seq = NEW.seq AND NEW.dedupe_key <> '' AND NEW.status = 'Pending'"
+    "  AND " POSTHORN_IS_REPEAT
+    ";"
+    " UPDATE outbox_messages SET next_retry_at = max(next_retry_at, coalesce(deliver_at, 0),"
+    "  CASE WHEN NEW.order_key <> '' AND NEW.status = 'Pending'"
+    "   AND " POSTHORN_IS_BLOCKED("NEW") " THEN expires_at ELSE 0 END)"
+    "  WHERE seq = NEW.seq; END;"
 
     // Destinations that a person has paused.
     "CREATE TABLE IF NOT EXISTS outbox_paused ("
