@@ -3,6 +3,7 @@
 #include <optional>
 
 #include "base/cancellation.hpp"
+#include "base/timer.hpp"
 #include "store/async.hpp"
 
 namespace posthorn {
