@@ -65,16 +65,18 @@ task<http_response> endpoints::metrics() {
     const auto seen = co_await node_.look();
     const auto size =
         co_await run_on(parts().readers, [this] { return overview_inbox(*parts().stores.back()); });
-    metrics_facts facts{.service = parts().service,
-                        .version = parts().version,
-                        .health = judge_health(seen->facts),
-                        .outbox = seen->facts.outbox,
-                        .store_read = seen->store_read && size.has_value(),
-                        .counters = parts().counters,
-                        .lanes = seen->facts.lanes,
-                        .inbox = parts().inbox ? parts().inbox() : nullptr,
-                        .bad_signatures = parts().bad_signatures ? parts().bad_signatures() : 0,
-                        .refusals = gate_.refusals()};
+    metrics_facts facts{
+        .service = parts().service,
+        .version = parts().version,
+        .health = judge_health(seen->facts),
+        .outbox = seen->facts.outbox,
+        .store_read = seen->store_read && size.has_value(),
+        .counters = parts().counters,
+        .lanes = seen->facts.lanes,
+        .inbox = parts().inbox ? parts().inbox() : nullptr,
+        .backups = parts().backups ? parts().backups() : std::vector<sqlite::backup_state>{},
+        .bad_signatures = parts().bad_signatures ? parts().bad_signatures() : 0,
+        .refusals = gate_.refusals()};
     if (size) facts.inbox_size = size->size;
     co_return http_response{
         200, {{"Content-Type", "text/plain; version=0.0.4; charset=utf-8"}}, render_metrics(facts)};

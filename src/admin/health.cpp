@@ -69,6 +69,10 @@ health_verdict judge_health(const health_facts& facts) {
         verdict.status = std::max(verdict.status, health_status::yellow);
         verdict.reasons.push_back(std::move(why));
     }
+    for (const auto& worry : facts.worries) {
+        verdict.status = std::max(verdict.status, health_status::yellow);
+        verdict.reasons.push_back(worry);
+    }
     judge_backlog(outbox, verdict);
     return verdict;
 }

@@ -27,6 +27,8 @@ enum class health_status : std::uint8_t {
 struct health_facts {
     /// Why it cannot work: its store has failed, cannot be read, or is stuck. Empty if it can.
     std::vector<std::string> broken{};
+    /// Why a person should look, though it works.
+    std::vector<std::string> worries{};
     outbox_overview outbox{};
     std::vector<lane_report> lanes{};
 };
@@ -51,7 +53,8 @@ inline constexpr std::chrono::minutes age_warned_above{2};
 /// |--------|--------------------------------------------------------------------------------|
 /// | red    | it cannot work, or there is a dead message                                     |
 /// | yellow | 50 messages or more wait, or one has waited for 30 s, or one is undeliverable; |
-/// |        | or a destination does not answer, or is paused                                 |
+/// |        | or a destination does not answer, or is paused, or there is another worry,     |
+/// |        | such as a backup that failed                                                   |
 /// | green  | otherwise                                                                      |
 ///
 /// The document leaves open what lies between 50 and 500, and between 30 s and two minutes; here it

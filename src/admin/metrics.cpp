@@ -118,6 +118,28 @@ void add_backlog(prometheus_text& text, const metrics_facts& facts) {
     text.sample(static_cast<double>(std::max<std::int64_t>(rest, 0)), {{"destination", "other"}});
 }
 
+/// Of the worse of two databases, so that one alarm is enough.
+void add_backups(prometheus_text& text, const std::vector<sqlite::backup_state>& backups) {
+    if (backups.empty()) return;
+    sqlite::backup_state all = backups.front();
+    for (const auto& one : std::span(backups).subspan(1)) {
+        all.made += one.made;
+        all.failed += one.failed;
+        all.newest = std::min(all.newest, one.newest);  // None is the least.
+        all.took = std::max(all.took, one.took);
+        all.bytes += one.bytes;
+    }
+    text.counter("posthorn_backups_total", "Backups made and verified.", all.made);
+    text.counter("posthorn_backup_failures_total", "Backups that failed.", all.failed);
+    const auto newest = all.newest.value_or(wall_time{}).time_since_epoch();
+    text.gauge("posthorn_backup_newest_timestamp_seconds",
+               "When the newest backup was taken; zero if there is none.",
+               static_cast<double>(newest.count()) / 1000);
+    text.gauge("posthorn_backup_duration_seconds", "How long the last one took.",
+               static_cast<double>(all.took.count()) / 1000);
+    text.gauge("posthorn_backup_bytes", "Size of the newest.", static_cast<double>(all.bytes));
+}
+
 }  // namespace
 
 std::string render_metrics(const metrics_facts& facts) {
@@ -126,6 +148,7 @@ std::string render_metrics(const metrics_facts& facts) {
     add_counters(text, facts);
     add_lanes(text, facts);
     if (facts.store_read) add_backlog(text, facts);
+    add_backups(text, facts.backups);
     text.begin("posthorn_health", "gauge", "One at the present colour.");
     for (const auto each : {health_status::green, health_status::yellow, health_status::red})
         text.sample(facts.health.status == each ? 1 : 0, {{"status", to_string(each)}});

@@ -8,6 +8,7 @@
 #include "base/histogram.hpp"
 #include "inbox/inbox.hpp"
 #include "outbox/outbox_counters.hpp"
+#include "store/sqlite/backup_keeper.hpp"
 
 namespace posthorn {
 
@@ -22,7 +23,9 @@ struct metrics_facts {
     /// One for each database of the node.
     std::vector<const outbox_counters*> counters{};
     std::vector<lane_report> lanes{};
-    const class inbox* inbox = nullptr;  // Null before the node has started.
+    const class inbox* inbox = nullptr;           // Null before the node has started.
+    const class inbox* inbox = nullptr;           // Null before the node has started.
+    std::vector<sqlite::backup_state> backups{};  // Of each database that is backed up.
     std::uint64_t bad_signatures = 0;
     std::uint64_t refusals = 0;  // On the admin listener.
 };

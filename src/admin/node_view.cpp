@@ -51,6 +51,7 @@ node_view::state node_view::read() const {
     state seen{.facts = {}, .at = parts_.time.steady()};
     auto& broken = seen.facts.broken;
     if (parts_.broken) broken = parts_.broken();
+    if (parts_.worries) seen.facts.worries = parts_.worries();
     for (auto* const where : parts_.stores) {
         if (where->has_failed())
             broken.emplace_back(

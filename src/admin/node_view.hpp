@@ -13,6 +13,7 @@
 #include "base/task.hpp"
 #include "inbox/inbox.hpp"
 #include "outbox/outbox_counters.hpp"
+#include "store/sqlite/backup_keeper.hpp"
 #include "store/store.hpp"
 
 namespace posthorn {
@@ -33,6 +34,10 @@ struct admin_parts {
     /// Why the node cannot work, such as a handler that is stuck; a failed store need not be
     /// named. From any thread.
     std::function<std::vector<std::string>()> broken{};
+    /// Why a person should look though it works, such as a backup that failed. From any thread.
+    std::function<std::vector<std::string>()> worries{};
+    /// Of each database that is backed up. From any thread.
+    std::function<std::vector<sqlite::backup_state>()> backups{};
     /// A message was made pending again: look for it.
     std::function<void()> wake{};
     std::function<std::uint64_t()> bad_signatures{};

@@ -36,6 +36,11 @@ struct config {
         bool cleanup = true;
     } store;
     struct {
+        std::filesystem::path folder;  // No backups if empty.
+        std::chrono::milliseconds every = std::chrono::hours{1};
+        std::chrono::milliseconds keep = std::chrono::days{7};
+    } backup;
+    struct {
         std::optional<host_port> http = host_port{"127.0.0.1", 7400};
         std::optional<host_port> admin = host_port{"127.0.0.1", 7401};
         std::filesystem::path unix_socket;  // None if empty.

@@ -52,6 +52,8 @@ void check_times(const config& settings, findings& found) {
     found.at_least("outbox.attempt_timeout", out.attempt_timeout, 1ms);
     found.at_least("outbox.sent_retention", out.sent_retention, 1s);
     found.at_least("outbox.cleanup_interval", out.cleanup_interval, 1s);
+    found.at_least("backup.every", settings.backup.every, 1s);
+    found.at_least("backup.keep", settings.backup.keep, settings.backup.every);
     found.at_least("inbox.cleanup_interval", settings.inbox.cleanup_interval, 1s);
     found.at_least("limits.header_timeout", settings.limits.header_timeout, 10ms);
     found.at_least("limits.idle_timeout", settings.limits.idle_timeout, 10ms);
@@ -111,6 +113,15 @@ void check_together(const config& settings, findings& found) {
         found.add("service.id",
                   "service.id holds a character that cannot be sent; write 1 to 255 visible ASCII "
                   "characters, without spaces");
+    const auto stem = [&](const database_url& url) {
+        return std::filesystem::path(settings.path_of(url)).stem();
+    };
+    if (!settings.backup.folder.empty() && settings.store.inbox_url &&
+        stem(settings.store.url) == stem(*settings.store.inbox_url))
+        found.add(
+            "backup.folder",
+            "the backups of store.url and store.inbox_url would have the same names; give one "
+            "of the two databases another file name");
     const bool has_certificate = !settings.tls.certificate.empty();
     if (has_certificate != !settings.tls.key.empty())
         found.add(has_certificate ? "tls.certificate" : "tls.key",

@@ -58,6 +58,10 @@ core_options core_settings(const config& settings) {
     core.inbox.intake.horizon.retention = settings.inbox.retention;
     core.inbox.intake.response_size_max = settings.limits.payload.bytes;
     core.inbox.purge.interval = settings.inbox.cleanup_interval;
+    if (!settings.backup.folder.empty())
+        core.backup = sqlite::backup_plan{.folder = settings.path_of(settings.backup.folder),
+                                          .every = settings.backup.every,
+                                          .keep = settings.backup.keep};
     if (settings.store.inbox_url) {
         core.inbox_database = core.database;
         core.inbox_database->path = settings.path_of(*settings.store.inbox_url);

@@ -12,6 +12,15 @@
 #include "transport/http/receive_routes.hpp"
 
 namespace posthorn {
+namespace {
+
+/// Why it is as bad as that, if it is.
+std::vector<std::string> reasons_of(const node_core& core, health_level level) {
+    auto seen = core.health();
+    return seen.level == level ? std::move(seen.reasons) : std::vector<std::string>{};
+}
+
+}  // namespace
 
 doors::doors(const config& settings, parts with) : settings_(settings), with_(with) {}
 
@@ -84,7 +93,9 @@ void doors::fill_routes() {
                     .time = seams.clock,
                     .counters = core.counters(),
                     .inbox = [&core] { return &core.inbox(); },
-                    .broken = [&core] { return core.health().reasons; },
+                    .broken = [&core] { return reasons_of(core, health_level::red); },
+                    .worries = [&core] { return reasons_of(core, health_level::yellow); },
+                    .backups = [&core] { return core.backups(); },
                     .wake = [&core] { core.wake(); },
                     .bad_signatures = [this] { return wire_->counts().bad_signatures; }});
     const bool loopback = settings_.listen.admin && is_loopback(settings_.listen.admin->host);

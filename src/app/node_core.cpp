@@ -120,6 +120,13 @@ std::vector<const outbox_counters*> node_core::counters() const {
     return all;
 }
 
+std::vector<sqlite::backup_state> node_core::backups() const {
+    std::vector<sqlite::backup_state> all;
+    for (const auto* const each : {database_.get(), inbox_database_.get()})
+        if (auto state = each ? each->backups() : std::nullopt) all.push_back(*std::move(state));
+    return all;
+}
+
 void node_core::wake() {
     dispatcher().wake();
     if (inbox_database_) inbox_database_->dispatcher().wake();
@@ -274,6 +281,11 @@ node_health node_core::health() const {
         seen.level = std::max(seen.level, health_level::yellow);
         seen.reasons.emplace_back(
             "the clock has jumped; no message expires until it was steady for an hour");
+    }
+    for (const auto& each : backups()) {
+        if (each.last_error.empty()) continue;
+        seen.level = std::max(seen.level, health_level::yellow);
+        seen.reasons.push_back(fmt::format("the last backup failed: {}", each.last_error));
     }
     return seen;
 }

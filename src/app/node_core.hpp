@@ -73,6 +73,8 @@ public:
     [[nodiscard]] class dispatcher& dispatcher() const noexcept { return database_->dispatcher(); }
     /// Of each database.
     [[nodiscard]] std::vector<const outbox_counters*> counters() const;
+    /// Of each database, if any are made.
+    [[nodiscard]] std::vector<sqlite::backup_state> backups() const;
     void wake();
     /// Ends what handlers wait for outside of this process; `stop` then need not wait for them.
     void give_up() {

@@ -18,6 +18,10 @@ result<std::unique_ptr<node_database>> node_database::open(const sqlite::sqlite_
     made->cleanup_ = options.cleanup;
     made->retention_ = std::make_unique<outbox_retention>(*made->store_, with.clock, with.timer,
                                                           with.log, options.retention);
+    if (options.backup && with.backups != nullptr)
+        made->backups_ = std::make_unique<sqlite::backup_keeper>(
+            sqlite::backup_keeper::source{file.path, file.service}, *options.backup,
+            sqlite::backup_keeper::parts{with.clock, with.timer, *with.backups, with.log});
     if (options.watch_commits)
         made->watcher_ = std::make_unique<sqlite::commit_watcher>(
             file.path, with.timer, with.log,
@@ -34,7 +38,18 @@ void node_database::start(task_group& services) {
     services.spawn(dispatcher_->run());
     services.spawn(watchdog_->run());
     if (cleanup_) services.spawn(retention_->run());
+    if (backups_) services.spawn(backups_->run());
     if (watcher_) services.spawn(watcher_->run());
+}
+
+void node_database::stop() {
+    dispatcher_->stop();
+    if (backups_) backups_->stop();
+}
+
+std::optional<sqlite::backup_state> node_database::backups() const {
+    if (!backups_) return std::nullopt;
+    return backups_->state();
 }
 
 }  // namespace posthorn

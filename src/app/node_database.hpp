@@ -36,10 +36,12 @@ public:
     node_database& operator=(const node_database&) = delete;
 
     void start(task_group& services);
-    void stop() { dispatcher_->stop(); }
+    void stop();
 
     [[nodiscard]] class store& store() const noexcept { return *store_; }
     [[nodiscard]] class dispatcher& dispatcher() const noexcept { return *dispatcher_; }
+    /// Empty if none are made.
+    [[nodiscard]] std::optional<sqlite::backup_state> backups() const;
     [[nodiscard]] bool is_stuck() const noexcept { return watchdog_->is_stuck(); }
 
 private:
@@ -50,6 +52,7 @@ private:
     std::unique_ptr<class dispatcher> dispatcher_;
     std::unique_ptr<watchdog> watchdog_;
     std::unique_ptr<outbox_retention> retention_;
+    std::unique_ptr<sqlite::backup_keeper> backups_;   // None unless asked for.
     std::unique_ptr<sqlite::commit_watcher> watcher_;  // None in the simulator.
 };
 

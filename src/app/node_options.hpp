@@ -20,6 +20,7 @@
 #include "outbox/retry_policy.hpp"
 #include "outbox/route_table.hpp"
 #include "store/message_maker.hpp"
+#include "store/sqlite/backup_keeper.hpp"
 #include "store/sqlite/sqlite_store.hpp"
 #include "transport/inprocess/hub.hpp"
 
@@ -71,6 +72,7 @@ struct node_seams {
     executor& workers;
     logger& log;
     inprocess_hub& hub;
+    executor* backups = nullptr;         // Where there are any; kept busy while one is made.
     executor* inbox_writer = nullptr;    // Where the inbox has a database of its own.
     outside_network* outside = nullptr;  // Null where all nodes are in one process.
 };
@@ -82,6 +84,7 @@ struct core_options {
     outbox_options outbox{};
     retry_policy retries{};
     retention_options retention{};
+    std::optional<sqlite::backup_plan> backup{};
     inbox_options inbox{};
     watchdog_options watchdog{};
     core_routes routes{};

@@ -60,6 +60,7 @@ result<> node_runtime::build() {
     if (!network) return std::unexpected(std::move(network).error());
     outside_ = *std::move(network);
     if (settings_.store.inbox_url) inbox_writer_.emplace("posthorn-inbox");
+    if (!settings_.backup.folder.empty()) backups_.emplace("posthorn-backup");
     seams_.emplace(seams());
     auto options = options_of_core();
     if (options_.make_folders) {
@@ -112,6 +113,7 @@ node_seams node_runtime::seams() {
             .workers = workers_,
             .log = log_,
             .hub = process_hub(),
+            .backups = backups_ ? &*backups_ : nullptr,
             .inbox_writer = inbox_writer_ ? &*inbox_writer_ : nullptr,
             .outside = outside_.get()};
 }

@@ -77,6 +77,7 @@ private:
     logger log_;
     worker_threads writer_{"posthorn-write"};
     std::optional<worker_threads> inbox_writer_;
+    std::optional<worker_threads> backups_;  // Not the readers': a copy takes long.
     worker_threads readers_{"posthorn-read", 2};
     worker_threads workers_{"posthorn-work", 4};
     // One thread, so that everything on it is in one strand without paying for a strand.

@@ -104,6 +104,15 @@ TEST(traffic_light, is_red_when_the_node_cannot_work) {
     EXPECT_THAT(verdict.reasons, ElementsAre("the store has stopped"));
 }
 
+TEST(traffic_light, is_yellow_for_a_worry_and_works) {
+    health_facts facts;
+    facts.worries = {"the last backup failed: no space"};
+    const auto verdict = judge_health(facts);
+    EXPECT_EQ(verdict.status, health_status::yellow);
+    EXPECT_TRUE(verdict.working);
+    EXPECT_THAT(verdict.reasons, ElementsAre("the last backup failed: no space"));
+}
+
 TEST(traffic_light, raises_an_alarm_of_its_own_for_what_is_undeliverable) {
     health_facts facts;
     facts.outbox.undeliverable = {2, false};

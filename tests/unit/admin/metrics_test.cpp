@@ -86,6 +86,20 @@ TEST(metrics, sum_up_a_node_with_two_databases) {
     EXPECT_THAT(text, HasSubstr("rf_outbox_send_duration_ms_count 6\n"));
 }
 
+TEST(metrics, tell_of_backups_the_worse_where_there_are_two_databases) {
+    auto seen = facts();
+    EXPECT_THAT(render_metrics(seen), Not(HasSubstr("posthorn_backup")));
+    seen.backups = {{.made = 3, .failed = 1, .newest = wall_time{5'500ms}, .took = 2s, .bytes = 10},
+                    {.made = 4, .failed = 0, .newest = wall_time{7s}, .took = 1s, .bytes = 20}};
+    for (const auto* line :
+         {"\nposthorn_backups_total 7\n", "\nposthorn_backup_failures_total 1\n",
+          "\nposthorn_backup_newest_timestamp_seconds 5.5\n",
+          "\nposthorn_backup_duration_seconds 2\n", "\nposthorn_backup_bytes 30\n"})
+        EXPECT_THAT(render_metrics(seen), HasSubstr(line));
+    seen.backups.back().newest.reset();
+    EXPECT_THAT(render_metrics(seen), HasSubstr("posthorn_backup_newest_timestamp_seconds 0\n"));
+}
+
 TEST(metrics, name_a_hundred_destinations_and_put_the_rest_together) {
     auto many = facts();
     many.outbox.backlog.clear();

@@ -45,6 +45,10 @@ inbox_url = "sqlite:/in.db"
 synchronous = "normal"
 shared = false
 cleanup = false
+[backup]
+folder = "copies"
+every = "2h"
+keep = "3d"
 [listen]
 http = "0.0.0.0:80"
 admin = "[::1]:0"
@@ -130,6 +134,12 @@ TEST(config, says_where_what_is_wrong_and_what_to_write_instead) {
                  "p.toml:2: log.level cannot be \"loud\"; write one of \"trace\", \"debug\""},
         bad_case{"[log]\nformat = \"xml\"",
                  "p.toml:2: log.format cannot be \"xml\"; write \"text\" or \"json\""},
+        bad_case{"[backup]\nevery = \"10ms\"", "p.toml:2: backup.every cannot be below 1s"},
+        bad_case{"[backup]\nkeep = \"30m\"", "p.toml:2: backup.keep cannot be below 1h"},
+        bad_case{
+            "[backup]\nfolder = \"b\"\n[store]\nurl = \"sqlite:a/x.db\"\n"
+            "inbox_url = \"sqlite:b/x.db\"",
+            "p.toml:2: the backups of store.url and store.inbox_url would have the same names"},
         bad_case{"[listen]\nhtpp = \"\"",
                  "p.toml:2: unknown key 'htpp' in [listen]; did you mean 'http'?"},
         bad_case{"[listen]\nxyz = \"\"",

@@ -55,5 +55,17 @@ TEST(core_settings, give_lanes_the_limits_of_their_route_or_of_the_outbox) {
     EXPECT_EQ(core.routes.at("billing").timeout, std::chrono::minutes{5});
 }
 
+TEST(core_settings, plan_backups_only_where_there_is_a_folder_for_them) {
+    config settings;
+    EXPECT_FALSE(core_settings(settings).backup.has_value());
+    settings.folder = "/etc/orders";
+    settings.backup.folder = "copies";
+    const auto plan = core_settings(settings).backup;
+    ASSERT_TRUE(plan.has_value());
+    EXPECT_EQ(plan->folder, "/etc/orders/copies");
+    EXPECT_EQ(plan->every, settings.backup.every);
+    EXPECT_EQ(plan->keep, settings.backup.keep);
+}
+
 }  // namespace
 }  // namespace posthorn

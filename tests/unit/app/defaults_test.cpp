@@ -3,6 +3,7 @@
 
 #include <posthorn/node.hpp>
 
+#include "app/config.hpp"
 #include "app/node_options.hpp"
 
 namespace posthorn {
@@ -30,6 +31,15 @@ TEST(defaults, of_the_inbox_keep_rows_for_two_days_and_look_every_five_minutes) 
     EXPECT_EQ(options.inbox.purge.interval, 5min);
     const wall_time now{1'900'000'000'000ms};
     EXPECT_EQ(keep_until(now + 1h, now, options.inbox.intake.horizon), now + 48h);
+}
+
+TEST(defaults, of_backups_are_hourly_and_a_week) {
+    const config settings{};
+    EXPECT_EQ(settings.backup.every, 1h);
+    EXPECT_EQ(settings.backup.keep, 7 * 24h);
+    EXPECT_TRUE(settings.backup.folder.empty());
+    EXPECT_EQ(sqlite::backup_plan{}.every, 1h);
+    EXPECT_EQ(sqlite::backup_plan{}.keep, 7 * 24h);
 }
 
 }  // namespace
