@@ -79,10 +79,15 @@ std::unique_ptr<command> make_dead_command();
 std::unique_ptr<command> make_inbox_command();
 std::unique_ptr<command> make_stats_command();
 std::unique_ptr<command> make_health_command();
+std::unique_ptr<command> make_backup_command();
+std::unique_ptr<command> make_restore_command();
 std::unique_ptr<command> make_keys_command();
 std::unique_ptr<command> make_config_command();
 std::unique_ptr<command> make_completion_command();
 std::unique_ptr<command> make_version_command();
 std::unique_ptr<command> make_help_command();
+
+// Members of others.
+std::unique_ptr<command> make_outbox_replay_command();
 
 }  // namespace posthorn::cli

@@ -135,7 +135,12 @@ result<> swap_in(new_file& copy, const fs::path& database, const fs::path& kept)
 
 }  // namespace
 
-result<restore_report> restore(const restore_options& options, const clock& time) {
+result<restore_report> restore(const restore_options& asked, const clock& time) {
+    // What a link leads to is replaced, not the link; its logs lie beside it too.
+    std::error_code unusable;
+    auto options = asked;
+    if (fs::exists(asked.database, unusable))
+        options.database = fs::canonical(asked.database, unusable).string();
     // Who finds out now need not wait for a copy.
     POSTHORN_TRY(sole_use::take(options.database));
     auto copy = stage(options);

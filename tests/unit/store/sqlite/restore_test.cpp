@@ -154,6 +154,17 @@ TEST_F(a_restore, does_not_take_a_log_that_was_left_behind_for_its_own) {
     EXPECT_EQ(test::sqlite_file(place_.file("killed.db")).text("PRAGMA integrity_check"), "ok");
 }
 
+TEST_F(a_restore, replaces_what_a_link_leads_to_and_leaves_the_link) {
+    close_store();
+    const auto link = place_.file("link.db");
+    std::filesystem::create_symlink(database_, link);
+    const auto done = restore({.backup = backup_, .database = link}, time_);
+    ASSERT_TRUE(done) << done.error().what();
+    EXPECT_TRUE(std::filesystem::is_symlink(link));
+    EXPECT_EQ(orders_in(database_), 10);
+    EXPECT_EQ(orders_in(done->kept), 15);
+}
+
 TEST_F(a_restore, keeps_the_mode_of_the_database) {
     ASSERT_EQ(::chmod(database_.c_str(), 0640), 0);
     ASSERT_EQ(::chmod(backup_.c_str(), 0600), 0);
