@@ -6,4 +6,6 @@ namespace posthorn {
 
 std::string_view sqlite_version() noexcept { return sqlite3_libversion(); }
 
+int sqlite_version_number() noexcept { return sqlite3_libversion_number(); }
+
 }  // namespace posthorn

@@ -1,0 +1,224 @@
+#include "app/doctor.hpp"
+
+#include <algorithm>
+#include <array>
+
+#include <fmt/format.h>
+
+#include "base/assert.hpp"
+
+namespace posthorn {
+
+using namespace std::chrono_literals;
+
+std::string_view to_string(finding_level level) noexcept {
+    switch (level) {
+        case finding_level::ok: return "ok";
+        case finding_level::warn: return "warn";
+        case finding_level::bad: return "bad";
+    }
+    POSTHORN_ASSERT(false);
+    return {};
+}
+
+namespace {
+
+finding fine(std::string what) { return {finding_level::ok, std::move(what)}; }
+
+std::string hours_of(std::chrono::milliseconds time) {
+    return fmt::format("{}h", std::chrono::ceil<std::chrono::hours>(time).count());
+}
+
+std::string size_of(std::uint64_t bytes) { return fmt::format("{} MiB", bytes >> 20U); }
+
+finding check_synchronous(const doctor_facts& facts) {
+    if (facts.synchronous_full) return fine("every promise is past a sync (full)");
+    return {finding_level::warn, "store.synchronous is \"normal\"",
+            "a power cut can take back what was promised, and messages with it",
+            "set store.synchronous = \"full\", unless the data may be lost"};
+}
+
+finding check_shared(const doctor_facts& facts) {
+    const bool is_other = !facts.user.empty() && facts.node_runs && facts.user != facts.guard;
+    if (facts.shared) return fine("other processes may write the database too");
+    if (!is_other) return fine("the node has the database to itself, and store.shared says so");
+    return {finding_level::warn,
+            fmt::format("store.shared is false, but {} has the database open", facts.user),
+            "the node leaves others no gaps between its commits, so that they wait long",
+            "set store.shared = true"};
+}
+
+finding check_retention(const doctor_facts& facts) {
+    if (facts.inbox_retention >= facts.inbox_retention_needed)
+        return fine(fmt::format("the inbox remembers for {}, repeats come within {}",
+                                hours_of(facts.inbox_retention),
+                                hours_of(facts.inbox_retention_needed)));
+    return {finding_level::bad,
+            fmt::format("the inbox remembers for {}, but repeats may come for {}",
+                        hours_of(facts.inbox_retention), hours_of(facts.inbox_retention_needed)),
+            "a repeat that comes after its message was forgotten takes effect a second time",
+            fmt::format("set inbox.retention = \"{}\" or more",
+                        hours_of(facts.inbox_retention_needed))};
+}
+
+finding check_disk(const doctor_facts& facts) {
+    constexpr std::uint64_t needed = std::uint64_t{64} << 20;
+    const auto free = facts.disk_free_bytes;
+    const auto wanted = facts.database_bytes + facts.log_bytes;
+    if (free < needed)
+        return {finding_level::bad,
+                fmt::format("{} are free on the database's disk", size_of(free)),
+                "when it is full nothing can be sent or received; nothing is lost",
+                "free space, or move the database to a larger disk"};
+    if (free < wanted || free < facts.disk_bytes / 20)
+        return {finding_level::warn,
+                fmt::format("{} are free, the database has {}", size_of(free), size_of(wanted)),
+                "there is no room for a copy beside it, which compacting and restoring need, and "
+                "little to grow",
+                "free space soon"};
+    return fine(fmt::format("{} are free on the database's disk", size_of(free)));
+}
+
+finding check_clock(const doctor_facts& facts) {
+    constexpr auto tolerance = 5min;
+    auto latest = facts.file_changed_at;
+    if (facts.file && facts.file->newest) latest = std::max(latest, facts.file->newest);
+    if (!latest || *latest <= facts.now + tolerance)
+        return fine(
+            fmt::format("the clock shows {}, after all that was done", to_iso8601(facts.now)));
+    return {finding_level::bad,
+            fmt::format("the clock shows {}, but the database was used at {}",
+                        to_iso8601(facts.now), to_iso8601(*latest)),
+            "messages expire, signatures hold and retention counts by the clock",
+            "set the clock, and let a time service keep it right"};
+}
+
+/// Empty if all is well.
+std::string fault_of(const file_rights& one) {
+    using enum file_rights::kind;
+    constexpr unsigned sticky = 01000;
+    const bool open_to_others = !one.is_closed_above;
+    switch (one.what) {
+        case database:
+            if ((one.mode & 006U) != 0 && open_to_others)
+                return fmt::format("{0} can be {1} by everybody; run chmod o-rwx {0}", one.path,
+                                   (one.mode & 002U) != 0 ? "written" : "read");
+            break;
+        case folder:
+            if ((one.mode & 002U) != 0 && (one.mode & sticky) == 0)
+                return fmt::format("{0} can be written by everybody; run chmod o-w {0}", one.path);
+            break;
+        case secret:
+            if ((one.mode & 077U) != 0)
+                return fmt::format("{0} can be read by others; run chmod 600 {0}", one.path);
+            break;
+        case configuration:
+            if ((one.mode & 006U) != 0 && open_to_others)
+                return fmt::format(
+                    "{0} holds secrets and is open to everybody; run chmod o-rwx {0}", one.path);
+            break;
+    }
+    return {};
+}
+
+bool is_bad(const file_rights& one) {
+    return one.what == file_rights::kind::secret || (one.mode & 002U) != 0;
+}
+
+finding check_permissions(const doctor_facts& facts) {
+    finding found = fine("nobody else may read or write what is the service's");
+    for (const auto& one : facts.rights) {
+        const auto fault = fault_of(one);
+        if (fault.empty()) continue;
+        const bool is_first = found.level == finding_level::ok;
+        found.level = std::max(found.level, is_bad(one) ? finding_level::bad : finding_level::warn);
+        found.what =
+            is_first ? one.path + " is open to others" : "several files are open to others";
+        found.why =
+            "who reads them reads messages or forges them, who writes them does as he likes";
+        found.todo += (is_first ? "" : "; ") + fault;
+    }
+    return found;
+}
+
+finding check_secrets(const doctor_facts& facts) {
+    constexpr std::size_t bytes_wanted = 32;
+    if (!facts.secrets_error.empty())
+        return {finding_level::bad, facts.secrets_error,
+                "a node does not start without the secrets that it is told of",
+                "mend the line under [secrets] that is named"};
+    for (const auto& each : facts.secrets)
+        if (each.bytes < bytes_wanted)
+            return {finding_level::warn,
+                    fmt::format("a secret shared with {} has {} bytes", each.peer, each.bytes),
+                    "HMAC-SHA256 is as strong as 32 random bytes; a shorter one is easier to guess",
+                    "make one with 'posthorn keys new', give it to both sides, and rotate"};
+    return fine(facts.secrets.empty() ? "there are none, and nothing leaves the process signed"
+                                      : "every secret has 32 bytes or more");
+}
+
+finding check_listeners(const doctor_facts& facts) {
+    if (!facts.admin_address.empty() && !facts.admin_is_loopback)
+        return {facts.admin_keys == 0 ? finding_level::bad : finding_level::warn,
+                fmt::format("the admin listener is open to other machines ({}){}",
+                            facts.admin_address, facts.admin_keys == 0 ? ", without any key" : ""),
+                "it speaks plain HTTP: who listens on the network reads the operators' keys",
+                facts.admin_keys == 0
+                    ? "bind listen.admin to 127.0.0.1, and make keys with 'posthorn keys admin new'"
+                    : "bind listen.admin to 127.0.0.1, with a proxy that speaks TLS before it"};
+    if (!facts.http_address.empty() && !facts.http_is_loopback && !facts.http_has_tls)
+        return {finding_level::warn,
+                fmt::format("listen.http is open to other machines without TLS ({})",
+                            facts.http_address),
+                "messages are signed, but everybody on the way can read them",
+                "set tls.certificate and tls.key, or put a proxy that speaks TLS before it"};
+    return fine("the listeners are on this machine, or protected");
+}
+
+finding check_backups(const doctor_facts& facts) {
+    const auto warned = [](std::string what) {
+        return finding{finding_level::warn, std::move(what),
+                       "what is lost with a disk comes back only from a copy elsewhere",
+                       "set folder under [backup], on another disk"};
+    };
+    if (!facts.backup_every) return warned("no backups are made");
+    if (!facts.backups_error.empty())
+        return {finding_level::bad, facts.backups_error, "no backup can be made or kept there",
+                "let the service's user write to that folder"};
+    if (!facts.newest_backup)
+        return {finding_level::warn, "there is no backup yet",
+                "a node makes the first at its start", "start a node, or run 'posthorn backup'"};
+    const auto age = facts.now - *facts.newest_backup;
+    const auto what = fmt::format("the newest backup is of {}", to_iso8601(*facts.newest_backup));
+    if (age <= 2 * *facts.backup_every) return fine(what);
+    return {facts.node_runs ? finding_level::bad : finding_level::warn, what,
+            fmt::format("one is to be made each {}; backups fail, or no node has run",
+                        hours_of(*facts.backup_every)),
+            "look for 'Backup' in the node's log, and at its health"};
+}
+
+constexpr std::array checks{
+    doctor_check{"tables", check_tables},
+    doctor_check{"integrity", check_integrity},
+    doctor_check{"log mode", check_log_mode},
+    doctor_check{"guard", check_guard},
+    doctor_check{"log size", check_log_size},
+    doctor_check{"synchronous", check_synchronous},
+    doctor_check{"shared", check_shared},
+    doctor_check{"dispatcher", check_dispatcher},
+    doctor_check{"messages", check_messages},
+    doctor_check{"inbox retention", check_retention},
+    doctor_check{"clock", check_clock},
+    doctor_check{"disk", check_disk},
+    doctor_check{"vacuum", check_vacuum},
+    doctor_check{"backups", check_backups},
+    doctor_check{"permissions", check_permissions},
+    doctor_check{"secrets", check_secrets},
+    doctor_check{"listeners", check_listeners},
+};
+
+}  // namespace
+
+std::span<const doctor_check> doctor_checks() { return checks; }
+
+}  // namespace posthorn
