@@ -78,6 +78,7 @@ task<http_response> endpoints::metrics() {
         .bad_signatures = parts().bad_signatures ? parts().bad_signatures() : 0,
         .refusals = gate_.refusals()};
     if (size) facts.inbox_size = size->size;
+    for (const auto* const one : parts().stores) facts.disks.push_back(one->disk());
     co_return http_response{
         200, {{"Content-Type", "text/plain; version=0.0.4; charset=utf-8"}}, render_metrics(facts)};
 }

@@ -52,6 +52,10 @@ health_verdict judge_health(const health_facts& facts) {
         verdict.status = health_status::red;
         verdict.working = false;
     }
+    for (const auto& [how, what] : facts.worries) {
+        verdict.status = std::max(verdict.status, how);
+        verdict.reasons.push_back(what);
+    }
     if (outbox.dead.value > 0) {
         verdict.status = health_status::red;
         verdict.reasons.push_back(
@@ -68,10 +72,6 @@ health_verdict judge_health(const health_facts& facts) {
     for (auto& why : reasons_of(facts.lanes)) {
         verdict.status = std::max(verdict.status, health_status::yellow);
         verdict.reasons.push_back(std::move(why));
-    }
-    for (const auto& worry : facts.worries) {
-        verdict.status = std::max(verdict.status, health_status::yellow);
-        verdict.reasons.push_back(worry);
     }
     judge_backlog(outbox, verdict);
     return verdict;

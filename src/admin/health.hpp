@@ -23,12 +23,17 @@ enum class health_status : std::uint8_t {
 
 [[nodiscard]] std::string_view to_string(health_status status) noexcept;
 
+/// Something that a person should see to, though the node works.
+struct health_worry {
+    health_status how = health_status::yellow;
+    std::string what;
+};
+
 /// What is known of a node when it is asked how it is.
 struct health_facts {
     /// Why it cannot work: its store has failed, cannot be read, or is stuck. Empty if it can.
     std::vector<std::string> broken{};
-    /// Why a person should look, though it works.
-    std::vector<std::string> worries{};
+    std::vector<health_worry> worries{};
     outbox_overview outbox{};
     std::vector<lane_report> lanes{};
 };
@@ -51,10 +56,10 @@ inline constexpr std::chrono::minutes age_warned_above{2};
 ///
 /// | colour | when                                                                           |
 /// |--------|--------------------------------------------------------------------------------|
-/// | red    | it cannot work, or there is a dead message                                     |
+/// | red    | it cannot work, there is a dead message, or the disk is too full for new ones  |
 /// | yellow | 50 messages or more wait, or one has waited for 30 s, or one is undeliverable; |
-/// |        | or a destination does not answer, or is paused, or there is another worry,     |
-/// |        | such as a backup that failed                                                   |
+/// |        | or a destination does not answer, or is paused; or there is a worry: the disk  |
+/// |        | is getting full, a backup failed, the clock has jumped                         |
 /// | green  | otherwise                                                                      |
 ///
 /// The document leaves open what lies between 50 and 500, and between 30 s and two minutes; here it

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <set>
+#include <utility>
 
 #include "admin/prometheus_text.hpp"
 #include "base/build_info.hpp"
@@ -140,6 +141,31 @@ void add_backups(prometheus_text& text, const std::vector<sqlite::backup_state>&
     text.gauge("posthorn_backup_bytes", "Size of the newest.", static_cast<double>(all.bytes));
 }
 
+// Of two databases, that of the disk with less room.
+void add_disk(prometheus_text& text, const metrics_facts& facts) {
+    disk_report worst;
+    std::uint64_t refused = 0;
+    bool first = true;
+    for (const auto& one : facts.disks) {
+        refused += one.refused;
+        if (std::exchange(first, false) || one.state > worst.state ||
+            (one.free && worst.free && *one.free < *worst.free))
+            worst = one;
+    }
+    if (worst.free)
+        text.gauge("posthorn_disk_free_bytes", "Room on the disk of the database.",
+                   static_cast<double>(*worst.free));
+    text.gauge("posthorn_disk_low_water_bytes", "With less room no new messages are taken.",
+               static_cast<double>(worst.limits.low_water));
+    text.begin("posthorn_disk_state", "gauge", "One at the present state.");
+    for (const auto each :
+         {disk_state::enough, disk_state::scarce, disk_state::low, disk_state::full})
+        text.sample(worst.state == each ? 1 : 0, {{"state", to_string(each)}});
+    text.gauge("posthorn_disk_ballast", "Whether the ballast file is there.",
+               worst.has_ballast ? 1 : 0);
+    text.counter("posthorn_disk_refused_total", "Messages refused for want of room.", refused);
+}
+
 }  // namespace
 
 std::string render_metrics(const metrics_facts& facts) {
@@ -149,6 +175,7 @@ std::string render_metrics(const metrics_facts& facts) {
     add_lanes(text, facts);
     if (facts.store_read) add_backlog(text, facts);
     add_backups(text, facts.backups);
+    add_disk(text, facts);
     text.begin("posthorn_health", "gauge", "One at the present colour.");
     for (const auto each : {health_status::green, health_status::yellow, health_status::red})
         text.sample(facts.health.status == each ? 1 : 0, {{"status", to_string(each)}});

@@ -34,8 +34,8 @@ struct admin_parts {
     /// Why the node cannot work, such as a handler that is stuck; a failed store need not be
     /// named. From any thread.
     std::function<std::vector<std::string>()> broken{};
-    /// Why a person should look though it works, such as a backup that failed. From any thread.
-    std::function<std::vector<std::string>()> worries{};
+    /// What a person should see to though it works, such as the disk. From any thread.
+    std::function<std::vector<health_worry>()> worries{};
     /// Of each database that is backed up. From any thread.
     std::function<std::vector<sqlite::backup_state>()> backups{};
     /// A message was made pending again: look for it.

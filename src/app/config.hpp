@@ -14,6 +14,7 @@
 #include "app/settings.hpp"
 #include "base/log.hpp"
 #include "base/result.hpp"
+#include "outbox/vacuum.hpp"
 #include "store/sqlite/sqlite_store.hpp"
 #include "transport/host_port.hpp"
 
@@ -34,6 +35,10 @@ struct config {
         sqlite::synchronous synchronous = sqlite::synchronous::full;
         bool shared = true;
         bool cleanup = true;
+        std::optional<std::chrono::milliseconds> changes_retention = std::chrono::days{7};
+        vacuum_mode vacuum = vacuum_mode::incremental;
+        byte_size disk_low_water{std::size_t{64} << 20};
+        byte_size ballast{std::size_t{16} << 20};
     } store;
     struct {
         std::filesystem::path folder;  // No backups if empty.
@@ -65,7 +70,10 @@ struct config {
         double rate = 0;
         double burst = 0;
         std::chrono::milliseconds attempt_timeout = std::chrono::seconds{30};
-        std::chrono::milliseconds sent_retention = std::chrono::days{7};
+        std::optional<std::chrono::milliseconds> sent_retention = std::chrono::days{7};
+        std::optional<std::chrono::milliseconds> dead_retention;  // None: never deleted.
+        std::optional<std::chrono::milliseconds> expired_retention = std::chrono::days{30};
+        std::optional<std::chrono::milliseconds> resolved_retention = std::chrono::days{7};
         std::chrono::milliseconds cleanup_interval = std::chrono::minutes{5};
         std::chrono::milliseconds drain_timeout = std::chrono::seconds{10};
     } outbox;

@@ -50,10 +50,17 @@ void check_times(const config& settings, findings& found) {
     found.at_least("outbox.retry_delay_base", out.retry_delay_base, 1ms);
     found.at_least("outbox.retry_delay_max", out.retry_delay_max, out.retry_delay_base);
     found.at_least("outbox.attempt_timeout", out.attempt_timeout, 1ms);
-    found.at_least("outbox.sent_retention", out.sent_retention, 1s);
     found.at_least("outbox.cleanup_interval", out.cleanup_interval, 1s);
     found.at_least("backup.every", settings.backup.every, 1s);
     found.at_least("backup.keep", settings.backup.keep, settings.backup.every);
+    const std::pair<std::string_view, std::optional<milliseconds>> kept[] = {
+        {"outbox.sent_retention", out.sent_retention},
+        {"outbox.dead_retention", out.dead_retention},
+        {"outbox.expired_retention", out.expired_retention},
+        {"outbox.resolved_retention", out.resolved_retention},
+        {"store.changes_retention", settings.store.changes_retention}};
+    for (const auto& [key, time] : kept)
+        if (time) found.at_least(key, *time, 1s);
     found.at_least("inbox.cleanup_interval", settings.inbox.cleanup_interval, 1s);
     found.at_least("limits.header_timeout", settings.limits.header_timeout, 10ms);
     found.at_least("limits.idle_timeout", settings.limits.idle_timeout, 10ms);

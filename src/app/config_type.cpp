@@ -13,6 +13,7 @@ namespace {
 constexpr std::array<std::string_view, 5> level_names{"trace", "debug", "info", "warn", "error"};
 constexpr std::array<std::string_view, 2> format_names{"text", "json"};
 constexpr std::array<std::string_view, 2> synchronous_names{"full", "normal"};
+constexpr std::array<std::string_view, 3> vacuum_names{"incremental", "weekly", "never"};
 constexpr std::array<std::string_view, 1> algorithm_names{"HMAC-SHA256"};
 constexpr std::array<std::string_view, 2> order_names{"park", "pass"};
 constexpr std::array<std::string_view, 2> retry_names{"exponential", "fixed"};
@@ -97,6 +98,21 @@ std::optional<std::chrono::milliseconds> config_type<std::chrono::milliseconds>:
 }
 std::string config_type<std::chrono::milliseconds>::show(std::chrono::milliseconds value) {
     return show_scaled(value.count(), time_units);
+}
+
+std::optional<std::optional<std::chrono::milliseconds>>
+config_type<std::optional<std::chrono::milliseconds>>::read(const config_value& value) {
+    using kept = std::optional<std::chrono::milliseconds>;
+    if (const auto* text = text_of(value); text && *text == "never") return kept{};
+    const auto time = config_type<std::chrono::milliseconds>::read(value);
+    return time ? std::optional<kept>(*time) : std::nullopt;
+}
+
+std::optional<vacuum_mode> config_type<vacuum_mode>::read(const config_value& value) {
+    return read_name<vacuum_mode>(value, vacuum_names);
+}
+std::string config_type<vacuum_mode>::show(vacuum_mode value) {
+    return std::string(vacuum_names[static_cast<std::size_t>(value)]);
 }
 
 std::optional<byte_size> config_type<byte_size>::read(const config_value& value) {

@@ -59,6 +59,25 @@ struct config_type<std::chrono::milliseconds> {
 };
 
 template <>
+struct config_type<std::optional<std::chrono::milliseconds>> {
+    static constexpr std::string_view name = "duration";
+    static constexpr std::string_view wanted =
+        R"(a duration with its unit, such as "24h" or "7d", or "never")";
+    static std::optional<std::optional<std::chrono::milliseconds>> read(const config_value& value);
+    static std::string show(const std::optional<std::chrono::milliseconds>& value) {
+        return value ? config_type<std::chrono::milliseconds>::show(*value) : "never";
+    }
+};
+
+template <>
+struct config_type<vacuum_mode> {
+    static constexpr std::string_view name = "vacuum";
+    static constexpr std::string_view wanted = R"("incremental", "weekly" or "never")";
+    static std::optional<vacuum_mode> read(const config_value& value);
+    static std::string show(vacuum_mode value);
+};
+
+template <>
 struct config_type<byte_size> {
     static constexpr std::string_view name = "size";
     static constexpr std::string_view wanted = R"(a size, such as "1MiB", "64KiB" or 4096)";

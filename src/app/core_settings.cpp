@@ -36,7 +36,9 @@ core_options core_settings(const config& settings) {
                      .sync = settings.store.synchronous,
                      .shared = settings.store.shared,
                      .limits = message_limits_of(settings),
-                     .migrations = {queue_tables(), admin_tables()}},
+                     .migrations = {queue_tables(), admin_tables()},
+                     .disk = {.low_water = settings.store.disk_low_water.bytes,
+                              .ballast = settings.store.ballast.bytes}},
         .sending = {.source = settings.service.id,
                     .expires_in = out.message_ttl,
                     .max_retries = static_cast<std::int32_t>(out.max_retries),
@@ -55,6 +57,11 @@ core_options core_settings(const config& settings) {
     core.cleanup = settings.store.cleanup;
     core.retention.sent = out.sent_retention;
     core.retention.interval = out.cleanup_interval;
+    core.retention.dead = out.dead_retention;
+    core.retention.expired = out.expired_retention;
+    core.retention.resolved = out.resolved_retention;
+    core.retention.changes = settings.store.changes_retention;
+    core.retention.vacuum = settings.store.vacuum;
     core.inbox.intake.horizon.retention = settings.inbox.retention;
     core.inbox.intake.response_size_max = settings.limits.payload.bytes;
     core.inbox.purge.interval = settings.inbox.cleanup_interval;

@@ -14,10 +14,12 @@
 namespace posthorn {
 namespace {
 
-/// Why it is as bad as that, if it is.
-std::vector<std::string> reasons_of(const node_core& core, health_level level) {
-    auto seen = core.health();
-    return seen.level == level ? std::move(seen.reasons) : std::vector<std::string>{};
+std::vector<health_worry> worries_of(const node_core& core) {
+    std::vector<health_worry> all;
+    for (auto& [level, text] : core.worries())
+        all.push_back({level == health_level::red ? health_status::red : health_status::yellow,
+                       std::move(text)});
+    return all;
 }
 
 }  // namespace
@@ -93,8 +95,8 @@ void doors::fill_routes() {
                     .time = seams.clock,
                     .counters = core.counters(),
                     .inbox = [&core] { return &core.inbox(); },
-                    .broken = [&core] { return reasons_of(core, health_level::red); },
-                    .worries = [&core] { return reasons_of(core, health_level::yellow); },
+                    .broken = [&core] { return core.broken(); },
+                    .worries = [&core] { return worries_of(core); },
                     .backups = [&core] { return core.backups(); },
                     .wake = [&core] { core.wake(); },
                     .bad_signatures = [this] { return wire_->counts().bad_signatures; }});

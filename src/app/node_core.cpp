@@ -268,24 +268,38 @@ result<bool> node_core::change_pause(pause_change wanted) {
     return changed;
 }
 
-node_health node_core::health() const {
-    node_health seen;
-    if (store().has_failed() || inbox_store().has_failed()) {
-        seen.level = health_level::red;
-        seen.reasons.emplace_back("the store has stopped, because a commit is in doubt; restart");
-    } else if (database_->is_stuck() || (inbox_database_ && inbox_database_->is_stuck())) {
-        seen.level = health_level::red;
-        seen.reasons.emplace_back("a handler or transaction is stuck; nothing can commit");
-    }
-    if (dispatcher().clock_jumped()) {
-        seen.level = std::max(seen.level, health_level::yellow);
-        seen.reasons.emplace_back(
+std::vector<std::string> node_core::broken() const {
+    if (store().has_failed() || inbox_store().has_failed())
+        return {"the store has stopped, because a commit is in doubt; restart"};
+    if (database_->is_stuck() || (inbox_database_ && inbox_database_->is_stuck()))
+        return {"a handler or transaction is stuck; nothing can commit"};
+    return {};
+}
+
+std::vector<std::pair<health_level, std::string>> node_core::worries() const {
+    std::vector<std::pair<health_level, std::string>> all;
+    if (dispatcher().clock_jumped())
+        all.emplace_back(
+            health_level::yellow,
             "the clock has jumped; no message expires until it was steady for an hour");
-    }
-    for (const auto& each : backups()) {
-        if (each.last_error.empty()) continue;
-        seen.level = std::max(seen.level, health_level::yellow);
-        seen.reasons.push_back(fmt::format("the last backup failed: {}", each.last_error));
+    const auto disk = std::max(store().disk(), inbox_store().disk(),
+                               [](const auto& a, const auto& b) { return a.state < b.state; });
+    if (auto text = describe(disk); !text.empty())
+        all.emplace_back(may_grow(disk.state) ? health_level::yellow : health_level::red,
+                         std::move(text));
+    for (const auto& each : backups())
+        if (!each.last_error.empty())
+            all.emplace_back(health_level::yellow,
+                             fmt::format("the last backup failed: {}", each.last_error));
+    return all;
+}
+
+node_health node_core::health() const {
+    node_health seen{.level = health_level::green, .reasons = broken()};
+    if (!seen.reasons.empty()) seen.level = health_level::red;
+    for (auto& [level, text] : worries()) {
+        seen.level = std::max(seen.level, level);
+        seen.reasons.push_back(std::move(text));
     }
     return seen;
 }

@@ -81,6 +81,10 @@ public:
         if (inbox_) inbox_->give_up();
     }
     [[nodiscard]] node_health health() const;
+    /// Why nothing can commit any more, so that only a restart helps; empty while it can.
+    [[nodiscard]] std::vector<std::string> broken() const;
+    /// What health says beyond that, with its colour.
+    [[nodiscard]] std::vector<std::pair<health_level, std::string>> worries() const;
     [[nodiscard]] result<node_stats> stats();
 
 private:

@@ -22,6 +22,11 @@ result<std::unique_ptr<node_database>> node_database::open(const sqlite::sqlite_
         made->backups_ = std::make_unique<sqlite::backup_keeper>(
             sqlite::backup_keeper::source{file.path, file.service}, *options.backup,
             sqlite::backup_keeper::parts{with.clock, with.timer, *with.backups, with.log});
+    if (options.retention.vacuum == vacuum_mode::weekly)
+        made->vacuum_ = std::make_unique<weekly_vacuum>(
+            weekly_vacuum::parts{*made->store_, with.readers, with.clock, with.timer, with.log});
+    if (file.disk.low_water > 0 || file.disk.ballast > 0)
+        made->disk_ = std::make_unique<disk_watch>(*made->store_, with.readers, with.timer);
     if (options.watch_commits)
         made->watcher_ = std::make_unique<sqlite::commit_watcher>(
             file.path, with.timer, with.log,
@@ -39,6 +44,8 @@ void node_database::start(task_group& services) {
     services.spawn(watchdog_->run());
     if (cleanup_) services.spawn(retention_->run());
     if (backups_) services.spawn(backups_->run());
+    if (vacuum_) services.spawn(vacuum_->run());
+    if (disk_) services.spawn(disk_->run());
     if (watcher_) services.spawn(watcher_->run());
 }
 

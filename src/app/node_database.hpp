@@ -2,6 +2,7 @@
 
 #include <memory>
 
+#include "app/disk_watch.hpp"
 #include "app/node_options.hpp"
 #include "app/watchdog.hpp"
 #include "base/task_group.hpp"
@@ -53,6 +54,8 @@ private:
     std::unique_ptr<watchdog> watchdog_;
     std::unique_ptr<outbox_retention> retention_;
     std::unique_ptr<sqlite::backup_keeper> backups_;   // None unless asked for.
+    std::unique_ptr<weekly_vacuum> vacuum_;            // If it is asked for.
+    std::unique_ptr<disk_watch> disk_;                 // If there is something to watch for.
     std::unique_ptr<sqlite::commit_watcher> watcher_;  // None in the simulator.
 };
 

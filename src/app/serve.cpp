@@ -104,7 +104,8 @@ task<> served_node::cut_off_on_signal() {
     if (number != 0) node_.cut_off();
 }
 
-/// Says nothing while the node cannot work, so that the manager starts it anew.
+/// Says nothing while the node cannot work, so that the manager starts it anew. A full disk is no
+/// reason: what helps against that is room.
 task<> served_node::feed_watchdog() {
     const auto interval = watchdog_interval();
     if (!manager_.has_manager() || interval.count() <= 0) {
@@ -112,7 +113,7 @@ task<> served_node::feed_watchdog() {
         co_return;
     }
     while (co_await node_.sleeper().sleep_for(interval))
-        if (node_.core().health().level != health_level::red) manager_.tell("WATCHDOG=1");
+        if (node_.core().broken().empty()) manager_.tell("WATCHDOG=1");
 }
 
 void served_node::reload() {

@@ -27,7 +27,7 @@ inbox::inbox(inbox_parts parts, inbox_options options)
     : parts_(parts),
       guard_(parts.time, options.clock),
       intake_(parts.maker, parts.time, guard_, options.intake),
-      purge_(parts.database, guard_, parts.sleeper, parts.log, options.purge) {
+      purge_({parts.database, parts.time, guard_, parts.sleeper, parts.log}, options.purge) {
     POSTHORN_ASSERT(parts.registry.frozen());
 }
 

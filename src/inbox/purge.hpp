@@ -1,19 +1,18 @@
 #pragma once
 
 #include <chrono>
-#include <cstddef>
 #include <cstdint>
 
 #include "base/clock_watch.hpp"
 #include "base/log.hpp"
 #include "base/timer.hpp"
-#include "store/store.hpp"
+#include "store/purger.hpp"
 
 namespace posthorn {
 
 struct inbox_purge_options {
     std::chrono::milliseconds interval = std::chrono::minutes{5};
-    std::size_t slice = 500;  // Rows in one commit, so that messages need not wait long.
+    slice_options slices{};
 };
 
 /// Deletes inbox rows past their horizon, while the clock can be believed.
@@ -23,16 +22,25 @@ struct inbox_purge_options {
 /// Cancel:   returns after the slice under way.
 class inbox_purge {
 public:
-    inbox_purge(store& where, clock_guard& guard, timer& time, logger& log,
-                inbox_purge_options options)
-        : store_(where), guard_(guard), timer_(time), log_(log), options_(options) {}
+    struct parts {
+        store& where;
+        const clock& time;
+        clock_guard& guard;
+        timer& sleeper;
+        logger& log;
+    };
+
+    inbox_purge(parts with, inbox_purge_options options)
+        : purger_(with.where, with.time, with.sleeper, options.slices),
+          guard_(with.guard),
+          timer_(with.sleeper),
+          log_(with.log),
+          options_(options) {}
 
     task<> run();
 
 private:
-    task<result<std::int64_t>> sweep(wall_time now);
-
-    store& store_;
+    purger purger_;
     clock_guard& guard_;
     timer& timer_;
     logger& log_;

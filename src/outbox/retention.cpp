@@ -1,9 +1,9 @@
 #include "outbox/retention.hpp"
 
+#include <array>
 #include <tuple>
 
 #include "base/cancellation.hpp"
-#include "store/async.hpp"
 
 namespace posthorn {
 
@@ -11,24 +11,33 @@ task<> outbox_retention::run() {
     std::ignore = clocks_.jumped();  // From now on it is watched.
     while (co_await timer_.sleep_for(options_.interval)) {
         if (clocks_.jumped()) continue;
-        if (const auto purged = co_await purge(); !purged)
-            log_.warn("Outbox: purging sent messages failed, will try again: {Error}",
-                      {{"Error", purged.error().what()}});
+        co_await purge();
     }
 }
 
-task<result<>> outbox_retention::purge() {
-    const auto before = clock_.wall() - options_.sent;
-    for (std::int64_t purged = -1; purged != 0 && !co_await is_cancelled();) {
-        POSTHORN_CO_TRY(co_await commit(store_, [&](store_transaction& tx) -> result<> {
-            const auto count = tx.outbox().purge_sent(before, options_.slice_rows);
-            POSTHORN_TRY(count);
-            purged = *count;
-            return {};
-        }));
-        if (purged < static_cast<std::int64_t>(options_.slice_rows)) break;
+task<> outbox_retention::purge() {
+    struct kept {
+        row_kind kind;
+        retention_options::time_kept time;
+    };
+    const std::array all{kept{row_kind::sent, options_.sent}, kept{row_kind::dead, options_.dead},
+                         kept{row_kind::expired, options_.expired},
+                         kept{row_kind::resolved, options_.resolved},
+                         kept{row_kind::changes, options_.changes}};
+    for (const auto& [kind, time] : all) {
+        if (!time || co_await is_cancelled()) continue;
+        const auto purged = co_await purger_.purge(kind, clock_.wall() - *time);
+        if (!purged)
+            log_.warn("Outbox: purging old rows failed, will try again: {Error}",
+                      {{"Kind", to_string(kind)}, {"Error", purged.error().what()}});
+        else if (*purged > 0)
+            log_.debug("Outbox: {Count} old rows purged",
+                       {{"Kind", to_string(kind)}, {"Count", *purged}});
     }
-    co_return result<>{};
+    if (options_.vacuum != vacuum_mode::incremental || co_await is_cancelled()) co_return;
+    if (const auto given = co_await purger_.give_back(); !given)
+        log_.warn("Store: giving room back to the disk failed, will try again: {Error}",
+                  {{"Error", given.error().what()}});
 }
 
 }  // namespace posthorn

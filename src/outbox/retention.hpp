@@ -3,22 +3,32 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 
 #include "base/clock.hpp"
 #include "base/clock_watch.hpp"
 #include "base/log.hpp"
 #include "base/timer.hpp"
-#include "store/store.hpp"
+#include "outbox/vacuum.hpp"
+#include "store/purger.hpp"
 
 namespace posthorn {
 
 struct retention_options {
-    std::chrono::milliseconds sent = std::chrono::days{7};
+    using time_kept = std::optional<std::chrono::milliseconds>;  // None: for ever.
+
+    time_kept sent = std::chrono::days{7};
+    time_kept dead{};  // Somebody is to look at them.
+    time_kept expired = std::chrono::days{30};
+    time_kept resolved = std::chrono::days{7};
+    time_kept changes = std::chrono::days{7};
+    vacuum_mode vacuum = vacuum_mode::incremental;
     std::chrono::milliseconds interval = std::chrono::minutes{5};
-    std::size_t slice_rows = 500;  // In one commit, so that messages need not wait long.
+    slice_options slices{};
 };
 
-/// Deletes sent messages once nobody is likely to ask for them any more.
+/// Deletes messages that are done with, and the log of changes, once nobody is likely to ask for
+/// them any more; then gives the room back to the disk.
 ///
 /// Lifetime: construct, `run()` once, destroy after `run()` returns; the rest outlives it.
 /// Threads:  the executor that `run()` is on.
@@ -27,7 +37,7 @@ class outbox_retention {
 public:
     outbox_retention(store& where, const clock& time, timer& sleeper, logger& log,
                      retention_options options)
-        : store_(where),
+        : purger_(where, time, sleeper, options.slices),
           clock_(time),
           clocks_(time),
           timer_(sleeper),
@@ -37,9 +47,9 @@ public:
     task<> run();
 
 private:
-    task<result<>> purge();
+    task<> purge();
 
-    store& store_;
+    purger purger_;
     const clock& clock_;
     clock_guard clocks_;  // A clock that has jumped makes everything look old.
     timer& timer_;

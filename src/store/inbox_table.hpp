@@ -68,8 +68,6 @@ public:
     virtual result<bool> complete(const inbox_record& record, std::string_view owner) = 0;
     /// Gives the claim up, so that the message can be tried again.
     virtual result<bool> release(const inbox_key& key, std::string_view owner) = 0;
-    /// Deletes at most `limit` rows whose time is over; gives their number.
-    virtual result<std::int64_t> purge(wall_time now, std::size_t limit) = 0;
 };
 
 /// The inbox as readers see it.

@@ -169,9 +169,6 @@ public:
     /// Records that the end of a message was told; false if it was before, or if the message lives
     /// again, so that there is nothing to tell.
     virtual result<bool> tell_ended(std::int64_t seq) = 0;
-    /// Deletes at most `limit` messages that were sent before `before`, with their attempts; gives
-    /// their number.
-    virtual result<std::int64_t> purge_sent(wall_time before, std::size_t limit) = 0;
 
     virtual result<> set_order_policy(order_policy policy) = 0;
     /// Releases those of the rows that are parked though nothing is in their way any longer; gives

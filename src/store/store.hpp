@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/result.hpp"
+#include "store/disk_room.hpp"
 #include "store/inspection.hpp"
 #include "store/transaction.hpp"
 
@@ -80,6 +81,16 @@ public:
     [[nodiscard]] virtual bool has_failed() const = 0;
     /// How long the unit that runs now has been running; zero if none is.
     [[nodiscard]] virtual std::chrono::nanoseconds unit_age() const = 0;
+
+    /// How many units were answered so far.
+    [[nodiscard]] virtual std::uint64_t units_done() const { return 0; }
+
+    /// Looks at the disk; what is done about it shows in `disk`. Blocks.
+    virtual void look_at_disk() {}
+    [[nodiscard]] virtual disk_report disk() const { return {}; }
+    /// Writes the whole file anew, without its holes. Blocks, and nobody commits meanwhile.
+    /// `error_code::store_busy` while another node has the file.
+    virtual result<> compact() { return {}; }
 
     /// Looks at every page; `error_code::store_corrupt` with what was found.
     virtual result<> check_integrity() = 0;

@@ -10,6 +10,7 @@
 #include "base/result.hpp"
 #include "store/inbox_table.hpp"
 #include "store/lease_table.hpp"
+#include "store/old_rows.hpp"
 #include "store/outbox_table.hpp"
 
 namespace posthorn {
@@ -35,6 +36,7 @@ public:
     virtual inbox_table& inbox() = 0;
     virtual lease_table& leases() = 0;
     virtual dead_letter_table& dead_letters() = 0;
+    virtual old_rows& old() = 0;
 };
 
 }  // namespace posthorn

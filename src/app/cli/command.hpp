@@ -82,6 +82,7 @@ std::unique_ptr<command> make_health_command();
 std::unique_ptr<command> make_doctor_command();
 std::unique_ptr<command> make_backup_command();
 std::unique_ptr<command> make_restore_command();
+std::unique_ptr<command> make_compact_command();
 std::unique_ptr<command> make_keys_command();
 std::unique_ptr<command> make_config_command();
 std::unique_ptr<command> make_completion_command();

@@ -22,6 +22,7 @@ constexpr std::array table{
     command_entry{"backup", "copy a database that is in use, list and verify copies",
                   make_backup_command},
     command_entry{"restore", "put a backup in the place of a database", make_restore_command},
+    command_entry{"compact", "write a database anew, without its holes", make_compact_command},
     command_entry{"keys", "make, rotate, revoke and show keys", make_keys_command},
     command_entry{"config", "look at a configuration", make_config_command},
     command_entry{"completion", "print a script that completes commands", make_completion_command},

@@ -57,7 +57,8 @@ result<std::unique_ptr<database_session>> database_session::open(const config& s
                                 .service = is_named ? settings.service.id : std::string(),
                                 .sync = settings.store.synchronous,
                                 .check = sqlite::check_at_start::none,
-                                .shared = true},
+                                .shared = true,
+                                .disk = {.low_water = settings.store.disk_low_water.bytes}},
                                {made->clock_, made->writer_, made->log_});
     if (!opened) return std::unexpected(std::move(opened).error());
     made->store_ = *std::move(opened);

@@ -14,12 +14,17 @@ namespace {
 
 std::int64_t ns(steady_time time) { return time.time_since_epoch().count(); }
 
+// Giving pages back is a unit's work too; harmless, whoever asks for it.
+bool is_ours(std::string_view pragma) {
+    return pragma == "incremental_vacuum" || pragma == "freelist_count" || pragma == "page_count";
+}
+
 }  // namespace
 
 result<std::unique_ptr<group>> group::open(connection& database, const clock& time,
-                                           outbox_rules rules) {
+                                           outbox_rules rules, disk_keeper& room) {
     std::unique_ptr<group> made(new group(database, time));
-    auto transaction = unit_transaction::open(database, time, std::move(rules));
+    auto transaction = unit_transaction::open(database, time, std::move(rules), room);
     if (!transaction) return std::unexpected(std::move(transaction).error());
     made->transaction_ = *std::move(transaction);
     POSTHORN_TRY(prepare_all(database, {{&made->begin_, "BEGIN IMMEDIATE"},
@@ -41,9 +46,10 @@ group::~group() {
 
 // Units may neither end the transaction they share nor run for ever.
 void group::guard_units() {
-    const auto authorize = [](void* self, int action, const char*, const char*, const char*,
+    const auto authorize = [](void* self, int action, const char* name, const char*, const char*,
                               const char*) -> int {
         if (!static_cast<group*>(self)->units_only_) return SQLITE_OK;
+        if (action == SQLITE_PRAGMA && is_ours(name)) return SQLITE_OK;
         switch (action) {
             case SQLITE_TRANSACTION:
             case SQLITE_SAVEPOINT:

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/clock.hpp"
+#include "store/disk_keeper.hpp"
 #include "store/sqlite/connection.hpp"
 #include "store/sqlite/unit_transaction.hpp"
 #include "store/store.hpp"
@@ -39,7 +40,7 @@ enum class commit_end : std::uint8_t {
 class group {
 public:
     static result<std::unique_ptr<group>> open(connection& database, const clock& time,
-                                               outbox_rules rules);
+                                               outbox_rules rules, disk_keeper& room);
     ~group();
     group(const group&) = delete;
     group& operator=(const group&) = delete;

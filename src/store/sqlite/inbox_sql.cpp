@@ -58,10 +58,7 @@ result<inbox_sql> inbox_sql::open(connection& database) {
           " WHERE source_service_id = ?1 AND message_id = ?2 AND claim_owner = ?3 RETURNING seq"},
          {&table.release_,
           "DELETE FROM inbox_messages WHERE source_service_id = ? AND message_id = ?"
-          " AND claim_owner = ? AND processed_at IS NULL"},
-         {&table.purge_,
-          "DELETE FROM inbox_messages WHERE seq IN"
-          " (SELECT seq FROM inbox_messages WHERE expires_at <= ? ORDER BY expires_at LIMIT ?)"}}));
+          " AND claim_owner = ? AND processed_at IS NULL"}}));
     return table;
 }
 
@@ -81,6 +78,7 @@ result<bool> inbox_sql::run_once(statement& change) {
 }
 
 result<bool> inbox_sql::insert(const inbox_record& record) {
+    POSTHORN_TRY(room_->require_room());
     insert_.bind(1, record.key.source);
     insert_.bind(2, record.key.id);
     insert_.bind(3, record.endpoint);
@@ -102,6 +100,7 @@ result<> inbox_sql::respond(const inbox_key& key, std::string_view response) {
 }
 
 result<bool> inbox_sql::claim(const inbox_claim& wanted, wall_time now) {
+    POSTHORN_TRY(room_->require_room());
     claim_.bind(1, wanted.key.source);
     claim_.bind(2, wanted.key.id);
     claim_.bind(3, wanted.endpoint);
@@ -140,13 +139,6 @@ result<bool> inbox_sql::release(const inbox_key& key, std::string_view owner) {
     release_.bind(2, key.id);
     release_.bind(3, owner);
     return run_once(release_);
-}
-
-result<std::int64_t> inbox_sql::purge(wall_time now, std::size_t limit) {
-    purge_.bind(1, to_ms(now));
-    purge_.bind(2, static_cast<std::int64_t>(limit));
-    POSTHORN_TRY(purge_.run());
-    return sqlite3_changes64(sqlite3_db_handle(purge_.handle()));
 }
 
 result<inbox_reading> inbox_reading::open(connection& database) {

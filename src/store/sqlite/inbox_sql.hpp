@@ -3,6 +3,7 @@
 #include <vector>
 
 #include "base/clock.hpp"
+#include "store/disk_keeper.hpp"
 #include "store/inbox_table.hpp"
 #include "store/sqlite/connection.hpp"
 
@@ -22,14 +23,15 @@ public:
     result<bool> claim(const inbox_claim& wanted, wall_time now) override;
     result<bool> complete(const inbox_record& record, std::string_view owner) override;
     result<bool> release(const inbox_key& key, std::string_view owner) override;
-    result<std::int64_t> purge(wall_time now, std::size_t limit) override;
 
     /// Rows that the present unit recorded as processed, for the change log.
     std::vector<std::int64_t> take_received() { return std::exchange(received_, {}); }
+    void use_room(disk_keeper& room) { room_ = &room; }
 
 private:
     result<bool> run_once(statement& change);
 
+    disk_keeper* room_ = nullptr;
     statement find_;
     statement insert_;
     statement respond_;
@@ -37,7 +39,6 @@ private:
     statement take_over_;
     statement complete_;
     statement release_;
-    statement purge_;
     std::vector<std::int64_t> received_;
 };
 

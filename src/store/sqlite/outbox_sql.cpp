@@ -50,12 +50,6 @@ result<outbox_sql> outbox_sql::open(connection& database, const clock& time, out
          {&table.told_, "DELETE FROM outbox_ended WHERE seq = ?"},
          {&table.is_ended_,
           "SELECT 1 FROM outbox_messages WHERE seq = ? AND status IN ('Dead', 'Expired')"},
-         {&table.purge_attempts_,
-          "DELETE FROM outbox_attempts WHERE seq IN (SELECT seq FROM outbox_messages"
-          " WHERE status = 'Sent' AND sent_at < ? ORDER BY sent_at LIMIT ?)"},
-         {&table.purge_sent_,
-          "DELETE FROM outbox_messages WHERE seq IN (SELECT seq FROM outbox_messages"
-          " WHERE status = 'Sent' AND sent_at < ? ORDER BY sent_at LIMIT ?)"},
          {&table.epoch_, "SELECT epoch FROM posthorn_leases WHERE name = 'dispatcher'"}}));
     return table;
 }
@@ -66,6 +60,7 @@ result<enqueued> outbox_sql::insert(message body) {
         if (!known) return std::unexpected(std::move(known).error());
         if (*known) return **known;
     }
+    POSTHORN_TRY(room_->require_room());
     auto seq = insert_message(insert_, body);
     if (!seq) return std::unexpected(std::move(seq).error());
     const enqueued stored{.seq = *seq, .id = body.id};
@@ -211,15 +206,6 @@ result<bool> outbox_sql::tell_ended(std::int64_t seq) {
     const reset_at_end reset(is_ended_);
     is_ended_.bind(1, seq);
     return is_ended_.step();
-}
-
-result<std::int64_t> outbox_sql::purge_sent(wall_time before, std::size_t limit) {
-    for (auto* purge : {&purge_attempts_, &purge_sent_}) {
-        purge->bind(1, to_ms(before));
-        purge->bind(2, static_cast<std::int64_t>(limit));
-        POSTHORN_TRY(purge->run());
-    }
-    return sqlite3_changes64(sqlite3_db_handle(purge_sent_.handle()));
 }
 
 }  // namespace posthorn::sqlite

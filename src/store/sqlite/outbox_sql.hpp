@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "message/validate.hpp"
+#include "store/disk_keeper.hpp"
 #include "store/outbox_table.hpp"
 #include "store/sqlite/change_log.hpp"
 #include "store/sqlite/closed_log.hpp"
@@ -37,7 +38,6 @@ public:
     result<bool> pause(const paused_destination& what) override;
     result<bool> resume(std::string_view destination) override;
     result<bool> tell_ended(std::int64_t seq) override;
-    result<std::int64_t> purge_sent(wall_time before, std::size_t limit) override;
     result<> set_order_policy(order_policy policy) override;
     result<std::int64_t> release_unblocked(std::span<const std::int64_t> seqs) override;
 
@@ -51,6 +51,7 @@ public:
         log_ = &log;
         closed_ = &closed;
     }
+    void use_room(disk_keeper& room) { room_ = &room; }
 
 private:
     result<> settle_one(const settlement& outcome);
@@ -63,6 +64,7 @@ private:
     closed_log* closed_ = nullptr;
     outbox_rules rules_;
     order_keys order_;
+    disk_keeper* room_ = nullptr;
     statement insert_;
     statement known_;
     statement one_;
@@ -78,8 +80,6 @@ private:
     statement end_;
     statement told_;
     statement is_ended_;
-    statement purge_attempts_;
-    statement purge_sent_;
     std::vector<outbox_row> enqueued_;
     std::vector<outbox_row> released_;
 };

@@ -3,6 +3,7 @@
 #include <future>
 #include <utility>
 
+#include "store/disk_keeper.hpp"
 #include "store/inside_unit.hpp"
 #include "store/sqlite/file_owner.hpp"
 #include "store/sqlite/group.hpp"
@@ -39,6 +40,10 @@ public:
     void barrier(unit::done_type done) override;
     [[nodiscard]] bool has_failed() const override { return writer_->has_failed(); }
     [[nodiscard]] std::chrono::nanoseconds unit_age() const override { return group_->unit_age(); }
+    [[nodiscard]] std::uint64_t units_done() const override { return writer_->units_done(); }
+    void look_at_disk() override { room_->look(); }
+    [[nodiscard]] disk_report disk() const override { return room_->report(); }
+    result<> compact() override;
     result<> check_integrity() override { return readers_->check(true); }
     void stop() override { writer_->stop(); }
 
@@ -46,6 +51,7 @@ private:
     sqlite_store() = default;
 
     // In the order of their making; they go the other way round.
+    std::unique_ptr<disk_keeper> room_;
     std::unique_ptr<connection> database_;
     std::unique_ptr<wal_guard> guard_;
     std::unique_ptr<group> group_;
@@ -61,6 +67,13 @@ result<bool> sqlite_store::changed_by_others() {
     return answer.get_future().get();
 }
 
+result<> sqlite_store::compact() {
+    POSTHORN_TRY(require_outside_unit());
+    std::promise<result<>> answer;
+    writer_->post([&] { answer.set_value(writer_->compact()); });
+    return answer.get_future().get();
+}
+
 void sqlite_store::barrier(unit::done_type done) {
     // It must change a page: an empty commit syncs nothing.
     submit({.work = [](store_transaction& tx) -> result<> {
@@ -70,6 +83,13 @@ void sqlite_store::barrier(unit::done_type done) {
                 return {};
             },
             .done = std::move(done)});
+}
+
+// A disk of a test knows nothing of the machine's.
+std::unique_ptr<disk_space> space_of(const sqlite_options& options) {
+    if (options.disk_space) return options.disk_space();
+    const bool is_asked = options.disk.low_water > 0 || options.disk.ballast > 0;
+    return is_asked && options.vfs.empty() ? disk_space_of(options.path) : nullptr;
 }
 
 result<> prepare_file(connection& database, const sqlite_options& options) {
@@ -88,6 +108,7 @@ result<> prepare_file(connection& database, const sqlite_options& options) {
 result<std::unique_ptr<store>> sqlite_store::open(const sqlite_options& options,
                                                   const sqlite_seams& seams) {
     std::unique_ptr<sqlite_store> made(new sqlite_store);
+    made->room_ = std::make_unique<disk_keeper>(space_of(options), options.disk, seams.log);
     const open_options file{.path = options.path, .vfs = options.vfs, .create = true};
     auto database = connection::open(file);
     if (!database) return std::unexpected(std::move(database).error());
@@ -104,7 +125,7 @@ result<std::unique_ptr<store>> sqlite_store::open(const sqlite_options& options,
     if (!guard) return std::unexpected(std::move(guard).error());
     made->guard_ = *std::move(guard);
     const outbox_rules rules{.source = options.service, .limits = options.limits};
-    auto commits = group::open(*made->database_, seams.time, rules);
+    auto commits = group::open(*made->database_, seams.time, rules, *made->room_);
     if (!commits) return std::unexpected(std::move(commits).error());
     made->group_ = *std::move(commits);
     auto readers = reader_pool::open(file, rules, options.readers);
@@ -121,9 +142,11 @@ result<std::unique_ptr<store>> sqlite_store::open(const sqlite_options& options,
         POSTHORN_TRY(copied);
     }
     made->writer_ = std::make_unique<writer>(
-        *made->database_, *made->group_, *made->guard_, seams.time, seams.writer, seams.log,
+        *made->database_, *made->group_, *made->guard_, *made->room_, seams.time, seams.writer,
+        seams.log,
         writer_options{.shared = options.shared,
                        .wal_pages_checkpoint = options.wal_pages_checkpoint});
+    made->room_->look();
     return made;
 }
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -8,6 +9,8 @@
 #include "base/executor.hpp"
 #include "base/log.hpp"
 #include "message/validate.hpp"
+#include "store/disk_room.hpp"
+#include "store/disk_space.hpp"
 #include "store/migration.hpp"
 #include "store/store.hpp"
 
@@ -27,6 +30,9 @@ struct sqlite_options {
     std::size_t readers = 2;
     int wal_pages_checkpoint = 1'000;
     std::vector<migration_set> migrations{};  // Of the folders above.
+    disk_limits disk{};
+    /// For tests: another disk to ask for its room.
+    std::function<std::unique_ptr<disk_space>()> disk_space{};
 };
 
 /// What the store is built from; outlives it.

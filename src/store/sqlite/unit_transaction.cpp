@@ -6,7 +6,8 @@ namespace posthorn::sqlite {
 
 result<std::unique_ptr<unit_transaction>> unit_transaction::open(connection& database,
                                                                  const clock& time,
-                                                                 outbox_rules rules) {
+                                                                 outbox_rules rules,
+                                                                 disk_keeper& room) {
     std::unique_ptr<unit_transaction> made(new unit_transaction(database));
     auto log = change_log::open(database);
     if (!log) return std::unexpected(std::move(log).error());
@@ -22,12 +23,17 @@ result<std::unique_ptr<unit_transaction>> unit_transaction::open(connection& dat
     if (!closed) return std::unexpected(std::move(closed).error());
     made->closed_ = *std::move(closed);
     made->outbox_.use_logs(made->log_, made->closed_);
+    made->outbox_.use_room(room);
     auto inbox = inbox_sql::open(database);
     if (!inbox) return std::unexpected(std::move(inbox).error());
     made->inbox_ = *std::move(inbox);
+    made->inbox_.use_room(room);
     auto leases = lease_sql::open(database);
     if (!leases) return std::unexpected(std::move(leases).error());
     made->leases_ = *std::move(leases);
+    auto old = old_rows_sql::open(database);
+    if (!old) return std::unexpected(std::move(old).error());
+    made->old_ = *std::move(old);
     return made;
 }
 

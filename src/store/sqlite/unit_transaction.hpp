@@ -3,11 +3,13 @@
 #include <memory>
 
 #include "base/clock.hpp"
+#include "store/disk_keeper.hpp"
 #include "store/sqlite/change_log.hpp"
 #include "store/sqlite/closed_log.hpp"
 #include "store/sqlite/dead_letters_sql.hpp"
 #include "store/sqlite/inbox_sql.hpp"
 #include "store/sqlite/lease_sql.hpp"
+#include "store/sqlite/old_rows_sql.hpp"
 #include "store/sqlite/outbox_sql.hpp"
 #include "store/sqlite/statement_cache.hpp"
 #include "store/transaction.hpp"
@@ -21,7 +23,7 @@ namespace posthorn::sqlite {
 class unit_transaction final : public store_transaction {
 public:
     static result<std::unique_ptr<unit_transaction>> open(connection& database, const clock& time,
-                                                          outbox_rules rules);
+                                                          outbox_rules rules, disk_keeper& room);
 
     result<std::int64_t> execute(std::string_view sql, std::span<const sql_param> with) override;
     result<> query(std::string_view sql, std::span<const sql_param> with,
@@ -30,6 +32,7 @@ public:
     inbox_sql& inbox() override { return inbox_; }
     lease_sql& leases() override { return leases_; }
     dead_letters_sql& dead_letters() override { return dead_letters_; }
+    old_rows_sql& old() override { return old_; }
     [[nodiscard]] change_log& log() noexcept { return log_; }
 
 private:
@@ -44,6 +47,7 @@ private:
     inbox_sql inbox_;
     lease_sql leases_;
     dead_letters_sql dead_letters_;
+    old_rows_sql old_;
 };
 
 }  // namespace posthorn::sqlite

@@ -9,10 +9,12 @@
 
 namespace posthorn::sqlite {
 
-writer::writer(connection& database, group& commits, wal_guard& guard, const clock& time,
-               executor& thread, logger& log, writer_options options)
-    : group_(commits),
+writer::writer(connection& database, group& commits, wal_guard& guard, disk_keeper& room,
+               const clock& time, executor& thread, logger& log, writer_options options)
+    : database_(database),
+      group_(commits),
       guard_(guard),
+      room_(room),
       time_(time),
       thread_(thread),
       log_(log),
@@ -111,6 +113,7 @@ void writer::commit(std::vector<member> members) {
         case commit_end::refused: break;
     }
     if (options_.shared) fit_group(members.size());
+    watch_room(members);
     answer(members);
     checkpoint_if_due();
     leave_gap();
@@ -154,6 +157,14 @@ void writer::commit_alone(std::vector<member>& members) {
         }
         one.settled = true;
     }
+}
+
+// Before they are answered, so that whoever tries again finds the room that the ballast had.
+void writer::watch_room(std::span<const member> members) {
+    units_done_ += members.size();
+    room_.units_refused(static_cast<std::uint64_t>(std::ranges::count_if(members, [](auto& one) {
+        return !one.outcome && one.outcome.error().code() == error_code::store_full;
+    })));
 }
 
 void writer::answer(std::vector<member>& members) {
@@ -213,14 +224,31 @@ void writer::leave_gap() {
 }
 
 void writer::checkpoint_if_due() {
-    if (wal_pages_ < options_.wal_pages_checkpoint || !guard_.holds()) return;
-    if (!begin()) return;
+    if (wal_pages_ >= options_.wal_pages_checkpoint) checkpoint();
+}
+
+void writer::checkpoint() {
+    if (!guard_.holds() || !begin()) return;
     const auto begun = time_.steady();
     if (auto done = guard_.checkpoint(); !done)
         log_.warn("Store: checkpoint failed: {Error}", {{"Error", done.error().what()}});
     group_.roll_back();
     held_ += time_.steady() - begun;
     wal_pages_ = 0;
+}
+
+// VACUUM begins and ends its own transaction. It copies into a temporary database first, which
+// would otherwise be in memory; and from then on the file can be shrunk page by page.
+result<> writer::compact() {
+    if (!guard_.hold())
+        return fail(error_code::store_busy,
+                    "a node, or another command, has this database; stop it first");
+    POSTHORN_TRY(database_.execute("PRAGMA temp_store = FILE; PRAGMA auto_vacuum = INCREMENTAL"));
+    const auto done = database_.execute("VACUUM");
+    POSTHORN_TRY(database_.execute("PRAGMA temp_store = MEMORY"));
+    POSTHORN_TRY(done);
+    checkpoint();  // Only that makes the file itself smaller.
+    return {};
 }
 
 void writer::stop() {

@@ -31,14 +31,17 @@ struct writer_options {
 /// Cancel:   `stop()` refuses new units, commits what is queued, lazy units too.
 class writer {
 public:
-    writer(connection& database, group& commits, wal_guard& guard, const clock& time,
-           executor& thread, logger& log, writer_options options);
+    writer(connection& database, group& commits, wal_guard& guard, disk_keeper& room,
+           const clock& time, executor& thread, logger& log, writer_options options);
 
     void submit(std::vector<unit> work);
     void listen(commit_listener* listener);
     /// Runs on the writer's thread between two groups.
     void post(executor::job work) { thread_.post(std::move(work)); }
+    /// On the writer's thread: writes the file anew, without its holes.
+    result<> compact();
     void stop();
+    [[nodiscard]] std::uint64_t units_done() const { return units_done_; }
     [[nodiscard]] bool has_failed() const {
         const std::scoped_lock lock(mutex_);
         return failed_.has_value();
@@ -54,18 +57,23 @@ private:
     commit_end try_commit(std::span<member> members);
     void answer(std::vector<member>& members);
     void fail_stop(const error& cause);
+    void watch_room(std::span<const member> members);
     void leave_gap();
     void fit_group(std::size_t units);
     void checkpoint_if_due();
+    void checkpoint();
     result<> begin();
 
+    connection& database_;
     group& group_;
     wal_guard& guard_;
+    disk_keeper& room_;
     const clock& time_;
     executor& thread_;
     logger& log_;
     writer_options options_;
     std::atomic<int> wal_pages_ = 0;
+    std::atomic<std::uint64_t> units_done_ = 0;
     std::size_t units_now_;  // In one group; fewer in a shared file, so that the lock is soon free.
     std::chrono::nanoseconds held_{};  // The write lock, since the last gap.
 

@@ -250,18 +250,22 @@ TEST_P(store, rows_past_their_time_are_purged_in_slices) {
         }
         return {};
     });
+    const real_clock time;
     const auto purge = [&](wall_time now, std::size_t limit) {
-        return write<std::int64_t>(
-            [&](store_transaction& tx) { return tx.inbox().purge(now, limit); });
+        return write<std::size_t>([&](store_transaction& tx) -> result<std::size_t> {
+            const auto done = tx.old().purge(row_kind::received, now, slice(time, limit, 1h));
+            POSTHORN_TRY(done);
+            return done->rows;
+        });
     };
     const auto left = [&] {
         return look<std::int64_t>([](store_reader& reader) { return reader.inbox().count(); });
     };
-    EXPECT_EQ(purge(noon - 1ms, 100), 0);
-    EXPECT_EQ(purge(noon + 4h + 1ms, 2), 2);  // Five are past; two go now.
+    EXPECT_EQ(purge(noon, 100), 0U);
+    EXPECT_EQ(purge(noon + 4h + 1ms, 2), 2U);  // Five are past; two go now.
     EXPECT_EQ(left(), 8);
-    EXPECT_EQ(purge(noon + 4h + 1ms, 100), 3);
-    EXPECT_EQ(purge(noon + 4h + 1ms, 100), 0);
+    EXPECT_EQ(purge(noon + 4h + 1ms, 100), 3U);
+    EXPECT_EQ(purge(noon + 4h + 1ms, 100), 0U);
     EXPECT_EQ(left(), 5);
     EXPECT_EQ(number("SELECT min(expires_at) FROM inbox_messages"),
               (noon + 5h).time_since_epoch().count());

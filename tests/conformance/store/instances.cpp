@@ -1,6 +1,7 @@
 // What the suite runs on. Another database is another line here.
 #include "conformance/store/dead_letters.hpp"
 #include "conformance/store/inspection.hpp"
+#include "conformance/store/kept_store.hpp"
 #include "conformance/store/lane_store.hpp"
 #include "conformance/store/ordered_store.hpp"
 #include "conformance/store/sqlite_storage.hpp"
@@ -22,6 +23,7 @@ INSTANTIATE_TEST_SUITE_P(sqlite, inspected_store, ::testing::Values(on_files, on
                          name_of);
 INSTANTIATE_TEST_SUITE_P(sqlite, store_of_dead_letters, ::testing::Values(on_files, on_fault_disk),
                          name_of);
+INSTANTIATE_TEST_SUITE_P(sqlite, kept_store, ::testing::Values(on_files, on_fault_disk), name_of);
 INSTANTIATE_TEST_SUITE_P(sqlite, store_on_a_failing_disk, ::testing::Values(on_fault_disk),
                          name_of);
 

@@ -1,4 +1,4 @@
-// What a person does with a dead message, and what becomes of old ones.
+// What a person does with a dead message.
 #include "conformance/store/suite.hpp"
 
 namespace posthorn::conformance {
@@ -11,15 +11,6 @@ work requeue(const uuid& id, bool& changed) {
         const auto done = tx.outbox().requeue(id);
         POSTHORN_TRY(done);
         changed = *done;
-        return {};
-    };
-}
-
-work purge(wall_time before, std::size_t limit, std::int64_t& count) {
-    return [before, limit, &count](store_transaction& tx) -> result<> {
-        const auto done = tx.outbox().purge_sent(before, limit);
-        POSTHORN_TRY(done);
-        count = *done;
         return {};
     };
 }
@@ -55,38 +46,6 @@ TEST_P(store, only_a_dead_message_is_requeued) {
         EXPECT_FALSE(changed);
     }
     EXPECT_EQ(status(sent.id), outbox_status::sent);
-}
-
-TEST_P(store, sent_messages_are_purged_oldest_first_in_slices_with_their_attempts) {
-    const auto epoch = dispatch();
-    std::vector<message> bodies;
-    for (int i = 0; i < 5; ++i) {
-        const auto seq = put(bodies.emplace_back(sample()));
-        settle({{.seq = seq,
-                 .to = outbox_status::pending,
-                 .at = noon,
-                 .next_attempt_at = noon,
-                 .charged = true,
-                 .error = "once"}},
-               epoch);
-        settle({{.seq = seq, .to = outbox_status::sent, .at = noon + i * 1h}}, epoch);
-    }
-    std::int64_t count = 0;
-    must(purge(noon + 3h, 2, count));
-    EXPECT_EQ(count, 2);
-    EXPECT_FALSE(status(bodies[0].id) || status(bodies[1].id));
-    must(purge(noon + 3h, 2, count));
-    EXPECT_EQ(count, 1);
-    EXPECT_EQ(status(bodies[3].id), outbox_status::sent);  // Not before its time.
-    EXPECT_EQ(number("SELECT count(*) FROM outbox_attempts"), 2);
-}
-
-TEST_P(store, what_was_not_sent_is_never_purged) {
-    put(sample());
-    settle({{.seq = put(sample()), .to = outbox_status::dead, .at = noon}}, dispatch());
-    std::int64_t count = -1;
-    must(purge(noon + 24h * 365, 100, count));
-    EXPECT_EQ(count, 0);
 }
 
 }  // namespace

@@ -104,13 +104,14 @@ TEST(traffic_light, is_red_when_the_node_cannot_work) {
     EXPECT_THAT(verdict.reasons, ElementsAre("the store has stopped"));
 }
 
-TEST(traffic_light, is_yellow_for_a_worry_and_works) {
-    health_facts facts;
-    facts.worries = {"the last backup failed: no space"};
-    const auto verdict = judge_health(facts);
-    EXPECT_EQ(verdict.status, health_status::yellow);
-    EXPECT_TRUE(verdict.working);
-    EXPECT_THAT(verdict.reasons, ElementsAre("the last backup failed: no space"));
+TEST(traffic_light, has_the_colour_of_a_worry_though_the_node_works) {
+    const auto yellow = judge_health({.worries = {{health_status::yellow, "the disk is scarce"}}});
+    EXPECT_EQ(yellow.status, health_status::yellow);
+    EXPECT_TRUE(yellow.working);
+    EXPECT_EQ(yellow.reasons, std::vector<std::string>{"the disk is scarce"});
+    const auto red = judge_health({.worries = {{health_status::red, "the disk is full"}}});
+    EXPECT_EQ(red.status, health_status::red);
+    EXPECT_TRUE(red.working);
 }
 
 TEST(traffic_light, raises_an_alarm_of_its_own_for_what_is_undeliverable) {

@@ -78,6 +78,18 @@ TEST(metrics, raise_the_alarm_for_what_is_undeliverable) {
     EXPECT_THAT(text, HasSubstr("posthorn_health{status=\"green\"} 0\n"));
 }
 
+TEST(metrics, show_the_disk_with_less_room_of_two) {
+    auto seen = facts();
+    seen.disks = {{.state = disk_state::enough, .free = 5'000, .has_ballast = true, .refused = 1},
+                  {.state = disk_state::low, .free = 3'000, .refused = 2}};
+    const auto text = render_metrics(seen);
+    for (const auto* line :
+         {"\nposthorn_disk_free_bytes 3000\n", "\nposthorn_disk_ballast 0\n",
+          "\nposthorn_disk_state{state=\"low\"} 1\n", "\nposthorn_disk_state{state=\"enough\"} 0\n",
+          "\nposthorn_disk_refused_total 3\n"})
+        EXPECT_THAT(text, HasSubstr(line));
+}
+
 TEST(metrics, sum_up_a_node_with_two_databases) {
     auto both = facts();
     both.counters.push_back(&busy());

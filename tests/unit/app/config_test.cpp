@@ -45,6 +45,10 @@ inbox_url = "sqlite:/in.db"
 synchronous = "normal"
 shared = false
 cleanup = false
+changes_retention = "1d"
+vacuum = "weekly"
+disk_low_water = "1MiB"
+ballast = 0
 [backup]
 folder = "copies"
 every = "2h"
@@ -70,6 +74,9 @@ batch_size = 7
 attempt_timeout = "31s"
 sent_retention = "1h"
 cleanup_interval = "2m"
+dead_retention = "90d"
+expired_retention = "never"
+resolved_retention = "2d"
 drain_timeout = "0s"
 [inbox]
 retention = "73h"
@@ -175,6 +182,13 @@ TEST(config, says_where_what_is_wrong_and_what_to_write_instead) {
                  "p.toml:2: outbox.jitter_factor cannot be \"0.2\"; write a number without"},
         bad_case{"[outbox]\njitter_factor = 1.5",
                  "p.toml:2: outbox.jitter_factor cannot be 1.5; write 0 to 1"},
+        bad_case{"[outbox]\ndead_retention = \"forever\"",
+                 "p.toml:2: outbox.dead_retention cannot be \"forever\"; write a duration with its "
+                 "unit, such as \"24h\" or \"7d\", or \"never\""},
+        bad_case{"[outbox]\nexpired_retention = \"10ms\"",
+                 "p.toml:2: outbox.expired_retention cannot be below 1s"},
+        bad_case{"[store]\nvacuum = \"daily\"",
+                 "p.toml:2: store.vacuum cannot be \"daily\"; write \"incremental\", \"weekly\""},
         bad_case{"[limits]\nbody = \"1MB\"",
                  "p.toml:2: limits.body cannot be \"1MB\"; write a size, such as"},
         bad_case{"[limits]\nbody = 5", "p.toml:2: limits.body cannot be below 1KiB"},

@@ -26,6 +26,36 @@ TEST(core_settings, bind_what_is_sent_and_what_is_received_to_the_same_limits) {
     EXPECT_EQ(core.inbox.intake.response_size_max, 5000U);
 }
 
+TEST(core_settings, keep_each_kind_of_row_for_the_time_that_is_written) {
+    using namespace std::chrono_literals;
+    config settings;
+    settings.outbox.sent_retention = 1h;
+    settings.outbox.dead_retention = 2h;
+    settings.outbox.expired_retention.reset();
+    settings.outbox.resolved_retention = 4h;
+    settings.store.changes_retention = 5h;
+    settings.store.vacuum = vacuum_mode::weekly;
+    const auto core = core_settings(settings).retention;
+    EXPECT_EQ(core.sent, 1h);
+    EXPECT_EQ(core.dead, 2h);
+    EXPECT_EQ(core.expired, std::nullopt);
+    EXPECT_EQ(core.resolved, 4h);
+    EXPECT_EQ(core.changes, 5h);
+    EXPECT_EQ(core.vacuum, vacuum_mode::weekly);
+}
+
+TEST(core_settings, watch_the_disk_of_each_database) {
+    config settings;
+    settings.store.inbox_url = database_url{"inbox.db"};
+    settings.store.disk_low_water.bytes = 1000;
+    settings.store.ballast.bytes = 100;
+    const auto core = core_settings(settings);
+    for (const auto& disk : {core.database.disk, core.inbox_database->disk}) {
+        EXPECT_EQ(disk.low_water, 1000U);
+        EXPECT_EQ(disk.ballast, 100U);
+    }
+}
+
 TEST(core_settings, allow_by_default_what_a_message_allows) {
     EXPECT_EQ(fields_of(message_limits_of({})), fields_of({}));
 }

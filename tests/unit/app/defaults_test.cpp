@@ -17,6 +17,10 @@ TEST(defaults, of_the_outbox_are_those_of_the_messaging_document) {
     EXPECT_EQ(options.outbox.lane.batch_rows, 50U);
     EXPECT_EQ(options.outbox.hand_over_rows, 10'000U);
     EXPECT_EQ(options.retention.sent, 24h * 7);
+    EXPECT_EQ(options.retention.dead, std::nullopt);  // They wait for a person.
+    EXPECT_EQ(options.retention.expired, 24h * 30);
+    EXPECT_EQ(options.retention.resolved, 24h * 7);
+    EXPECT_EQ(options.retention.interval, 5min);
     const node_options seen{};
     EXPECT_EQ(seen.retry.retries_max, 5);
     EXPECT_EQ(seen.message_ttl, 24h);

@@ -244,7 +244,7 @@ protected:
 };
 
 TEST_F(inbox_purging, deletes_rows_when_their_time_is_over_and_not_before) {
-    options.purge.slice = 10;
+    options.purge.slices.rows_first = 10;
     receive_many(25);
     run_in_background();
     loop.run_for(48h - 5min);

@@ -15,7 +15,8 @@ std::unexpected<error> not_here() {
 
 class memory_store::transaction final : public store_transaction,
                                         public outbox_table,
-                                        public lease_table {
+                                        public lease_table,
+                                        public old_rows {
 public:
     explicit transaction(memory_tables& tables) : tables_(tables) {}
 
@@ -29,6 +30,7 @@ public:
     inbox_table& inbox() override { assertion_failed("no inbox here"); }
     lease_table& leases() override { return *this; }
     dead_letter_table& dead_letters() override { assertion_failed("no dead letters here"); }
+    old_rows& old() override { return *this; }
 
     result<enqueued> insert(message) override { return not_here(); }
     result<bool> requeue(const uuid&) override { return false; }
@@ -39,9 +41,13 @@ public:
         return tables_.paused.erase(std::string(destination)) > 0;
     }
     result<bool> tell_ended(std::int64_t) override { return false; }
-    result<std::int64_t> purge_sent(wall_time, std::size_t) override {
-        ++tables_.purges;
-        return 0;
+    result<slice_outcome> purge(row_kind kind, wall_time before, const slice&) override {
+        tables_.purges.push_back({kind, before});
+        return slice_outcome{};
+    }
+    result<slice_outcome> give_back(const slice&) override {
+        ++tables_.given_back;
+        return slice_outcome{};
     }
     result<> set_order_policy(order_policy) override { return {}; }
     result<std::int64_t> release_unblocked(std::span<const std::int64_t>) override { return 0; }

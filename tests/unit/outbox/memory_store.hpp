@@ -30,7 +30,12 @@ struct memory_tables {
     std::map<std::string, paused_destination> paused;
     std::optional<lease> holder;
     std::int64_t epoch = 0;
-    int purges = 0;  // How often old rows were asked to be deleted.
+    struct purge {
+        row_kind kind;
+        wall_time before;
+    };
+    std::vector<purge> purges;  // Of old rows, as they were asked for.
+    int given_back = 0;         // How often the file was asked to shrink.
 };
 
 /// A store in memory that a test can watch, delay and break. It knows the outbox and the lease of

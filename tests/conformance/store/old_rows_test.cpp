@@ -1,0 +1,149 @@
+// What becomes of rows that nobody needs any more, and of the room that they took.
+#include "conformance/store/kept_store.hpp"
+
+namespace posthorn::conformance {
+namespace {
+
+using namespace std::chrono_literals;
+
+/// Each look at it takes a millisecond.
+class hurried_clock final : public clock {
+public:
+    [[nodiscard]] wall_time wall() const override { return noon; }
+    [[nodiscard]] steady_time steady() const override {
+        return steady_time{} + (looks_ += 1) * 1ms;
+    }
+
+private:
+    mutable int looks_ = 0;
+};
+
+TEST_P(kept_store, old_rows_of_sent_messages_go_oldest_first_in_slices_with_their_attempts) {
+    const auto bodies = ended(5, outbox_status::sent);
+    const auto first = purge(row_kind::sent, noon + 3h, 2);
+    EXPECT_EQ(first.rows, 2U);
+    EXPECT_TRUE(first.more);
+    EXPECT_FALSE(status(bodies[0].id) || status(bodies[1].id));
+    const auto last = purge(row_kind::sent, noon + 3h, 2);
+    EXPECT_EQ(last.rows, 1U);
+    EXPECT_FALSE(last.more);
+    EXPECT_EQ(status(bodies[3].id), outbox_status::sent);  // Not before its time.
+    EXPECT_EQ(number("SELECT count(*) FROM outbox_attempts"), 2);
+}
+
+TEST_P(kept_store,
+       old_rows_of_closed_messages_go_by_the_time_of_their_closing_with_all_that_belongs_to_them) {
+    const std::pair<row_kind, outbox_status> kinds[] = {
+        {row_kind::dead, outbox_status::dead},
+        {row_kind::expired, outbox_status::expired},
+        {row_kind::resolved, outbox_status::resolved}};
+    for (const auto& [kind, to] : kinds) {
+        SCOPED_TRACE(to_string(kind));
+        const auto bodies = ended(4, to);
+        EXPECT_EQ(purge(kind, noon + 2h).rows, 2U);
+        EXPECT_FALSE(status(bodies[0].id) || status(bodies[1].id));
+        EXPECT_EQ(status(bodies[2].id), to);  // Not before its time.
+        EXPECT_EQ(purge(kind, noon + 24h).rows, 2U);
+        for (const auto* table :
+             {"outbox_messages", "outbox_attempts", "outbox_closed", "outbox_ended"})
+            EXPECT_EQ(number(fmt::format("SELECT count(*) FROM {}", table)), 0) << table;
+    }
+}
+
+TEST_P(kept_store, old_rows_of_one_kind_leave_those_of_the_others) {
+    put(sample());  // Pending.
+    for (const auto to : {outbox_status::sent, outbox_status::dead, outbox_status::expired,
+                          outbox_status::resolved})
+        ended(1, to);
+    std::int64_t left = 5;
+    for (const auto kind :
+         {row_kind::sent, row_kind::dead, row_kind::expired, row_kind::resolved}) {
+        EXPECT_EQ(purge(kind, noon + 24h * 365).rows, 1U) << to_string(kind);
+        EXPECT_EQ(number("SELECT count(*) FROM outbox_messages"), --left) << to_string(kind);
+    }
+    EXPECT_EQ(number("SELECT count(*) FROM outbox_messages WHERE status = 'Pending'"), 1);
+}
+
+TEST_P(kept_store, old_rows_do_not_include_a_message_that_was_requeued_after_it_died) {
+    const auto bodies = ended(1, outbox_status::dead);
+    must([&](store_transaction& tx) -> result<> {
+        POSTHORN_TRY(tx.outbox().requeue(bodies[0].id));
+        return {};
+    });
+    // Though the account still had it, as after a change by hand.
+    account_for(number("SELECT seq FROM outbox_messages"), outbox_status::dead, noon);
+    purge(row_kind::dead, noon + 24h * 365);
+    EXPECT_EQ(status(bodies[0].id), outbox_status::pending);
+    EXPECT_EQ(number("SELECT count(*) FROM outbox_closed"), 0);
+}
+
+TEST_P(kept_store, old_rows_of_the_log_go_in_the_order_of_their_making) {
+    db();
+    const auto change = [&](wall_time at) {
+        must(fmt::format("INSERT INTO changes (epoch, at, kind, seqs) VALUES (1, {}, 'x', '1')",
+                         at.time_since_epoch().count()));
+    };
+    for (int i = 0; i < 5; ++i) change(noon + i * 1h);
+    EXPECT_EQ(purge(row_kind::changes, noon + 3h, 2).rows, 2U);
+    EXPECT_EQ(number("SELECT min(change_seq) FROM changes"), 3);
+    EXPECT_EQ(purge(row_kind::changes, noon + 3h).rows, 1U);
+    EXPECT_EQ(purge(row_kind::changes, noon + 3h).rows, 0U);
+    EXPECT_EQ(number("SELECT count(*) FROM changes"), 2);
+}
+
+TEST_P(kept_store, old_rows_of_the_log_are_not_held_back_by_one_from_a_clock_that_was_wrong) {
+    db();
+    for (const auto at : {noon + 24h * 3650, noon, noon + 1h})
+        must(fmt::format("INSERT INTO changes (epoch, at, kind, seqs) VALUES (1, {}, 'x', '1')",
+                         at.time_since_epoch().count()));
+    EXPECT_EQ(purge(row_kind::changes, noon + 1h).rows, 2U);
+    EXPECT_EQ(number("SELECT at FROM changes"), (noon + 1h).time_since_epoch().count());
+}
+
+TEST_P(kept_store, old_rows_stay_where_the_time_of_the_slice_is_over_but_for_one_at_least) {
+    ended(6, outbox_status::sent);
+    hurried_clock hurried;
+    const auto purge_within = [&](std::chrono::milliseconds limit) {
+        return write<slice_outcome>([&](store_transaction& tx) {
+            return tx.old().purge(row_kind::sent, noon + 24h, slice(hurried, 100, limit));
+        });
+    };
+    const auto some = purge_within(3ms);
+    EXPECT_EQ(some.rows, 3U);
+    EXPECT_TRUE(some.more);
+    EXPECT_EQ(purge_within(0ms).rows, 1U);  // Otherwise it would never end.
+    EXPECT_EQ(purge_within(1h).rows, 2U);
+    EXPECT_FALSE(purge_within(1h).more);
+}
+
+TEST_P(kept_store, old_rows_leave_room_that_goes_back_to_the_disk_page_by_page) {
+    must([&](store_transaction& tx) -> result<> {
+        for (int i = 0; i < 3'000; ++i) {
+            auto body = sample();
+            body.payload = '"' + std::string(4'000, 'p') + '"';
+            POSTHORN_TRY(tx.outbox().insert(body));
+        }
+        return {};
+    });
+    const auto full = number("SELECT page_count FROM pragma_page_count");
+    must("DELETE FROM outbox_messages");
+    const auto give_back = [&](std::size_t pages) {
+        return write<slice_outcome>(
+            [&](store_transaction& tx) { return tx.old().give_back(slice(still_, pages, 1h)); });
+    };
+    const auto first = give_back(100);
+    EXPECT_EQ(first.rows, 100U);
+    EXPECT_TRUE(first.more);
+    EXPECT_EQ(number("SELECT page_count FROM pragma_page_count"), full - 100);
+    const auto rest = give_back(1'000'000);
+    EXPECT_GT(rest.rows, 1'000U);
+    EXPECT_FALSE(rest.more);
+    // Some are kept for the messages to come.
+    EXPECT_EQ(number("SELECT freelist_count FROM pragma_freelist_count"), 1'024);
+    EXPECT_EQ(give_back(1'000'000).rows, 0U);
+    put(sample());
+    EXPECT_TRUE(succeeded(db().check_integrity()));
+}
+
+}  // namespace
+}  // namespace posthorn::conformance
