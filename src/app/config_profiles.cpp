@@ -55,13 +55,13 @@ constexpr number integration_events[] = {
     {"outbox.jitter_max", "0ms"},      {"outbox.jitter_factor", 0.2},
     {"outbox.batch_size", 100},        {"outbox.sent_retention", "7d"},
     {"outbox.cleanup_interval", "1h"}, {"inbox.retention", "7d"},
-    {"inbox.cleanup_interval", "1h"},
+    {"inbox.cleanup_interval", "1h"},  {"outbox.dead_retention", "30d"},
 };
 
 constexpr number workflow[] = {
-    {"outbox.poll_interval", "30s"},
-    {"outbox.retry", "exponential"},
-    {"outbox.sent_retention", "24h"},
+    {"store.vacuum", "weekly"},      {"outbox.poll_interval", "30s"},
+    {"outbox.retry", "exponential"}, {"outbox.sent_retention", "24h"},
+    {"outbox.dead_retention", "7d"},
 };
 
 std::span<const number> numbers_of(defaults_name name) {

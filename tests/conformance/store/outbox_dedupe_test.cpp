@@ -59,9 +59,11 @@ TEST_P(ordered_store, a_dedupe_key_is_forgotten_with_its_message) {
     auto first = sample(), again = sample();
     first.dedupe_key = again.dedupe_key = "k";
     settle_as(outbox_status::sent, {.seq = put(first), .body = first});
-    EXPECT_EQ(write<std::int64_t>(
-                  [&](store_transaction& tx) { return tx.outbox().purge_sent(noon + 1h, 10); }),
-              1);
+    const real_clock time;
+    EXPECT_EQ(write<slice_outcome>([&](store_transaction& tx) {
+                  return tx.old().purge(row_kind::sent, noon + 1h, slice(time, 10, 1h));
+              }).rows,
+              1U);
     EXPECT_EQ(insert(again).id, again.id);
 }
 

@@ -61,6 +61,7 @@ TEST(profiles, messaging_has_the_numbers_of_its_document) {
                                  {"outbox.jitter_factor", "0"},
                                  {"outbox.batch_size", "50"},
                                  {"outbox.sent_retention", "7d"},
+                                 {"outbox.dead_retention", "never"},
                                  {"outbox.cleanup_interval", "5m"},
                                  {"inbox.retention", "2d"},
                                  {"inbox.cleanup_interval", "5m"},
@@ -122,6 +123,7 @@ TEST(profiles, integration_events_has_the_numbers_of_its_document) {
                                           {"outbox.cleanup_interval", "1h"},
                                           {"inbox.retention", "7d"},
                                           {"inbox.cleanup_interval", "1h"},
+                                          {"outbox.dead_retention", "30d"},
                                           {"store.cleanup", "true"}});
     EXPECT_EQ(pauses_of(with_defaults("integration-events")),
               (std::vector<std::chrono::milliseconds>{1s, 2s, 4s, 8s, 16s}));
@@ -130,7 +132,9 @@ TEST(profiles, integration_events_has_the_numbers_of_its_document) {
 TEST(profiles, workflow_has_the_numbers_of_its_document) {
     expect_numbers("workflow", {{"outbox.poll_interval", "30s"},
                                 {"outbox.retry", "exponential"},
-                                {"outbox.sent_retention", "1d"}});
+                                {"outbox.sent_retention", "1d"},
+                                {"outbox.dead_retention", "7d"},
+                                {"store.vacuum", "weekly"}});
 }
 
 TEST(profiles, reach_the_parts_of_a_node) {
