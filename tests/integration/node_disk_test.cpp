@@ -1,4 +1,6 @@
 // A node on a real disk that fills up and is emptied again, without a restart.
+#include <atomic>
+#include <filesystem>
 #include <fstream>
 
 #include "integration/node_fixture.hpp"
@@ -36,7 +38,7 @@ protected:
 
 TEST_F(node_disk, that_is_full_lets_work_end_and_takes_new_work_once_there_is_room) {
     node orders(small());
-    int shipped = 0;
+    std::atomic<int> shipped = 0;
     orders.handle("Ship", [&](context&, const message&) { ++shipped; });
     orders.start();
     EXPECT_TRUE(has_ballast());

@@ -43,7 +43,9 @@ public:
     result<bool> tell_ended(std::int64_t) override { return false; }
     result<slice_outcome> purge(row_kind kind, wall_time before, const slice&) override {
         tables_.purges.push_back({kind, before});
-        return slice_outcome{};
+        if (tables_.slices_left == 0) return slice_outcome{};
+        --tables_.slices_left;
+        return slice_outcome{.rows = 1, .more = true};
     }
     result<slice_outcome> give_back(const slice&) override {
         ++tables_.given_back;

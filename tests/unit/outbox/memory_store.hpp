@@ -35,6 +35,7 @@ struct memory_tables {
         wall_time before;
     };
     std::vector<purge> purges;  // Of old rows, as they were asked for.
+    int slices_left = 0;        // So often there is more to delete.
     int given_back = 0;         // How often the file was asked to shrink.
 };
 

@@ -84,6 +84,18 @@ TEST_F(outbox_retention_test, gives_no_room_back_where_it_is_told_not_to) {
     EXPECT_EQ(store.tables.given_back, 0);
 }
 
+TEST_F(outbox_retention_test, rests_after_each_slice_and_goes_on_until_none_is_left) {
+    store.tables.slices_left = 3;
+    run();
+    loop.run_for(5min);
+    EXPECT_EQ(purges(row_kind::sent), 1);
+    loop.run_for(1ms);
+    EXPECT_EQ(purges(row_kind::sent), 2);
+    loop.run_for(1s);
+    EXPECT_EQ(purges(row_kind::sent), 4);  // Three with rows, and one that found none.
+    EXPECT_EQ(purges(row_kind::changes), 1);
+}
+
 TEST_F(outbox_retention_test, goes_on_with_the_next_kind_where_one_fails) {
     store.failures.emplace_back(error_code::store_busy, "locked");
     run();
