@@ -102,6 +102,8 @@ consteval bool check_response() {
 template <message_contract T>
 send_options options_for(const T& payload, send_options options) {
     options.type = contract_of<T>::type;
+    // Left to the node, which may have a serializer.
+    if (options.content_type == "application/json") options.content_type.clear();
     if constexpr (requires { posthorn_id(payload); })
         if (!options.id && !posthorn_id(payload).is_nil()) options.id = posthorn_id(payload);
     return options;

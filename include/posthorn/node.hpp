@@ -19,6 +19,7 @@
 #include <posthorn/error.hpp>
 #include <posthorn/message.hpp>
 #include <posthorn/permanent.hpp>
+#include <posthorn/pluggable.hpp>
 #include <posthorn/reply.hpp>
 #include <posthorn/service.hpp>
 #include <posthorn/transaction.hpp>
@@ -29,12 +30,15 @@ struct sqlite3;
 namespace posthorn {
 
 /// How failed deliveries are tried again: base, 2 × base, 4 × base and so on up to `delay_max`,
-/// each with up to `jitter_max` on top.
+/// each with up to `jitter_max` on top, or longer or shorter by up to `jitter_factor` of it.
 struct retry_options {
     std::chrono::milliseconds delay_base = std::chrono::seconds{2};
     std::chrono::milliseconds delay_max = std::chrono::minutes{5};
     std::chrono::milliseconds jitter_max{500};
     std::int32_t retries_max = 5;  // After the first attempt; `retry_for_ever` until it expires.
+    double jitter_factor = 0;      // 0.2 is 20 % either way.
+    bool fixed = false;            // Every pause is `delay_base`, without chance.
+    retry_function custom{};       // In place of all that, but for `retries_max`.
 };
 
 /// Files in PEM. With a certificate `listen_http` speaks TLS 1.3 and nothing else.
@@ -55,8 +59,10 @@ struct lane_limits {
 struct config;
 
 struct node_options {
-    std::string service;   // This service's name: what others send to.
-    std::string database;  // The service's own SQLite file; made if it is not there.
+    std::string service;  // This service's name: what others send to.
+    /// The service's own SQLite file; made if it is not there. `memory:` for tests: it ends with
+    /// the node, and nothing in it is durable.
+    std::string database;
     /// A file of its own for the inbox, for a service without business tables: handlers then work
     /// in that one, which never commits together with `transaction`. The same file if empty.
     std::string inbox_database{};
@@ -84,6 +90,10 @@ struct node_options {
     std::map<std::string, transport_function, std::less<>> transports{};
     std::chrono::milliseconds message_ttl = std::chrono::hours{24};
     retry_options retry{};
+    /// Without an inbox nothing is received, without an outbox nothing is sent.
+    node_parts parts = node_parts::both;
+    std::shared_ptr<const serializer> payloads{};           // Of described messages; JSON if empty.
+    wall_clock_function wall_clock{};                       // The machine's if empty.
     std::string log_level = "warn";                         // trace, debug, info, warn, error.
     std::function<void(std::string_view line)> log_sink{};  // Standard error if empty.
     /// Called when the node cannot go on safely, after an error is logged; the process is aborted
@@ -100,6 +110,11 @@ struct node_options {
 /// line.
 [[nodiscard]] node_options load(const std::string& file);
 
+/// The numbers of a named set of defaults: `messaging`, `webhooks`, `store-and-forward`,
+/// `integration-events` or `workflow`. What is changed in them afterwards counts more; give them a
+/// service and a database. `error_code::invalid_argument` for another name.
+[[nodiscard]] node_options defaults(std::string_view name);
+
 /// Shows, once it is durable, that a message sent on the caller's own handle cannot be lost.
 struct ticket {
     uuid id;
@@ -110,6 +125,7 @@ enum class health_level : std::uint8_t { green, yellow, red };
 struct node_health {
     health_level level = health_level::green;
     std::vector<std::string> reasons{};  // Why it is not green.
+    bool durable = true;                 // False where the store is in memory: a test.
 };
 
 struct node_stats {
@@ -120,6 +136,7 @@ struct node_stats {
     std::int64_t resolved = 0;
     std::int64_t received = 0;    // Rows of the inbox.
     std::int64_t duplicates = 0;  // Since the start.
+    bool durable = true;          // As in `node_health`.
 };
 
 struct external_options {
@@ -181,7 +198,7 @@ public:
     void handle(Handler handler) {
         if constexpr (detail::check_handler<T, Handler, context&, const T&>())
             add_handler(std::string(endpoint_of<T>), detail::transactional<T>(std::move(handler)),
-                        false);
+                        true);
     }
 
     /// `handler(const T&)`, or `handler(const message&, const T&)`, likewise outside of the
@@ -190,7 +207,7 @@ public:
     void handle_external(Handler handler, external_options options = {}) {
         if constexpr (detail::check_external<T, Handler>())
             add_external_handler(std::string(endpoint_of<T>),
-                                 detail::external<T>(std::move(handler)), options, false);
+                                 detail::external<T>(std::move(handler)), options, true);
     }
 
     /// `handler(context&, const R&)`, or `handler(context&)` where a Command answers nothing, takes
@@ -313,6 +330,8 @@ public:
     /// Where it listens once it has started, such as `http://127.0.0.1:7400`, with the real port
     /// where any was asked for.
     [[nodiscard]] std::vector<std::string> addresses() const;
+    /// The file of its database, for handles of your own; that of a store in memory too.
+    [[nodiscard]] std::string database_file() const;
     [[nodiscard]] node_health health() const;
     [[nodiscard]] node_stats stats() const;
     /// Looks at every page of the database; throws `error_code::store_corrupt` with what it found.
@@ -321,10 +340,10 @@ public:
 private:
     void add_handler(std::string endpoint,
                      std::function<std::string(context&, const message&)> handler,
-                     bool takes_responses = true);
+                     bool is_typed = false);
     void add_external_handler(std::string endpoint,
                               std::function<std::string(const message&)> handler,
-                              external_options options, bool takes_responses = true);
+                              external_options options, bool is_typed = false);
     void add_response_handler(std::string endpoint,
                               std::function<std::string(context&, const message&)> handler);
     std::shared_ptr<detail::reply_state> start_call(detail::call_target to, std::string payload,

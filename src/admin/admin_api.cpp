@@ -58,6 +58,7 @@ task<http_response> endpoints::health() {
     auto shown = to_json(verdict, seen->facts.outbox);
     shown["service"] = parts().service;
     shown["version"] = parts().version;
+    shown["durable"] = parts().durable;
     co_return json_response(verdict.working ? 200 : 503, json::serialize(shown));
 }
 
@@ -76,7 +77,8 @@ task<http_response> endpoints::metrics() {
         .inbox = parts().inbox ? parts().inbox() : nullptr,
         .backups = parts().backups ? parts().backups() : std::vector<sqlite::backup_state>{},
         .bad_signatures = parts().bad_signatures ? parts().bad_signatures() : 0,
-        .refusals = gate_.refusals()};
+        .refusals = gate_.refusals(),
+        .durable = parts().durable};
     if (size) facts.inbox_size = size->size;
     for (const auto* const one : parts().stores) facts.disks.push_back(one->disk());
     co_return http_response{
@@ -93,6 +95,7 @@ task<http_response> endpoints::outbox_stats() {
     for (const auto* of_database : parts().counters)
         for (const auto& one : of_database->peers.list()) peers.push_back(to_json(one));
     shown["peers"] = std::move(peers);
+    shown["durable"] = parts().durable;
     co_return json_response(200, json::serialize(shown));
 }
 

@@ -28,6 +28,7 @@ struct metrics_facts {
     std::vector<disk_report> disks{};             // One for each database.
     std::uint64_t bad_signatures = 0;
     std::uint64_t refusals = 0;  // On the admin listener.
+    bool durable = true;         // False where the store is in memory.
 };
 
 /// Destinations named in labels; the rest share the label `other`.

@@ -41,6 +41,8 @@ struct admin_parts {
     /// A message was made pending again: look for it.
     std::function<void()> wake{};
     std::function<std::uint64_t()> bad_signatures{};
+    bool durable =
+        true;  // False where the store is in memory, so that it is said wherever one looks.
 };
 
 /// What a node knows of itself, looked up at most once a second however often it is asked:

@@ -10,6 +10,8 @@
 #include <string_view>
 #include <vector>
 
+#include <posthorn/pluggable.hpp>
+
 #include "app/config_value.hpp"
 #include "app/settings.hpp"
 #include "base/log.hpp"
@@ -28,6 +30,7 @@ struct config {
     struct {
         std::string id = "posthorn";
         defaults_name defaults = defaults_name::messaging;
+        node_parts parts = node_parts::both;
     } service;
     struct {
         database_url url{"data/{service}.db"};
@@ -121,7 +124,11 @@ struct config {
 
     /// A path as the configuration means it.
     [[nodiscard]] std::string path_of(const std::filesystem::path& written) const;
-    /// The database, `{service}` replaced.
+    /// Whether all that is promised outlives the process.
+    [[nodiscard]] bool is_durable() const {
+        return !store.url.in_memory && !(store.inbox_url && store.inbox_url->in_memory);
+    }
+    /// The database, `{service}` replaced; empty if it is in memory and not made.
     [[nodiscard]] std::string path_of(const database_url& url) const;
     [[nodiscard]] std::string origin_of(std::string_view key) const;  // "default" if not set.
     /// The same failure, which now says where the key that led to it stands.

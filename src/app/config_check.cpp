@@ -16,7 +16,10 @@ public:
     explicit findings(const config& settings) : settings_(settings) {}
 
     void add(std::string_view key, std::string_view text) {
-        all_ += fmt::format("{}{}: {}", all_.empty() ? "" : "\n", settings_.origin_of(key), text);
+        add_at(settings_.origin_of(key), text);
+    }
+    void add_at(std::string_view origin, std::string_view text) {
+        all_ += fmt::format("{}{}: {}", all_.empty() ? "" : "\n", origin, text);
     }
     void at_least(std::string_view key, milliseconds value, milliseconds min) {
         if (value < min)
@@ -129,6 +132,13 @@ void check_together(const config& settings, findings& found) {
             "backup.folder",
             "the backups of store.url and store.inbox_url would have the same names; give one "
             "of the two databases another file name");
+    if (settings.service.parts == node_parts::outbox)
+        for (const auto* const section : {&settings.handlers, &settings.responses})
+            for (const auto& [endpoint, handler] : *section)
+                found.add_at(handler.origin,
+                             fmt::format("{} has a handler, but service.parts = \"outbox\" "
+                                         "receives nothing; write \"both\" or \"inbox\"",
+                                         endpoint));
     const bool has_certificate = !settings.tls.certificate.empty();
     if (has_certificate != !settings.tls.key.empty())
         found.add(has_certificate ? "tls.certificate" : "tls.key",

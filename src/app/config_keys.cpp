@@ -39,6 +39,7 @@ std::string show_admin_keys(const config& settings) {
 constexpr std::array table{
     KEY(service.id, "the name under which other services know this one"),
     KEY(service.defaults, "which system's numbers hold where the file says nothing"),
+    KEY(service.parts, "inbox: it only receives; outbox: it only sends"),
     KEY(store.url, "the service's own database; {service} stands for its id"),
     KEY(store.inbox_url, "a database of its own for the inbox; not atomic with the other"),
     KEY(store.synchronous, "full: a promise is on disk; normal: a power cut may take it back"),

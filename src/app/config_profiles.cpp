@@ -122,6 +122,10 @@ void apply_defaults(config& settings, defaults_name name) {
 
 std::string note_on(const config& settings, std::string_view key) {
     if (key == "inbox.retention") return note_on_retention(settings);
+    const auto& store = settings.store;
+    if ((key == "store.url" && store.url.in_memory) ||
+        (key == "store.inbox_url" && store.inbox_url && store.inbox_url->in_memory))
+        return "not durable: it ends with the node, and everything in it; for tests alone";
     return {};
 }
 

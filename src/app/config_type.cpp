@@ -16,6 +16,7 @@ constexpr std::array<std::string_view, 2> synchronous_names{"full", "normal"};
 constexpr std::array<std::string_view, 3> vacuum_names{"incremental", "weekly", "never"};
 constexpr std::array<std::string_view, 1> algorithm_names{"HMAC-SHA256"};
 constexpr std::array<std::string_view, 2> order_names{"park", "pass"};
+constexpr std::array<std::string_view, 3> parts_names{"both", "inbox", "outbox"};
 constexpr std::array<std::string_view, 2> retry_names{"exponential", "fixed"};
 constexpr std::array<std::string_view, 5> defaults_names{
     "messaging", "webhooks", "store-and-forward", "integration-events", "workflow"};
@@ -136,6 +137,7 @@ std::optional<std::filesystem::path> config_type<std::filesystem::path>::read(
 std::optional<database_url> config_type<database_url>::read(const config_value& value) {
     constexpr std::string_view scheme = "sqlite:";
     const auto* text = text_of(value);
+    if (text && *text == "memory:") return database_url{.path = {}, .in_memory = true};
     if (!text || !text->starts_with(scheme) || text->size() == scheme.size()) return std::nullopt;
     return database_url{text->substr(scheme.size())};
 }
@@ -171,6 +173,13 @@ std::optional<order_policy> config_type<order_policy>::read(const config_value& 
 }
 std::string config_type<order_policy>::show(order_policy value) {
     return std::string(to_string(value));
+}
+
+std::optional<node_parts> config_type<node_parts>::read(const config_value& value) {
+    return read_name<node_parts>(value, parts_names);
+}
+std::string config_type<node_parts>::show(node_parts value) {
+    return std::string(parts_names.at(static_cast<std::size_t>(value)));
 }
 
 std::optional<retry_kind> config_type<retry_kind>::read(const config_value& value) {

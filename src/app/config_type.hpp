@@ -97,10 +97,13 @@ template <>
 struct config_type<database_url> {
     static constexpr std::string_view name = "database";
     static constexpr std::string_view wanted =
-        "\"sqlite:PATH\", such as \"sqlite:data/orders.db\"; there is no other kind of database "
-        "yet";
+        "\"sqlite:PATH\", such as \"sqlite:data/orders.db\", or \"memory:\" for a test; there is "
+        "no "
+        "other kind of database yet";
     static std::optional<database_url> read(const config_value& value);
-    static std::string show(const database_url& value) { return "sqlite:" + value.path; }
+    static std::string show(const database_url& value) {
+        return value.in_memory ? "memory:" : "sqlite:" + value.path;
+    }
 };
 
 template <>
@@ -149,6 +152,14 @@ struct config_type<order_policy> {
     static constexpr std::string_view wanted = R"("park" or "pass")";
     static std::optional<order_policy> read(const config_value& value);
     static std::string show(order_policy value);
+};
+
+template <>
+struct config_type<node_parts> {
+    static constexpr std::string_view name = "parts";
+    static constexpr std::string_view wanted = R"("both", "inbox" or "outbox")";
+    static std::optional<node_parts> read(const config_value& value);
+    static std::string show(node_parts value);
 };
 
 template <>

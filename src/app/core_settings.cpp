@@ -26,6 +26,11 @@ core_route route_of(const config& settings, const route_setting& setting) {
     return route;
 }
 
+// Where nothing is kept a sync keeps nothing.
+sqlite::synchronous sync_of(const database_url& url, const config& settings) {
+    return url.in_memory ? sqlite::synchronous::off : settings.store.synchronous;
+}
+
 }  // namespace
 
 core_options core_settings(const config& settings) {
@@ -33,7 +38,7 @@ core_options core_settings(const config& settings) {
     core_options core{
         .database = {.path = settings.path_of(settings.store.url),
                      .service = settings.service.id,
-                     .sync = settings.store.synchronous,
+                     .sync = sync_of(settings.store.url, settings),
                      .shared = settings.store.shared,
                      .limits = message_limits_of(settings),
                      .migrations = {queue_tables(), admin_tables()},
@@ -42,7 +47,11 @@ core_options core_settings(const config& settings) {
         .sending = {.source = settings.service.id,
                     .expires_in = out.message_ttl,
                     .max_retries = static_cast<std::int32_t>(out.max_retries),
-                    .limits = message_limits_of(settings)},
+                    .limits = message_limits_of(settings),
+                    .payloads = {},
+                    .may_send = settings.service.parts != node_parts::inbox},
+        .parts = settings.service.parts,
+        .durable = settings.is_durable(),
         .retries = retries_of(settings),
         .routes = routes_of(settings),
         .default_route = default_route_of(settings),
@@ -72,6 +81,7 @@ core_options core_settings(const config& settings) {
     if (settings.store.inbox_url) {
         core.inbox_database = core.database;
         core.inbox_database->path = settings.path_of(*settings.store.inbox_url);
+        core.inbox_database->sync = sync_of(*settings.store.inbox_url, settings);
     }
     return core;
 }

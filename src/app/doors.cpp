@@ -61,7 +61,8 @@ result<> doors::bind() {
         POSTHORN_TRY(bind_http("listen.http", *listen.http, public_routes_, tls_.get()));
     if (listen.admin)
         POSTHORN_TRY(bind_http("listen.admin", *listen.admin, admin_routes_, nullptr));
-    if (listen.unix_socket.empty()) return {};
+    // It has nothing but messages to take.
+    if (listen.unix_socket.empty() || settings_.service.parts == node_parts::outbox) return {};
     const auto& seams = with_.seams;
     // In full, for whoever copies it into a route.
     std::error_code ignored;
@@ -82,9 +83,10 @@ result<> doors::bind() {
 void doors::fill_routes() {
     auto& core = with_.core;
     const auto& seams = with_.seams;
-    wire_ = std::make_unique<wire_server>(
-        wire_server_parts{core.inbox(), with_.keys, seams.clock, seams.log},
-        wire_options_of(settings_));
+    if (core.inbox() != nullptr)
+        wire_ = std::make_unique<wire_server>(
+            wire_server_parts{*core.inbox(), with_.keys, seams.clock, seams.log},
+            wire_options_of(settings_));
     std::vector<store*> stores{&core.store()};
     if (&core.inbox_store() != &core.store()) stores.push_back(&core.inbox_store());
     view_ = std::make_unique<node_view>(
@@ -94,18 +96,19 @@ void doors::fill_routes() {
                     .readers = seams.readers,
                     .time = seams.clock,
                     .counters = core.counters(),
-                    .inbox = [&core] { return &core.inbox(); },
+                    .inbox = [&core] { return core.inbox(); },
                     .broken = [&core] { return core.broken(); },
                     .worries = [&core] { return worries_of(core); },
                     .backups = [&core] { return core.backups(); },
                     .wake = [&core] { core.wake(); },
-                    .bad_signatures = [this] { return wire_->counts().bad_signatures; }});
+                    .bad_signatures = [this] { return wire_ ? wire_->counts().bad_signatures : 0; },
+                    .durable = core.is_durable()});
     const bool loopback = settings_.listen.admin && is_loopback(settings_.listen.admin->host);
     access_ = std::make_unique<admin_access>(
         admin_access::options{.loopback = loopback, .keys = admin_keys_of(settings_)});
     audit_ = std::make_unique<audit>(core.store(), seams.clock, seams.log);
     gate_ = std::make_unique<admin_gate>(*access_, *audit_);
-    add_receive_routes(public_routes_, *wire_);
+    if (wire_) add_receive_routes(public_routes_, *wire_);
     add_public_routes(public_routes_, *view_);
     add_admin_routes(admin_routes_, *view_, *gate_);
     add_queue_routes(admin_routes_,

@@ -18,8 +18,7 @@ namespace {
 namespace asio = boost::asio;
 
 // In full: the process may go elsewhere later.
-std::filesystem::path file_of(const node_options& options) {
-    const auto settings = config_of(options);
+std::filesystem::path file_of(const config& settings) {
     const std::filesystem::path written = settings.path_of(settings.store.url);
     std::error_code failed;
     auto whole = std::filesystem::absolute(written, failed);
@@ -37,12 +36,16 @@ task<> wait_for_signal() {
 class node::parts {
 public:
     explicit parts(const node_options& options)
-        : file_(file_of(options)),
-          runtime_(value_or_throw(node_runtime::open(
-              config_of(options), {.log_sink = options.log_sink,
-                                   .on_fail_stop = options.on_fail_stop,
-                                   .transports = options.transports,
-                                   .make_folders = options.loaded != nullptr}))) {}
+        : runtime_(value_or_throw(
+              node_runtime::open(config_of(options), {.log_sink = options.log_sink,
+                                                      .on_fail_stop = options.on_fail_stop,
+                                                      .transports = options.transports,
+                                                      .make_folders = options.loaded != nullptr,
+                                                      .retry = options.retry.custom,
+                                                      .payloads = options.payloads,
+                                                      .wall_clock = options.wall_clock}))),
+          file_(file_of(runtime_->settings())),
+          payloads_(options.payloads) {}
 
     void start() { value_or_throw(posthorn::start(runtime_->network(), runtime_->start()).get()); }
     void stop() { runtime_->stop_and_wait(); }
@@ -50,11 +53,42 @@ public:
     node_core& core() { return runtime_->core(); }
     node_runtime& runtime() { return *runtime_; }
     [[nodiscard]] const std::filesystem::path& file() const { return file_; }
+    [[nodiscard]] const std::shared_ptr<const serializer>& payloads() const { return payloads_; }
 
 private:
-    std::filesystem::path file_;
     std::unique_ptr<node_runtime> runtime_;
+    std::filesystem::path file_;
+    std::shared_ptr<const serializer> payloads_;
 };
+
+namespace {
+
+/// The message as a handler of a type takes it: JSON.
+message as_json(const message& received, const serializer& by) {
+    message plain = received;
+    try {
+        plain.payload = by.to_json(received.payload);
+    } catch (const std::exception& misfit) {
+        throw permanent(misfit.what());
+    }
+    plain.content_type = "application/json";
+    return plain;
+}
+
+/// A handler of a type, `handler(context&, const message&)` or `handler(const message&)`, with the
+/// node's serializer before it.
+template <class... Context>
+std::function<std::string(Context&..., const message&)> reading(
+    const std::shared_ptr<const serializer>& by,
+    std::function<std::string(Context&..., const message&)> handler) {
+    if (!by) return handler;
+    return [by, run = std::move(handler)](Context&... with, const message& received) {
+        if (received.content_type != by->content_type()) return run(with..., received);
+        return run(with..., as_json(received, *by));
+    };
+}
+
+}  // namespace
 
 node::node(node_options options) : parts_(std::make_unique<parts>(options)) {}
 node::~node() = default;
@@ -72,19 +106,21 @@ void node::wait() {
 
 void node::add_handler(std::string endpoint,
                        std::function<std::string(context&, const message&)> handler,
-                       bool takes_responses) {
+                       bool is_typed) {
+    if (is_typed) handler = reading<context>(parts_->payloads(), std::move(handler));
     value_or_throw(parts_->core().registry().add(
         std::move(endpoint),
-        {.run = transactional_handler(std::move(handler)), .takes_responses = takes_responses}));
+        {.run = transactional_handler(std::move(handler)), .takes_responses = !is_typed}));
 }
 
 void node::add_external_handler(std::string endpoint,
                                 std::function<std::string(const message&)> handler,
-                                external_options options, bool takes_responses) {
+                                external_options options, bool is_typed) {
+    if (is_typed) handler = reading<>(parts_->payloads(), std::move(handler));
     value_or_throw(parts_->core().registry().add(std::move(endpoint),
                                                  {.run = blocking_handler(std::move(handler)),
                                                   .lease = options.lease,
-                                                  .takes_responses = takes_responses}));
+                                                  .takes_responses = !is_typed}));
 }
 
 void node::add_response_handler(std::string endpoint,
@@ -108,14 +144,17 @@ std::size_t node::declare_offer(const detail::service_info& offered) {
 void node::add_service_handler(std::size_t service, std::size_t position,
                                std::function<std::string(context&, const message&)> handler) {
     value_or_throw(parts_->core().registry().add_to_service(
-        service, position, {.run = transactional_handler(std::move(handler))}));
+        service, position,
+        {.run = transactional_handler(reading<context>(parts_->payloads(), std::move(handler)))}));
 }
 
 void node::add_external_service_handler(std::size_t service, std::size_t position,
                                         std::function<std::string(const message&)> handler,
                                         external_options options) {
     value_or_throw(parts_->core().registry().add_to_service(
-        service, position, {.run = blocking_handler(std::move(handler)), .lease = options.lease}));
+        service, position,
+        {.run = blocking_handler(reading<>(parts_->payloads(), std::move(handler))),
+         .lease = options.lease}));
 }
 
 void node::declare_use(detail::service_use use) {
@@ -188,6 +227,7 @@ std::vector<std::string> node::addresses() const {
     for (auto& place : parts_->runtime().places()) urls.push_back(std::move(place.url));
     return urls;
 }
+std::string node::database_file() const { return parts_->file().string(); }
 node_health node::health() const { return parts_->core().health(); }
 node_stats node::stats() const { return value_or_throw(parts_->core().stats()); }
 void node::check_integrity() { value_or_throw(parts_->core().check_integrity()); }

@@ -1,5 +1,6 @@
 #include "app/node_config.hpp"
 
+#include <algorithm>
 #include <filesystem>
 
 #include <fmt/format.h>
@@ -9,6 +10,8 @@
 
 namespace posthorn {
 namespace {
+
+constexpr std::string_view in_memory = "memory:";
 
 /// Without a file nothing listens and few lines are written.
 config bare() {
@@ -47,6 +50,8 @@ void check_numbers(const node_options& options) {
         {"retry.jitter_max", retry.jitter_max}};
     for (const auto& [name, time] : times)
         if (time < time.zero()) refuse(name, "is below zero; give a time to wait");
+    if (!(retry.jitter_factor >= 0 && retry.jitter_factor <= 1))
+        refuse("retry.jitter_factor", "is not from 0 to 1, which is all of the pause either way");
     if (retry.retries_max < retry_for_ever)
         refuse("retry.retries_max", "is below -1, which means until the message expires");
     if (options.message_ttl <= options.message_ttl.zero())
@@ -55,10 +60,13 @@ void check_numbers(const node_options& options) {
 
 void set_databases(config& settings, const node_options& options) {
     const auto path = [&](const std::string& written) { return path_in_code(settings, written); };
-    settings.store.url.path = path(options.database);
+    const auto url = [&](const std::string& written) {
+        return written == in_memory ? database_url{.path = {}, .in_memory = true}
+                                    : database_url{path(written)};
+    };
+    settings.store.url = url(options.database);
     settings.store.inbox_url.reset();
-    if (!options.inbox_database.empty())
-        settings.store.inbox_url = database_url{path(options.inbox_database)};
+    if (!options.inbox_database.empty()) settings.store.inbox_url = url(options.inbox_database);
     settings.store.synchronous =
         options.synchronous_full ? sqlite::synchronous::full : sqlite::synchronous::normal;
     settings.store.shared = options.shared;
@@ -130,22 +138,30 @@ config config_of(const node_options& options) {
     settings.outbox.retry_delay_base = options.retry.delay_base;
     settings.outbox.retry_delay_max = options.retry.delay_max;
     settings.outbox.jitter_max = options.retry.jitter_max;
+    settings.outbox.jitter_factor = options.retry.jitter_factor;
+    settings.outbox.retry = options.retry.fixed ? retry_kind::fixed : retry_kind::exponential;
+    settings.service.parts = options.parts;
+    // A file says too little at its peril; code has no key for it, so that it is seen to here.
+    const auto needed = options.retry.custom ? options.message_ttl + std::chrono::hours{1}
+                                             : inbox_retention_needed(settings);
+    settings.inbox.retention = std::max(settings.inbox.retention, needed);
     set_level(settings, options.log_level);
     return settings;
 }
 
-node_options load(const std::string& file) {
-    auto settings = value_or_throw(load_config(file));
-    // The program may change its folder before it makes the node.
-    settings.folder = std::filesystem::absolute(file).parent_path();
+namespace {
+
+node_options options_of(config settings) {
     const auto& out = settings.outbox;
+    const auto path = [&settings](const database_url& url) {
+        return url.in_memory ? std::string(in_memory) : settings.path_of(url);
+    };
     const auto address = [](const std::optional<host_port>& at) {
         return at ? to_string(*at) : std::string{};
     };
     return {.service = settings.service.id,
-            .database = settings.path_of(settings.store.url),
-            .inbox_database =
-                settings.store.inbox_url ? settings.path_of(*settings.store.inbox_url) : "",
+            .database = path(settings.store.url),
+            .inbox_database = settings.store.inbox_url ? path(*settings.store.inbox_url) : "",
             .shared = settings.store.shared,
             .synchronous_full = settings.store.synchronous == sqlite::synchronous::full,
             .listen_http = address(settings.listen.http),
@@ -158,9 +174,37 @@ node_options load(const std::string& file) {
             .retry = {.delay_base = out.retry_delay_base,
                       .delay_max = out.retry_delay_max,
                       .jitter_max = out.jitter_max,
-                      .retries_max = static_cast<std::int32_t>(out.max_retries)},
+                      .retries_max = static_cast<std::int32_t>(out.max_retries),
+                      .jitter_factor = out.jitter_factor,
+                      .fixed = out.retry == retry_kind::fixed},
+            .parts = settings.service.parts,
             .log_level = config_type<log_level>::show(settings.log.level),
             .loaded = std::make_shared<const config>(std::move(settings))};
+}
+
+}  // namespace
+
+node_options load(const std::string& file) {
+    auto settings = value_or_throw(load_config(file));
+    // The program may change its folder before it makes the node.
+    settings.folder = std::filesystem::absolute(file).parent_path();
+    return options_of(std::move(settings));
+}
+
+node_options defaults(std::string_view name) {
+    const auto known = config_type<defaults_name>::read(std::string(name));
+    if (!known)
+        throw error(error_code::invalid_argument,
+                    fmt::format("there are no defaults \"{}\"; they are {}", name,
+                                config_type<defaults_name>::wanted));
+    auto settings = bare();
+    apply_defaults(settings, *known);
+    auto options = options_of(std::move(settings));
+    options.service.clear();
+    options.database.clear();
+    options.shared = false;
+    options.log_level = node_options{}.log_level;
+    return options;
 }
 
 }  // namespace posthorn

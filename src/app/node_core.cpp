@@ -92,19 +92,30 @@ result<> node_core::declare_use(detail::service_use use) {
 task<result<>> node_core::start() {
     if (started_) co_return result<>{};
     POSTHORN_CO_TRY(handlers_.complete());
+    if (options_.parts == node_parts::outbox && handlers_.has_any())
+        co_return fail(error_code::invalid_configuration,
+                       "this node has handlers but no inbox, so nothing would reach them; give it "
+                       "one with service.parts = \"both\", or remove the handlers");
     POSTHORN_CO_TRY(check_uses(
         uses_, [this](std::string_view destination) { return routes_->facts_of(destination); }));
     started_ = true;
     handlers_.freeze();
+    if (options_.parts != node_parts::outbox) POSTHORN_CO_TRY(start_inbox());
+    const auto dispatch = options_.parts == node_parts::inbox ? node_database::with_outbox::no
+                                                              : node_database::with_outbox::yes;
+    database_->start(services_, dispatch);
+    if (inbox_database_) inbox_database_->start(services_, dispatch);
+    co_return result<>{};
+}
+
+result<> node_core::start_inbox() {
     inbox_ = std::make_unique<class inbox>(
         inbox_parts{inbox_store(), handlers_, maker_, ids_, seams_.clock, seams_.timer,
                     seams_.workers, seams_.log},
         options_.inbox);
-    if (auto joined = seams_.hub.join(options_.sending.source, *inbox_); !joined) co_return joined;
-    database_->start(services_);
-    if (inbox_database_) inbox_database_->start(services_);
+    POSTHORN_TRY(seams_.hub.join(options_.sending.source, *inbox_));
     if (options_.cleanup) services_.spawn(inbox_->run());  // It purges, and does nothing else.
-    co_return result<>{};
+    return {};
 }
 
 result<> node_core::replace_routes(core_routes routes, std::optional<core_route> default_route) {
@@ -133,7 +144,7 @@ void node_core::wake() {
 }
 
 task<> node_core::stop() {
-    if (started_) co_await seams_.hub.leave(options_.sending.source);
+    if (inbox_) co_await seams_.hub.leave(options_.sending.source);
     replies_->close();
     database_->stop();
     if (inbox_database_) inbox_database_->stop();
@@ -207,6 +218,11 @@ void node_core::run(const std::function<void(transaction&)>& work) {
 
 result<std::shared_ptr<detail::reply_state>> node_core::expect_response(std::string_view endpoint,
                                                                         send_options& options) {
+    if (options_.parts == node_parts::outbox)
+        return fail(error_code::invalid_argument,
+                    "this node has no inbox, so no response to {} could reach it; send it, or give "
+                    "the node one with service.parts = \"both\"",
+                    endpoint);
     if (handlers_.has_response(endpoint))
         return fail(error_code::invalid_argument,
                     "responses to {} go to their handler; send the command instead of waiting for "
@@ -295,7 +311,7 @@ std::vector<std::pair<health_level, std::string>> node_core::worries() const {
 }
 
 node_health node_core::health() const {
-    node_health seen{.level = health_level::green, .reasons = broken()};
+    node_health seen{.reasons = broken(), .durable = options_.durable};
     if (!seen.reasons.empty()) seen.level = health_level::red;
     for (auto& [level, text] : worries()) {
         seen.level = std::max(seen.level, level);
@@ -305,7 +321,7 @@ node_health node_core::health() const {
 }
 
 result<node_stats> node_core::stats() {
-    node_stats seen;
+    node_stats seen{.durable = options_.durable};
     const auto add = [&seen](store_reader& from) -> result<> {
         const auto outbox = from.outbox().counts();
         POSTHORN_TRY(outbox);

@@ -68,8 +68,9 @@ public:
     }
     void stop_stores();
     result<> check_integrity();
-    /// Once started.
-    [[nodiscard]] class inbox& inbox() noexcept { return *inbox_; }
+    /// Null before it has started, and where the node has none.
+    [[nodiscard]] class inbox* inbox() noexcept { return inbox_.get(); }
+    [[nodiscard]] bool is_durable() const noexcept { return options_.durable; }
     [[nodiscard]] class dispatcher& dispatcher() const noexcept { return database_->dispatcher(); }
     /// Of each database.
     [[nodiscard]] std::vector<const outbox_counters*> counters() const;
@@ -91,6 +92,7 @@ private:
     class routes;
 
     node_core(core_options options, node_seams seams);
+    result<> start_inbox();
     /// `done` runs on the writer's thread and must not block.
     void submit(std::function<void(transaction&)> work,
                 std::function<void(std::exception_ptr)> done);

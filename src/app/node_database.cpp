@@ -39,13 +39,14 @@ node_database::~node_database() {
     if (store_) store_->stop();
 }
 
-void node_database::start(task_group& services) {
-    services.spawn(dispatcher_->run());
+void node_database::start(task_group& services, with_outbox dispatch) {
     services.spawn(watchdog_->run());
     if (cleanup_) services.spawn(retention_->run());
     if (backups_) services.spawn(backups_->run());
     if (vacuum_) services.spawn(vacuum_->run());
     if (disk_) services.spawn(disk_->run());
+    if (dispatch == with_outbox::no) return;
+    services.spawn(dispatcher_->run());
     if (watcher_) services.spawn(watcher_->run());
 }
 

@@ -36,7 +36,9 @@ public:
     node_database(const node_database&) = delete;
     node_database& operator=(const node_database&) = delete;
 
-    void start(task_group& services);
+    /// Without an outbox nothing is sent; the store works and is cared for all the same.
+    enum class with_outbox : bool { no, yes };
+    void start(task_group& services, with_outbox dispatch);
     void stop();
 
     [[nodiscard]] class store& store() const noexcept { return *store_; }

@@ -8,6 +8,8 @@
 
 #include <boost/asio/any_io_executor.hpp>
 
+#include <posthorn/pluggable.hpp>
+
 #include "app/watchdog.hpp"
 #include "base/clock.hpp"
 #include "base/executor.hpp"
@@ -81,6 +83,8 @@ struct core_options {
     sqlite::sqlite_options database;
     std::optional<sqlite::sqlite_options> inbox_database{};  // If not the same.
     message_defaults sending;
+    node_parts parts = node_parts::both;
+    bool durable = true;  // False where the store is in memory.
     outbox_options outbox{};
     retry_policy retries{};
     retention_options retention{};

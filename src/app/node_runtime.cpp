@@ -39,6 +39,7 @@ result<> make_folder_of(const std::string& database) {
 node_runtime::node_runtime(config settings, runtime_options options)
     : settings_(std::move(settings)),
       options_(std::move(options)),
+      clock_(options_.wall_clock),
       log_(
           {.level = settings_.log.level, .format = settings_.log.format, .sink = options_.log_sink},
           [this] { return clock_.wall(); }) {}
@@ -49,7 +50,28 @@ result<std::unique_ptr<node_runtime>> node_runtime::open(config settings, runtim
     return made;
 }
 
+result<> node_runtime::make_memory_files() {
+    auto& store = settings_.store;
+    for (database_url* const url : {&store.url, store.inbox_url ? &*store.inbox_url : nullptr}) {
+        if (url == nullptr || !url->in_memory) continue;
+        auto made = sqlite::memory_file::make();
+        if (!made) return std::unexpected(std::move(made).error());
+        url->path = (*made)->path();
+        in_memory_.push_back(*std::move(made));
+    }
+    return {};
+}
+
+void node_runtime::say_what_is_weak() {
+    if (!settings_.is_durable())
+        log_.warn(
+            "The store is in memory and NOT DURABLE: it ends with this node; for tests alone");
+    if (const auto note = note_on(settings_, "inbox.retention"); !note.empty())
+        log_.info("inbox.retention: {Note}", {{"Note", note}});
+}
+
 result<> node_runtime::build() {
+    POSTHORN_TRY(make_memory_files());
     auto rings = usable_secrets(settings_);
     if (!rings) return std::unexpected(std::move(rings).error());
     warn_of_old_keys(*rings);
@@ -118,8 +140,36 @@ node_seams node_runtime::seams() {
             .outside = outside_.get()};
 }
 
+namespace {
+
+/// An application's policy, which must not take the sending down with it.
+custom_backoff guarded(retry_function policy, logger& log) {
+    return [policy = std::move(policy), &log](
+               std::int32_t attempts,
+               std::string_view why) -> std::optional<std::chrono::milliseconds> {
+        try {
+            return policy(attempts, why);
+        } catch (const std::exception& failure) {
+            log.error("Outbox: the retry policy threw, so half a minute is waited: {Error}",
+                      {{"Error", failure.what()}});
+        } catch (...) {
+            log.error("Outbox: the retry policy threw, so half a minute is waited");
+        }
+        return std::chrono::seconds{30};
+    };
+}
+
+// What an application's clock shows is meant.
+constexpr clock_watch_options believe_all{.jump_min = std::chrono::years{1000},
+                                          .hold = std::chrono::milliseconds{0}};
+
+}  // namespace
+
 core_options node_runtime::options_of_core() {
     auto core = core_settings(settings_);
+    if (options_.retry) core.retries = retry_policy(guarded(options_.retry, log_));
+    core.sending.payloads = options_.payloads;
+    if (options_.wall_clock) core.outbox.clock = core.inbox.clock = believe_all;
     core.may_call = options_.may_call;
     core.outbox.lease.owner = process_identity(settings_.service.id);
     core.owner_is_gone = [](const std::string& owner) { return process_is_gone(owner); };
@@ -139,6 +189,7 @@ task<result<>> node_runtime::start() {
     auto bound = doors::open(settings_, {*core_, *seams_, keys_});
     if (!bound) co_return std::unexpected(std::move(bound).error());
     POSTHORN_CO_TRY(co_await core_->start());
+    say_what_is_weak();
     doors_ = *std::move(bound);
     doors_->start();
     started_ = true;

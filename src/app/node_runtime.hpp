@@ -11,6 +11,7 @@
 #include "app/node_core.hpp"
 #include "app/outside.hpp"
 #include "base/io_threads.hpp"
+#include "store/sqlite/memory_file.hpp"
 
 namespace posthorn {
 
@@ -22,6 +23,22 @@ struct runtime_options {
     outside::transports transports{};
     bool make_folders = false;  // Those that the databases lie in.
     bool may_call = true;       // Whether there is code that could wait for a Response.
+    retry_function retry{};     // In place of the configuration's policy.
+    std::shared_ptr<const serializer> payloads{};
+    wall_clock_function wall_clock{};
+};
+
+/// The machine's clocks, but for the time of day where a test tells that.
+class node_clock final : public clock {
+public:
+    explicit node_clock(wall_clock_function wall) : wall_(std::move(wall)) {}
+
+    [[nodiscard]] wall_time wall() const override { return wall_ ? wall_() : real_.wall(); }
+    [[nodiscard]] steady_time steady() const override { return real_.steady(); }
+
+private:
+    wall_clock_function wall_;
+    real_clock real_;
 };
 
 /// A node on the real clock, disk and network: what `node` and `posthorn serve` are made of.
@@ -62,6 +79,8 @@ public:
 private:
     node_runtime(config settings, runtime_options options);
     result<> build();
+    result<> make_memory_files();
+    void say_what_is_weak();
     task<> give_up_after(std::chrono::milliseconds patience);
     [[nodiscard]] result<peer_keys::rings> usable_secrets(const config& from) const;
     void warn_of_old_keys(const peer_keys::rings& rings);
@@ -71,7 +90,8 @@ private:
 
     config settings_;
     runtime_options options_;
-    real_clock clock_;
+    std::vector<std::unique_ptr<sqlite::memory_file>> in_memory_;  // Go last: the stores lie there.
+    node_clock clock_;
     real_timer timer_;
     system_random random_;
     logger log_;

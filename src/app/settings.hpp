@@ -16,9 +16,11 @@ namespace posthorn {
 /// What requests are signed with; others may join it.
 enum class hmac_algorithm : std::uint8_t { hmac_sha256 };
 
-/// `sqlite:PATH`, the only kind there is so far. `{service}` in it stands for the service's id.
+/// `sqlite:PATH`, in which `{service}` stands for the service's id, or `memory:` for tests, whose
+/// path is that of a private file once it is made.
 struct database_url {
     std::string path;
+    bool in_memory = false;
     bool operator==(const database_url&) const = default;
 };
 

@@ -57,6 +57,11 @@ public:
     /// `error_code::invalid_configuration` if an offered service lacks a handler.
     [[nodiscard]] result<> complete() const;
 
+    /// Whether anything but `add_replies` was added.
+    [[nodiscard]] bool has_any() const noexcept {
+        return !by_endpoint_.empty() || !responses_.empty() || !services_.empty();
+    }
+
     /// From now on nothing is added, so that those who look need no lock.
     void freeze() noexcept { frozen_ = true; }
     [[nodiscard]] bool frozen() const noexcept { return frozen_; }

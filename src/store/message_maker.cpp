@@ -1,5 +1,6 @@
 #include "store/message_maker.hpp"
 
+#include <exception>
 #include <utility>
 
 #include "message/trace.hpp"
@@ -14,7 +15,31 @@ wall_time later(wall_time from, std::chrono::milliseconds by) {
 
 }  // namespace
 
+/// A described message comes as JSON and without a content type, which is then the serializer's.
+result<> message_maker::write_described(send_request& asked, std::string& written) const {
+    auto& type = asked.options.content_type;
+    if (!type.empty()) return {};
+    const auto& by = defaults_.payloads;
+    type = by ? std::string(by->content_type()) : "application/json";
+    if (!by) return {};
+    try {
+        written = by->from_json(asked.payload);
+    } catch (const std::exception& refused) {
+        return fail(error_code::invalid_payload, "the serializer cannot write {}: {}",
+                    asked.endpoint, refused.what());
+    }
+    asked.payload = written;
+    return {};
+}
+
 result<message> message_maker::make(send_request asked) const {
+    if (!defaults_.may_send)
+        return fail(error_code::invalid_argument,
+                    "this node has no outbox, so nothing would send {}; give it one with "
+                    "service.parts = \"both\", or send from another node",
+                    asked.endpoint);
+    std::string written;
+    POSTHORN_TRY(write_described(asked, written));
     auto& options = asked.options;
     const auto now = time_.wall();
     message made{

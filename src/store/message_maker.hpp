@@ -2,10 +2,12 @@
 
 #include <chrono>
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <string_view>
 
 #include <posthorn/message.hpp>
+#include <posthorn/pluggable.hpp>
 
 #include "base/clock.hpp"
 #include "base/result.hpp"
@@ -20,6 +22,8 @@ struct message_defaults {
     std::chrono::milliseconds expires_in = std::chrono::hours{24};
     std::int32_t max_retries = 5;
     message_limits limits{};
+    std::shared_ptr<const serializer> payloads{};  // Of described messages; JSON if empty.
+    bool may_send = true;                          // Not where the node has no outbox.
 };
 
 /// What a caller of `send` says.
@@ -44,6 +48,8 @@ public:
     [[nodiscard]] const message_defaults& defaults() const noexcept { return defaults_; }
 
 private:
+    [[nodiscard]] result<> write_described(send_request& asked, std::string& written) const;
+
     message_defaults defaults_;
     const clock& time_;
     uuid_generator& ids_;

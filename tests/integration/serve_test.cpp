@@ -146,6 +146,22 @@ TEST_F(config_file, is_obeyed) {
     EXPECT_THAT(child.err(), StartsWith("{\"time\":"));
 }
 
+TEST_F(config_file, with_a_store_in_memory_is_said_to_be_not_durable_wherever_one_looks) {
+    write("[store]\nurl = \"memory:\"\n[listen]\nhttp = \"\"\nadmin = \"127.0.0.1:0\"\n");
+    process child({program, "serve", "--config", path_});
+    EXPECT_EQ(child.read_line(), "posthorn: the store is in memory and NOT DURABLE");
+    const auto port = port_in(child.read_line().value_or(""));
+    EXPECT_THAT(ask(port, get("/_rf/health")).body, HasSubstr(R"("durable":false)"));
+    EXPECT_THAT(ask(port, get("/_rf/outbox/stats")).body, HasSubstr(R"("durable":false)"));
+    EXPECT_THAT(ask(port, get("/metrics")).body, HasSubstr("\nposthorn_store_durable 0\n"));
+    const auto url = "http://127.0.0.1:" + std::to_string(port);
+    for (const auto* command : {"health", "stats"})
+        EXPECT_THAT(run_process({program, command, "--url", url}).out, HasSubstr("NOT DURABLE"));
+    child.send_signal(SIGTERM);
+    EXPECT_EQ(child.wait(), exit_0);
+    EXPECT_THAT(child.err(), HasSubstr("NOT DURABLE"));
+}
+
 TEST_F(config_file, with_a_mistake_is_named_with_the_line_and_exits_2) {
     write("[listen]\nhtpp = \"127.0.0.1:0\"\n");
     const auto result = run_process({program, "serve", "--config", path_});

@@ -30,7 +30,7 @@ result<config> database_choice::settings() const {
                     : database.empty()   ? load_config(config_file_default)
                                          : result<config>(config{});
     if (settings && !database.empty())
-        settings->store.url.path = std::filesystem::absolute(database).string();
+        settings->store.url = {std::filesystem::absolute(database).string()};
     return settings;
 }
 
@@ -44,6 +44,11 @@ database_session::~database_session() {
 
 result<std::unique_ptr<database_session>> database_session::open(const config& settings,
                                                                  if_missing missing) {
+    if (settings.store.url.in_memory)
+        return fail(error_code::invalid_argument,
+                    "the store of {} is in memory, where only its node can reach it; ask the node "
+                    "with --url, or set store.url to a file",
+                    settings.service.id);
     const std::string path = settings.path_of(settings.store.url);
     std::error_code unusable;
     if (missing == if_missing::refuse && !std::filesystem::exists(path, unusable))

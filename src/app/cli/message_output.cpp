@@ -73,6 +73,13 @@ std::string alarm_text(const json::object& from) {
     return "";
 }
 
+// Said only where it is bad news.
+std::string durability_text(const json::object& from) {
+    const auto* durable = from.if_contains("durable");
+    if (durable == nullptr || *durable != false) return "";
+    return "NOT DURABLE    the store is in memory and ends with the node\n";
+}
+
 }  // namespace
 
 std::string outbox_table_text(const json::object& page, wall_time now) {
@@ -156,6 +163,7 @@ std::string outbox_stats_text(const json::object& stats) {
         if (stats.contains(name)) text += fmt::format("{:<14} {}\n", shown, count(stats, name));
     text += fmt::format("{:<14} {}\n", "oldest", age(stats, "oldestAgeMs"));
     text += alarm_text(stats);
+    text += durability_text(stats);
     const auto& backlog = rows_of(stats, "backlog");
     if (backlog.empty()) return text;
     text_table table({"DESTINATION", "PENDING", "OLDEST"});
@@ -192,6 +200,7 @@ std::string lanes_text(const json::object& lanes, wall_time now) {
 
 std::string health_text(const json::object& report) {
     std::string text = fmt::format("{} {}\n", field(report, "service"), field(report, "status"));
+    text += durability_text(report);
     for (const auto& why : rows_of(report, "reasons"))
         if (why.is_string()) text += "  " + to_cell(std::string(why.as_string()), 400) + '\n';
     return text;

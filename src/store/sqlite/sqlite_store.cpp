@@ -1,5 +1,6 @@
 #include "store/sqlite/sqlite_store.hpp"
 
+#include <array>
 #include <future>
 #include <utility>
 
@@ -96,9 +97,9 @@ result<> prepare_file(connection& database, const sqlite_options& options) {
     // Only a file without tables takes this; in others it changes nothing.
     POSTHORN_TRY(database.execute("PRAGMA auto_vacuum = INCREMENTAL"));
     POSTHORN_TRY(database.execute("PRAGMA journal_mode = WAL"));
-    POSTHORN_TRY(database.execute(options.sync == synchronous::full
-                                      ? "PRAGMA synchronous = FULL"
-                                      : "PRAGMA synchronous = NORMAL"));
+    constexpr std::array levels{"PRAGMA synchronous = FULL", "PRAGMA synchronous = NORMAL",
+                                "PRAGMA synchronous = OFF"};
+    POSTHORN_TRY(database.execute(levels.at(static_cast<std::size_t>(options.sync))));
     return database.execute(
         "PRAGMA cache_size = -8000; PRAGMA temp_store = MEMORY; PRAGMA mmap_size = 0;"
         "PRAGMA foreign_keys = ON; PRAGMA wal_autocheckpoint = 0;"

@@ -16,7 +16,8 @@
 
 namespace posthorn::sqlite {
 
-enum class synchronous : std::uint8_t { full, normal };
+/// `off` syncs nothing, ever: for databases that are not to outlive the process.
+enum class synchronous : std::uint8_t { full, normal, off };
 enum class check_at_start : std::uint8_t { none, quick, full };
 
 struct sqlite_options {

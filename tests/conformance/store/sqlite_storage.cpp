@@ -10,6 +10,7 @@
 #include "base/log.hpp"
 #include "conformance/store/sqlite_connection.hpp"
 #include "conformance/store/temporary_directory.hpp"
+#include "store/sqlite/memory_file.hpp"
 #include "store/sqlite/sqlite_store.hpp"
 #include "support/fault_disk/fault_disk.hpp"
 
@@ -34,6 +35,7 @@ public:
         constexpr int pages_few = 10;
         sqlite::sqlite_options options{.path = path(), .service = "orders", .vfs = vfs()};
         options.shared = settings.shared;
+        options.sync = sync();
         if (settings.checkpoints_often) options.wal_pages_checkpoint = pages_few;
         return sqlite::open(options, {.time = time_, .writer = writer(), .log = log_});
     }
@@ -61,6 +63,7 @@ protected:
     [[nodiscard]] virtual const std::string& path() const = 0;
     [[nodiscard]] virtual const std::string& vfs() const = 0;
     virtual executor& writer() = 0;
+    [[nodiscard]] virtual sqlite::synchronous sync() const { return sqlite::synchronous::full; }
 
     real_clock time_;
     logger log_ = logger::null();
@@ -73,6 +76,17 @@ class on_files final : public sqlite_storage {
 
     temporary_directory place_;
     std::string path_ = (place_.path() / "orders.db").string();
+    std::string vfs_;
+    worker_threads writer_{"writer"};
+};
+
+class in_memory final : public sqlite_storage {
+    [[nodiscard]] const std::string& path() const override { return place_->path(); }
+    [[nodiscard]] const std::string& vfs() const override { return vfs_; }
+    executor& writer() override { return writer_; }
+    [[nodiscard]] sqlite::synchronous sync() const override { return sqlite::synchronous::off; }
+
+    std::unique_ptr<sqlite::memory_file> place_ = sqlite::memory_file::make().value();
     std::string vfs_;
     worker_threads writer_{"writer"};
 };
@@ -131,6 +145,8 @@ private:
 }  // namespace
 
 std::unique_ptr<storage> sqlite_on_files() { return std::make_unique<on_files>(); }
+
+std::unique_ptr<storage> sqlite_in_memory() { return std::make_unique<in_memory>(); }
 
 std::unique_ptr<storage> sqlite_on_fault_disk(std::uint64_t seed) {
     return std::make_unique<on_fault_disk>(seed);

@@ -258,6 +258,23 @@ TEST_F(sqlite_store, its_views_show_times_as_people_write_them_and_the_other_doc
     EXPECT_EQ(calls.at(1).at(1), "DeadLetter");
 }
 
+TEST_F(sqlite_store, its_view_of_events_has_every_field_of_the_other_document) {
+    make(path_);
+    sqlite_connection other(path_.string(), nullptr, durability::full);
+    ASSERT_EQ(other.run("INSERT INTO outbox_messages (message_id, destination, endpoint, payload,"
+                        " correlation_id, status, retry_count, last_error, created_at, expires_at)"
+                        " VALUES ('0199f3a0-5b7c-7d11-8a4e-3f1f7a7e0001', 'b', 'shop.OrderPlaced',"
+                        " '{\"a\":1}', 'c-1', 'Pending', 3, 'no', 1771070400123, 1771156800123)"),
+              std::nullopt);
+    using row = foreign_connection::row;
+    EXPECT_EQ(other
+                  .rows("SELECT Id, EventType, Payload, CreatedAt, PublishedAt, Error, RetryCount,"
+                        " Status, CorrelationId FROM posthorn_events")
+                  .at(0),
+              (row{"0199f3a0-5b7c-7d11-8a4e-3f1f7a7e0001", "shop.OrderPlaced", "{\"a\":1}",
+                   "2026-02-14T12:00:00.123Z", std::nullopt, "no", "3", "Pending", "c-1"}));
+}
+
 TEST_F(sqlite_store, its_inbox_can_be_read_by_time_range) {
     make(path_);
     sqlite_connection other(path_.string(), nullptr, durability::full);

@@ -90,6 +90,13 @@ TEST(metrics, show_the_disk_with_less_room_of_two) {
         EXPECT_THAT(text, HasSubstr(line));
 }
 
+TEST(metrics, say_whether_the_store_is_durable) {
+    EXPECT_THAT(render_metrics(facts()), HasSubstr("\nposthorn_store_durable 1\n"));
+    auto in_memory = facts();
+    in_memory.durable = false;
+    EXPECT_THAT(render_metrics(in_memory), HasSubstr("\nposthorn_store_durable 0\n"));
+}
+
 TEST(metrics, sum_up_a_node_with_two_databases) {
     auto both = facts();
     both.counters.push_back(&busy());

@@ -39,6 +39,7 @@ TEST(config, takes_every_key_from_the_file) {
 [service]
 id = "orders"
 defaults = "workflow"
+parts = "inbox"
 [store]
 url = "sqlite:{service}/x.db"
 inbox_url = "sqlite:/in.db"
@@ -176,6 +177,10 @@ TEST(config, says_where_what_is_wrong_and_what_to_write_instead) {
                  "p.toml:2: inbox.retention cannot be below 48h, since a repeat"},
         bad_case{"[service]\ndefaults = \"none\"",
                  "p.toml:2: service.defaults cannot be \"none\"; write one of \"messaging\""},
+        bad_case{"[service]\nparts = \"none\"",
+                 "p.toml:2: service.parts cannot be \"none\"; write \"both\", \"inbox\" or"},
+        bad_case{"[service]\nparts = \"outbox\"\n[handlers]\nShip = \"queue\"",
+                 "p.toml:4: Ship has a handler, but service.parts = \"outbox\" receives nothing"},
         bad_case{"[outbox]\nretry = \"linear\"",
                  "p.toml:2: outbox.retry cannot be \"linear\"; write \"exponential\" or \"fixed\""},
         bad_case{"[outbox]\njitter_factor = \"0.2\"",

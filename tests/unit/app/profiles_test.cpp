@@ -177,6 +177,20 @@ TEST(profiles, say_that_the_retention_of_a_document_was_raised) {
     EXPECT_EQ(entry_of(chosen, "inbox.retention").note, "");
 }
 
+TEST(config, says_that_a_store_in_memory_is_not_durable) {
+    const auto settings =
+        parse_config("[store]\nurl = \"memory:\"\ninbox_url = \"memory:\"", "p.toml").value();
+    EXPECT_FALSE(settings.is_durable());
+    for (const auto* key : {"store.url", "store.inbox_url"}) {
+        EXPECT_EQ(entry_of(settings, key).value, "memory:");
+        EXPECT_THAT(entry_of(settings, key).note, StartsWith("not durable"));
+    }
+    EXPECT_TRUE(config{}.is_durable());
+    EXPECT_EQ(entry_of({}, "store.url").note, "");
+    EXPECT_EQ(core_settings(settings).database.sync, sqlite::synchronous::off);
+    EXPECT_EQ(core_settings(settings).inbox_database->sync, sqlite::synchronous::off);
+}
+
 struct memory_case {
     std::string_view text;
     std::string_view problem;  // Empty if there is none.
