@@ -154,8 +154,9 @@ TEST(config, says_where_what_is_wrong_and_what_to_write_instead) {
                  "p.toml:2: unknown key 'xyz' in [listen]; write one of: http, admin, unix"},
         bad_case{"\n[lisen]\nhttp = \"\"",
                  "p.toml:2: unknown section [lisen]; did you mean 'listen'?"},
-        bad_case{"[elsewhere]\n",
-                 "p.toml:1: unknown section [elsewhere]; write one of: service, store, listen"},
+        bad_case{
+            "[elsewhere]\n",
+            "p.toml:1: unknown section [elsewhere]; write one of: service, store, backup, listen"},
         bad_case{"[store]\nurl = \"postgresql://x\"",
                  "p.toml:2: store.url cannot be \"postgresql://x\"; write \"sqlite:PATH\""},
         bad_case{"[store]\nshared = \"true\"",
