@@ -98,6 +98,7 @@ task<> lane::deliver(flight going) {
 }
 
 std::vector<delivery> lane::answer_without_route(const std::vector<outbox_row>& rows) {
+    if (gate_.mode(now()) != lane_mode::no_route) held_back_.clear();  // Of an earlier look.
     gate_.look_for_route_at(now() + with_.options.judge.undeliverable_delay);
     for (const auto& row : rows)
         if (held_back_.size() < options_.window_rows) held_back_.push_back(row.seq);

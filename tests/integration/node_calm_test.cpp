@@ -76,10 +76,10 @@ protected:
         return arrivals_.wait_for(lock, std::chrono::seconds(30),
                                   [&] { return arrived_.size() >= number; });
     }
-    /// How long each of 300 messages took from its commit to its handler, in order.
-    std::vector<std::chrono::nanoseconds> time_messages(node& from) {
+    /// How long each of some messages took from its commit to its handler, in order.
+    std::vector<std::chrono::nanoseconds> time_messages(node& from, int number) {
         std::vector<std::chrono::nanoseconds> times;
-        for (int i = 0; i < 300; ++i) {
+        for (int i = 0; i < number; ++i) {
             const auto known = [&] {
                 const std::scoped_lock lock(mutex_);
                 return arrived_.size();
@@ -183,18 +183,19 @@ TEST_F(node_calm, dead_slow_and_silent_destinations_cost_one_that_is_well_nothin
         options.routes["silent"] = "http://127.0.0.1:" + std::to_string(silent.port());
         node orders(options);
         orders.start();
-        time_messages(orders);  // So that everything is open and warm.
+        time_messages(orders, 10);  // So that everything is open and warm.
         if (troubled)
             orders.transaction([](transaction& tx) {
                 for (int i = 0; i < 500; ++i)
                     for (const auto* to : {"slow", "dead", "silent"}) tx.send(to, "Ping", "1");
             });
-        return p99(time_messages(orders));
+        return p99(time_messages(orders, 200));
     };
 
     // Another process may have the machine for a moment, so the best of a few tries counts.
+    const auto begun = clock_.steady();
     double best = 1e9;
-    for (int i = 0; i < 5 && best > 2; ++i) {
+    while (best > 2 && clock_.steady() - begun < std::chrono::seconds(40)) {
         const auto calm = measure(false);
         const auto troubled = measure(true);
         best = std::min(best, static_cast<double>(troubled.count()) /

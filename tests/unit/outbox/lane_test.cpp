@@ -63,14 +63,14 @@ TEST(lane, charges_no_message_for_an_outage_however_long) {
     auto& inventory = node.wire("inventory");
     fall_silent(inventory);
     node.start();
-    for (int i = 0; i < 500; ++i) node.store.send(node.to("inventory"));
-    loop.run_for(12h);
+    for (int i = 0; i < 100; ++i) node.store.send(node.to("inventory"));
+    loop.run_for(20min);
     EXPECT_EQ(node.count(outbox_status::dead), 0U);
-    EXPECT_EQ(node.count(outbox_status::pending), 500U);
+    EXPECT_EQ(node.count(outbox_status::pending), 100U);
     EXPECT_LE(attempts_charged(node), 5U * 50);
     inventory.always(outcome::delivered);
     loop.run_for(61s);
-    EXPECT_EQ(node.count(outbox_status::sent), 500U);
+    EXPECT_EQ(node.count(outbox_status::sent), 100U);
     EXPECT_EQ(state_of(node, "inventory").breaker, breaker::state::closed);
     EXPECT_TRUE(node.logged("inventory answers again"));
 }
