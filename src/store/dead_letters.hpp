@@ -12,8 +12,11 @@
 
 namespace posthorn {
 
-inline constexpr std::size_t causes_max = 10'000;      // Then errors count as `other`.
-inline constexpr std::size_t dead_slice_rows = 500;    // Changed in one unit.
+inline constexpr std::size_t causes_max = 10'000;     // Then errors count as `other`.
+inline constexpr std::size_t dead_search_rows = 500;  // Found at a time, to be changed.
+/// Changed in one unit. What SQLite keeps to take a unit back is walked through at the end of every
+/// statement, so that five times the rows take more than ten times as long.
+inline constexpr std::size_t dead_slice_rows = 100;
 inline constexpr std::size_t dead_groups_max = 1'000;  // On one page.
 
 /// Which of the messages that were given up; empty fields ask for nothing.

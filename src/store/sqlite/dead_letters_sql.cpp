@@ -25,6 +25,15 @@ std::string_view verb(dead_action what) {
     return "";
 }
 
+std::string_view kind_of(dead_action what) {  // In the change log.
+    switch (what) {
+        case dead_action::requeue: return "outbox.requeued";
+        case dead_action::resolve: return "outbox.resolved";
+        case dead_action::remove: return "outbox.deleted";
+    }
+    return "";
+}
+
 bool is_open_to(dead_action what, outbox_status status) {
     return status == outbox_status::dead || status == outbox_status::expired ||
            (status == outbox_status::resolved && what == dead_action::remove);
@@ -55,7 +64,7 @@ result<dead_letters_sql> dead_letters_sql::open(connection& database,
          {&made.keys_, "SELECT " POSTHORN_DEAD_KEYS " FROM outbox_messages WHERE seq = ?"},
          {&made.requeue_,
           "UPDATE outbox_messages SET status = 'Pending', retry_count = 0, resolution = NULL,"
-          " next_retry_at = 0 WHERE seq = ?"},
+          " next_retry_at = coalesce(deliver_at, 0) WHERE seq = ?"},
          // Before the row has its new id, so that the old one is kept.
          {&made.note_,
           "INSERT INTO outbox_attempts (seq, attempt, at, error) SELECT ?1, coalesce("
@@ -128,6 +137,7 @@ result<dead_changed> dead_letters_sql::change(const uuid& id, const dead_change&
     if (how.what == dead_action::requeue && over && !how.new_id)
         return too_late(summary.id, summary.expires_at);
     POSTHORN_TRY(apply(what, how, now));
+    POSTHORN_TRY(changes_->append(kind_of(how.what), {what.seq}, now));
     if (how.what == dead_action::remove)
         return dead_changed{.id = summary.id, .status = summary.status, .removed = true};
     return present(what.seq);
@@ -137,6 +147,7 @@ result<dead_many> dead_letters_sql::change_many(std::span<const std::int64_t> se
                                                 const dead_filter& still, const dead_change& how,
                                                 wall_time now) {
     dead_many done;
+    std::vector<std::int64_t> changed;
     for (const auto seq : seqs) {
         target what{.seq = seq};
         {
@@ -158,28 +169,27 @@ result<dead_many> dead_letters_sql::change_many(std::span<const std::int64_t> se
             continue;
         }
         POSTHORN_TRY(apply(what, how, now));
-        ++done.changed;
+        changed.push_back(seq);
     }
+    done.changed = std::ssize(changed);
+    POSTHORN_TRY(changes_->append(kind_of(how.what), std::move(changed), now));
     return done;
 }
 
 result<> dead_letters_sql::apply(const target& what, const dead_change& how, wall_time now) {
     switch (how.what) {
-        case dead_action::requeue: POSTHORN_TRY(requeue(what, how.new_id, now)); break;
-        case dead_action::resolve: POSTHORN_TRY(resolve(what, how.resolution, now)); break;
-        case dead_action::remove: POSTHORN_TRY(remove(what)); break;
+        case dead_action::requeue: return requeue(what, how.new_id, now);
+        case dead_action::resolve: return resolve(what, how.resolution, now);
+        case dead_action::remove: break;
     }
-    return changes_->append(how.what == dead_action::requeue   ? "outbox.requeued"
-                            : how.what == dead_action::resolve ? "outbox.resolved"
-                                                               : "outbox.deleted",
-                            {what.seq}, now);
+    return remove(what);
 }
 
 result<> dead_letters_sql::requeue(const target& what, bool new_id, wall_time now) {
     if (new_id) POSTHORN_TRY(renew(what.seq, now));
     requeue_.bind(1, what.seq);
     POSTHORN_TRY(requeue_.run());
-    return order_.place(what.seq);
+    return what.scope.order_key.empty() ? result<>{} : order_.place(what.seq);
 }
 
 // The same row, so that it keeps its place among those of its order key.
