@@ -72,6 +72,7 @@ struct config {
         std::int64_t window = 8;
         double rate = 0;
         double burst = 0;
+        std::chrono::milliseconds request_timeout = std::chrono::seconds{30};
         std::chrono::milliseconds attempt_timeout = std::chrono::seconds{30};
         std::optional<std::chrono::milliseconds> sent_retention = std::chrono::days{7};
         std::optional<std::chrono::milliseconds> dead_retention;  // None: never deleted.

@@ -52,6 +52,7 @@ void check_times(const config& settings, findings& found) {
     found.at_least("outbox.message_ttl", out.message_ttl, 1s);
     found.at_least("outbox.retry_delay_base", out.retry_delay_base, 1ms);
     found.at_least("outbox.retry_delay_max", out.retry_delay_max, out.retry_delay_base);
+    found.at_least("outbox.request_timeout", out.request_timeout, 1ms);
     found.at_least("outbox.attempt_timeout", out.attempt_timeout, 1ms);
     found.at_least("outbox.cleanup_interval", out.cleanup_interval, 1s);
     found.at_least("backup.every", settings.backup.every, 1s);

@@ -71,6 +71,7 @@ constexpr std::array table{
     KEY(outbox.rate, "messages a second to one destination, at most; 0 is no limit"),
     KEY(outbox.burst, "messages at once after a pause; 0 is as many as in a second"),
     KEY(outbox.order, "when one was given up, those behind it of its order key wait or pass"),
+    KEY(outbox.request_timeout, "how long one request with its answer may take"),
     KEY(outbox.attempt_timeout, "after this a batch that was not answered is tried again"),
     KEY(outbox.sent_retention, "how long delivered messages are kept to be looked at"),
     KEY(outbox.dead_retention, "how long messages that were given up wait for a person"),

@@ -30,11 +30,17 @@ constexpr number messaging[] = {
 };
 
 constexpr number webhooks[] = {
-    {"outbox.poll_interval", "1s"},   {"outbox.max_retries", 5},
-    {"outbox.retry", "exponential"},  {"outbox.retry_delay_base", "5s"},
-    {"outbox.retry_delay_max", "5m"}, {"outbox.jitter_max", "0ms"},
-    {"outbox.jitter_factor", 0.2},    {"outbox.batch_size", 50},
+    {"outbox.poll_interval", "1s"},
+    {"outbox.max_retries", 5},
+    {"outbox.retry", "exponential"},
+    {"outbox.retry_delay_base", "5s"},
+    {"outbox.retry_delay_max", "5m"},
+    {"outbox.jitter_max", "0ms"},
+    {"outbox.jitter_factor", 0.2},
+    {"outbox.batch_size", 50},
+    {"outbox.request_timeout", "30s"},
     {"outbox.attempt_timeout", "5m"},
+    {"outbox.window", 10},
 };
 
 constexpr number store_and_forward[] = {
@@ -49,13 +55,21 @@ constexpr number store_and_forward[] = {
 };
 
 constexpr number integration_events[] = {
-    {"store.cleanup", true},           {"outbox.poll_interval", "5s"},
-    {"outbox.max_retries", 5},         {"outbox.retry", "exponential"},
-    {"outbox.retry_delay_base", "1s"}, {"outbox.retry_delay_max", "60s"},
-    {"outbox.jitter_max", "0ms"},      {"outbox.jitter_factor", 0.2},
-    {"outbox.batch_size", 100},        {"outbox.sent_retention", "7d"},
-    {"outbox.cleanup_interval", "1h"}, {"inbox.retention", "7d"},
-    {"inbox.cleanup_interval", "1h"},  {"outbox.dead_retention", "30d"},
+    {"store.cleanup", true},
+    {"outbox.poll_interval", "5s"},
+    {"outbox.max_retries", 5},
+    {"outbox.retry", "exponential"},
+    {"outbox.retry_delay_base", "1s"},
+    {"outbox.retry_delay_max", "60s"},
+    {"outbox.jitter_max", "0ms"},
+    {"outbox.jitter_factor", 0.2},
+    {"outbox.window", 1},
+    {"outbox.batch_size", 100},
+    {"outbox.sent_retention", "7d"},
+    {"outbox.cleanup_interval", "1h"},
+    {"inbox.retention", "7d"},
+    {"inbox.cleanup_interval", "1h"},
+    {"outbox.dead_retention", "30d"},
 };
 
 constexpr number workflow[] = {

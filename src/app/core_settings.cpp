@@ -16,7 +16,7 @@ std::optional<std::size_t> size_of(const std::optional<std::int64_t>& number) {
 core_route route_of(const config& settings, const route_setting& setting) {
     core_route route(setting.url);
     route.connections = setting.connections;
-    route.timeout = setting.timeout.value_or(settings.outbox.attempt_timeout);
+    route.timeout = setting.timeout.value_or(settings.outbox.request_timeout);
     route.limits = {.window = size_of(setting.window),
                     .batch = size_of(setting.batch),
                     .rate = setting.rate,

@@ -72,6 +72,7 @@ retry_delay_max = "1m"
 jitter_max = "0ms"
 jitter_factor = 0.5
 batch_size = 7
+request_timeout = "29s"
 attempt_timeout = "31s"
 sent_retention = "1h"
 cleanup_interval = "2m"

@@ -82,7 +82,9 @@ TEST(core_settings, give_lanes_the_limits_of_their_route_or_of_the_outbox) {
     EXPECT_EQ(lane_of("billing").batches_in_flight_max, 3U);
     EXPECT_EQ(lane_of("billing").batch_rows, 50U);
     EXPECT_EQ(lane_of("billing").rate, (rate_options{.per_second = 50}));
-    EXPECT_EQ(core.routes.at("billing").timeout, std::chrono::minutes{5});
+    EXPECT_EQ(lane_of("billing").attempt_timeout, std::chrono::minutes{5});
+    EXPECT_EQ(core.routes.at("billing").timeout, std::chrono::seconds{30});
+    EXPECT_EQ(core.routes.at("stock").timeout, std::chrono::seconds{7});
 }
 
 TEST(core_settings, plan_backups_only_where_there_is_a_folder_for_them) {

@@ -60,6 +60,7 @@ TEST(profiles, messaging_has_the_numbers_of_its_document) {
                                  {"outbox.jitter_max", "500ms"},
                                  {"outbox.jitter_factor", "0"},
                                  {"outbox.batch_size", "50"},
+                                 {"outbox.window", "8"},
                                  {"outbox.sent_retention", "7d"},
                                  {"outbox.dead_retention", "never"},
                                  {"outbox.cleanup_interval", "5m"},
@@ -88,7 +89,11 @@ TEST(profiles, webhooks_has_the_numbers_of_its_document) {
                                 {"outbox.jitter_max", "0ms"},
                                 {"outbox.jitter_factor", "0.2"},
                                 {"outbox.batch_size", "50"},
-                                {"outbox.attempt_timeout", "5m"}});
+                                {"outbox.request_timeout", "30s"},
+                                {"outbox.attempt_timeout", "5m"},
+                                {"outbox.window", "10"},
+                                {"outbox.order", "park"}});
+    EXPECT_EQ(route_setting{}.connections, 4);
     const auto settings = with_defaults("webhooks");
     EXPECT_EQ(pauses_of(settings),
               (std::vector<std::chrono::milliseconds>{5s, 10s, 20s, 40s, 80s}));
@@ -119,6 +124,7 @@ TEST(profiles, integration_events_has_the_numbers_of_its_document) {
                                           {"outbox.jitter_max", "0ms"},
                                           {"outbox.jitter_factor", "0.2"},
                                           {"outbox.batch_size", "100"},
+                                          {"outbox.window", "1"},
                                           {"outbox.sent_retention", "7d"},
                                           {"outbox.cleanup_interval", "1h"},
                                           {"inbox.retention", "7d"},
@@ -141,6 +147,7 @@ TEST(profiles, reach_the_parts_of_a_node) {
     const auto core = core_settings(with_defaults("integration-events"));
     EXPECT_EQ(core.outbox.poll_interval, 5s);
     EXPECT_EQ(core.outbox.lane.batch_rows, 100U);
+    EXPECT_EQ(core.outbox.lane.batches_in_flight_max, 1U);
     EXPECT_EQ(core.sending.max_retries, 5);
     EXPECT_EQ(core.retention.sent, 24h * 7);
     EXPECT_EQ(core.retention.interval, 1h);
