@@ -69,7 +69,7 @@ public:
                                   .readers = readers_,
                                   .time = clock_,
                                   .counters = {&orders_->dispatcher().counters()},
-                                  .inbox = [this] { return &orders_->inbox(); },
+                                  .inbox = [this] { return orders_->inbox(); },
                                   .wake = [this] { orders_->dispatcher().wake(); }});
         audit_.emplace(orders_->store(), clock_, log_);
         gate_.emplace(access_, *audit_);
@@ -133,7 +133,7 @@ public:
         const peer_keys sending(senders.empty() ? peer_keys::rings{}
                                                 : rings_of("billing", senders));
         const peer_keys receiving(rings_of("orders", receivers));
-        wire_server server({billing_->inbox(), receiving, clock_, log_}, {.service = "billing"});
+        wire_server server({*billing_->inbox(), receiving, clock_, log_}, {.service = "billing"});
         wire_transport wire(std::make_unique<direct_channel>(server, said), sending, clock_,
                             {.source = "orders", .destination = "billing"});
         const auto answers = posthorn::start(network_.executor(), wire.deliver({&what})).get();
@@ -157,7 +157,7 @@ private:
         return options;
     }
     task<delivery> again(message what) {
-        co_return (co_await billing_->inbox().receive({&what})).at(0);
+        co_return (co_await billing_->inbox()->receive({&what})).at(0);
     }
 
     std::unique_ptr<node_core> open(const std::string& service, executor& writer) {

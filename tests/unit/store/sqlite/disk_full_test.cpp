@@ -80,7 +80,10 @@ protected:
     }
     result<> send(std::size_t payload_bytes = 10) {
         return run([&](store_transaction& tx) -> result<> {
-            message body{.id = ids_.next(), .source = "orders", .destination = "billing"};
+            message body;
+            body.id = ids_.next();
+            body.source = "orders";
+            body.destination = "billing";
             body.endpoint = "Charge";
             body.payload = '"' + std::string(payload_bytes, 'p') + '"';
             body.created_at = time_.wall();
