@@ -58,6 +58,17 @@ TEST_F(node_transaction, gives_what_its_function_gives) {
     EXPECT_EQ(*moved, "only");
 }
 
+TEST_F(node_transaction, a_repeated_dedupe_key_sends_nothing_and_gives_the_first_id) {
+    const send_options once{.dedupe_key = "charge-o1"};
+    const auto first = orders.send("billing", "Charge", "{}", once);
+    EXPECT_EQ(orders.send("billing", "Charge", "{}", once), first);
+    const auto inside = orders.transaction(
+        [&](transaction& tx) { return tx.send("billing", "Charge", "{}", once); });
+    EXPECT_EQ(inside, first);
+    EXPECT_NE(orders.send("stock", "Charge", "{}", once), first);
+    EXPECT_EQ(messages(), 2);
+}
+
 TEST_F(node_transaction, goes_on_after_a_statement_that_failed_and_was_caught) {
     orders.transaction([](transaction& tx) {
         place(tx);

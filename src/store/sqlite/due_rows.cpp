@@ -69,7 +69,8 @@ result<> due_rows::read_all(std::vector<tenant_rows>& tenants, const due_questio
     auto each = std::max<std::size_t>(asked.limit / tenants.size(), 1);
     for (bool again = true; again && total < asked.limit; each *= 2) {
         again = false;
-        for (std::size_t i = 0; i < tenants.size() && total < asked.limit; ++i) {
+        // Not all have a turn if there are more than rows; a second round is for all alike.
+        for (std::size_t i = 0; i < tenants.size() && (each > 1 || total < asked.limit); ++i) {
             auto& one = tenants[(turn_ + i) % tenants.size()];
             if (one.drained) continue;
             total -= one.seqs.size();

@@ -107,10 +107,12 @@ TEST_P(ordered_store, more_tenants_than_one_look_takes_in_are_all_found_in_a_few
         const auto page =
             due({.destination = "billing", .now = noon, .limit = 5'000, .held = held});
         EXPECT_LE(page.rows.size(), 1'000U);
-        EXPECT_EQ(page.more, look < 2);
+        if (look < 2) EXPECT_TRUE(page.more);
         for (const auto& row : page.rows) seen.insert(row.seq);
     }
     EXPECT_EQ(seen.size(), tenants);
+    const std::vector held(seen.begin(), seen.end());
+    EXPECT_FALSE(due({.destination = "billing", .now = noon, .limit = 5'000, .held = held}).more);
 }
 
 TEST_P(ordered_store, a_flow_that_waits_hides_no_other) {
@@ -137,6 +139,7 @@ TEST_P(ordered_store, a_flow_that_waits_hides_no_other) {
 }
 
 TEST_P(ordered_store, a_priority_out_of_range_makes_a_row_bad) {
+    db();  // Makes the tables.
     const auto other = disk().connect();
     for (const auto* priority : {"-1", "0", "9", "10", "4000000000"})
         EXPECT_EQ(other->run(fmt::format("INSERT INTO outbox_messages(destination, endpoint,"

@@ -222,6 +222,7 @@ TEST_P(ordered_store, followers_wait_across_a_take_over) {
 }
 
 TEST_P(ordered_store, holds_for_a_producer_with_plain_sql) {
+    db();  // Makes the tables.
     const auto other = disk().connect();
     for (const auto* order : {"'o1'", "'o1'", "'o2'", "''", "''", "NULL"})
         EXPECT_EQ(other->run(fmt::format("INSERT INTO outbox_messages(destination, endpoint,"

@@ -65,6 +65,15 @@ TEST_F(message_commands, init_makes_what_is_missing_and_overwrites_nothing) {
     EXPECT_EQ(run({"init", "--config", config_, "--service", "other"}).code, exit_code::usage);
 }
 
+TEST_F(message_commands, send_shows_the_first_id_for_a_known_dedupe_key) {
+    const auto first = send({"--dedupe-key", "k", "--priority", "3", "--tenant", "acme"});
+    EXPECT_EQ(send({"--dedupe-key", "k"}), first);
+    EXPECT_NE(send({"--dedupe-key", "l"}), first);
+    EXPECT_EQ(json({"outbox", "stats"}).at("pending"), 2);
+    EXPECT_NE(with_config({"send", "stock", "OrderPlaced", "{}", "--priority", "10"}).code,
+              exit_code::ok);
+}
+
 TEST_F(message_commands, init_takes_a_database_elsewhere) {
     const auto config = folder_.file("b/posthorn.toml");
     std::filesystem::create_directory(folder_.file("b"));

@@ -101,6 +101,19 @@ TEST_F(foreign_handle, keeps_every_hook_of_its_owner) {
     EXPECT_EQ(db.number("SELECT count(*) FROM outbox_messages"), 1);
 }
 
+TEST_F(foreign_handle, gives_the_first_id_for_a_known_dedupe_key_and_stores_nothing) {
+    plain_handle db(path_);
+    auto first = sample(), again = sample(), elsewhere = sample();
+    first.dedupe_key = again.dedupe_key = elsewhere.dedupe_key = "charge-o1";
+    elsewhere.destination = "stock";
+    ASSERT_EQ(db.run("BEGIN"), SQLITE_OK);
+    EXPECT_EQ(insert_on(db.get(), path_, first), first.id);
+    EXPECT_EQ(insert_on(db.get(), path_, again), first.id);
+    EXPECT_EQ(insert_on(db.get(), path_, elsewhere), elsewhere.id);
+    ASSERT_EQ(db.run("COMMIT"), SQLITE_OK);
+    EXPECT_EQ(db.number("SELECT count(*) FROM outbox_messages"), 2);
+}
+
 TEST_F(foreign_handle, keeps_every_setting_and_no_statement) {
     plain_handle db(path_);
     ASSERT_EQ(db.run("PRAGMA synchronous = OFF; PRAGMA wal_autocheckpoint = 77;"
