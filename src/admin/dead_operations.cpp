@@ -1,8 +1,6 @@
 #include "admin/dead_operations.hpp"
 
-#include <algorithm>
 #include <optional>
-#include <span>
 #include <utility>
 
 #include "base/run_on.hpp"
@@ -102,23 +100,18 @@ task<result<dead_progress>> change_many_dead(dead_place at, dead_query asked, de
     // Found before the unit, so that the writer is held for the changes alone.
     auto slice = co_await run_on(at.readers, [&] {
         return look<dead_slice>(at.where, [&](store_reader& from) {
-            return from.dead_letters().find(asked.wanted, asked.after, dead_search_rows);
+            return from.dead_letters().find(asked.wanted, asked.after, dead_slice_rows);
         });
     });
     if (!slice) co_return std::unexpected(std::move(slice).error());
     dead_progress progress{.next = slice->next, .highest = slice->highest};
     if (slice->seqs.empty()) co_return progress;
     progress.lowest = slice->seqs.front();
-    for (std::span<const std::int64_t> left = slice->seqs; !left.empty();) {
-        const auto some = left.first(std::min(left.size(), dead_slice_rows));
-        left = left.subspan(some.size());
-        const auto done = co_await change<dead_many>(at.where, [&](dead_letter_table& table) {
-            return table.change_many(some, asked.wanted, how.how, at.now);
-        });
-        if (!done) co_return std::unexpected(done.error());
-        progress.done.changed += done->changed;
-        progress.done.expired += done->expired;
-    }
+    const auto done = co_await change<dead_many>(at.where, [&](dead_letter_table& table) {
+        return table.change_many(slice->seqs, asked.wanted, how.how, at.now);
+    });
+    if (!done) co_return std::unexpected(done.error());
+    progress.done = *done;
     co_return progress;
 }
 

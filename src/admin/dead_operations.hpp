@@ -39,8 +39,8 @@ struct dead_progress {
     std::int64_t lowest = 0;   // Where this one began,
     std::int64_t highest = 0;  // and where the last one ends, to tell how far it is.
 };
-/// The next `dead_search_rows` messages that fit, after `asked.after`, in the order of commit, in a
-/// few units. A message that died again meanwhile is not met twice.
+/// The next `dead_slice_rows` messages that fit, after `asked.after`, in the order of commit and in
+/// one unit. A message that died again meanwhile is not met twice.
 task<result<dead_progress>> change_many_dead(dead_place at, dead_query asked, dead_request how);
 
 }  // namespace posthorn

@@ -12,8 +12,7 @@
 
 namespace posthorn {
 
-inline constexpr std::size_t causes_max = 10'000;     // Then errors count as `other`.
-inline constexpr std::size_t dead_search_rows = 500;  // Found at a time, to be changed.
+inline constexpr std::size_t causes_max = 10'000;  // Then errors count as `other`.
 /// Changed in one unit. What SQLite keeps to take a unit back is walked through at the end of every
 /// statement, so that five times the rows take more than ten times as long.
 inline constexpr std::size_t dead_slice_rows = 100;
