@@ -318,6 +318,7 @@ public:
                           std::function<void(std::exception_ptr)> done);
 
     /// Sends a dead message again, under its id, with all its retries. False if it is not dead.
+    /// Past its time: `error_code::message_expired`, since its receiver may have forgotten it.
     bool requeue(const uuid& id);
 
     /// Sends nothing to a destination until `resume`, whatever node has the file; its messages

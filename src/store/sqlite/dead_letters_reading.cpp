@@ -14,7 +14,7 @@ namespace posthorn::sqlite {
 namespace {
 
 // A page ends after so many rows, found or not.
-constexpr std::size_t rows_looked_at_max = 20'000;
+constexpr std::size_t rows_looked_at_max = 10'000;
 // Whole payloads are read to tell the states of messages.
 constexpr std::size_t bytes_per_page_max = std::size_t{8} << 20;
 constexpr std::int64_t ungrouped_count_max = 1'000;
