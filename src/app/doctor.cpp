@@ -32,6 +32,9 @@ std::string hours_of(std::chrono::milliseconds time) {
 std::string size_of(std::uint64_t bytes) { return fmt::format("{} MiB", bytes >> 20U); }
 
 finding check_synchronous(const doctor_facts& facts) {
+    if (!facts.durable)
+        return {finding_level::warn, "the store is in memory (\"memory:\"): not durable",
+                "all messages end with the process", "name a file in store.url, except in tests"};
     if (facts.synchronous_full) return fine("every promise is past a sync (full)");
     return {finding_level::warn, "store.synchronous is \"normal\"",
             "a power cut can take back what was promised, and messages with it",
@@ -62,13 +65,12 @@ finding check_retention(const doctor_facts& facts) {
 }
 
 finding check_disk(const doctor_facts& facts) {
-    constexpr std::uint64_t needed = std::uint64_t{64} << 20;
     const auto free = facts.disk_free_bytes;
     const auto wanted = facts.database_bytes + facts.log_bytes;
-    if (free < needed)
+    if (free < facts.disk_low_water_bytes)
         return {finding_level::bad,
                 fmt::format("{} are free on the database's disk", size_of(free)),
-                "when it is full nothing can be sent or received; nothing is lost",
+                "below store.disk_low_water nothing new is sent or received; nothing is lost",
                 "free space, or move the database to a larger disk"};
     if (free < wanted || free < facts.disk_bytes / 20)
         return {finding_level::warn,
@@ -181,6 +183,7 @@ finding check_backups(const doctor_facts& facts) {
                        "what is lost with a disk comes back only from a copy elsewhere",
                        "set folder under [backup], on another disk"};
     };
+    if (!facts.durable) return fine("a store in memory has none");
     if (!facts.backup_every) return warned("no backups are made");
     if (!facts.backups_error.empty())
         return {finding_level::bad, facts.backups_error, "no backup can be made or kept there",

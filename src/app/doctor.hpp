@@ -45,6 +45,7 @@ struct secret_size {
 /// healthy set-up.
 struct doctor_facts {
     // What the configuration says.
+    bool durable = true;  // The store is not in memory.
     bool synchronous_full = true;
     bool shared = true;
     std::chrono::milliseconds inbox_retention = std::chrono::hours{48};
@@ -58,6 +59,7 @@ struct doctor_facts {
     std::vector<secret_size> secrets{};
     std::string secrets_error{};  // Why they cannot be used.
     std::optional<std::chrono::milliseconds> backup_every = std::chrono::hours{1};
+    std::uint64_t disk_low_water_bytes = std::uint64_t{64} << 20;
 
     // What the machine says.
     int sqlite_version = 3051003;

@@ -19,6 +19,8 @@ namespace fs = std::filesystem;
 
 void add_settings(const config& settings, doctor_facts& facts) {
     facts.synchronous_full = settings.store.synchronous == sqlite::synchronous::full;
+    facts.durable = !settings.store.url.in_memory;
+    facts.disk_low_water_bytes = settings.store.disk_low_water.bytes;
     facts.shared = settings.store.shared;
     facts.inbox_retention = settings.inbox.retention;
     facts.inbox_retention_needed = inbox_retention_needed(settings);

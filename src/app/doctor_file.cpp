@@ -16,6 +16,7 @@ bool is_readable(const doctor_facts& facts) { return facts.file && facts.file->d
 }  // namespace
 
 finding check_tables(const doctor_facts& facts) {
+    if (!facts.durable) return fine("a node makes them when it starts");
     if (!facts.file)
         return {finding_level::bad, facts.file_error, "no node can work on it",
                 "look at the path, who may read it, and whether 'posthorn init' was run"};

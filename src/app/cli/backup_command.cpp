@@ -137,6 +137,10 @@ public:
         if (verify_options_->parsed()) return verify_.run(terminal);
         const auto settings = where_.settings();
         if (!settings) return std::unexpected(settings.error());
+        if (settings->store.url.in_memory)
+            return fail(error_code::invalid_argument,
+                        "a store in memory ends with its node, and has no backups; name a file in "
+                        "store.url");
         json::array list;
         for (const auto& database : databases_of(*settings)) {
             const auto made = back_up(database, *settings, terminal);

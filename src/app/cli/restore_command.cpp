@@ -31,6 +31,10 @@ public:
         if (inbox_ && !settings->store.inbox_url)
             return fail(error_code::invalid_argument,
                         "--inbox is for a store.inbox_url, and there is none");
+        if (settings->store.url.in_memory)
+            return fail(error_code::invalid_argument,
+                        "a store in memory ends with its node, and has no backups; name a file in "
+                        "store.url");
         const std::string database =
             settings->path_of(inbox_ ? *settings->store.inbox_url : settings->store.url);
         const bool is_named = settings->origins.contains("service.id");

@@ -61,7 +61,8 @@ TEST(doctor, gives_every_check_a_name_of_its_own) {
 
 TEST(doctor, checks_synchronous) {
     expect("synchronous", {{"full", [](auto&) {}, ok},
-                           {"normal", [](auto& f) { f.synchronous_full = false; }, warn}});
+                           {"normal", [](auto& f) { f.synchronous_full = false; }, warn},
+                           {"in memory", [](auto& f) { f.durable = false; }, warn}});
 }
 
 TEST(doctor, checks_whether_others_write_a_file_that_is_said_to_be_the_nodes_alone) {
@@ -99,6 +100,8 @@ TEST(doctor, checks_the_room_on_the_disk) {
     expect("disk",
            {{"plenty", free(100'000), ok},
             {"too little", free(63), bad},
+            {"below a mark of one's own",
+             [](auto& f) { f.disk_low_water_bytes = f.disk_free_bytes + 1; }, bad},
             {"a twentieth", free((200 << 10U) / 20), ok},
             {"less than a twentieth", free((200 << 10U) / 20 - 1), warn},
             {"no room for a copy", [](auto& f) { f.database_bytes = f.disk_free_bytes + 1; }, warn},
@@ -189,6 +192,12 @@ TEST(doctor, checks_the_age_of_the_newest_backup) {
                        {"old without a node", aged(121min, false), warn},
                        {"none yet", [](auto& f) { f.newest_backup.reset(); }, warn},
                        {"none wanted", [](auto& f) { f.backup_every.reset(); }, warn},
+                       {"none, in memory",
+                        [](auto& f) {
+                            f.durable = false;
+                            f.backup_every.reset();
+                        },
+                        ok},
                        {"unusable folder", [](auto& f) { f.backups_error = "cannot"; }, bad}});
 }
 
@@ -210,7 +219,13 @@ TEST(doctor, checks_the_tables) {
                  f.file.reset();
                  f.file_error = "not there";
              },
-             bad}});
+             bad},
+            {"in memory, and made with the node",
+             [](auto& f) {
+                 f.durable = false;
+                 f.file.reset();
+             },
+             ok}});
 }
 
 TEST(doctor, checks_integrity) {
@@ -243,8 +258,9 @@ TEST(doctor, checks_the_guard_where_sqlite_has_the_bug) {
     };
     expect("guard", {{"mended", state(3051003, true, "", "a"), ok},
                      {"before the bug", state(3006023, true, "", "a"), ok},
-                     {"the last that has it, guarded", state(3051002, true, "n", "n"), ok},
-                     {"the first that has it, guarded", state(3007000, true, "n", "n"), ok},
+                     {"the last that has it", state(3051002, true, "", "n"), bad},
+                     {"the first that has it", state(3007000, true, "", "n"), bad},
+                     {"a node with its guard", state(3040001, true, "n", "n"), ok},
                      {"a node without its guard", state(3040001, true, "", "n"), bad},
                      {"nobody", state(3040001, false, "", ""), ok},
                      {"a program without a node", state(3040001, false, "", "p"), warn},
