@@ -4,6 +4,7 @@
 #include <array>
 #include <vector>
 
+#include "store/sqlite/order_keys.hpp"
 #include "store/sqlite/seq_ranges.hpp"
 
 namespace posthorn::sqlite {
@@ -42,16 +43,10 @@ result<std::vector<sent_row>> read_slice(store_transaction& tx, const replay_ran
 
 /// As one that is inserted: behind an earlier one of its order key it waits until that is done.
 constexpr std::string_view revive =
-    "UPDATE outbox_messages SET status = 'Pending', retry_count = 0, sent_at = NULL,"
-    " next_retry_at = CASE WHEN order_key IS NOT NULL AND EXISTS (SELECT 1 FROM outbox_messages"
-    "  AS earlier WHERE earlier.order_key IS NOT NULL"
-    "  AND earlier.destination = outbox_messages.destination"
-    "  AND earlier.order_key = outbox_messages.order_key"
-    "  AND coalesce(earlier.tenant, '') = coalesce(outbox_messages.tenant, '')"
-    "  AND earlier.status IN ('Pending', 'Dead', 'Expired') AND earlier.seq < outbox_messages.seq"
-    "  AND (earlier.status = 'Pending' OR NOT EXISTS (SELECT 1 FROM posthorn_meta"
-    "   WHERE name = 'order_policy' AND value = 'pass'))) THEN expires_at ELSE 0 END"
-    " WHERE seq = ? AND status = 'Sent'";
+    "UPDATE outbox_messages AS follower SET status = 'Pending', retry_count = 0, sent_at = NULL,"
+    " next_retry_at = CASE WHEN order_key <> '' AND " POSTHORN_IS_BLOCKED(
+        "follower") " THEN expires_at ELSE 0 END"
+                    " WHERE seq = ? AND status = 'Sent'";
 
 result<> log_replay(store_transaction& tx, std::vector<std::int64_t> seqs, wall_time now) {
     if (seqs.empty()) return {};

@@ -101,6 +101,13 @@ TEST_F(a_replay, lets_the_messages_of_an_order_key_go_one_after_the_other) {
     EXPECT_EQ(names("next_retry_at = expires_at"), "second");
 }
 
+TEST_F(a_replay, takes_an_empty_order_key_for_none) {
+    sent("first", 100, "''");
+    sent("second", 200, "''");
+    ASSERT_TRUE(replay(since(0)));
+    EXPECT_EQ(names("next_retry_at = 0"), "first second");
+}
+
 TEST_F(a_replay, leaves_what_was_never_acknowledged_alone) {
     for (const auto* status : {"Pending", "Dead", "Expired", "Resolved"})
         commit(std::string("INSERT INTO outbox_messages (destination, endpoint, payload,"
