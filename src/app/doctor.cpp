@@ -33,8 +33,9 @@ std::string size_of(std::uint64_t bytes) { return fmt::format("{} MiB", bytes >>
 
 finding check_synchronous(const doctor_facts& facts) {
     if (!facts.durable)
-        return {finding_level::warn, "the store is in memory (\"memory:\"): not durable",
-                "all messages end with the process", "name a file in store.url, except in tests"};
+        return {finding_level::bad, "the store is in memory and NOT DURABLE",
+                "it ends with the node, and every message with it",
+                "set store.url to a file, unless this is a test"};
     if (facts.synchronous_full) return fine("every promise is past a sync (full)");
     return {finding_level::warn, "store.synchronous is \"normal\"",
             "a power cut can take back what was promised, and messages with it",

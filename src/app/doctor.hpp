@@ -47,6 +47,7 @@ struct doctor_facts {
     // What the configuration says.
     bool durable = true;  // The store is not in memory.
     bool synchronous_full = true;
+    bool durable = true;  // False where the store is in memory.
     bool shared = true;
     std::chrono::milliseconds inbox_retention = std::chrono::hours{48};
     std::chrono::milliseconds inbox_retention_needed = std::chrono::hours{25};

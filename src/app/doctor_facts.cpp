@@ -19,7 +19,7 @@ namespace fs = std::filesystem;
 
 void add_settings(const config& settings, doctor_facts& facts) {
     facts.synchronous_full = settings.store.synchronous == sqlite::synchronous::full;
-    facts.durable = !settings.store.url.in_memory;
+    facts.durable = settings.is_durable();
     facts.disk_low_water_bytes = settings.store.disk_low_water.bytes;
     facts.shared = settings.store.shared;
     facts.inbox_retention = settings.inbox.retention;
@@ -145,10 +145,24 @@ void add_file(const std::string& database, bool full, doctor_facts& facts) {
     facts.node_runs = has_owner && !process_is_gone(facts.file->lease_owner) && !facts.user.empty();
 }
 
+// Only its node can reach a store in memory.
+doctor_facts facts_without_file(const config& settings, const clock& time) {
+    doctor_facts facts;
+    facts.now = time.wall();
+    facts.sqlite_version = sqlite_version_number();
+    add_settings(settings, facts);
+    add_secrets(settings, facts);
+    facts.backup_every.reset();
+    facts.file.reset();
+    facts.file_error = "the store is in memory, where only its node can reach it";
+    return facts;
+}
+
 }  // namespace
 
 doctor_facts gather_facts(const config& settings, const gather_options& options,
                           const clock& time) {
+    if (settings.store.url.in_memory) return facts_without_file(settings, time);
     std::string database = settings.path_of(settings.store.url);
     std::error_code unusable;  // The locks and the log of a link are where it leads to.
     if (fs::exists(database, unusable)) database = fs::canonical(database, unusable).string();

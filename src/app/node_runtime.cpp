@@ -169,7 +169,8 @@ core_options node_runtime::options_of_core() {
     auto core = core_settings(settings_);
     if (options_.retry) core.retries = retry_policy(guarded(options_.retry, log_));
     core.sending.payloads = options_.payloads;
-    if (options_.wall_clock) core.outbox.clock = core.inbox.clock = believe_all;
+    if (options_.wall_clock)
+        core.outbox.clock = core.inbox.clock = core.retention.clock = believe_all;
     core.may_call = options_.may_call;
     core.outbox.lease.owner = process_identity(settings_.service.id);
     core.owner_is_gone = [](const std::string& owner) { return process_is_gone(owner); };

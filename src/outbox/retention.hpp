@@ -25,6 +25,7 @@ struct retention_options {
     vacuum_mode vacuum = vacuum_mode::incremental;
     std::chrono::milliseconds interval = std::chrono::minutes{5};
     slice_options slices{};
+    clock_watch_options clock{};  // When to believe that a row is old.
 };
 
 /// Deletes messages that are done with, and the log of changes, once nobody is likely to ask for
@@ -39,7 +40,7 @@ public:
                      retention_options options)
         : purger_(where, time, sleeper, options.slices),
           clock_(time),
-          clocks_(time),
+          clocks_(time, options.clock),
           timer_(sleeper),
           log_(log),
           options_(options) {}

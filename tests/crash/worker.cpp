@@ -91,7 +91,7 @@ public:
     int run() {
         prepare_billing();
         billing_.start();
-        worker_network network({billing_.core().inbox(), billing_.timer(), points_, gate_},
+        worker_network network({*billing_.core().inbox(), billing_.timer(), points_, gate_},
                                given_.text("network", "up"));
         core_node orders(options_of(given_, "orders"), [](std::string_view line) { say(line); });
         value_or_throw(orders.hub().join("billing", network));

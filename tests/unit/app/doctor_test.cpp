@@ -62,7 +62,7 @@ TEST(doctor, gives_every_check_a_name_of_its_own) {
 TEST(doctor, checks_synchronous) {
     expect("synchronous", {{"full", [](auto&) {}, ok},
                            {"normal", [](auto& f) { f.synchronous_full = false; }, warn},
-                           {"in memory", [](auto& f) { f.durable = false; }, warn}});
+                           {"in memory", [](auto& f) { f.durable = false; }, bad}});
 }
 
 TEST(doctor, checks_whether_others_write_a_file_that_is_said_to_be_the_nodes_alone) {

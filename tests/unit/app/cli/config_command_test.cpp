@@ -63,5 +63,12 @@ TEST_F(config_command, a_command_on_a_file_says_that_a_store_in_memory_has_none)
     EXPECT_THAT(refused.err, HasSubstr("--url"));
 }
 
+TEST_F(config_command, the_doctor_says_that_a_store_in_memory_is_not_durable) {
+    write("[store]\nurl = \"memory:\"\n");
+    const auto found = run({"doctor", "-c", path_});
+    EXPECT_EQ(found.code, exit_code::failed);
+    EXPECT_THAT(found.out, HasSubstr("in memory and NOT DURABLE"));
+}
+
 }  // namespace
 }  // namespace posthorn::cli
