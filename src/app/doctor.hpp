@@ -45,7 +45,6 @@ struct secret_size {
 /// healthy set-up.
 struct doctor_facts {
     // What the configuration says.
-    bool durable = true;  // The store is not in memory.
     bool synchronous_full = true;
     bool durable = true;  // False where the store is in memory.
     bool shared = true;
