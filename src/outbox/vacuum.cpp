@@ -31,9 +31,12 @@ task<> weekly_vacuum::run() {
 }
 
 task<result<>> weekly_vacuum::look(std::uint64_t units_lately) {
-    const auto last = co_await last_time();
-    POSTHORN_CO_TRY(last);
     const auto now = with_.time.wall();
+    const bool is_known = known_ != wall_time{};
+    if (is_known && !is_vacuum_due({known_, now, units_lately})) co_return result<>{};
+    const auto last = co_await last_time();  // Another node may have done it meanwhile.
+    POSTHORN_CO_TRY(last);
+    known_ = *last;
     if (*last == wall_time{}) co_return co_await note(now);  // A week from now on.
     if (!is_vacuum_due({*last, now, units_lately})) co_return result<>{};
     const auto begun = with_.time.steady();

@@ -57,6 +57,7 @@ private:
 
     parts with_;
     clock_guard clocks_;
+    wall_time known_{};  // When it was done last, as far as was read.
 };
 
 }  // namespace posthorn
