@@ -30,7 +30,7 @@ std::string completed(const std::string& words) {
 }
 
 TEST(completion, offers_commands_options_and_values_in_bash) {
-    EXPECT_EQ(completed("posthorn comp"), "completion\n");
+    EXPECT_EQ(completed("posthorn comp"), "compact completion\n");
     EXPECT_EQ(completed("posthorn keys ro"), "rotate\n");
     EXPECT_EQ(completed("posthorn keys rotate --ov"), "--overlap\n");
     EXPECT_EQ(completed("posthorn keys admin new --role ''"), "viewer operator worker\n");
