@@ -249,7 +249,7 @@ TEST_F(inbox_purging, deletes_rows_when_their_time_is_over_and_not_before) {
     run_in_background();
     loop.run_for(48h - 5min);
     EXPECT_EQ(inbox_rows(), 25);
-    loop.run_for(10min);  // The rests between slices move the looks by a little.
+    loop.run_for(11min);  // The look after it, with the rests between its slices.
     EXPECT_EQ(inbox_rows(), 0);
     EXPECT_EQ(effects(), 25);
 }

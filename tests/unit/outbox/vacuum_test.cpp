@@ -57,7 +57,7 @@ protected:
 
     weekly_vacuum& vacuum() {
         if (!vacuum_)
-            vacuum_.emplace(weekly_vacuum::parts{*store, inline_, loop.time(), loop.time(), log});
+            vacuum_.emplace(weekly_vacuum::parts{*store, workers_, loop.time(), loop.time(), log});
         return *vacuum_;
     }
     void submit(const std::string& sql) {
@@ -72,7 +72,8 @@ protected:
     std::string path = place.file("orders.db");
     virtual_loop loop;
     logger log = logger::null();
-    inline_executor inline_;
+    inline_executor inline_;  // The writer, which a worker waits for.
+    inline_executor workers_;
     std::unique_ptr<class store> store;
     std::optional<weekly_vacuum> vacuum_;
     task_group running{loop.executor()};
