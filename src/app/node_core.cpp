@@ -254,21 +254,28 @@ result<> node_core::durable(const uuid& id) {
 
 result<bool> node_core::requeue(const uuid& id) {
     POSTHORN_TRY(require_outside_unit());
+    auto requeued = requeue_in(store(), id);
+    // What handlers send is stored where they work.
+    if (requeued && !*requeued && inbox_database_) requeued = requeue_in(inbox_store(), id);
+    if (requeued && *requeued) wake();
+    return requeued;
+}
+
+result<bool> node_core::requeue_in(class store& where, const uuid& id) {
     bool requeued = false;
     std::promise<result<>> committed;
-    store().submit({.work = [&](store_transaction& tx) -> result<> {
-                        const auto changed = tx.dead_letters().change(
-                            id, {.what = dead_action::requeue}, seams_.clock.wall());
-                        requeued = changed.has_value();
-                        const bool was_not_dead =
-                            !changed && (changed.error().code() == error_code::state_changed ||
-                                         changed.error().code() == error_code::not_found);
-                        if (!changed && !was_not_dead) return std::unexpected(changed.error());
-                        return {};
-                    },
-                    .done = [&](result<> outcome) { committed.set_value(std::move(outcome)); }});
+    where.submit({.work = [&](store_transaction& tx) -> result<> {
+                      const auto changed = tx.dead_letters().change(
+                          id, {.what = dead_action::requeue}, seams_.clock.wall());
+                      requeued = changed.has_value();
+                      const bool was_not_dead =
+                          !changed && (changed.error().code() == error_code::state_changed ||
+                                       changed.error().code() == error_code::not_found);
+                      if (!changed && !was_not_dead) return std::unexpected(changed.error());
+                      return {};
+                  },
+                  .done = [&](result<> outcome) { committed.set_value(std::move(outcome)); }});
     POSTHORN_TRY(committed.get_future().get());
-    if (requeued) dispatcher().wake();
     return requeued;
 }
 

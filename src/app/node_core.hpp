@@ -92,6 +92,7 @@ private:
     class routes;
 
     node_core(core_options options, node_seams seams);
+    result<bool> requeue_in(class store& where, const uuid& id);
     result<> start_inbox();
     /// `done` runs on the writer's thread and must not block.
     void submit(std::function<void(transaction&)> work,

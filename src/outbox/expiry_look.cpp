@@ -34,6 +34,17 @@ task<result<>> expiry_look::go_round() {
     co_return result<>{};
 }
 
+// The writer is everybody's, and so is the memory.
+task<bool> expiry_look::has_settled(const std::string& destination) {
+    constexpr std::chrono::milliseconds pause{20};
+    for (auto left = with_.options.expiry.interval; left > pause; left -= pause) {
+        if (with_.lanes.get(destination).rows_held() <= with_.options.expiry.unsettled_max)
+            co_return true;
+        if (!co_await with_.timer.sleep_for(pause)) break;
+    }
+    co_return false;
+}
+
 task<result<>> expiry_look::look_at(const std::string& destination, std::size_t& slices_left) {
     auto place = places_.extract(destination);
     expired_slice slice;
@@ -57,7 +68,7 @@ task<result<>> expiry_look::look_at(const std::string& destination, std::size_t&
         if (outcome && !stopping) to.expire(std::move(slice.rows));
         to.end_look();
         if (!outcome || stopping) co_return outcome;
-    } while (--slices_left > 0 && slice.last);
+    } while (--slices_left > 0 && slice.last && co_await has_settled(destination));
     if (slice.last) places_.insert_or_assign(destination, *std::move(slice.last));
     co_return result<>{};
 }

@@ -39,6 +39,7 @@ public:
 
 private:
     task<result<>> go_round();
+    task<bool> has_settled(const std::string& destination);
     task<result<>> look_at(const std::string& destination, std::size_t& slices_left);
 
     services with_;

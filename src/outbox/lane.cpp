@@ -206,6 +206,11 @@ void lane::end_read(bool store_has_more) {
     ask_for_more();
 }
 
+void lane::fail_read() {
+    held_.end_read();
+    store_has_more_ = true;
+}
+
 void lane::settled(std::span<const settlement> outcomes) {
     bool sooner = false;
     for (const auto& one : outcomes) {

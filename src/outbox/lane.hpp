@@ -76,11 +76,14 @@ public:
     /// The cold path's read: how many rows to ask for, none if there is no room.
     [[nodiscard]] std::size_t begin_read();
     void end_read(bool store_has_more);
+    /// Nothing came of it; the next poll tries again, not sooner.
+    void fail_read();
     /// Around a look at the table that takes nothing in.
     void begin_look() { held_.begin_read(); }
     void end_look() { held_.end_read(); }
     /// The rows that the read need not find, in order.
     [[nodiscard]] std::vector<std::int64_t> held() const { return held_.list(); }
+    [[nodiscard]] std::size_t rows_held() const { return held_.size(); }
     [[nodiscard]] bool knows(std::int64_t seq) const { return held_.knows(seq); }
 
     void pause(bool paused);
@@ -93,7 +96,10 @@ public:
 
     void close();
     /// From now on nothing is recorded: the answers belong to an old epoch.
-    void abandon() { abandoned_ = true; }
+    void abandon() {
+        abandoned_ = true;
+        close();
+    }
 
     [[nodiscard]] bool is_empty() const { return held_.size() == 0 && in_flight_ == 0; }
     [[nodiscard]] bool is_idle() const;

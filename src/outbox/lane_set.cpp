@@ -9,12 +9,18 @@ lane& lane_set::get(std::string_view destination) {
     if (found == lanes_.end()) {
         found = lanes_.emplace(destination, nullptr).first;
         found->second = std::make_unique<lane>(found->first, with_, is_paused(destination));
+        if (abandoned_) found->second->abandon();
     }
     return *found->second;
 }
 
 void lane_set::for_each(const std::function<void(lane&)>& visit) {
     for (auto& [destination, one] : lanes_) visit(*one);
+}
+
+void lane_set::abandon() {
+    abandoned_ = true;
+    for_each([](lane& one) { one.abandon(); });
 }
 
 std::vector<std::string> lane_set::behind() const {

@@ -27,6 +27,8 @@ public:
 
     lane& get(std::string_view destination);
     void for_each(const std::function<void(lane&)>& visit);
+    /// The epoch is over: none of them sends or records anything, nor does one to come.
+    void abandon();
     /// Destinations of those that have more in the table than they will get to soon, in order.
     [[nodiscard]] std::vector<std::string> behind() const;
     /// What the table says now.
@@ -44,6 +46,7 @@ private:
     std::map<std::string, std::unique_ptr<lane>, std::less<>> lanes_;
     std::optional<std::set<std::string, std::less<>>> paused_;
     steady_time tended_at_{};
+    bool abandoned_ = false;
 };
 
 }  // namespace posthorn

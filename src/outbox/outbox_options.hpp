@@ -38,6 +38,7 @@ struct judge_options {
 struct settler_options {
     std::chrono::milliseconds commit_delay{5};  // How long an outcome waits for a commit to join.
     std::size_t outcomes_waiting_max = 1000;    // Then a commit is forced.
+    std::size_t outcomes_in_unit_max = 250;     // So that one unit does not keep the writer long.
     std::chrono::milliseconds retry_delay_min{100};  // After the store failed; doubles each time.
     std::chrono::milliseconds retry_delay_max{1000};
 };
@@ -54,8 +55,10 @@ struct order_options {
 /// Of the look for messages that expire where nothing is sent.
 struct expiry_options {
     std::chrono::milliseconds interval = std::chrono::seconds{5};
-    std::size_t rows_max = 10'000;  // Looked at in one read,
-    std::size_t slices_max = 20;    // of so many in one round.
+    std::size_t rows_max = 1'000;  // Looked at in one read,
+    std::size_t slices_max = 200;  // of so many in one round.
+    /// With more than that not yet on disk, the next read of the destination waits.
+    std::size_t unsettled_max = 2'000;
 };
 
 /// Of the job that one node at a time does for a store.

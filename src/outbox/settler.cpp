@@ -30,6 +30,17 @@ settler::settler(services with, settler_options options, std::int64_t epoch,
 void settler::add(settle_listener& listener, std::vector<settlement> outcomes) {
     if (abandoned_ || outcomes.empty()) return;
     outcomes_waiting_ += outcomes.size();
+    // Cut up, so that none comes to the time limit of a unit, over and over.
+    while (outcomes.size() > options_.outcomes_in_unit_max) {
+        const auto cut =
+            outcomes.end() - static_cast<std::ptrdiff_t>(options_.outcomes_in_unit_max);
+        submit_all(listener, {std::move_iterator(cut), std::move_iterator(outcomes.end())});
+        outcomes.erase(cut, outcomes.end());
+    }
+    submit_all(listener, std::move(outcomes));
+}
+
+void settler::submit_all(settle_listener& listener, std::vector<settlement> outcomes) {
     submit({.listener = &listener,
             .outcomes = std::make_shared<const std::vector<settlement>>(std::move(outcomes)),
             .since = with_.clock.steady()});

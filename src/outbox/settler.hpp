@@ -76,6 +76,7 @@ private:
         bell arrived;
     };
 
+    void submit_all(settle_listener& listener, std::vector<settlement> outcomes);
     void submit(batch what);
     void force();
     void take_answers();

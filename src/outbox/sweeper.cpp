@@ -69,13 +69,13 @@ task<result<>> sweeper::sweep() {
     with_.lanes.pause(paused);
     if (next && *next > now) with_.agenda.note(*next);
 
-    result<> outcome;
+    result<> outcome;  // The first that is bad; one destination's trouble is not the others'.
     for (const auto& destination : destinations) {
         if (co_await is_cancelled()) break;
-        outcome = co_await read_destination(destination, now);
-        if (outcome && rows_found_ >= with_.options.sweep_rows_max)
-            outcome = co_await hand_over_found(now);
-        if (!outcome) break;
+        auto done = co_await read_destination(destination, now);
+        if (done && rows_found_ >= with_.options.sweep_rows_max)
+            done = co_await hand_over_found(now);
+        if (outcome && !done) outcome = std::move(done);
     }
     // Also after a failure: what was found is closed, and handed over if it can be.
     auto handed = co_await hand_over_found(now);
@@ -96,7 +96,7 @@ task<result<>> sweeper::read_destination(const std::string& destination, wall_ti
         return {};
     });
     if (!outcome) {
-        to.end_read(true);
+        to.fail_read();
         co_return outcome;
     }
     const bool more = page.more;
@@ -126,7 +126,10 @@ task<result<>> sweeper::hand_over_found(wall_time now) {
         }
         if (!dropping) to->bury(page.bad);
         if (!dropping) to->park(std::move(page.parked), now);
-        to->end_read(store_has_more);
+        if (safe)
+            to->end_read(store_has_more);
+        else
+            to->fail_read();
     }
     co_return safe;
 }

@@ -93,10 +93,8 @@ void tenure::routes_changed() {
 void tenure::abandon() {
     if (std::exchange(abandoned_, true)) return;
     settler_.abandon();
-    lanes_.for_each([](lane& one) {
-        one.close();
-        one.abandon();
-    });
+    around_.hot.close();
+    lanes_.abandon();
     ending_.ring();
     batch_ended_.ring();  // A drain under way has nothing to wait for any more.
 }

@@ -40,7 +40,11 @@ task<result<>> weekly_vacuum::look(std::uint64_t units_lately) {
     if (*last == wall_time{}) co_return co_await note(now);  // A week from now on.
     if (!is_vacuum_due({*last, now, units_lately})) co_return result<>{};
     const auto begun = with_.time.steady();
-    POSTHORN_CO_TRY(co_await run_on(with_.workers, [this] { return with_.where.compact(); }));
+    if (auto done = co_await run_on(with_.workers, [this] { return with_.where.compact(); });
+        !done) {
+        known_ = now - std::chrono::days{7} + 6h;  // It kept everybody waiting; not again so soon.
+        co_return done;
+    }
     with_.log.info("Store: written anew in {Duration}",
                    {{"Duration", std::chrono::duration_cast<std::chrono::milliseconds>(
                                      with_.time.steady() - begun)}});

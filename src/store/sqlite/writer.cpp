@@ -79,14 +79,16 @@ void writer::work() {
 std::vector<member> writer::take_group() {
     const std::scoped_lock lock(mutex_);
     std::vector<member> members;
-    const auto take = [&](std::deque<unit>& from) {
-        while (!from.empty() && members.size() < units_now_) {
+    const auto take = [&](std::deque<unit>& from, std::size_t up_to) {
+        while (!from.empty() && members.size() < up_to) {
             members.push_back({.work = std::move(from.front())});
             from.pop_front();
         }
     };
-    take(queue_);
-    take(lazy_);
+    // Some of the lazy ones come first: behind a queue that never empties they would never come.
+    take(lazy_, (units_now_ + 3) / 4);
+    take(queue_, units_now_);
+    take(lazy_, units_now_);
     return members;
 }
 
