@@ -49,7 +49,14 @@ result<> read_one(std::string_view name, std::string_view value, dead_query& int
                                            {"orderKey", wanted.order_key},
                                            {"error", wanted.error}}};
     if (const auto text = std::ranges::find(texts, name, &text_field::name); text != texts.end()) {
+        if (value.empty())  // A script's variable that was not set must not mean everything.
+            return fail(error_code::invalid_argument, "{} is empty; name one, or leave it out",
+                        name);
         text->into = value;
+        return {};
+    }
+    if (name == "all" && value == "true") {
+        into.all = true;
         return {};
     }
     if (name == "database" && (value == "inbox" || value == "main")) {
@@ -58,7 +65,7 @@ result<> read_one(std::string_view name, std::string_view value, dead_query& int
     }
     return fail(error_code::invalid_argument,
                 "'{}' cannot be asked for; use status, destination, endpoint, tenant, orderKey, "
-                "error, cause, since, until, before, after, limit, or database=inbox",
+                "error, cause, since, until, before, after, limit, all=true, or database=inbox",
                 shown(name));
 }
 

@@ -14,6 +14,7 @@ struct dead_query {
     std::int64_t before = 0;  // Of a list.
     std::int64_t after = 0;   // Of a change of many.
     std::size_t limit = 100;
+    bool all = false;       // Of a change of many: without a filter it must be said.
     bool of_inbox = false;  // From the inbox's database, where it has one of its own.
 };
 

@@ -1,5 +1,6 @@
 #include "admin/dead_routes.hpp"
 
+#include <algorithm>
 #include <memory>
 #include <utility>
 
@@ -107,11 +108,23 @@ task<http_response> dead_endpoints::change(http_request request, dead_verb verb)
     co_return answer_to(changed);
 }
 
+// A status alone leaves nobody out of its list.
+bool narrows(const dead_filter& wanted) {
+    const auto texts = {&wanted.destination, &wanted.endpoint, &wanted.tenant, &wanted.order_key,
+                        &wanted.error};
+    return wanted.cause > 0 || wanted.since || wanted.until ||
+           std::ranges::any_of(texts, [](const auto* text) { return !text->empty(); });
+}
+
 task<http_response> dead_endpoints::change_many(http_request request, dead_verb verb) {
     const auto asked = parse_dead_query(request.query);
     if (!asked) co_return answer_to_error(asked.error());
     const auto how = parse_dead_request(verb, request.body);
     if (!how) co_return answer_to_error(how.error());
+    if (!asked->all && !narrows(asked->wanted))
+        co_return answer_to_error(error(error_code::invalid_argument,
+                                        "say which messages, such as by destination or cause in "
+                                        "the query; all=true changes all of them"));
     const auto progress = co_await change_many_dead(place(asked->of_inbox), *asked, *how);
     if (progress && progress->done.changed > 0) wake();
     co_return answer_to(progress);

@@ -76,6 +76,7 @@ struct config {
         std::chrono::milliseconds attempt_timeout = std::chrono::seconds{30};
         std::optional<std::chrono::milliseconds> sent_retention = std::chrono::days{7};
         std::optional<std::chrono::milliseconds> dead_retention;  // None: never deleted.
+        bool expire_dead = false;
         std::optional<std::chrono::milliseconds> expired_retention = std::chrono::days{30};
         std::optional<std::chrono::milliseconds> resolved_retention = std::chrono::days{7};
         std::chrono::milliseconds cleanup_interval = std::chrono::minutes{5};

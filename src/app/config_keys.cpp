@@ -75,6 +75,7 @@ constexpr std::array table{
     KEY(outbox.attempt_timeout, "after this a batch that was not answered is tried again"),
     KEY(outbox.sent_retention, "how long delivered messages are kept to be looked at"),
     KEY(outbox.dead_retention, "how long messages that were given up wait for a person"),
+    KEY(outbox.expire_dead, "dead messages expire at their time too, and wait for nobody"),
     KEY(outbox.expired_retention, "how long messages that expired are kept to be looked at"),
     KEY(outbox.resolved_retention, "how long messages that were resolved are"),
     KEY(outbox.cleanup_interval, "how often rows past their retention are deleted"),
@@ -110,10 +111,27 @@ constexpr std::array table{
 
 using shown = std::vector<std::pair<std::string, std::string>>;
 
+/// The URL, and what the route itself says besides; the rest is as [outbox] has it.
+std::string show_route(const route_setting& route) {
+    std::string text = route.url;
+    const auto add = [&text](std::string_view name, const auto& value) {
+        if (value) text += fmt::format(", {} {}", name, *value);
+    };
+    if (route.connections != route_setting{}.connections)
+        text += fmt::format(", connections {}", route.connections);
+    if (route.timeout)
+        text += ", timeout " + config_type<std::chrono::milliseconds>::show(*route.timeout);
+    add("window", route.window);
+    add("batch", route.batch);
+    add("rate", route.rate);
+    add("burst", route.burst);
+    return text;
+}
+
 shown show_routes(const config& settings) {
     shown all;
-    if (settings.default_route) all.emplace_back("default", settings.default_route->url);
-    for (const auto& [name, route] : settings.routes) all.emplace_back(name, route.url);
+    if (settings.default_route) all.emplace_back("default", show_route(*settings.default_route));
+    for (const auto& [name, route] : settings.routes) all.emplace_back(name, show_route(route));
     return all;
 }
 

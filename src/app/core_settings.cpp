@@ -67,6 +67,7 @@ core_options core_settings(const config& settings) {
     core.retention.sent = out.sent_retention;
     core.retention.interval = out.cleanup_interval;
     core.retention.dead = out.dead_retention;
+    core.outbox.expiry.dead_too = out.expire_dead;
     core.retention.expired = out.expired_retention;
     core.retention.resolved = out.resolved_retention;
     core.retention.changes = settings.store.changes_retention;

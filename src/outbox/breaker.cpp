@@ -15,6 +15,12 @@ breaker::leave breaker::ask(steady_time now) const {
     return leave::none;
 }
 
+void breaker::doubt(steady_time now) {
+    state_ = state::open;
+    open_for_ = options_.open_min;
+    probe_at_ = now;
+}
+
 void breaker::begin_probe() {
     POSTHORN_ASSERT(state_ == state::open);
     state_ = state::probing;

@@ -40,6 +40,10 @@ public:
 
     explicit breaker(breaker_options options = {}) : options_(options) {}
 
+    /// Nothing is known of the destination, and messages have failed there before: a probe first,
+    /// so that a sender that is started again and again charges them nothing.
+    void doubt(steady_time now);
+
     [[nodiscard]] leave ask(steady_time now) const;
     /// One message was sent because it may be.
     void begin_probe();

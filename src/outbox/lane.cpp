@@ -35,6 +35,7 @@ std::size_t lane::room() const {
 
 lane::offered lane::offer(outbox_row row) {
     if (held_.knows(row.seq)) return offered::known;
+    if (!std::exchange(has_begun_, true) && row.attempts > 0) gate_.breaker.doubt(now());
     if (room() == 0) {
         store_has_more_ = true;
         return gate_.may_take(now()) == leave::all ? offered::full : offered::shut;

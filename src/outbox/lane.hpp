@@ -147,6 +147,7 @@ private:
     bool store_has_more_ = false;
     bool closed_ = false;
     bool abandoned_ = false;
+    bool has_begun_ = false;  // Something was offered.
     steady_time used_at_;
     steady_time in_doubt_until_{};  // Rows that seem expired fill the table's first page.
     std::optional<steady_time> wakes_at_;

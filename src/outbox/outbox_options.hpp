@@ -59,6 +59,7 @@ struct expiry_options {
     std::size_t slices_max = 200;  // of so many in one round.
     /// With more than that not yet on disk, the next read of the destination waits.
     std::size_t unsettled_max = 2'000;
+    bool dead_too = false;  // Dead ones as well, once a minute; otherwise they wait for a person.
 };
 
 /// Of the job that one node at a time does for a store.

@@ -22,7 +22,9 @@ tenure::tenure(const surroundings& around, std::int64_t epoch)
       order_({around.with.store, around.with.readers, around.with.timer, around.with.log},
              around.options.order),
       expiry_({around.with.store, around.with.readers, around.with.clock, around.clocks,
-               around.with.timer, around.with.log, lanes_, around.options}) {}
+               around.with.timer, around.with.log, lanes_, around.options}),
+      dead_expiry_({around.with.store, around.with.readers, around.clocks, around.with.timer,
+                    around.with.log, [this] { teller_.look(); }}) {}
 
 lane_services tenure::make_lane_services() {
     const auto& with = around_.with;
@@ -68,6 +70,7 @@ task<> tenure::run() {
     intake.spawn(take_hot_rows());
     intake.spawn(sweeper_.run());
     intake.spawn(expiry_.run());
+    if (around_.options.expiry.dead_too) intake.spawn(dead_expiry_.run());
     intake.spawn(teller_.run());
     intake.spawn(order_.run());
 

@@ -6,6 +6,7 @@
 
 #include "base/executor.hpp"
 #include "base/task_group.hpp"
+#include "outbox/dead_expiry.hpp"
 #include "outbox/ended_teller.hpp"
 #include "outbox/expiry_look.hpp"
 #include "outbox/hand_over.hpp"
@@ -78,6 +79,7 @@ private:
     sweeper sweeper_;
     order_keeper order_;
     expiry_look expiry_;
+    dead_expiry dead_expiry_;
     bool abandoned_ = false;
 };
 

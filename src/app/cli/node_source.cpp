@@ -46,7 +46,8 @@ public:
     }
     result<json::object> change_many_dead(const dead_choice& wanted,
                                           const dead_order& how) override {
-        return ask("POST", fmt::format("/_rf/dead/{}?{}", how.verb, to_query(wanted)), how);
+        return ask("POST", fmt::format("/_rf/dead/{}?{}&all=true", how.verb, to_query(wanted)),
+                   how);
     }
     result<json::object> lanes() override { return ask("GET", "/_rf/outbox/lanes"); }
     result<json::object> pause(const pause_choice& wanted) override {

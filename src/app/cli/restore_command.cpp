@@ -37,6 +37,7 @@ public:
                         "store.url");
         const std::string database =
             settings->path_of(inbox_ ? *settings->store.inbox_url : settings->store.url);
+        POSTHORN_TRY(refuse_the_other(*settings));
         const bool is_named = settings->origins.contains("service.id");
         const auto done =
             sqlite::restore({.backup = file_,
@@ -49,6 +50,24 @@ public:
     }
 
 private:
+    /// Where a service has two databases, a backup of one must not take the place of the other:
+    /// both are whole and of this service. Their names tell them apart.
+    [[nodiscard]] result<> refuse_the_other(const config& settings) const {
+        if (!settings.store.inbox_url) return {};
+        const auto stem = [&](const database_url& url) {
+            return std::filesystem::path(settings.path_of(url)).stem().string();
+        };
+        const auto mine = stem(inbox_ ? *settings.store.inbox_url : settings.store.url);
+        const auto other = stem(inbox_ ? settings.store.url : *settings.store.inbox_url);
+        constexpr std::size_t time_characters = sizeof("-20260214T120000Z") - 1;
+        const auto name = std::filesystem::path(file_).stem().string();
+        if (name.size() <= time_characters || mine == other ||
+            name.substr(0, name.size() - time_characters) != other)
+            return {};
+        return fail(error_code::invalid_argument,
+                    "{} is a backup of the service's {}; restore it {} --inbox", file_,
+                    inbox_ ? "outbox" : "inbox", inbox_ ? "without" : "with");
+    }
     void print(const sqlite::restore_report& done, const std::string& database,
                const console& terminal) const {
         if (json_) {

@@ -196,9 +196,19 @@ TEST_F(dead_routes, change_many_in_slices_until_none_is_left) {
     const auto none = boost::json::parse(post("/_rf/dead/delete?destination=nobody").body);
     EXPECT_EQ(none.at("changed").as_int64(), 0);
     EXPECT_EQ(post("/_rf/dead/resolve").status, 400);
-    EXPECT_EQ(post("/_rf/dead/resolve", R"({"reason":"old"})").status, 200);
+    EXPECT_EQ(post("/_rf/dead/resolve?all=true", R"({"reason":"old"})").status, 200);
     EXPECT_EQ(status(other), "Resolved");
     EXPECT_EQ(post("/_rf/dead/edit").status, 405);
+}
+
+TEST_F(dead_routes, change_all_only_if_that_is_said) {
+    const auto one = bury("stock");
+    for (const auto* path : {"/_rf/dead/delete", "/_rf/dead/delete?status=Dead",
+                             "/_rf/dead/delete?destination=", "/_rf/dead/delete?all=yes"})
+        EXPECT_EQ(post(path).status, 400) << path;
+    EXPECT_EQ(status(one), "Dead");
+    EXPECT_EQ(post("/_rf/dead/delete?all=true").status, 200);
+    EXPECT_EQ(text("SELECT count(*) FROM outbox_messages"), "0");
 }
 
 }  // namespace

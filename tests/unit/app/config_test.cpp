@@ -81,6 +81,7 @@ attempt_timeout = "31s"
 sent_retention = "1h"
 cleanup_interval = "2m"
 dead_retention = "90d"
+expire_dead = true
 expired_retention = "never"
 resolved_retention = "2d"
 drain_timeout = "0s"
