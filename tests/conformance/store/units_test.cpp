@@ -1,4 +1,5 @@
 // How units of work commit: together, in order, and answered when it is done.
+#include <algorithm>
 #include <atomic>
 #include <thread>
 
@@ -207,6 +208,20 @@ TEST_P(store, a_lazy_unit_waits_for_the_next_commit_and_rides_along) {
     EXPECT_THAT(heard.calls(), SizeIs(1));  // One commit for both.
     EXPECT_THAT(heard.rows(), SizeIs(2));
     db().listen(nullptr);
+}
+
+TEST_P(store, a_lazy_unit_does_not_wait_for_a_long_queue_to_end) {
+    must("CREATE TABLE t(n INTEGER)");
+    constexpr std::size_t queued = 5'000;  // More than one commit takes.
+    answers arrived;
+    db().submit({.work = execute("INSERT INTO t VALUES (1)"), .done = arrived.to(0), .lazy = true});
+    std::vector<unit> units;
+    for (std::size_t i = 1; i <= queued; ++i)
+        units.push_back({.work = execute("INSERT INTO t VALUES (2)"), .done = arrived.to(i)});
+    db().submit(std::move(units));
+    arrived.wait_for(queued + 1);
+    const auto order = arrived.order();
+    EXPECT_LT(std::ranges::find(order, 0U) - order.begin(), std::ptrdiff_t{queued / 2});
 }
 
 TEST_P(store, a_unit_without_a_callback_commits_too) {

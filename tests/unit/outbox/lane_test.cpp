@@ -57,6 +57,24 @@ TEST(lane, sends_nothing_to_one_that_does_not_answer_but_a_probe_now_and_then) {
     EXPECT_EQ(inventory.sends.size(), 15U);
 }
 
+TEST(lane, begins_with_a_probe_where_messages_have_failed_before) {
+    virtual_loop loop;
+    rig node(loop);
+    auto& inventory = node.wire("inventory");
+    fall_silent(inventory);
+    for (int i = 0; i < 20; ++i) {
+        const auto seq = node.store.write_foreign(node.to("inventory"));
+        node.store.tables.rows.at(seq).row.attempts = 3;
+    }
+    node.start();
+    loop.run_for(500ms);
+    EXPECT_EQ(inventory.sends.size(), 1U);
+    EXPECT_EQ(attempts_charged(node), 60U);  // As before: the next start would do the same.
+    inventory.always(outcome::delivered);
+    loop.run_for(2s);
+    EXPECT_EQ(node.count(outbox_status::sent), 20U);
+}
+
 TEST(lane, charges_no_message_for_an_outage_however_long) {
     virtual_loop loop;
     rig node(loop);
