@@ -19,7 +19,7 @@ constexpr auto lock_name = "in-use";
 
 /// Where files are in memory; else where temporary ones are.
 fs::path place() {
-    const fs::path shared_memory = "/dev/shm";
+    fs::path shared_memory = "/dev/shm";
     if (::access(shared_memory.c_str(), W_OK | X_OK) == 0) return shared_memory;
     std::error_code none;
     const auto temporary = fs::temp_directory_path(none);
