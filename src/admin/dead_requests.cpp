@@ -131,9 +131,7 @@ result<dead_query> parse_dead_query(std::string_view query) {
     POSTHORN_TRY(for_each_parameter(query, [&](std::string_view name, std::string_view value) {
         return read_one(name, value, asked);
     }));
-    if (asked.limit > list_rows_max)
-        return fail(error_code::invalid_argument, "limit is {}; a page has {} rows at most",
-                    asked.limit, list_rows_max);
+    POSTHORN_TRY(check_page(asked.limit));
     return asked;
 }
 

@@ -85,14 +85,19 @@ result<> for_each_parameter(
     return {};
 }
 
+result<> check_page(std::size_t limit) {
+    if (limit > list_rows_max)
+        return fail(error_code::invalid_argument, "limit is {}; a page has {} rows at most", limit,
+                    list_rows_max);
+    return {};
+}
+
 result<list_query> parse_list_query(std::string_view query) {
     list_query asked;
     POSTHORN_TRY(for_each_parameter(query, [&](std::string_view name, std::string_view value) {
         return read_one(name, value, asked);
     }));
-    if (asked.limit > list_rows_max)
-        return fail(error_code::invalid_argument, "limit is {}; a page has {} rows at most",
-                    asked.limit, list_rows_max);
+    POSTHORN_TRY(check_page(asked.limit));
     return asked;
 }
 

@@ -39,5 +39,7 @@ struct list_query {
 [[nodiscard]] result<> read_number(std::string_view name, std::string_view text, std::size_t& into);
 [[nodiscard]] result<> read_time(std::string_view name, std::string_view text,
                                  std::optional<wall_time>& into);
+/// Whether a page may have so many rows.
+[[nodiscard]] result<> check_page(std::size_t limit);
 
 }  // namespace posthorn

@@ -1,6 +1,7 @@
 // Backups of services at work, and what becomes of their messages when one is restored.
 #include <atomic>
 #include <csignal>
+#include <filesystem>
 #include <fstream>
 #include <regex>
 #include <thread>
@@ -172,6 +173,27 @@ TEST_F(backup_of_services, a_restore_is_refused_while_the_node_runs) {
     EXPECT_THAT(refused.err, HasSubstr("process " + std::to_string(shop->child().id())));
     EXPECT_EQ(shop->database().integer("SELECT count(*) FROM outbox_messages"), 3);
     shop->stop();
+}
+
+TEST_F(backup_of_services, a_backup_of_the_inbox_does_not_take_the_place_of_the_outbox) {
+    const std::string service = "[service]\nid = \"split\"\n[store]\n";
+    std::ofstream(folder_.file("other.toml")) << service << "url = \"sqlite:split-in.db\"\n";
+    std::ofstream(folder_.file("split.toml"))
+        << service << "url = \"sqlite:split.db\"\ninbox_url = \"sqlite:split-in.db\"\n";
+    for (const auto* each : {"other", "split"}) ASSERT_EQ(posthorn({"init"}, each).end, exit_0);
+    const auto made = posthorn({"backup", "--to", folder_.file("backups"), "--json"}, "split");
+    ASSERT_EQ(made.end, exit_0) << made.err;
+    std::string outbox, inbox;
+    for (const auto& entry : std::filesystem::directory_iterator(folder_.file("backups"))) {
+        const bool is_inbox = entry.path().filename().string().starts_with("split-in-");
+        (is_inbox ? inbox : outbox) = entry.path().string();
+    }
+    const auto wrong = posthorn({"restore", inbox}, "split");
+    EXPECT_NE(wrong.end, exit_0);
+    EXPECT_THAT(wrong.err, HasSubstr("restore it with --inbox"));
+    EXPECT_NE(posthorn({"restore", outbox, "--inbox"}, "split").end, exit_0);
+    EXPECT_EQ(posthorn({"restore", outbox}, "split").end, exit_0);
+    EXPECT_EQ(posthorn({"restore", inbox, "--inbox"}, "split").end, exit_0);
 }
 
 TEST_F(backup_of_services, are_listed_and_verified) {
