@@ -32,7 +32,8 @@ proof_run::~proof_run() { report(true); }
 
 bool proof_run::goes_on() const {
     if (done_ == 0) return true;
-    return done_ < size_.rounds && steady::now() - begun_ < size_.limit;
+    const auto passed = std::chrono::floor<std::chrono::seconds>(steady::now() - begun_);
+    return done_ < size_.rounds && passed < size_.limit;
 }
 
 void proof_run::advance(std::uint64_t rounds) {
