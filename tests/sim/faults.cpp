@@ -43,8 +43,18 @@ void faults::strike() {
 }
 
 void faults::kill(machine& which) {
+    const auto running = which.running().size();
+    if (running > 0 && world_.dice.below(2) == 0) {
+        const auto operations = world_.dice.below(60);
+        world_.book.note(fmt::format("one of {} is to be killed after {} operations",
+                                     which.service(), operations));
+        return which.disk().kill_after_operations(operations);
+    }
     world_.book.note("kill " + which.service());
-    which.kill();
+    if (running > 1 && world_.dice.below(2) == 0)
+        which.kill_one(world_.dice.below(running));
+    else
+        which.kill();
     world_.boot_later(which, up_to(8000));
 }
 
@@ -134,6 +144,7 @@ void faults::heal() {
         one.disk().set_capacity(fault_disk::unlimited);
         one.disk().fail_next_syncs(0);
         one.disk().cut_after_operations(fault_disk::unlimited);
+        one.disk().kill_after_operations(fault_disk::unlimited);
         one.clock().catch_up();
         for (auto* each : one.running()) each->pause(false);
     }

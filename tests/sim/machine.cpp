@@ -34,7 +34,6 @@ core_options machine::options_of(const std::string& name) {
     auto options = with_.options;
     options.database.path = database_path;
     options.database.service = with_.service;
-    options.database.vfs = disk_.vfs_name();
     options.database.shared = with_.processes > 1;
     options.database.migrations = {{"sim", business}};
     if (with_.forgets_order) options.database.migrations.push_back({"forgetful", forgetful});
@@ -96,6 +95,22 @@ void machine::bury_all() {
 void machine::kill() {
     disk_.kill_processes();
     bury_all();
+}
+
+void machine::kill_one(std::size_t which) {
+    running_[which]->kill();
+    leaving_.push_back(std::move(running_[which]));
+    running_.erase(running_.begin() + static_cast<std::ptrdiff_t>(which));
+}
+
+bool machine::bury_dead() {
+    bool found = false;
+    for (std::size_t i = 0; i < running_.size();) {
+        if (!running_[i]->is_dead() && ++i > 0) continue;
+        kill_one(i);
+        found = true;
+    }
+    return found;
 }
 
 void machine::cut_power(fault_disk::unsynced fate) {

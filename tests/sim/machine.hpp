@@ -45,6 +45,9 @@ public:
     [[nodiscard]] const std::optional<error>& boot_error() const noexcept { return boot_error_; }
     /// Every process dies; with the power also what was not synced goes.
     void kill();
+    void kill_one(std::size_t which);
+    /// Takes notice of those that died of a disk operation. True if there were any.
+    bool bury_dead();
     void cut_power(fault_disk::unsynced fate = fault_disk::unsynced::chosen_by_seed);
     /// Takes notice of a cut that happened by itself, and of a store that has stopped itself.
     [[nodiscard]] bool has_gone_down() const;

@@ -1,4 +1,5 @@
-// The tests of the simulator, or with --seed=N one world, or with --seeds=N many.
+// The tests of the simulator, or with --seed=N one world, or with --seeds=N many, with
+// --until-found only as far as the first that finds something.
 #include <charconv>
 #include <cstdint>
 #include <string_view>
@@ -20,7 +21,7 @@ bool take(std::string_view argument, std::string_view name, std::uint64_t& value
     return problem == std::errc{} && end == argument.data() + argument.size();
 }
 
-int run_worlds(simulation_options options, std::uint64_t seeds) {
+int run_worlds(simulation_options options, std::uint64_t seeds, bool until_found) {
     std::uint64_t wrong = 0;
     posthorn::sim::tally all;
     for (std::uint64_t i = 0; i < seeds; ++i, ++options.seed) {
@@ -36,6 +37,7 @@ int run_worlds(simulation_options options, std::uint64_t seeds) {
         if (seen.violations.empty()) continue;
         ++wrong;
         fmt::print("{}", seen.report);
+        if (until_found) return 1;
     }
     fmt::print("{} of {} seeds found something; {} messages\n", wrong, seeds, all.messages);
     return wrong == 0 ? 0 : 1;
@@ -46,19 +48,21 @@ int run_worlds(simulation_options options, std::uint64_t seeds) {
 int main(int count, char** arguments) {
     simulation_options options;
     std::uint64_t seeds = 0;
-    bool by_hand = false;
+    bool by_hand = false, until_found = false;
     for (int i = 1; i < count; ++i) {
         const std::string_view argument = arguments[i];
         if (take(argument, "--seed=", options.seed) || take(argument, "--seeds=", seeds))
             by_hand = true;
         else if (take(argument, "--cuts=", options.cuts))
             options.power_only = true;
+        else if (argument == "--until-found")
+            until_found = true;
         else if (argument == "--log")
             options.keep_log = true;
         else if (!take(argument, "--messages=", options.messages))
             continue;
     }
-    if (by_hand) return run_worlds(options, seeds == 0 ? 1 : seeds);
+    if (by_hand) return run_worlds(options, seeds == 0 ? 1 : seeds, until_found);
     testing::InitGoogleTest(&count, arguments);
     return RUN_ALL_TESTS();
 }

@@ -23,6 +23,7 @@ private:
 process::process(const surroundings& around, const host& on, std::string name, std::uint64_t seed)
     : around_(around),
       on_(on),
+      seat_(on.disk.add_user()),
       name_(std::move(name)),
       random_(seed),
       place_(around.loop.add()),
@@ -40,6 +41,7 @@ void process::hear(std::string_view line) {
 
 result<> process::open(core_options options, const std::function<void(process&)>& ready) {
     auto& time = around_.loop.time();
+    options.database.vfs = seat_->vfs_name();
     auto opened = node_core::open(
         std::move(options), {on_.clock, time, random_, place_->context.get_executor(), writer_,
                              readers_, workers_, log_, hub_});
@@ -67,6 +69,7 @@ void process::stop() {
 }
 
 void process::kill() {
+    if (!seat_->is_dead()) seat_->kill();
     killed_ = true;
     ending_ = true;
     place_->paused = false;  // Or it could not wind down.

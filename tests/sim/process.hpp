@@ -51,7 +51,7 @@ public:
     void start();
     /// Gently: what is under way ends.
     void stop();
-    /// The disk is taken from it before.
+    /// Takes the disk from it, if it still has it.
     void kill();
     void pause(bool on) { place_->paused = on; }
 
@@ -64,7 +64,7 @@ public:
     /// Takes messages and transactions.
     [[nodiscard]] bool is_open() const { return started_ && !ending_ && !is_dead(); }
     [[nodiscard]] bool is_paused() const { return place_->paused; }
-    [[nodiscard]] bool is_dead() const { return killed_ || !on_.disk.powered(); }
+    [[nodiscard]] bool is_dead() const { return killed_ || seat_->is_dead(); }
     /// Its store has fail-stopped: a supervisor has to start it anew.
     [[nodiscard]] bool has_failed() const noexcept { return failed_; }
     [[nodiscard]] bool is_gone() const noexcept { return !started_ || life_.size() == 0; }
@@ -76,6 +76,7 @@ private:
 
     surroundings around_;
     host on_;
+    std::unique_ptr<fault_disk::user> seat_;  // At the disk.
     std::string name_;
     seeded_random random_;
     std::shared_ptr<world_loop::place> place_;

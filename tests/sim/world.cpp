@@ -70,8 +70,11 @@ void world::start() {
 void world::look_for_crashes() {
     for (const auto& one : machines_) {
         one->reap();
-        if (!looks_for_crashes_ || !one->has_gone_down()) continue;
-        one->cut_power();
+        if (!looks_for_crashes_) continue;
+        if (one->has_gone_down())
+            one->cut_power();
+        else if (!one->bury_dead())
+            continue;
         boot_later(*one, downtime());
     }
 }

@@ -116,6 +116,48 @@ TEST(fault_disk, keeps_every_byte_when_only_the_processes_die) {
     EXPECT_EQ(old.run(insert(3)), SQLITE_IOERR);
 }
 
+TEST(fault_disk, kills_at_the_operation_it_was_told_and_keeps_every_byte) {
+    for (std::uint64_t operations = 0; operations < 12; ++operations) {
+        fault_disk disk(1);
+        plain_database old(disk, "a.db");
+        ASSERT_EQ(old.run(schema), SQLITE_OK);
+        ASSERT_EQ(old.run("PRAGMA synchronous = off"), SQLITE_OK);
+        ASSERT_EQ(old.run(insert(1)), SQLITE_OK);
+        const auto before = disk.operations();
+        disk.kill_after_operations(operations);
+        EXPECT_EQ(old.run(insert(2, 40'000)), SQLITE_IOERR);
+        EXPECT_EQ(disk.operations(), before + operations);
+        EXPECT_EQ(disk.kills(), 1U);
+        EXPECT_TRUE(disk.powered());
+        EXPECT_EQ(old.run(count_rows), SQLITE_IOERR);
+        plain_database fresh(disk, "a.db");
+        EXPECT_EQ(fresh.number(count_rows), 1);  // What was not synced is there as well.
+        EXPECT_EQ(fresh.run(insert(3)), SQLITE_OK);
+        EXPECT_EQ(fresh.text("PRAGMA integrity_check"), "ok");
+    }
+}
+
+TEST(fault_disk, lets_one_process_die_and_the_others_live) {
+    fault_disk disk(1);
+    const auto user = disk.add_user();
+    plain_database other(disk, "a.db");
+    ASSERT_EQ(other.run(schema), SQLITE_OK);
+    {
+        plain_database one(user->vfs_name(), "a.db");
+        ASSERT_EQ(one.run("BEGIN IMMEDIATE"), SQLITE_OK);
+        ASSERT_EQ(one.run(insert(1)), SQLITE_OK);
+        EXPECT_EQ(other.run(insert(2)), SQLITE_BUSY);
+        user->kill();
+        EXPECT_TRUE(user->is_dead());
+        EXPECT_EQ(one.run("COMMIT"), SQLITE_IOERR);
+        EXPECT_EQ(other.run(insert(2)), SQLITE_OK);  // The lock of the dead is gone.
+        EXPECT_EQ(plain_database(user->vfs_name(), "a.db").run(count_rows), SQLITE_IOERR);
+    }
+    EXPECT_EQ(other.number(count_rows), 1);
+    EXPECT_FALSE(disk.add_user()->is_dead());
+    EXPECT_EQ(other.text("PRAGMA integrity_check"), "ok");
+}
+
 TEST(fault_disk, shows_in_a_clone_only_what_is_durable) {
     fault_disk disk(1);
     plain_database db(disk, "a.db");

@@ -15,10 +15,12 @@ namespace posthorn {
 /// for these tests ask what the disk does.
 class plain_database {
 public:
-    plain_database(const fault_disk& disk, const std::string& path) {
+    plain_database(const fault_disk& disk, const std::string& path)
+        : plain_database(disk.vfs_name(), path) {}
+    plain_database(const char* vfs, const std::string& path) {
         sqlite3* raw = nullptr;
-        status_ = sqlite3_open_v2(path.c_str(), &raw, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE,
-                                  disk.vfs_name());
+        status_ =
+            sqlite3_open_v2(path.c_str(), &raw, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, vfs);
         handle_.reset(raw);
     }
 

@@ -42,7 +42,35 @@ cut_mood disk_state::next_mood(fault_disk::unsynced fate, dice& chance) const {
 void disk_state::kill_processes() {
     const std::lock_guard guard(mutex_);
     ++generation_;
+    ++kills_;
+    operations_to_live_ = fault_disk::unlimited;
     for (const auto& [path, file] : files_.now()) file->forget_handles();
+}
+
+void disk_state::kill_after_operations(std::uint64_t count) {
+    const std::lock_guard guard(mutex_);
+    operations_to_live_ = count;
+}
+
+std::uint64_t disk_state::add_user() {
+    const std::lock_guard guard(mutex_);
+    users_.push_back(generation_);
+    return users_.size() - 1;
+}
+
+void disk_state::kill_user(std::uint64_t user) {
+    const std::lock_guard guard(mutex_);
+    kill(user);
+}
+
+bool disk_state::is_dead(std::uint64_t user) {
+    const std::lock_guard guard(mutex_);
+    return !powered_ || users_[user] != generation_;
+}
+
+std::uint64_t disk_state::kills() {
+    const std::lock_guard guard(mutex_);
+    return kills_;
 }
 
 bool disk_state::powered() {
@@ -154,7 +182,7 @@ void disk_state::on_sleep(std::function<void(int)> hook) {
 
 std::uint64_t disk_state::open_handles() {
     const std::lock_guard guard(mutex_);
-    return open_handles_;
+    return open_.size();
 }
 
 directory::file_ptr disk_state::existing(const std::string& path) const {

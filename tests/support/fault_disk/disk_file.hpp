@@ -58,6 +58,7 @@ public:
     void forget_handles();
     file_locks& locks() { return locks_; }
     std::shared_ptr<shared_memory> map_shared_memory();
+    void forget_shared_memory() { shm_.reset(); }
 
 private:
     struct change {

@@ -21,11 +21,13 @@ file_kind kind_of(int flags) {
 
 }  // namespace
 
-int disk_state::open(const char* path, int flags, std::unique_ptr<open_handle>& into) {
+int disk_state::open(std::uint64_t user, const char* path, int flags,
+                     std::unique_ptr<open_handle>& into) {
     const std::lock_guard guard(mutex_);
-    if (!powered_) return SQLITE_IOERR;
+    if (!powered_ || (user != 0 && users_[user] != generation_)) return SQLITE_IOERR;
     auto handle = std::make_unique<open_handle>();
     handle->generation = generation_;
+    handle->user = user;
     handle->read_only = (flags & SQLITE_OPEN_READONLY) != 0;
     handle->delete_on_close = (flags & SQLITE_OPEN_DELETEONCLOSE) != 0;
     if (path == nullptr) {
@@ -39,7 +41,7 @@ int disk_state::open(const char* path, int flags, std::unique_ptr<open_handle>& 
         if (!handle->file && (flags & SQLITE_OPEN_CREATE) == 0) return SQLITE_CANTOPEN;
         if (!handle->file) handle->file = files_.create(handle->path);
     }
-    ++open_handles_;
+    open_.insert(handle.get());
     into = std::move(handle);
     return SQLITE_OK;
 }
@@ -47,7 +49,7 @@ int disk_state::open(const char* path, int flags, std::unique_ptr<open_handle>& 
 void disk_state::close(open_handle& handle) {
     unmap_shm(handle);
     const std::lock_guard guard(mutex_);
-    --open_handles_;
+    open_.erase(&handle);
     if (!alive(handle)) return;
     handle.file->locks().unlock(handle.locks, SQLITE_LOCK_NONE);
     if (handle.delete_on_close && files_.find(handle.path) == handle.file) {
@@ -55,12 +57,12 @@ void disk_state::close(open_handle& handle) {
     }
 }
 
-int disk_state::remove(const std::string& path, bool sync_directory) {
+int disk_state::remove(std::uint64_t user, const std::string& path, bool sync_directory) {
     const std::lock_guard guard(mutex_);
-    if (!powered_) return SQLITE_IOERR_DELETE;
+    if (!powered_ || (user != 0 && users_[user] != generation_)) return SQLITE_IOERR_DELETE;
     if (!files_.find(path)) return SQLITE_IOERR_DELETE_NOENT;
     files_.remove(path);
-    if (!spend_operation()) return SQLITE_IOERR_DELETE;
+    if (!spend_operation(user)) return SQLITE_IOERR_DELETE;
     if (sync_directory) {
         files_.sync(path);
         ++syncs_.directory;
@@ -95,7 +97,7 @@ int disk_state::write(open_handle& handle, std::uint64_t offset, std::span<const
         if (growth > 0 && files_.bytes_used() + growth > capacity_) return SQLITE_FULL;
     }
     handle.file->write(offset, bytes);
-    if (handle.kind == file_kind::scratch || spend_operation()) return SQLITE_OK;
+    if (handle.kind == file_kind::scratch || spend_operation(handle.user)) return SQLITE_OK;
     return SQLITE_IOERR_WRITE;
 }
 
@@ -104,7 +106,7 @@ int disk_state::truncate(open_handle& handle, std::uint64_t size) {
     if (!alive(handle)) return SQLITE_IOERR_TRUNCATE;
     if (handle.read_only) return SQLITE_READONLY;
     handle.file->truncate(size);
-    if (handle.kind == file_kind::scratch || spend_operation()) return SQLITE_OK;
+    if (handle.kind == file_kind::scratch || spend_operation(handle.user)) return SQLITE_OK;
     return SQLITE_IOERR_TRUNCATE;
 }
 
@@ -112,7 +114,7 @@ int disk_state::sync(open_handle& handle) {
     const std::lock_guard guard(mutex_);
     if (!alive(handle)) return SQLITE_IOERR_FSYNC;
     if (handle.kind == file_kind::scratch) return SQLITE_OK;
-    if (!spend_operation()) return SQLITE_IOERR_FSYNC;
+    if (!spend_operation(handle.user)) return SQLITE_IOERR_FSYNC;
     if (syncs_to_fail_ > 0) {
         --syncs_to_fail_;
         handle.file->abandon_pending();
@@ -160,7 +162,14 @@ int disk_state::map_shm(open_handle& handle, std::size_t index, std::size_t size
                         void volatile** into) {
     const std::lock_guard guard(mutex_);
     if (!alive(handle)) return SQLITE_IOERR_SHMMAP;
-    if (!handle.shm) handle.shm = handle.file->map_shared_memory();
+    if (!handle.shm) {
+        // What only the dead still map is made anew, as by the first one to open it.
+        const bool in_use = std::ranges::any_of(open_, [&](const auto* other) {
+            return other->file == handle.file && other->shm && alive(*other);
+        });
+        if (!in_use) handle.file->forget_shared_memory();
+        handle.shm = handle.file->map_shared_memory();
+    }
     *into = handle.shm->region(index, size, make);
     return SQLITE_OK;
 }
@@ -205,15 +214,20 @@ std::int64_t disk_state::unix_ms() {
 }
 
 bool disk_state::alive(const open_handle& handle) const {
-    return powered_ && handle.generation == generation_;
+    return powered_ && handle.generation == generation_ && !handle.is_orphan;
 }
 
-bool disk_state::spend_operation() {
+bool disk_state::spend_operation(std::uint64_t user) {
     if (operations_left_ == 0) {
         cut();
         return false;
     }
+    if (operations_to_live_ == 0) {
+        kill(user);
+        return false;
+    }
     if (operations_left_ != fault_disk::unlimited) --operations_left_;
+    if (operations_to_live_ != fault_disk::unlimited) --operations_to_live_;
     ++operations_;
     return true;
 }
@@ -222,8 +236,21 @@ void disk_state::cut() {
     if (!powered_) return;
     powered_ = false;
     operations_left_ = fault_disk::unlimited;
+    operations_to_live_ = fault_disk::unlimited;
     ++generation_;
     ++cuts_;
+}
+
+void disk_state::kill(std::uint64_t user) {
+    operations_to_live_ = fault_disk::unlimited;
+    ++kills_;
+    for (auto* each : open_) {
+        if (each->user != user || !alive(*each)) continue;
+        each->file->locks().unlock(each->locks, SQLITE_LOCK_NONE);
+        if (each->shm) each->shm->unlock_all(each->locks);
+        each->is_orphan = true;
+    }
+    if (user != 0) users_[user] = generation_ - 1;
 }
 
 void disk_state::count_sync(file_kind kind) {

@@ -5,8 +5,10 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <set>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "support/fault_disk/dice.hpp"
 #include "support/fault_disk/directory.hpp"
@@ -26,6 +28,8 @@ struct open_handle {
     bool delete_on_close = false;
     int persist_wal = 0;
     std::uint64_t generation = 0;
+    std::uint64_t user = 0;
+    bool is_orphan = false;  // Its user died.
     held_locks locks;
     std::shared_ptr<shared_memory> shm;
 };
@@ -39,9 +43,9 @@ public:
     explicit disk_state(std::uint64_t seed) : seed_(seed), random_(seed) {}
 
     // For the VFS.
-    int open(const char* path, int flags, std::unique_ptr<open_handle>& into);
+    int open(std::uint64_t user, const char* path, int flags, std::unique_ptr<open_handle>& into);
     void close(open_handle& handle);
-    int remove(const std::string& path, bool sync_directory);
+    int remove(std::uint64_t user, const std::string& path, bool sync_directory);
     int access(const std::string& path, bool& found);
 
     int read(open_handle& handle, std::uint64_t offset, std::span<std::byte> into);
@@ -69,6 +73,11 @@ public:
     void cut_now();
     void restore_power(fault_disk::unsynced fate);
     void kill_processes();
+    void kill_after_operations(std::uint64_t count);
+    std::uint64_t add_user();
+    void kill_user(std::uint64_t user);
+    bool is_dead(std::uint64_t user);
+    std::uint64_t kills();
     bool powered();
     std::uint64_t operations();
     std::uint64_t cuts();
@@ -91,8 +100,9 @@ public:
 
 private:
     [[nodiscard]] bool alive(const open_handle& handle) const;
-    bool spend_operation();
+    bool spend_operation(std::uint64_t user);
     void cut();
+    void kill(std::uint64_t user);
     void count_sync(file_kind kind);
     cut_mood next_mood(fault_disk::unsynced fate, dice& chance) const;
     directory::file_ptr existing(const std::string& path) const;
@@ -103,11 +113,14 @@ private:
     directory files_;
 
     bool powered_ = true;
-    std::uint64_t generation_ = 0;  // Handles of an older one are dead.
-    std::uint64_t operations_left_ = fault_disk::unlimited;
+    std::uint64_t generation_ = 1;                           // Handles of an older one are dead.
+    std::uint64_t operations_left_ = fault_disk::unlimited;  // Until a cut.
+    std::uint64_t operations_to_live_ = fault_disk::unlimited;
     std::uint64_t operations_ = 0;
     std::uint64_t cuts_ = 0;
-    std::uint64_t open_handles_ = 0;
+    std::uint64_t kills_ = 0;
+    std::set<open_handle*> open_;
+    std::vector<std::uint64_t> users_{0};  // The generation that each belongs to.
     sync_counts syncs_;
     std::uint64_t syncs_to_fail_ = 0;
     std::uint64_t capacity_ = fault_disk::unlimited;

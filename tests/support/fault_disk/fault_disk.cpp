@@ -16,11 +16,24 @@ fault_disk::fault_disk(std::uint64_t seed)
     : fault_disk(std::make_unique<faults::disk_state>(seed)) {}
 
 fault_disk::fault_disk(std::unique_ptr<faults::disk_state> state)
-    : state_(std::move(state)), vfs_(std::make_unique<faults::vfs_registration>(*state_)) {}
+    : state_(std::move(state)), vfs_(std::make_unique<faults::vfs_registration>(*state_, 0)) {}
 
 fault_disk::~fault_disk() { POSTHORN_ASSERT(state_->open_handles() == 0); }
 
 const char* fault_disk::vfs_name() const { return vfs_->name.c_str(); }
+
+fault_disk::user::user(faults::disk_state& state)
+    : state_(state), vfs_(std::make_unique<faults::vfs_registration>(state, state.add_user())) {}
+
+fault_disk::user::~user() = default;
+
+const char* fault_disk::user::vfs_name() const { return vfs_->name.c_str(); }
+void fault_disk::user::kill() { state_.kill_user(vfs_->user); }
+bool fault_disk::user::is_dead() const { return state_.is_dead(vfs_->user); }
+
+std::unique_ptr<fault_disk::user> fault_disk::add_user() {
+    return std::unique_ptr<user>(new user(*state_));
+}
 
 void fault_disk::seed_sqlite(std::uint32_t seed) {
     // Zero would mean the operating system's randomness again.
@@ -31,10 +44,15 @@ void fault_disk::cut_after_operations(std::uint64_t count) { state_->cut_after_o
 void fault_disk::cut_now() { state_->cut_now(); }
 void fault_disk::restore_power(unsynced fate) { state_->restore_power(fate); }
 void fault_disk::kill_processes() { state_->kill_processes(); }
+void fault_disk::kill_after_operations(std::uint64_t count) {
+    state_->kill_after_operations(count);
+}
 bool fault_disk::powered() const { return state_->powered(); }
 std::uint64_t fault_disk::operations() const { return state_->operations(); }
 sync_counts fault_disk::syncs() const { return state_->syncs(); }
 std::uint64_t fault_disk::cuts() const { return state_->cuts(); }
+
+std::uint64_t fault_disk::kills() const { return state_->kills(); }
 
 void fault_disk::fail_next_syncs(std::uint64_t count) { state_->fail_next_syncs(count); }
 void fault_disk::set_capacity(std::uint64_t bytes) { state_->set_capacity(bytes); }

@@ -67,6 +67,31 @@ public:
     /// stay dead: their connections can only be closed.
     void restore_power(unsynced fate = unsynced::chosen_by_seed);
 
+    /// One process's own way to the disk, so that it can die alone: its handles and locks go, no
+    /// byte is lost, and it opens nothing any more. Outlives the connections made through it.
+    class user {
+    public:
+        ~user();
+        user(const user&) = delete;
+        user& operator=(const user&) = delete;
+        [[nodiscard]] const char* vfs_name() const;
+        void kill();
+        /// Killed, or the power went, or every process was killed.
+        [[nodiscard]] bool is_dead() const;
+
+    private:
+        friend class fault_disk;
+        explicit user(faults::disk_state& state);
+        faults::disk_state& state_;
+        std::unique_ptr<faults::vfs_registration> vfs_;
+    };
+    [[nodiscard]] std::unique_ptr<user> add_user();
+
+    /// Lets `count` more operations succeed. Whoever makes the next one dies of it: a write, a
+    /// truncation and a deletion are done, a sync is not. Only handles die, so a connection opened
+    /// later lives, unless it is a dead user's.
+    void kill_after_operations(std::uint64_t count);
+
     /// Every process dies, as by `kill -9`: handles, locks and shared memory go, no byte is lost.
     void kill_processes();
 
@@ -74,6 +99,7 @@ public:
     [[nodiscard]] std::uint64_t operations() const;
     [[nodiscard]] sync_counts syncs() const;
     [[nodiscard]] std::uint64_t cuts() const;
+    [[nodiscard]] std::uint64_t kills() const;
 
     // Faults.
 

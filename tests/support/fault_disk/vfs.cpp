@@ -15,12 +15,13 @@ namespace {
 constexpr int path_max = 512;
 constexpr std::int64_t julian_of_unix_epoch_ms = 210'866'760'000'000;
 
-disk_state& disk_of(sqlite3_vfs* vfs) { return *static_cast<disk_state*>(vfs->pAppData); }
+vfs_registration& self(sqlite3_vfs* vfs) { return *static_cast<vfs_registration*>(vfs->pAppData); }
+disk_state& disk_of(sqlite3_vfs* vfs) { return self(vfs).disk; }
 
 int open(sqlite3_vfs* vfs, const char* name, sqlite3_file* file, int flags, int* flags_out) {
     file->pMethods = nullptr;  // So that SQLite does not close what did not open.
     std::unique_ptr<open_handle> handle;
-    const int outcome = disk_of(vfs).open(name, flags, handle);
+    const int outcome = disk_of(vfs).open(self(vfs).user, name, flags, handle);
     if (outcome != SQLITE_OK) return outcome;
     attach(*file, disk_of(vfs), std::move(handle));
     if (flags_out != nullptr) *flags_out = flags;
@@ -28,7 +29,7 @@ int open(sqlite3_vfs* vfs, const char* name, sqlite3_file* file, int flags, int*
 }
 
 int remove(sqlite3_vfs* vfs, const char* name, int sync_directory) {
-    return disk_of(vfs).remove(name, sync_directory != 0);
+    return disk_of(vfs).remove(self(vfs).user, name, sync_directory != 0);
 }
 
 int access(sqlite3_vfs* vfs, const char* name, int, int* found) {
@@ -81,14 +82,14 @@ int last_error(sqlite3_vfs*, int, char*) { return 0; }
 
 std::string absolute(const std::string& path) { return path.starts_with('/') ? path : "/" + path; }
 
-vfs_registration::vfs_registration(disk_state& disk) {
+vfs_registration::vfs_registration(disk_state& on, std::uint64_t by) : disk(on), user(by) {
     static std::atomic<std::uint64_t> made = 0;
     name = fmt::format("fault-disk-{}", ++made);
     vfs.iVersion = 2;
     vfs.szOsFile = file_size;
     vfs.mxPathname = path_max;
     vfs.zName = name.c_str();
-    vfs.pAppData = &disk;
+    vfs.pAppData = this;
     vfs.xOpen = open;
     vfs.xDelete = remove;
     vfs.xAccess = access;

@@ -10,11 +10,13 @@ namespace posthorn::faults {
 
 /// Puts a disk among SQLite's VFSes, under a name of its own, and takes it out again.
 struct vfs_registration {
-    explicit vfs_registration(disk_state& disk);
+    vfs_registration(disk_state& disk, std::uint64_t user);
     ~vfs_registration();
     vfs_registration(const vfs_registration&) = delete;
     vfs_registration& operator=(const vfs_registration&) = delete;
 
+    disk_state& disk;
+    std::uint64_t user;
     std::string name;
     sqlite3_vfs vfs{};
 };
