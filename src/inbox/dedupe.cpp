@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "base/planted.hpp"
+
 namespace posthorn {
 
 using namespace std::chrono_literals;
@@ -14,8 +16,9 @@ dedupe_decision decide(const inbox_entry* known, const body_hash& hash, wall_tim
     constexpr std::chrono::milliseconds pause_min = 100ms;
 
     if (known == nullptr) return {kind::run};
-    if (known->hash != hash) return {kind::conflict};
+    if (known->hash != hash && !POSTHORN_PLANTED(body_not_compared)) return {kind::conflict};
     if (known->processed) return {kind::duplicate};
+    if (POSTHORN_PLANTED(claim_never_ends)) return {kind::in_progress, lease};
     if (known->claimed_until <= now) return {kind::run};
     const auto left = known->claimed_until - now;
     if (left > lease + step_believed_max) return {kind::run};

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "base/assert.hpp"
+#include "base/planted.hpp"
 #include "base/task_group.hpp"
 #include "base/waiter.hpp"
 #include "inbox/answers.hpp"
@@ -95,10 +96,16 @@ void inbox::submit(const std::shared_ptr<flight>& flying) {
         const bool transactional = one.by->is_transactional();
         unit added{.work =
                        [this, flying, &one, transactional](store_transaction& tx) {
-                           return transactional ? intake_.handle(tx, one) : intake_.claim(tx, one);
+                           auto done =
+                               transactional ? intake_.handle(tx, one) : intake_.claim(tx, one);
+                           if (POSTHORN_PLANTED(ack_before_commit)) flying->land(one, done);
+                           return done;
                        },
-                   .done = [flying,
-                            &one](result<> committed) { flying->land(one, std::move(committed)); }};
+                   .done =
+                       [flying, &one](result<> committed) {
+                           if (!POSTHORN_PLANTED(ack_before_commit))
+                               flying->land(one, std::move(committed));
+                       }};
         if (transactional) added.limit = one.by->limit;
         units.push_back(std::move(added));
     }
@@ -109,7 +116,7 @@ void inbox::submit(const std::shared_ptr<flight>& flying) {
 /// repeat must not be acknowledged on the strength of such a row, which a power cut could still
 /// take away, so one sync comes before the first answer.
 task<result<>> inbox::sync_what_was_recovered() {
-    if (!synced_) {
+    if (!synced_ && !POSTHORN_PLANTED(recovered_rows_unsynced)) {
         POSTHORN_CO_TRY(co_await barrier(parts_.database));
         synced_ = true;
     }
@@ -130,6 +137,8 @@ void inbox::report(const arrival& one) {
                          {"SourceServiceId", one.what->source},
                          {"Error", answer.error}});
     }
+    if (POSTHORN_PLANTED(payload_in_the_log))
+        parts_.log.warn("Inbox:  It said {Payload}", {{"Payload", one.what->payload}});
 }
 
 void inbox::count(const delivery& answer) {

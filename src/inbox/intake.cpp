@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/assert.hpp"
+#include "base/planted.hpp"
 #include "inbox/answers.hpp"
 #include "inbox/dedupe.hpp"
 #include "inbox/handler_context.hpp"
@@ -49,7 +50,8 @@ result<> intake::handle(store_transaction& tx, arrival& one) const {
     auto response = run_handler(tx, one);
     if (!response) return std::unexpected(std::move(response).error());
     if (*is_new) {
-        if (!response->empty()) POSTHORN_TRY(tx.inbox().respond(record.key, *response));
+        if (!response->empty() && !POSTHORN_PLANTED(response_not_kept))
+            POSTHORN_TRY(tx.inbox().respond(record.key, *response));
     } else {
         record.response = *response;
         const auto completed = tx.inbox().complete(record, one.claim_owner);

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "base/cancellation.hpp"
+#include "base/planted.hpp"
 #include "outbox/attempt.hpp"
 
 namespace posthorn {
@@ -215,6 +216,7 @@ void lane::fail_read() {
 void lane::settled(std::span<const settlement> outcomes) {
     bool sooner = false;
     for (const auto& one : outcomes) {
+        if (POSTHORN_PLANTED(retry_stays_held) && one.to == outbox_status::pending) continue;
         held_.remove(one.seq);
         if (one.to == outbox_status::pending) sooner |= with_.agenda.note(one.next_attempt_at);
     }

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "base/cancellation.hpp"
+#include "base/planted.hpp"
 #include "store/async.hpp"
 
 namespace posthorn {
@@ -29,7 +30,8 @@ void sweeper::watch_clock() {
 }
 
 task<> sweeper::rest() {
-    const auto end = with_.clock.steady() + with_.options.poll_interval;
+    auto end = with_.clock.steady() + with_.options.poll_interval;
+    if (POSTHORN_PLANTED(sweeps_only_when_called)) end = steady_time::max();
     while (!co_await is_cancelled() && !with_.call.take_wanted()) {
         const auto now = with_.clock.steady();
         if (now >= end) co_return;

@@ -2,6 +2,7 @@
 
 #include <memory>
 
+#include "base/planted.hpp"
 #include "store/async.hpp"
 
 namespace posthorn {
@@ -29,6 +30,7 @@ task<bool> sync_guard::look() {
 
 task<result<>> sync_guard::pass() {
     co_await look();
+    if (POSTHORN_PLANTED(dispatch_before_the_sync)) co_return result<>{};
     if (!unsynced_.exchange(false)) co_return result<>{};
     auto synced = co_await barrier(where_);
     if (!synced) unsynced_ = true;

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "base/cancellation.hpp"
+#include "base/planted.hpp"
 
 namespace posthorn {
 
@@ -66,7 +67,7 @@ task<> tenure::run() {
     task_group intake(around_.where);
     // Opened before the first sweep reads: a row committed in between comes both ways, never none.
     around_.hot.open();
-    around_.guard.distrust();
+    if (!POSTHORN_PLANTED(recovered_rows_unsynced)) around_.guard.distrust();
     intake.spawn(take_hot_rows());
     intake.spawn(sweeper_.run());
     intake.spawn(expiry_.run());

@@ -5,6 +5,7 @@
 #include <openssl/crypto.h>
 
 #include "base/base64.hpp"
+#include "base/planted.hpp"
 #include "security/hex.hpp"
 #include "security/hmac.hpp"
 
@@ -18,7 +19,10 @@ constexpr std::size_t service_size_max = 255;
 /// A field as its length in decimal, a colon, its bytes and a comma: no two lists of fields give
 /// the same text.
 void append_netstring(std::string& out, std::string_view field) {
-    fmt::format_to(std::back_inserter(out), "{}:{},", field.size(), field);
+    if (POSTHORN_PLANTED(signed_without_lengths))
+        out += field;
+    else
+        fmt::format_to(std::back_inserter(out), "{}:{},", field.size(), field);
 }
 
 std::string text_of(const signature_headers& headers, const signed_content& what) {
@@ -49,6 +53,7 @@ result<> check_time(std::string_view written, wall_time now) {
     const auto at = written.ends_with('Z') ? parse_iso8601(written) : std::nullopt;
     if (!at)
         return fail(error_code::bad_signature, "rf-timestamp is no time in UTC that ends in Z");
+    if (POSTHORN_PLANTED(old_timestamp_accepted)) return {};
     if (*at < now - signature_window || *at > now + signature_window)
         return fail(error_code::bad_signature,
                     "rf-timestamp is more than five minutes off; set both clocks right");
@@ -58,6 +63,7 @@ result<> check_time(std::string_view written, wall_time now) {
 result<> check_pair(const signed_pair& who, const signature_headers& claimed) {
     if (!is_service_id(claimed.source) || claimed.source != who.source)
         return fail(error_code::bad_signature, "rf-source is not the service that it must be from");
+    if (POSTHORN_PLANTED(destination_not_compared)) return {};
     if (!is_service_id(claimed.destination) || claimed.destination != who.destination)
         return fail(error_code::bad_signature,
                     "rf-destination is another service; correct the route or the service id");

@@ -6,6 +6,7 @@
 #include <sqlite3.h>
 
 #include "base/assert.hpp"
+#include "base/planted.hpp"
 #include "store/inside_unit.hpp"
 #include "store/sqlite/prepare_all.hpp"
 
@@ -133,6 +134,7 @@ bool group::run(member& one) {
         one.outcome =
             fail(error_code::statement_failed, "FOREIGN KEY constraint failed (deferred)");
     if (one.outcome) return release_.run().has_value();
+    if (POSTHORN_PLANTED(dropped_savepoint)) return release_.run().has_value();
     one.enqueued.clear();
     one.released.clear();
     one.received.clear();
@@ -174,17 +176,20 @@ commit_end group::conclude(std::span<member> members) {
     const auto code = committed.error().code();
     const bool constraint =
         (sqlite3_extended_errcode(database_.handle()) & 0xff) == SQLITE_CONSTRAINT;
-    const bool refused = code == error_code::store_full || code == error_code::store_busy;
+    const bool refused = code == error_code::store_full || code == error_code::store_busy ||
+                         POSTHORN_PLANTED(failed_sync_ignored);
     if (refused || constraint) roll_back();
     if (constraint) return commit_end::lost;
     const result<> outcome =
         refused ? result<>(std::unexpected(committed.error()))
-                : fail(error_code::commit_in_doubt,
+                : fail(POSTHORN_PLANTED(in_doubt_called_refused) ? error_code::io_failed
+                                                                 : error_code::commit_in_doubt,
                        "{}; whether this commit took hold shows after a restart: repeat it with "
                        "the same message id",
                        committed.error().what());
     for (auto& one : members) {
         // Even one that failed by itself: what it saw of its neighbours' rows is not there.
+        if (POSTHORN_PLANTED(full_disk_not_told) && refused) continue;
         if (!one.settled) one.outcome = outcome;
     }
     return refused ? commit_end::refused : commit_end::in_doubt;

@@ -1,5 +1,6 @@
 #include "store/sqlite/outbox_rows.hpp"
 
+#include "base/planted.hpp"
 #include "store/sqlite/outbox_insert.hpp"
 
 namespace posthorn::sqlite {
@@ -52,6 +53,11 @@ result<outbox_row> read_row(const statement& row, const std::string& source) {
     body.expires_at = from_ms(row.integer(17));
     if (!row.is_null(18)) body.deliver_at = from_ms(row.integer(18));
     read.attempts = row.get<std::int32_t>(19);
+    if (POSTHORN_PLANTED(retry_with_a_new_id) && read.attempts > 0) {
+        auto bytes = body.id.bytes();
+        bytes.back() = static_cast<std::uint8_t>(bytes.back() + read.attempts);
+        body.id = uuid(bytes);
+    }
     return read;
 }
 

@@ -4,6 +4,7 @@
 #include <future>
 #include <utility>
 
+#include "base/planted.hpp"
 #include "store/disk_keeper.hpp"
 #include "store/inside_unit.hpp"
 #include "store/sqlite/file_owner.hpp"
@@ -100,6 +101,8 @@ result<> prepare_file(connection& database, const sqlite_options& options) {
     constexpr std::array levels{"PRAGMA synchronous = FULL", "PRAGMA synchronous = NORMAL",
                                 "PRAGMA synchronous = OFF"};
     POSTHORN_TRY(database.execute(levels.at(static_cast<std::size_t>(options.sync))));
+    if (POSTHORN_PLANTED(normal_in_the_inbox))
+        POSTHORN_TRY(database.execute("PRAGMA synchronous = NORMAL"));
     return database.execute(
         "PRAGMA cache_size = -8000; PRAGMA temp_store = MEMORY; PRAGMA mmap_size = 0;"
         "PRAGMA foreign_keys = ON; PRAGMA wal_autocheckpoint = 0;"
@@ -132,12 +135,13 @@ result<std::unique_ptr<store>> sqlite_store::open(const sqlite_options& options,
     auto readers = reader_pool::open(file, rules, options.readers);
     if (!readers) return std::unexpected(std::move(readers).error());
     made->readers_ = *std::move(readers);
-    if (options.check != check_at_start::none)
+    if (options.check != check_at_start::none && !POSTHORN_PLANTED(corruption_unseen))
         POSTHORN_TRY(made->readers_->check(options.check == check_at_start::full));
 
     // What a killed process left in the WAL may never have reached the disk, not even by a sync to
     // come, if one failed before. Copied into the file and synced there, it has.
-    if (made->guard_->hold() && made->group_->begin()) {
+    if (!POSTHORN_PLANTED(recovered_rows_unsynced) && made->guard_->hold() &&
+        made->group_->begin()) {
         const auto copied = made->guard_->checkpoint();
         made->group_->roll_back();
         POSTHORN_TRY(copied);

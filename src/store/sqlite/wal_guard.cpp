@@ -2,6 +2,8 @@
 
 #include <sqlite3.h>
 
+#include "base/planted.hpp"
+
 namespace posthorn::sqlite {
 namespace {
 
@@ -16,6 +18,8 @@ result<std::unique_ptr<wal_guard>> wal_guard::open(const open_options& options) 
     auto read = database->integer("SELECT count(*) FROM sqlite_schema");
     if (!read) return std::unexpected(std::move(read).error());
     POSTHORN_TRY(database->execute("PRAGMA wal_autocheckpoint = 0"));
+    if (POSTHORN_PLANTED(checkpoint_without_sync))
+        POSTHORN_TRY(database->execute("PRAGMA synchronous = OFF"));
     std::unique_ptr<wal_guard> guard(new wal_guard(*std::move(database)));
     sqlite3_file_control(guard->database_.handle(), "main", SQLITE_FCNTL_FILE_POINTER,
                          static_cast<void*>(&guard->file_));
@@ -29,6 +33,7 @@ result<std::unique_ptr<wal_guard>> wal_guard::open(const open_options& options) 
 wal_guard::~wal_guard() { release(); }
 
 bool wal_guard::lock() {
+    if (POSTHORN_PLANTED(wal_guard_off)) return true;
     return file_->pMethods->xShmLock(file_, checkpoint_lock, 1,
                                      SQLITE_SHM_LOCK | SQLITE_SHM_EXCLUSIVE) == SQLITE_OK;
 }

@@ -6,6 +6,7 @@
 #include <sqlite3.h>
 
 #include "base/assert.hpp"
+#include "base/planted.hpp"
 
 namespace posthorn::sqlite {
 
@@ -109,7 +110,9 @@ result<> writer::begin() {
 void writer::commit(std::vector<member> members) {
     held_ = {};
     switch (try_commit(members)) {
-        case commit_end::lost: commit_alone(members); break;
+        case commit_end::lost:
+            if (!POSTHORN_PLANTED(lost_group_called_done)) commit_alone(members);
+            break;
         case commit_end::in_doubt: fail_stop(members.front().outcome.error()); break;
         case commit_end::committed:
         case commit_end::refused: break;
@@ -172,7 +175,7 @@ void writer::watch_room(std::span<const member> members) {
 void writer::answer(std::vector<member>& members) {
     std::vector<outbox_row> enqueued, released;
     for (auto& one : members) {
-        if (!one.outcome) continue;
+        if (!one.outcome && !POSTHORN_PLANTED(dispatched_though_refused)) continue;
         std::ranges::move(one.enqueued, std::back_inserter(enqueued));
         std::ranges::move(one.released, std::back_inserter(released));
     }

@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "base/assert.hpp"
+#include "base/planted.hpp"
 
 namespace posthorn {
 namespace {
@@ -74,7 +75,7 @@ bool frame_decoder::check(const sizes& of) {
         if (head.size() < std::min(of.head, beginning_bytes)) return false;
         breach_ = frame_breach::head_too_large;
         breached_head_ = head.substr(0, std::min(of.head, beginning_bytes));
-    } else if (of.body > limits_.body_bytes_max) {
+    } else if (of.body > limits_.body_bytes_max && !POSTHORN_PLANTED(frame_length_unchecked)) {
         if (head.size() < of.head) return false;
         breach_ = frame_breach::body_too_large;
         breached_head_ = head.substr(0, of.head);
