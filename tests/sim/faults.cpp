@@ -86,14 +86,21 @@ void faults::part(machine& one, machine& other) {
 }
 
 void faults::set_clock(machine& which) {
-    // Large ones make most messages expire, so they are rare.
-    static constexpr milliseconds sizes[] = {3s, 4s, 20s, 1min, 5min, 30min, 6h, 30h, 24h * 3650};
-    auto by = sizes[world_.dice.below(world_.dice.below(4) == 0 ? std::size(sizes) : 5)];
-    if (world_.dice.below(2) == 0) by = -by;
-    world_.book.note(fmt::format("the clock of {} jumps by {} s", which.service(),
-                                 std::chrono::duration_cast<std::chrono::seconds>(by).count()));
-    which.clock().jump(by);
-    if (world_.dice.below(2) == 0) after(up_to(20'000), [&which, by] { which.clock().jump(-by); });
+    auto& dice = world_.dice;
+    if (dice.below(4) == 0) {
+        world_.book.note("the clock of " + which.service() + " stands still");
+        which.clock().freeze();
+    } else {
+        // Large ones make most messages expire, so they are rare.
+        static constexpr milliseconds sizes[] = {3s,    4s, 20s, 1min,      5min,
+                                                 30min, 6h, 30h, 24h * 3650};
+        auto by = sizes[dice.below(dice.below(4) == 0 ? std::size(sizes) : 5)];
+        if (dice.below(2) == 0) by = -by;
+        world_.book.note(fmt::format("the clock of {} jumps by {} s", which.service(),
+                                     std::chrono::duration_cast<std::chrono::seconds>(by).count()));
+        which.clock().set(by);
+    }
+    after(up_to(20'000), [&which] { which.clock().set(0s); });
 }
 
 void faults::fill_disk(machine& which) {
@@ -139,15 +146,20 @@ void faults::heal() {
     world_.book.note("all faults end");
     world_.net.now = {};
     world_.net.cut.clear();
+    wall_time latest{};
     for (std::size_t i = 0; i < world_.size(); ++i) {
         auto& one = world_.at(i);
         one.disk().set_capacity(fault_disk::unlimited);
         one.disk().fail_next_syncs(0);
         one.disk().cut_after_operations(fault_disk::unlimited);
         one.disk().kill_after_operations(fault_disk::unlimited);
-        one.clock().catch_up();
         for (auto* each : one.running()) each->pause(false);
+        latest = std::max(latest, one.clock().highest());
     }
+    // To the latest that any ever showed, so that nothing which was put off has to wait for more
+    // than it was put off for.
+    const auto ahead = latest - world_.loop.time().wall();
+    for (std::size_t i = 0; i < world_.size(); ++i) world_.at(i).clock().set(ahead);
 }
 
 }  // namespace posthorn::sim

@@ -68,11 +68,22 @@ void ledger::answered(const message& what, const delivery& answer) {
                      names[static_cast<std::size_t>(answer.what)],
                      answer.duplicate ? " (duplicate)" : "", answer.payload, answer.error));
     if (answer.what != outcome::delivered) return;
+    given_[what.id].insert(hash_text(hash_start, answer.payload));
     const auto [first, is_first] = responses_.emplace(what.id, answer.payload);
     if (!is_first && first->second != answer.payload)
         violate(fmt::format("invariant 5: a duplicate was answered '{}', the first one '{}'",
                             answer.payload, first->second),
                 what.id);
+}
+
+void ledger::believed(const message& what, const delivery& answer, bool counts) {
+    auto& tried = tries_[what.id];
+    ++(counts ? tried.ended : tried.in_vain);
+    if (answer.what != outcome::delivered) return;
+    tried.acked |= counts;
+    const auto given = given_.find(what.id);
+    if (given == given_.end() || !given->second.contains(hash_text(hash_start, answer.payload)))
+        violate("invariant 1: its sender believes an answer that nobody gave", what.id);
 }
 
 void ledger::violate(std::string what, const uuid& about) {

@@ -52,6 +52,8 @@ public:
     void ran_outside(const uuid& id) { ++outside_[id]; }
     /// An answer left the receiver.
     void answered(const message& what, const delivery& answer);
+    /// What a living sender made of an attempt; `counts` if it may still record outcomes.
+    void believed(const message& what, const delivery& answer, bool counts);
 
     void violate(std::string what, const uuid& about = {});
 
@@ -67,6 +69,12 @@ public:
     [[nodiscard]] const std::set<uuid>& touches() const { return touches_; }
     [[nodiscard]] const std::map<uuid, int>& outside() const { return outside_; }
     [[nodiscard]] const std::map<uuid, std::string>& responses() const { return responses_; }
+    struct attempts {
+        int ended = 0;    // Whose outcome may be recorded, good or bad.
+        int in_vain = 0;  // By those whose outcome must not count.
+        bool acked = false;
+    };
+    [[nodiscard]] const std::map<uuid, attempts>& tries() const { return tries_; }
     [[nodiscard]] const std::vector<std::string>& violations() const { return violations_; }
     [[nodiscard]] const std::set<uuid>& concerned() const { return concerned_; }
 
@@ -83,7 +91,9 @@ private:
     std::set<uuid> refusals_;
     std::set<uuid> touches_;
     std::map<uuid, int> outside_;
-    std::map<uuid, std::string> responses_;  // The first that said delivered.
+    std::map<uuid, std::string> responses_;          // The first that said delivered.
+    std::map<uuid, std::set<std::uint64_t>> given_;  // Every answer ever given, hashed.
+    std::map<uuid, attempts> tries_;
     std::vector<std::string> violations_;
     std::set<uuid> concerned_;
 };

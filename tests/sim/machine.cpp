@@ -39,7 +39,7 @@ core_options machine::options_of(const std::string& name) {
     if (with_.forgets_order) options.database.migrations.push_back({"forgetful", forgetful});
     options.sending.source = with_.service;
     options.outbox.lease.owner = name;
-    options.default_route = "inprocess:";
+    options.default_route = "sim:";
     options.watch_commits = false;
     options.owner_is_gone = [this](const std::string& owner) {
         const auto is_it = [&](const auto& one) { return one->name() == owner && !one->is_dead(); };
@@ -71,8 +71,10 @@ process* machine::pick(random_source& dice, bool paused_too) {
 bool machine::boot() {
     while (running_.size() < with_.processes) {
         const auto name = fmt::format("{}#{}", with_.service, ++runs_);
-        auto made = std::make_unique<process>(around_, host{with_.service, disk_, clock_}, name,
-                                              with_.seed * 1000 + runs_);
+        auto made = std::make_unique<process>(
+            around_,
+            host{with_.service, disk_, clock_, keys_.rings(), with_.processes > 1, with_.level},
+            name, with_.seed * 1000 + runs_);
         if (auto opened = made->open(options_of(name), with_.ready); !opened) {
             around_.book.note(name + " cannot start: " + opened.error().what());
             boot_error_ = opened.error();

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "sim/keys.hpp"
 #include "sim/process.hpp"
 
 namespace posthorn::sim {
@@ -23,6 +24,7 @@ public:
         std::string service;
         std::uint64_t seed = 0;
         std::size_t processes = 1;
+        log_level level = log_level::warn;
         bool tells_the_dead = true;  // Whether a successor may know that its predecessor is dead.
         core_options options{};      // What is not the machine's own to say.
         std::function<void(process&)> ready;
@@ -34,6 +36,8 @@ public:
     [[nodiscard]] const std::string& service() const noexcept { return with_.service; }
     [[nodiscard]] fault_disk& disk() noexcept { return disk_; }
     [[nodiscard]] machine_clock& clock() noexcept { return clock_; }
+    [[nodiscard]] key_cabinet& keys() noexcept { return keys_; }
+    [[nodiscard]] std::size_t processes() const noexcept { return with_.processes; }
     /// Those that are up, or think so.
     [[nodiscard]] std::vector<process*> running();
     /// One that takes messages and transactions; null if none does.
@@ -75,6 +79,7 @@ private:
     setup with_;
     fault_disk disk_;
     machine_clock clock_;
+    key_cabinet keys_;
     std::uint64_t runs_ = 0;
     std::vector<std::unique_ptr<process>> running_;
     std::vector<std::unique_ptr<process>> leaving_;

@@ -3,6 +3,7 @@
 #include <chrono>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <set>
 #include <string>
 #include <utility>
@@ -24,18 +25,18 @@ struct weather {
     std::chrono::milliseconds delay_max = std::chrono::seconds{8};
 };
 
-/// Messages on their way, copied as the wire would.
+/// A signed request on its way.
 struct parcel {
     std::string from;
     std::string to;
-    std::vector<message> messages;
+    wire_request request;
 };
 
 /// The network between the services of a world: loses, delays, doubles and reorders.
 ///
 /// What arrives is taken in on the receiver's side, whether or not the sender still lives or waits.
 ///
-/// Lifetime: outlives the processes; `join()` before it is destroyed.
+/// Lifetime: outlives the processes; `cancel()` and wait until it is quiet before it is destroyed.
 /// Threads:  one.
 class network {
 public:
@@ -45,7 +46,17 @@ public:
     /// How to find a process of a service that is up; null if none is.
     void find_with(std::function<process*(const std::string& service)> find);
 
-    task<std::vector<delivery>> carry(process& from, std::string to, message_batch batch);
+    task<result<wire_reply>> carry(process& from, std::string to, wire_request request);
+
+    // What the processes' ends of it see.
+    void check_leaving(process& from, const std::string& to, const message_batch& batch);
+    void check_believed(process& from, const message_batch& batch,
+                        const std::vector<delivery>& believed);
+    void check_answers(process& at, const message_batch& batch, const std::vector<delivery>& given);
+
+    /// Somebody who kept messages that left long ago sends some of them once more, signed anew, as
+    /// a machine would that comes back from a snapshot.
+    void echo(process& from, std::size_t count);
 
     weather now;
     std::set<std::pair<std::string, std::string>> cut;  // From one service to another.
@@ -60,6 +71,8 @@ public:
     struct counts {
         std::uint64_t deliveries = 0;
         std::uint64_t duplicates = 0;
+        std::uint64_t echoes = 0;
+        std::uint64_t refused = 0;  // Signatures.
         std::uint64_t looks = 0;
     };
     [[nodiscard]] const counts& seen() const noexcept { return seen_; }
@@ -68,22 +81,25 @@ public:
 
 private:
     struct visit;
-    using answers = std::vector<delivery>;
+    using answer = std::optional<wire_reply>;
 
-    task<std::optional<answers>> bring(std::shared_ptr<const parcel> what);
+    task<answer> bring(std::shared_ptr<const parcel> what);
     task<> serve(process& at, std::shared_ptr<visit> here);
     task<> bring_late(std::shared_ptr<const parcel> what, std::chrono::nanoseconds delay);
-    task<answers> nothing(std::size_t count);
+    task<> echo_one(std::string from, std::shared_ptr<const message> what);
+    task<result<wire_reply>> nothing();
     bool happens(unsigned chance);
+    bool looks();
     std::chrono::nanoseconds travel();
-    void check_sender(const process& from, const parcel& what);
-    void check_receiver(const process& at, const parcel& what, const answers& given);
+    void remember(const message& left);
 
     world_loop& loop_;
     ledger& book_;
     random_source& dice_;
     std::vector<std::string> services_;
     std::function<process*(const std::string& service)> find_;
+    std::vector<std::shared_ptr<const message>> kept_;  // For echoes; some of those that left.
+    std::uint64_t left_ = 0;
     task_group late_;
     counts seen_;
 };

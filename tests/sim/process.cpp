@@ -2,23 +2,14 @@
 
 #include <utility>
 
+#include <fmt/format.h>
+
+#include "sim/disk_query.hpp"
+#include "sim/keys.hpp"
+#include "sim/machine.hpp"
 #include "sim/network.hpp"
 
 namespace posthorn::sim {
-
-/// Where a node's messages leave it: to its hub this is the other service.
-class process::link final : public receiver {
-public:
-    link(process& from, std::string to) : from_(from), to_(std::move(to)) {}
-
-    task<std::vector<delivery>> receive(message_batch batch) override {
-        return from_.around_.net.carry(from_, to_, std::move(batch));
-    }
-
-private:
-    process& from_;
-    std::string to_;
-};
 
 process::process(const surroundings& around, const host& on, std::string name, std::uint64_t seed)
     : around_(around),
@@ -27,8 +18,11 @@ process::process(const surroundings& around, const host& on, std::string name, s
       name_(std::move(name)),
       random_(seed),
       place_(around.loop.add()),
-      log_({.level = log_level::warn, .sink = [this](std::string_view line) { hear(line); }},
+      log_({.level = on.level, .sink = [this](std::string_view line) { hear(line); }},
            [&clock = on.clock] { return clock.wall(); }),
+      outside_(*this, around.net),
+      door_(*this, around.net),
+      server_({door_, on.keys, on.clock, log_}, {.service = on.service}),
       visits_(place_->context.get_executor()),
       life_(place_->context.get_executor()) {}
 
@@ -36,6 +30,8 @@ process::~process() = default;
 
 void process::hear(std::string_view line) {
     if (line.find("Store: stopped") != std::string_view::npos) failed_ = true;
+    if (shows_canary(line))
+        around_.book.violate(fmt::format("invariant 8: {} logs a canary: {}", name_, line));
     around_.book.note(name_ + " logs " + std::string(line));
 }
 
@@ -44,16 +40,20 @@ result<> process::open(core_options options, const std::function<void(process&)>
     options.database.vfs = seat_->vfs_name();
     auto opened = node_core::open(
         std::move(options), {on_.clock, time, random_, place_->context.get_executor(), writer_,
-                             readers_, workers_, log_, hub_});
+                             readers_, workers_, log_, hub_, nullptr, nullptr, &outside_});
     if (!opened) return std::unexpected(std::move(opened).error());
     core_ = *std::move(opened);
-    for (const auto& other : around_.net.services()) {
-        if (other == service()) continue;
-        links_.push_back(std::make_unique<link>(*this, other));
-        POSTHORN_TRY(hub_.join(other, *links_.back()));
-    }
     ready(*this);
     return {};
+}
+
+bool process::is_owner() const {
+    if (!on_.shared) return true;
+    bool is_it = false;
+    query_disk(on_.disk, database_path,
+               "SELECT owner FROM posthorn_leases WHERE name = 'dispatcher'",
+               [&](const plain_row& row) { is_it = row.text(0) == name_; });
+    return is_it;
 }
 
 void process::start() {

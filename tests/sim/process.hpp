@@ -10,6 +10,7 @@
 #include "base/bell.hpp"
 #include "sim/ledger.hpp"
 #include "sim/machine_clock.hpp"
+#include "sim/wire.hpp"
 #include "sim/world_loop.hpp"
 #include "support/fault_disk/fault_disk.hpp"
 
@@ -30,6 +31,9 @@ struct host {
     std::string service;
     fault_disk& disk;
     machine_clock& clock;
+    const peer_keys& keys;
+    bool shared = false;  // Another process may use the same file.
+    log_level level = log_level::warn;
 };
 
 /// One run of a node: from its start to its stop or death. Its successor is another one.
@@ -59,18 +63,24 @@ public:
     [[nodiscard]] const std::string& service() const noexcept { return on_.service; }
     [[nodiscard]] node_core& core() { return *core_; }
     [[nodiscard]] inprocess_hub& hub() noexcept { return hub_; }
+    [[nodiscard]] wire_server& server() noexcept { return server_; }
+    [[nodiscard]] const peer_keys& keys() const noexcept { return on_.keys; }
+    [[nodiscard]] const machine_clock& clock() const noexcept { return on_.clock; }
     [[nodiscard]] task_group& visits() noexcept { return visits_; }
     [[nodiscard]] const fault_disk& disk() const noexcept { return on_.disk; }
     /// Takes messages and transactions.
     [[nodiscard]] bool is_open() const { return started_ && !ending_ && !is_dead(); }
     [[nodiscard]] bool is_paused() const { return place_->paused; }
     [[nodiscard]] bool is_dead() const { return killed_ || seat_->is_dead(); }
+    /// Whether it is the one that may record outcomes.
+    [[nodiscard]] bool is_owner() const;
+    /// True for the first batches that it sends.
+    [[nodiscard]] bool is_to_be_looked_at() { return looks_left_ > 0 && looks_left_-- > 0; }
     /// Its store has fail-stopped: a supervisor has to start it anew.
     [[nodiscard]] bool has_failed() const noexcept { return failed_; }
     [[nodiscard]] bool is_gone() const noexcept { return !started_ || life_.size() == 0; }
 
 private:
-    class link;
     task<> live();
     void hear(std::string_view line);
 
@@ -83,7 +93,9 @@ private:
     inline_executor writer_, readers_, workers_;
     logger log_;
     inprocess_hub hub_;
-    std::vector<std::unique_ptr<link>> links_;  // To each other service, under its name in the hub.
+    sim_outside outside_;
+    door door_;
+    wire_server server_;
     std::unique_ptr<node_core> core_;
     task_group visits_;  // Messages of others that are being taken in.
     task_group life_;
@@ -92,6 +104,7 @@ private:
     bool ending_ = false;
     bool killed_ = false;
     bool failed_ = false;
+    int looks_left_ = 2;
 };
 
 }  // namespace posthorn::sim

@@ -7,6 +7,7 @@
 
 #include <posthorn/permanent.hpp>
 
+#include "sim/keys.hpp"
 #include "sim/network.hpp"
 
 namespace posthorn::sim {
@@ -26,7 +27,8 @@ chain_link append_to_chain(transaction& tx, std::string_view tag) {
 }
 
 std::string payload_of(const std::string& order_key, std::uint64_t hops) {
-    return fmt::format(R"({{"key":"{}","hops":{}}})", order_key, hops);
+    return fmt::format(R"({{"key":"{}","canary":"{}","hops":{}}})", order_key, payload_canary,
+                       hops);
 }
 
 std::string order_key_in(std::string_view payload) {
@@ -90,7 +92,7 @@ std::string workload::run_effect(process& at, context& c, const message& m) {
         c.execute("INSERT OR ROLLBACK INTO chain VALUES (1, 'breaks', 0)");
     if (dice.below(100) >= habits.responds) return {};
     // New each time, so that a second run cannot pass for a cached answer.
-    return fmt::format(R"({{"answer":{}}})", dice.next());
+    return fmt::format(R"({{"answer":{},"canary":"{}"}})", dice.next(), payload_canary);
 }
 
 std::string workload::run_outside(process& at, const message& m) {
@@ -156,7 +158,8 @@ errand workload::draw(const std::string& service) {
 
 errand workload::simple(const std::string& to, std::string endpoint) {
     errand made{.tag = fmt::format("errand {}", ++errands_), .letters = {}};
-    made.letters.push_back({to, std::move(endpoint), R"({"hops":0})", {.id = ids_.next()}});
+    made.letters.push_back(
+        {to, std::move(endpoint), R"({"canary":"canary-payload","hops":0})", {.id = ids_.next()}});
     return made;
 }
 

@@ -52,6 +52,14 @@ world::world(const world_options& options)
                             .forgets_order = options.forgets_order};
         machines_.push_back(std::make_unique<machine>(around_, std::move(with)));
     }
+    for (const auto& one : machines_)
+        for (const auto& other : machines_)
+            if (one->service() < other->service()) {
+                ring_file first;
+                value_or_throw(first.rotate(draw_secret(dice), {.now = loop.time().wall()}));
+                one->keys().install(other->service(), first);
+                other->keys().install(one->service(), first);
+            }
     net.find_with([this](const std::string& service) -> process* {
         for (const auto& one : machines_)
             if (one->service() == service) return one->pick(dice, true);
