@@ -178,6 +178,7 @@ core_options node_runtime::options_of_core() {
         if (told) told(why);
         std::abort();
     };
+    if (options_.adjust) options_.adjust(core);
     return core;
 }
 

@@ -26,6 +26,8 @@ struct runtime_options {
     retry_function retry{};     // In place of the configuration's policy.
     std::shared_ptr<const serializer> payloads{};
     wall_clock_function wall_clock{};
+    /// For tests: a last look at what the configuration came to, such as a lease of another length.
+    std::function<void(core_options&)> adjust{};
 };
 
 /// The machine's clocks, but for the time of day where a test tells that.

@@ -12,12 +12,12 @@
 //   drain=1          end when nothing is pending; otherwise at SIGTERM
 #include <chrono>
 #include <cstdlib>
-#include <map>
 #include <string>
 
 #include <fmt/format.h>
 
 #include "app/process_identity.hpp"
+#include "crash/arguments.hpp"
 #include "crash/core_node.hpp"
 #include "crash/worker_network.hpp"
 #include "crash/worker_points.hpp"
@@ -28,30 +28,13 @@ namespace {
 
 using std::chrono::milliseconds;
 
-class arguments {
-public:
-    arguments(int count, char** values) : directory(values[1]) {
-        for (int i = 2; i < count; ++i) {
-            const std::string_view one = values[i];
-            const auto equals = one.find('=');
-            given_[std::string(one.substr(0, equals))] = one.substr(equals + 1);
-        }
-    }
-    [[nodiscard]] std::string text(const std::string& name, std::string_view otherwise = {}) const {
-        const auto found = given_.find(name);
-        return found == given_.end() ? std::string(otherwise) : found->second;
-    }
-    [[nodiscard]] int number(const std::string& name, int otherwise) const {
-        return std::stoi(text(name, std::to_string(otherwise)));
-    }
-
+/// What the worker is told, and where its databases are.
+struct worker_arguments : arguments {
+    worker_arguments(int count, char** words) : arguments(count, words, 2), directory(words[1]) {}
     std::string directory;
-
-private:
-    std::map<std::string, std::string> given_;
 };
 
-core_options options_of(const arguments& given, const std::string& service) {
+core_options options_of(const worker_arguments& given, const std::string& service) {
     core_options made{
         .database = {.path = given.directory + "/" + service + ".db",
                      .service = service,
@@ -83,7 +66,7 @@ core_options options_of(const arguments& given, const std::string& service) {
 
 class worker {
 public:
-    explicit worker(arguments given)
+    explicit worker(worker_arguments given)
         : given_(std::move(given)),
           points_(given_.text("at")),
           billing_(options_of(given_, "billing"), say) {}
@@ -169,7 +152,7 @@ private:
         if (test::eventually(is_red)) say("health: red: " + billing_.core().health().reasons.at(0));
     }
 
-    arguments given_;
+    worker_arguments given_;
     signal_gate gate_;
     crash_points points_;
     core_node billing_;

@@ -1,0 +1,75 @@
+// Another program on a service's database: SQLite alone, a handle of its own, with the automatic
+// checkpoint that SQLite has unless it is told otherwise, only more often. It adds links to the
+// chain and, on the source's side, sends each with plain SQL.
+//
+// usage: crash_writer DATABASE PROMISE send|keep PAUSE_MS
+// It says `ready`, and ends at SIGTERM.
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
+#include <stdexcept>
+#include <string>
+
+#include <poll.h>
+
+#include "crash/links.hpp"
+#include "crash/promise_file.hpp"
+#include "support/sqlite_file.hpp"
+
+namespace {
+
+using namespace posthorn::crash;
+using posthorn::test::sqlite_file;
+
+volatile std::sig_atomic_t is_to_end = 0;
+
+std::int64_t add_link(sqlite_file& database, bool sends) {
+    database.run("BEGIN IMMEDIATE");
+    const auto n = database.integer("SELECT max(n) FROM chain") + 1;
+    const auto before =
+        database.text(fmt::format("SELECT hash FROM chain WHERE n = {} LIMIT 1", n - 1));
+    const auto hash = link_hash(n, before);
+    database.run(fmt::format("INSERT INTO chain VALUES ({}, '{}')", n, hash));
+    if (sends) {
+        const auto key = order_key_of(n);
+        database.run(fmt::format(
+            "INSERT INTO outbox_messages (destination, endpoint, payload, headers, order_key)"
+            " VALUES ('target', 'Link', '{}', '{}', nullif('{}', ''))",
+            payload_of(n, hash), headers_with_canary(), key));
+    }
+    database.run("COMMIT");
+    return n;
+}
+
+int run(const std::string& path, const std::string& promised, bool sends, int pause_ms) {
+    promise_file promise(promised);
+    constexpr auto pages = "PRAGMA wal_autocheckpoint = 5";
+    sqlite_file database(path);
+    database.run(pages);
+    database.run(source_tables);
+    std::puts("ready");
+    std::fflush(stdout);
+    for (int commits = 1; is_to_end == 0; ++commits) {
+        promise.raise(add_link(database, sends));
+        constexpr int commits_of_a_handle = 50;
+        if (commits % commits_of_a_handle == 0) {
+            database = sqlite_file(path);
+            database.run(pages);
+        }
+        if (pause_ms > 0) ::poll(nullptr, 0, pause_ms);
+    }
+    return 0;
+}
+
+}  // namespace
+
+int main(int count, char** words) {
+    if (count != 5) return 2;
+    std::signal(SIGTERM, [](int) { is_to_end = 1; });
+    try {
+        return run(words[1], words[2], std::string(words[3]) == "send", std::atoi(words[4]));
+    } catch (const std::exception& failure) {
+        std::fprintf(stderr, "%s\n", failure.what());
+        return 3;
+    }
+}
