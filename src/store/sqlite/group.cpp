@@ -71,6 +71,11 @@ void group::guard_units() {
 
 result<> group::begin() { return begin_.run(); }
 
+bool group::needs_recovery() const {
+    const int code = sqlite3_extended_errcode(database_.handle());
+    return (code & 0xff) == SQLITE_PROTOCOL || code == SQLITE_BUSY_RECOVERY;
+}
+
 void group::roll_back() {
     if (!transaction_is_gone()) POSTHORN_ASSERT(roll_back_.run().has_value());
 }

@@ -47,6 +47,8 @@ public:
 
     /// Takes the write lock.
     result<> begin();
+    /// Whether it failed because the WAL's index must be built anew first.
+    [[nodiscard]] bool needs_recovery() const;
     /// Runs the members that are not settled and commits. `begin` came before.
     commit_end commit(std::span<member> members);
     /// Gives the write lock back; nothing was changed.

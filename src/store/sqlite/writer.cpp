@@ -93,12 +93,12 @@ std::vector<member> writer::take_group() {
     return members;
 }
 
-// A WAL index that needs recovery needs the lock that the guard holds.
+// A WAL index that needs recovery needs the lock that the guard holds. Whoever merely writes for
+// long does not, and is just whom the guard is there for.
 result<> writer::begin() {
     auto begun = group_.begin();
     constexpr int tries_max = 10;
-    for (int tries = 0;
-         !begun && begun.error().code() == error_code::store_busy && tries < tries_max; ++tries) {
+    for (int tries = 0; !begun && group_.needs_recovery() && tries < tries_max; ++tries) {
         if (!guard_.holds()) break;
         guard_.release();
         begun = group_.begin();

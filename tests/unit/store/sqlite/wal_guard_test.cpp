@@ -100,41 +100,75 @@ void spoil_wal_index(sqlite3* handle) {
 }
 
 // On the disk of the power tests, whose sleeps take no time: SQLite tries for ten seconds.
-TEST(wal_guard_of_a_store, lets_go_when_the_wal_index_has_to_be_recovered) {
-    fault_disk disk(1);
-    const real_clock time;
-    inline_executor inline_writer;
-    logger log = logger::null();
-    auto opened = open({.path = "orders.db", .service = "orders", .vfs = disk.vfs_name()},
-                       {.time = time, .writer = inline_writer, .log = log});
-    ASSERT_TRUE(opened) << opened.error().what();
-    const auto commit = [&] {
+class wal_guard_of_a_store : public testing::Test {
+protected:
+    wal_guard_of_a_store() {
+        auto opened =
+            sqlite::open({.path = "orders.db", .service = "orders", .vfs = disk_.vfs_name()},
+                         {.time = time_, .writer = writer_, .log = log_});
+        EXPECT_TRUE(opened) << opened.error().what();
+        store_ = *std::move(opened);
+        EXPECT_TRUE(commit());
+        other_ = open_another();
+    }
+    ~wal_guard_of_a_store() override {
+        sqlite3_close(other_);
+        store_->stop();
+    }
+
+    sqlite3* open_another() {
+        sqlite3* opened = nullptr;
+        EXPECT_EQ(sqlite3_open_v2("orders.db", &opened, SQLITE_OPEN_READWRITE, disk_.vfs_name()),
+                  SQLITE_OK);
+        EXPECT_EQ(run(opened, "SELECT * FROM posthorn_meta"), SQLITE_OK);
+        return opened;
+    }
+    static int run(sqlite3* on, const char* sql) {
+        return sqlite3_exec(on, sql, nullptr, nullptr, nullptr);
+    }
+    static int checkpoint(sqlite3* on) {
+        return sqlite3_wal_checkpoint_v2(on, "main", SQLITE_CHECKPOINT_PASSIVE, nullptr, nullptr);
+    }
+    result<> commit() {
         result<> answer;
-        (*opened)->barrier([&](result<> outcome) { answer = std::move(outcome); });
+        store_->barrier([&](result<> outcome) { answer = std::move(outcome); });
         return answer;
-    };
-    sqlite3* other = nullptr;
-    ASSERT_EQ(sqlite3_open_v2("orders.db", &other, SQLITE_OPEN_READWRITE, disk.vfs_name()),
-              SQLITE_OK);
-    const auto checkpoint = [&] {
-        return sqlite3_wal_checkpoint_v2(other, "main", SQLITE_CHECKPOINT_PASSIVE, nullptr,
-                                         nullptr);
-    };
-    ASSERT_TRUE(commit());
-    ASSERT_EQ(sqlite3_exec(other, "SELECT * FROM posthorn_meta", nullptr, nullptr, nullptr),
-              SQLITE_OK);
-    spoil_wal_index(other);
+    }
+
+    fault_disk disk_{1};
+    real_clock time_;
+    inline_executor writer_;
+    logger log_ = logger::null();
+    std::unique_ptr<store> store_;
+    sqlite3* other_ = nullptr;
+};
+
+TEST_F(wal_guard_of_a_store, lets_go_when_the_wal_index_has_to_be_recovered) {
+    spoil_wal_index(other_);
     // Nobody can recover while the guard holds the checkpoint's lock.
-    EXPECT_EQ(sqlite3_exec(other, "SELECT * FROM posthorn_meta", nullptr, nullptr, nullptr),
-              SQLITE_PROTOCOL);
+    EXPECT_EQ(run(other_, "SELECT * FROM posthorn_meta"), SQLITE_PROTOCOL);
     const auto recovered = commit();
     EXPECT_TRUE(recovered) << recovered.error().what();
-    EXPECT_EQ(sqlite3_exec(other, "SELECT * FROM posthorn_meta", nullptr, nullptr, nullptr),
-              SQLITE_OK);
-    EXPECT_EQ(checkpoint(), SQLITE_BUSY);  // It holds again.
-    sqlite3_close(other);
-    (*opened)->stop();
-    opened->reset();
+    EXPECT_EQ(run(other_, "SELECT * FROM posthorn_meta"), SQLITE_OK);
+    EXPECT_EQ(checkpoint(other_), SQLITE_BUSY);  // It holds again.
+}
+
+TEST_F(wal_guard_of_a_store, holds_while_another_keeps_the_database_for_longer_than_it_waits) {
+    sqlite3* const third = open_another();
+    ASSERT_EQ(run(other_, "BEGIN IMMEDIATE"), SQLITE_OK);
+    int tries = 0;
+    disk_.on_sleep([&](int) {
+        ++tries;
+        EXPECT_EQ(checkpoint(third), SQLITE_BUSY);
+    });
+    const auto refused = commit();
+    disk_.on_sleep(nullptr);
+    ASSERT_FALSE(refused);
+    EXPECT_EQ(refused.error().code(), error_code::store_busy);
+    EXPECT_GT(tries, 100);
+    EXPECT_EQ(run(other_, "COMMIT"), SQLITE_OK);
+    EXPECT_TRUE(commit());
+    sqlite3_close(third);
 }
 
 }  // namespace
