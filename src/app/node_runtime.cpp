@@ -16,12 +16,6 @@ namespace {
 
 constexpr std::chrono::milliseconds time_to_tell_senders{500};
 
-// Where the nodes of this process find each other.
-inprocess_hub& process_hub() {
-    static inprocess_hub hub;
-    return hub;
-}
-
 /// SQLite makes a file, but not the folder that it is to lie in.
 result<> make_folder_of(const std::string& database) {
     const auto folder = std::filesystem::path(database).parent_path();
@@ -35,6 +29,11 @@ result<> make_folder_of(const std::string& database) {
 }
 
 }  // namespace
+
+inprocess_hub& process_hub() {
+    static inprocess_hub hub;
+    return hub;
+}
 
 node_runtime::node_runtime(config settings, runtime_options options)
     : settings_(std::move(settings)),

@@ -113,6 +113,9 @@ private:
     bool stopped_ = false;
 };
 
+/// Where the nodes of this process find each other.
+[[nodiscard]] inprocess_hub& process_hub();
+
 /// The keys that differ and that a running node does not take over.
 [[nodiscard]] std::vector<std::string> keys_that_need_a_restart(const config& running,
                                                                 const config& fresh);

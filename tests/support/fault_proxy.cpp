@@ -21,7 +21,7 @@ namespace posthorn::test {
 namespace {
 
 constexpr std::size_t held_bytes_max = std::size_t{8} << 20;
-constexpr int patience_ms = 30'000;
+constexpr std::chrono::milliseconds replay_patience = std::chrono::seconds(30);
 
 [[noreturn]] void give_up(const char* what) {
     throw std::system_error(errno, std::generic_category(), what);
@@ -83,8 +83,8 @@ void close_at_once(int socket) {
 
 }  // namespace
 
-fault_proxy::fault_proxy(socket_address at, socket_address target)
-    : at_(std::move(at)), target_(std::move(target)) {
+fault_proxy::fault_proxy(socket_address at, socket_address target, judge* judged_by)
+    : at_(std::move(at)), target_(std::move(target)), judge_(judged_by) {
     if (::pipe2(wake_, O_CLOEXEC | O_NONBLOCK) != 0) give_up("pipe");
     listen();
     thread_ = std::jthread([this] { run(); });
@@ -124,6 +124,11 @@ void fault_proxy::listen() {
 void fault_proxy::wake() {
     const char any = 0;
     (void)!::write(wake_[1], &any, 1);
+}
+
+void fault_proxy::aim(socket_address target) {
+    const std::scoped_lock lock(mutex_);
+    target_ = std::move(target);
 }
 
 void fault_proxy::refuse() {
@@ -181,20 +186,34 @@ void fault_proxy::replay() {
         const std::scoped_lock lock(mutex_);
         again = connections_.empty() ? latest_sent_ : connections_.back().sent;
     }
-    const int socket = connect_to(target_);
-    if (socket < 0) throw std::runtime_error("nobody to replay to");
-    for (std::string_view left = again; !left.empty();) {
-        const auto sent = ::send(socket, left.data(), left.size(), MSG_NOSIGNAL);
+    if (!send(again, replay_patience)) throw std::runtime_error("nobody to replay to");
+}
+
+std::optional<std::string> fault_proxy::send(std::string_view bytes,
+                                             std::chrono::milliseconds patience) {
+    socket_address target;
+    {
+        const std::scoped_lock lock(mutex_);
+        target = target_;
+    }
+    const int socket = connect_to(target);
+    if (socket < 0) return std::nullopt;
+    while (!bytes.empty()) {
+        const auto sent = ::send(socket, bytes.data(), bytes.size(), MSG_NOSIGNAL);
         if (sent < 0) break;  // The server may have had enough before.
-        left.remove_prefix(static_cast<std::size_t>(sent));
+        bytes.remove_prefix(static_cast<std::size_t>(sent));
     }
     ::shutdown(socket, SHUT_WR);
-    std::array<char, 4096> ignored;
+    std::string said;
+    std::array<char, 4096> piece;
     pollfd watched{.fd = socket, .events = POLLIN, .revents = 0};
-    while (::poll(&watched, 1, patience_ms) == 1 &&
-           ::recv(socket, ignored.data(), ignored.size(), 0) > 0) {
+    while (::poll(&watched, 1, static_cast<int>(patience.count())) == 1) {
+        const auto got = ::recv(socket, piece.data(), piece.size(), 0);
+        if (got <= 0) break;
+        said.append(piece.data(), static_cast<std::size_t>(got));
     }
     ::close(socket);
+    return said;
 }
 
 void fault_proxy::run() {
@@ -211,8 +230,10 @@ void fault_proxy::run() {
                 break_off(each, ending::end);
         }
         std::erase_if(connections_, [&](connection& each) {
-            if (each.broken) latest_sent_ = std::move(each.sent);
-            return each.broken;
+            if (!each.broken) return false;
+            latest_sent_ = std::move(each.sent);
+            if (judge_ != nullptr) judge_->gone(each.number);
+            return true;
         });
     }
 }
@@ -220,8 +241,10 @@ void fault_proxy::run() {
 void fault_proxy::wait() {
     std::vector<pollfd> watched{{.fd = wake_[0], .events = POLLIN, .revents = 0}};
     bool dribbles = false;
+    int wait_ms = -1;
     {
         const std::scoped_lock lock(mutex_);
+        const auto now = steady::now();
         const auto watch = [&](int fd, short events) {
             if (fd >= 0) watched.push_back({.fd = fd, .events = events, .revents = 0});
         };
@@ -230,14 +253,19 @@ void fault_proxy::wait() {
             for (const stream* one : {&each.up, &each.down}) {
                 if (!one->ended && one->bytes.size() < held_bytes_max) watch(one->from, POLLIN);
                 if (one->bytes.empty() || each.held) continue;
-                if (piece_ > 0)
+                if (one->held_until > now) {
+                    const auto left =
+                        std::chrono::ceil<std::chrono::milliseconds>(one->held_until - now);
+                    const auto left_ms = static_cast<int>(left.count());
+                    wait_ms = wait_ms < 0 ? left_ms : std::min(wait_ms, left_ms);
+                } else if (piece_ > 0 || one->piece > 0)
                     dribbles = true;
                 else
                     watch(one->to, POLLOUT);
             }
     }
     // With bytes to dribble, the time is what it waits for and not room, which is there.
-    ::poll(watched.data(), dribbles ? 1 : watched.size(), dribbles ? 1 : -1);
+    ::poll(watched.data(), dribbles ? 1 : watched.size(), dribbles ? 1 : wait_ms);
     std::array<char, 64> ignored;
     (void)!::read(wake_[0], ignored.data(), ignored.size());
 }
@@ -254,7 +282,8 @@ void fault_proxy::accept() {
         }
         prepare(client);
         prepare(server);
-        connections_.push_back({.up = {.from = client, .to = server, .way = direction::to_server},
+        connections_.push_back({.number = count_,
+                                .up = {.from = client, .to = server, .way = direction::to_server},
                                 .down = {.from = server, .to = client, .way = direction::to_client},
                                 .held = hold_new_,
                                 .until_cut = cut_ ? cut_->after_bytes : 0});
@@ -268,17 +297,32 @@ void fault_proxy::pump(connection& each, stream& one) {
         if (got < 0 && (errno == EAGAIN || errno == EINTR)) break;
         if (got < 0) return break_off(each, ending::reset);
         one.ended = got == 0;
-        one.bytes.append(piece.data(), static_cast<std::size_t>(got));
-        if (one.way == direction::to_server)
-            each.sent.append(piece.data(), static_cast<std::size_t>(got));
+        take(each, one, std::string(piece.data(), static_cast<std::size_t>(got)));
     }
-    if (!each.held) pass_on(each, one);
+    if (!each.held && one.held_until <= steady::now()) pass_on(each, one);
+}
+
+void fault_proxy::take(connection& each, stream& one, std::string bytes) {
+    if (bytes.empty()) return;
+    if (one.way == direction::to_server && judge_ == nullptr) each.sent += bytes;
+    if (one.muted) return;
+    if (judge_ == nullptr) {
+        one.bytes += bytes;
+        return;
+    }
+    const auto found = judge_->come(each.number, one.way, bytes);
+    one.bytes += bytes;
+    if (found.hold.count() > 0) one.held_until = steady::now() + found.hold;
+    if (found.dribble > 0) one.piece = found.dribble;
+    one.what = found.what;
+    one.muted = found.what != then::go_on;
 }
 
 void fault_proxy::pass_on(connection& each, stream& one) {
     while (!one.bytes.empty()) {
         auto size = one.bytes.size();
-        if (piece_ > 0) size = std::min(size, piece_);
+        for (const auto piece : {piece_, one.piece})
+            if (piece > 0) size = std::min(size, piece);
         if (cut_ && cut_->way == one.way) {
             if (each.until_cut == 0) return break_off(each, cut_->how);
             size = std::min(size, each.until_cut);
@@ -288,7 +332,19 @@ void fault_proxy::pass_on(connection& each, stream& one) {
         if (sent < 0) return break_off(each, ending::reset);
         one.bytes.erase(0, static_cast<std::size_t>(sent));
         if (cut_ && cut_->way == one.way) each.until_cut -= static_cast<std::size_t>(sent);
-        if (piece_ > 0) return;
+        if (piece_ > 0 || one.piece > 0) break;
+    }
+    if (one.bytes.empty()) settle(each, one);
+}
+
+// All that there was has gone on.
+void fault_proxy::settle(connection& each, stream& one) {
+    one.piece = 0;
+    switch (std::exchange(one.what, then::go_on)) {
+        case then::reset: return break_off(each, ending::reset);
+        case then::end: return break_off(each, ending::end);
+        case then::end_this_way: ::shutdown(one.to, SHUT_WR); break;
+        case then::go_on: break;
     }
     if (one.ended) ::shutdown(one.to, SHUT_WR);
 }
