@@ -63,7 +63,7 @@ public:
                 const bool one = orders_.is_drained();
                 return stock_.is_drained() && one;
             },
-            drains_within);
+            drains_within, 20ms);
         std::vector<std::string> wrong;
         if (!drained) wrong.push_back("not drained in time");
         for (auto* const each : {&orders_, &stock_}) {

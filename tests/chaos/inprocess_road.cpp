@@ -6,6 +6,7 @@
 #include <thread>
 
 #include "app/node_runtime.hpp"
+#include "base/clock.hpp"
 #include "base/io_threads.hpp"
 #include "base/task_group.hpp"
 #include "chaos/dice.hpp"
@@ -41,7 +42,6 @@ public:
     }
 
 private:
-    using steady = std::chrono::steady_clock;
     using batch_of_copies = std::vector<message>;
 
     /// What happens to a batch, all of it drawn at once.
@@ -59,11 +59,14 @@ private:
     fortune draw() {
         const std::scoped_lock lock(mutex_);
         if (calm_) return {};
-        if (steady::now() >= changes_at_) {
-            changes_at_ = steady::now() + milliseconds(chance_.between(20, 120));
+        if (clock_.steady() >= changes_at_) {
+            changes_at_ = clock_.steady() + milliseconds(chance_.between(20, 120));
             roughness_ = chance_.unit() * chance_.unit();
-            refuses_ = chance_.in(0.04);
-            if (refuses_) parts_.counts.add("refusals");
+            refuses_ = refusals_left_ > 0 && chance_.in(0.04);
+            if (refuses_) {
+                --refusals_left_;
+                parts_.counts.add("refusals");
+            }
         }
         const auto is = [&](double chance, const char* name) {
             const bool yes = chance_.in(chance * roughness_);
@@ -122,7 +125,7 @@ private:
         batch_of_copies copies;
         for (const auto* one : messages) copies.push_back(*one);
         const std::scoped_lock lock(mutex_);
-        const auto when = steady::now() + milliseconds(chance_.spread(1, 400));
+        const auto when = clock_.steady() + milliseconds(chance_.spread(1, 400));
         later_.emplace(when, std::move(copies));
         changed_.notify_all();
     }
@@ -132,7 +135,7 @@ private:
         while (!calm_ || !later_.empty()) {
             if (later_.empty()) {
                 changed_.wait(lock);
-            } else if (!calm_ && later_.begin()->first > steady::now()) {
+            } else if (!calm_ && later_.begin()->first > clock_.steady()) {
                 changed_.wait_until(lock, later_.begin()->first);
             } else {
                 const auto copies = std::move(later_.begin()->second);
@@ -147,14 +150,16 @@ private:
     }
 
     road_parts parts_;
+    real_clock clock_;
     std::mutex mutex_;
     std::condition_variable changed_;
     dice chance_;
     double roughness_ = 0.5;
     bool refuses_ = false;
+    int refusals_left_ = 3;
     bool calm_ = false;
-    steady::time_point changes_at_{};
-    std::multimap<steady::time_point, batch_of_copies> later_;
+    steady_time changes_at_{};
+    std::multimap<steady_time, batch_of_copies> later_;
     io_threads threads_{"chaos"};
     std::jthread thread_;
 };

@@ -107,7 +107,7 @@ void party::stop() {
 
 void party::send(std::int64_t messages) {
     for (const auto end = numbers_ + messages; numbers_ < end;) {
-        if (!test::eventually([&] { return node_->stats().pending < pending_max; }, 60s))
+        if (!test::eventually([&] { return node_->stats().pending < pending_max; }, 60s, 20ms))
             return complain("the backlog does not get smaller");
         const auto first = numbers_ + 1;
         numbers_ = std::min(end, numbers_ + chance_.spread(1, 20));

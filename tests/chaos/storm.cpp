@@ -45,14 +45,16 @@ storm::connection& storm::known(std::size_t number) {
     auto& made =
         connections_.emplace(number, connection{.chance = dice(options_.seed * 1'000'003 + number)})
             .first->second;
-    for (auto* const one : {&made.up, &made.down})
-        one->until_fault = made.chance.in(0.1) ? made.chance.between(0, 400)  // In its beginning.
-                                               : draw_distance(made.chance);
+    for (const auto way : {direction::to_server, direction::to_client})
+        (way == direction::to_server ? made.up : made.down).until_fault =
+            made.chance.in(0.1) ? made.chance.between(0, 400)  // In its beginning.
+                                : draw_distance(made.chance, way);
     return made;
 }
 
-std::int64_t storm::draw_distance(dice& chance) const {
-    const auto about = roughness_.load();
+std::int64_t storm::draw_distance(dice& chance, direction way) const {
+    constexpr std::int64_t longer = 5;  // Requests are, than answers.
+    const auto about = roughness_.load() / (way == direction::to_client ? longer : 1);
     return chance.spread(about / 10 + 1, about * 4);
 }
 
@@ -86,7 +88,7 @@ test::fault_proxy::verdict storm::come(std::size_t number, direction way, std::s
     }
     const auto at =
         std::clamp<std::int64_t>(one.until_fault, 0, static_cast<std::int64_t>(bytes.size()) - 1);
-    one.until_fault = draw_distance(on.chance);
+    one.until_fault = draw_distance(on.chance, way);
     return way == direction::to_server ? harm_request(on, bytes, static_cast<std::size_t>(at))
                                        : harm_answer(on, bytes, static_cast<std::size_t>(at));
 }
@@ -110,7 +112,7 @@ bool storm::record(connection& on, std::string_view bytes) {
 }
 
 void storm::send_later(connection& on, std::string bytes) {
-    const auto when = steady::now() + milliseconds(on.chance.spread(1, 400));
+    const auto when = clock_.steady() + milliseconds(on.chance.spread(1, 400));
     const std::scoped_lock lock(mutex_);
     if (later_.size() < later_max) later_.emplace(when, std::move(bytes));
     changed_.notify_all();
@@ -178,13 +180,13 @@ test::fault_proxy::verdict storm::harm_either(connection& on, stream& one, std::
 void storm::weather() {
     dice chance(options_.seed * 31 + 17);
     std::unique_lock lock(mutex_);
-    auto changes_at = steady::now();
+    auto changes_at = clock_.steady();
     while (!calm_) {
-        if (steady::now() >= changes_at) {
+        if (clock_.steady() >= changes_at) {
             lock.unlock();
             change(chance);
             lock.lock();
-            changes_at = steady::now() + milliseconds(chance.between(20, 120));
+            changes_at = clock_.steady() + milliseconds(chance.between(20, 120));
         }
         send_due(lock, false);
         const auto next = later_.empty() ? changes_at : std::min(changes_at, later_.begin()->first);
@@ -196,17 +198,19 @@ void storm::weather() {
     send_due(lock, true);
 }
 
-// Now and then nobody is there, until the next change.
+// Now and then nobody is there, until the next change. Senders wait for long after that, so that it
+// is not to be often.
 void storm::change(dice& chance) {
     proxy_.accept_again();
-    roughness_ = chance.spread(4'000, 200'000);
-    if (!chance.in(0.04)) return;
+    roughness_ = chance.spread(2'000, 100'000);
+    if (refusals_left_ == 0 || !chance.in(0.04)) return;
+    --refusals_left_;
     counts_.add("refusals");
     proxy_.refuse();
 }
 
 void storm::send_due(std::unique_lock<std::mutex>& lock, bool all) {
-    while (!later_.empty() && (all || later_.begin()->first <= steady::now())) {
+    while (!later_.empty() && (all || later_.begin()->first <= clock_.steady())) {
         const auto bytes = std::move(later_.begin()->second);
         later_.erase(later_.begin());
         lock.unlock();

@@ -11,6 +11,7 @@
 #include <string_view>
 #include <thread>
 
+#include "base/clock.hpp"
 #include "chaos/dice.hpp"
 #include "chaos/stamps.hpp"
 #include "chaos/tally.hpp"
@@ -54,7 +55,6 @@ public:
     void gone(std::size_t connection) override;
 
 private:
-    using steady = std::chrono::steady_clock;
     using direction = test::fault_proxy::direction;
     using verdict = test::fault_proxy::verdict;
 
@@ -77,7 +77,7 @@ private:
     verdict harm_request(connection& on, std::string& bytes, std::size_t at);
     verdict harm_answer(connection& on, std::string& bytes, std::size_t at);
     verdict harm_either(connection& on, stream& one, std::string& bytes, std::size_t at);
-    [[nodiscard]] std::int64_t draw_distance(dice& chance) const;
+    [[nodiscard]] std::int64_t draw_distance(dice& chance, direction way) const;
 
     void weather();
     void change(dice& chance);
@@ -86,12 +86,14 @@ private:
     storm_options options_;
     tally& counts_;
     stamps& answers_;
+    real_clock clock_;
     std::atomic<bool> calm_ = false;
     std::atomic<std::int64_t> roughness_ = 16'000;   // Bytes between faults, about.
     std::map<std::size_t, connection> connections_;  // The proxy's thread alone.
     std::mutex mutex_;
     std::condition_variable changed_;
-    std::multimap<steady::time_point, std::string> later_;
+    std::multimap<steady_time, std::string> later_;
+    int refusals_left_ = 3;
     test::fault_proxy proxy_;
     std::jthread thread_;
 };
