@@ -1,80 +1,17 @@
 #include "sim/checks.hpp"
 
 #include <algorithm>
-#include <array>
-#include <set>
-#include <vector>
 
 #include <fmt/format.h>
 
-#include "sim/disk_query.hpp"
-#include "sim/machine.hpp"
+#include "sim/picture.hpp"
 #include "sim/workload.hpp"
 
 namespace posthorn::sim {
 namespace {
 
-struct outgoing {
-    std::string destination, endpoint, status, cause, tenant, order_key;
-    std::int64_t seq = 0;
-};
-
-struct effect {
-    std::string source, sent;
-    std::int64_t place = 0;  // In the order of commits.
-};
-
-/// All of one service's database that matters here.
-struct picture {
-    std::map<uuid, outgoing> outbox;
-    std::map<uuid, std::string> responses;  // Of what was processed.
-    std::multimap<uuid, effect> effects;
-    std::vector<chain_link> chain;
-    bool lets_pass = false;  // Followers of an order key, when one was given up.
-};
-
-uuid id_of(const std::string& text) { return uuid::parse(text).value_or(uuid{}); }
-
-picture read_all(const std::string& service, const fault_disk& disk, ledger& book) {
-    picture seen;
-    const auto ask = [&](const std::string& sql, const std::function<void(const plain_row&)>& row) {
-        try {
-            query_disk(disk, database_path, sql, row);
-        } catch (const std::exception& why) {
-            book.violate(fmt::format("{}: {}: {}", service, sql, why.what()));
-        }
-    };
-    ask("PRAGMA integrity_check", [&](const plain_row& row) {
-        if (row.text(0) != "ok") book.violate(service + " is damaged: " + row.text(0));
-    });
-    ask("SELECT message_id, destination, endpoint, status, causation_id, tenant, payload, seq"
-        " FROM outbox_messages",
-        [&](const plain_row& row) {
-            seen.outbox[id_of(row.text(0))] = {row.text(1),  row.text(2), row.text(3),
-                                               row.text(4),  row.text(5), order_key_in(row.text(6)),
-                                               row.number(7)};
-        });
-    ask("SELECT 1 FROM posthorn_meta WHERE name = 'order_policy' AND value = 'pass'",
-        [&](const plain_row&) { seen.lets_pass = true; });
-    ask("SELECT message_id, response_payload FROM inbox_messages WHERE processed_at IS NOT NULL",
-        [&](const plain_row& row) { seen.responses[id_of(row.text(0))] = row.text(1); });
-    ask("SELECT message_id, source, sent, rowid FROM effects", [&](const plain_row& row) {
-        seen.effects.emplace(id_of(row.text(0)), effect{row.text(1), row.text(2), row.number(3)});
-    });
-    std::uint64_t hash = hash_start;
-    ask("SELECT number, tag, hash FROM chain ORDER BY number", [&](const plain_row& row) {
-        hash = hash_text(hash, row.text(1));
-        const chain_link found{row.number(0), static_cast<std::uint64_t>(row.number(2))};
-        seen.chain.push_back(found);
-        if (found != chain_link{static_cast<std::int64_t>(seen.chain.size()), hash})
-            book.violate(
-                fmt::format("invariant 6: the chain of {} breaks at {}", service, found.number));
-    });
-    return seen;
-}
-
-using pictures = std::map<std::string, picture>;
-
+// Invariants 1, 2 and 6: of what the sender was told. A restore has told it otherwise since, of
+// what came after the backup alone.
 void check_promises(const pictures& all, ledger& book) {
     for (const auto& [service, id] : book.promises())
         if (!all.at(service).outbox.contains(id))
@@ -94,6 +31,40 @@ void check_promises(const pictures& all, ledger& book) {
                 book.violate("invariant 2: its sender was told that it is not stored", id);
 }
 
+// Outcomes are recorded by who may record them, each once: neither a node that has died nor one
+// whose epoch is over adds to what a message is charged with, or settles it.
+void check_attempts(const uuid& id, const outgoing& row, ledger& book) {
+    const auto found = book.tries().find(id);
+    const auto tried = found == book.tries().end() ? ledger::attempts{} : found->second;
+    if (row.charged > tried.ended)
+        book.violate(fmt::format("attempts: it is charged with {}, and {} ended that count ({} of "
+                                 "nodes whose time was over)",
+                                 row.charged, tried.ended, tried.in_vain),
+                     id);
+    if (row.status == "Sent" && !tried.acked)
+        book.violate("attempts: it is sent, and no node that may say so was told so", id);
+}
+
+// Invariant 1: sent means effective, once.
+void check_effect(const pictures& all, const picture& from, const uuid& id, const outgoing& row,
+                  ledger& book, tally& count) {
+    if (!is_transactional(row.endpoint)) {
+        if (row.status == "Sent" && !book.outside().contains(id))
+            book.violate("invariant 1: it is sent and its external handler never ran", id);
+        return;
+    }
+    const auto effects = all.at(row.destination).effects.count(id);
+    if (effects > 1) book.violate(fmt::format("invariant 1: it took effect {} times", effects), id);
+    if (row.status != "Sent" || effects > 0) return;
+    // It had taken effect when its receiver was restored to what it was before; it was past its
+    // time when it should have been sent again, and `outbox replay` says so to whoever runs it.
+    if (book.was_restored(row.destination) && book.was_acknowledged(id) &&
+        row.expires_at <= from.latest)
+        ++count.lapsed;
+    else
+        book.violate("invariant 1: it is sent and without effect", id);
+}
+
 void check_outgoing(const pictures& all, const picture& from, ledger& book, tally& count) {
     for (const auto& [id, row] : from.outbox) {
         ++count.messages;
@@ -108,26 +79,28 @@ void check_outgoing(const pictures& all, const picture& from, ledger& book, tall
                              [&](const auto& one) { return one.second.sent == id.to_string(); }))
                 book.violate("invariant 2: the effect that sent it on is not there", id);
         }
-        if (is_transactional(row.endpoint)) {
-            const auto effects = all.at(row.destination).effects.count(id);
-            if (effects > 1)
-                book.violate(fmt::format("invariant 1: it took effect {} times", effects), id);
-            if (row.status == "Sent" && effects == 0)
-                book.violate("invariant 1: it is sent and without effect", id);
-        } else if (row.status == "Sent" && !book.outside().contains(id)) {
-            book.violate("invariant 1: it is sent and its external handler never ran", id);
-        }
+        check_effect(all, from, id, row, book, count);
+        check_attempts(id, row, book);
     }
 }
 
 void check_incoming(const pictures& all, const picture& at, ledger& book, tally& count) {
     for (const auto& [id, seen] : at.effects) {
         ++count.effects;
-        if (!all.at(seen.source).outbox.contains(id))
-            book.violate("invariant 2: it took effect and was never sent", id);
+        if (!all.at(seen.source).outbox.contains(id)) {
+            // Its sender was restored to what it was before it sent this.
+            if (book.was_forgotten(id))
+                ++count.forgotten;
+            else
+                book.violate("invariant 2: it took effect and was never sent", id);
+        }
         if (!seen.sent.empty() && !at.outbox.contains(id_of(seen.sent)))
             book.violate("invariant 1: what its handler sent on is lost: " + seen.sent, id);
-        if (!at.responses.contains(id))
+        if (at.responses.contains(id)) continue;
+        // Past its horizon nobody needs to know it any more.
+        if (seen.expires_at < at.latest)
+            ++count.purged;
+        else
             book.violate("invariant 1: it took effect and the inbox does not know", id);
     }
     for (const auto& [id, response] : at.responses) {
@@ -139,8 +112,9 @@ void check_incoming(const pictures& all, const picture& at, ledger& book, tally&
 
 using ordered_ids = std::map<std::int64_t, uuid>;  // By seq.
 
-// What a person requeued or closed is not in order any more, and what was given up may have taken
-// effect late.
+// Invariant 4. What a person requeued, replayed late or closed is not in order any more, what was
+// given up may have taken effect late, and what a restored sender had forgotten and sent once more
+// took effect when it was first sent.
 void check_key(const pictures& all, const picture& from, const ordered_ids& key, ledger& book) {
     std::int64_t last = 0;
     bool given_up = false;
@@ -149,7 +123,7 @@ void check_key(const pictures& all, const picture& from, const ordered_ids& key,
         if (row.status == "Sent" && given_up && !from.lets_pass)
             book.violate("invariant 4: it passed one of its order key that was given up", id);
         given_up |= row.status == "Dead" || row.status == "Expired";
-        if (row.status != "Sent" || book.touches().contains(id)) continue;
+        if (row.status != "Sent" || book.touches().contains(id) || book.was_forgotten(id)) continue;
         const auto& effects = all.at(row.destination).effects;
         const auto found = effects.find(id);
         if (found == effects.end()) continue;
@@ -167,6 +141,20 @@ void check_order(const pictures& all, const picture& from, ledger& book) {
     for (const auto& [scope, key] : keys) check_key(all, from, key, book);
 }
 
+// Of what the outside world has seen: handlers that ran, and ACKs.
+void check_seen(const pictures& all, ledger& book) {
+    for (const auto& [id, times] : book.outside())
+        if (!book.was_forgotten(id) && std::ranges::none_of(all, [&](const auto& one) {
+                return one.second.outbox.contains(id);
+            }))
+            book.violate("invariant 2: its external handler ran and it was never sent", id);
+    for (const auto& [id, response] : book.responses())
+        if (!book.outside().contains(id) && std::ranges::none_of(all, [&](const auto& one) {
+                return one.second.effects.contains(id);
+            }))
+            book.violate("invariant 3: it was acknowledged and its effect is lost", id);
+}
+
 }  // namespace
 
 tally& tally::operator+=(const tally& other) {
@@ -176,12 +164,15 @@ tally& tally::operator+=(const tally& other) {
     expired += other.expired;
     pending += other.pending;
     effects += other.effects;
+    purged += other.purged;
+    forgotten += other.forgotten;
+    lapsed += other.lapsed;
     return *this;
 }
 
-tally check_invariants(const std::map<std::string, const fault_disk*>& disks, ledger& book) {
+tally check_invariants(const std::map<std::string, remains>& services, ledger& book) {
     pictures all;
-    for (const auto& [service, disk] : disks) all[service] = read_all(service, *disk, book);
+    for (const auto& [service, left] : services) all[service] = read_all(service, left, book);
     tally count;
     check_promises(all, book);
     for (const auto& [service, seen] : all) {
@@ -189,16 +180,7 @@ tally check_invariants(const std::map<std::string, const fault_disk*>& disks, le
         check_incoming(all, seen, book, count);
         check_order(all, seen, book);
     }
-    for (const auto& [id, times] : book.outside())
-        if (std::ranges::none_of(all,
-                                 [&](const auto& one) { return one.second.outbox.contains(id); }))
-            book.violate("invariant 2: its external handler ran and it was never sent", id);
-    // What was acknowledged took effect, whatever happened since.
-    for (const auto& [id, response] : book.responses())
-        if (!book.outside().contains(id) && std::ranges::none_of(all, [&](const auto& one) {
-                return one.second.effects.contains(id);
-            }))
-            book.violate("invariant 3: it was acknowledged and its effect is lost", id);
+    check_seen(all, book);
     return count;
 }
 

@@ -4,6 +4,8 @@
 #include <map>
 #include <string>
 
+#include <posthorn/time.hpp>
+
 #include "sim/ledger.hpp"
 #include "support/fault_disk/fault_disk.hpp"
 
@@ -12,11 +14,20 @@ namespace posthorn::sim {
 /// What came out, for people.
 struct tally {
     std::uint64_t messages = 0, sent = 0, dead = 0, expired = 0, pending = 0, effects = 0;
+    std::uint64_t purged = 0;     // Effects whose inbox row is past its horizon and gone.
+    std::uint64_t forgotten = 0;  // Effects of what a restored service does not know any more.
+    std::uint64_t lapsed = 0;     // Forgotten by a restored service, and expired before the replay.
     tally& operator+=(const tally& other);
+};
+
+/// What is left of a service.
+struct remains {
+    const fault_disk* disk = nullptr;
+    wall_time latest{};  // That its clock ever showed.
 };
 
 /// Holds the databases of all services against each other and against the ledger, with plain
 /// SQLite, and records in the ledger what is wrong. Nothing runs on them any more.
-tally check_invariants(const std::map<std::string, const fault_disk*>& disks, ledger& book);
+tally check_invariants(const std::map<std::string, remains>& services, ledger& book);
 
 }  // namespace posthorn::sim

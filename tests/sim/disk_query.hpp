@@ -2,9 +2,13 @@
 
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <string>
+#include <vector>
 
 #include "support/fault_disk/fault_disk.hpp"
+
+struct sqlite3;
 
 namespace posthorn::sim {
 
@@ -20,10 +24,28 @@ private:
     void* statement_;
 };
 
-/// Asks a database on the disk with SQLite alone, nothing of Posthorn's between. Recovers it first,
-/// as the first one to open it after a crash does. Throws std::runtime_error.
-void query_disk(const fault_disk& disk, const std::string& path, const std::string& sql,
-                const std::function<void(const plain_row&)>& visit);
+/// A database on the disk, asked with SQLite alone, nothing of Posthorn's between. Recovers it
+/// first, as the first one to open it after a crash does. Throws std::runtime_error.
+class plain_query {
+public:
+    plain_query(const fault_disk& disk, const std::string& path);
+
+    void ask(const std::string& sql, const std::function<void(const plain_row&)>& visit);
+
+private:
+    struct closer {
+        void operator()(sqlite3* handle) const;
+    };
+    std::unique_ptr<sqlite3, closer> database_;
+};
+
+inline void query_disk(const fault_disk& disk, const std::string& path, const std::string& sql,
+                       const std::function<void(const plain_row&)>& visit) {
+    plain_query(disk, path).ask(sql, visit);
+}
+
+/// One snapshot of a database in use, as one file; empty if it cannot be had.
+[[nodiscard]] std::vector<std::byte> copy_database(const fault_disk& disk, const std::string& path);
 
 /// As a program of another kind writes to the service's database: its own connection, its own
 /// commit, and no sync. False if it could not; SQLite's locks are not waited for.

@@ -1,16 +1,47 @@
 #include "sim/faults.hpp"
 
+#include <algorithm>
 #include <utility>
-
-#include <fmt/format.h>
 
 namespace posthorn::sim {
 
 using namespace std::chrono_literals;
 using std::chrono::milliseconds;
 
+struct faults::kind {
+    unsigned weight;
+    void (faults::*strike)(machine&);
+};
+
+const faults::kind faults::kinds[] = {
+    {1, &faults::kill},
+    {2, &faults::kill_at_operation},
+    {1, &faults::kill_after_foreign},
+    {5, &faults::cut_power},
+    {2, &faults::storm},
+    {2, &faults::part},
+    {1, &faults::set_clock},
+    {1, &faults::freeze_clock},
+    {1, &faults::fill_disk},
+    {1, &faults::fail_sync},
+    {1, &faults::restart_gently},
+    {1, &faults::pause},
+    {3, &faults::take_over},
+    {2, &faults::back_up},
+    {2, &faults::restore},
+    {2, &faults::rotate_keys},
+    {1, &faults::echo},
+};
+
 milliseconds faults::up_to(std::int64_t ms) {
     return milliseconds(world_.dice.below(static_cast<std::uint64_t>(ms) + 1));
+}
+
+machine& faults::other_than(const machine& which) {
+    for (;;) {
+        auto& found = world_.at(world_.dice.below(world_.size()));
+        if (&found != &which) return found;
+    }
 }
 
 task<> faults::run() {
@@ -21,116 +52,15 @@ task<> faults::run() {
 }
 
 void faults::strike() {
-    auto& dice = world_.dice;
-    auto& victim = world_.at(dice.below(world_.size()));
-    ++count_;
+    auto& victim = world_.at(world_.dice.below(world_.size()));
     if (with_.power_only) return cut_power(victim);
-    switch (dice.below(13)) {
-        case 0:
-        case 1: return kill(victim);
-        case 2:
-        case 3:
-        case 4: return cut_power(victim);
-        case 5:
-        case 6: return storm();
-        case 7: return part(victim, world_.at(dice.below(world_.size())));
-        case 8: return set_clock(victim);
-        case 9: return fill_disk(victim);
-        case 10: return fail_sync(victim);
-        case 11: return restart_gently(victim);
-        default: return pause(victim);
+    unsigned total = 0;
+    for (const auto& one : kinds) total += one.weight;
+    auto roll = world_.dice.below(total);
+    for (const auto& one : kinds) {
+        if (roll < one.weight) return (this->*one.strike)(victim);
+        roll -= one.weight;
     }
-}
-
-void faults::kill(machine& which) {
-    const auto running = which.running().size();
-    if (running > 0 && world_.dice.below(2) == 0) {
-        const auto operations = world_.dice.below(60);
-        world_.book.note(fmt::format("one of {} is to be killed after {} operations",
-                                     which.service(), operations));
-        return which.disk().kill_after_operations(operations);
-    }
-    world_.book.note("kill " + which.service());
-    if (running > 1 && world_.dice.below(2) == 0)
-        which.kill_one(world_.dice.below(running));
-    else
-        which.kill();
-    world_.boot_later(which, up_to(8000));
-}
-
-void faults::cut_power(machine& which) {
-    const auto operations = world_.dice.below(120);
-    world_.book.note(
-        fmt::format("the power of {} is to fail after {} operations", which.service(), operations));
-    which.disk().leave_garbage(world_.dice.below(4) == 0);
-    which.disk().cut_after_operations(operations);
-}
-
-void faults::storm() {
-    auto& dice = world_.dice;
-    const auto chance = [&] { return static_cast<unsigned>(dice.below(500)); };
-    world_.net.now = {
-        .lost = chance(), .ack_lost = chance(), .doubled = chance(), .delayed = chance()};
-    world_.book.note(fmt::format("a storm: {} lost, {} without an answer, {} doubled, {} delayed",
-                                 world_.net.now.lost, world_.net.now.ack_lost,
-                                 world_.net.now.doubled, world_.net.now.delayed));
-    after(up_to(15'000), [this] { world_.net.now = {}; });
-}
-
-void faults::part(machine& one, machine& other) {
-    if (&one == &other) return;
-    const std::pair there{one.service(), other.service()};
-    world_.book.note(fmt::format("{} does not reach {}", there.first, there.second));
-    world_.net.cut.insert(there);
-    after(up_to(30'000), [this, there] { world_.net.cut.erase(there); });
-}
-
-void faults::set_clock(machine& which) {
-    auto& dice = world_.dice;
-    if (dice.below(4) == 0) {
-        world_.book.note("the clock of " + which.service() + " stands still");
-        which.clock().freeze();
-    } else {
-        // Large ones make most messages expire, so they are rare.
-        static constexpr milliseconds sizes[] = {3s,    4s, 20s, 1min,      5min,
-                                                 30min, 6h, 30h, 24h * 3650};
-        auto by = sizes[dice.below(dice.below(4) == 0 ? std::size(sizes) : 5)];
-        if (dice.below(2) == 0) by = -by;
-        world_.book.note(fmt::format("the clock of {} jumps by {} s", which.service(),
-                                     std::chrono::duration_cast<std::chrono::seconds>(by).count()));
-        which.clock().set(by);
-    }
-    after(up_to(20'000), [&which] { which.clock().set(0s); });
-}
-
-void faults::fill_disk(machine& which) {
-    world_.book.note("the disk of " + which.service() + " is nearly full");
-    which.disk().set_capacity(which.disk().bytes_used() + world_.dice.below(40'000));
-    after(up_to(15'000), [&which] { which.disk().set_capacity(fault_disk::unlimited); });
-}
-
-void faults::fail_sync(machine& which) {
-    world_.book.note("a sync of " + which.service() + " is to fail");
-    which.disk().fail_next_syncs(1 + world_.dice.below(2));
-}
-
-void faults::restart_gently(machine& which) {
-    const auto count = which.running().size();
-    if (count == 0) return;
-    which.stop_one(world_.dice.below(count));
-    world_.boot_later(which, up_to(8000));
-}
-
-void faults::pause(machine& which) {
-    const auto running = which.running();
-    if (running.empty()) return;
-    auto* const one = running[world_.dice.below(running.size())];
-    world_.book.note(one->name() + " stands still");
-    one->pause(true);
-    after(up_to(30'000), [&which, name = one->name()] {
-        for (auto* each : which.running())
-            if (each->name() == name) each->pause(false);
-    });
 }
 
 void faults::after(std::chrono::nanoseconds delay, std::function<void()> then) {
@@ -146,6 +76,7 @@ void faults::heal() {
     world_.book.note("all faults end");
     world_.net.now = {};
     world_.net.cut.clear();
+    for (const auto& [pair, finish] : std::exchange(rotations_, {})) finish();
     wall_time latest{};
     for (std::size_t i = 0; i < world_.size(); ++i) {
         auto& one = world_.at(i);

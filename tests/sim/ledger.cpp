@@ -68,6 +68,7 @@ void ledger::answered(const message& what, const delivery& answer) {
                      names[static_cast<std::size_t>(answer.what)],
                      answer.duplicate ? " (duplicate)" : "", answer.payload, answer.error));
     if (answer.what != outcome::delivered) return;
+    answered_by_[what.id] = what.destination;
     given_[what.id].insert(hash_text(hash_start, answer.payload));
     const auto [first, is_first] = responses_.emplace(what.id, answer.payload);
     if (!is_first && first->second != answer.payload)
@@ -84,6 +85,22 @@ void ledger::believed(const message& what, const delivery& answer, bool counts) 
     const auto given = given_.find(what.id);
     if (given == given_.end() || !given->second.contains(hash_text(hash_start, answer.payload)))
         violate("invariant 1: its sender believes an answer that nobody gave", what.id);
+}
+
+void ledger::restored(const restoration& what) {
+    note(fmt::format("{} is restored: {} messages forgotten, {} remembered, {} links", what.service,
+                     what.forgotten.size(), what.remembered.size(), what.chain_length));
+    restored_.insert(what.service);
+    forgotten_.insert(what.forgotten.begin(), what.forgotten.end());
+    std::erase_if(promises_, [&](const promise& one) {
+        return one.service == what.service && what.forgotten.contains(one.id);
+    });
+    std::erase_if(links_[what.service],
+                  [&](const chain_link& one) { return one.number > what.chain_length; });
+    // What it had answered and does not know any more takes effect anew, with another response.
+    std::erase_if(responses_, [&](const auto& one) {
+        return answered_by_.at(one.first) == what.service && !what.remembered.contains(one.first);
+    });
 }
 
 void ledger::violate(std::string what, const uuid& about) {

@@ -55,6 +55,16 @@ public:
     /// What a living sender made of an attempt; `counts` if it may still record outcomes.
     void believed(const message& what, const delivery& answer, bool counts);
 
+    /// A service's database was replaced by an older one. What it committed since is gone, and with
+    /// it what was promised; nothing else is.
+    struct restoration {
+        std::string service;
+        std::set<uuid> forgotten;       // Messages that it had sent, or was to send.
+        std::set<uuid> remembered;      // Of others, that it had processed.
+        std::int64_t chain_length = 0;  // Which is still there.
+    };
+    void restored(const restoration& what);
+
     void violate(std::string what, const uuid& about = {});
 
     struct promise {
@@ -69,6 +79,11 @@ public:
     [[nodiscard]] const std::set<uuid>& touches() const { return touches_; }
     [[nodiscard]] const std::map<uuid, int>& outside() const { return outside_; }
     [[nodiscard]] const std::map<uuid, std::string>& responses() const { return responses_; }
+    [[nodiscard]] bool was_forgotten(const uuid& id) const { return forgotten_.contains(id); }
+    [[nodiscard]] bool was_restored(const std::string& service) const {
+        return restored_.contains(service);
+    }
+    [[nodiscard]] bool was_acknowledged(const uuid& id) const { return given_.contains(id); }
     struct attempts {
         int ended = 0;    // Whose outcome may be recorded, good or bad.
         int in_vain = 0;  // By those whose outcome must not count.
@@ -91,7 +106,10 @@ private:
     std::set<uuid> refusals_;
     std::set<uuid> touches_;
     std::map<uuid, int> outside_;
-    std::map<uuid, std::string> responses_;          // The first that said delivered.
+    std::map<uuid, std::string> responses_;  // The first that said delivered.
+    std::map<uuid, std::string> answered_by_;
+    std::set<uuid> forgotten_;
+    std::set<std::string> restored_;
     std::map<uuid, std::set<std::uint64_t>> given_;  // Every answer ever given, hashed.
     std::map<uuid, attempts> tries_;
     std::vector<std::string> violations_;

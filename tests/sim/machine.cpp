@@ -15,7 +15,8 @@ constexpr migration business[] = {
     {1,
      "CREATE TABLE chain (number INTEGER PRIMARY KEY, tag TEXT NOT NULL, hash INTEGER NOT NULL);"
      // Without a constraint, so that a double effect shows.
-     "CREATE TABLE effects (message_id TEXT NOT NULL, source TEXT NOT NULL, sent TEXT NOT NULL);"}};
+     "CREATE TABLE effects (message_id TEXT NOT NULL, source TEXT NOT NULL, sent TEXT NOT NULL,"
+     " expires_at INTEGER NOT NULL);"}};
 
 constexpr migration forgetful[] = {
     {1,

@@ -2,6 +2,8 @@
 // --until-found only as far as the first that finds something.
 #include <charconv>
 #include <cstdint>
+#include <map>
+#include <string>
 #include <string_view>
 
 #include <fmt/format.h>
@@ -24,21 +26,26 @@ bool take(std::string_view argument, std::string_view name, std::uint64_t& value
 int run_worlds(simulation_options options, std::uint64_t seeds, bool until_found) {
     std::uint64_t wrong = 0;
     posthorn::sim::tally all;
+    std::map<std::string, std::uint64_t> faults;
     for (std::uint64_t i = 0; i < seeds; ++i, ++options.seed) {
         const auto seen = posthorn::sim::simulate(options);
         if (options.keep_log) fmt::print("{}", seen.log);
         all += seen.count;
+        for (const auto& [what, times] : seen.faults) faults[what] += times;
         fmt::print(
-            "seed {}: history {:016x}, {} messages ({} sent, {} dead, {} expired), {} effects, {} "
-            "deliveries, {} faults, {} cuts, {:.0f} s\n",
-            options.seed, seen.hash, seen.count.messages, seen.count.sent, seen.count.dead,
-            seen.count.expired, seen.count.effects, seen.deliveries, seen.faults, seen.cuts,
-            seen.seconds);
+            "seed {}: history {:016x}, {} nodes, {} messages ({} sent, {} dead, {} expired), {} "
+            "effects ({} purged, {} forgotten, {} lapsed), {} deliveries, {} refused, {} repeats, "
+            "{} replayed, {} looks, {} cuts, {} kills, {:.0f} s\n",
+            options.seed, seen.hash, seen.nodes, seen.count.messages, seen.count.sent,
+            seen.count.dead, seen.count.expired, seen.count.effects, seen.count.purged,
+            seen.count.forgotten, seen.count.lapsed, seen.deliveries, seen.refused_signatures,
+            seen.repeats, seen.replayed, seen.looks, seen.cuts, seen.kills, seen.seconds);
         if (seen.violations.empty()) continue;
         ++wrong;
         fmt::print("{}", seen.report);
         if (until_found) return 1;
     }
+    for (const auto& [what, times] : faults) fmt::print("{} {}\n", times, what);
     fmt::print("{} of {} seeds found something; {} messages\n", wrong, seeds, all.messages);
     return wrong == 0 ? 0 : 1;
 }

@@ -98,26 +98,41 @@ void network::remember(const message& left) {
         kept_[dice_.below(kept_max)] = std::move(copy);
 }
 
+std::shared_ptr<const parcel> network::seal(const message& what, const key_ring& with,
+                                            wall_time at) {
+    auto made = std::make_shared<parcel>(
+        parcel{what.source, what.destination, {.path = std::string(receive_path)}});
+    auto& request = made->request;
+    append_envelope(request.body, what);
+    request.signature = value_or_throw(sign(
+        with, {what.source, what.destination},
+        {.path = request.path, .content_type = request.content_type, .body = request.body}, at));
+    return made;
+}
+
 void network::echo(process& from, std::size_t count) {
     for (std::size_t i = 0; i < count && !kept_.empty(); ++i) {
-        const auto& one = kept_[dice_.below(kept_.size())];
-        if (one->source != from.service()) continue;
-        // Signed by the sender's keys and clock of now.
-        auto request = std::make_shared<parcel>(
-            parcel{one->source, one->destination, {.path = std::string(receive_path)}});
-        append_envelope(request->request.body, *one);
-        const auto keys = from.keys().find(one->destination);
-        auto made = sign(*keys, {one->source, one->destination},
-                         {.path = request->request.path,
-                          .content_type = request->request.content_type,
-                          .body = request->request.body},
-                         from.clock().wall());
-        if (!made) continue;
-        request->request.signature = *std::move(made);
+        const auto& one = *kept_[dice_.below(kept_.size())];
+        if (one.source != from.service()) continue;
+        const auto keys = from.keys().find(one.destination);
+        const auto today = from.clock().wall();
+        if (keys->signer(today) == nullptr) continue;
         ++seen_.echoes;
-        book_.note(one->id, "it is sent once more by one who kept it");
-        late_.spawn(bring_late(std::move(request), travel()));
+        book_.note(one.id, "it is sent once more by one who kept it");
+        late_.spawn(bring_late(seal(one, *keys, today), travel()));
     }
+}
+
+void network::forge(const std::string& to, const message& what, const key_ring& with,
+                    wall_time at) {
+    book_.note(what.id, "it is forged, for " + to);
+    late_.spawn(bring_forged(seal(what, with, at)));
+}
+
+task<> network::bring_forged(std::shared_ptr<const parcel> what) {
+    const auto given = co_await bring(std::move(what));
+    if (given && given->status != 401)
+        book_.violate(fmt::format("a key past its date is answered with {}", given->status));
 }
 
 }  // namespace posthorn::sim

@@ -54,6 +54,8 @@ public:
                         const std::vector<delivery>& believed);
     void check_answers(process& at, const message_batch& batch, const std::vector<delivery>& given);
 
+    /// Sends a message that nobody stored, signed with a key that must be refused.
+    void forge(const std::string& to, const message& what, const key_ring& with, wall_time at);
     /// Somebody who kept messages that left long ago sends some of them once more, signed anew, as
     /// a machine would that comes back from a snapshot.
     void echo(process& from, std::size_t count);
@@ -86,7 +88,8 @@ private:
     task<answer> bring(std::shared_ptr<const parcel> what);
     task<> serve(process& at, std::shared_ptr<visit> here);
     task<> bring_late(std::shared_ptr<const parcel> what, std::chrono::nanoseconds delay);
-    task<> echo_one(std::string from, std::shared_ptr<const message> what);
+    task<> bring_forged(std::shared_ptr<const parcel> what);
+    std::shared_ptr<const parcel> seal(const message& what, const key_ring& with, wall_time at);
     task<result<wire_reply>> nothing();
     bool happens(unsigned chance);
     bool looks();

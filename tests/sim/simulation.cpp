@@ -16,7 +16,8 @@ public:
         : options_(options),
           world_(shape(options)),
           faults_(world_, {.pause_mean = options.power_only ? 400ms : 900ms,
-                           .power_only = options.power_only}),
+                           .power_only = options.power_only,
+                           .clock_wrong_max = purges(options) ? 6s : 20s}),
           people_(world_) {
         world_.book.keep_log(options.keep_log);
         if (options.power_only) {
@@ -34,16 +35,23 @@ public:
         if (!world_.loop.run_until(worked, 24h)) world_.book.violate("the clients got stuck");
         faults_.heal();
         people_.only_close();
-        if (!world_.drain(3h)) world_.book.violate("invariant 7: not everything comes to an end");
+        come_to_an_end();
         simulation_outcome seen;
         seen.seconds =
             std::chrono::duration<double>(world_.loop.time().steady().time_since_epoch()).count();
         seen.count = world_.shut_down();
         seen.hash = world_.book.hash();
-        seen.faults = faults_.count();
+        seen.faults = faults_.counts();
         seen.cuts = cuts();
+        for (std::size_t i = 0; i < world_.size(); ++i) {
+            seen.kills += world_.at(i).disk().kills();
+            seen.nodes += world_.at(i).processes();
+        }
+        seen.replayed = faults_.copies().replayed();
         seen.deliveries = world_.net.seen().deliveries;
         seen.looks = world_.net.seen().looks;
+        seen.refused_signatures = world_.net.seen().refused;
+        seen.repeats = world_.net.seen().echoes + world_.net.seen().duplicates;
         seen.violations = world_.book.violations();
         seen.log = world_.book.log();
         report(seen);
@@ -54,12 +62,49 @@ private:
     static world_options shape(const simulation_options& options) {
         seeded_random dice(options.seed ^ 0x5eed);
         world_options made{.seed = options.seed, .node = brisk_options()};
-        made.services = 2 + dice.below(options.power_only ? 1 : 3);
-        made.pairs = !options.power_only && dice.below(3) == 0;
+        made.services = 2;
+        if (!options.power_only) {
+            // Three to seven nodes: some services have one, some share their file.
+            const auto nodes = 3 + dice.below(5);
+            made.services = 2 + dice.below(std::min<std::uint64_t>(nodes - 1, 4));
+            made.nodes.assign(made.services, 1);
+            for (auto left = nodes - made.services; left > 0; --left)
+                ++made.nodes[dice.below(made.services)];
+            made.logs_all = dice.below(8) == 0;
+        }
+        if (purges(options)) {
+            made.node.sending.expires_in = 40s;
+            made.node.inbox.intake.horizon = {.grace = 15s, .row_life_min = 20s};
+            made.node.inbox.purge.interval = 3s;
+            made.node.inbox.clock.hold = 8s;
+        }
         made.node.outbox.order.policy =
             dice.below(2) == 0 ? order_policy::park : order_policy::pass;
         made.forgets_order = options.forgets_order;
         return made;
+    }
+
+    /// In every second world rows are purged within its time.
+    static bool purges(const simulation_options& options) {
+        return !options.power_only && options.seed % 2 == 0;
+    }
+
+    void come_to_an_end() {
+        const auto drain = [this] {
+            if (!world_.drain(3h))
+                world_.book.violate("invariant 7: not everything comes to an end");
+        };
+        drain();
+        if (!faults_.copies().replay_rest())
+            world_.book.violate("invariant 7: not everything can be sent again");
+        if (purges(options_)) {
+            // Long enough that nobody knows most of it any more; then some of it comes again.
+            world_.loop.run_for(75s);
+            for (std::size_t i = 0; i < world_.size(); ++i)
+                if (auto* const at = world_.at(i).pick(world_.dice, false))
+                    world_.net.echo(*at, 16);
+        }
+        drain();
     }
 
     std::uint64_t cuts() {

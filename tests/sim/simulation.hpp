@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -20,8 +21,10 @@ struct simulation_options {
 struct simulation_outcome {
     std::uint64_t hash = 0;  // Of everything that happened, in its order.
     tally count{};
-    std::uint64_t faults = 0, cuts = 0, deliveries = 0, looks = 0;
-    double seconds = 0;  // Of virtual time.
+    std::uint64_t cuts = 0, kills = 0, nodes = 0, deliveries = 0, looks = 0;
+    std::uint64_t replayed = 0, refused_signatures = 0, repeats = 0;
+    std::map<std::string, std::uint64_t> faults{};  // By kind.
+    double seconds = 0;                             // Of virtual time.
     std::vector<std::string> violations{};
     std::string report{};  // What is wrong, the traces of the messages concerned, how to replay it.
     std::string log{};

@@ -81,7 +81,8 @@ std::string workload::run_effect(process& at, context& c, const message& m) {
                 .to_string();
         ++sent_on_;
     }
-    c.execute("INSERT INTO effects VALUES (?, ?, ?)", id, m.source, onward);
+    c.execute("INSERT INTO effects VALUES (?, ?, ?, ?)", id, m.source, onward,
+              std::int64_t{m.expires_at.time_since_epoch().count()});
     around_.book.note(m.id, fmt::format("{} handles it{}{}", at.name(),
                                         onward.empty() ? "" : " and sends on ", onward));
     if (in_handler) in_handler(at, m);

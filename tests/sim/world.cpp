@@ -19,6 +19,8 @@ core_options brisk_options() {
     made.outbox.drain_time = 2s;
     made.outbox.flush_time = 1s;
     made.outbox.order.interval = 20s;
+    // A clock that was set is believed soon, so that messages expire within the time of a world.
+    made.outbox.clock.hold = 20s;
     made.sending.max_retries = retry_for_ever;
     // Clocks jump by years here, and rows that were sent are looked at in the end.
     made.retention.sent = std::chrono::years{1000};
@@ -45,7 +47,10 @@ world::world(const world_options& options)
     for (const auto& name : net.services()) {
         machine::setup with{.service = name,
                             .seed = options.seed * 31 + machines_.size(),
-                            .processes = options.pairs && machines_.empty() ? 2U : 1U,
+                            .processes = machines_.size() < options.nodes.size()
+                                             ? options.nodes[machines_.size()]
+                                             : 1U,
+                            .level = options.logs_all ? log_level::trace : log_level::warn,
                             .tells_the_dead = dice.below(2) == 0,
                             .options = options.node,
                             .ready = [this](process& one) { work.equip(one); },
@@ -159,9 +164,9 @@ tally world::shut_down() {
                std::ranges::all_of(machines_, [](const auto& one) { return one->is_empty(); });
     };
     if (!loop.run_until(ended, 1h)) book.violate("invariant 7: a node does not stop");
-    std::map<std::string, const fault_disk*> disks;
-    for (const auto& one : machines_) disks[one->service()] = &one->disk();
-    return check_invariants(disks, book);
+    std::map<std::string, remains> left;
+    for (const auto& one : machines_) left[one->service()] = {&one->disk(), one->clock().highest()};
+    return check_invariants(left, book);
 }
 
 }  // namespace posthorn::sim

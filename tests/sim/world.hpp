@@ -21,7 +21,9 @@ namespace posthorn::sim {
 struct world_options {
     std::uint64_t seed = 1;
     std::size_t services = 2;
-    bool pairs = false;  // The first service has a second node on its file.
+    /// How many nodes share the file of each service; one where nothing is said.
+    std::vector<std::size_t> nodes{};
+    bool logs_all = false;  // Every line, so that canaries show.
     handler_habits habits{};
     core_options node{};
     bool forgets_order = false;  // A planted bug.

@@ -48,14 +48,6 @@ result<predecessor> look_at_predecessor(const std::string& database, const fs::p
     return seen;
 }
 
-/// Of a database that is lost nobody knows how many owners it had since the backup.
-std::int64_t next_epoch(std::int64_t in_backup, const predecessor& before) {
-    constexpr std::int64_t owners_unknown = 1'000'000;
-    if (POSTHORN_PLANTED(restore_keeps_the_epoch)) return in_backup;
-    if (!before.epoch) return in_backup + owners_unknown;
-    return std::max(in_backup, *before.epoch) + 1;
-}
-
 result<> write_epoch(connection& copy, std::int64_t epoch, wall_time now) {
     auto lease = copy.prepare(
         "INSERT OR REPLACE INTO posthorn_leases (name, owner, epoch, beat)"
@@ -72,17 +64,6 @@ result<> write_epoch(connection& copy, std::int64_t epoch, wall_time now) {
     note->bind(1, std::int64_t{now.time_since_epoch().count()});
     POSTHORN_TRY(note->run());
     return copy.execute("DELETE FROM posthorn_meta WHERE name = 'backup_taken_at'");
-}
-
-/// Makes a backup what a node may be opened on.
-result<> begin_epoch(const fs::path& file, std::int64_t epoch, wall_time now) {
-    auto copy = connection::open({.path = file.string()});
-    if (!copy) return std::unexpected(std::move(copy).error());
-    POSTHORN_TRY(copy->execute("BEGIN IMMEDIATE"));
-    POSTHORN_TRY(write_epoch(*copy, epoch, now));
-    POSTHORN_TRY(copy->execute("COMMIT"));
-    // Producers may come before the node does (docs/adr/0032).
-    return copy->execute("PRAGMA journal_mode = WAL");
 }
 
 /// What lies beside a file that is to go would be taken for what belongs to its successor.
@@ -137,6 +118,24 @@ result<> swap_in(new_file& copy, const fs::path& database, const fs::path& kept)
 
 }  // namespace
 
+std::int64_t epoch_after_restore(std::int64_t in_backup, std::optional<std::int64_t> replaced) {
+    // Of a database that is lost nobody knows how many owners it had since the backup.
+    constexpr std::int64_t owners_unknown = 1'000'000;
+    if (POSTHORN_PLANTED(restore_keeps_the_epoch)) return in_backup;
+    if (!replaced) return in_backup + owners_unknown;
+    return std::max(in_backup, *replaced) + 1;
+}
+
+result<> begin_epoch(const open_options& file, std::int64_t epoch, wall_time now) {
+    auto copy = connection::open(file);
+    if (!copy) return std::unexpected(std::move(copy).error());
+    POSTHORN_TRY(copy->execute("BEGIN IMMEDIATE"));
+    POSTHORN_TRY(write_epoch(*copy, epoch, now));
+    POSTHORN_TRY(copy->execute("COMMIT"));
+    // Producers may come before the node does (docs/adr/0032).
+    return copy->execute("PRAGMA journal_mode = WAL");
+}
+
 result<restore_report> restore(const restore_options& asked, const clock& time) {
     // What a link leads to is replaced, not the link; its logs lie beside it too.
     std::error_code unusable;
@@ -155,8 +154,8 @@ result<restore_report> restore(const restore_options& asked, const clock& time) 
                       fmt::format("{}.before-{}.db", database.stem().string(), to_name_part(now));
     const auto before = look_at_predecessor(options.database, kept);
     if (!before) return std::unexpected(before.error());
-    const auto epoch = next_epoch(facts->epoch, *before);
-    POSTHORN_TRY(begin_epoch(copy->path(), epoch, now));
+    const auto epoch = epoch_after_restore(facts->epoch, before->epoch);
+    POSTHORN_TRY(begin_epoch({.path = copy->path().string()}, epoch, now));
     POSTHORN_TRY(swap_in(*copy, database, kept));
     return restore_report{.kept = before->is_there ? kept : fs::path{},
                           .taken_at = facts->taken_at,

@@ -7,6 +7,7 @@
 
 #include "base/clock.hpp"
 #include "base/result.hpp"
+#include "store/sqlite/connection.hpp"
 
 namespace posthorn::sqlite {
 
@@ -29,5 +30,12 @@ struct restore_report {
 /// epoch is higher than any that an owner of either had, so that whoever still believes to be one
 /// is refused. `error_code::store_busy`, with who it is, while anybody has the database open.
 [[nodiscard]] result<restore_report> restore(const restore_options& options, const clock& time);
+
+/// Higher than that of any owner of a backup or of what it replaces, whose epoch is empty if nobody
+/// can tell. Pure.
+[[nodiscard]] std::int64_t epoch_after_restore(std::int64_t in_backup,
+                                               std::optional<std::int64_t> replaced);
+/// Makes a backup what a node may be opened on.
+[[nodiscard]] result<> begin_epoch(const open_options& file, std::int64_t epoch, wall_time now);
 
 }  // namespace posthorn::sqlite

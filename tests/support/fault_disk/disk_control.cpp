@@ -160,6 +160,13 @@ void disk_state::put(const std::string& path, std::span<const std::byte> bytes) 
     files_.sync(path);
 }
 
+void disk_state::remove_file(const std::string& path) {
+    const std::lock_guard guard(mutex_);
+    if (!files_.find(path)) return;
+    files_.remove(path);
+    files_.sync(path);
+}
+
 std::unique_ptr<disk_state> disk_state::clone_durable() {
     const std::lock_guard guard(mutex_);
     auto copy = std::make_unique<disk_state>(seed_);

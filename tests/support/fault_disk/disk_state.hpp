@@ -93,6 +93,7 @@ public:
     std::vector<std::byte> contents(const std::string& path);
     std::vector<std::byte> durable_contents(const std::string& path);
     void put(const std::string& path, std::span<const std::byte> bytes);
+    void remove_file(const std::string& path);
     std::unique_ptr<disk_state> clone_durable();
     void set_clock(std::function<std::int64_t()> now);
     void on_sleep(std::function<void(int)> hook);

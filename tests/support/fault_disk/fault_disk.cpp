@@ -83,6 +83,8 @@ void fault_disk::put(const std::string& path, std::span<const std::byte> bytes) 
     state_->put(absolute(path), bytes);
 }
 
+void fault_disk::remove(const std::string& path) { state_->remove_file(absolute(path)); }
+
 std::unique_ptr<fault_disk> fault_disk::clone_durable() const {
     return std::unique_ptr<fault_disk>(new fault_disk(state_->clone_durable()));
 }

@@ -130,6 +130,9 @@ public:
     /// Creates or replaces a file, durably.
     void put(const std::string& path, std::span<const std::byte> bytes);
 
+    /// Durably; nothing if it is not there.
+    void remove(const std::string& path);
+
     /// Another disk, with what is certain to survive a cut at this moment, and nothing else.
     /// Costs little: pages are shared until written.
     [[nodiscard]] std::unique_ptr<fault_disk> clone_durable() const;

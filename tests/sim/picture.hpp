@@ -1,0 +1,40 @@
+#pragma once
+
+#include <array>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "sim/checks.hpp"
+
+namespace posthorn::sim {
+
+struct outgoing {
+    std::string destination, endpoint, status, cause, tenant, order_key;
+    std::int64_t seq = 0, charged = 0, expires_at = 0;
+};
+
+struct effect {
+    std::string source, sent;
+    std::int64_t place = 0;  // In the order of commits.
+    std::int64_t expires_at = 0;
+};
+
+/// All of one service's database that matters in the end.
+struct picture {
+    std::map<uuid, outgoing> outbox;
+    std::map<uuid, std::string> responses;  // Of what was processed.
+    std::multimap<uuid, effect> effects;
+    std::vector<chain_link> chain;
+    bool lets_pass = false;   // Followers of an order key, when one was given up.
+    std::int64_t latest = 0;  // That its clock ever showed, in milliseconds.
+};
+
+using pictures = std::map<std::string, picture>;
+
+[[nodiscard]] uuid id_of(const std::string& text);
+
+/// Also looks for damage, for breaks in the chain and for canaries in what is kept of errors.
+[[nodiscard]] picture read_all(const std::string& service, const remains& what, ledger& book);
+
+}  // namespace posthorn::sim
