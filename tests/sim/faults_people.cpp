@@ -57,6 +57,9 @@ void faults::rotate_keys(machine& which) {
 void faults::probe_retired(machine& at, const std::string& from, const signing_key& key) {
     auto* const server = at.pick(world_.dice, false);
     if (server == nullptr || at.clock().wall() <= *key.verifies_until) return;
+    // A later rotation gives a key that still signs a later date.
+    for (const auto& now : at.keys().file_of(from).keys())
+        if (now.id == key.id && at.clock().wall() <= *now.verifies_until) return;
     count("retired keys tried");
     uuid_generator ids([this] { return world_.loop.time().wall(); }, world_.dice);
     message forged;

@@ -50,7 +50,9 @@ bool restores::back_up(machine& which) {
 
 bool restores::restore(machine& which) {
     const auto found = copies_.find(which.service());
-    if (found == copies_.end() || which.is_awaited || which.running().empty()) return false;
+    if (found == copies_.end() || restoring_ || which.is_awaited || which.running().empty())
+        return false;
+    restoring_ = true;
     which.is_awaited = true;  // By us.
     which.kill();
     auto& disk = which.disk();
@@ -88,6 +90,7 @@ task<> restores::replay_everywhere(machine& restored, copy from) {
         while (!replay(sender, restored, from))
             if (!co_await world_.loop.time().sleep_for(500ms)) co_return;
     }
+    restoring_ = false;
     restored.is_awaited = false;
     world_.boot_later(restored, 0s);
 }
@@ -95,6 +98,7 @@ task<> restores::replay_everywhere(machine& restored, copy from) {
 bool restores::replay(machine& sender, const machine& restored, const copy& from) {
     auto* const at = sender.pick(world_.dice, false);
     if (at == nullptr) return false;
+    touch_under_way(sender, restored);
     const auto now = sender.clock().wall();
     const sqlite::replay_range range{
         .since = sender.clock().lowest_since(from.taken_at, from.clocks.at(sender.service())),
@@ -131,6 +135,15 @@ void restores::touch_unknown(machine& sender, machine& restored) {
          ids_in(sender.disk(), fmt::format("{} WHERE status = 'Sent' AND destination = '{}'",
                                            all_sent, restored.service())))
         if (!known.contains(id)) world_.book.touched(id, "replays");
+}
+
+// What is on its way already does not wait for an earlier one of its order key that is replayed now.
+void restores::touch_under_way(machine& sender, const machine& restored) {
+    for (const auto& id :
+         ids_in(sender.disk(), fmt::format("{} WHERE status = 'Pending' AND order_key <> '' AND"
+                                           " destination = '{}'",
+                                           all_sent, restored.service())))
+        if (world_.book.has_left(id)) world_.book.touched(id, "replays others before");
 }
 
 bool restores::replay_rest() {

@@ -39,10 +39,12 @@ private:
     task<> replay_everywhere(machine& restored, copy from);
     bool replay(machine& sender, const machine& restored, const copy& from);
     void touch_unknown(machine& sender, machine& restored);
+    void touch_under_way(machine& sender, const machine& restored);
 
     world& world_;
     std::map<std::string, copy> copies_;
     std::map<std::string, copy> used_;  // The oldest that each was restored from.
+    bool restoring_ = false;  // One at a time: each waits until all the others are up.
     std::uint64_t backups_ = 0;
     std::uint64_t restored_ = 0;
     std::uint64_t replayed_ = 0;
