@@ -12,7 +12,7 @@
 
 #include <poll.h>
 
-#include "crash/links.hpp"
+#include "crash/plain_link.hpp"
 #include "crash/promise_file.hpp"
 #include "support/sqlite_file.hpp"
 
@@ -23,24 +23,6 @@ using posthorn::test::sqlite_file;
 
 volatile std::sig_atomic_t is_to_end = 0;
 
-std::int64_t add_link(sqlite_file& database, bool sends) {
-    database.run("BEGIN IMMEDIATE");
-    const auto n = database.integer("SELECT max(n) FROM chain") + 1;
-    const auto before =
-        database.text(fmt::format("SELECT hash FROM chain WHERE n = {} LIMIT 1", n - 1));
-    const auto hash = link_hash(n, before);
-    database.run(fmt::format("INSERT INTO chain VALUES ({}, '{}')", n, hash));
-    if (sends) {
-        const auto key = order_key_of(n);
-        database.run(fmt::format(
-            "INSERT INTO outbox_messages (destination, endpoint, payload, headers, order_key)"
-            " VALUES ('target', 'Link', '{}', '{}', nullif('{}', ''))",
-            payload_of(n, hash), headers_with_canary(), key));
-    }
-    database.run("COMMIT");
-    return n;
-}
-
 int run(const std::string& path, const std::string& promised, bool sends, int pause_ms) {
     promise_file promise(promised);
     constexpr auto pages = "PRAGMA wal_autocheckpoint = 5";
@@ -50,7 +32,7 @@ int run(const std::string& path, const std::string& promised, bool sends, int pa
     std::puts("ready");
     std::fflush(stdout);
     for (int commits = 1; is_to_end == 0; ++commits) {
-        promise.raise(add_link(database, sends));
+        promise.raise(add_plain_link(database, sends));
         constexpr int commits_of_a_handle = 50;
         if (commits % commits_of_a_handle == 0) {
             database = sqlite_file(path);

@@ -5,49 +5,15 @@
 // checkpoint then takes the number of frames of the old log for that of the new one, and marks
 // frames as copied that are yet to be written. What is committed into them is never copied, and is
 // gone once the log is.
-#include <functional>
-
 #include "store/sqlite/wal_guard.hpp"
+#include "support/pause_in_checkpoint.hpp"
 #include "unit/store/sqlite/files.hpp"
 
 namespace posthorn::sqlite {
 namespace {
 
-/// Calls `pause` in a checkpoint of one handle, after it has read the header and before it uses it:
-/// SQLite lets go of mapped pages there if the header has changed since it last looked.
-class pause_in_checkpoint {
-public:
-    pause_in_checkpoint(sqlite3* handle, std::function<void()> pause) : pause_(std::move(pause)) {
-        sqlite3_file_control(handle, "main", SQLITE_FCNTL_FILE_POINTER, static_cast<void*>(&file_));
-        real_ = file_->pMethods;
-        patched_ = *real_;
-        patched_.xUnfetch = [](sqlite3_file* file, sqlite3_int64 offset, void* page) -> int {
-            auto& self = *present;
-            if (page == nullptr && self.pause_) std::exchange(self.pause_, nullptr)();
-            return self.real_->xUnfetch(file, offset, page);
-        };
-        present = this;
-        file_->pMethods = &patched_;
-    }
-    ~pause_in_checkpoint() {
-        file_->pMethods = real_;
-        present = nullptr;
-    }
-    pause_in_checkpoint(const pause_in_checkpoint&) = delete;
-    pause_in_checkpoint& operator=(const pause_in_checkpoint&) = delete;
-
-    [[nodiscard]] bool reached() const { return !pause_; }
-
-private:
-    inline static pause_in_checkpoint* present = nullptr;
-
-    std::function<void()> pause_;
-    sqlite3_file* file_ = nullptr;
-    const sqlite3_io_methods* real_ = nullptr;
-    sqlite3_io_methods patched_{};
-};
-
-bool sqlite_has_the_bug() { return sqlite3_libversion_number() < 3051003; }
+using test::pause_in_checkpoint;
+using test::sqlite_has_the_wal_reset_bug;
 
 class wal_reset : public on_a_file {
 protected:
@@ -75,7 +41,8 @@ protected:
 };
 
 TEST_F(wal_reset, loses_committed_rows_where_nobody_holds_the_guards_lock) {
-    if (!sqlite_has_the_bug()) GTEST_SKIP() << "SQLite " << sqlite3_libversion() << " is mended";
+    if (!sqlite_has_the_wal_reset_bug())
+        GTEST_SKIP() << "SQLite " << sqlite3_libversion() << " is mended";
     {
         plain_handle writer(path_);
         plain_handle other(path_);
