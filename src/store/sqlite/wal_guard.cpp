@@ -1,5 +1,7 @@
 #include "store/sqlite/wal_guard.hpp"
 
+#include <utility>
+
 #include <sqlite3.h>
 
 #include "base/planted.hpp"
@@ -8,6 +10,34 @@ namespace posthorn::sqlite {
 namespace {
 
 constexpr int checkpoint_lock = 1;  // WAL_CKPT_LOCK: the second of SQLite's eight WAL locks.
+
+/// While it lives, a checkpoint of this connection takes the lock that the guard holds for its own,
+/// and does not give it back: no other program gets in before or after.
+class kept_lock {
+public:
+    explicit kept_lock(sqlite3_file* file)
+        : file_(file), real_(file->pMethods), kept_(*real_), before_(std::exchange(now, this)) {
+        kept_.xShmLock = [](sqlite3_file* of, int first, int count, int flags) -> int {
+            if (first == checkpoint_lock && count == 1) return SQLITE_OK;
+            return now->real_->xShmLock(of, first, count, flags);
+        };
+        file_->pMethods = &kept_;
+    }
+    ~kept_lock() {
+        file_->pMethods = real_;
+        now = before_;
+    }
+    kept_lock(const kept_lock&) = delete;
+    kept_lock& operator=(const kept_lock&) = delete;
+
+private:
+    inline static thread_local const kept_lock* now = nullptr;
+
+    sqlite3_file* file_;
+    const sqlite3_io_methods* real_;
+    sqlite3_io_methods kept_;
+    const kept_lock* before_;
+};
 
 }  // namespace
 
@@ -62,22 +92,11 @@ void wal_guard::release() {
 result<> wal_guard::checkpoint() {
     const std::scoped_lock lock_state(mutex_);
     if (!held_) return {};  // The node that has the lock checkpoints.
-    unlock();
+    const kept_lock kept(file_);
     const int code = sqlite3_wal_checkpoint_v2(database_.handle(), "main",
                                                SQLITE_CHECKPOINT_PASSIVE, nullptr, nullptr);
-    auto outcome = code == SQLITE_OK || (code & 0xff) == SQLITE_BUSY
-                       ? result<>{}
-                       : result<>(std::unexpected(last_error(database_.handle())));
-    // A foreign checkpoint that slipped in ends soon, and meets no writer while the caller has the
-    // write lock. If it does not end, the lock is taken at the next opportunity. A disk that failed
-    // is not waited for.
-    constexpr int tries_max = 1000;
-    held_ = lock();
-    for (int tries = 1; outcome && !held_ && tries < tries_max; ++tries) {
-        sqlite3_sleep(1);
-        held_ = lock();
-    }
-    return outcome;
+    if (code == SQLITE_OK || (code & 0xff) == SQLITE_BUSY) return {};
+    return std::unexpected(last_error(database_.handle()));
 }
 
 }  // namespace posthorn::sqlite

@@ -30,8 +30,8 @@ public:
     /// Lets go, so that SQLite can recover the WAL's index, which needs this lock too.
     void release();
 
-    /// Copies what it can of the WAL into the file. The caller has the write lock, through another
-    /// connection, and keeps it until this returns.
+    /// Copies what it can of the WAL into the file, without letting go of the lock. The caller has
+    /// the write lock, through another connection, and keeps it until this returns.
     result<> checkpoint();
 
 private:

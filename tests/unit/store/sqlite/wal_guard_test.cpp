@@ -10,6 +10,7 @@
 #include "support/fault_disk/fault_disk.hpp"
 #include "support/process.hpp"
 #include "unit/store/sqlite/files.hpp"
+#include "unit/store/sqlite/opened_guard.hpp"
 
 namespace posthorn::sqlite {
 namespace {
@@ -75,6 +76,51 @@ TEST_F(a_wal_guard, checkpoints_itself_under_the_write_lock_of_another_connectio
     EXPECT_GT(std::filesystem::file_size(path_), size);
     EXPECT_TRUE(guard_->holds());
     EXPECT_EQ(plain_handle(path_).checkpoint(SQLITE_CHECKPOINT_PASSIVE), SQLITE_BUSY);
+}
+
+/// Counts how often a connection gives the checkpoint's lock back.
+class lock_watch {
+public:
+    explicit lock_watch(sqlite3* handle) {
+        sqlite3_file_control(handle, "main", SQLITE_FCNTL_FILE_POINTER, static_cast<void*>(&file_));
+        real_ = file_->pMethods;
+        watched_ = *real_;
+        watched_.xShmLock = [](sqlite3_file* file, int first, int count, int flags) -> int {
+            if (first == 1 && (flags & SQLITE_SHM_UNLOCK) != 0) ++present->unlocked_;
+            return present->real_->xShmLock(file, first, count, flags);
+        };
+        present = this;
+        file_->pMethods = &watched_;
+    }
+    ~lock_watch() { file_->pMethods = real_; }
+    lock_watch(const lock_watch&) = delete;
+    lock_watch& operator=(const lock_watch&) = delete;
+
+    [[nodiscard]] int unlocked() const { return unlocked_; }
+
+private:
+    inline static lock_watch* present = nullptr;
+    sqlite3_file* file_ = nullptr;
+    const sqlite3_io_methods* real_ = nullptr;
+    sqlite3_io_methods watched_{};
+    int unlocked_ = 0;
+};
+
+TEST_F(a_wal_guard, never_lets_go_in_a_checkpoint_of_its_own) {
+    guard_.reset();
+    const auto [guard, handle] = open_guard(path_);
+    ASSERT_TRUE(guard->hold());
+    ASSERT_EQ(writer_.run("INSERT INTO t VALUES (zeroblob(5000))"), SQLITE_OK);
+    const auto size = std::filesystem::file_size(path_);
+    const lock_watch watch(handle);
+    ASSERT_EQ(writer_.run("BEGIN IMMEDIATE"), SQLITE_OK);
+    EXPECT_TRUE(guard->checkpoint());
+    ASSERT_EQ(writer_.run("ROLLBACK"), SQLITE_OK);
+    EXPECT_GT(std::filesystem::file_size(path_), size);
+    EXPECT_EQ(watch.unlocked(), 0);
+    EXPECT_EQ(plain_handle(path_).checkpoint(SQLITE_CHECKPOINT_PASSIVE), SQLITE_BUSY);
+    guard->release();
+    EXPECT_EQ(watch.unlocked(), 1);
 }
 
 TEST_F(a_wal_guard, of_a_second_node_does_not_hold_until_the_first_lets_go) {

@@ -8,6 +8,7 @@
 #include "store/sqlite/wal_guard.hpp"
 #include "support/pause_in_checkpoint.hpp"
 #include "unit/store/sqlite/files.hpp"
+#include "unit/store/sqlite/opened_guard.hpp"
 
 namespace posthorn::sqlite {
 namespace {
@@ -74,33 +75,18 @@ TEST_F(wal_reset, cannot_be_met_by_a_foreign_checkpoint_while_the_guard_holds) {
     EXPECT_EQ(precious_after_all_closed(), 10);
 }
 
-sqlite3*& handle_opened_last() {
-    static sqlite3* handle = nullptr;
-    return handle;
-}
-
 TEST_F(wal_reset, cannot_be_met_by_the_guards_own_checkpoint_under_the_write_lock) {
     {
         plain_handle ours(path_);
         plain_handle foreign(path_);
-        const auto catch_handle = [](sqlite3* handle, const char**, const void*) -> int {
-            handle_opened_last() = handle;
-            return SQLITE_OK;
-        };
-        int (*const hook)(sqlite3*, const char**, const void*) = catch_handle;
-        sqlite3_auto_extension(reinterpret_cast<void (*)()>(hook));
-        auto guard = wal_guard::open({.path = path_});
-        sqlite3_cancel_auto_extension(reinterpret_cast<void (*)()>(hook));
-        ASSERT_TRUE(guard);
-        ASSERT_NE(handle_opened_last(), nullptr);
+        const auto [guard, handle] = open_guard(path_);
         fill_and_copy(ours);
-        ASSERT_TRUE((*guard)->hold());
+        ASSERT_TRUE(guard->hold());
         int refused = SQLITE_OK;
-        const pause_in_checkpoint schedule(handle_opened_last(), [&] {
-            refused = foreign.run("INSERT INTO precious VALUES (1)");
-        });
+        const pause_in_checkpoint schedule(
+            handle, [&] { refused = foreign.run("INSERT INTO precious VALUES (1)"); });
         ASSERT_EQ(ours.run("BEGIN IMMEDIATE"), SQLITE_OK);
-        EXPECT_TRUE((*guard)->checkpoint());
+        EXPECT_TRUE(guard->checkpoint());
         ASSERT_EQ(ours.run("ROLLBACK"), SQLITE_OK);
         ASSERT_TRUE(schedule.reached());
         EXPECT_EQ(refused, SQLITE_BUSY);  // Nobody can start the log anew meanwhile.
