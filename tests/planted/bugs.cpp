@@ -1,0 +1,99 @@
+#include "planted/bugs.hpp"
+
+#include <cstdint>
+
+#include <fmt/format.h>
+
+namespace posthorn::planted {
+namespace {
+
+/// Worlds from this seed on until one shows it. They change whenever the simulator does, so there
+/// are more than are needed today.
+harness simulator(std::uint64_t seed, std::uint64_t messages = 200) {
+    return {.name = "simulation",
+            .program = "sim_planted",
+            .arguments = {fmt::format("--seed={}", seed), fmt::format("--messages={}", messages),
+                          "--seeds=300", "--until-found"}};
+}
+
+/// The same with nothing but power cuts.
+harness power_cuts(std::uint64_t seed) {
+    auto made = simulator(seed, 100);
+    made.name = "power cut";
+    made.arguments.emplace_back("--cuts=20");
+    return made;
+}
+
+harness tests_of(std::string name, std::string program, std::string_view filter) {
+    return {.name = std::move(name),
+            .program = std::move(program),
+            .arguments = {fmt::format("--gtest_filter={}", filter)}};
+}
+
+harness attack(std::string program, std::string_view filter) {
+    return tests_of("attack", std::move(program), filter);
+}
+
+}  // namespace
+
+const std::vector<bug>& bugs() {
+    static const std::vector<bug> all{
+        // What is promised before it is safe.
+        {"ack_before_commit", simulator(1), "invariant [13]"},
+        {"normal_in_the_inbox", power_cuts(1), "invariant [1236]"},
+        {"dispatch_before_the_sync", simulator(1), "invariant 2: it left its sender before"},
+        {"full_disk_not_told", simulator(1), "invariant [123]"},
+        {"lost_group_called_done", simulator(1), "invariant [123]"},
+        {"settle_before_ack", simulator(1), "invariant 1: it is sent and without effect"},
+        {"batch_judged_by_its_first", simulator(1), "invariant 1: it is sent and"},
+
+        // What takes effect and must not, or does so twice.
+        {"dispatched_though_refused", simulator(1), "invariant 2"},
+        {"dropped_savepoint", simulator(1), "invariant 2"},
+        {"retry_with_a_new_id", simulator(1), "invariant [12]"},
+        {"in_doubt_called_refused", simulator(1), "invariant 2: its sender was told that"},
+        {"failed_sync_ignored", simulator(1), "invariant [12]"},
+
+        // What is not kept as it was.
+        {"order_forgotten", simulator(1), "invariant 4"},
+        {"response_not_kept", simulator(1), "invariant 5"},
+
+        // What never comes to its end.
+        {"retry_stays_held", simulator(1, 50), "invariant 7"},
+        {"claim_never_ends", simulator(1, 50), "invariant 7"},
+        {"sweeps_only_when_called", simulator(1, 50), "invariant 7"},
+
+        // What the file itself suffers.
+        {"wal_guard_off", tests_of("WAL reset", "unit_store_planted", "wal_reset.*"),
+         "FAILED.*cannot_be_met_by_a_foreign_checkpoint_while_the_guard_holds"},
+        {"corruption_unseen",
+         tests_of("corruption", "sim_planted", "scenario.database_is_corrupted*"), "boot"},
+        {"restore_keeps_the_epoch", tests_of("backup", "unit_store_planted", "a_restore.*epoch*"),
+         "FAILED.*begins_an_epoch_that_nobody_had"},
+
+        // What strangers may do.
+        {"unsigned_ack_believed",
+         attack("unit_transport_planted", "wire_transport.believes_no_answer*"),
+         "FAILED.*believes_no_answer_that_is_not_signed_for_this_request"},
+        {"signed_without_lengths", attack("unit_security_planted", "signature.*:wire_page.*"),
+         "FAILED.*a_request_that_was_tampered_with_is_refused"},
+        {"old_timestamp_accepted",
+         attack("unit_transport_planted", "wire_server.hands_on_nothing*"),
+         "FAILED.*hands_on_nothing_that_is_not_signed_for_it"},
+        {"destination_not_compared",
+         attack("unit_transport_planted", "wire_server.hands_on_nothing*"),
+         "FAILED.*hands_on_nothing_that_is_not_signed_for_it"},
+        {"retired_key_accepted", attack("unit_security_planted", "signature.keys_count*"),
+         "FAILED.*keys_count_as_their_ring_says"},
+        {"body_not_compared", attack("integration_node_planted", "canary.*"), "body_differs"},
+        {"frame_length_unchecked", attack("unit_transport_planted", "frame_decoder.*"),
+         "FAILED.*refuses_a_body_one_byte_too_large"},
+        {"any_user_served", attack("unit_transport_planted", "another_user.*"),
+         "FAILED.*is_dismissed_even_where_directory_and_socket_let_it_in"},
+        {"payload_in_the_log", tests_of("canary", "integration_node_planted", "canary.*"),
+         "FAILED.*no_payload_or_secret_is_in_a_log"},
+    };
+    return all;
+}
+
+}  // namespace posthorn::planted

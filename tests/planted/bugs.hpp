@@ -1,0 +1,26 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace posthorn::planted {
+
+/// A program that was built with the bugs in it, and how it is asked to look for one.
+struct harness {
+    std::string name;     // For people.
+    std::string program;  // Beside the test itself; or a script, as it is.
+    std::vector<std::string> arguments{};
+};
+
+/// One bug, which is asked for in src by its name.
+struct bug {
+    std::string_view name;
+    harness by;        // Has to end badly with it, and well without.
+    std::string says;  // A regular expression: what it has to say of it.
+};
+
+/// All of them.
+[[nodiscard]] const std::vector<bug>& bugs();
+
+}  // namespace posthorn::planted

@@ -1,0 +1,128 @@
+// Every bug that is planted in src has to be caught: by which harness, and as what.
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <regex>
+#include <set>
+
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+
+#include "planted/bugs.hpp"
+#include "support/process.hpp"
+
+namespace posthorn::planted {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// How GoogleTest shows one.
+void PrintTo(const bug& one, std::ostream* out) { *out << one.name; }
+
+struct ending {
+    bool well = false;
+    std::string said{};
+};
+
+ending run(const harness& what, std::string_view bug) {
+    std::vector<std::string> command{POSTHORN_PLANTED_PROGRAMS "/" + what.program};
+    if (what.program.starts_with('/')) command.front() = what.program;
+    command.insert(command.end(), what.arguments.begin(), what.arguments.end());
+    test::process child(command, {.environment = {{"POSTHORN_PLANTED", std::string(bug)}}});
+    const auto end = child.wait(std::chrono::seconds(100));
+    EXPECT_TRUE(end.has_value()) << "it does not end: "
+                                 << fmt::format("{}", fmt::join(command, " "));
+    return {end == test::process_end{0, 0}, child.out() + child.err()};
+}
+
+std::string line_with(const std::string& said, const std::string& what) {
+    const std::regex pattern("[^\n]*(" + what + ")[^\n]*");
+    std::smatch found;
+    return std::regex_search(said, found, pattern) ? found.str() : std::string();
+}
+
+/// The seed that showed it; empty for a harness that has none.
+std::string seed_in(const std::string& said) {
+    static const std::regex pattern("seed ([0-9]+): [0-9]+ things are wrong");
+    std::smatch found;
+    return std::regex_search(said, found, pattern) ? found.str(1) : std::string();
+}
+
+/// The same again, but of many worlds only the one.
+harness at_seed(harness what, const std::string& seed) {
+    std::erase_if(what.arguments, [](const std::string& one) {
+        return one.starts_with("--seed=") || one.starts_with("--seeds=");
+    });
+    what.arguments.push_back("--seed=" + seed);
+    return what;
+}
+
+std::string contents_of(const fs::path& path) {
+    std::ifstream file(path, std::ios::binary);
+    EXPECT_TRUE(file.is_open()) << path;
+    return {std::istreambuf_iterator<char>(file), {}};
+}
+
+std::set<std::string> asked_for_in_src() {
+    static const std::regex question(R"(POSTHORN_PLANTED\((\w+)\))");
+    std::set<std::string> names;
+    for (const auto& one : fs::recursive_directory_iterator(POSTHORN_SOURCE "/src")) {
+        if (one.path().extension() != ".cpp") continue;
+        const auto text = contents_of(one.path());
+        for (std::sregex_iterator at(text.begin(), text.end(), question), end; at != end; ++at)
+            names.insert(at->str(1));
+    }
+    return names;
+}
+
+std::set<std::string> names_of_all() {
+    std::set<std::string> names;
+    for (const auto& one : bugs()) names.insert(std::string(one.name));
+    return names;
+}
+
+class bug_in_src : public testing::TestWithParam<bug> {};
+
+INSTANTIATE_TEST_SUITE_P(planted, bug_in_src, testing::ValuesIn(bugs()),
+                         [](const auto& of) { return std::string(of.param.name); });
+
+TEST_P(bug_in_src, is_caught) {
+    const auto& [name, by, says] = GetParam();
+    const auto seen = run(by, name);
+    ASSERT_FALSE(seen.well) << by.name << " did not notice\n" << seen.said;
+    const auto finding = line_with(seen.said, says);
+    ASSERT_FALSE(finding.empty()) << by.name << " noticed something else\n" << seen.said;
+    const auto seed = seed_in(seen.said);
+    fmt::print("{} is caught by {}{}: {}\n", name, by.name,
+               seed.empty() ? "" : " with seed " + seed, finding);
+
+    // The bug is what it noticed.
+    const auto without = run(seed.empty() ? by : at_seed(by, seed), "");
+    EXPECT_TRUE(without.well) << by.name << " finds fault without the bug\n" << without.said;
+}
+
+TEST(planted_bugs, are_twenty_at_least) { EXPECT_GE(bugs().size(), 20U); }
+
+TEST(planted_bugs, are_each_asked_for_in_src_and_each_to_be_caught) {
+    EXPECT_EQ(asked_for_in_src(), names_of_all());
+}
+
+TEST(planted_bugs, leave_no_trace_in_what_is_shipped) {
+    auto traces = names_of_all();
+    traces.insert("is_planted");
+    for (const auto* const path : {POSTHORN_PROGRAM, POSTHORN_LIBRARY}) {
+        const auto shipped = contents_of(path);
+        ASSERT_NE(shipped.find("outbox_messages"), std::string::npos) << path;  // It is to be seen.
+        for (const auto& trace : traces)
+            EXPECT_EQ(::memmem(shipped.data(), shipped.size(), trace.data(), trace.size()), nullptr)
+                << trace << " is in " << path;
+    }
+    // Where they are, they are to be seen too.
+    const auto with = contents_of(POSTHORN_PLANTED_PROGRAMS "/sim_planted");
+    EXPECT_NE(with.find("is_planted"), std::string::npos);
+    EXPECT_NE(with.find("ack_before_commit"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace posthorn::planted
