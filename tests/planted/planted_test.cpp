@@ -17,9 +17,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// How GoogleTest shows one.
-void PrintTo(const bug& one, std::ostream* out) { *out << one.name; }
-
 struct ending {
     bool well = false;
     std::string said{};
