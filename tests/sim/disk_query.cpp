@@ -22,10 +22,10 @@ bool plain_row::is_null(int column) const {
 
 void plain_query::closer::operator()(sqlite3* handle) const { sqlite3_close(handle); }
 
-plain_query::plain_query(const fault_disk& disk, const std::string& path) {
+plain_query::plain_query(const char* vfs, const std::string& path) {
     sqlite3* opened = nullptr;
-    const int status = sqlite3_open_v2(path.c_str(), &opened,
-                                       SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, disk.vfs_name());
+    const int status =
+        sqlite3_open_v2(path.c_str(), &opened, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, vfs);
     database_.reset(opened);
     if (status != SQLITE_OK) throw std::runtime_error(path + " cannot be opened");
     // To look must not change what is looked at.

@@ -28,7 +28,9 @@ private:
 /// first, as the first one to open it after a crash does. Throws std::runtime_error.
 class plain_query {
 public:
-    plain_query(const fault_disk& disk, const std::string& path);
+    plain_query(const fault_disk& disk, const std::string& path)
+        : plain_query(disk.vfs_name(), path) {}
+    plain_query(const char* vfs, const std::string& path);
 
     void ask(const std::string& sql, const std::function<void(const plain_row&)>& visit);
 

@@ -4,7 +4,6 @@
 
 #include <fmt/format.h>
 
-#include "sim/disk_query.hpp"
 #include "sim/keys.hpp"
 #include "sim/machine.hpp"
 #include "sim/network.hpp"
@@ -50,9 +49,9 @@ result<> process::open(core_options options, const std::function<void(process&)>
 bool process::is_owner() const {
     if (!on_.shared) return true;
     bool is_it = false;
-    query_disk(on_.disk, database_path,
-               "SELECT owner FROM posthorn_leases WHERE name = 'dispatcher'",
-               [&](const plain_row& row) { is_it = row.text(0) == name_; });
+    if (!lease_) lease_ = std::make_unique<plain_query>(seat_->vfs_name(), database_path);
+    lease_->ask("SELECT owner FROM posthorn_leases WHERE name = 'dispatcher'",
+                [&](const plain_row& row) { is_it = row.text(0) == name_; });
     return is_it;
 }
 
@@ -82,6 +81,7 @@ task<> process::live() {
     co_await end_.wait();
     co_await core_->stop();
     co_await visits_.join();
+    lease_.reset();  // So that the store is the last to have the file.
     core_->store().stop();
 }
 

@@ -8,6 +8,7 @@
 
 #include "app/node_core.hpp"
 #include "base/bell.hpp"
+#include "sim/disk_query.hpp"
 #include "sim/ledger.hpp"
 #include "sim/machine_clock.hpp"
 #include "sim/wire.hpp"
@@ -87,6 +88,7 @@ private:
     surroundings around_;
     host on_;
     std::unique_ptr<fault_disk::user> seat_;  // At the disk.
+    mutable std::unique_ptr<plain_query> lease_;
     std::string name_;
     seeded_random random_;
     std::shared_ptr<world_loop::place> place_;

@@ -137,7 +137,8 @@ void restores::touch_unknown(machine& sender, machine& restored) {
         if (!known.contains(id)) world_.book.touched(id, "replays");
 }
 
-// What is on its way already does not wait for an earlier one of its order key that is replayed now.
+// What is on its way already does not wait for an earlier one of its order key that is replayed
+// now.
 void restores::touch_under_way(machine& sender, const machine& restored) {
     for (const auto& id :
          ids_in(sender.disk(), fmt::format("{} WHERE status = 'Pending' AND order_key <> '' AND"

@@ -44,7 +44,7 @@ private:
     world& world_;
     std::map<std::string, copy> copies_;
     std::map<std::string, copy> used_;  // The oldest that each was restored from.
-    bool restoring_ = false;  // One at a time: each waits until all the others are up.
+    bool restoring_ = false;            // One at a time: each waits until all the others are up.
     std::uint64_t backups_ = 0;
     std::uint64_t restored_ = 0;
     std::uint64_t replayed_ = 0;
