@@ -40,8 +40,10 @@ void write_beside_nodes(test::proof_run& run, std::uint64_t seconds) {
     const std::vector<std::string> nodes{"a", "b", "target"};
     const std::vector<std::string> writers{"first", "second", "third"};
     world.start("target");
+    if (!world.await_line("target", "quiet")) return;
     for (const auto* const name : {"a", "b"}) world.start(name, {"callers=2", "pause_ms=20"});
-    for (const auto& name : nodes) world.await_line(name, "ready");
+    for (const auto& name : nodes)
+        if (!world.await_line(name, "ready")) return;
     for (const auto* const name : {"first", "second"}) world.start_writer(name, "source", 10);
     world.start_writer("third", "target", 10);
     for (const auto& name : writers)

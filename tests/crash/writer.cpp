@@ -1,6 +1,7 @@
 // Another program on a service's database: SQLite alone, a handle of its own, with the automatic
 // checkpoint that SQLite has unless it is told otherwise, only more often. It adds links to the
-// chain and, on the source's side, sends each with plain SQL.
+// chain and, on the source's side, sends each with plain SQL. That no checkpoint of its own may run
+// is what it demands of the node beside it.
 //
 // usage: crash_writer DATABASE PROMISE send|keep PAUSE_MS
 // It says `ready`, and ends at SIGTERM.
@@ -23,6 +24,12 @@ using posthorn::test::sqlite_file;
 
 volatile std::sig_atomic_t is_to_end = 0;
 
+// Nobody but a node copies the log while one works: SQLite says that the database is busy.
+void require_no_checkpoint(sqlite_file& database) {
+    if (database.integer("PRAGMA wal_checkpoint") != 1)
+        throw std::runtime_error("a checkpoint of another program ran beside a node");
+}
+
 int run(const std::string& path, const std::string& promised, bool sends, int pause_ms) {
     promise_file promise(promised);
     constexpr auto pages = "PRAGMA wal_autocheckpoint = 5";
@@ -33,6 +40,7 @@ int run(const std::string& path, const std::string& promised, bool sends, int pa
     std::fflush(stdout);
     for (int commits = 1; is_to_end == 0; ++commits) {
         promise.raise(add_plain_link(database, sends));
+        require_no_checkpoint(database);
         constexpr int commits_of_a_handle = 50;
         if (commits % commits_of_a_handle == 0) {
             database = sqlite_file(path);
