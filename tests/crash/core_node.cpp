@@ -7,7 +7,7 @@
 namespace posthorn::crash {
 
 core_node::core_node(core_options options, std::function<void(std::string_view line)> sink)
-    : log_({.level = log_level::warn, .sink = std::move(sink)}, [this] { return clock_.wall(); }) {
+    : log_({.level = log_level::trace, .sink = std::move(sink)}, [this] { return clock_.wall(); }) {
     core_ = value_or_throw(node_core::open(
         std::move(options),
         {clock_, timer_, random_, network_.executor(), writer_, readers_, workers_, log_, hub_}));

@@ -8,6 +8,7 @@
 
 #include <gtest/gtest.h>
 
+#include "crash/canary.hpp"
 #include "support/process.hpp"
 #include "support/sqlite_file.hpp"
 #include "support/temporary_directory.hpp"
@@ -35,6 +36,13 @@ protected:
     static void kill(process& one) {
         one.send_signal(SIGKILL);
         EXPECT_EQ(one.wait(), (posthorn::test::process_end{-1, SIGKILL}));
+        expect_no_canary(one);
+    }
+
+    /// Neither its log nor anything else that it said tells what is in a payload.
+    static void expect_no_canary(const process& one) {
+        EXPECT_FALSE(posthorn::crash::tells_a_canary(one.out() + one.err()))
+            << one.out() << one.err();
     }
 
     /// Starts a worker and kills it at the named point; gives what it said.
@@ -52,6 +60,7 @@ protected:
         const auto child = start(std::move(with));
         EXPECT_EQ(child->wait(), (posthorn::test::process_end{0, 0}))
             << child->out() << child->err();
+        expect_no_canary(*child);
         for (const auto* const name : {"orders.db", "billing.db"})
             EXPECT_EQ(open(name).text("PRAGMA integrity_check"), "ok");
         return child->out();
@@ -79,6 +88,8 @@ protected:
         EXPECT_EQ(outbox(), "Sent " + std::to_string(messages) + "\n");
         EXPECT_EQ(orders("SELECT count(*) FROM orders"), messages);
         EXPECT_EQ(effects(), messages);
+        EXPECT_EQ(open("billing.db").lines("SELECT payload ->> 'n' AS n FROM effects ORDER BY n"),
+                  open("orders.db").lines("SELECT n FROM orders ORDER BY n"));
         const auto sent =
             open("orders.db").lines("SELECT message_id FROM outbox_messages ORDER BY message_id");
         EXPECT_EQ(open("billing.db").lines("SELECT message_id FROM effects ORDER BY message_id"),

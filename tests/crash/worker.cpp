@@ -18,6 +18,7 @@
 
 #include "app/process_identity.hpp"
 #include "crash/arguments.hpp"
+#include "crash/canary.hpp"
 #include "crash/core_node.hpp"
 #include "crash/worker_network.hpp"
 #include "crash/worker_points.hpp"
@@ -123,7 +124,8 @@ private:
             for (int n = 1; n <= count; ++n) {
                 tx.execute("INSERT INTO orders VALUES (?)", n);
                 points_.reach("in_transaction_before_send");
-                tx.send("billing", "OrderPlaced", fmt::format("{{\"n\":{}}}", n));
+                tx.send("billing", "OrderPlaced",
+                        fmt::format(R"({{"n":{},"note":"{}"}})", n, canary_payload));
             }
             points_.reach("in_transaction_before_commit");
         });
