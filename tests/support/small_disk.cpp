@@ -1,5 +1,7 @@
 #include "support/small_disk.hpp"
 
+#include <cerrno>
+
 #include <fcntl.h>
 #include <sched.h>
 #include <sys/mount.h>
@@ -29,13 +31,18 @@ small_disk::~small_disk() {
 }
 
 void small_disk::fill_up_to(std::uint64_t bytes_left) {
-    struct statvfs seen{};
-    ::statvfs(place_.path().c_str(), &seen);
-    const auto free = std::uint64_t{seen.f_bavail} * seen.f_frsize;
     const int filler = ::open(file("filler").c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
-    const auto had = ::lseek(filler, 0, SEEK_END);
-    if (free > bytes_left)
-        static_cast<void>(::posix_fallocate(filler, had, static_cast<off_t>(free - bytes_left)));
+    // Whoever works on the disk may take some of it between the look and the taking, and then
+    // nothing is taken.
+    for (int refused = ENOSPC; refused == ENOSPC;) {
+        struct statvfs seen{};
+        ::statvfs(place_.path().c_str(), &seen);
+        const auto free = std::uint64_t{seen.f_bavail} * seen.f_frsize;
+        const auto had = ::lseek(filler, 0, SEEK_END);
+        refused = free <= bytes_left
+                      ? 0
+                      : ::posix_fallocate(filler, had, static_cast<off_t>(free - bytes_left));
+    }
     ::close(filler);
 }
 
