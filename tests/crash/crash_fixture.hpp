@@ -9,6 +9,7 @@
 #include <gtest/gtest.h>
 
 #include "crash/canary.hpp"
+#include "support/planted_program.hpp"
 #include "support/process.hpp"
 #include "support/sqlite_file.hpp"
 #include "support/temporary_directory.hpp"
@@ -21,7 +22,8 @@ protected:
     using arguments = std::vector<std::string>;
 
     [[nodiscard]] std::unique_ptr<process> start(arguments with) const {
-        with.insert(with.begin(), {POSTHORN_WORKER, directory.path().string()});
+        with.insert(with.begin(),
+                    {posthorn::test::planted_or(POSTHORN_WORKER), directory.path().string()});
         return std::make_unique<process>(with);
     }
 

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <csignal>
-#include <cstdlib>
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -11,6 +10,7 @@
 #include "crash/canary.hpp"
 #include "crash/promise_file.hpp"
 #include "support/eventually.hpp"
+#include "support/planted_program.hpp"
 
 namespace posthorn::crash {
 
@@ -20,12 +20,6 @@ namespace {
 
 // What stopped faults leave to do is done in far less; machines are slow at times.
 constexpr std::chrono::seconds drain_time_max{30};
-
-// Another one in the environment is one with a bug in it, which is to be noticed.
-std::string service_program() {
-    const char* const other = std::getenv("POSTHORN_CRASH_SERVICE");
-    return other != nullptr ? other : POSTHORN_SERVICE;
-}
 
 }  // namespace
 
@@ -42,7 +36,8 @@ std::string services::url_of(const std::string& service) const {
 
 void services::start(const std::string& name, const words& with) {
     const bool is_target = name == "target";
-    words command{service_program(), folder_.path(), is_target ? "target" : "source", name,
+    words command{test::planted_or(POSTHORN_SERVICE), folder_.path(),
+                  is_target ? "target" : "source", name,
                   "peer=" + url_of(is_target ? "source" : "target")};
     // Of several on one database, one is reached.
     if (is_target || name == "source") command.push_back("listen=" + url_of(name));

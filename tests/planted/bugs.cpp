@@ -11,7 +11,7 @@ namespace {
 /// are more than are needed today.
 harness simulator(std::uint64_t seed, std::uint64_t messages = 200) {
     return {.name = "simulation",
-            .program = "sim_planted",
+            .program = "planted/sim_planted",
             .arguments = {fmt::format("--seed={}", seed), fmt::format("--messages={}", messages),
                           "--seeds=300", "--until-found"}};
 }
@@ -54,6 +54,10 @@ const std::vector<bug>& bugs() {
         {"in_doubt_called_refused", simulator(1), "invariant 2: its sender was told that"},
         {"failed_sync_ignored", simulator(1), "invariant [12]"},
 
+        {"lease_without_epoch",
+         tests_of("pause", "crash/crash_tests", "crash.settlements_of_a_dispatcher_paused*"),
+         "FAILED.*settlements_of_a_dispatcher_paused_past_its_lease_are_refused"},
+
         // What is not kept as it was.
         {"order_forgotten", simulator(1), "invariant 4"},
         {"response_not_kept", simulator(1), "invariant 5"},
@@ -64,33 +68,36 @@ const std::vector<bug>& bugs() {
         {"sweeps_only_when_called", simulator(1, 50), "invariant 7"},
 
         // What the file itself suffers.
-        {"wal_guard_off", tests_of("WAL reset", "unit_store_planted", "wal_reset.*"),
+        {"wal_guard_off", tests_of("WAL reset", "planted/unit_store_planted", "wal_reset.*"),
          "FAILED.*cannot_be_met_by_a_foreign_checkpoint_while_the_guard_holds"},
         {"corruption_unseen",
-         tests_of("corruption", "sim_planted", "scenario.database_is_corrupted*"), "boot"},
-        {"restore_keeps_the_epoch", tests_of("backup", "unit_store_planted", "a_restore.*epoch*"),
+         tests_of("corruption", "planted/sim_planted", "scenario.database_is_corrupted*"), "boot"},
+        {"restore_keeps_the_epoch",
+         tests_of("backup", "planted/unit_store_planted", "a_restore.*epoch*"),
          "FAILED.*begins_an_epoch_that_nobody_had"},
 
         // What strangers may do.
         {"unsigned_ack_believed",
-         attack("unit_transport_planted", "wire_transport.believes_no_answer*"),
+         attack("planted/unit_transport_planted", "wire_transport.believes_no_answer*"),
          "FAILED.*believes_no_answer_that_is_not_signed_for_this_request"},
-        {"signed_without_lengths", attack("unit_security_planted", "signature.*:wire_page.*"),
+        {"signed_without_lengths",
+         attack("planted/unit_security_planted", "signature.*:wire_page.*"),
          "FAILED.*a_request_that_was_tampered_with_is_refused"},
         {"old_timestamp_accepted",
-         attack("unit_transport_planted", "wire_server.hands_on_nothing*"),
+         attack("planted/unit_transport_planted", "wire_server.hands_on_nothing*"),
          "FAILED.*hands_on_nothing_that_is_not_signed_for_it"},
         {"destination_not_compared",
-         attack("unit_transport_planted", "wire_server.hands_on_nothing*"),
+         attack("planted/unit_transport_planted", "wire_server.hands_on_nothing*"),
          "FAILED.*hands_on_nothing_that_is_not_signed_for_it"},
-        {"retired_key_accepted", attack("unit_security_planted", "signature.keys_count*"),
+        {"retired_key_accepted", attack("planted/unit_security_planted", "signature.keys_count*"),
          "FAILED.*keys_count_as_their_ring_says"},
-        {"body_not_compared", attack("integration_node_planted", "canary.*"), "body_differs"},
-        {"frame_length_unchecked", attack("unit_transport_planted", "frame_decoder.*"),
+        {"body_not_compared", attack("planted/integration_node_planted", "canary.*"),
+         "body_differs"},
+        {"frame_length_unchecked", attack("planted/unit_transport_planted", "frame_decoder.*"),
          "FAILED.*refuses_a_body_one_byte_too_large"},
-        {"any_user_served", attack("unit_transport_planted", "another_user.*"),
+        {"any_user_served", attack("planted/unit_transport_planted", "another_user.*"),
          "FAILED.*is_dismissed_even_where_directory_and_socket_let_it_in"},
-        {"payload_in_the_log", tests_of("canary", "integration_node_planted", "canary.*"),
+        {"payload_in_the_log", tests_of("canary", "planted/integration_node_planted", "canary.*"),
          "FAILED.*no_payload_or_secret_is_in_a_log"},
     };
     return all;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <ostream>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -9,7 +10,7 @@ namespace posthorn::planted {
 /// A program that was built with the bugs in it, and how it is asked to look for one.
 struct harness {
     std::string name;     // For people.
-    std::string program;  // Beside the test itself; or a script, as it is.
+    std::string program;  // In the folder of the tests' programs.
     std::vector<std::string> arguments{};
 };
 
@@ -19,6 +20,9 @@ struct bug {
     harness by;        // Has to end badly with it, and well without.
     std::string says;  // A regular expression: what it has to say of it.
 };
+
+/// For GoogleTest.
+inline void PrintTo(const bug& one, std::ostream* out) { *out << one.name; }
 
 /// All of them.
 [[nodiscard]] const std::vector<bug>& bugs();

@@ -23,8 +23,7 @@ struct ending {
 };
 
 ending run(const harness& what, std::string_view bug) {
-    std::vector<std::string> command{POSTHORN_PLANTED_PROGRAMS "/" + what.program};
-    if (what.program.starts_with('/')) command.front() = what.program;
+    std::vector<std::string> command{POSTHORN_TEST_PROGRAMS "/" + what.program};
     command.insert(command.end(), what.arguments.begin(), what.arguments.end());
     test::process child(command, {.environment = {{"POSTHORN_PLANTED", std::string(bug)}}});
     const auto end = child.wait(std::chrono::seconds(100));
@@ -116,7 +115,7 @@ TEST(planted_bugs, leave_no_trace_in_what_is_shipped) {
                 << trace << " is in " << path;
     }
     // Where they are, they are to be seen too.
-    const auto with = contents_of(POSTHORN_PLANTED_PROGRAMS "/sim_planted");
+    const auto with = contents_of(POSTHORN_TEST_PROGRAMS "/planted/sim_planted");
     EXPECT_NE(with.find("is_planted"), std::string::npos);
     EXPECT_NE(with.find("ack_before_commit"), std::string::npos);
 }
