@@ -37,5 +37,47 @@ class Cases(Harness):
     cases: str = ""
 
 
+SIM, CRASH, CHAOS = "tests/sim/sim", "tests/crash/crash_tests", "tests/chaos/chaos_tests"
+
+
+def chaos(road, case):
+    return Program(f"network, {road}", "deliveries", 10_000, 1_000_000, 4, program=CHAOS,
+                   case=f"chaos.loses_and_doubles_nothing_{case}")
+
+
+def fuzz(what):
+    return Fuzzer(f"fuzz, {what}", "seconds", 30, HOUR, 1, program=f"tests/fuzz/fuzz_{what}",
+                  corpus=f"tests/fuzz/corpus/{what}")
+
+
+# The long ones of which several are as good as one come last: they take the time that is left.
 HARNESSES = [
+    Cases("planted bugs", "cases", 36, 36, 2, label="planted"),
+    Cases("attacks", "cases", 20, 20, 2, label="attacks"),
+    Cases("ten scenarios", "cases", 30, 30, 1, cases="scenario_|^scenario[.]"),
+    Program("kill -9", "kills", 50, 1_000, 5, program=CRASH,
+            case="kill.of_either_side_or_both_at_random_moments_loses_nothing_and_doubles_nothing"),
+    Program("pause, dispatcher", "pauses", 10, 500, 4, program=CRASH,
+            case="pause.of_a_dispatcher_past_its_lease_loses_doubles_disorders_and_charges_nothing"),
+    Program("pause, receiver", "pauses", 10, 500, 3, program=CRASH,
+            case="pause.of_a_receiver_past_the_senders_time_out_loses_doubles_and_disorders_nothing"),
+    Program("disk full", "cycles", 20, 500, 5, program=CRASH,
+            case="full_disk.refuses_new_work_loses_none_and_recovers_without_a_restart"),
+    Program("corruption", "cases", 200, 10_000, 5, program=CRASH, case="corruption.*"),
+    Program("backup", "restores", 5, 100, 4, program=CRASH,
+            case="backup_under_load.loses_nothing_up_to_the_backup_and_a_replay_brings_the_rest_once"),
+    Program("foreign writers", "seconds", 20, HOUR, 5, program=CRASH,
+            case="foreign_writers.with_checkpoints_of_their_own_beside_two_nodes_lose_and_double_nothing"),
+    Program("WAL reset", "rounds", 1, 2_000, 4, program=CRASH,
+            case="wal_reset_schedule.loses_rows_where_no_node_runs_and_none_beside_a_node"),
+    chaos("HTTP", "over_http"),
+    chaos("HTTPS", "over_https"),
+    chaos("Unix sockets", "over_unix_sockets"),
+    chaos("in process", "inside_a_process"),
+    *map(fuzz, ("decode", "frame", "envelope", "answer", "signature")),
+    Program("power cuts", "cuts", 2_000, 100_000, 12, split=True, program=SIM,
+            case="part/sim.two_thousand_power_cuts_lose_nothing_and_double_nothing/1"),
+    Program("simulation", "seeds", 200, 10_000, 20, split=True, program=SIM,
+            environment={"POSTHORN_PROOF_MESSAGES": "10000"},
+            case="part/sim.two_hundred_seeds_lose_nothing_and_double_nothing/1"),
 ]
