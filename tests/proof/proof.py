@@ -9,7 +9,6 @@ import json
 import os
 import re
 import shutil
-import signal
 import sys
 import time
 from pathlib import Path
@@ -19,6 +18,7 @@ from jobs import jobs_of
 from screen import Screen, summary
 
 ROOT = Path(__file__).resolve().parents[2]
+LOOK_INTERVAL = 0.2
 
 
 def seconds_in(text):
@@ -93,7 +93,7 @@ class Run:
         try:
             while self.waiting or self.working:
                 self.step()
-                signal.sigtimedwait({signal.SIGCHLD}, 0.25)
+                time.sleep(LOOK_INTERVAL)
         except KeyboardInterrupt:
             for job in self.working:
                 job.break_off()
@@ -113,7 +113,6 @@ def main(given):
         return 0
     if options.seed is None and options.long:
         options.seed = int(time.time())
-    signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGCHLD})
     shutil.rmtree(options.logs, ignore_errors=True)
     options.logs.mkdir(parents=True)
     jobs = [job for one in harnesses for job in jobs_of(one, options, options.logs)]

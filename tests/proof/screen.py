@@ -1,5 +1,7 @@
 """What people see of a run: a bar that moves, the findings, and the table at the end."""
 
+import textwrap
+
 
 WIDTH = 24
 LINE_INTERVAL = 60  # Seconds between two lines where there is no terminal.
@@ -54,12 +56,9 @@ class Screen:
 
     @staticmethod
     def table(rows, took, seed):
-        heads = {"harness": "harness", "done": "done", "of": "of", "unit": "unit",
-                 "seen": "seen", "time": "time", "result": "result"}
+        heads = {key: key for key in ("harness", "done", "of", "unit", "time", "result")}
         shown = [heads] + [{"harness": row["harness"], "done": f"{row['done']:,}",
                             "of": f"{row['of']:,}", "unit": row["unit"],
-                            "seen": ", ".join(f"{number:,} {what}"
-                                              for what, number in row["counts"].items()),
                             "time": clock(row["seconds"]), "result": row["result"]}
                            for row in rows]
         widths = {key: max(len(row[key]) for row in shown) for key in heads}
@@ -69,6 +68,11 @@ class Screen:
                 else f"{row[key]:<{widths[key]}}" for key in heads) + " |")
             if number == 0:
                 print("|" + "|".join("-" * (widths[key] + 2) for key in heads) + "|")
+        print()
+        for row in rows:
+            seen = ", ".join(f"{number:,} {what}" for what, number in row["counts"].items())
+            if seen:
+                print(textwrap.fill(f"{row['harness']}: {seen}", 100, subsequent_indent="    "))
         held = sum(row["result"] == "held" for row in rows)
         print(f"\n{held} of {len(rows)} held, in {clock(took)}"
               + (f", with seeds from {seed} on" if seed is not None else ""))
