@@ -50,10 +50,15 @@ void write_beside_nodes(test::proof_run& run, std::uint64_t seconds) {
         if (!world.await_line(name, "ready")) return;
 
     for (std::uint64_t second = 0; second < seconds && !testing::Test::HasFailure(); ++second) {
-        // Nothing ends while the load lasts.
+        // Nothing ends by itself while the load lasts.
         EXPECT_EQ(world.at("first").wait(std::chrono::seconds(1)), std::nullopt)
             << world.at("first").err();
         run.advance();
+        if (second % 3 != 2) continue;
+        // Whatever it was about to do.
+        world.kill({"first"});
+        world.start_writer("first", "source", 10);
+        run.count("writers killed");
     }
     for (const auto& name : writers) world.stop(name);
     for (const auto* const name : {"a", "b"}) {

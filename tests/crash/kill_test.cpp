@@ -1,5 +1,5 @@
-// Sender and receiver, each a process of its own, killed at random moments under load: either, or
-// both at once, also while they start and recover.
+// Sender and receiver, each a process of its own or two, killed at random moments under load: any
+// of them, or all at once, also while they start and recover.
 #include <algorithm>
 #include <chrono>
 
@@ -17,46 +17,52 @@ constexpr std::uint64_t kills_of_a_world = 10;
 
 class killed_services : public services {
 public:
-    using services::services;
+    /// Half of the worlds have a second node on the source's database, which takes over.
+    explicit killed_services(proof_folder::replay with) : services(with) {
+        if (draw(2) == 0) names_.emplace_back("second");
+    }
 
-    void start_source(bool loaded) { start("source", {loaded ? "callers=4" : "callers=0"}); }
-    void start_target() { start("target", {"receipts=1"}); }
+    [[nodiscard]] const std::vector<std::string>& names() const { return names_; }
+    void start_loaded(const std::string& name) {
+        start(name, {name == "target" ? "receipts=1" : "callers=4", "lease_ms=1000"});
+    }
 
     /// Kills somebody at some moment, and starts whoever was killed. Gives how many it killed.
-    int kill_somebody() {
+    std::size_t kill_somebody() {
         // At times while they start, mostly once something has arrived.
         if (draw(4) != 0) {
             if (!await_line("source", "ready")) return 0;
             if (draw(4) != 0) await_effects(1 + draw(100));
         }
-        const auto which = draw(3);
         std::vector<std::string> victims;
-        if (which != 0) victims.emplace_back("source");
-        if (which != 1) victims.emplace_back("target");
+        while (victims.empty())
+            for (const auto& name : names_)
+                if (draw(2) == 0) victims.push_back(name);
         EXPECT_EQ(at(victims[0]).wait(milliseconds(draw(40))), std::nullopt)
             << at(victims[0]).out() << at(victims[0]).err();
         kill(victims);
-        const auto committed = promised({"source"});  // First: it may still be at work.
+        const auto committed = promised(names_);  // First: somebody may still be at work.
         EXPECT_GE(source("SELECT max(n) FROM chain"), committed);
-        for (const auto& victim : victims)
-            if (victim == "source")
-                start_source(true);
-            else
-                start_target();
-        return static_cast<int>(victims.size());
+        for (const auto& victim : victims) start_loaded(victim);
+        return victims.size();
     }
+
+private:
+    std::vector<std::string> names_{"target", "source"};
 };
 
 void kill_and_check(test::proof_run& run, std::uint64_t kills) {
     killed_services world({.seed = run.seed(), .rounds = kills});
-    world.start_target();
-    world.start_source(true);
-    if (!world.await_line("target", "quiet") || !world.await_line("source", "ready")) return;
+    for (const auto& name : world.names()) {
+        world.start_loaded(name);
+        if (!world.await_line(name, "ready")) return;
+    }
     for (std::uint64_t i = 0; i < kills && !testing::Test::HasFailure(); ++i)
-        run.count("processes killed", static_cast<std::uint64_t>(world.kill_somebody()));
+        run.count("processes killed", world.kill_somebody());
     // From here on nothing fails any more.
-    world.kill({"source"});
-    world.start_source(false);
+    for (const auto& name : world.names())
+        if (name != "target") world.kill({name});
+    world.start("source");
     if (testing::Test::HasFailure() || !world.await_line("source", "quiet") ||
         !world.await_drained())
         return;
@@ -64,7 +70,7 @@ void kill_and_check(test::proof_run& run, std::uint64_t kills) {
     world.stop("source");
     world.stop("target");
     const auto links =
-        expect_invariants(world, {.promised = world.promised({"source"}), .receipts = true});
+        expect_invariants(world, {.promised = world.promised(world.names()), .receipts = true});
     run.count("messages", static_cast<std::uint64_t>(links));
 }
 
