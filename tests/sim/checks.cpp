@@ -36,10 +36,10 @@ void check_promises(const pictures& all, ledger& book) {
 void check_attempts(const uuid& id, const outgoing& row, ledger& book) {
     const auto found = book.tries().find(id);
     const auto tried = found == book.tries().end() ? ledger::attempts{} : found->second;
-    if (row.charged > tried.ended)
-        book.violate(fmt::format("attempts: it is charged with {}, and {} ended that count ({} of "
+    if (row.charged > tried.failed)
+        book.violate(fmt::format("attempts: it is charged with {}, and {} failed that count ({} of "
                                  "nodes whose time was over)",
-                                 row.charged, tried.ended, tried.in_vain),
+                                 row.charged, tried.failed, tried.in_vain),
                      id);
     if (row.status == "Sent" && !tried.acked)
         book.violate("attempts: it is sent, and no node that may say so was told so", id);

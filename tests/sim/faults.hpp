@@ -47,6 +47,7 @@ private:
     void restart_gently(machine& which);
     void pause(machine& which);
     void take_over(machine& first);
+    void take_over_from(machine& which, process& one);
     void stand_still(machine& which, process& one, std::chrono::milliseconds span);
 
     // To what is around them: faults_outside.cpp.

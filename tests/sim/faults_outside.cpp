@@ -51,6 +51,7 @@ void faults::freeze_clock(machine& which) {
 }
 
 void faults::fill_disk(machine& which) {
+    if (which.is_fragile()) return;
     world_.book.note("the disk of " + which.service() + " is nearly full");
     count("full disks");
     which.disk().set_capacity(which.disk().bytes_used() + world_.dice.below(40'000));
@@ -58,6 +59,7 @@ void faults::fill_disk(machine& which) {
 }
 
 void faults::fail_sync(machine& which) {
+    if (which.is_fragile()) return;
     world_.book.note("a sync of " + which.service() + " is to fail");
     count("failed syncs");
     which.disk().fail_next_syncs(1 + world_.dice.below(2));

@@ -41,6 +41,7 @@ void faults::kill_after_foreign(machine& which) {
 }
 
 void faults::cut_power(machine& which) {
+    if (which.is_fragile()) return;
     const auto operations = world_.dice.below(120);
     world_.book.note(
         fmt::format("the power of {} is to fail after {} operations", which.service(), operations));
@@ -83,23 +84,26 @@ void faults::take_over(machine& first) {
             which.kill_one(i);
             return world_.boot_later(which, 12s + up_to(8000));
         }
-        // Nothing gets through for a while, so that both of them have something to record.
-        if (world_.dice.below(2) == 0) {
-            for (const auto& to : world_.net.services()) {
-                if (to == which.service()) continue;
-                const std::pair there{to, which.service()};
-                world_.net.cut.insert(there);
-                after(up_to(35'000), [this, there] { world_.net.cut.erase(there); });
-            }
-        }
-        const auto name = running[i]->name();
-        // After a moment, in which it has sent some.
-        return after(up_to(400), [this, &which, name] {
-            for (auto* each : which.running())
-                if (each->name() == name && each->is_open())
-                    stand_still(which, *each, 11s + up_to(10'000));
-        });
+        return take_over_from(which, *running[i]);
     }
+}
+
+void faults::take_over_from(machine& which, process& one) {
+    const auto span = 11s + up_to(10'000);
+    // No answer gets through meanwhile and for a while after, so that both have to record failures.
+    if (world_.dice.below(3) > 0) {
+        for (const auto& to : world_.net.services()) {
+            if (to == which.service()) continue;
+            const std::pair there{to, which.service()};
+            world_.net.cut.insert(there);
+            after(span + up_to(10'000), [this, there] { world_.net.cut.erase(there); });
+        }
+    }
+    // After a moment, in which it has sent some.
+    after(up_to(400), [this, &which, span, name = one.name()] {
+        for (auto* each : which.running())
+            if (each->name() == name && each->is_open()) stand_still(which, *each, span);
+    });
 }
 
 void faults::stand_still(machine& which, process& one, milliseconds span) {

@@ -77,9 +77,13 @@ void ledger::answered(const message& what, const delivery& answer) {
                 what.id);
 }
 
-void ledger::believed(const message& what, const delivery& answer, bool counts) {
+void ledger::believed(const message& what, const delivery& answer, bool counts, bool is_late) {
     auto& tried = tries_[what.id];
-    ++(counts ? tried.ended : tried.in_vain);
+    if (!counts) ++tried.in_vain;
+    // Undeliverable and throttled ones cost nothing; those past their limit count as failed, even
+    // if the answer comes in the same moment.
+    const bool fails = answer.what == outcome::transient || answer.what == outcome::permanent;
+    if (counts && (fails || is_late)) ++tried.failed;
     if (answer.what != outcome::delivered) return;
     tried.acked |= counts;
     const auto given = given_.find(what.id);

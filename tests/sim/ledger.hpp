@@ -55,8 +55,9 @@ public:
     /// It is on its way.
     void leaves(const uuid& id) { left_.insert(id); }
     [[nodiscard]] bool has_left(const uuid& id) const { return left_.contains(id); }
-    /// What a living sender made of an attempt; `counts` if it may still record outcomes.
-    void believed(const message& what, const delivery& answer, bool counts);
+    /// What a living sender made of an attempt; `counts` if it may still record outcomes, `is_late`
+    /// if the attempt has lasted as long as it may.
+    void believed(const message& what, const delivery& answer, bool counts, bool is_late);
 
     /// A service's database was replaced by an older one. What it committed since is gone, and with
     /// it what was promised; nothing else is.
@@ -88,8 +89,8 @@ public:
     }
     [[nodiscard]] bool was_acknowledged(const uuid& id) const { return given_.contains(id); }
     struct attempts {
-        int ended = 0;    // Whose outcome may be recorded, good or bad.
-        int in_vain = 0;  // By those whose outcome must not count.
+        int failed = 0;   // That may be charged.
+        int in_vain = 0;  // By nodes whose time was over, so that nothing may be recorded.
         bool acked = false;
     };
     [[nodiscard]] const std::map<uuid, attempts>& tries() const { return tries_; }

@@ -81,6 +81,7 @@ bool machine::boot() {
             boot_error_ = opened.error();
             return false;
         }
+        fragile_ = false;
         running_.push_back(std::move(made));
         running_.back()->start();
     }
@@ -104,6 +105,14 @@ void machine::kill_one(std::size_t which) {
     running_[which]->kill();
     leaving_.push_back(std::move(running_[which]));
     running_.erase(running_.begin() + static_cast<std::ptrdiff_t>(which));
+}
+
+void machine::kill_after_failed_sync() {
+    around_.book.note(with_.service + " starts anew after a failed sync, its machine does not");
+    disk_.fail_next_syncs(0);
+    disk_.cut_after_operations(fault_disk::unlimited);
+    fragile_ = true;
+    kill();
 }
 
 bool machine::bury_dead() {

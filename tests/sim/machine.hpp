@@ -50,6 +50,11 @@ public:
     /// Every process dies; with the power also what was not synced goes.
     void kill();
     void kill_one(std::size_t which);
+    /// Until the next process has copied what it finds, the power had better stay on: the pages
+    /// that a failed sync gave up are in no file for certain, and SQLite's checkpoint, which is to
+    /// save them, trusts the log that they are missing from.
+    void kill_after_failed_sync();
+    [[nodiscard]] bool is_fragile() const noexcept { return fragile_; }
     /// Takes notice of those that died of a disk operation. True if there were any.
     bool bury_dead();
     void cut_power(fault_disk::unsynced fate = fault_disk::unsynced::chosen_by_seed);
@@ -84,6 +89,7 @@ private:
     std::vector<std::unique_ptr<process>> running_;
     std::vector<std::unique_ptr<process>> leaving_;
     std::optional<error> boot_error_;
+    bool fragile_ = false;
 };
 
 }  // namespace posthorn::sim

@@ -33,8 +33,9 @@ post::post(process& from, network& net, const std::string& to)
 
 task<std::vector<delivery>> post::deliver(message_batch batch) {
     net_.check_leaving(from_, to_, batch);
+    const auto begun = from_.clock().steady();
     auto believed = co_await wire_.deliver(batch);
-    net_.check_believed(from_, batch, believed);
+    net_.check_believed(from_, batch, believed, from_.clock().steady() - begun);
     co_return believed;
 }
 

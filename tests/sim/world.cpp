@@ -13,7 +13,7 @@ core_options brisk_options() {
     core_options made;
     made.retries =
         retry_policy(exponential_backoff{.base = 200ms, .max = 20s, .jitter_max = 100ms});
-    made.outbox.lane.attempt_timeout = 5s;
+    made.outbox.lane.attempt_timeout = brisk_attempt_timeout;
     made.outbox.lane.batch_rows = 8;
     made.outbox.judge.undeliverable_delay = 2s;
     made.outbox.drain_time = 2s;
@@ -84,10 +84,16 @@ void world::look_for_crashes() {
     for (const auto& one : machines_) {
         one->reap();
         if (!looks_for_crashes_) continue;
-        if (one->has_gone_down())
-            one->cut_power();
-        else if (!one->bury_dead())
+        if (one->has_gone_down()) {
+            // What a failed sync left in the page cache is read by the next process as if nothing
+            // had happened, unless the machine starts anew as well.
+            if (one->disk().powered() && dice.below(2) == 0)
+                one->kill_after_failed_sync();
+            else
+                one->cut_power();
+        } else if (!one->bury_dead()) {
             continue;
+        }
         boot_later(*one, downtime());
     }
 }
@@ -102,7 +108,8 @@ task<> world::boot_after(machine& which, std::chrono::nanoseconds delay) {
     while (!which.boot()) {
         // The power went again, or the disk failed; what a failed sync left in the page cache is
         // not to be believed, so the machine starts anew as well.
-        if (!which.disk().powered() || which.boot_error()->code() == error_code::io_failed)
+        if (!which.is_fragile() &&
+            (!which.disk().powered() || which.boot_error()->code() == error_code::io_failed))
             which.cut_power();
         if (!co_await loop.time().sleep_for(1s)) break;
     }
