@@ -53,6 +53,7 @@ task<> faults::run() {
 
 void faults::strike() {
     auto& victim = world_.at(world_.dice.below(world_.size()));
+    if (left_alone_.contains(&victim)) return;
     if (with_.power_only) return cut_power(victim);
     unsigned total = 0;
     for (const auto& one : kinds) total += one.weight;

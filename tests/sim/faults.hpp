@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <map>
+#include <set>
 #include <string>
 
 #include "sim/restores.hpp"
@@ -33,6 +34,8 @@ public:
     /// How often each thing happened.
     [[nodiscard]] const std::map<std::string, std::uint64_t>& counts() const { return counts_; }
     [[nodiscard]] restores& copies() noexcept { return restores_; }
+    /// A node has stood still past its lease and is to come back.
+    [[nodiscard]] bool is_taking_over() const noexcept { return !left_alone_.empty(); }
 
 private:
     struct kind;
@@ -76,6 +79,7 @@ private:
     restores restores_;
     bool healed_ = false;
     std::map<std::string, std::uint64_t> counts_;
+    std::set<const machine*> left_alone_;  // Until a take-over there has come to its end.
     /// Key files that are on one side and have to reach the other.
     std::map<std::pair<std::string, std::string>, std::function<void()>> rotations_;
 };

@@ -17,6 +17,7 @@ void faults::back_up(machine& which) {
 }
 
 void faults::restore(machine& which) {
+    if (left_alone_.contains(&which)) return;
     if (restores_.restore(which)) count("restores");
 }
 

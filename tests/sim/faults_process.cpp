@@ -75,6 +75,7 @@ void faults::take_over(machine& first) {
     }
     auto& which = *where;
     const auto running = which.running();
+    if (left_alone_.contains(&which)) return;
     if (running.size() < 2 || which.has_gone_down()) return;
     for (std::size_t i = 0; i < running.size(); ++i) {
         if (!running[i]->is_open() || running[i]->is_paused() || !running[i]->is_owner()) continue;
@@ -89,7 +90,12 @@ void faults::take_over(machine& first) {
 }
 
 void faults::take_over_from(machine& which, process& one) {
-    const auto span = 11s + up_to(10'000);
+    const auto span = 11s + up_to(8000);
+    left_alone_.insert(&which);
+    which.disk().cut_after_operations(fault_disk::unlimited);
+    which.disk().kill_after_operations(fault_disk::unlimited);
+    which.disk().fail_next_syncs(0);
+    after(span + 2s, [this, &which] { left_alone_.erase(&which); });
     // No answer gets through meanwhile and for a while after, so that both have to record failures.
     if (world_.dice.below(3) > 0) {
         for (const auto& to : world_.net.services()) {

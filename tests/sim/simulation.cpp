@@ -31,7 +31,7 @@ public:
         world_.outside().spawn(clients());
         world_.outside().spawn(people_.run());
         world_.outside().spawn(faults_.run());
-        const auto worked = [this] { return done_; };
+        const auto worked = [this] { return done_ && !faults_.is_taking_over(); };
         if (!world_.loop.run_until(worked, 24h)) world_.book.violate("the clients got stuck");
         faults_.heal();
         people_.only_close();
