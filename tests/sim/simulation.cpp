@@ -31,11 +31,13 @@ public:
         world_.outside().spawn(clients());
         world_.outside().spawn(people_.run());
         world_.outside().spawn(faults_.run());
-        const auto worked = [this] { return done_ && !faults_.is_taking_over(); };
+        const auto worked = [this] {
+            return (done_ && !faults_.is_taking_over()) || world_.is_damaged();
+        };
         if (!world_.loop.run_until(worked, 24h)) world_.book.violate("the clients got stuck");
         faults_.heal();
         people_.only_close();
-        come_to_an_end();
+        if (!world_.is_damaged()) come_to_an_end();
         simulation_outcome seen;
         seen.seconds =
             std::chrono::duration<double>(world_.loop.time().steady().time_since_epoch()).count();

@@ -111,7 +111,11 @@ task<> world::boot_after(machine& which, std::chrono::nanoseconds delay) {
         if (!which.is_fragile() &&
             (!which.disk().powered() || which.boot_error()->code() == error_code::io_failed))
             which.cut_power();
-        if (!co_await loop.time().sleep_for(1s)) break;
+        if (which.boot_error()->code() == error_code::store_corrupt && !is_damaged_) {
+            is_damaged_ = true;
+            book.violate(which.service() + " is damaged: " + which.boot_error()->what());
+        }
+        if (is_damaged_ || !co_await loop.time().sleep_for(1s)) break;
     }
     which.is_awaited = false;
 }

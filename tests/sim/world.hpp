@@ -60,6 +60,8 @@ public:
     [[nodiscard]] std::size_t size() const { return machines_.size(); }
     [[nodiscard]] task_group& outside() noexcept { return outside_; }
     [[nodiscard]] bool is_drained();
+    /// A database is not what its node left, so that nothing comes to its end any more.
+    [[nodiscard]] bool is_damaged() const noexcept { return is_damaged_; }
 
     world_loop loop;
     ledger book{loop.time()};
@@ -83,6 +85,7 @@ private:
     std::vector<std::unique_ptr<machine>> machines_;
     std::size_t in_doubt_ = 0;
     bool looks_for_crashes_ = true;
+    bool is_damaged_ = false;
 };
 
 }  // namespace posthorn::sim
