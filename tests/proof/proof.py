@@ -9,6 +9,7 @@ import json
 import os
 import re
 import shutil
+import signal
 import sys
 import time
 from pathlib import Path
@@ -119,6 +120,7 @@ def main(given):
     for job in jobs:
         if problem := job.problem():
             raise SystemExit(f"error: {problem}")
+    signal.signal(signal.SIGTERM, signal.default_int_handler)  # No harness is left behind.
     begun = time.monotonic()
     rows = summary(harnesses, Run(options, jobs)())
     took = time.monotonic() - begun
