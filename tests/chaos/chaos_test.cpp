@@ -1,6 +1,7 @@
 // Two nodes that send each other messages while the way between them does all that a way can do.
 #include <algorithm>
 #include <filesystem>
+#include <list>
 #include <thread>
 
 #include <fmt/format.h>
@@ -20,6 +21,7 @@ using namespace std::chrono_literals;
 
 constexpr std::uint64_t deliveries = 10'000;  // In `./test`.
 constexpr std::uint64_t chunk_max = 2'000;    // Then all begins anew, so that nothing grows.
+constexpr std::size_t worlds_max = 5;         // At once: most of the time each waits.
 constexpr auto drains_within = 45s;           // Once the harm has ended.
 
 canaries canaries_of(std::uint64_t seed) {
@@ -30,14 +32,19 @@ canaries canaries_of(std::uint64_t seed) {
 }
 
 /// Two services and the roads between them.
+///
+/// Threads: one; other worlds may be there beside it, under other names.
 class world {
 public:
-    world(const road_factory& make, std::uint64_t seed)
-        : secrets_(canaries_of(seed)),
-          there_(make({"orders", "stock", seed * 2, folder_, counts, answered_there_})),
-          back_(make({"stock", "orders", seed * 2 + 1, folder_, counts, answered_back_})),
-          orders_({"orders", "stock", seed * 2, folder_, secrets_, counts}),
-          stock_({"stock", "orders", seed * 2 + 1, folder_, secrets_, counts}) {
+    world(const road_factory& make, std::uint64_t drawn_from, const std::string& name)
+        : seed(drawn_from),
+          secrets_(canaries_of(seed)),
+          there_(
+              make({"orders" + name, "stock" + name, seed * 2, folder_, counts, answered_there_})),
+          back_(make(
+              {"stock" + name, "orders" + name, seed * 2 + 1, folder_, counts, answered_back_})),
+          orders_({"orders" + name, "stock" + name, seed * 2, folder_, secrets_, counts}),
+          stock_({"stock" + name, "orders" + name, seed * 2 + 1, folder_, secrets_, counts}) {
         auto orders = orders_.options();
         auto stock = stock_.options();
         there_->reach(stock);
@@ -50,8 +57,25 @@ public:
         back_->open(orders_.at());
     }
 
-    /// Everything that was wrong.
-    std::vector<std::string> run(std::int64_t messages) {
+    /// What goes wrong is in `wrong`.
+    void try_run(std::uint64_t size) noexcept {
+        deliveries = size;
+        try {
+            run(size);
+        } catch (const std::exception& thrown) {
+            wrong.emplace_back(thrown.what());
+        }
+    }
+
+    const std::uint64_t seed;
+    std::uint64_t deliveries = 0;
+    tally counts;
+    std::vector<std::string> wrong;
+
+private:
+    void run(std::uint64_t size) {
+        // Each message is answered by another.
+        const auto messages = static_cast<std::int64_t>(size / 2);
         // Each sends one half, beside the other.
         std::jthread beside([&] { stock_.send(messages / 2); });
         orders_.send(messages - messages / 2);
@@ -64,7 +88,6 @@ public:
                 return stock_.is_drained() && one;
             },
             drains_within, 20ms);
-        std::vector<std::string> wrong;
         if (!drained) wrong.push_back("not drained in time");
         for (auto* const each : {&orders_, &stock_}) {
             counts.add("duplicates", static_cast<std::uint64_t>(each->at().stats().duplicates));
@@ -81,13 +104,9 @@ public:
             note(check_store(*each, secrets_));
             note(each->complaints());
         }
-        return wrong;
     }
 
-    tally counts;
-
-private:
-    test::temporary_directory folder_;
+    test::temporary_directory folder_{test::folder_in_memory()};
     canaries secrets_;
     stamps answered_there_;
     stamps answered_back_;
@@ -99,30 +118,46 @@ private:
 
 using counted = std::map<std::string, std::uint64_t>;
 
+/// The command for one chunk alone.
+std::string again(const world& failed) {
+    const auto* const test = testing::UnitTest::GetInstance()->current_test_info();
+    return fmt::format(
+        "the same faults are drawn again, though threads run as they do, by\n"
+        "POSTHORN_PROOF_SEED={} POSTHORN_PROOF_ROUNDS={} {} --gtest_filter={}.{}",
+        failed.seed, failed.deliveries, std::filesystem::read_symlink("/proc/self/exe").string(),
+        test->test_suite_name(), test->name());
+}
+
 /// Draws chunk after chunk from the seeds of a run, and gives what happened in all of them.
 counted survive(const std::string& transport, const road_factory& make) {
     counted total;
-    for (test::proof_run run("chaos-" + transport, {.rounds = deliveries}); run.goes_on();) {
-        const auto left = run.rounds() - std::min(run.done(), run.rounds());
-        const auto size = std::clamp<std::uint64_t>(left, 2, chunk_max);
-        world between(make, run.seed());
-        // Each message is answered by another.
-        const auto wrong = between.run(static_cast<std::int64_t>(size / 2));
-        EXPECT_THAT(wrong, testing::IsEmpty())
-            << "the same faults are drawn again, but threads run as they do, by: "
-            << fmt::format(
-                   "POSTHORN_PROOF_SEED={} POSTHORN_PROOF_ROUNDS={} {} --gtest_filter={}.{}",
-                   run.seed(), size, std::filesystem::read_symlink("/proc/self/exe").string(),
-                   testing::UnitTest::GetInstance()->current_test_suite()->name(),
-                   testing::UnitTest::GetInstance()->current_test_info()->name());
+    bool well = true;
+    for (test::proof_run run("chaos-" + transport, {.rounds = deliveries});
+         well && run.goes_on();) {
+        std::list<world> worlds;
+        std::vector<std::jthread> threads;
+        std::uint64_t size = 0;
+        for (auto left = std::max<std::uint64_t>(2, run.rounds() - run.done());
+             left > 0 && worlds.size() < worlds_max;) {
+            auto& made =
+                worlds.emplace_back(make, run.seed() + size, std::to_string(worlds.size()));
+            const auto chunk = std::clamp<std::uint64_t>(left, 2, chunk_max);
+            threads.emplace_back([&made, chunk] { made.try_run(chunk); });
+            size += chunk;
+            left -= std::min(left, chunk);
+        }
+        threads.clear();
+        for (const auto& each : worlds) {
+            EXPECT_THAT(each.wrong, testing::IsEmpty()) << again(each);
+            well = well && each.wrong.empty();
+            for (const auto& [what, times] : each.counts.all()) {
+                run.count(what, times);
+                total[what] += times;
+            }
+        }
         run.count("deliveries", size);
         total["deliveries"] += size;
-        for (const auto& [what, times] : between.counts.all()) {
-            run.count(what, times);
-            total[what] += times;
-        }
         run.advance(size);
-        if (!wrong.empty()) break;
     }
     for (const auto& [what, times] : total)
         testing::Test::RecordProperty(what, std::to_string(times));

@@ -9,6 +9,7 @@
 
 #include <posthorn/node.hpp>
 
+#include "base/clock.hpp"
 #include "chaos/dice.hpp"
 #include "chaos/tally.hpp"
 #include "support/temporary_directory.hpp"
@@ -73,6 +74,7 @@ private:
     void stumble(std::int64_t number);
 
     party_options with_;
+    real_clock clock_;
     dice chance_;
     std::atomic<std::uint64_t> runs_ = 0;
     std::int64_t numbers_ = 0;

@@ -66,6 +66,12 @@ void prepare(int socket) {
     ::setsockopt(socket, IPPROTO_TCP, TCP_NODELAY, &yes, sizeof(yes));  // Means nothing to others.
 }
 
+void share_port(int socket) {
+    const int yes = 1;
+    ::setsockopt(socket, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof(yes));
+    ::setsockopt(socket, SOL_SOCKET, SO_REUSEPORT, &yes, sizeof(yes));
+}
+
 // Below zero if nobody is there.
 int connect_to(const socket_address& target) {
     const int made = open_socket(target);
@@ -86,6 +92,7 @@ void close_at_once(int socket) {
 fault_proxy::fault_proxy(socket_address at, socket_address target, judge* judged_by)
     : at_(std::move(at)), target_(std::move(target)), judge_(judged_by) {
     if (::pipe2(wake_, O_CLOEXEC | O_NONBLOCK) != 0) give_up("pipe");
+    if (at_.path.empty()) reserve();
     listen();
     thread_ = std::jthread([this] { run(); });
 }
@@ -99,23 +106,28 @@ fault_proxy::~fault_proxy() {
     thread_.join();
     for (auto& each : connections_)
         if (!each.broken) break_off(each, ending::reset);
-    for (const int one : {listener_, wake_[0], wake_[1]})
+    for (const int one : {listener_, reserved_, wake_[0], wake_[1]})
         if (one >= 0) ::close(one);
+}
+
+// A socket that is bound and does not listen keeps the port from all others.
+void fault_proxy::reserve() {
+    reserved_ = open_socket(at_);
+    share_port(reserved_);
+    system_address where(at_);
+    if (::bind(reserved_, where.get(), where.size) != 0) give_up("bind");
+    ::getsockname(reserved_, reinterpret_cast<sockaddr*>(&where.storage), &where.size);
+    at_.port = ntohs(reinterpret_cast<const sockaddr_in&>(where.storage).sin_port);
 }
 
 void fault_proxy::listen() {
     const int made = open_socket(at_);
-    const int yes = 1;
-    ::setsockopt(made, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof(yes));
+    share_port(made);
     if (!at_.path.empty()) ::unlink(at_.path.c_str());
-    system_address where(at_);
+    const system_address where(at_);
     if (::bind(made, where.get(), where.size) != 0 || ::listen(made, 128) != 0) {
         ::close(made);
         give_up("listen");
-    }
-    if (at_.path.empty()) {
-        ::getsockname(made, reinterpret_cast<sockaddr*>(&where.storage), &where.size);
-        at_.port = ntohs(reinterpret_cast<const sockaddr_in&>(where.storage).sin_port);
     }
     prepare(made);
     listener_ = made;

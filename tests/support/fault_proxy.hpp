@@ -116,6 +116,7 @@ private:
     void settle(connection& each, stream& one);
     void pass_on(connection& each, stream& one);
     void break_off(connection& each, ending how);
+    void reserve();
     void listen();
     void wake();
 
@@ -123,6 +124,7 @@ private:
     socket_address target_;
     judge* judge_;
     std::mutex mutex_;
+    int reserved_ = -1;  // Holds the port while nobody listens.
     int listener_ = -1;
     int wake_[2] = {-1, -1};
     std::list<connection> connections_;

@@ -7,11 +7,18 @@
 
 namespace posthorn::test {
 
+/// Where syncs cost nothing, for what is not about disks; the usual place if there is none.
+[[nodiscard]] inline std::filesystem::path folder_in_memory() {
+    const std::filesystem::path shared = "/dev/shm";
+    return std::filesystem::is_directory(shared) ? shared : std::filesystem::temp_directory_path();
+}
+
 /// A directory that goes when the test does.
 class temporary_directory {
 public:
-    temporary_directory() {
-        std::string name = (std::filesystem::temp_directory_path() / "posthorn-XXXXXX").string();
+    explicit temporary_directory(
+        const std::filesystem::path& in = std::filesystem::temp_directory_path()) {
+        std::string name = (in / "posthorn-XXXXXX").string();
         if (::mkdtemp(name.data()) == nullptr) throw std::runtime_error("mkdtemp failed");
         path_ = name;
     }
