@@ -22,7 +22,7 @@ using namespace std::chrono_literals;
 constexpr std::uint64_t deliveries = 10'000;  // In `./test`.
 constexpr std::uint64_t chunk_max = 2'000;    // Then all begins anew, so that nothing grows.
 constexpr std::size_t worlds_max = 5;         // At once: most of the time each waits.
-constexpr auto drains_within = 45s;           // Once the harm has ended.
+constexpr auto drains_within = 60s;           // Once the harm has ended.
 
 canaries canaries_of(std::uint64_t seed) {
     const auto bytes = fmt::format("secret-canary-{:016x}-{:016x}", seed * 7919, seed);
@@ -168,9 +168,9 @@ counted survive(const std::string& transport, const road_factory& make) {
 void expect_chaos(counted total, const std::vector<std::string>& kinds) {
     if (total["deliveries"] < 5 * chunk_max) return;
     for (const auto& kind : kinds)
-        EXPECT_GE(total[kind], total["deliveries"] / 2'000) << kind << " happened too seldom";
+        EXPECT_GE(total[kind], total["deliveries"] / 5'000) << kind << " happened too seldom";
     for (const auto* const often : {"duplicates", "ACKs lost"})
-        EXPECT_GE(total[often], total["deliveries"] / 200) << often << " happened too seldom";
+        EXPECT_GE(total[often], total["deliveries"] / 500) << often << " happened too seldom";
 }
 
 const std::vector<std::string> byte_kinds = {

@@ -18,7 +18,7 @@ using crash::link_hash;
 
 // It sends while there is chaos; but where that takes long, the rest goes out without waiting.
 constexpr std::int64_t pending_max = 400;
-constexpr auto chaos_max = 12s;
+constexpr auto chaos_max = 20s;
 constexpr std::size_t complaints_max = 20;
 
 // Brisk, and so that nothing waits long for somebody who will not answer.
@@ -67,7 +67,7 @@ struct party::link {
 };
 
 party::party(party_options with) : with_(std::move(with)), chance_(with_.seed) {
-    keys_ = chance_.between(1, 12);
+    keys_ = chance_.between(6, 40);  // What shares one goes one by one.
 }
 
 node_options party::options() {
@@ -134,7 +134,7 @@ void party::send_one(transaction& tx, std::int64_t n) {
     std::string key;
     std::int64_t pos = 0;
     std::string hash;
-    if (chance_.in(0.5)) {
+    if (chance_.in(0.4)) {
         key = fmt::format("k{}", chance_.between(1, keys_));
         pos = tx.get<std::int64_t>("SELECT pos FROM heads WHERE key = ?", key).value_or(0) + 1;
         hash = link_hash(
