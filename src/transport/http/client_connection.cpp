@@ -11,6 +11,7 @@
 
 #include "base/assert.hpp"
 #include "base/cancellation.hpp"
+#include "transport/http/unread.hpp"
 
 namespace posthorn {
 
@@ -50,7 +51,8 @@ task<result<tcp::resolver::results_type>> resolve(http_url to) {
 
 client_connection::client_connection(client_connection_parts parts)
     : parts_(std::move(parts)),
-      stream_(http_stream::tcp_stream(parts_.where), parts_.to.tls ? parts_.tls : nullptr) {
+      stream_(http_stream::tcp_stream(parts_.where), parts_.to.tls ? parts_.tls : nullptr),
+      buffer_(unread_bytes_max(parts_.limits.reply_header_bytes_max)) {
     POSTHORN_ASSERT(!parts_.to.tls || parts_.tls != nullptr);
 }
 
@@ -205,7 +207,8 @@ bool client_connection::has_room() const noexcept {
 }
 
 error client_connection::broken(const boost::system::error_code& failure) const {
-    if (failure == http::error::body_limit || failure == http::error::header_limit)
+    if (failure == http::error::body_limit || failure == http::error::header_limit ||
+        failure == http::error::buffer_overflow)
         return {error_code::unreachable,
                 fmt::format("{} answers with more than is taken", origin(parts_.to))};
     return {error_code::unreachable, fmt::format("the connection to {} broke off: {}",

@@ -11,6 +11,8 @@
 #include <boost/beast/http/write.hpp>
 #include <fmt/format.h>
 
+#include "transport/http/unread.hpp"
+
 namespace posthorn {
 
 namespace asio = boost::asio;
@@ -32,6 +34,9 @@ std::optional<http_response> refusal_for(const boost::system::error_code& failur
         return error_response(431, "headers_too_large",
                               fmt::format("request line and headers are limited to {} bytes",
                                           limits.header_bytes_max));
+    if (failure == http::error::buffer_overflow)
+        return error_response(431, "headers_too_large",
+                              "the head of a chunk, or what follows the last, is too long");
     if (failure == http::error::body_limit)
         return error_response(413, "body_too_large",
                               fmt::format("a body is limited to {} bytes", limits.body_bytes_max));
@@ -52,6 +57,17 @@ std::string address_of(const asio::ip::tcp::socket& socket) {
     if (address.is_v6() && address.to_v6().is_v4_mapped())
         return asio::ip::make_address_v4(asio::ip::v4_mapped, address.to_v6()).to_string();
     return address.to_string();
+}
+
+// Beast takes two lengths that agree, and goes by none where a coding is not chunked; somebody on
+// the way may have seen another end of the body, and what follows it would be a request of its own.
+template <class Parser>
+bool has_one_length(const Parser& incoming) {
+    const auto& head = incoming.get();
+    const auto codings = head.count(http::field::transfer_encoding);
+    if (codings + head.count(http::field::content_length) > 1) return false;
+    return codings == 0 || (head.version() >= 11 &&
+                            boost::beast::iequals(head[http::field::transfer_encoding], "chunked"));
 }
 
 template <class Message>
@@ -82,6 +98,7 @@ http_session::http_session(http_stream stream, const http_handler& handler,
                            const http_limits& limits, logger& log)
     : stream_(std::move(stream)),
       peer_(address_of(stream_.tcp().socket())),
+      buffer_(unread_bytes_max(limits.header_bytes_max)),
       handler_(handler),
       limits_(limits),
       log_(log) {}
@@ -172,9 +189,7 @@ task<boost::system::error_code> http_session::read(parser& incoming) {
     const auto [in_header, header_bytes] =
         co_await http::async_read_header(stream_, buffer_, incoming, as_result);
     if (in_header) co_return in_header;
-    // Beast takes two lengths that agree; somebody on the way may have gone by only one of them.
-    if (incoming.get().count(http::field::content_length) > 1)
-        co_return http::error::bad_content_length;
+    if (!has_one_length(incoming)) co_return http::error::bad_content_length;
     if (seen_ == standing::unknown) seen_ = standing::sent_headers;
     stream_.expires_after(limits_.idle_timeout);
     if (boost::beast::iequals(incoming.get()[http::field::expect], "100-continue")) {

@@ -7,6 +7,8 @@
 #include <boost/json/object.hpp>
 #include <boost/json/serialize.hpp>
 
+#include "base/utf8.hpp"
+
 namespace posthorn {
 namespace {
 
@@ -35,7 +37,10 @@ http_response json_response(std::uint16_t status, std::string body) {
 
 http_response error_response(std::uint16_t status, std::string_view code,
                              std::string_view message) {
-    const boost::json::object body{{"error", code}, {"message", message}};
+    // A message may quote a path, which may hold any bytes.
+    constexpr std::size_t characters_max = 4000;
+    const auto text = is_utf8(message) ? std::string(message) : clean_utf8(message, characters_max);
+    const boost::json::object body{{"error", code}, {"message", text}};
     return json_response(status, boost::json::serialize(body));
 }
 

@@ -43,5 +43,10 @@ TEST(is_loopback, holds_for_this_machine_only) {
         EXPECT_FALSE(is_loopback(peer)) << peer;
 }
 
+TEST(error_response, is_json_whatever_bytes_it_quotes) {
+    EXPECT_EQ(error_response(404, "not_found", "nothing is at /\xff<\"").body,
+              "{\"error\":\"not_found\",\"message\":\"nothing is at /\uFFFD<\\\"\"}");
+}
+
 }  // namespace
 }  // namespace posthorn

@@ -80,6 +80,19 @@ TEST_F(http_client_test, sends_headers_as_given_and_no_second_length) {
     EXPECT_EQ(pending.get()->status, 204);
 }
 
+TEST_F(http_client_test, gives_up_on_a_reply_in_which_the_head_of_a_chunk_does_not_end) {
+    raw_listener peer;
+    auto pending = send(url(peer.port()), request_of("GET"));
+    const auto connection = peer.accept();
+    (void)connection->receive();
+    connection->send("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5;name=");
+    const std::string more(std::size_t{64} * 1024, 'a');
+    for (int i = 0; i < 3; ++i) connection->send(more);
+    const auto reply = pending.get();
+    ASSERT_FALSE(reply.has_value());
+    EXPECT_THAT(reply.error().what(), HasSubstr("answers with more than is taken"));
+}
+
 TEST_F(http_client_test, refuses_headers_that_would_write_lines_of_their_own) {
     for (const http_headers::field& field :
          {http_headers::field{"X", "a\r\nEvil: b"}, {"X\r\nEvil", "b"}, {"X Y", "b"}, {"", "b"}}) {

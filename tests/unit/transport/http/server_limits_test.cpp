@@ -46,11 +46,34 @@ TEST_F(http_server_limits, refuses_two_lengths_for_one_body) {
     for (const std::string lengths :
          {"Content-Length: 5\r\nContent-Length: 5", "Content-Length: 1\r\nContent-Length: 2",
           "Content-Length: 1, 2", "Content-Length: 3\r\nTransfer-Encoding: chunked",
-          "Transfer-Encoding: chunked\r\nContent-Length: 3"}) {
+          "Transfer-Encoding: chunked\r\nContent-Length: 3", "Transfer-Encoding: gzip",
+          "Transfer-Encoding: identity\r\nContent-Length: 3", "Transfer-Encoding: gzip, chunked",
+          "Transfer-Encoding: chunked\r\nTransfer-Encoding: chunked"}) {
         SCOPED_TRACE(lengths);
         raw_http peer(port);
         peer.send("POST / HTTP/1.1\r\nHost: x\r\n" + lengths + "\r\n\r\n0\r\n\r\n");
         EXPECT_EQ(peer.receive().status, 400);
+        EXPECT_TRUE(peer.is_closed_by_peer());
+    }
+}
+
+// What a proxy takes for a body must not be a second request.
+TEST_F(http_server_limits, takes_nothing_for_a_request_behind_a_body_of_unknown_length) {
+    raw_http peer(listen(answer));
+    peer.send("POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: gzip\r\n\r\n" + std::string(good));
+    EXPECT_EQ(peer.receive().status, 400);
+    EXPECT_TRUE(peer.is_closed_by_peer());
+}
+
+TEST_F(http_server_limits, refuse_chunks_whose_heads_or_trailers_do_not_end) {
+    const auto port = listen(answer);
+    for (const std::string endless : {"5;name=", "0\r\nTrailer: "}) {
+        SCOPED_TRACE(endless);
+        raw_http peer(port);
+        peer.send("POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n" + endless);
+        const std::string more(std::size_t{64} * 1024, 'a');
+        for (int i = 0; i < 3; ++i) peer.send(more);
+        EXPECT_EQ(peer.receive().status, 431);
         EXPECT_TRUE(peer.is_closed_by_peer());
     }
 }
