@@ -72,9 +72,11 @@ result<> set_route(config& settings, std::string_view name, const config_value& 
     } else {
         return wrong_value(origin, key, value, wanted);
     }
-    if (const auto url = parse_route_url(route.url); !url)
-        return wrong_value(origin, fmt::format("{}: {}", key, url.error().what()));
-    if (name == "default")
+    const bool is_default = name == "default";
+    // Any name in the place of the destinations' own, which are not known yet.
+    const auto url = parse_route_url(is_default ? for_service(route.url, "any") : route.url);
+    if (!url) return wrong_value(origin, fmt::format("{}: {}", key, url.error().what()));
+    if (is_default)
         settings.default_route = std::move(route);
     else
         settings.routes.insert_or_assign(std::string(name), std::move(route));

@@ -39,6 +39,11 @@ TEST(route_url, refuses_everything_else_and_says_what_there_is) {
                                         "http://u:p@h",
                                         "http://h/?q",
                                         "http://h/#f",
+                                        "http://h?",
+                                        "http://stöck",
+                                        "http://[stock]",
+                                        "http://a]b",
+                                        "http://h/{x}",
                                         "http://h\n",
                                         "unix:",
                                         "unix://",
@@ -58,6 +63,10 @@ TEST(route_url, puts_the_destination_into_a_default_route) {
     EXPECT_EQ(for_service("http://{service}.local/{service}", "stock"), "http://stock.local/stock");
     EXPECT_EQ(for_service("http://h", "stock"), "http://h");
     EXPECT_EQ(for_service("{service}", "{service}"), "{service}");
+}
+
+TEST(route_url, refuses_a_socket_whose_path_the_system_would_cut_short) {
+    EXPECT_FALSE(parse_route_url(std::string_view("unix:///run/a\0b", 15)).has_value());
 }
 
 }  // namespace
