@@ -117,6 +117,8 @@ void check_numbers(const config& settings, findings& found) {
     size("limits.payload", limits.payload);
     size("limits.message_headers", limits.message_headers);
     size("limits.answer", limits.answer);
+    if (limits.headers.bytes > std::size_t{1} << 30)
+        found.add("limits.headers", "limits.headers cannot be above 1GiB");
 }
 
 void check_together(const config& settings, findings& found) {

@@ -42,16 +42,19 @@ constexpr std::array time_units{scale{"ms", 1}, scale{"s", 1'000}, scale{"m", 60
                                 scale{"h", 3'600'000}, scale{"d", 86'400'000}};
 constexpr std::array size_units{scale{"B", 1}, scale{"KiB", 1 << 10}, scale{"MiB", 1 << 20},
                                 scale{"GiB", 1 << 30}};
-constexpr std::int64_t scaled_max = std::int64_t{1} << 53;  // 285,000 years; 8 PiB.
+constexpr std::int64_t size_max = std::int64_t{1} << 53;  // 8 PiB.
+// A hundred years: what is added to the time of now, in nanoseconds, must not overflow.
+constexpr std::int64_t time_max = std::int64_t{36'500} * 86'400'000;
 
 /// `10s`: digits, then a unit, nothing else.
-std::optional<std::int64_t> read_scaled(std::string_view text, std::span<const scale> units) {
+std::optional<std::int64_t> read_scaled(std::string_view text, std::span<const scale> units,
+                                        std::int64_t max) {
     std::int64_t number = 0;
     const auto* const end = text.end();
     const auto [rest, failure] = std::from_chars(text.begin(), end, number);
     if (failure != std::errc{} || number < 0) return std::nullopt;
     const auto found = std::ranges::find(units, std::string_view(rest, end), &scale::unit);
-    if (found == units.end() || number > scaled_max / found->factor) return std::nullopt;
+    if (found == units.end() || number > max / found->factor) return std::nullopt;
     return number * found->factor;
 }
 
@@ -94,7 +97,7 @@ std::optional<std::chrono::milliseconds> config_type<std::chrono::milliseconds>:
     const config_value& value) {
     const auto* text = text_of(value);
     if (!text) return std::nullopt;
-    const auto number = read_scaled(*text, time_units);
+    const auto number = read_scaled(*text, time_units, time_max);
     return number ? std::optional(std::chrono::milliseconds(*number)) : std::nullopt;
 }
 std::string config_type<std::chrono::milliseconds>::show(std::chrono::milliseconds value) {
@@ -118,9 +121,10 @@ std::string config_type<vacuum_mode>::show(vacuum_mode value) {
 
 std::optional<byte_size> config_type<byte_size>::read(const config_value& value) {
     std::optional<std::int64_t> number;
-    if (const auto* bytes = std::get_if<std::int64_t>(&value); bytes && *bytes >= 0)
+    if (const auto* bytes = std::get_if<std::int64_t>(&value);
+        bytes && *bytes >= 0 && *bytes <= size_max)
         number = *bytes;
-    if (const auto* text = text_of(value)) number = read_scaled(*text, size_units);
+    if (const auto* text = text_of(value)) number = read_scaled(*text, size_units, size_max);
     if (!number) return std::nullopt;
     return byte_size{static_cast<std::size_t>(*number)};
 }
