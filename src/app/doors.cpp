@@ -22,6 +22,15 @@ std::vector<health_worry> worries_of(const node_core& core) {
     return all;
 }
 
+/// Texts in these answers were chosen by peers and handlers: no browser may take one for anything
+/// but what it is said to be, nor keep it.
+task<http_response> answer_operator(const router& routes, http_request request) {
+    auto response = co_await routes.handle(std::move(request));
+    response.headers.add("X-Content-Type-Options", "nosniff");
+    response.headers.add("Cache-Control", "no-store");
+    co_return response;
+}
+
 }  // namespace
 
 doors::doors(const config& settings, parts with) : settings_(settings), with_(with) {}
@@ -42,14 +51,18 @@ result<std::unique_ptr<doors>> doors::open(const config& settings, parts with) {
 result<> doors::bind_http(std::string_view key, const host_port& address, const router& routes,
                           const tls_server* tls) {
     const auto& seams = with_.seams;
+    const bool for_operators = &routes == &admin_routes_;
     auto server = http_server::listen(
-        address,
-        {.where = seams.network,
-         .time = seams.timer,
-         .log = seams.log,
-         .handler = [&routes](http_request request) { return routes.handle(std::move(request)); },
-         .limits = limits_of(settings_),
-         .tls = tls});
+        address, {.where = seams.network,
+                  .time = seams.timer,
+                  .log = seams.log,
+                  .handler =
+                      [&routes, for_operators](http_request request) {
+                          return for_operators ? answer_operator(routes, std::move(request))
+                                               : routes.handle(std::move(request));
+                      },
+                  .limits = limits_of(settings_),
+                  .tls = tls});
     if (!server) return std::unexpected(settings_.at_key(key, server.error()));
     http_.emplace_back(*std::move(server), tls != nullptr);
     return {};

@@ -138,7 +138,7 @@ std::string message_text(const json::object& message, wall_time now) {
         const std::string name(each.key());
         if (name == "attempts" || name == "payload" || name == "headers") continue;
         const auto ago = distance(message, name, now);
-        text += fmt::format("{:<14} {}{}\n", name, to_cell(field(message, name), 400),
+        text += fmt::format("{:<14} {}{}\n", to_cell(name), to_cell(field(message, name), 400),
                             ago.empty() ? "" : fmt::format(" ({})", ago));
     }
     for (const auto& each : rows_of(message, "attempts"))
@@ -146,8 +146,10 @@ std::string message_text(const json::object& message, wall_time now) {
             text += fmt::format("{:<14} {}: {}\n", "attempt " + field(each.as_object(), "attempt"),
                                 distance(each.as_object(), "at", now),
                                 to_cell(field(each.as_object(), "error"), 400));
-    if (message.contains("headers")) text += "headers        " + field(message, "headers") + '\n';
-    if (message.contains("payload")) text += "payload\n" + field(message, "payload") + '\n';
+    if (message.contains("headers"))
+        text += "headers        " + to_shown(field(message, "headers")) + '\n';
+    if (message.contains("payload"))
+        text += "payload\n" + to_shown(field(message, "payload")) + '\n';
     return text;
 }
 
@@ -199,7 +201,8 @@ std::string lanes_text(const json::object& lanes, wall_time now) {
 }
 
 std::string health_text(const json::object& report) {
-    std::string text = fmt::format("{} {}\n", field(report, "service"), field(report, "status"));
+    std::string text = fmt::format("{} {}\n", to_cell(field(report, "service"), 255),
+                                   to_cell(field(report, "status")));
     text += durability_text(report);
     for (const auto& why : rows_of(report, "reasons"))
         if (why.is_string()) text += "  " + to_cell(std::string(why.as_string()), 400) + '\n';

@@ -4,6 +4,7 @@
 #include <array>
 #include <charconv>
 
+#include <boost/nowide/utf/utf.hpp>
 #include <fmt/format.h>
 
 #include "base/assert.hpp"
@@ -12,6 +13,7 @@ namespace posthorn::cli {
 namespace {
 
 using namespace std::chrono;
+namespace utf = boost::nowide::utf;
 
 struct unit_of_time {
     std::string_view name;
@@ -27,6 +29,28 @@ constexpr milliseconds duration_max = days(3653);
 std::size_t width_of(std::string_view text) {
     return static_cast<std::size_t>(std::ranges::count_if(
         text, [](char c) { return (static_cast<unsigned char>(c) & 0xC0) != 0x80; }));
+}
+
+// Control characters could move the cursor, and turns of direction show something else than there
+// is.
+bool is_harmful(utf::code_point c) {
+    return c < 0x20 || (c >= 0x7f && c <= 0x9f) || (c >= 0x2028 && c <= 0x202e) ||
+           (c >= 0x2066 && c <= 0x2069);
+}
+
+/// Calls `take` with each character and its bytes; for what is no UTF-8, with what stands for it.
+template <class Take>
+void for_each_character(std::string_view text, Take take) {
+    for (const char *at = text.data(), *const end = at + text.size(); at != end;) {
+        const char* const start = at;
+        const auto c = utf::utf_traits<char>::decode(at, end);
+        if (c == utf::illegal || c == utf::incomplete) {
+            at = start + 1;  // The bytes behind the bad one may be good.
+            take(utf::code_point{0xfffd}, "\uFFFD");
+        } else {
+            take(c, std::string_view(start, at));
+        }
+    }
 }
 
 }  // namespace
@@ -62,16 +86,10 @@ std::optional<milliseconds> parse_duration(std::string_view text) {
 }
 
 std::string to_cell(std::string_view text, std::size_t size_max) {
-    // Control characters could move the cursor, or show something else than there is. Those above
-    // 0x7F are two bytes in UTF-8.
     std::string cell;
-    for (const char c : text) {
-        const auto byte = static_cast<unsigned char>(c);
-        if (byte >= 0x80 && byte < 0xA0 && cell.ends_with('\xC2'))
-            cell.back() = ' ';
-        else
-            cell += byte < 0x20 || byte == 0x7F ? ' ' : c;
-    }
+    for_each_character(text, [&](utf::code_point c, std::string_view bytes) {
+        cell += is_harmful(c) ? " " : bytes;
+    });
     if (width_of(cell) <= size_max) return cell;
     std::size_t end = 0;
     for (std::size_t width = 0; end < cell.size(); ++end) {
@@ -81,8 +99,20 @@ std::string to_cell(std::string_view text, std::size_t size_max) {
     return cell.substr(0, end) + "…";
 }
 
+std::string to_shown(std::string_view text) {
+    std::string shown;
+    for_each_character(text, [&](utf::code_point c, std::string_view bytes) {
+        if (is_harmful(c) && c != '\n' && c != '\t')
+            fmt::format_to(std::back_inserter(shown), "\\u{:04x}", c);
+        else
+            shown += bytes;
+    });
+    return shown;
+}
+
 void text_table::add(std::vector<std::string> row) {
     POSTHORN_ASSERT(row.size() == rows_.front().size());
+    for (auto& cell : row) cell = to_cell(cell, cell.size() + 1);  // Whoever wrote it.
     rows_.push_back(std::move(row));
 }
 

@@ -23,6 +23,10 @@ namespace posthorn::cli {
 /// One line of text: what would break a table or a terminal is replaced, the rest cut.
 [[nodiscard]] std::string to_cell(std::string_view text, std::size_t size_max = 60);
 
+/// Text for a terminal, in lines of its own: whatever could move the cursor, or show something else
+/// than there is, is written as `\\u001b`. JSON stays the same JSON.
+[[nodiscard]] std::string to_shown(std::string_view text);
+
 /// Aligned columns for people.
 ///
 /// `text_table t({"ID", "AGE"}); t.add({id, age}); out << t.to_text();`

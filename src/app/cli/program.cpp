@@ -5,6 +5,7 @@
 
 #include <CLI/CLI.hpp>
 
+#include "app/cli/presentation.hpp"
 #include "app/nearest.hpp"
 #include "base/assert.hpp"
 
@@ -135,10 +136,11 @@ exit_code run_program(std::span<const std::string> arguments, const console& ter
     try {
         const auto outcome = dispatch(arguments, terminal);
         if (outcome) return exit_code::ok;
-        terminal.err << "posthorn: " << outcome.error().what() << '\n';
+        // It may quote what a peer, a handler or a row said.
+        terminal.err << "posthorn: " << to_shown(outcome.error().what()) << '\n';
         return exit_code_for(outcome.error());
     } catch (const std::exception& failure) {
-        terminal.err << "posthorn: " << failure.what() << '\n';
+        terminal.err << "posthorn: " << to_shown(failure.what()) << '\n';
         return exit_code::failed;
     }
 }

@@ -43,6 +43,8 @@ TEST(duration, refuses_everything_else) {
 TEST(cell, holds_nothing_that_moves_the_cursor) {
     EXPECT_EQ(to_cell("a\nb\tc\033[2J\x7F"), "a b c [2J ");
     EXPECT_EQ(to_cell("x\xC2\x9By"), "x y");
+    EXPECT_EQ(to_cell("x\x9By"), "x\uFFFDy");
+    EXPECT_EQ(to_cell("a\u202Eb\u2066c\u2028d"), "a b c d");
 }
 
 TEST(cell, is_cut_between_characters) {
@@ -56,6 +58,19 @@ TEST(table, aligns_its_columns_by_what_is_seen) {
     table.add({"é", "3m"});
     table.add({"a long one", "2h"});
     EXPECT_EQ(table.to_text(), "NAME        AGE\né           3m\na long one  2h\n");
+}
+
+TEST(to_shown, writes_out_what_could_act_on_a_terminal_and_leaves_lines_as_they_are) {
+    EXPECT_EQ(to_shown("a\n\tb é"), "a\n\tb é");
+    EXPECT_EQ(to_shown("\033]0;x\007\r\x7F\xC2\x9B\u202E"),
+              "\\u001b]0;x\\u0007\\u000d\\u007f\\u009b\\u202e");
+    EXPECT_EQ(to_shown("\xFF"), "\uFFFD");
+}
+
+TEST(text_table, lets_no_cell_act_on_a_terminal) {
+    text_table table({"A", "B"});
+    table.add({"x\033[2J", "y\nz"});
+    EXPECT_EQ(table.to_text(), "A       B\nx [2J   y z\n");
 }
 
 }  // namespace
