@@ -5,7 +5,10 @@
 #include <cstdlib>
 #include <string>
 #include <string_view>
+#include <vector>
 
+#include "fuzz/promise.hpp"
+#include "message/json_check.hpp"
 #include "message/wire/answer.hpp"
 #include "message/wire/envelope.hpp"
 #include "security/signature.hpp"
@@ -13,9 +16,7 @@
 namespace posthorn {
 namespace {
 
-std::string_view text_of(const std::uint8_t* data, std::size_t size) {
-    return {reinterpret_cast<const char*>(data), size};
-}
+using fuzz::text_of;
 
 const wall_time now = *parse_iso8601("2026-02-14T12:00:00Z");
 
@@ -29,34 +30,57 @@ void require_promised(const error& why) {
             why.code() == error_code::message_too_large);
 }
 
-void require_comes_back(const message& taken, const envelope_rules& rules) {
-    std::string first;
-    append_envelope(first, taken);
+const envelope_rules rules{.destination = "stock", .now = now, .messages_max = 20};
+
+std::string written(const message& what) {
+    std::string text;
+    append_envelope(text, what);
+    return text;
+}
+
+void require_comes_back(const message& taken) {
+    const auto first = written(taken);
     const auto again = read_envelope(first, rules);
     require(again.has_value());
     require(again->payload == taken.payload && again->headers == taken.headers &&
             again->content_type == taken.content_type && again->endpoint == taken.endpoint);
-    std::string second;
-    append_envelope(second, *again);
-    require(first == second);
+    require(first == written(*again));
 }
 
 }  // namespace
 
 void fuzz_envelope(const std::uint8_t* data, std::size_t size) {
-    const auto text = text_of(data, size);
-    const envelope_rules rules{.destination = "stock", .now = now, .messages_max = 20};
-    if (const auto one = read_envelope(text, rules))
-        require_comes_back(*one, rules);
+    if (const auto one = read_envelope(text_of(data, size), rules))
+        require_comes_back(*one);
     else
         require_promised(one.error());
-    const auto many = read_batch(text, rules);
-    if (!many) return require_promised(many.error());
-    for (const auto& one : *many)
-        if (one)
-            require_comes_back(*one, rules);
-        else
-            require_promised(one.error());
+}
+
+void fuzz_batch(const std::uint8_t* data, std::size_t size) {
+    const auto text = text_of(data, size);
+    if (const auto many = read_batch(text, rules)) {
+        require(many->size() <= rules.messages_max);
+        for (const auto& one : *many)
+            one ? require_comes_back(*one) : require_promised(one.error());
+    } else {
+        require_promised(many.error());
+    }
+    std::vector<result<message>> alone;
+    std::string made;
+    for (auto rest = text; !rest.empty() && alone.size() < rules.messages_max;) {
+        const auto line = fuzz::take_until(rest, '\n');
+        if (!check_json(line, json_kind::any, {.inside = 2})) continue;
+        alone.push_back(read_envelope(line, rules));
+        made.append(made.empty() ? "" : ",").append(line);
+    }
+    const auto together = read_batch(R"({"messages":[)" + made + "]}", rules);
+    require(together && together->size() == alone.size());
+    for (std::size_t i = 0; i < alone.size(); ++i) {
+        const auto& one = (*together)[i];
+        require(one.has_value() == alone[i].has_value());
+        require(one ? written(*one) == written(*alone[i])
+                    : one.error().code() == alone[i].error().code());
+    }
 }
 
 void fuzz_answer(const std::uint8_t* data, std::size_t size) {

@@ -1,5 +1,10 @@
-// libFuzzer's entry for one of the wire's targets, which the build names.
-#include "fuzz/wire_target.hpp"
+// libFuzzer's entry for one target, which the build names.
+#include <cstddef>
+#include <cstdint>
+
+namespace posthorn {
+void POSTHORN_FUZZ_TARGET(const std::uint8_t* data, std::size_t size);
+}
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size);
 
