@@ -23,18 +23,20 @@ def eventually(condition, seconds=30):
 class Node:
     """`posthorn serve` with a configuration; ports are chosen by the system."""
 
-    def __init__(self, program, service, configuration, folder=None, environment=None):
+    def __init__(self, program, service, configuration, folder=None, environment=None,
+                 listen=""):
         self.program, self.service = program, service
         self.folder = Path(folder or tempfile.mkdtemp(prefix="posthorn-"))
         self.database = self.folder / f"{service}.db"
         self.file = self.folder / f"{service}.toml"
         self.environment = os.environ | (environment or {})
+        self.listen = listen  # More lines of that section.
         self.configure(configuration)
 
     def configure(self, configuration):
         self.file.write_text(f'[service]\nid = "{self.service}"\n'
                              f'[store]\nurl = "sqlite:{self.database}"\n'
-                             f'[listen]\nhttp = "127.0.0.1:0"\nadmin = "127.0.0.1:0"\n'
+                             f'[listen]\nhttp = "127.0.0.1:0"\nadmin = "127.0.0.1:0"\n{self.listen}'
                              f'[log]\nformat = "json"\n{configuration}')
 
     def init(self):
