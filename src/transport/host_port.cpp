@@ -18,6 +18,7 @@ std::optional<std::uint16_t> parse_port(std::string_view text) {
 // Names beyond localhost would need a lookup, which blocks and may give several addresses.
 bool is_usable_host(std::string_view host, bool bracketed) {
     if (host == "localhost") return !bracketed;
+    if (host.find('\0') != host.npos) return false;  // What follows would not be looked at.
     boost::system::error_code failure;
     const auto address = boost::asio::ip::make_address(std::string(host), failure);
     return !failure && address.is_v6() == bracketed;

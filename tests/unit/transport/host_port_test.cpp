@@ -27,5 +27,9 @@ TEST(host_port, refuses_what_cannot_be_listened_on) {
     }
 }
 
+TEST(host_port, refuses_an_address_with_more_behind_its_end) {
+    EXPECT_FALSE(parse_host_port(std::string_view("127.0.0.1\0x:80", 14)).has_value());
+}
+
 }  // namespace
 }  // namespace posthorn

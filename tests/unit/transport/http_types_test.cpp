@@ -43,6 +43,10 @@ TEST(is_loopback, holds_for_this_machine_only) {
         EXPECT_FALSE(is_loopback(peer)) << peer;
 }
 
+TEST(is_loopback, looks_at_the_whole_text) {
+    EXPECT_FALSE(is_loopback(std::string_view("127.0.0.1\0x", 11)));
+}
+
 TEST(error_response, is_json_whatever_bytes_it_quotes) {
     EXPECT_EQ(error_response(404, "not_found", "nothing is at /\xff<\"").body,
               "{\"error\":\"not_found\",\"message\":\"nothing is at /\uFFFD<\\\"\"}");
