@@ -126,7 +126,8 @@ struct naive_answer {
     std::string body;
 };
 
-naive_answer take_answer(std::string_view& rest, bool without_body) {
+// A refusal may be one of HEAD, which nobody has read far enough to know here.
+naive_answer take_answer(std::string_view& rest, bool without_body, bool may_lack_body) {
     const auto end = rest.find("\r\n\r\n");
     demand(rest.starts_with("HTTP/1.") && end != rest.npos, "an answer is HTTP");
     auto head = rest.substr(0, end + 2);
@@ -142,7 +143,7 @@ naive_answer take_answer(std::string_view& rest, bool without_body) {
         if (line.starts_with(name))
             std::from_chars(line.data() + name.size(), line.data() + line.size(), length);
     }
-    if (without_body) return made;
+    if (without_body || (may_lack_body && rest.empty())) return made;
     demand(length <= rest.size(), "an answer is as long as it says");
     made.body = rest.substr(0, length);
     rest.remove_prefix(length);
@@ -156,7 +157,8 @@ void check_answers(const conversation& held) {
     while (!rest.empty()) {
         demand(!closed, "nothing follows the last answer");
         const bool is_refusal = given == held.requests.size();
-        const auto one = take_answer(rest, !is_refusal && held.requests[given].method == "HEAD");
+        const auto one =
+            take_answer(rest, !is_refusal && held.requests[given].method == "HEAD", is_refusal);
         if (one.status == 100) continue;
         closed = one.closes;
         if (!is_refusal) {
@@ -167,7 +169,7 @@ void check_answers(const conversation& held) {
         demand(one.status == 400 || one.status == 413 || one.status == 431,
                "what is refused is malformed or too large");
         closed = true;
-        if (one.body.empty()) continue;  // To HEAD.
+        if (one.body.empty()) continue;
         boost::json::error_code failure;
         const auto why = boost::json::parse(one.body, failure);
         demand(!failure && why.is_object() && why.as_object().contains("error"),
