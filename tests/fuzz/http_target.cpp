@@ -183,7 +183,9 @@ void check_answers(const conversation& held) {
 void fuzz_http(const std::uint8_t* data, std::size_t size) {
     auto bytes = fuzz::text_of(data, size);
     if (bytes.empty()) return;
-    const std::size_t piece = static_cast<unsigned char>(bytes.front()) % 64 + 1;
+    // Every piece costs a turn, so that there are not many of them.
+    const std::size_t piece =
+        static_cast<unsigned char>(bytes.front()) % 64 + 1 + bytes.size() / 64;
     bytes.remove_prefix(1);
     conversation whole;
     whole.send(bytes);
