@@ -23,7 +23,7 @@ const faults::kind faults::kinds[] = {
     {1, &faults::set_clock},
     {1, &faults::freeze_clock},
     {1, &faults::fill_disk},
-    {1, &faults::fail_sync},
+    {2, &faults::fail_sync},
     {1, &faults::restart_gently},
     {1, &faults::pause},
     {3, &faults::take_over},

@@ -65,6 +65,9 @@ bool restores::restore(machine& which) {
     for (const auto& id : ids_in(staged, all_sent)) made.forgotten.erase(id);
     const auto epoch =
         sqlite::epoch_after_restore(number_in(staged, epoch_of), number_in(disk, epoch_of));
+    if (epoch <= number_in(disk, epoch_of))
+        world_.book.violate(
+            fmt::format("the epoch {} of the restored {} has been before", epoch, which.service()));
     value_or_throw(sqlite::begin_epoch({.path = database_path, .vfs = staged.vfs_name()}, epoch,
                                        which.clock().wall()));
     for (const auto* const beside : {"-wal", "-journal"})

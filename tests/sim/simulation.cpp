@@ -1,5 +1,7 @@
 #include "sim/simulation.hpp"
 
+#include <tuple>
+
 #include <fmt/format.h>
 
 #include "sim/faults.hpp"
@@ -15,7 +17,7 @@ public:
     explicit run(const simulation_options& options)
         : options_(options),
           world_(shape(options)),
-          faults_(world_, {.pause_mean = options.power_only ? 400ms : 900ms,
+          faults_(world_, {.pause_mean = options.power_only ? 400ms : 700ms,
                            .power_only = options.power_only,
                            .clock_wrong_max = purges(options) ? 6s : 20s}),
           people_(world_) {
@@ -93,10 +95,11 @@ private:
 
     void come_to_an_end() {
         const auto drain = [this] {
-            if (!world_.drain(3h))
-                world_.book.violate("invariant 7: not everything comes to an end");
+            const bool ended = world_.drain(30min);
+            if (!ended) world_.book.violate("invariant 7: not everything comes to an end");
+            return ended;
         };
-        drain();
+        if (!drain()) return;
         if (!faults_.copies().replay_rest())
             world_.book.violate("invariant 7: not everything can be sent again");
         if (purges(options_)) {
@@ -106,7 +109,7 @@ private:
                 if (auto* const at = world_.at(i).pick(world_.dice, false))
                     world_.net.echo(*at, 16);
         }
-        drain();
+        std::ignore = drain();
     }
 
     std::uint64_t cuts() {
