@@ -30,6 +30,11 @@ harness tests_of(std::string name, std::string program, std::string_view filter)
             .arguments = {fmt::format("--gtest_filter={}", filter)}};
 }
 
+harness scenario(std::string_view name) {
+    return tests_of("simulation, scenario", "planted/sim_planted",
+                    fmt::format("scenario.{}", name));
+}
+
 harness attack(std::string program, std::string_view filter) {
     return tests_of("attack", std::move(program), filter);
 }
@@ -52,8 +57,10 @@ const std::vector<bug>& bugs() {
         {"dropped_savepoint", simulator(1), "invariant 2"},
         {"retry_with_a_new_id", simulator(1), "invariant [12]"},
         {"prune_too_early", simulator(2), "invariant 1"},
-        {"in_doubt_called_refused", simulator(1), "invariant 2: its sender was told that"},
-        {"failed_sync_ignored", simulator(1), "invariant [12]"},
+        {"in_doubt_called_refused", scenario("a_sync_fails_in_the_commit_of_the_sender"),
+         "send\\(\\)"},
+        {"failed_sync_ignored", scenario("a_sync_fails_in_the_commit_of_the_sender"),
+         "has_gone_down"},
 
         {"lease_without_epoch",
          tests_of("pause", "crash/crash_tests", "crash.settlements_of_a_dispatcher_paused*"),
@@ -71,8 +78,8 @@ const std::vector<bug>& bugs() {
         // What the file itself suffers.
         {"wal_guard_off", tests_of("WAL reset", "planted/unit_store_planted", "wal_reset.*"),
          "FAILED.*cannot_be_met_by_a_foreign_checkpoint_while_the_guard_holds"},
-        {"corruption_unseen",
-         tests_of("corruption", "planted/sim_planted", "scenario.database_is_corrupted*"), "boot"},
+        {"corruption_unseen", scenario("database_is_corrupted_and_comes_back_from_a_backup"),
+         "sender\\(\\).boot\\(\\)"},
         {"checkpoint_without_sync", power_cuts(1), "invariant|is damaged"},
         {"restore_keeps_the_epoch",
          tests_of("backup", "planted/unit_store_planted", "a_restore.*epoch*"),

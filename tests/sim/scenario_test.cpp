@@ -202,6 +202,16 @@ TEST_F(scenario, sender_and_receiver_crash_together) {
     EXPECT_EQ(count.effects, 1U);
 }
 
+// Not of the document.
+TEST_F(scenario, a_sync_fails_in_the_commit_of_the_sender) {
+    sender().disk().fail_next_syncs(1);
+    EXPECT_EQ(send(), workload::ending::in_doubt);  // Whether it is stored shows after a restart.
+    EXPECT_TRUE(sender().has_gone_down());
+    const auto count = finish();
+    EXPECT_EQ(count.sent, count.messages);
+    EXPECT_EQ(count.effects, count.messages);
+}
+
 TEST_F(scenario, database_is_corrupted_and_comes_back_from_a_backup) {
     around.net.cut.insert({"ann", "bob"});
     EXPECT_EQ(send(), workload::ending::committed);
