@@ -70,7 +70,7 @@ TEST(to_shown, writes_out_what_could_act_on_a_terminal_and_leaves_lines_as_they_
 TEST(text_table, lets_no_cell_act_on_a_terminal) {
     text_table table({"A", "B"});
     table.add({"x\033[2J", "y\nz"});
-    EXPECT_EQ(table.to_text(), "A       B\nx [2J   y z\n");
+    EXPECT_EQ(table.to_text(), "A      B\nx [2J  y z\n");
 }
 
 }  // namespace
