@@ -1,10 +1,11 @@
 // Every bug that is planted in src has to be caught: by which harness, and as what.
-#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <regex>
 #include <set>
+#include <string_view>
+#include <unordered_set>
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>
@@ -60,6 +61,22 @@ std::string contents_of(const fs::path& path) {
     return {std::istreambuf_iterator<char>(file), {}};
 }
 
+/// Which of these stand in a file between other characters than letters and underscores.
+std::set<std::string> words_in(const fs::path& path, const std::set<std::string>& wanted) {
+    const std::unordered_set<std::string_view> known(wanted.begin(), wanted.end());
+    const auto text = contents_of(path);
+    std::set<std::string> found;
+    std::size_t begin = 0;
+    for (std::size_t i = 0; i <= text.size(); ++i) {
+        const char c = i < text.size() ? text[i] : ' ';
+        if ((c >= 'a' && c <= 'z') || c == '_') continue;
+        const auto word = std::string_view(text).substr(begin, i - begin);
+        if (word.size() > 8 && known.contains(word)) found.emplace(word);
+        begin = i + 1;
+    }
+    return found;
+}
+
 std::set<std::string> asked_for_in_src() {
     static const std::regex question(R"(POSTHORN_PLANTED\((\w+)\))");
     std::set<std::string> names;
@@ -108,16 +125,14 @@ TEST(planted_bugs, leave_no_trace_in_what_is_shipped) {
     auto traces = names_of_all();
     traces.insert("is_planted");
     for (const auto* const path : {POSTHORN_PROGRAM, POSTHORN_LIBRARY}) {
-        const auto shipped = contents_of(path);
-        ASSERT_NE(shipped.find("outbox_messages"), std::string::npos) << path;  // It is to be seen.
-        for (const auto& trace : traces)
-            EXPECT_EQ(::memmem(shipped.data(), shipped.size(), trace.data(), trace.size()), nullptr)
-                << trace << " is in " << path;
+        auto wanted = traces;
+        wanted.insert("outbox_messages");  // What is there is to be seen.
+        EXPECT_EQ(words_in(path, wanted), std::set<std::string>{"outbox_messages"}) << path;
     }
-    // Where they are, they are to be seen too.
-    const auto with = contents_of(POSTHORN_TEST_PROGRAMS "/planted/sim_planted");
-    EXPECT_NE(with.find("is_planted"), std::string::npos);
-    EXPECT_NE(with.find("ack_before_commit"), std::string::npos);
+    EXPECT_EQ(
+        words_in(POSTHORN_TEST_PROGRAMS "/planted/sim_planted", {"is_planted", "dropped_savepoint"})
+            .size(),
+        2U);
 }
 
 }  // namespace
