@@ -33,14 +33,33 @@ task<> people::run() {
     }
 }
 
-void people::requeue_one(process& at) {
+std::vector<uuid> people::find_dead(process& at) {
     const auto dead = std::make_shared<std::vector<uuid>>();
     at.core().submit_then([dead](transaction& tx) { *dead = find(tx, "status = 'Dead'"); },
                           [](const std::exception_ptr&) {});
-    if (dead->empty()) return;
-    const auto id = (*dead)[world_.dice.below(dead->size())];
+    return *dead;
+}
+
+void people::requeue_one(process& at) {
+    const auto dead = find_dead(at);
+    if (dead.empty()) return;
+    const auto id = dead[world_.dice.below(dead.size())];
     world_.book.touched(id, "requeues");
     std::ignore = at.core().requeue(id);
+}
+
+std::size_t people::requeue_all() {
+    std::size_t count = 0;
+    for (std::size_t i = 0; i < world_.size(); ++i) {
+        auto* const at = world_.at(i).pick(world_.dice, false);
+        if (at == nullptr) continue;
+        for (const auto& id : find_dead(*at)) {
+            world_.book.touched(id, "requeues");
+            std::ignore = at->core().requeue(id);
+            ++count;
+        }
+    }
+    return count;
 }
 
 void people::close_keyed(process& at) {

@@ -17,8 +17,11 @@ public:
     task<> run();
     /// Once everything is to come to an end, nothing is begun anew.
     void only_close() { only_close_ = true; }
+    /// Everything that is dead, however long ago; gives how many there are.
+    std::size_t requeue_all();
 
 private:
+    static std::vector<uuid> find_dead(process& at);
     void requeue_one(process& at);
     void close_keyed(process& at);
 

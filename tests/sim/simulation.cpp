@@ -46,6 +46,8 @@ public:
         seen.count = world_.shut_down();
         seen.hash = world_.book.hash();
         seen.faults = faults_.counts();
+        if (requeued_late_ > 0)
+            seen.faults["dead letters requeued past the horizon"] = requeued_late_;
         seen.cuts = cuts();
         for (std::size_t i = 0; i < world_.size(); ++i) {
             seen.kills += world_.at(i).disk().kills();
@@ -105,6 +107,7 @@ private:
         if (purges(options_)) {
             // Long enough that nobody knows most of it any more; then some of it comes again.
             world_.loop.run_for(75s);
+            requeued_late_ = people_.requeue_all();
             for (std::size_t i = 0; i < world_.size(); ++i)
                 if (auto* const at = world_.at(i).pick(world_.dice, false))
                     world_.net.echo(*at, 16);
@@ -164,6 +167,7 @@ private:
     faults faults_;
     people people_;
     std::uint64_t asked_ = 0;
+    std::uint64_t requeued_late_ = 0;
     bool done_ = false;
 };
 
