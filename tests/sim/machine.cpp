@@ -18,12 +18,6 @@ constexpr migration business[] = {
      "CREATE TABLE effects (message_id TEXT NOT NULL, source TEXT NOT NULL, sent TEXT NOT NULL,"
      " expires_at INTEGER NOT NULL);"}};
 
-constexpr migration forgetful[] = {
-    {1,
-     "CREATE TRIGGER sim_forgets AFTER INSERT ON outbox_messages WHEN NEW.order_key <> '' BEGIN"
-     " UPDATE outbox_messages SET order_key = NULL, next_retry_at = coalesce(deliver_at, 0)"
-     " WHERE seq = NEW.seq; END;"}};
-
 }  // namespace
 
 machine::machine(const surroundings& around, setup with)
@@ -37,7 +31,6 @@ core_options machine::options_of(const std::string& name) {
     options.database.service = with_.service;
     options.database.shared = with_.processes > 1;
     options.database.migrations = {{"sim", business}};
-    if (with_.forgets_order) options.database.migrations.push_back({"forgetful", forgetful});
     options.sending.source = with_.service;
     options.outbox.lease.owner = name;
     options.default_route = "sim:";

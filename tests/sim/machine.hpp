@@ -28,7 +28,6 @@ public:
         bool tells_the_dead = true;  // Whether a successor may know that its predecessor is dead.
         core_options options{};      // What is not the machine's own to say.
         std::function<void(process&)> ready;
-        bool forgets_order = false;  // A planted bug: the store drops order keys.
     };
 
     machine(const surroundings& around, setup with);

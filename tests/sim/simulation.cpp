@@ -86,7 +86,6 @@ private:
         }
         made.node.outbox.order.policy =
             dice.below(2) == 0 ? order_policy::park : order_policy::pass;
-        made.forgets_order = options.forgets_order;
         return made;
     }
 

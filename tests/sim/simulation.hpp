@@ -15,7 +15,6 @@ struct simulation_options {
     bool power_only = false;
     std::uint64_t cuts = 0;  // With `power_only`: goes on until there were so many.
     bool keep_log = false;
-    bool forgets_order = false;  // A planted bug, which is to be found.
 };
 
 struct simulation_outcome {

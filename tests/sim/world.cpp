@@ -53,8 +53,7 @@ world::world(const world_options& options)
                             .level = options.logs_all ? log_level::trace : log_level::warn,
                             .tells_the_dead = dice.below(2) == 0,
                             .options = options.node,
-                            .ready = [this](process& one) { work.equip(one); },
-                            .forgets_order = options.forgets_order};
+                            .ready = [this](process& one) { work.equip(one); }};
         machines_.push_back(std::make_unique<machine>(around_, std::move(with)));
     }
     for (const auto& one : machines_)

@@ -26,7 +26,6 @@ struct world_options {
     bool logs_all = false;  // Every line, so that canaries show.
     handler_habits habits{};
     core_options node{};
-    bool forgets_order = false;  // A planted bug.
 };
 
 /// What the nodes of a world are set to, so that an hour of it has much to show.
