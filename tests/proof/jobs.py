@@ -5,9 +5,11 @@ import os
 import re
 import subprocess
 import time
+from pathlib import Path
 
 from harnesses import Cases, Fuzzer, Program
 
+ROOT = Path(__file__).resolve().parents[2]
 SILENCE_MAX = 900  # A harness that says nothing for so long hangs.
 SEEDS_APART = 10_000_000  # Between two jobs of one harness.
 
@@ -117,7 +119,8 @@ class FuzzerJob(Job):
     def __init__(self, harness, options, folder):
         super().__init__(harness, folder, 0)
         self.program = options.fuzz_build / harness.program
-        self.corpus = harness.corpus
+        self.corpus = ROOT / harness.corpus
+        self.words = self.corpus.parents[1] / "words" / f"{self.corpus.name}.dict"
         self.found = folder / (self.log.stem + ".found")
         self.rounds = harness.large if options.long else harness.small
 
@@ -129,8 +132,10 @@ class FuzzerJob(Job):
     def start(self, seconds):
         self.rounds = min(self.rounds, seconds or self.rounds)
         self.found.mkdir()
-        self.launch([self.program, self.found, self.corpus, f"-max_total_time={self.rounds}",
-                     "-timeout=10", "-rss_limit_mb=1024", "-max_len=8192", "-print_final_stats=1", f"-artifact_prefix={self.found}/"])
+        words = [f"-dict={self.words}"] if self.words.is_file() else []
+        self.launch([self.program, self.found, self.corpus, *words,
+                     f"-max_total_time={self.rounds}", f"-artifact_prefix={self.found}/",
+                     "-timeout=10", "-rss_limit_mb=1024", "-max_len=8192", "-print_final_stats=1"])
 
     def look(self):
         self.heard = time.monotonic()  # It ends by itself.
@@ -166,8 +171,8 @@ class CasesJob(Job):
         if passed != self.done:
             self.heard = time.monotonic()
         self.done = passed
-        if found := re.search(r"(\d+) tests failed out of (\d+)", self.text()):
-            self.rounds = int(found[2])
+        if found := re.search(r"^ *\d+/(\d+) Test ", self.text(), re.MULTILINE):
+            self.rounds = int(found[1])
 
 
 def jobs_of(harness, options, folder):
