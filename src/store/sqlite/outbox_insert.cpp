@@ -2,6 +2,8 @@
 
 #include <sqlite3.h>
 
+#include "store/sqlite/outbox_rows.hpp"
+
 namespace posthorn::sqlite {
 namespace {
 
@@ -33,6 +35,7 @@ result<std::int64_t> insert_message(statement& insert, const message& body) {
     insert.bind_or_null(17, body.dedupe_key);
     insert.bind(18, std::int64_t{body.priority});
     insert.bind(19, std::string_view(body.content_type));
+    insert.bind(20, checksum_of(body));
     auto stepped = insert.step();
     sqlite3* const database = sqlite3_db_handle(insert.handle());
     if (stepped) return sqlite3_last_insert_rowid(database);

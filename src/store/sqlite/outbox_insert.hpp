@@ -15,8 +15,8 @@ namespace posthorn::sqlite {
 inline constexpr std::string_view outbox_insert_sql =
     "INSERT INTO outbox_messages (message_id, correlation_id, message_type, destination, endpoint,"
     " payload, headers, max_retries, next_retry_at, created_at, expires_at, deliver_at, parent_id,"
-    " causation_id, tenant, order_key, dedupe_key, priority, content_type)"
-    " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)";
+    " causation_id, tenant, order_key, dedupe_key, priority, content_type, checksum)"
+    " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)";
 
 /// Binds and runs it; gives the row's `seq`. An id that is there is `error_code::duplicate_id`.
 result<std::int64_t> insert_message(statement& insert, const message& body);

@@ -144,8 +144,9 @@ result<std::vector<ended_row>> outbox_reading::ended(std::int64_t after_seq, std
         auto row = read_row(ended_, rules_.source);
         rows.push_back(
             {.row = row ? *std::move(row) : read_what_can_be(ended_, rules_.source),
-             .status = parse_outbox_status(ended_.text(20)).value_or(outbox_status::dead),
-             .error = std::string(ended_.text(21))});
+             .status =
+                 parse_outbox_status(ended_.text(outbox_columns)).value_or(outbox_status::dead),
+             .error = std::string(ended_.text(outbox_columns + 1))});
     }
 }
 

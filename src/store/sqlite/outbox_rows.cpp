@@ -1,5 +1,8 @@
 #include "store/sqlite/outbox_rows.hpp"
 
+#include <array>
+
+#include "base/checksum.hpp"
 #include "base/planted.hpp"
 #include "store/sqlite/outbox_insert.hpp"
 
@@ -53,12 +56,31 @@ result<outbox_row> read_row(const statement& row, const std::string& source) {
     body.expires_at = from_ms(row.integer(17));
     if (!row.is_null(18)) body.deliver_at = from_ms(row.integer(18));
     read.attempts = row.get<std::int32_t>(19);
+    if (!row.is_null(20) && row.integer(20) != checksum_of(body))
+        return fail(error_code::store_corrupt,
+                    "the row is not what was stored: the disk has changed it; run 'posthorn "
+                    "doctor', and send anew what it meant");
     if (POSTHORN_PLANTED(retry_with_a_new_id) && read.attempts > 0) {
         auto bytes = body.id.bytes();
         bytes.back() = static_cast<std::uint8_t>(bytes.back() + read.attempts);
         body.id = uuid(bytes);
     }
     return read;
+}
+
+std::int64_t checksum_of(const message& body) {
+    checksum sum;
+    std::array<char, 36> id{};
+    body.id.format_to(id);
+    sum.add(std::string_view(id.data(), id.size()));
+    for (const auto field :
+         {to_string(body.type), std::string_view(body.destination), std::string_view(body.endpoint),
+          std::string_view(body.payload), std::string_view(body.content_type),
+          std::string_view(body.headers), std::string_view(body.correlation_id),
+          std::string_view(body.tenant), std::string_view(body.order_key)})
+        sum.add(field);
+    sum.add(std::int64_t{to_ms(body.expires_at)});
+    return sum.value();
 }
 
 outbox_row read_what_can_be(const statement& row, const std::string& source) {

@@ -11,10 +11,15 @@ namespace posthorn::sqlite {
 #define POSTHORN_OUTBOX_COLUMNS                                                             \
     "seq, message_id, message_type, destination, endpoint, payload, content_type, headers," \
     " correlation_id, tenant, order_key, dedupe_key, parent_id, causation_id, priority,"    \
-    " max_retries, created_at, expires_at, deliver_at, retry_count"
-inline constexpr std::size_t outbox_columns = 20;
+    " max_retries, created_at, expires_at, deliver_at, retry_count, checksum"
+inline constexpr std::size_t outbox_columns = 21;
 
-/// The message in a row, or why it is none. `source` is the service's own id.
+/// What the column `checksum` holds of a message: over all that its receiver gets to see, and how
+/// long it lives. Rows of plain SQL have none.
+[[nodiscard]] std::int64_t checksum_of(const message& body);
+
+/// The message in a row, or why it is none: one that is not what was stored is
+/// `error_code::store_corrupt`. `source` is the service's own id.
 result<outbox_row> read_row(const statement& row, const std::string& source);
 /// Enough to tell people of a row that is no message.
 outbox_row read_what_can_be(const statement& row, const std::string& source);

@@ -146,10 +146,19 @@ constexpr std::string_view first =
 constexpr std::string_view second =
     "CREATE TABLE IF NOT EXISTS outbox_ended (seq INTEGER PRIMARY KEY);";
 
+// Rows of plain SQL have no checksum, nor have those that somebody changed on purpose.
+constexpr std::string_view fourth =
+    "ALTER TABLE outbox_messages ADD COLUMN checksum INTEGER;"
+    "CREATE TRIGGER IF NOT EXISTS outbox_checksum AFTER UPDATE OF message_id, message_type,"
+    " destination, endpoint, payload, content_type, headers, correlation_id, tenant, order_key,"
+    " expires_at ON outbox_messages WHEN NEW.checksum IS NOT NULL BEGIN"
+    " UPDATE outbox_messages SET checksum = NULL WHERE seq = NEW.seq; END;";
+
 }  // namespace
 
 migration_set store_tables() noexcept {
-    static const std::array<migration, 3> steps{{{1, first}, {2, second}, {3, dispatch_tables}}};
+    static const std::array<migration, 4> steps{
+        {{1, first}, {2, second}, {3, dispatch_tables}, {4, fourth}}};
     return {"store", steps};
 }
 
