@@ -4,6 +4,8 @@
 #include <future>
 #include <utility>
 
+#include <sqlite3.h>
+
 #include "base/planted.hpp"
 #include "store/disk_keeper.hpp"
 #include "store/inside_unit.hpp"
@@ -16,6 +18,13 @@
 
 namespace posthorn::sqlite {
 namespace {
+
+/// The last connection to close copies the log into the file, unless told not to. After a failed
+/// sync that would trust a log of which the disk may lack a part, and a power cut then leaves
+/// neither the old pages nor the new ones; so only a store that has ended well does it.
+void checkpoint_on_close(connection& database, bool wanted) {
+    sqlite3_db_config(database.handle(), SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, wanted ? 0 : 1, nullptr);
+}
 
 /// The store on one SQLite file: a writer, a few readers and the guard.
 class sqlite_store final : public store {
@@ -47,7 +56,10 @@ public:
     [[nodiscard]] disk_report disk() const override { return room_->report(); }
     result<> compact() override;
     result<> check_integrity() override { return readers_->check(true); }
-    void stop() override { writer_->stop(); }
+    void stop() override {
+        writer_->stop();
+        if (!writer_->has_failed()) checkpoint_on_close(*database_, true);
+    }
 
 private:
     sqlite_store() = default;
@@ -117,6 +129,7 @@ result<std::unique_ptr<store>> sqlite_store::open(const sqlite_options& options,
     auto database = connection::open(file);
     if (!database) return std::unexpected(std::move(database).error());
     made->database_ = std::make_unique<connection>(*std::move(database));
+    checkpoint_on_close(*made->database_, false);
     POSTHORN_TRY(require_free_names(*made->database_));
     POSTHORN_TRY(prepare_file(*made->database_, options));
 
