@@ -95,7 +95,9 @@ task<> commit_watcher::run() {
         co_return;
     }
     sight eyes(path_);
-    while (co_await news.next()) co_await look_for_a_while(news, eyes);
+    do {  // At first for what was committed before there was news of it.
+        co_await look_for_a_while(news, eyes);
+    } while (co_await news.next());
 }
 
 task<> commit_watcher::look_for_a_while(announcements& from, sight& through) {
