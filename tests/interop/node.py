@@ -12,7 +12,10 @@ import urllib.request
 from pathlib import Path
 
 
-def eventually(condition, seconds=30):
+PATIENCE = float(os.environ.get("POSTHORN_TEST_PATIENCE", 30))  # Less, where it is to fail.
+
+
+def eventually(condition, seconds=PATIENCE):
     """Waits until the condition holds; gives what it gave last."""
     end = time.monotonic() + seconds
     while not (seen := condition()) and time.monotonic() < end:

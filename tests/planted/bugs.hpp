@@ -10,7 +10,7 @@ namespace posthorn::planted {
 /// A program that was built with the bugs in it, and how it is asked to look for one.
 struct harness {
     std::string name;     // For people.
-    std::string program;  // In the folder of the tests' programs.
+    std::string program;  // Its path, from the folder of the tests' programs.
     std::vector<std::string> arguments{};
 };
 

@@ -24,9 +24,10 @@ struct ending {
 };
 
 ending run(const harness& what, std::string_view bug) {
-    std::vector<std::string> command{POSTHORN_TEST_PROGRAMS "/" + what.program};
+    std::vector<std::string> command{fs::path(POSTHORN_TEST_PROGRAMS) / what.program};
     command.insert(command.end(), what.arguments.begin(), what.arguments.end());
-    test::process child(command, {.environment = {{"POSTHORN_PLANTED", std::string(bug)}}});
+    test::process child(command, {.environment = {{"POSTHORN_PLANTED", std::string(bug)},
+                                                  {"POSTHORN_TEST_PATIENCE", "5"}}});
     const auto end = child.wait(std::chrono::seconds(100));
     EXPECT_TRUE(end.has_value()) << "it does not end: "
                                  << fmt::format("{}", fmt::join(command, " "));
