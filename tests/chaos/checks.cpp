@@ -60,7 +60,10 @@ findings check_way(const party& from, const party& to, const stamps& on_the_way)
     both.run("COMMIT");
     check(
         "answered before or without an effect",
-        "SELECT s.n FROM seen s LEFT JOIN there.effects e USING (n) WHERE e.stamp IS NOT s.stamp");
+        fmt::format("SELECT s.n FROM seen s LEFT JOIN (SELECT n, stamp FROM there.effects UNION ALL"
+                    " SELECT n + {}, own_stamp FROM there.answers) e USING (n)"
+                    " WHERE e.stamp IS NOT s.stamp",
+                    answers_from));
     return wrong;
 }
 

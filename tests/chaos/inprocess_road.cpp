@@ -112,7 +112,10 @@ private:
         auto answers =
             start(threads_.executor(), process_hub().deliver(parts_.to, std::move(batch))).get();
         std::string tail;
-        for (const auto& each : answers) parts_.answers.read(tail, each.payload);
+        for (const auto& each : answers) {
+            parts_.answers.read(tail, each.payload);
+            if (each.duplicate && each.payload.empty()) parts_.answers.miss();
+        }
         return answers;
     }
 

@@ -24,8 +24,8 @@ constexpr std::size_t complaints_max = 20;
 // Brisk, and so that nothing waits long for somebody who will not answer.
 constexpr std::string_view settings = R"([outbox]
 poll_interval = "50ms"
+attempt_timeout = "{}"
 request_timeout = "2s"
-attempt_timeout = "4s"
 drain_timeout = "5s"
 [limits]
 header_timeout = "4s"
@@ -37,7 +37,7 @@ constexpr std::string_view tables[] = {
     "CREATE TABLE heads (key TEXT PRIMARY KEY, pos INTEGER, hash TEXT)",
     "CREATE TABLE effects (n INTEGER, key TEXT, pos INTEGER, stamp TEXT)",
     "CREATE TABLE chains (key TEXT PRIMARY KEY, pos INTEGER, hash TEXT)",
-    "CREATE TABLE answers (n INTEGER, stamp TEXT)"};
+    "CREATE TABLE answers (n INTEGER, stamp TEXT, own_stamp TEXT)"};
 
 }  // namespace
 
@@ -72,7 +72,8 @@ party::party(party_options with) : with_(std::move(with)), chance_(with_.seed) {
 
 node_options party::options() {
     const auto file_name = with_.folder.file(with_.service + ".toml");
-    std::ofstream(file_name) << settings;
+    // Who gives up first, the lane or what is below it.
+    std::ofstream(file_name) << fmt::format(settings, chance_.in(0.5) ? "1500ms" : "4s");
     auto made = load(file_name);
     made.service = with_.service;
     made.database = file();
@@ -96,11 +97,9 @@ void party::start(node_options changed) {
     });
     node_->handle("Link", [this](context& c, const message& m) { return take(c, m); });
     node_->handle("Ask", [this](context& c, const message& m) {
-        if (m.type != message_type::response) return take(c, m);
-        take_answer(c, m);
-        return std::string();
+        return m.type == message_type::response ? take_answer(c, m) : take(c, m);
     });
-    node_->handle("Linked", [this](context& c, const message& m) { take_answer(c, m); });
+    node_->handle("Linked", [this](context& c, const message& m) { return take_answer(c, m); });
     node_->start();
 }
 
@@ -189,14 +188,19 @@ void party::stumble(std::int64_t number) {
     throw std::runtime_error("stumbled");
 }
 
-void party::take_answer(context& c, const message& received) {
-    if (received.type == message_type::response)
-        c.execute("INSERT INTO answers VALUES (?, ?)", std::stoll(received.correlation_id),
-                  received.payload);
+std::string party::take_answer(context& c, const message& received) {
+    const bool is_response = received.type == message_type::response;
+    const auto n =
+        is_response
+            ? std::stoll(received.correlation_id)
+            : c.get<std::int64_t>("SELECT json_extract(?, '$.n')", received.payload).value_or(0);
+    const auto stamp = make_stamp(answers_from + n, ++runs_);
+    if (is_response)
+        c.execute("INSERT INTO answers VALUES (?, ?, ?)", n, received.payload, stamp);
     else
-        c.execute(
-            "INSERT INTO answers VALUES (json_extract(?1, '$.n'), json_extract(?1, '$.answer'))",
-            received.payload);
+        c.execute("INSERT INTO answers VALUES (?, json_extract(?, '$.answer'), ?)", n,
+                  received.payload, stamp);
+    return stamp;
 }
 
 bool party::is_drained() {

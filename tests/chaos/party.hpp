@@ -34,6 +34,9 @@ struct party_options {
     tally& counts;
 };
 
+/// Answers are numbered after the messages that they answer, from here on.
+inline constexpr std::int64_t answers_from = 1'000'000;
+
 /// One of two services that send each other links of chains, and answer each with one of their own.
 ///
 /// All that counts is in its database: what it sent in the transaction that sent it, what it got in
@@ -69,7 +72,7 @@ private:
     void hear(std::string_view line);
     void send_one(transaction& tx, std::int64_t number);
     std::string take(context& c, const message& received);
-    void take_answer(context& c, const message& received);
+    std::string take_answer(context& c, const message& received);
     void extend_chain(context& c, const link& next);
     void stumble(std::int64_t number);
 

@@ -10,6 +10,7 @@ namespace {
 constexpr std::string_view begin = R"({"stamp":")";
 constexpr std::string_view end = R"("})";
 constexpr std::size_t stamp_bytes_max = 80;
+constexpr std::string_view empty_duplicate = R"("duplicateDetected":true,"payload":null)";
 
 }  // namespace
 
@@ -19,6 +20,7 @@ std::string make_stamp(std::int64_t message, std::uint64_t run) {
 
 void stamps::read(std::string& tail, std::string_view bytes) {
     tail += bytes;
+    if (tail.contains(empty_duplicate)) miss();
     for (;;) {
         const auto from = tail.find(begin);
         if (from == std::string::npos) break;
@@ -31,7 +33,13 @@ void stamps::read(std::string& tail, std::string_view bytes) {
         note(std::string_view(tail).substr(from, to + end.size() - from));
         tail.erase(0, to + end.size());
     }
-    if (tail.size() > begin.size()) tail.erase(0, tail.size() - begin.size());
+    constexpr auto kept = empty_duplicate.size() - 1;  // It is longer than the other.
+    if (tail.size() > kept) tail.erase(0, tail.size() - kept);
+}
+
+void stamps::miss() {
+    const std::scoped_lock lock(mutex_);
+    differences_.emplace_back("a duplicate was answered without what was answered before");
 }
 
 void stamps::note(std::string_view stamp) {

@@ -21,6 +21,8 @@ public:
     /// Looks through a part of an answer. `tail` is what was left of the one before, and is left
     /// for the next.
     void read(std::string& tail, std::string_view bytes);
+    /// A duplicate was answered without a stamp, which every handler gives.
+    void miss();
     /// What was answered to each message, and how often that was seen.
     struct seen {
         std::string stamp;
