@@ -30,7 +30,8 @@ round_outcome round_of(std::uint64_t seed) {
         return std::uniform_int_distribution<std::uint64_t>(from, to)(dice);
     };
     const test::temporary_directory folder;
-    service_pair pair({.folder = folder.path()}, {.folder = folder.path()});
+    const service_pair::place place{.folder = folder.path(), .store_lines = "ballast = 0\n"};
+    service_pair pair(place, place);
     const auto lost = draw(0, 1) == 0 ? service_pair::left : service_pair::right;
     const auto peer = service_pair::other(lost);
     pair.start(service_pair::left);

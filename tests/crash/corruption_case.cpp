@@ -2,6 +2,7 @@
 
 #include <atomic>
 #include <filesystem>
+#include <fstream>
 #include <mutex>
 #include <set>
 #include <stdexcept>
@@ -67,17 +68,22 @@ public:
     }
 
 private:
+    // Without a ballast: making one for each case would take longer than all the rest.
     node_options options(const std::string& service) {
-        return {
-            .service = service,
-            .database = folder_ + "/" + service + ".db",
-            .routes = {{"target", "inprocess:"}},
-            .retry = {.delay_base = 5ms, .delay_max = 20ms, .jitter_max = 1ms, .retries_max = 20},
-            .log_level = "info",
-            .log_sink = [this](std::string_view line) {
-                const std::scoped_lock lock(mutex_);
-                log_.append(line).append("\n");
-            }};
+        const auto file = folder_ + "/" + service + ".toml";
+        std::ofstream(file) << "[service]\nid = \"" << service
+                            << "\"\n[store]\nurl = \"sqlite:" << service
+                            << ".db\"\ndisk_low_water = 0\nballast = 0\n"
+                            << "[listen]\nhttp = \"\"\nadmin = \"\"\n"
+                            << "[routes]\ntarget = \"inprocess:\"\n";
+        auto made = load(file);
+        made.retry = {.delay_base = 5ms, .delay_max = 20ms, .jitter_max = 1ms, .retries_max = 20};
+        made.log_level = "info";
+        made.log_sink = [this](std::string_view line) {
+            const std::scoped_lock lock(mutex_);
+            log_.append(line).append("\n");
+        };
+        return made;
     }
     std::string take(context& c, const message& m) {
         const auto id = m.id.to_string();

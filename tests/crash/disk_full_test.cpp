@@ -51,7 +51,7 @@ private:
     service_pair::side peer_ = service_pair::other(full_);
     service_pair::place small_{.folder = std::filesystem::path(disk_.file("")).parent_path(),
                                .store_lines = store_lines};
-    service_pair::place large_{.folder = folder_.path()};
+    service_pair::place large_{.folder = folder_.path(), .store_lines = "ballast = 0\n"};
     service_pair pair_{full_ == service_pair::left ? small_ : large_,
                        full_ == service_pair::left ? large_ : small_};
 };
