@@ -212,6 +212,14 @@ TEST_F(scenario, a_sync_fails_in_the_commit_of_the_sender) {
     EXPECT_EQ(count.effects, count.messages);
 }
 
+// Nor this one. Whatever leaves is looked for on the disk.
+TEST_F(scenario, a_row_of_plain_sql_is_not_on_disk_when_it_is_seen) {
+    sender().write_foreign("bob", "");
+    const auto count = finish();
+    EXPECT_EQ(count.sent, 1U);
+    EXPECT_EQ(count.effects, 1U);
+}
+
 TEST_F(scenario, database_is_corrupted_and_comes_back_from_a_backup) {
     around.net.cut.insert({"ann", "bob"});
     EXPECT_EQ(send(), workload::ending::committed);
