@@ -160,10 +160,10 @@ jitter_max = "1ms"
         # A configuration that is wrong is complained about without being quoted.
         good = self.shop.file.read_text()
         for line in (f'stock = "{base64_of(SECRET)}"', f'stock = ["base64:{base64_of(SECRET)}!"]'):
-            self.shop.file.write_text(good.replace(f'stock = "base64:{base64_of(SECRET)}"', line))
+            self.shop.write(good.replace(f'stock = "base64:{base64_of(SECRET)}"', line))
             said.append(self.command("config", "show", "--config", str(self.shop.file)))
             self.shop.process.send_signal(signal.SIGHUP)
-        self.shop.file.write_text(good)
+        self.shop.write(good)
         for node in (self.stock, self.shop):
             said += self.look(node)
         one, = self.shop.sql("SELECT message_id FROM outbox_messages LIMIT 1")[0]

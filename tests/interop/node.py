@@ -37,10 +37,16 @@ class Node:
         self.configure(configuration)
 
     def configure(self, configuration):
-        self.file.write_text(f'[service]\nid = "{self.service}"\n'
-                             f'[store]\nurl = "sqlite:{self.database}"\n'
-                             f'[listen]\nhttp = "127.0.0.1:0"\nadmin = "127.0.0.1:0"\n{self.listen}'
-                             f'[log]\nformat = "json"\n{configuration}')
+        self.write(f'[service]\nid = "{self.service}"\n'
+                   f'[store]\nurl = "sqlite:{self.database}"\n'
+                   f'[listen]\nhttp = "127.0.0.1:0"\nadmin = "127.0.0.1:0"\n{self.listen}'
+                   f'[log]\nformat = "json"\n{configuration}')
+
+    def write(self, configuration):
+        """In one step: a node that reads it meanwhile sees no half of it."""
+        new = self.file.with_suffix(".new")
+        new.write_text(configuration)
+        new.replace(self.file)
 
     def init(self):
         subprocess.run([self.program, "init", "--config", self.file], check=True,
