@@ -54,18 +54,18 @@ harness door(std::string program, std::string_view filter) {
 const std::vector<bug>& bugs() {
     static const std::vector<bug> all{
         // What is promised before it is safe.
-        {"ack_before_commit", simulator(1), "invariant [13]"},
+        {"ack_before_commit", simulator(3), "invariant [13]"},
         {"normal_in_the_inbox", power_cuts(1), "invariant [1236]"},
         {"dispatch_before_the_sync", scenario("a_row_of_plain_sql_is_not_on_disk_when_it_is_seen"),
          "invariant 2: it left its sender before"},
         {"recovered_rows_unsynced", simulator(7), "invariant [123]"},
-        {"full_disk_not_told", simulator(1), "invariant [123]"},
+        {"full_disk_not_told", simulator(3), "invariant [123]"},
         {"lost_group_called_done", simulator(2), "invariant [123]"},
         {"settle_before_ack", simulator(1), "it is sent,? and"},
         {"batch_judged_by_its_first", simulator(1), "it is sent,? and"},
 
         // What takes effect and must not, or does so twice.
-        {"dispatched_though_refused", simulator(1), "invariant 2"},
+        {"dispatched_though_refused", simulator(7), "invariant 2"},
         {"dropped_savepoint", simulator(1), "invariant 2"},
         {"retry_with_a_new_id",
          tests_of("kill -9, scenario", "crash/crash_tests", "crash.scenario_3*"),
