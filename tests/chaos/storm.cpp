@@ -35,7 +35,10 @@ void storm::calm() {
         calm_ = true;
     }
     changed_.notify_all();
-    if (thread_.joinable()) thread_.join();
+    if (!thread_.joinable()) return;
+    thread_.join();
+    // Those that are half closed or silent would do harm for as long as somebody uses them.
+    proxy_.refuse();
     proxy_.accept_again();
 }
 
