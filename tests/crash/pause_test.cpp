@@ -79,10 +79,9 @@ public:
 bool pause_past_lease(paused_services& world) {
     const auto name = world.pause_dispatcher(50);
     if (name.empty()) return false;
-    const auto epoch = world.epoch();
     const bool is_free = world.can_be_written();
     if (is_free) {
-        EXPECT_TRUE(eventually([&] { return world.epoch() > epoch; })) << "nobody took over";
+        EXPECT_TRUE(eventually([&] { return !world.dispatches(name); })) << "nobody took over";
         if (world.draw(2) == 0) world.await_effects(1);
     } else {
         EXPECT_EQ(world.at(name).wait(lease + lease / 2), std::nullopt);
