@@ -20,10 +20,10 @@ public:
     void add(std::string_view field) noexcept {
         add(static_cast<std::uint64_t>(field.size()));
         while (field.size() >= sizeof(std::uint64_t)) {
-            add(word_of(field.data(), sizeof(std::uint64_t)));
+            add(word_of(field.substr(0, sizeof(std::uint64_t))));
             field.remove_prefix(sizeof(std::uint64_t));
         }
-        if (!field.empty()) add(word_of(field.data(), field.size()));
+        if (!field.empty()) add(word_of(field));
     }
     void add(std::uint64_t word) noexcept {
         constexpr std::uint64_t odd = 0x9e3779b97f4a7c15;
@@ -34,10 +34,11 @@ public:
     [[nodiscard]] std::int64_t value() const noexcept { return static_cast<std::int64_t>(state_); }
 
 private:
-    static std::uint64_t word_of(const char* bytes, std::size_t count) noexcept {
+    /// Of eight bytes at most.
+    static std::uint64_t word_of(std::string_view bytes) noexcept {
         static_assert(std::endian::native == std::endian::little);
         std::uint64_t word = 0;
-        std::memcpy(&word, bytes, count);
+        std::memcpy(&word, bytes.data(), bytes.size());
         return word;
     }
 
