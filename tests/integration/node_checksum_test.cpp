@@ -1,4 +1,4 @@
-// Rows of the outbox that are not what was stored.
+// Rows that are not what was stored.
 #include "integration/node_fixture.hpp"
 #include "support/eventually.hpp"
 
@@ -53,6 +53,37 @@ TEST_F(node_checksum, is_not_asked_of_a_row_that_somebody_changed_on_purpose) {
     node orders(options("orders"));
     orders.start();
     EXPECT_TRUE(comes_to("Sent"));
+}
+
+// The inbox knows that it was handled, and not any more what was answered.
+TEST_F(node_checksum, of_a_response_that_does_not_fit_keeps_it_back_and_runs_nothing_again) {
+    send_one();
+    int charged = 0;
+    node billing(options("billing"));
+    billing.handle("Charge", [&](context&, const message&) -> std::string {
+        ++charged;
+        return R"({"charged":100})";
+    });
+    billing.start();
+    {
+        node orders(options("orders"));
+        orders.start();
+        EXPECT_TRUE(comes_to("Sent"));
+    }
+    database(path("billing"))
+        .run("UPDATE inbox_messages SET response_payload = '{\"charged\":900}'");
+    database(path("orders"))
+        .run("UPDATE outbox_messages SET status = 'Pending', sent_at = NULL, next_retry_at = 0");
+    node orders(options("orders"));
+    orders.start();
+    EXPECT_TRUE(test::eventually([&] {
+        return text("SELECT coalesce(last_error, '') FROM outbox_messages")
+            .contains("store_corrupt");
+    })) << text("SELECT status || ' ' || coalesce(last_error, '') FROM outbox_messages");
+    orders.stop();
+    billing.stop();
+    EXPECT_EQ(charged, 1);
+    EXPECT_EQ(text("SELECT status FROM outbox_messages"), "Pending");
 }
 
 }  // namespace

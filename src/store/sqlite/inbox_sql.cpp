@@ -4,6 +4,7 @@
 
 #include <sqlite3.h>
 
+#include "base/checksum.hpp"
 #include "store/sqlite/outbox_insert.hpp"
 #include "store/sqlite/prepare_all.hpp"
 
@@ -11,8 +12,23 @@ namespace posthorn::sqlite {
 namespace {
 
 constexpr std::string_view find_sql =
-    "SELECT body_hash, processed_at IS NOT NULL, response_payload, claim_until, claim_owner"
-    " FROM inbox_messages WHERE source_service_id = ? AND message_id = ?";
+    "SELECT body_hash, processed_at IS NOT NULL, response_payload, claim_until, claim_owner,"
+    " response_checksum FROM inbox_messages WHERE source_service_id = ? AND message_id = ?";
+
+std::int64_t checksum_of(std::string_view response) {
+    checksum sum;
+    sum.add(response);
+    return sum.value();
+}
+
+/// The response and what is kept to know it by; nothing for none.
+void bind_response(statement& to, int response, int sum, std::string_view value) {
+    to.bind_or_null(response, value);
+    if (value.empty())
+        to.bind(sum, nullptr);
+    else
+        to.bind(sum, checksum_of(value));
+}
 
 result<std::optional<inbox_entry>> find_entry(statement& find, const inbox_key& key) {
     const reset_at_end reset(find);
@@ -28,6 +44,11 @@ result<std::optional<inbox_entry>> find_entry(statement& find, const inbox_key& 
     entry.response = find.text(2);
     entry.claimed_until = from_ms(find.integer(3));
     entry.claim_owner = find.text(4);
+    if (!find.is_null(5) && find.integer(5) != checksum_of(entry.response))
+        return fail(error_code::store_corrupt,
+                    "the response to {} is not what was stored: the disk has changed it; run "
+                    "'posthorn doctor --full'",
+                    key.id.to_string());
     return entry;
 }
 
@@ -41,9 +62,10 @@ result<inbox_sql> inbox_sql::open(connection& database) {
          // A plain INSERT: UPSERT has a bug with indexes in SQLite 3.40.
          {&table.insert_,
           "INSERT INTO inbox_messages (source_service_id, message_id, endpoint, body_hash,"
-          " processed_at, response_payload, expires_at) VALUES (?, ?, ?, ?, ?, ?, ?)"},
+          " processed_at, response_payload, expires_at, response_checksum)"
+          " VALUES (?, ?, ?, ?, ?, ?, ?, ?)"},
          {&table.respond_,
-          "UPDATE inbox_messages SET response_payload = ?3"
+          "UPDATE inbox_messages SET response_payload = ?3, response_checksum = ?4"
           " WHERE source_service_id = ?1 AND message_id = ?2"},
          {&table.claim_,
           "INSERT INTO inbox_messages (source_service_id, message_id, endpoint, body_hash,"
@@ -54,7 +76,7 @@ result<inbox_sql> inbox_sql::open(connection& database) {
           " AND claim_until <= ?5"},
          {&table.complete_,
           "UPDATE inbox_messages SET processed_at = ?4, response_payload = ?5, expires_at = ?6,"
-          " claim_owner = NULL, claim_until = NULL"
+          " response_checksum = ?7, claim_owner = NULL, claim_until = NULL"
           " WHERE source_service_id = ?1 AND message_id = ?2 AND claim_owner = ?3 RETURNING seq"},
          {&table.release_,
           "DELETE FROM inbox_messages WHERE source_service_id = ? AND message_id = ?"
@@ -84,7 +106,7 @@ result<bool> inbox_sql::insert(const inbox_record& record) {
     insert_.bind(3, record.endpoint);
     insert_.bind(4, blob{record.hash});
     insert_.bind(5, to_ms(record.processed_at));
-    insert_.bind_or_null(6, record.response);
+    bind_response(insert_, 6, 8, record.response);
     insert_.bind(7, to_ms(record.expires_at));
     auto inserted = run_once(insert_);
     if (inserted && *inserted)
@@ -95,7 +117,7 @@ result<bool> inbox_sql::insert(const inbox_record& record) {
 result<> inbox_sql::respond(const inbox_key& key, std::string_view response) {
     respond_.bind(1, key.source);
     respond_.bind(2, key.id);
-    respond_.bind(3, response);
+    bind_response(respond_, 3, 4, response);
     return respond_.run();
 }
 
@@ -123,7 +145,7 @@ result<bool> inbox_sql::complete(const inbox_record& record, std::string_view ow
     complete_.bind(2, record.key.id);
     complete_.bind(3, owner);
     complete_.bind(4, to_ms(record.processed_at));
-    complete_.bind_or_null(5, record.response);
+    bind_response(complete_, 5, 7, record.response);
     complete_.bind(6, to_ms(record.expires_at));
     const reset_at_end reset(complete_);
     auto row = complete_.step();

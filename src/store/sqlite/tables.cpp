@@ -154,11 +154,14 @@ constexpr std::string_view fourth =
     " expires_at ON outbox_messages WHEN NEW.checksum IS NOT NULL BEGIN"
     " UPDATE outbox_messages SET checksum = NULL WHERE seq = NEW.seq; END;";
 
+constexpr std::string_view fifth =
+    "ALTER TABLE inbox_messages ADD COLUMN response_checksum INTEGER;";
+
 }  // namespace
 
 migration_set store_tables() noexcept {
-    static const std::array<migration, 4> steps{
-        {{1, first}, {2, second}, {3, dispatch_tables}, {4, fourth}}};
+    static const std::array<migration, 5> steps{
+        {{1, first}, {2, second}, {3, dispatch_tables}, {4, fourth}, {5, fifth}}};
     return {"store", steps};
 }
 
