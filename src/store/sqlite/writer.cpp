@@ -120,7 +120,7 @@ void writer::commit(std::vector<member> members) {
     if (options_.shared) fit_group(members.size());
     watch_room(members);
     answer(members);
-    checkpoint_if_due();
+    if (!has_failed()) checkpoint_if_due();
     leave_gap();
 }
 
@@ -189,7 +189,8 @@ void writer::answer(std::vector<member>& members) {
 }
 
 void writer::fail_stop(const error& cause) {
-    log_.error("Store: stopped, because a commit is in doubt: {Error}", {{"Error", cause.what()}});
+    log_.error("Store: stopped, because what is on disk is in doubt: {Error}",
+               {{"Error", cause.what()}});
     std::vector<unit> refused;
     const error failed(error_code::store_failed,
                        "the store has stopped after a failed commit; restart the service");
@@ -235,9 +236,12 @@ void writer::checkpoint_if_due() {
 void writer::checkpoint() {
     if (!guard_.holds() || !begin()) return;
     const auto begun = time_.steady();
-    if (auto done = guard_.checkpoint(); !done)
-        log_.warn("Store: checkpoint failed: {Error}", {{"Error", done.error().what()}});
+    const auto done = guard_.checkpoint();
     group_.roll_back();
+    if (!done && done.error().code() == error_code::io_failed)
+        fail_stop(done.error());  // The log that later commits build on may not be on disk.
+    else if (!done)
+        log_.warn("Store: checkpoint failed: {Error}", {{"Error", done.error().what()}});
     held_ += time_.steady() - begun;
     wal_pages_ = 0;
 }
@@ -245,12 +249,14 @@ void writer::checkpoint() {
 // VACUUM begins and ends its own transaction. It copies into a temporary database first, which
 // would otherwise be in memory; and from then on the file can be shrunk page by page.
 result<> writer::compact() {
+    if (has_failed()) return std::unexpected(*failed_);
     if (!guard_.hold())
         return fail(error_code::store_busy,
                     "a node, or another command, has this database; stop it first");
     POSTHORN_TRY(database_.execute("PRAGMA temp_store = FILE; PRAGMA auto_vacuum = INCREMENTAL"));
     const auto done = database_.execute("VACUUM");
     POSTHORN_TRY(database_.execute("PRAGMA temp_store = MEMORY"));
+    if (!done && done.error().code() == error_code::io_failed) fail_stop(done.error());
     POSTHORN_TRY(done);
     checkpoint();  // Only that makes the file itself smaller.
     return {};

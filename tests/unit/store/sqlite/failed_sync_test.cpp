@@ -65,6 +65,33 @@ TEST_F(failed_sync, of_a_commit_leaves_the_database_as_it_is_when_the_store_clos
     EXPECT_EQ(disk_.contents(path), before);
 }
 
+TEST_F(failed_sync, of_a_checkpoint_stops_the_store_too) {
+    // With NORMAL only checkpoints sync.
+    auto opened = open({.path = path,
+                        .service = "orders",
+                        .vfs = disk_.vfs_name(),
+                        .sync = synchronous::normal,
+                        .wal_pages_checkpoint = 1},
+                       {time_, writer_, log_});
+    ASSERT_TRUE(opened);
+    disk_.fail_next_syncs(1);
+    result<> first;
+    const auto insert_one = [&](result<>& answer) {
+        (*opened)->submit({.work = [](store_transaction& tx) -> result<> {
+                               POSTHORN_TRY(tx.execute("CREATE TABLE IF NOT EXISTS t (n)", {}));
+                               return {};
+                           },
+                           .done = [&](result<> done) { answer = std::move(done); }});
+    };
+    insert_one(first);
+    EXPECT_TRUE((*opened)->has_failed());
+    result<> second;
+    insert_one(second);
+    ASSERT_FALSE(second);
+    EXPECT_EQ(second.error().code(), error_code::store_failed);
+    EXPECT_FALSE((*opened)->compact());
+}
+
 TEST_F(failed_sync, that_never_came_lets_a_store_that_stops_copy_its_log) {
     {
         auto opened = open_store();
