@@ -8,6 +8,7 @@
 #include "app/cli/database.hpp"
 #include "app/cli/json_output.hpp"
 #include "app/cli/options.hpp"
+#include "app/cli/presentation.hpp"
 #include "app/doctor_facts.hpp"
 
 namespace posthorn::cli {
@@ -64,7 +65,8 @@ private:
     }
 
     static void print(std::string_view check, const finding& found, const console& terminal) {
-        terminal.out << fmt::format("{:<5} {:<16} {}\n", to_string(found.level), check, found.what);
+        terminal.out << fmt::format("{:<5} {:<16} {}\n", to_string(found.level), check,
+                                    to_shown(found.what));
         if (found.level == finding_level::ok) return;
         terminal.out << fmt::format("{:22} why: {}\n{:22} do:  {}\n", "", found.why, "",
                                     found.todo);

@@ -1,5 +1,6 @@
 #include "store/sqlite/wal_guard.hpp"
 
+#include <algorithm>
 #include <utility>
 
 #include <sqlite3.h>
@@ -21,6 +22,7 @@ public:
             if (first == checkpoint_lock && count == 1) return SQLITE_OK;
             return now->real_->xShmLock(of, first, count, flags);
         };
+        kept_.iVersion = std::min(kept_.iVersion, 3);  // What this header knows of it.
         file_->pMethods = &kept_;
     }
     ~kept_lock() {
