@@ -7,6 +7,7 @@
 #include "base/assert.hpp"
 #include "store/sqlite/dead_rows.hpp"
 #include "store/sqlite/outbox_insert.hpp"
+#include "store/sqlite/outbox_rows.hpp"
 #include "store/sqlite/prepare_all.hpp"
 #include "store/sqlite/sql_defaults.hpp"
 
@@ -88,7 +89,9 @@ result<dead_letters_sql> dead_letters_sql::open(connection& database,
           " FROM outbox_messages WHERE seq = ?"},
          {&made.edit_,
           "UPDATE outbox_messages SET destination = ?2, endpoint = ?3, payload = ?4,"
-          " content_type = ?5, headers = ?6, max_retries = ?7 WHERE seq = ?1"}}));
+          " content_type = ?5, headers = ?6, max_retries = ?7 WHERE seq = ?1"},
+         {&made.whole_, "SELECT " POSTHORN_OUTBOX_COLUMNS " FROM outbox_messages WHERE seq = ?"},
+         {&made.reseal_, "UPDATE outbox_messages SET checksum = ?2 WHERE seq = ?1"}}));
     return made;
 }
 
@@ -194,12 +197,41 @@ result<> dead_letters_sql::requeue(const target& what, bool new_id, wall_time no
 
 // The same row, so that it keeps its place among those of its order key.
 result<> dead_letters_sql::renew(std::int64_t seq, wall_time now) {
+    const auto before = seal_of(seq);
+    POSTHORN_TRY(before);
     for (auto* each : {&note_, &renew_}) {
         each->bind(1, seq);
         each->bind(2, to_ms(now));
         POSTHORN_TRY(each->run());
     }
-    return {};
+    return reseal(seq, *before);
+}
+
+result<dead_letters_sql::seal> dead_letters_sql::seal_of(std::int64_t seq) {
+    const reset_at_end reset(whole_);
+    whole_.bind(1, seq);
+    auto found = whole_.step();
+    if (!found) return std::unexpected(std::move(found).error());
+    if (!*found || whole_.is_null(outbox_columns - 1)) return seal::none;
+    const auto row = read_row(whole_, {});
+    return !row && row.error().code() == error_code::store_corrupt ? seal::broken : seal::fits;
+}
+
+// What the disk has changed stays known as such, so that it is buried again and not sent.
+result<> dead_letters_sql::reseal(std::int64_t seq, seal before) {
+    constexpr std::int64_t fits_nothing = -1;
+    if (before == seal::none) return {};
+    reseal_.bind(1, seq);
+    reseal_.bind(2, fits_nothing);
+    if (before == seal::fits) {
+        const reset_at_end reset(whole_);
+        whole_.bind(1, seq);
+        auto found = whole_.step();
+        if (!found) return std::unexpected(std::move(found).error());
+        const auto row = read_row(whole_, {});
+        if (row) reseal_.bind(2, checksum_of(row->body));
+    }
+    return reseal_.run();
 }
 
 result<> dead_letters_sql::resolve(const target& what, std::string_view resolution, wall_time now) {
@@ -277,6 +309,9 @@ result<dead_changed> dead_letters_sql::edit(const uuid& id, const message_edit& 
                     summary.id, to_string(summary.status));
     const auto body = edited(summary.seq, how);
     if (!body) return std::unexpected(body.error());
+    auto before = seal_of(summary.seq);
+    if (!before) return std::unexpected(std::move(before).error());
+    if (*before == seal::broken && how.payload) before = seal::fits;  // It is somebody's word now.
     edit_.bind(1, summary.seq);
     edit_.bind(2, std::string_view(body->destination));
     edit_.bind(3, std::string_view(body->endpoint));
@@ -285,6 +320,7 @@ result<dead_changed> dead_letters_sql::edit(const uuid& id, const message_edit& 
     edit_.bind_or_null(6, body->headers);
     edit_.bind(7, std::int64_t{body->max_retries});
     POSTHORN_TRY(edit_.run());
+    POSTHORN_TRY(reseal(summary.seq, *before));
     const bool moved = body->destination != summary.destination;
     if (moved)  // Who waited for it at the old destination waits no more.
         POSTHORN_TRY(let_go({summary.destination, summary.order_key, summary.tenant}));

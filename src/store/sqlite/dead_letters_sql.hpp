@@ -48,6 +48,9 @@ private:
         wall_time expires_at{};
     };
 
+    /// Whether a row is what was stored; rows of plain SQL cannot tell.
+    enum class seal : std::uint8_t { none, fits, broken };
+
     result<dead_letter_row> find(const uuid& id, std::string_view if_state);
     result<dead_changed> present(std::int64_t seq);
     result<> apply(const target& what, const dead_change& how, wall_time now);
@@ -56,6 +59,9 @@ private:
     result<> resolve(const target& what, std::string_view resolution, wall_time now);
     result<> remove(const target& what);
     result<> let_go(const order_scope& of);
+    result<seal> seal_of(std::int64_t seq);
+    /// After a change that was meant.
+    result<> reseal(std::int64_t seq, seal before);
     result<message> edited(std::int64_t seq, const message_edit& how);
 
     message_limits limits_;
@@ -75,6 +81,8 @@ private:
     statement ended_;
     statement content_;
     statement edit_;
+    statement whole_;
+    statement reseal_;
 };
 
 }  // namespace posthorn::sqlite

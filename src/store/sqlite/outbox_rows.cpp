@@ -79,6 +79,9 @@ std::int64_t checksum_of(const message& body) {
           std::string_view(body.headers), std::string_view(body.correlation_id),
           std::string_view(body.tenant), std::string_view(body.order_key)})
         sum.add(field);
+    for (const auto& one : {body.parent_id, body.causation_id})
+        sum.add(one ? one->to_string() : std::string());
+    sum.add(std::int64_t{to_ms(body.created_at)});
     sum.add(std::int64_t{to_ms(body.expires_at)});
     return sum.value();
 }

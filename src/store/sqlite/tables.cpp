@@ -151,7 +151,8 @@ constexpr std::string_view fourth =
     "ALTER TABLE outbox_messages ADD COLUMN checksum INTEGER;"
     "CREATE TRIGGER IF NOT EXISTS outbox_checksum AFTER UPDATE OF message_id, message_type,"
     " destination, endpoint, payload, content_type, headers, correlation_id, tenant, order_key,"
-    " expires_at ON outbox_messages WHEN NEW.checksum IS NOT NULL BEGIN"
+    " parent_id, causation_id, created_at, expires_at ON outbox_messages WHEN NEW.checksum IS NOT "
+    "NULL BEGIN"
     " UPDATE outbox_messages SET checksum = NULL WHERE seq = NEW.seq; END;";
 
 constexpr std::string_view fifth =
