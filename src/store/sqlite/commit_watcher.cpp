@@ -103,15 +103,20 @@ task<> commit_watcher::run() {
 task<> commit_watcher::look_for_a_while(announcements& from, sight& through) {
     constexpr std::chrono::nanoseconds pause_min = 50us;
     constexpr std::chrono::nanoseconds pause_max = 10ms;
-    constexpr std::chrono::nanoseconds while_max = 100ms;
+    constexpr std::chrono::nanoseconds soon_max = 100ms;
+    // The news is of the write; the commit shows after its sync, which a slow disk takes long for.
+    constexpr std::chrono::nanoseconds late_pause_max = 100ms;
+    constexpr std::chrono::nanoseconds while_max = 1s;
     std::chrono::nanoseconds pause = pause_min;
     std::chrono::nanoseconds waited{};
     while (waited < while_max) {
         if (through.changed() && co_await changed_()) on_change_();
         if (!co_await sleeper_.sleep_for(pause)) co_return;
         waited += pause;
-        pause = std::min(pause * 2, pause_max);
-        if (from.more()) waited = 0ns;  // Somebody goes on writing.
+        pause = std::min(pause * 2, waited < soon_max ? pause_max : late_pause_max);
+        if (!from.more()) continue;
+        waited = 0ns;  // Somebody goes on writing.
+        pause = std::min(pause, pause_max);
     }
 }
 
