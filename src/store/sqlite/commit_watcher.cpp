@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "base/cancellation.hpp"
+#include "base/with_timeout.hpp"
 #include "store/sqlite/connection.hpp"
 
 namespace posthorn::sqlite {
@@ -39,6 +40,8 @@ public:
             asio::buffer(buffer_), asio::as_tuple(asio::use_awaitable));
         co_return !failure;
     }
+
+    task<result<bool>> heard() { co_return co_await next(); }
 
     /// Whether there are any without waiting; they are used up.
     bool more() {
@@ -97,26 +100,35 @@ task<> commit_watcher::run() {
     sight eyes(path_);
     do {  // At first for what was committed before there was news of it.
         co_await look_for_a_while(news, eyes);
-    } while (co_await news.next());
+    } while (co_await next_while_looking(news, eyes));
+}
+
+// The news is of the write; the commit shows after its sync, which a busy disk takes long for. So
+// it looks now and then for a second, while it waits for more.
+task<bool> commit_watcher::next_while_looking(announcements& from, sight& through) {
+    constexpr int looks = 9;
+    constexpr std::chrono::nanoseconds pause = 100ms;
+    for (int i = 0; i < looks; ++i) {
+        const auto heard = co_await with_timeout(sleeper_, pause, from.heard());
+        if (heard) co_return *heard;
+        if (heard.error().code() != error_code::timed_out) co_return false;
+        if (through.changed() && co_await changed_()) on_change_();
+    }
+    co_return co_await from.next();
 }
 
 task<> commit_watcher::look_for_a_while(announcements& from, sight& through) {
     constexpr std::chrono::nanoseconds pause_min = 50us;
     constexpr std::chrono::nanoseconds pause_max = 10ms;
-    constexpr std::chrono::nanoseconds soon_max = 100ms;
-    // The news is of the write; the commit shows after its sync, which a slow disk takes long for.
-    constexpr std::chrono::nanoseconds late_pause_max = 100ms;
-    constexpr std::chrono::nanoseconds while_max = 1s;
+    constexpr std::chrono::nanoseconds while_max = 100ms;
     std::chrono::nanoseconds pause = pause_min;
     std::chrono::nanoseconds waited{};
     while (waited < while_max) {
         if (through.changed() && co_await changed_()) on_change_();
         if (!co_await sleeper_.sleep_for(pause)) co_return;
         waited += pause;
-        pause = std::min(pause * 2, waited < soon_max ? pause_max : late_pause_max);
-        if (!from.more()) continue;
-        waited = 0ns;  // Somebody goes on writing.
-        pause = std::min(pause, pause_max);
+        pause = std::min(pause * 2, pause_max);
+        if (from.more()) waited = 0ns;  // Somebody goes on writing.
     }
 }
 

@@ -33,6 +33,7 @@ public:
 private:
     class announcements;
     class sight;
+    task<bool> next_while_looking(announcements& from, sight& through);
     task<> look_for_a_while(announcements& from, sight& through);
 
     std::string path_;
