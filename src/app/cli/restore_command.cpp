@@ -85,8 +85,9 @@ private:
                 done.kept.string());
         if (!done.taken_at) return;
         terminal.out << fmt::format(
-            "next: start the node, and on each service that sends to it, run\n"
-            "  posthorn outbox replay --since {} --destination SERVICE\n",
+            "next: on each service that sends to it, run\n"
+            "  posthorn outbox replay --since {} --destination SERVICE\n"
+            "and then start the node: what waits for it meanwhile would otherwise come first\n",
             to_iso8601(*done.taken_at));
     }
 
