@@ -250,6 +250,24 @@ void send_all_again(node& from, const std::string& file) {
     }
 }
 
+/// What SQLite by itself has to say of a database; asked of a copy, to leave its log as it is.
+bool looks_sound(const std::string& folder, const std::string& service) {
+    const auto copy = folder + "/look";
+    std::filesystem::create_directories(copy);
+    for (const std::string end : {".db", ".db-wal"})
+        if (std::filesystem::exists(folder + "/" + service + end))
+            std::filesystem::copy_file(folder + "/" + service + end, copy + "/" + service + end);
+    bool sound = false;
+    try {
+        sound =
+            test::sqlite_file(copy + "/" + service + ".db").text("PRAGMA quick_check(1)") == "ok";
+    } catch (const std::exception&) {
+        sound = false;
+    }
+    std::filesystem::remove_all(copy);
+    return sound;
+}
+
 }  // namespace
 
 held make_killed_pair(const std::string& folder) {
@@ -293,6 +311,7 @@ verdict judge_damage(const std::string& folder, const held& before, const damage
                                           real_clock{});
         if (!done) return {.kind = "detected"};
     }
+    const bool is_sound = where.in_log || looks_sound(folder, where.service);
     damaged_pair pair(folder);
     verdict made;
     try {
@@ -318,6 +337,7 @@ verdict judge_damage(const std::string& folder, const held& before, const damage
             made.faults += std::string("nobody told: ") + unreadable.what() + "\n";
         }
         made.kind = compared.kind();
+        if (!is_sound) made.faults += "SQLite sees the damage, and nobody was told of it\n";
     }
     if (!made.faults.empty()) made.faults += pair.log();
     return made;

@@ -10,6 +10,7 @@
 #include "crash/chain.hpp"
 #include "crash/pair_words.hpp"
 #include "support/eventually.hpp"
+#include "support/planted_program.hpp"
 
 namespace posthorn::crash {
 namespace {
@@ -74,8 +75,9 @@ void service_pair::configure(node& one, const node& peer) const {
 
 void service_pair::start(side which) {
     auto& one = nodes_[which];
-    one.process = std::make_unique<test::process>(std::vector<std::string>{
-        POSTHORN_PAIR_NODE, one.config, nodes_[other(which)].name, std::to_string(one.life)});
+    one.process = std::make_unique<test::process>(
+        std::vector<std::string>{test::planted_or(POSTHORN_PAIR_NODE), one.config,
+                                 nodes_[other(which)].name, std::to_string(one.life)});
     await(which, {"start"});
 }
 
@@ -171,7 +173,8 @@ void service_pair::await_drained() {
 
 std::string service_pair::command(side which, std::vector<std::string> words) {
     auto& one = nodes_[which];
-    words.insert(words.begin(), POSTHORN_PROGRAM);
+    words.insert(words.begin(),
+                 test::is_to_be_planted() ? POSTHORN_PLANTED_PROGRAM : POSTHORN_PROGRAM);
     words.insert(words.end(), {"--config", one.config});
     const auto ran = test::run_process(words);
     one.said += ran.out + ran.err;

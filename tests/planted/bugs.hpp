@@ -12,6 +12,7 @@ struct harness {
     std::string name;     // For people.
     std::string program;  // Its path, from the folder of the tests' programs.
     std::vector<std::string> arguments{};
+    int rounds = 0;  // If it is asked for them.
 };
 
 /// One bug, which is asked for in src by its name.

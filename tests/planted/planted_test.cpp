@@ -2,6 +2,7 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <map>
 #include <regex>
 #include <set>
 #include <string_view>
@@ -26,8 +27,10 @@ struct ending {
 ending run(const harness& what, std::string_view bug) {
     std::vector<std::string> command{fs::path(POSTHORN_TEST_PROGRAMS) / what.program};
     command.insert(command.end(), what.arguments.begin(), what.arguments.end());
-    test::process child(command, {.environment = {{"POSTHORN_PLANTED", std::string(bug)},
-                                                  {"POSTHORN_TEST_PATIENCE", "5"}}});
+    std::map<std::string, std::string> environment{{"POSTHORN_PLANTED", std::string(bug)},
+                                                   {"POSTHORN_TEST_PATIENCE", "5"}};
+    if (what.rounds > 0) environment["POSTHORN_PROOF_ROUNDS"] = std::to_string(what.rounds);
+    test::process child(command, {.environment = environment});
     const auto end = child.wait(std::chrono::seconds(100));
     EXPECT_TRUE(end.has_value()) << "it does not end: "
                                  << fmt::format("{}", fmt::join(command, " "));
