@@ -1,8 +1,10 @@
 """A real node in a process of its own, for tests."""
 
+import atexit
 import json
 import os
 import re
+import shutil
 import signal
 import sqlite3
 import subprocess
@@ -23,13 +25,21 @@ def eventually(condition, seconds=PATIENCE):
     return seen
 
 
+def new_folder():
+    """Gone when the tests end, unless POSTHORN_TEST_KEEP is set."""
+    folder = tempfile.mkdtemp(prefix="posthorn-")
+    if "POSTHORN_TEST_KEEP" not in os.environ:
+        atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    return folder
+
+
 class Node:
     """`posthorn serve` with a configuration; ports are chosen by the system."""
 
     def __init__(self, program, service, configuration, folder=None, environment=None,
                  listen=""):
         self.program, self.service = program, service
-        self.folder = Path(folder or tempfile.mkdtemp(prefix="posthorn-"))
+        self.folder = Path(folder or new_folder())
         self.database = self.folder / f"{service}.db"
         self.file = self.folder / f"{service}.toml"
         self.environment = os.environ | (environment or {})
