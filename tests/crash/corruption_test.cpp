@@ -202,7 +202,7 @@ private:
 TEST(corruption, is_detected_quarantined_harmless_or_in_a_log_a_step_back) {
     test::proof_run run("corruption", {.rounds = 200});
     damaged_pairs pairs;
-    for (std::uint64_t at_once = 10; run.goes_on(); run.advance(at_once)) {
+    for (std::uint64_t at_once = 10; run.goes_on() && !HasFailure(); run.advance(at_once)) {
         at_once = std::min(at_once, std::max<std::uint64_t>(run.rounds() - run.done(), 1));
         std::vector<damaged_case> cases;
         for (std::uint64_t i = 0; i < at_once; ++i) cases.push_back(pairs.begin(run.seed() + i, i));

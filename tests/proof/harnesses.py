@@ -46,7 +46,7 @@ def chaos(road, case):
 
 
 def fuzz(what):
-    return Fuzzer(f"fuzz, {what}", "seconds", 30, HOUR, 1, program=f"tests/fuzz/fuzz_{what}",
+    return Fuzzer(f"fuzz, {what}", "seconds", 20, HOUR, 1, program=f"tests/fuzz/fuzz_{what}",
                   corpus=f"tests/fuzz/corpus/{what}")
 
 
@@ -54,7 +54,8 @@ def fuzz(what):
 HARNESSES = [
     Cases("planted bugs", "cases", 36, 36, 2, label="planted"),
     Cases("attacks", "cases", 16, 16, 2, label="attacks"),
-    Cases("ten scenarios", "cases", 33, 33, 1, cases="scenario_|^scenario[.]"),
+    Cases("ten scenarios", "cases", 34, 34, 1, cases="scenario_|^scenario[.]"),
+    Cases("take-over", "cases", 2, 2, 1, cases="^crash[.](settlements_of|a_standby)"),
     Program("kill -9", "kills", 50, 1_000, 5, program=CRASH,
             case="kill.of_either_side_or_both_at_random_moments_loses_nothing_and_doubles_nothing"),
     Program("pause, dispatcher", "pauses", 10, 500, 4, program=CRASH,

@@ -11,6 +11,7 @@ from harnesses import Cases, Fuzzer, Program
 
 ROOT = Path(__file__).resolve().parents[2]
 SILENCE_MAX = 900  # A harness that says nothing for so long hangs.
+FOUND = re.compile(r": Failure$|^ERROR: (Address|libFuzzer)|\*\*\*Failed", re.MULTILINE)
 SEEDS_APART = 10_000_000  # Between two jobs of one harness.
 
 
@@ -56,6 +57,7 @@ class Job:
         self.kill()
         self.process.wait()
         self.output.close()
+        self.failed = bool(FOUND.search(self.text()))
 
     def text(self):
         return self.log.read_text(errors="replace")

@@ -33,14 +33,20 @@ def seconds_in(text):
     return total
 
 
+def at_least_one(text):
+    if not text.isdigit() or int(text) == 0:
+        raise argparse.ArgumentTypeError(f"'{text}' is not a number above zero")
+    return int(text)
+
+
 def arguments(given):
     parser = argparse.ArgumentParser(prog="./test proof", description=__doc__.split("\n")[0])
     parser.add_argument("--long", action="store_true", help="the large sizes")
     parser.add_argument("--for", dest="limit", type=seconds_in, metavar="TIME",
                         help="stop after this long (90s, 30m, 1h); each harness gets its share")
     parser.add_argument("--only", metavar="REGEX", help="only harnesses with such a name")
-    parser.add_argument("--seed", type=int, help="where seeds begin; a long run takes new ones")
-    parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="how many at once")
+    parser.add_argument("--seed", type=at_least_one, help="where seeds begin; a long run takes new ones")
+    parser.add_argument("--jobs", type=at_least_one, default=os.cpu_count(), help="how many at once")
     parser.add_argument("--json", action="store_true", help="the table as JSON")
     parser.add_argument("--list", action="store_true", help="name the harnesses and their sizes")
     parser.add_argument("--build", type=Path, default=ROOT / "build/release", help=argparse.SUPPRESS)
@@ -98,6 +104,7 @@ class Run:
         except KeyboardInterrupt:
             for job in self.working:
                 job.break_off()
+                self.screen.tell(job)
             self.ended += self.working
             self.screen.clear()
             print("broken off; this is what was done until then", file=sys.stderr)
@@ -114,12 +121,12 @@ def main(given):
         return 0
     if options.seed is None and options.long:
         options.seed = int(time.time())
-    shutil.rmtree(options.logs, ignore_errors=True)
-    options.logs.mkdir(parents=True)
     jobs = [job for one in harnesses for job in jobs_of(one, options, options.logs)]
     for job in jobs:
         if problem := job.problem():
             raise SystemExit(f"error: {problem}")
+    shutil.rmtree(options.logs, ignore_errors=True)
+    options.logs.mkdir(parents=True)
     signal.signal(signal.SIGTERM, signal.default_int_handler)  # No harness is left behind.
     begun = time.monotonic()
     rows = summary(harnesses, Run(options, jobs)())

@@ -50,7 +50,7 @@ class Screen:
         if not job.failed:
             return
         self.clear()
-        self.out.write(f"{job.name} found something:\n")
+        self.out.write(f"{job.name} found something; all of it is in {job.log}:\n")
         self.out.write("".join(f"  {line}\n" for line in job.text().splitlines()[-60:]))
         self.out.flush()
 

@@ -51,6 +51,14 @@ int run_worlds(simulation_options options, std::uint64_t seeds, bool until_found
     return wrong == 0 ? 0 : 1;
 }
 
+int misunderstood(std::string_view argument) {
+    fmt::print(stderr,
+               "'{}' is not understood; write --seed=N, --seeds=N, --messages=N, --cuts=N, "
+               "--until-found, --log or an option of GoogleTest\n",
+               argument);
+    return 2;
+}
+
 }  // namespace
 
 int main(int count, char** arguments) {
@@ -69,8 +77,9 @@ int main(int count, char** arguments) {
             until_found = true;
         else if (argument == "--log")
             options.keep_log = true;
-        else if (!take(argument, "--messages=", options.messages))
-            continue;
+        else if (!take(argument, "--messages=", options.messages) &&
+                 !argument.starts_with("--gtest_"))
+            return misunderstood(argument);
     }
     if (by_hand) return run_worlds(options, seeds == 0 ? 1 : seeds, until_found);
     testing::InitGoogleTest(&count, arguments);

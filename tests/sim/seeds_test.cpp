@@ -54,7 +54,7 @@ TEST_P(sim, two_hundred_seeds_lose_nothing_and_double_nothing) {
     tally all;
     std::uint64_t cuts = 0, faults = 0;
     proof_run run("simulation", {.rounds = seeds_in_part, .first_seed = 1 + GetParam() * 25});
-    for (; run.goes_on(); run.advance()) {
+    for (; run.goes_on() && !HasFailure(); run.advance()) {
         const auto seen = simulate({.seed = run.seed(), .messages = messages_asked_for()});
         EXPECT_TRUE(seen.violations.empty()) << seen.report;
         count(run, seen);
@@ -74,7 +74,7 @@ TEST_P(sim, two_hundred_seeds_lose_nothing_and_double_nothing) {
 TEST_P(sim, two_thousand_power_cuts_lose_nothing_and_double_nothing) {
     tally all;
     proof_run run("power cut", {.rounds = cuts_in_part, .first_seed = 10'001 + GetParam() * 1'000});
-    while (run.goes_on()) {
+    while (run.goes_on() && !HasFailure()) {
         const auto seen = simulate(
             {.seed = run.seed(), .messages = 100, .power_only = true, .cuts = cuts_in_world});
         EXPECT_TRUE(seen.violations.empty()) << seen.report;

@@ -1,5 +1,7 @@
 #include "sim/simulation.hpp"
 
+#include <cstdlib>
+#include <filesystem>
 #include <tuple>
 
 #include <fmt/format.h>
@@ -156,8 +158,11 @@ private:
         shown = 0;
         for (const auto& id : world_.book.concerned())
             if (++shown <= 3) out += id.to_string() + '\n' + world_.book.trace(id);
-        out += fmt::format("replay it: build/release/tests/sim/sim --seed={} --messages={}{}\n",
-                           options_.seed, options_.messages,
+        const char* const bug = std::getenv("POSTHORN_PLANTED");
+        out += fmt::format("replay it: {}{} --seed={} --messages={}{}\n",
+                           bug == nullptr ? "" : fmt::format("POSTHORN_PLANTED={} ", bug),
+                           std::filesystem::read_symlink("/proc/self/exe").string(), options_.seed,
+                           options_.messages,
                            options_.power_only ? fmt::format(" --cuts={}", options_.cuts) : "");
     }
 
