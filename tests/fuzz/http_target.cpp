@@ -196,6 +196,8 @@ void fuzz_http(const std::uint8_t* data, std::size_t size) {
         cut.send(rest.substr(0, piece));
     cut.end();
     check_answers(cut);
+    // But for a head that is just as long as it may be: what has arrived of it is what counts.
+    if (whole.answers.contains("HTTP/1.1 431 ") != cut.answers.contains("HTTP/1.1 431 ")) return;
     demand(cut.requests.size() == whole.requests.size(), "pieces make no difference");
     for (std::size_t i = 0; i < cut.requests.size(); ++i) {
         const auto &one = cut.requests[i], &other = whole.requests[i];

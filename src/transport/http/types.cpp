@@ -77,7 +77,8 @@ std::optional<std::string> percent_decode(std::string_view text) {
 }
 
 bool is_loopback(std::string_view peer) {
-    if (peer.find('\0') != peer.npos) return false;  // What follows would not be looked at.
+    // What follows would not be looked at, or names an interface that need not exist.
+    if (peer.find_first_of(std::string_view("\0%", 2)) != peer.npos) return false;
     boost::system::error_code failure;
     const auto address = boost::asio::ip::make_address(std::string(peer), failure);
     return !failure && address.is_loopback();
