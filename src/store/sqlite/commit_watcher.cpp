@@ -109,6 +109,8 @@ task<bool> commit_watcher::next_while_looking(announcements& from, sight& throug
     constexpr int looks = 9;
     constexpr std::chrono::nanoseconds pause = 100ms;
     for (int i = 0; i < looks; ++i) {
+        // The two that race below would not know of an end that came while we looked.
+        if (co_await is_cancelled()) co_return false;
         const auto heard = co_await with_timeout(sleeper_, pause, from.heard());
         if (heard) co_return *heard;
         if (heard.error().code() != error_code::timed_out) co_return false;
