@@ -5,6 +5,7 @@
 #include <map>
 #include <regex>
 #include <set>
+#include <sstream>
 #include <string_view>
 #include <unordered_set>
 
@@ -37,10 +38,14 @@ ending run(const harness& what, std::string_view bug) {
     return {end == test::process_end{0, 0}, child.out() + child.err()};
 }
 
+/// Line by line: what matches a whole text recurses once for each character, until the stack ends.
 std::string line_with(const std::string& said, const std::string& what) {
-    const std::regex pattern("[^\n]*(" + what + ")[^\n]*");
-    std::smatch found;
-    return std::regex_search(said, found, pattern) ? found.str() : std::string();
+    static constexpr std::size_t longest = 2000;
+    const std::regex pattern(what);
+    std::istringstream lines(said);
+    for (std::string line; std::getline(lines, line);)
+        if (std::regex_search(line.substr(0, longest), pattern)) return line;
+    return {};
 }
 
 /// The seed that showed it; empty for a harness that has none.
