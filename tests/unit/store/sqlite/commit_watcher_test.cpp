@@ -4,6 +4,7 @@
 #include <condition_variable>
 #include <csignal>
 #include <mutex>
+#include <thread>
 #include <vector>
 
 #include <fmt/format.h>
@@ -151,6 +152,18 @@ TEST_F(a_commit_watcher, says_nothing_of_what_was_rolled_back) {
     EXPECT_EQ(watch.noticed_after(0, 50ms), steady_time{});
     ASSERT_EQ(db_.run("INSERT INTO t VALUES (1)"), SQLITE_OK);
     EXPECT_NE(watch.noticed_after(0, 5s), steady_time{});
+}
+
+// Told to end at any moment: while it looks, sleeps or hears of the next write.
+TEST_F(a_commit_watcher, ends_though_others_go_on_writing) {
+    std::jthread writer([this](const std::stop_token& enough) {
+        while (!enough.stop_requested())
+            ASSERT_EQ(db_.run("DELETE FROM t; INSERT INTO t VALUES (1)"), SQLITE_OK);
+    });
+    for (int i = 0; i < 60; ++i) {
+        watching watch(path_);
+        ASSERT_NE(watch.noticed_after(0, 5s), steady_time{});
+    }
 }
 
 }  // namespace
