@@ -117,6 +117,7 @@ using ordered_ids = std::map<std::int64_t, uuid>;  // By seq.
 // took effect when it was first sent.
 void check_key(const pictures& all, const picture& from, const ordered_ids& key, ledger& book) {
     std::int64_t last = 0;
+    uuid last_id;
     bool given_up = false;
     for (const auto& [seq, id] : key) {
         const auto& row = from.outbox.at(id);
@@ -127,9 +128,13 @@ void check_key(const pictures& all, const picture& from, const ordered_ids& key,
         const auto& effects = all.at(row.destination).effects;
         const auto found = effects.find(id);
         if (found == effects.end()) continue;
-        if (found->second.place < last)
-            book.violate("invariant 4: it took effect after a later one of its order key", id);
-        last = std::max(last, found->second.place);
+        if (found->second.place < last) {
+            book.violate("invariant 4: it took effect before an earlier one of its order key", id);
+            book.violate("invariant 4: it took effect after a later one of its order key", last_id);
+            continue;
+        }
+        last = found->second.place;
+        last_id = id;
     }
 }
 

@@ -28,6 +28,8 @@ std::int64_t number_in(const fault_disk& disk, const std::string& sql) {
 }
 
 constexpr const char* all_sent = "SELECT message_id FROM outbox_messages";
+constexpr const char* all_given_up =
+    "SELECT message_id FROM outbox_messages WHERE status IN ('Dead', 'Expired')";
 constexpr const char* all_processed =
     "SELECT message_id FROM inbox_messages WHERE processed_at IS NOT NULL";
 constexpr const char* epoch_of = "SELECT epoch FROM posthorn_leases WHERE name = 'dispatcher'";
@@ -49,9 +51,6 @@ bool restores::back_up(machine& which) {
 }
 
 bool restores::restore(machine& which) {
-    // One in a world. After a second one, of another service, messages of an order key were seen to
-    // take effect out of order (docs/operating/guarantees.md: open).
-    if (restored_ > 0) return false;
     const auto found = copies_.find(which.service());
     if (found == copies_.end() || restoring_ || which.is_awaited || which.running().empty())
         return false;
@@ -66,6 +65,9 @@ bool restores::restore(machine& which) {
                              .remembered = ids_in(staged, all_processed),
                              .chain_length = number_in(staged, "SELECT count(*) FROM chain")};
     for (const auto& id : ids_in(staged, all_sent)) made.forgotten.erase(id);
+    // Later ones of its order key may have passed it meanwhile.
+    for (const auto& id : ids_in(disk, all_given_up))
+        if (!made.forgotten.contains(id)) world_.book.touched(id, "was given up, before a restore");
     const auto epoch =
         sqlite::epoch_after_restore(number_in(staged, epoch_of), number_in(disk, epoch_of));
     if (epoch <= number_in(disk, epoch_of))
