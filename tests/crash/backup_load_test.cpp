@@ -54,15 +54,16 @@ round_outcome round_of(std::uint64_t seed) {
     if (static_cast<std::int64_t>(survived) !=
         test::sqlite_file(backup).integer("SELECT count(*) FROM chain"))
         found += "what was in the backup is not in what was restored\n";
-    pair.start(lost);
-    if (epoch_of(pair, lost) <= epoch) found += "the epoch was not raised\n";
     pair.command(peer, {"outbox", "replay", "--since", taken_at, "--destination",
                         lost == service_pair::left ? "left" : "right"});
+    pair.start(lost);
+    if (epoch_of(pair, lost) <= epoch) found += "the epoch was not raised\n";
     pair.await_commits(lost, draw(1, 30));
     for (const auto each : {lost, peer}) pair.quiet(each);
     pair.await_drained();
     for (const auto each : {lost, peer}) pair.stop(each);
-    found += pair.faults(lost, kept) + pair.faults(peer) + pair.leaks();
+    found += pair.faults(lost, kept) + pair.faults(peer) + pair.disorder(lost) +
+             pair.disorder(peer) + pair.leaks();
     return {.faults = found,
             .counts = {{"messages", pair.link_count(lost) + pair.link_count(peer)},
                        {"lost with a database", static_cast<std::uint64_t>(kept_links) - survived},

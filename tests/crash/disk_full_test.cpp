@@ -34,7 +34,8 @@ public:
         for (const auto each : {full_, peer_}) pair_.quiet(each);
         pair_.await_drained();
         for (const auto each : {full_, peer_}) pair_.stop(each);
-        return {.faults = pair_.faults(full_) + pair_.faults(peer_) + pair_.leaks(),
+        return {.faults = pair_.faults(full_) + pair_.faults(peer_) + pair_.disorder(full_) +
+                          pair_.disorder(peer_) + pair_.leaks(),
                 .counts = {{"messages", pair_.link_count(full_) + pair_.link_count(peer_)},
                            {full_ == service_pair::left ? "left" : "right", 1}}};
     }

@@ -79,7 +79,8 @@ private:
         tx.execute("INSERT INTO chain VALUES (?, ?, ?)", life_, last + 1, hash);
         tx.send(peer_, "Link",
                 R"({"life":")" + life_ + R"(","n":)" + std::to_string(last + 1) + R"(,"hash":")" +
-                    hash + R"(","canary":")" + posthorn::crash::canary_payload + "\"}");
+                    hash + R"(","canary":")" + posthorn::crash::canary_payload + "\"}",
+                {.order_key = posthorn::crash::key_of(last + 1)});
         return last + 1;
     }
 

@@ -194,6 +194,15 @@ std::uint64_t service_pair::link_count(side which) const {
     return static_cast<std::uint64_t>(database(which).integer("SELECT count(*) FROM chain"));
 }
 
+std::string service_pair::disorder(side from) {
+    auto receiver = database(other(from));
+    const auto early = receiver.integer(
+        fmt::format("SELECT count(*) FROM (SELECT n, max(n) OVER (PARTITION BY life, n % {0} ORDER"
+                    " BY rowid) AS highest FROM effects WHERE n % {0} <> 0) WHERE n < highest",
+                    keys_and_none));
+    return early == 0 ? "" : fmt::format("{} links came after a later one of their key\n", early);
+}
+
 std::string service_pair::faults(side from, const std::string& before) {
     auto sender = database(from);
     auto receiver = database(other(from));

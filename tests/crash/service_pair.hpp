@@ -57,6 +57,8 @@ public:
     /// was restored, `before` names the database that was in its place: what was lost with it may
     /// have taken effect, once.
     [[nodiscard]] std::string faults(side from, const std::string& before = {});
+    /// Whether links of one order key took effect out of order at the other, in words.
+    [[nodiscard]] std::string disorder(side from);
     /// What no log and no answer may hold, and does; empty if none.
     [[nodiscard]] std::string leaks() const;
 
