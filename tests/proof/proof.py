@@ -75,6 +75,7 @@ class Run:
         self.options = options
         self.begun = time.monotonic()
         self.screen = Screen(sys.stderr)
+        self.stopped = False
 
     def seconds_for(self, job):
         """What the job may take: its share of what is left."""
@@ -96,19 +97,24 @@ class Run:
         self.screen.draw(self.working, self.ended, self.waiting, self.options.limit,
                          time.monotonic() - self.begun)
 
+    def stop(self, *_):
+        self.stopped = True
+
     def __call__(self):
-        try:
-            while self.waiting or self.working:
-                self.step()
-                time.sleep(LOOK_INTERVAL)
-        except KeyboardInterrupt:
-            for job in self.working:
-                job.break_off()
-                self.screen.tell(job)
-            self.ended += self.working
-            self.screen.clear()
-            print("broken off; this is what was done until then", file=sys.stderr)
+        # Only noted, so that it strikes no half-started harness, which would then be left behind.
+        before = {one: signal.signal(one, self.stop) for one in (signal.SIGINT, signal.SIGTERM)}
+        while (self.waiting or self.working) and not self.stopped:
+            self.step()
+            time.sleep(LOOK_INTERVAL)
+        for job in self.working:
+            job.break_off()
+            self.screen.tell(job)
+        self.ended += self.working + self.waiting
         self.screen.clear()
+        if self.stopped:
+            print("broken off; this is what was done until then", file=sys.stderr)
+        for one, handler in before.items():
+            signal.signal(one, handler)
         return self.ended
 
 
@@ -127,7 +133,6 @@ def main(given):
             raise SystemExit(f"error: {problem}")
     shutil.rmtree(options.logs, ignore_errors=True)
     options.logs.mkdir(parents=True)
-    signal.signal(signal.SIGTERM, signal.default_int_handler)  # No harness is left behind.
     begun = time.monotonic()
     rows = summary(harnesses, Run(options, jobs)())
     took = time.monotonic() - begun

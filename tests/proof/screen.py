@@ -87,8 +87,10 @@ def summary(harnesses, ended):
         for job in jobs:
             for what, number in job.counts.items():
                 counts[what] = counts.get(what, 0) + number
-        result = ("not run" if not jobs else "FAILED" if any(job.failed for job in jobs)
-                  else "broken off" if any(job.broken_off for job in jobs) else "held")
+        begun = [job for job in jobs if job.process]
+        result = ("FAILED" if any(job.failed for job in jobs) else "not run" if not begun
+                  else "broken off" if len(begun) < len(jobs) or any(job.broken_off for job in jobs)
+                  else "held")
         rows.append({"harness": harness.name, "done": sum(job.done for job in jobs),
                      "of": sum(job.rounds for job in jobs), "unit": harness.unit,
                      "counts": counts, "seconds": round(sum(job.seconds for job in jobs), 1),

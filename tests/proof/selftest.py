@@ -76,6 +76,11 @@ class Runner(unittest.TestCase):
         self.assertAlmostEqual(first, 900, delta=5)
         self.assertAlmostEqual(second, 3600, delta=30)
 
+    def test_what_is_broken_off_or_was_never_begun_is_not_held(self):
+        code, rows, _ = self.run_proof([self.harness("kill -INT $PPID; exec sleep 60"),
+                                        self.harness(REPORT % (9, 1))], "--jobs", "1")
+        self.assertEqual((code, [row["result"] for row in rows]), (1, ["broken off", "not run"]))
+
     def test_a_program_that_is_not_built_is_named(self):
         one = self.harness("exit 0", program="nowhere")
         with self.assertRaises(SystemExit) as refused:

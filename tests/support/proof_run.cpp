@@ -1,8 +1,11 @@
 #include "support/proof_run.hpp"
 
+#include <charconv>
 #include <cstdlib>
 #include <fstream>
 #include <optional>
+#include <stdexcept>
+#include <string_view>
 
 namespace posthorn::test {
 namespace {
@@ -15,7 +18,12 @@ constexpr auto report_interval = 200ms;
 std::optional<std::uint64_t> number_in_environment(const char* name) {
     const char* const text = std::getenv(name);
     if (text == nullptr) return std::nullopt;
-    return std::stoull(text);
+    const std::string_view all(text);
+    std::uint64_t number = 0;
+    const auto [end, failure] = std::from_chars(all.begin(), all.end(), number);
+    if (failure != std::errc() || end != all.end())
+        throw std::invalid_argument(std::string(name) + " is no number: " + text);
+    return number;
 }
 
 }  // namespace
