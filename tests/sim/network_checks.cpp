@@ -56,10 +56,13 @@ void network::check_answers(process& at, const message_batch& batch,
     query_disk(*survivor, database_path,
                "SELECT message_id FROM inbox_messages WHERE processed_at IS NOT NULL",
                [&](const plain_row& row) { processed.insert(row.text(0)); });
-    for (std::size_t i = 0; i < given.size(); ++i)
-        if (given[i].what == outcome::delivered && !processed.contains(batch[i]->id.to_string()))
-            book_.violate("invariant 3: its ACK left before its inbox row was on disk",
-                          batch[i]->id);
+    for (std::size_t i = 0; i < given.size(); ++i) {
+        if (given[i].what != outcome::delivered || processed.contains(batch[i]->id.to_string()))
+            continue;
+        // A repeat that was looked up just before its row was purged.
+        if (given[i].duplicate && batch[i]->expires_at < at.clock().wall()) continue;
+        book_.violate("invariant 3: its ACK left before its inbox row was on disk", batch[i]->id);
+    }
 }
 
 }  // namespace posthorn::sim

@@ -128,6 +128,7 @@ bool restores::replay(machine& sender, const machine& restored, const copy& from
         if (!failed) *all = *after;
     }
     if (failed) return false;
+    copies_.erase(sender.service());  // They know nothing of the replay (docs/operating/backup.md).
     replayed_ += static_cast<std::uint64_t>(all->replayed);
     world_.book.note(fmt::format("{} sends {} messages to {} again; {} have expired",
                                  sender.service(), all->replayed, restored.service(),

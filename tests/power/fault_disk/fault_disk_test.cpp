@@ -199,6 +199,18 @@ TEST(fault_disk, surfaces_a_failed_sync_at_commit) {
     EXPECT_EQ(sqlite3_extended_errcode(db.handle()), SQLITE_IOERR_FSYNC);
 }
 
+TEST(fault_disk, tells_of_a_failed_sync_whoever_had_the_file_open) {
+    fault_disk disk(1);
+    plain_database one(disk, "a.db"), other(disk, "a.db");
+    ASSERT_EQ(one.run(schema), SQLITE_OK);
+    ASSERT_EQ(other.run(insert(1)), SQLITE_OK);
+    disk.fail_next_syncs();
+    EXPECT_EQ(one.run(insert(2)), SQLITE_IOERR);
+    EXPECT_EQ(other.run(insert(3)), SQLITE_IOERR);
+    EXPECT_EQ(sqlite3_extended_errcode(other.handle()), SQLITE_IOERR_FSYNC);
+    EXPECT_EQ(plain_database(disk, "a.db").run(insert(4)), SQLITE_OK);  // It knows of nothing.
+}
+
 TEST(fault_disk, shows_corruption_to_integrity_check) {
     fault_disk disk(1);
     plain_database(disk, "a.db").run(schema);  // Its close checkpoints.

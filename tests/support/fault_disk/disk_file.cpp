@@ -49,6 +49,7 @@ void disk_file::sync() {
 }
 
 void disk_file::abandon_pending() {
+    ++failed_syncs_;
     for (auto& [page, made] : pending_) {
         for (auto& each : made) {
             each.abandoned = true;

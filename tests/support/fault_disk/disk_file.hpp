@@ -41,6 +41,7 @@ public:
     /// A sync that failed: as on Linux, the changes so far are still read but count as written, so
     /// that no later sync saves a page unless it is written again.
     void abandon_pending();
+    [[nodiscard]] std::uint64_t failed_syncs() const { return failed_syncs_; }
 
     void lose_power(dice& chance, const cut_mood& mood);
 
@@ -81,6 +82,7 @@ private:
     paged_bytes current_;
     paged_bytes durable_;
     std::map<std::uint64_t, changes> pending_;  // By page, each in the order of writing.
+    std::uint64_t failed_syncs_ = 0;
     std::vector<std::uint64_t> sizes_;          // Since the last sync, in order.
     file_locks locks_;
     std::weak_ptr<shared_memory> shm_;

@@ -2,6 +2,7 @@
 #include "support/fault_disk/disk_state.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include <sqlite3.h>
 
@@ -41,6 +42,7 @@ int disk_state::open(std::uint64_t user, const char* path, int flags,
         if (!handle->file && (flags & SQLITE_OPEN_CREATE) == 0) return SQLITE_CANTOPEN;
         if (!handle->file) handle->file = files_.create(handle->path);
     }
+    handle->failures_told = handle->file->failed_syncs();
     open_.insert(handle.get());
     into = std::move(handle);
     return SQLITE_OK;
@@ -118,9 +120,12 @@ int disk_state::sync(open_handle& handle) {
     if (syncs_to_fail_ > 0) {
         --syncs_to_fail_;
         handle.file->abandon_pending();
-        return SQLITE_IOERR_FSYNC;
     }
+    // As on Linux, who had the file open when another's sync failed is told by the next of his own.
+    const bool failed = std::exchange(handle.failures_told, handle.file->failed_syncs()) !=
+                        handle.file->failed_syncs();
     handle.file->sync();
+    if (failed) return SQLITE_IOERR_FSYNC;
     if (files_.is_new(handle.path, handle.file)) files_.sync(handle.path);
     count_sync(handle.kind);
     return SQLITE_OK;

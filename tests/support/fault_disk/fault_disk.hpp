@@ -104,7 +104,8 @@ public:
     // Faults.
 
     /// The next syncs return SQLITE_IOERR_FSYNC. What they were to save stays readable, yet no
-    /// later sync saves it, as with Linux's page cache.
+    /// later sync saves it, as with Linux's page cache. Every other handle that has the file open
+    /// gets the same answer to its next sync.
     void fail_next_syncs(std::uint64_t count = 1);
 
     /// A write that would take all files together past this returns SQLITE_FULL.
