@@ -126,7 +126,8 @@ void check_key(const pictures& all, const picture& from, const ordered_ids& key,
             book.violate("invariant 4: it passed one of its order key that was given up", id);
             book.violate("invariant 4: it was given up, and passed", *given_up);
         }
-        // One that had taken effect, and was replayed in vain to a restored receiver, stopped nobody.
+        // One that had taken effect, and was replayed in vain to a restored receiver, stopped
+        // nobody.
         const bool came_first = book.was_restored(row.destination) && book.was_acknowledged(id);
         if ((row.status == "Dead" || row.status == "Expired") && !came_first) given_up = id;
         if (row.status != "Sent" || book.touches().contains(id) || book.was_forgotten(id)) continue;

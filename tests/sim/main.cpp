@@ -2,6 +2,7 @@
 // --until-found only as far as the first that finds something.
 #include <charconv>
 #include <cstdint>
+#include <cstdio>
 #include <map>
 #include <string>
 #include <string_view>
@@ -41,6 +42,7 @@ int run_worlds(simulation_options options, std::uint64_t seeds, bool until_found
             seen.count.dead, seen.count.expired, seen.count.effects, seen.count.purged,
             seen.count.forgotten, seen.count.lapsed, seen.deliveries, seen.refused_signatures,
             seen.repeats, seen.replayed, seen.looks, seen.cuts, seen.kills, seen.seconds);
+        std::fflush(stdout);  // Also for who looks on in a file.
         if (seen.violations.empty()) continue;
         ++wrong;
         fmt::print("{}", seen.report);

@@ -19,7 +19,7 @@ public:
     explicit run(const simulation_options& options)
         : options_(options),
           world_(shape(options)),
-          faults_(world_, {.pause_mean = options.power_only ? 400ms : 700ms,
+          faults_(world_, {.pause_mean = pause_between_faults(options),
                            .power_only = options.power_only,
                            .clock_wrong_max = purges(options) ? 6s : 20s}),
           people_(world_) {
@@ -89,6 +89,13 @@ private:
         made.node.outbox.order.policy =
             dice.below(2) == 0 ? order_policy::park : order_policy::pass;
         return made;
+    }
+
+    /// A small world is to see many kinds of them; in a large one the same pace would have most
+    /// messages expire, and prove little of the rest.
+    static std::chrono::milliseconds pause_between_faults(const simulation_options& options) {
+        if (options.power_only) return 400ms;
+        return options.messages < 5'000 ? 700ms : 1'800ms;
     }
 
     /// In every second world rows are purged within its time.
