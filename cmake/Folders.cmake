@@ -57,5 +57,5 @@ function(posthorn_test name)
         target_precompile_headers(${name} REUSE_FROM test_headers)
     endif()
     gtest_discover_tests(${name} DISCOVERY_MODE PRE_TEST DISCOVERY_TIMEOUT 60 NO_PRETTY_VALUES
-        PROPERTIES LABELS "${test_LABELS}" TIMEOUT 120 RUN_SERIAL ${test_SERIAL})
+        PROPERTIES LABELS "${test_LABELS}" TIMEOUT 300 RUN_SERIAL ${test_SERIAL})
 endfunction()
