@@ -126,8 +126,9 @@ void machine::cut_power(fault_disk::unsynced fate) {
 }
 
 bool machine::has_gone_down() const {
-    return !disk_.powered() ||
-           std::ranges::any_of(running_, [](const auto& one) { return one->has_failed(); });
+    const auto failed = [](const auto& one) { return one->has_failed() && !one->is_dead(); };
+    return !disk_.powered() || std::ranges::any_of(running_, failed) ||
+           std::ranges::any_of(leaving_, failed);
 }
 
 void machine::stop_one(std::size_t which) {

@@ -119,6 +119,8 @@ void network::echo(process& from, std::size_t count) {
         if (keys->signer(today) == nullptr) continue;
         ++seen_.echoes;
         book_.note(one.id, "it is sent once more by one who kept it");
+        // A receiver that has forgotten it takes it for new, whatever of its order key is to come.
+        if (book_.was_restored(one.destination)) book_.touched(one.id, "keeps");
         late_.spawn(bring_late(seal(one, *keys, today), travel()));
     }
 }

@@ -173,7 +173,11 @@ tally world::shut_down() {
         return outside_.size() == 0 && net.is_quiet() &&
                std::ranges::all_of(machines_, [](const auto& one) { return one->is_empty(); });
     };
-    if (!loop.run_until(ended, 1h)) book.violate("invariant 7: a node does not stop");
+    if (!loop.run_until(ended, 1h)) {
+        book.violate("invariant 7: a node does not stop");
+        for (const auto& one : machines_) one->kill();
+        loop.run_until(ended, 1h);
+    }
     std::map<std::string, remains> left;
     for (const auto& one : machines_) left[one->service()] = {&one->disk(), one->clock().highest()};
     return check_invariants(left, book);
