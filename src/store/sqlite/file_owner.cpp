@@ -1,6 +1,25 @@
 #include "store/sqlite/file_owner.hpp"
 
+#include <filesystem>
+#include <system_error>
+
 namespace posthorn::sqlite {
+
+result<> require_not_emptied(const std::string& path) {
+    namespace fs = std::filesystem;
+    std::error_code none;
+    if (fs::file_size(path, none) != 0 || none) return {};
+    for (const auto* const beside : {"-wal", "-ballast"}) {
+        const auto witness = path + beside;
+        const auto size = fs::file_size(witness, none);
+        if (none || size == 0) continue;
+        return fail(error_code::store_corrupt,
+                    "{} is empty, and {} tells that it was not: restore a backup; or, to begin "
+                    "with nothing, delete both",
+                    path, witness);
+    }
+    return {};
+}
 
 result<> require_free_names(connection& database) {
     auto taken = database.prepare(

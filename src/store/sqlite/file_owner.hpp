@@ -1,10 +1,15 @@
 #pragma once
 
+#include <string>
 #include <string_view>
 
 #include "store/sqlite/connection.hpp"
 
 namespace posthorn::sqlite {
+
+/// Whether a database file is empty though a log or a ballast beside it tells that it was in use:
+/// `error_code::store_corrupt`. SQLite would take it for a new one, and delete the log.
+result<> require_not_emptied(const std::string& path);
 
 /// Whether a file that is not Posthorn's yet has a table of a name that Posthorn needs:
 /// `error_code::invalid_configuration`, before anything in it is changed.

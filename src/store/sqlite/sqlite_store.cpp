@@ -125,6 +125,7 @@ result<std::unique_ptr<store>> sqlite_store::open(const sqlite_options& options,
                                                   const sqlite_seams& seams) {
     std::unique_ptr<sqlite_store> made(new sqlite_store);
     made->room_ = std::make_unique<disk_keeper>(space_of(options), options.disk, seams.log);
+    if (options.vfs.empty()) POSTHORN_TRY(require_not_emptied(options.path));
     const open_options file{.path = options.path, .vfs = options.vfs, .create = true};
     auto database = connection::open(file);
     if (!database) return std::unexpected(std::move(database).error());
