@@ -265,6 +265,14 @@ result<> connection::execute(const char* sql) {
     return {};
 }
 
+result<> connection::insist(const char* sql) {
+    for (int times = 0;; ++times) {
+        auto done = execute(sql);
+        if (done || done.error().code() != error_code::store_busy || !patience_->wait(times))
+            return done;
+    }
+}
+
 result<std::int64_t> connection::integer(const char* sql) {
     auto query = prepare(sql);
     if (!query) return std::unexpected(std::move(query).error());

@@ -97,6 +97,9 @@ public:
     result<statement> prepare(std::string_view sql);
     /// Runs statements that give no rows, one after the other.
     result<> execute(const char* sql);
+    /// The same, and again while others are in the way, for as long as it waits otherwise. Between
+    /// two that read and both want to write, SQLite waits for neither.
+    result<> insist(const char* sql);
     /// The first column of the first row.
     result<std::int64_t> integer(const char* sql);
 

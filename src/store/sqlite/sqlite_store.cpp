@@ -108,8 +108,8 @@ std::unique_ptr<disk_space> space_of(const sqlite_options& options) {
 
 result<> prepare_file(connection& database, const sqlite_options& options) {
     // Only a file without tables takes this; in others it changes nothing.
-    POSTHORN_TRY(database.execute("PRAGMA auto_vacuum = INCREMENTAL"));
-    POSTHORN_TRY(database.execute("PRAGMA journal_mode = WAL"));
+    POSTHORN_TRY(database.insist("PRAGMA auto_vacuum = INCREMENTAL"));
+    POSTHORN_TRY(database.insist("PRAGMA journal_mode = WAL"));
     constexpr std::array levels{"PRAGMA synchronous = FULL", "PRAGMA synchronous = NORMAL",
                                 "PRAGMA synchronous = OFF"};
     POSTHORN_TRY(database.execute(levels.at(static_cast<std::size_t>(options.sync))));
