@@ -22,7 +22,8 @@ LAYERS = {
     "workflow": PURE,
     "engine": ABOVE,
     "admin": ABOVE,
-    "app": ABOVE | {"admin"},
+    "measure": BASE,
+    "app": ABOVE | {"admin", "measure"},
 }
 
 # The same for the folders beside src/: which folders of src/ their files may include.
@@ -35,7 +36,7 @@ OUTSIDE = {
 # --- A heavy dependency stays in one folder: (name, regex on the include's path, where, advice).
 # tests/unit mirrors src/, so tests/unit/X may include what src/X may.
 HEAVY = [
-    ("SQLite", r"sqlite3(?:ext)?\.h", ["src/store/sqlite/*", "tests/*", "examples/*", "bench/*"],
+    ("SQLite", r"sqlite3(?:ext)?\.h", ["src/store/sqlite/*", "src/measure/sync_watch*", "tests/*", "examples/*", "bench/*"],
      "go through store/, or forward-declare `struct sqlite3;`"),
     ("Boost.Beast", r"boost/beast\b.*", ["src/transport/http/*", "src/admin/*"],
      "go through transport/http"),
@@ -45,9 +46,9 @@ HEAVY = [
     ("prometheus-cpp", r"prometheus/.*", ["src/admin/*"],
      "count in plain structs that admin/ reads"),
     ("OpenSSL", r"openssl/.*|boost/asio/ssl\b.*",
-     ["src/security/*", "src/transport/*", "tests/fuzz/canonical_target.cpp"],
+     ["src/security/*", "src/transport/*", "tests/fuzz/canonical_target.cpp", "bench/limit/*"],
      "go through security/"),
-    ("libpq", r"libpq-fe\.h|libpq/.*", ["src/store/postgres/*"], "go through store/"),
+    ("libpq", r"libpq-fe\.h|libpq/.*", ["src/store/postgres/*", "bench/peers/*"], "go through store/"),
     ("gRPC", r"(?:grpc|grpcpp|grpc\+\+|google/protobuf)/.*", ["src/transport/grpc/*"],
      "go through transport/"),
     ("simdjson", r"simdjson(?:\.h|/.*)", ["src/message/*", "bench/*"],
@@ -61,7 +62,7 @@ SEAMS = [
      r"|\busing\s+\w+\s*=\s*(?:std::)?(?:chrono::)?(?:system|steady)_clock\s*;"
      r"|(?<![\w.>:])(?:std::|::)?time\s*\(\s*(?:nullptr|NULL|0|&\w+)\s*\)"
      r"|\bstd::clock\s*\(|\b(?:gettimeofday|clock_gettime|timespec_get)\s*\(",
-     ["src/base/clock*", "tests/support/*", "tests/unit/base/clock*", "bench/*"],
+     ["src/base/clock*", "src/measure/pace*", "tests/support/*", "tests/unit/base/clock*", "bench/*"],
      "take a `clock&` (base/clock.hpp), which tests replace"),
     ("draws entropy",
      r"\brandom_device\b|(?<![\w.>:])(?:std::|::)?s?rand\s*\(|\b[dl]rand48\s*\("
@@ -83,8 +84,8 @@ SEAMS = [
     ("starts a thread",
      r"\bstd::(?:jthread|async)\b|\bstd::thread\b(?!::)|\bpthread_create\b|\basio::thread_pool\b"
      r"|\bthrd_create\b",
-     ["src/base/executor*.hpp", "src/base/executor*.cpp", "src/base/io_threads*", "tests/*",
-      "bench/*"],
+     ["src/base/executor*.hpp", "src/base/executor*.cpp", "src/base/io_threads*", "src/measure/load*",
+      "tests/*", "bench/*"],
      "run the work on an executor (base/executor.hpp)"),
     ("makes a timer",
      r"\b(?:steady_timer|system_timer|high_resolution_timer|deadline_timer|basic_waitable_timer)\b"
@@ -95,7 +96,7 @@ SEAMS = [
      # Members called sleep_for belong to our own `timer`, which is the seam.
      r"\bthis_thread::sleep_\w+|\busing\s+namespace\s+std::this_thread\b|(?<![\w>])::sleep\s*\("
      r"|(?<![\w.>:])sleep\s*\(\s*\d|\busleep\s*\(|\b(?:clock_)?nanosleep\s*\(",
-     ["src/base/timer*.cpp", "src/base/clock*", "src/base/executor.cpp"],
+     ["src/base/timer*.cpp", "src/base/clock*", "src/base/executor.cpp", "src/measure/pace*"],
      "wait on a condition, or on virtual time"),
     ("detaches work",
      r"\basio::detached\b|<boost/asio/detached\.hpp>|\.\s*detach\s*\(\s*\)",

@@ -1,0 +1,50 @@
+#pragma once
+
+#include <filesystem>
+#include <functional>
+#include <memory>
+#include <vector>
+
+#include <sys/types.h>
+
+#include "common/arguments.hpp"
+#include "measure/board.hpp"
+#include "measure/load.hpp"
+#include "measure/report.hpp"
+
+namespace posthorn::bench {
+
+/// A sender that knows what its processes have used.
+class measured_sender : public measure::sender {
+public:
+    measured_sender(std::filesystem::path folder, const measure::board& shared,
+                    std::vector<pid_t> processes)
+        : folder_(std::move(folder)), shared_(shared), processes_(std::move(processes)) {}
+
+    [[nodiscard]] measure::usage used() override;
+
+protected:
+    /// Syncs of other processes than the two; -1 where nobody could count them.
+    [[nodiscard]] virtual std::int64_t more_syncs() { return 0; }
+
+private:
+    std::filesystem::path folder_;
+    const measure::board& shared_;
+    std::vector<pid_t> processes_;
+};
+
+using receive_function = std::function<void(const std::filesystem::path&, measure::board&)>;
+using sender_function = std::function<std::unique_ptr<measure::sender>(
+    const std::filesystem::path&, measure::board&, pid_t receiver)>;
+
+/// Makes a folder, runs `receive` in a process of its own and the load on what `make` gives in this
+/// one, checks that every message took effect once, prints what was seen and removes the folder.
+///
+/// `receive` says that it is ready, and returns when the sender is gone or the board says so.
+/// `prepare` runs first, in this process; what it gives lives to the end.
+void measure_two_processes(
+    const arguments& given, const measure::subject& what, const receive_function& receive,
+    const sender_function& make,
+    const std::function<std::shared_ptr<void>(const std::filesystem::path&)>& prepare = {});
+
+}  // namespace posthorn::bench
