@@ -36,7 +36,8 @@ void add_forms(const CLI::App& options, const std::vector<std::string>& path,
     command_form form{.path = path,
                       .summary = options.get_description(),
                       .help = path.size() > 1 ? options.help(parents) : options.help()};
-    for (const auto* option : options.get_options()) form.options.push_back(form_of(*option));
+    for (const auto* option : options.get_options())
+        if (!option->get_group().empty()) form.options.push_back(form_of(*option));  // Else hidden.
     const auto members = options.get_subcommands([](const CLI::App*) { return true; });
     for (const auto* member : members) form.members.push_back(member->get_name());
     forms.push_back(std::move(form));

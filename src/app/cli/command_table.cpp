@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <array>
 
+#include "app/cli/bench_command.hpp"
 #include "app/cli/command.hpp"
 
 namespace posthorn::cli {
@@ -24,6 +25,7 @@ constexpr std::array table{
     command_entry{"restore", "put a backup in the place of a database", make_restore_command},
     command_entry{"compact", "write a database anew, without its holes", make_compact_command},
     command_entry{"keys", "make, rotate, revoke and show keys", make_keys_command},
+    command_entry{"bench", "measure how fast messages go on this machine", make_bench_command},
     command_entry{"config", "look at a configuration", make_config_command},
     command_entry{"completion", "print a script that completes commands", make_completion_command},
     command_entry{"version", "print the versions of Posthorn and its parts", make_version_command},
