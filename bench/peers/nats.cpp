@@ -73,6 +73,7 @@ private:
 class nats_consumer final : public consumer {
 public:
     explicit nats_consumer(const std::string& address) : wire_(address, true) {
+        make_stream();
         jsSubOptions how;
         jsSubOptions_Init(&how);
         how.Stream = "charges";
@@ -106,6 +107,18 @@ public:
     void acknowledge() override { check(natsMsg_Ack(got_.back(), nullptr), "acknowledge"); }
 
 private:
+    void make_stream() {
+        jsStreamConfig with;
+        jsStreamConfig_Init(&with);
+        const char* subject = "charges";
+        with.Name = "charges";
+        with.Subjects = &subject;
+        with.SubjectsLen = 1;
+        with.Storage = js_FileStorage;
+        jsErrCode why{};
+        check(js_AddStream(nullptr, wire_.stream(), &with, nullptr, &why), "the stream");
+    }
+
     void release() {
         for (auto* message : got_) natsMsg_Destroy(message);
         got_.clear();
@@ -128,9 +141,13 @@ public:
                                "-sd", (folder / "nats").string()},
                    .folder = folder / "nats",
                    .count_syncs = false}) {  // Go makes its system calls itself.
-        await();
-        make_stream();
-        nats_Close();  // Its threads would not survive the fork that follows.
+        // Without the client, whose threads would not survive the fork that follows.
+        const auto until = measure::now_ns() + 30'000'000'000;
+        while (!accepts(port_)) {
+            server_.check_alive();
+            if (measure::now_ns() > until) throw std::runtime_error("NATS does not start");
+            measure::sleep_until(measure::now_ns() + 50'000'000);
+        }
     }
 
     std::unique_ptr<publisher> publish() override {
@@ -142,33 +159,6 @@ public:
     [[nodiscard]] std::int64_t syncs() const override { return server_.syncs(); }
 
 private:
-    void await() {
-        const auto until = measure::now_ns() + 30'000'000'000;
-        while (true) {
-            try {
-                const nats_wire wire(address_, true);
-                return;
-            } catch (const std::exception&) {
-                if (measure::now_ns() > until) throw;
-            }
-            server_.check_alive();
-            measure::sleep_until(measure::now_ns() + 50'000'000);
-        }
-    }
-    void make_stream() {
-        const nats_wire wire(address_, true);
-        jsStreamConfig with;
-        jsStreamConfig_Init(&with);
-        const char* subject = "charges";
-        with.Name = "charges";
-        with.Subjects = &subject;
-        with.SubjectsLen = 1;
-        with.Storage = js_FileStorage;
-        with.Retention = js_WorkQueuePolicy;
-        jsErrCode why{};
-        check(js_AddStream(nullptr, wire.stream(), &with, nullptr, &why), "the stream");
-    }
-
     int port_;
     std::string address_;
     bool at_once_;

@@ -136,4 +136,15 @@ int free_port() {
     return ntohs(at.sin_port);
 }
 
+bool accepts(int port) {
+    const int file = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    sockaddr_in to{};
+    to.sin_family = AF_INET;
+    to.sin_port = htons(static_cast<std::uint16_t>(port));
+    to.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    const auto code = ::connect(file, reinterpret_cast<const sockaddr*>(&to), sizeof to);
+    ::close(file);
+    return code == 0;
+}
+
 }  // namespace posthorn::bench

@@ -49,5 +49,7 @@ private:
 /// Runs to its end; throws with what it printed unless that was 0.
 void run_to_end(const server_options& what);
 [[nodiscard]] int free_port();
+/// Whether somebody listens on that port of the loopback.
+[[nodiscard]] bool accepts(int port);
 
 }  // namespace posthorn::bench
