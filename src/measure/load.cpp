@@ -131,20 +131,26 @@ private:
         };
         // A sender without threads of its own works on this one.
         std::jthread starter([&] {
-            try {
-                for (int i = 0; i < what_.senders; ++i) step();
-            } catch (...) {
-                fail();
+            for (int i = 0; i < what_.senders; ++i) {
+                try {
+                    step();
+                } catch (...) {
+                    fail();
+                    --running;
+                }
             }
         });
-        while (running > 0 && !failed_) watch(tell);
+        while (running > 0) watch(tell);
     }
 
     void watch(const std::function<void(double)>& tell) {
         const auto now = now_ns();
-        if (tell)
+        try {
             tell(std::min(1.0,
                           static_cast<double>(now - begun_ns_) / static_cast<double>(length_ns_)));
+        } catch (...) {
+            fail();  // The senders see it, and end.
+        }
         const auto left = begun_ns_ + length_ns_ - now;
         sleep_until(now + std::clamp<std::int64_t>(left, 1'000'000, second_ns / 10));
     }
@@ -182,14 +188,17 @@ void fill_latencies(outcome& into, const board& shared, const span& of) {
     std::vector<std::int64_t> effect;
     std::vector<std::int64_t> commit;
     std::vector<std::int64_t> after;
+    std::vector<std::int64_t> both;
     const auto count = std::min<std::uint64_t>(of.end - of.first, board::kept_max);
     for (auto index = of.end - count; index < of.end; ++index) {
         const auto times = shared.of(index);
         effect.push_back(times.effect_ns - times.due_ns);
         commit.push_back(times.committed_ns - times.due_ns);
+        both.push_back(std::max(times.effect_ns, times.committed_ns) - times.due_ns);
         // The effect may come before the sender's own thread is back.
         after.push_back(std::max<std::int64_t>(0, times.effect_ns - times.committed_ns));
     }
+    into.to_both = percentiles_of(both);
     into.to_effect = percentiles_of(effect);
     into.to_commit = percentiles_of(commit);
     into.commit_to_effect = percentiles_of(after);

@@ -60,6 +60,8 @@ struct outcome {
     percentiles to_effect{};         // Since it was due.
     percentiles to_commit{};         // Since it was due, until it was durable at the sender.
     percentiles commit_to_effect{};
+    /// Since it was due, until it was durable and effective: some servers deliver before they sync.
+    percentiles to_both{};
     double cpu_us = 0;  // A message, as all that follows but the memory.
     double syncs = -1;
     double file_bytes = 0;
@@ -70,7 +72,7 @@ struct outcome {
 /// Warms up, measures, and waits until everything is settled. Throws what a sender throws, and if
 /// messages do not take effect, or twice.
 ///
-/// `tell` is called now and then with the part that is done.
+/// `tell` is called now and then with the part that is done; what it throws ends the run.
 [[nodiscard]] outcome run_load(const load& what, sender& from, board& shared,
                                const std::function<void(double part)>& tell = {});
 

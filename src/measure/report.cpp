@@ -27,14 +27,15 @@ std::string to_json(const subject& what, const outcome& seen) {
     return fmt::format(
         R"({{"name":"{}","transport":"{}","guarantee":"{}","syncs_before_ack":{},"note":"{}",)"
         R"("mode":"{}","senders":{},"chained":{},"seconds":{},"rate":{},"messages":{},)"
-        R"("per_second":{:.1f},{},{},{},"cpu_us":{:.2f},"syncs":{},"file_bytes":{:.1f},)"
+        R"("per_second":{:.1f},{},{},{},{},"cpu_us":{:.2f},"syncs":{},"file_bytes":{:.1f},)"
         R"("memory_kib":{},"settle_ms":{:.1f}}})",
         what.name, what.transport, what.guarantee, what.syncs_before_ack, what.note,
         to_string(with.mode), with.mode == load_mode::serial ? 1 : with.senders, with.chained,
         with.seconds, with.mode == load_mode::rate ? fmt::format("{}", with.rate) : "null",
         seen.messages, seen.per_second, to_json(seen.to_effect, ""),
         to_json(seen.to_commit, "commit_"), to_json(seen.commit_to_effect, "after_commit_"),
-        seen.cpu_us, seen.syncs < 0 ? "null" : fmt::format("{:.4f}", seen.syncs), seen.file_bytes,
+        to_json(seen.to_both, "both_"), seen.cpu_us,
+        seen.syncs < 0 ? "null" : fmt::format("{:.4f}", seen.syncs), seen.file_bytes,
         seen.memory_kib, seen.settle_ms);
 }
 

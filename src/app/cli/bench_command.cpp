@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <csignal>
 #include <cstdlib>
 #include <optional>
 #include <ostream>
@@ -47,6 +48,27 @@ struct bench_options {
     // Of a process that this command starts: which service it is, and its sender's board.
     std::string role{};
     std::string board{};
+};
+
+// Ctrl-C ends the measurement, not the process: what it made is still to be removed.
+volatile std::sig_atomic_t interrupted = 0;
+
+class interrupt_watch {
+public:
+    interrupt_watch()
+        : before_(std::signal(SIGINT, note)), before_term_(std::signal(SIGTERM, note)) {}
+    ~interrupt_watch() {
+        std::signal(SIGINT, before_);
+        std::signal(SIGTERM, before_term_);
+    }
+    interrupt_watch(const interrupt_watch&) = delete;
+    interrupt_watch& operator=(const interrupt_watch&) = delete;
+
+private:
+    static void note(int /*number*/) { interrupted = 1; }
+
+    void (*before_)(int);
+    void (*before_term_)(int);
 };
 
 /// A folder that goes when the measurement does.
@@ -201,6 +223,7 @@ private:
     }
 
     void measure_all(const console& terminal) const {
+        const interrupt_watch signals;
         const scratch_folder place(asked_.folder);
         const bench_setting with{.transport = asked_.transport,
                                  .folder = place.path(),
@@ -260,6 +283,7 @@ private:
                            const console& terminal) const {
         progress_bar bar(terminal, asked_.json);
         auto seen = run_load(load_of(asked_), from, shared, [&](double part) {
+            if (interrupted != 0) throw error(error_code::cancelled, "interrupted");
             bar.show({.done = static_cast<std::int64_t>(part * 1000), .all = 1000},
                      fmt::format("{} effects", shared.effects()));
         });
