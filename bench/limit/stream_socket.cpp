@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <cerrno>
+#include <stdexcept>
 #include <system_error>
 #include <utility>
 
@@ -35,7 +36,9 @@ void send_at_once(int file) {
 sockaddr_un unix_address(const std::string& path) {
     sockaddr_un to{};
     to.sun_family = AF_UNIX;
-    std::copy_n(path.data(), std::min(path.size(), sizeof to.sun_path - 1), &to.sun_path[0]);
+    if (path.size() >= sizeof to.sun_path)
+        throw std::invalid_argument("too long for a socket, choose another --folder: " + path);
+    std::copy_n(path.data(), path.size(), &to.sun_path[0]);
     return to;
 }
 

@@ -22,7 +22,7 @@ public:
     void send(std::uint64_t index) override {
         if (index == slow_index) sleep_until(now_ns() + 60 * millisecond_ns);
         const std::array one{index};
-        if (index != lost_index) shared_.effect(one);
+        shared_.effect(one);
         if (index == doubled_index) shared_.effect(one);
         ++used_.syncs;
     }
@@ -45,7 +45,6 @@ public:
 
     static constexpr auto nobody = ~std::uint64_t{0};
     std::uint64_t slow_index = nobody;
-    std::uint64_t lost_index = nobody;
     std::uint64_t doubled_index = nobody;
 
 private:
