@@ -12,8 +12,11 @@ namespace {
 
 std::atomic<std::uint64_t> syncs = 0;
 
+using sync_function = int (*)(sqlite3_file*, int);
+
 /// SQLite's own files with one function in the middle: a file keeps its type, and its table of
-/// functions is replaced by a copy in which only the sync differs.
+/// functions is replaced by a copy in which only the sync differs. Others may put copies of that
+/// copy in its place, so nothing is looked up by the table.
 struct watched {
     sqlite3_vfs ours{};
     sqlite3_vfs* theirs = nullptr;
@@ -21,7 +24,7 @@ struct watched {
     std::mutex lock;
     // By the table that it stands for; those of SQLite are constants, a few at most.
     std::map<const sqlite3_io_methods*, sqlite3_io_methods> copies;
-    std::map<const sqlite3_io_methods*, const sqlite3_io_methods*> originals;
+    std::atomic<sync_function> real_sync = nullptr;  // One for all of them.
 };
 
 watched& all() {
@@ -29,13 +32,8 @@ watched& all() {
     return one;
 }
 
-const sqlite3_io_methods* original_of(const sqlite3_file* file) {
-    const std::scoped_lock guard(all().lock);
-    return all().originals.at(file->pMethods);
-}
-
 int sync_and_tell(sqlite3_file* file, int flags) {
-    const auto code = original_of(file)->xSync(file, flags);
+    const auto code = all().real_sync.load(std::memory_order_relaxed)(file, flags);
     syncs.fetch_add(1, std::memory_order_relaxed);
     if (all().after) all().after();
     return code;
@@ -47,11 +45,11 @@ int open_watched(sqlite3_vfs* /*ours*/, const char* name, sqlite3_file* file, in
     if (file->pMethods == nullptr) return code;
     const std::scoped_lock guard(all().lock);
     const auto* theirs = file->pMethods;
+    sync_function known = nullptr;
+    if (!all().real_sync.compare_exchange_strong(known, theirs->xSync) && known != theirs->xSync)
+        return code;  // A file of another kind, which SQLite's own files never are.
     const auto [copy, is_new] = all().copies.try_emplace(theirs, *theirs);
-    if (is_new) {
-        copy->second.xSync = sync_and_tell;
-        all().originals.emplace(&copy->second, theirs);
-    }
+    if (is_new) copy->second.xSync = sync_and_tell;
     file->pMethods = &copy->second;
     return code;
 }
