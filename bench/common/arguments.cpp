@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <functional>
 #include <map>
+#include <sstream>
 #include <stdexcept>
 
 namespace posthorn::bench {
@@ -17,11 +18,19 @@ double number_of(const std::string& name, const std::string& text) {
     return value;
 }
 
+std::vector<std::string> split(const std::string& text, char at) {
+    std::vector<std::string> parts;
+    std::istringstream from(text);
+    for (std::string part; std::getline(from, part, at);) parts.push_back(part);
+    return parts;
+}
+
 }  // namespace
 
 arguments parse_arguments(int count, char** words,
                           std::initializer_list<std::string_view> transports) {
     arguments given{.transport = std::string(*transports.begin())};
+    given.load.warm_up_seconds = 0;
     const std::map<std::string, std::function<void(const std::string&)>, std::less<>> options{
         {"--transport", [&](const std::string& value) { given.transport = value; }},
         {"--mode",
@@ -36,15 +45,12 @@ arguments parse_arguments(int count, char** words,
          }},
         {"--seconds",
          [&](const std::string& value) { given.load.seconds = number_of("--seconds", value); }},
+        {"--plan", [&](const std::string& value) { given.plan = value; }},
         {"--warm-up",
          [&](const std::string& value) {
              given.load.warm_up_seconds = number_of("--warm-up", value);
          }},
         {"--rate", [&](const std::string& value) { given.load.rate = number_of("--rate", value); }},
-        {"--window",
-         [&](const std::string& value) {
-             given.window = static_cast<int>(number_of("--window", value));
-         }},
         {"--queue", [&](const std::string& value) { given.queue = value; }},
         {"--folder", [&](const std::string& value) { given.folder = value; }},
     };
@@ -62,9 +68,34 @@ arguments parse_arguments(int count, char** words,
             refuse("unknown, or without its value: " + word);
         }
     }
+    if (given.load.warm_up_seconds == 0)
+        given.load.warm_up_seconds = std::min(1.0, given.load.seconds / 4);
     if (std::ranges::find(transports, given.transport) == transports.end())
         refuse("no such transport here: " + given.transport);
     return given;
+}
+
+std::vector<arguments> loads_of(const arguments& given) {
+    if (given.plan.empty()) return {given};
+    std::vector<arguments> loads;
+    for (const auto& item : split(given.plan, ',')) {
+        auto& one = loads.emplace_back(given);
+        auto words = split(item, ':');
+        one.bare = words.front() == "bare";
+        if (one.bare) words.erase(words.begin());
+        if (words.empty() || words.size() > 2) refuse("not a load: " + item);
+        one.load.chained = words.front() == "chained";
+        const auto mode = measure::parse_load_mode(one.load.chained ? "concurrent" : words.front());
+        if (!mode) refuse("not a load: " + item);
+        one.load.mode = *mode;
+        if (words.size() < 2) continue;
+        const auto number = number_of(item, words.back());
+        if (*mode == measure::load_mode::rate)
+            one.load.rate = number;
+        else
+            one.load.senders = static_cast<int>(number);
+    }
+    return loads;
 }
 
 }  // namespace posthorn::bench

@@ -2,7 +2,6 @@
 
 #include <csignal>
 #include <cstdio>
-#include <cstdlib>
 #include <exception>
 #include <stdexcept>
 
@@ -21,28 +20,6 @@ namespace fs = std::filesystem;
 using state = measure::board::receiver_state;
 
 constexpr std::int64_t second_ns = 1'000'000'000;
-
-/// A folder that goes when the measurement does. Not in /tmp by itself: that is often memory, where
-/// a sync costs nothing.
-class scratch {
-public:
-    explicit scratch(const fs::path& in) {
-        auto name = ((in.empty() ? fs::current_path() : in) / "bench-XXXXXX").string();
-        if (::mkdtemp(name.data()) == nullptr) throw std::runtime_error("cannot make " + name);
-        path_ = name;
-    }
-    ~scratch() {
-        std::error_code ignored;
-        fs::remove_all(path_, ignored);
-    }
-    scratch(const scratch&) = delete;
-    scratch& operator=(const scratch&) = delete;
-
-    [[nodiscard]] const fs::path& path() const { return path_; }
-
-private:
-    fs::path path_;
-};
 
 /// The receiving process.
 class child {
@@ -117,17 +94,15 @@ measure::usage measured_sender::used() {
     return sum;
 }
 
-void measure_two_processes(const arguments& given, const measure::subject& what,
-                           const receive_function& receive, const sender_function& make,
-                           const std::function<std::shared_ptr<void>(const fs::path&)>& prepare) {
-    const scratch place(given.folder);
-    const auto kept = prepare ? prepare(place.path()) : nullptr;
+void measure_two_processes(const fs::path& folder, const arguments& given,
+                           const measure::subject& what, const receive_function& receive,
+                           const sender_function& make) {
     measure::board shared;
-    child receiver(receive, place.path(), shared);
+    child receiver(receive, folder, shared);
     if (!shared.wait_ready(measure::now_ns() + 30 * second_ns))
         throw std::runtime_error("the receiver did not start: " + shared.text());
     measure::watch_syncs({});
-    auto from = make(place.path(), shared, receiver.id());
+    auto from = make(folder, shared, receiver.id());
     const auto seen = measure::run_load(given.load, *from, shared, show_progress);
     show_progress(1);
     from.reset();
@@ -136,6 +111,7 @@ void measure_two_processes(const arguments& given, const measure::subject& what,
         throw std::runtime_error(fmt::format("{} messages were sent and {} are there",
                                              seen.all_messages, shared.rows()));
     fmt::print("{}\n", given.json ? to_json(what, seen) : to_text(what, seen));
+    std::fflush(stdout);
 }
 
 }  // namespace posthorn::bench

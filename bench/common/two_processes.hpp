@@ -37,14 +37,12 @@ using receive_function = std::function<void(const std::filesystem::path&, measur
 using sender_function = std::function<std::unique_ptr<measure::sender>(
     const std::filesystem::path&, measure::board&, pid_t receiver)>;
 
-/// Makes a folder, runs `receive` in a process of its own and the load on what `make` gives in this
-/// one, checks that every message took effect once, prints what was seen and removes the folder.
+/// Runs `receive` in a process of its own and the load on what `make` gives in this one, checks
+/// that every message took effect once, and prints what was seen. No thread runs when it is called.
 ///
 /// `receive` says that it is ready, and returns when the sender is gone or the board says so.
-/// `prepare` runs first, in this process; what it gives lives to the end.
-void measure_two_processes(
-    const arguments& given, const measure::subject& what, const receive_function& receive,
-    const sender_function& make,
-    const std::function<std::shared_ptr<void>(const std::filesystem::path&)>& prepare = {});
+void measure_two_processes(const std::filesystem::path& folder, const arguments& given,
+                           const measure::subject& what, const receive_function& receive,
+                           const sender_function& make);
 
 }  // namespace posthorn::bench

@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "common/arguments.hpp"
+#include "common/scratch.hpp"
 #include "common/two_processes.hpp"
 #include "limit/inbox.hpp"
 #include "limit/link.hpp"
@@ -104,8 +105,9 @@ private:
 
 void run(const arguments& given) {
     const auto as = given.transport == "http" ? framing::http : framing::unix_socket;
+    const scratch place(given.folder);
     measure_two_processes(
-        given, {.name = "limit", .transport = given.transport},
+        place.path(), given, {.name = "limit", .transport = given.transport},
         [as](const std::filesystem::path& folder, measure::board& shared) {
             receiver(as, folder, shared).run();
         },

@@ -156,6 +156,7 @@ public:
     std::unique_ptr<consumer> consume() override {
         return std::make_unique<nats_consumer>(address_);
     }
+    void begin(const arguments& /*given*/) override {}  // Each load has its server.
     [[nodiscard]] std::int64_t syncs() const override { return server_.syncs(); }
 
 private:
@@ -166,13 +167,14 @@ private:
 };
 
 peer_program make(const arguments& /*given*/) {
-    return {.what = {.name = "nats",
-                     .transport = "tcp",
-                     .syncs_before_ack = false,
-                     .note = "does not sync before it confirms"},
-            .start = [](const std::filesystem::path& folder, const arguments& given) {
-                return std::make_shared<nats_peer>(folder, given);
-            }};
+    return {
+        .what = {.name = "nats",
+                 .transport = "tcp",
+                 .syncs_before_ack = false,
+                 .note = "does not sync before it confirms"},
+        .start = [](const std::filesystem::path& folder,
+                    const arguments& given) { return std::make_shared<nats_peer>(folder, given); },
+        .leaves_threads = true};
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 #include "peers/peer.hpp"
 
 #include <atomic>
+#include <cerrno>
 #include <condition_variable>
 #include <cstdio>
 #include <deque>
@@ -9,8 +10,10 @@
 #include <utility>
 #include <vector>
 
+#include <sys/wait.h>
 #include <unistd.h>
 
+#include "common/scratch.hpp"
 #include "limit/inbox.hpp"
 #include "limit/outbox.hpp"
 #include "measure/payload.hpp"
@@ -138,10 +141,10 @@ arrived_message message_in(std::string_view body) {
 
 class outbox_sender final : public peer_sender {
 public:
-    outbox_sender(const std::filesystem::path& folder, measure::board& shared, pid_t receiver,
-                  peer& to)
+    outbox_sender(const std::filesystem::path& folder, const std::filesystem::path& rows,
+                  measure::board& shared, pid_t receiver, peer& to)
         : peer_sender(folder, shared, receiver, to),
-          rows_(folder / "orders.db",
+          rows_(rows / "orders.db",
                 [this](std::vector<stored_message> batch) { waiting_.add_all(std::move(batch)); }) {
         for (int i = 0; i < connections; ++i)
             relays_.emplace_back([this, wire = this->to().publish()] { relay(*wire); });
@@ -201,38 +204,68 @@ void receive_once(peer& from, const std::filesystem::path& folder, measure::boar
     shared.set_rows(rows.count_effects());
 }
 
+void measure_load(const std::filesystem::path& folder, const arguments& given,
+                  const peer_program& program, peer& to) {
+    auto what = program.what;
+    what.guarantee = given.bare ? "bare" : "exactly-once";
+    to.begin(given);
+    const scratch rows(
+        folder);  // Of this load alone; what is used is counted in all of the folder.
+    measure_two_processes(
+        folder, given, what,
+        [&](const std::filesystem::path&, measure::board& shared) {
+            if (given.bare)
+                receive_bare(to, shared);
+            else if (program.own_receiver)
+                program.own_receiver(to, shared);
+            else
+                receive_once(to, rows.path(), shared);
+        },
+        [&](const std::filesystem::path&, measure::board& shared,
+            pid_t receiver) -> std::unique_ptr<measure::sender> {
+            if (given.bare) return std::make_unique<bare_sender>(folder, shared, receiver, to);
+            if (program.own_sender) return program.own_sender(folder, shared, receiver, to);
+            return std::make_unique<outbox_sender>(folder, rows.path(), shared, receiver, to);
+        });
+}
+
+/// In a process of its own; true if it went well.
+bool in_another_process(const std::function<void()>& work) {
+    const auto id = ::fork();
+    if (id < 0) throw std::runtime_error("cannot start another process");
+    if (id == 0) {
+        try {
+            work();
+            ::_exit(0);
+        } catch (const std::exception& failure) {
+            std::fprintf(stderr, "error: %s\n", failure.what());
+            ::_exit(1);
+        }
+    }
+    int status = 0;
+    while (::waitpid(id, &status, 0) < 0 && errno == EINTR) {
+    }
+    return status == 0;
+}
+
 }  // namespace
 
-void measure_peer(const arguments& asked, peer_program program) {
-    auto given = asked;
-    program.what.guarantee = given.bare ? "bare" : "exactly-once";
-    // As its best users do it: as many on their way as the window allows.
-    if (given.bare && given.load.mode == measure::load_mode::concurrent) {
-        given.load.chained = true;
-        given.load.senders = given.window;
+void measure_peer(const arguments& given, const peer_program& program) {
+    const auto loads = loads_of(given);
+    const auto whole = [&](const arguments& load) {
+        const scratch place(load.folder);
+        const auto to = program.start(place.path(), load);
+        measure_load(place.path(), load, program, *to);
+    };
+    int failed = 0;
+    if (program.leaves_threads && loads.size() > 1) {
+        for (const auto& load : loads) failed += in_another_process([&] { whole(load); }) ? 0 : 1;
+    } else {
+        const scratch place(given.folder);
+        const auto to = program.start(place.path(), loads.front());
+        for (const auto& load : loads) measure_load(place.path(), load, program, *to);
     }
-    peer* to = nullptr;  // Stopped by the measurement, before it removes the folder.
-    measure_two_processes(
-        given, program.what,
-        [&](const std::filesystem::path& folder, measure::board& shared) {
-            if (given.bare)
-                receive_bare(*to, shared);
-            else if (program.own_receiver)
-                program.own_receiver(*to, shared);
-            else
-                receive_once(*to, folder, shared);
-        },
-        [&](const std::filesystem::path& folder, measure::board& shared,
-            pid_t receiver) -> std::unique_ptr<measure::sender> {
-            if (given.bare) return std::make_unique<bare_sender>(folder, shared, receiver, *to);
-            if (program.own_sender) return program.own_sender(folder, shared, receiver, *to);
-            return std::make_unique<outbox_sender>(folder, shared, receiver, *to);
-        },
-        [&](const std::filesystem::path& folder) {
-            auto started = program.start(folder, given);
-            to = started.get();
-            return started;
-        });
+    if (failed > 0) throw std::runtime_error(std::to_string(failed) + " loads failed");
 }
 
 int peer_main(int count, char** words, peer_program (*make)(const arguments& given)) {

@@ -44,6 +44,8 @@ public:
     virtual ~peer() = default;
     [[nodiscard]] virtual std::unique_ptr<publisher> publish() = 0;
     [[nodiscard]] virtual std::unique_ptr<consumer> consume() = 0;
+    /// Before each load, in the process that sends: leaves nothing of the last one.
+    virtual void begin(const arguments& given) = 0;
     /// So far; -1 where nobody can count them.
     [[nodiscard]] virtual std::int64_t syncs() const = 0;
 };
@@ -52,6 +54,9 @@ public:
 struct peer_program {
     measure::subject what;
     std::function<std::shared_ptr<peer>(const std::filesystem::path&, const arguments&)> start;
+    /// Whether the client leaves threads behind, which do not survive the next load's fork: then
+    /// each load has a process of its own.
+    bool leaves_threads = false;
     /// For a server that holds the business rows itself: the two halves of the guarantee there, in
     /// place of those of `limit/`.
     std::function<std::unique_ptr<measure::sender>(const std::filesystem::path&, measure::board&,
@@ -61,8 +66,9 @@ struct peer_program {
 };
 
 /// Measures it bare, or with what a user builds around it for the guarantee: an outbox, a relay,
-/// and a consumer that commits effect and dedupe row before it acknowledges.
-void measure_peer(const arguments& given, peer_program program);
+/// and a consumer that commits effect and dedupe row before it acknowledges. One load after the
+/// other; throws at the end if some failed, and says why on the way.
+void measure_peer(const arguments& given, const peer_program& program);
 
 /// The whole of a program's `main`.
 [[nodiscard]] int peer_main(int count, char** words, peer_program (*make)(const arguments& given));

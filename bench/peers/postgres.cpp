@@ -154,8 +154,7 @@ private:
 
 class postgres_peer final : public peer {
 public:
-    postgres_peer(const std::filesystem::path& folder, const arguments& given)
-        : rings_(given.load.mode != measure::load_mode::concurrent) {
+    explicit postgres_peer(const std::filesystem::path& folder) {
         // Its user has to reach its own folder through ours.
         std::filesystem::permissions(folder, std::filesystem::perms::others_exec,
                                      std::filesystem::perm_options::add);
@@ -193,11 +192,18 @@ public:
                                        .user = "postgres",
                                        .stop_signal = 2});
         await();
+        postgres_wire first(where("postgres"));
+        first.run("CREATE DATABASE orders");
+        first.run("CREATE DATABASE billing");
+    }
+
+    void begin(const arguments& given) override {
+        rings_ = given.load.mode != measure::load_mode::concurrent;
         make_tables();
     }
 
     [[nodiscard]] std::string where(const std::string& database) const {
-        return "host=" + place_.string() + " user=bench dbname=" + database;
+        return "host=" + place_.string() + " user=bench options='-c client_min_messages=warning' dbname=" + database;
     }
     [[nodiscard]] bool rings() const { return rings_; }
 
@@ -219,12 +225,10 @@ private:
         }
     }
     void make_tables() const {
-        postgres_wire first(where("postgres"));
-        first.run("CREATE DATABASE orders");
-        first.run("CREATE DATABASE billing");
         // Due work is deleted, not marked: a row that changes leaves its old self behind.
         postgres_wire(where("orders"))
             .run(
+                "DROP TABLE IF EXISTS queue, orders, outbox;"
                 "CREATE TABLE queue(id bigserial PRIMARY KEY, body text NOT NULL);"
                 "CREATE TABLE orders(id bigserial PRIMARY KEY, text text NOT NULL);"
                 "CREATE TABLE outbox(id bigserial PRIMARY KEY,"
@@ -233,13 +237,14 @@ private:
                 " created_at timestamptz NOT NULL DEFAULT now())");
         postgres_wire(where("billing"))
             .run(
+                "DROP TABLE IF EXISTS charges, inbox;"
                 "CREATE TABLE charges(id bigserial PRIMARY KEY, text text NOT NULL);"
                 "CREATE TABLE inbox(source text NOT NULL, message_id uuid NOT NULL,"
                 " processed_at timestamptz NOT NULL DEFAULT now(),"
                 " PRIMARY KEY (source, message_id))");
     }
 
-    bool rings_;
+    bool rings_ = false;
     std::filesystem::path place_;
     std::optional<server> server_;
 };
@@ -356,10 +361,8 @@ private:
 
 peer_program make(const arguments& /*given*/) {
     return {.what = {.name = "postgres", .transport = "unix", .note = "SKIP LOCKED"},
-            .start =
-                [](const std::filesystem::path& folder, const arguments& given) {
-                    return std::make_shared<postgres_peer>(folder, given);
-                },
+            .start = [](const std::filesystem::path& folder,
+                        const arguments&) { return std::make_shared<postgres_peer>(folder); },
             .own_sender =
                 [](const std::filesystem::path& folder, measure::board& shared, pid_t receiver,
                    peer& to) {

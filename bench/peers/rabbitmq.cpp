@@ -196,6 +196,11 @@ public:
     std::unique_ptr<consumer> consume() override {
         return std::make_unique<rabbit_consumer>(port_, queue_);
     }
+    void begin(const arguments& /*given*/) override {
+        const rabbit_wire wire(port_);
+        amqp_queue_delete(wire.raw(), channel, bytes_of("charges"), 0, 0);
+        wire.require("to delete the queue");
+    }
     [[nodiscard]] std::int64_t syncs() const override { return server_.syncs(); }
 
 private:

@@ -89,14 +89,13 @@ public:
         return bodies_;
     }
 
-    // And takes them out of the stream, which would grow for ever otherwise.
+    // And takes what lies before them out of the stream, which would grow for ever otherwise. All
+    // of that is acknowledged: one consumer takes them in order.
     void acknowledge() override {
-        for (const std::string_view verb : {"XACK", "XDEL"}) {
-            std::vector<std::string_view> words{verb, "charges"};
-            if (verb == "XACK") words.emplace_back("billing");
-            words.insert(words.end(), ids_.begin(), ids_.end());
-            wire_.ask(words);
-        }
+        std::vector<std::string_view> words{"XACK", "charges", "billing"};
+        words.insert(words.end(), ids_.begin(), ids_.end());
+        wire_.ask(words);
+        wire_.ask({"XTRIM", "charges", "MINID", "~", ids_.back()});
         wire_.answer();
         wire_.answer();
     }
@@ -136,6 +135,11 @@ public:
         return std::make_unique<redis_publisher>(path_);
     }
     std::unique_ptr<consumer> consume() override { return std::make_unique<redis_consumer>(path_); }
+    void begin(const arguments& /*given*/) override {
+        redis_wire wire(path_);
+        wire.ask({"DEL", "charges"});
+        wire.answer();
+    }
     [[nodiscard]] std::int64_t syncs() const override { return server_.syncs(); }
 
 private:

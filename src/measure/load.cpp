@@ -174,16 +174,6 @@ private:
     std::exception_ptr failure_;
 };
 
-percentiles percentiles_of(std::vector<std::int64_t>& values) {
-    if (values.empty()) return {};
-    std::ranges::sort(values);
-    const auto at = [&](double part) {
-        const auto place = static_cast<std::size_t>(part * static_cast<double>(values.size()));
-        return static_cast<double>(values[std::min(place, values.size() - 1)]) / 1000;
-    };
-    return {.p50_us = at(0.5), .p99_us = at(0.99), .p999_us = at(0.999)};
-}
-
 void fill_latencies(outcome& into, const board& shared, const span& of) {
     std::vector<std::int64_t> effect;
     std::vector<std::int64_t> commit;
@@ -220,6 +210,16 @@ std::optional<load_mode> parse_load_mode(std::string_view text) noexcept {
     const auto found = std::ranges::find(modes, text, &named_mode::name);
     if (found == modes.end()) return std::nullopt;
     return found->mode;
+}
+
+percentiles percentiles_of(std::vector<std::int64_t>& values) {
+    if (values.empty()) return {};
+    std::ranges::sort(values);
+    const auto at = [&](double part) {
+        const auto place = static_cast<std::size_t>(part * static_cast<double>(values.size()));
+        return static_cast<double>(values[std::min(place, values.size() - 1)]) / 1000;
+    };
+    return {.p50_us = at(0.5), .p99_us = at(0.99), .p999_us = at(0.999)};
 }
 
 outcome run_load(const load& what, sender& from, board& shared,

@@ -4,6 +4,7 @@
 #include <functional>
 #include <optional>
 #include <string_view>
+#include <vector>
 
 #include "measure/board.hpp"
 #include "measure/usage.hpp"
@@ -51,6 +52,9 @@ struct percentiles {
     double p99_us = 0;
     double p999_us = 0;
 };
+
+/// Of times in nanoseconds, which it sorts.
+[[nodiscard]] percentiles percentiles_of(std::vector<std::int64_t>& values);
 
 struct outcome {
     load with{};
