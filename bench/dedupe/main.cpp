@@ -13,6 +13,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <set>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -180,9 +181,11 @@ void look_up(inbox_file& in, const dedupe_arguments& given, std::uint64_t seed, 
     seeded_random random(seed);
     for (std::uint64_t i = 0; i < given.lookups; i += unit_lookups) {
         const auto done = in.commit([&](inbox_table& inbox) -> result<> {
-            for (std::uint64_t j = 0; j < unit_lookups; ++j) {
-                const auto is_repeat = j % 2 == 0;
+            std::set<std::uint64_t> asked;  // What is new is new once.
+            while (asked.size() < unit_lookups) {
+                const auto is_repeat = asked.size() % 2 == 0;
                 const auto number = 2 * (random.next() % given.rows) + (is_repeat ? 0 : 1);
+                if (!asked.insert(number).second) continue;
                 POSTHORN_TRY(ask(inbox, record_of(number, 2 * given.rows), is_repeat, times));
             }
             return fail(error_code::cancelled, "rolled back");
@@ -259,7 +262,8 @@ dedupe_arguments parse(int count, char** words) {
         else
             throw std::invalid_argument("unknown, or without its value: " + word);
     }
-    if (given.rows == 0 || given.lookups < 2) throw std::invalid_argument("too few rows");
+    if (given.rows < unit_lookups || given.lookups == 0)
+        throw std::invalid_argument("too few rows");
     return given;
 }
 
