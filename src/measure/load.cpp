@@ -219,7 +219,7 @@ percentiles percentiles_of(std::vector<std::int64_t>& values) {
         const auto place = static_cast<std::size_t>(part * static_cast<double>(values.size()));
         return static_cast<double>(values[std::min(place, values.size() - 1)]) / 1000;
     };
-    return {.p50_us = at(0.5), .p99_us = at(0.99), .p999_us = at(0.999)};
+    return {.p10_us = at(0.1), .p50_us = at(0.5), .p99_us = at(0.99), .p999_us = at(0.999)};
 }
 
 outcome run_load(const load& what, sender& from, board& shared,

@@ -6,8 +6,9 @@ namespace posthorn::measure {
 namespace {
 
 std::string to_json(const percentiles& of, std::string_view prefix) {
-    return fmt::format(R"("{0}p50_us":{1:.1f},"{0}p99_us":{2:.1f},"{0}p999_us":{3:.1f})", prefix,
-                       of.p50_us, of.p99_us, of.p999_us);
+    return fmt::format(
+        R"("{0}p10_us":{1:.1f},"{0}p50_us":{2:.1f},"{0}p99_us":{3:.1f},"{0}p999_us":{4:.1f})",
+        prefix, of.p10_us, of.p50_us, of.p99_us, of.p999_us);
 }
 
 // Durations from microseconds up, in what is easiest to read.
