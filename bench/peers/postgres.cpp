@@ -203,7 +203,8 @@ public:
     }
 
     [[nodiscard]] std::string where(const std::string& database) const {
-        return "host=" + place_.string() + " user=bench options='-c client_min_messages=warning' dbname=" + database;
+        return "host=" + place_.string() +
+               " user=bench options='-c client_min_messages=warning' dbname=" + database;
     }
     [[nodiscard]] bool rings() const { return rings_; }
 
