@@ -10,13 +10,17 @@ namespace {
 
 constexpr std::int64_t second_ns = 1'000'000'000;
 
-}  // namespace
-
-std::int64_t now_ns() noexcept {
+std::int64_t read(clockid_t which) noexcept {
     timespec now{};
-    ::clock_gettime(CLOCK_MONOTONIC, &now);
+    ::clock_gettime(which, &now);
     return now.tv_sec * second_ns + now.tv_nsec;
 }
+
+}  // namespace
+
+std::int64_t now_ns() noexcept { return read(CLOCK_MONOTONIC); }
+
+std::int64_t worked_ns() noexcept { return read(CLOCK_THREAD_CPUTIME_ID); }
 
 void sleep_until(std::int64_t at_ns) noexcept {
     static thread_local const int sharpened = ::prctl(PR_SET_TIMERSLACK, 1);

@@ -9,6 +9,7 @@
 #include <system_error>
 #include <vector>
 
+#include <sqlite3.h>
 #include <unistd.h>
 
 namespace posthorn::measure {
@@ -59,6 +60,37 @@ std::int64_t memory_of(pid_t id) {
     return 0;
 }
 
+/// What the first column of the first row says; zero if anything fails.
+std::int64_t ask(sqlite3* database, const char* sql) {
+    sqlite3_stmt* one = nullptr;
+    std::int64_t value = 0;
+    if (sqlite3_prepare_v2(database, sql, -1, &one, nullptr) == SQLITE_OK &&
+        sqlite3_step(one) == SQLITE_ROW)
+        value = sqlite3_column_int64(one, 0);
+    sqlite3_finalize(one);
+    return value;
+}
+
+/// The pages of a database, those that are still in its log included: the log itself is written
+/// over again and again, and its size says nothing about what a message adds.
+std::int64_t size_of_database(const fs::path& path) {
+    sqlite3* database = nullptr;
+    std::int64_t size = 0;
+    if (sqlite3_open_v2(path.c_str(), &database, SQLITE_OPEN_READONLY, nullptr) == SQLITE_OK)
+        size = ask(database, "PRAGMA page_count") * ask(database, "PRAGMA page_size");
+    sqlite3_close(database);
+    return size;
+}
+
+std::int64_t size_of(const fs::path& path) {
+    const auto name = path.filename().string();
+    if (name.ends_with(".db")) return size_of_database(path);
+    if (name.ends_with(".db-wal") || name.ends_with(".db-shm")) return 0;
+    std::error_code ignored;
+    const auto size = fs::file_size(path, ignored);
+    return ignored ? 0 : static_cast<std::int64_t>(size);
+}
+
 }  // namespace
 
 usage usage_of(std::span<const pid_t> processes, const fs::path& folder) {
@@ -78,8 +110,7 @@ usage usage_of(std::span<const pid_t> processes, const fs::path& folder) {
     }
     std::error_code ignored;
     for (const auto& entry : fs::recursive_directory_iterator(folder, ignored))
-        if (entry.is_regular_file(ignored))
-            sum.file_bytes += static_cast<std::int64_t>(entry.file_size(ignored));
+        if (entry.is_regular_file(ignored)) sum.file_bytes += size_of(entry.path());
     return sum;
 }
 
