@@ -28,14 +28,16 @@ def ratio(a, b):
 
 
 def of_round(seen):
-    """(number, what, value, comparison, goal) of one round; no value where something did not run.
+    """(number, what, value, comparison, goal, by_cpu) of one round; nothing where something did not run.
 
-    A letter after the number marks the same question asked in another way.
+    A letter after the number marks the same question asked in another way. What `by_cpu` says is the
+    ratio of processor times a message: what the throughputs would be if nothing else limited them,
+    and what is left to go by on a machine that others use too.
     """
     now = Round(seen)
     ours, rate = "posthorn unix concurrent 64", "posthorn unix rate 200"
-    bare_rate = "bare rate 200"
-    return [
+    bare_rate, cpu = "bare rate 200", "cpu_us"
+    made = [
         ("1", "64 senders, Unix socket, against the limit",
          ratio(now.of(ours), now.of("limit unix concurrent 64")), ">=", 0.6),
         ("1b", "1,024 senders that are called back, against the limit",
@@ -61,23 +63,35 @@ def of_round(seen):
         ("9", "plain SQL in another process, p50 from commit to effect, ms",
          ratio(now.of("posthorn unix rate 200 sql", "after_commit_p50_us"), 1000), "<", 2.0),
     ]
+    chained = "posthorn unix chained 1024"
+    by_cpu = {
+        "1": ratio(now.of("limit unix concurrent 64", cpu), now.of(ours, cpu)),
+        "1b": ratio(now.of("limit unix chained 1024", cpu), now.of(chained, cpu)),
+        "2": ratio(now.best_peer("concurrent 64", cpu, min), now.of(ours, cpu)),
+        "3": ratio(now.best_peer("bare concurrent 64", cpu, min), now.of(ours, cpu)),
+        "3b": ratio(now.best_peer("bare chained 1024", cpu, min), now.of(chained, cpu)),
+        "4": ratio(now.of(ours, cpu), now.of("posthorn http concurrent 64", cpu)),
+        "5": ratio(now.of("limit unix serial", cpu), now.of("posthorn unix serial", cpu)),
+    }
+    return [(*one, by_cpu.get(one[0])) for one in made]
 
 
-def verdict(number, what, values, comparison, goal):
+def verdict(number, what, values, comparison, goal, by_cpu=()):
     value = statistics.median(values) if values else None
     holds = None if value is None else {">=": value >= goal, "<=": value <= goal,
                                         "<": value < goal}[comparison]
     return {"number": number, "what": what, "value": value, "low": min(values, default=None),
-            "high": max(values, default=None), "comparison": comparison, "goal": goal, "holds": holds}
+            "high": max(values, default=None), "comparison": comparison, "goal": goal, "holds": holds,
+            "by_cpu": statistics.median(by_cpu) if by_cpu else None}
 
 
 def judge(rounds, between, looked_up):
     """Of each goal the median of what the rounds gave, and what was measured between the peers."""
     judged = []
     for each in zip(*[of_round(seen) for seen in rounds + between]):
-        number, what, _, comparison, goal = each[0]
+        number, what, _, comparison, goal, _ = each[0]
         judged.append(verdict(number, what, [one[2] for one in each if one[2] is not None], comparison,
-                              goal))
+                              goal, [one[5] for one in each if one[5] is not None]))
     rows = looked_up["rows"] if looked_up else 10_000_000
     values = [looked_up["p99_us"] / 1000] if looked_up else []
     judged.append(verdict("7", f"a repeat looked up among {rows:,} rows, p99, ms", values, "<", 1.0))
@@ -113,12 +127,18 @@ def print_cases(shown):
           "\nsynced, so that it counts neither as a peer with the same guarantee nor as one that syncs.\n")
 
 
+def is_disturbed(shown):
+    return shown["machine"]["others"] > 0.1
+
+
 def print_goals(shown):
-    rows = [["", "goal", "wanted", "seen", "from", "to", ""]]
+    rows = [["", "goal", "wanted", "seen", "from", "to", "by CPU", ""]]
     for one in shown["goals"]:
-        seen = ["-" if one[field] is None else f"{one[field]:.2f}" for field in ("value", "low", "high")]
+        seen = ["-" if one[field] is None else f"{one[field]:.2f}" 
+                for field in ("value", "low", "high", "by_cpu")]
+        word = {None: "not measured", True: "yes", False: "NO"}[one["holds"]]
         rows.append([one["number"], one["what"], f"{one['comparison']} {one['goal']}", *seen,
-                     {None: "not measured", True: "yes", False: "NO"}[one["holds"]]])
+                     word + ("?" if is_disturbed(shown) and one["holds"] is not None else "")])
     print(runner.table(rows, left=2))
 
 
@@ -130,6 +150,6 @@ def print_tables(shown):
     about = shown["machine"]
     print(f"\n{len(shown['rounds'])} rounds in {shown['seconds']} s on {about['cores']} cores of "
           f"{about['cpu']}, {about['memory_mib']} MiB, Linux {about['kernel']}")
-    if about["others"] > 0.1:
+    if is_disturbed(shown):
         print(f"Others took {about['others']:.0%} of this machine meanwhile: measure again when it is "
               "idle.")
