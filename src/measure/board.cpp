@@ -140,9 +140,8 @@ void board::set_rows(std::uint64_t rows) noexcept { memory_->rows.store(rows); }
 
 void board::set_state(receiver_state now, std::string_view text) noexcept {
     if (!text.empty()) {
-        const auto size = std::min(text.size(), memory_->text.size() - 1);
-        std::copy_n(text.data(), size, memory_->text.data());
-        memory_->text[size] = '\0';
+        const auto kept = text.substr(0, memory_->text.size() - 1);
+        *std::ranges::copy(kept, memory_->text.begin()).out = '\0';
     }
     memory_->state.store(static_cast<std::uint32_t>(now));
 }

@@ -75,18 +75,19 @@ private:
         while (running > 0) watch(tell);
     }
 
+    // Each sender has a turn, even if the machine lets it begin only when the time is over.
     void work() {
         switch (what_.mode) {
-            case load_mode::concurrent:
-                while (!is_over()) one(next_++, now_ns());
+            case load_mode::concurrent: do { one(next_++, now_ns());
+                } while (!is_over());
                 return;
             case load_mode::serial:
-                while (!is_over()) {
+                do {
                     const auto index = next_++;
                     one(index, now_ns());
                     if (!shared_.wait_effects(index + 1, now_ns() + patience_ns))
                         throw std::runtime_error("a message took no effect: " + shared_.text());
-                }
+                } while (!is_over());
                 return;
             case load_mode::rate: return keep_rate();
         }
