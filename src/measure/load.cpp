@@ -75,22 +75,28 @@ private:
         while (running > 0) watch(tell);
     }
 
-    // Each sender has a turn, even if the machine lets it begin only when the time is over.
     void work() {
         switch (what_.mode) {
-            case load_mode::concurrent: do { one(next_++, now_ns());
-                } while (!is_over());
-                return;
-            case load_mode::serial:
-                do {
-                    const auto index = next_++;
-                    one(index, now_ns());
-                    if (!shared_.wait_effects(index + 1, now_ns() + patience_ns))
-                        throw std::runtime_error("a message took no effect: " + shared_.text());
-                } while (!is_over());
-                return;
+            case load_mode::concurrent: return keep_sending();
+            case load_mode::serial: return keep_in_turn();
             case load_mode::rate: return keep_rate();
         }
+    }
+
+    // Each sender has a turn, even if the machine lets it begin only when the time is over.
+    void keep_sending() {
+        do {
+            one(next_++, now_ns());
+        } while (!is_over());
+    }
+
+    void keep_in_turn() {
+        do {
+            const auto index = next_++;
+            one(index, now_ns());
+            if (!shared_.wait_effects(index + 1, now_ns() + patience_ns))
+                throw std::runtime_error("a message took no effect: " + shared_.text());
+        } while (!is_over());
     }
 
     // The time at which a message is due does not depend on how long the others take, and its
