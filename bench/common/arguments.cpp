@@ -60,6 +60,8 @@ arguments parse_arguments(int count, char** words,
             given.json = true;
         } else if (word == "--bare") {
             given.bare = true;
+        } else if (word == "--plain") {
+            given.plain = true;
         } else if (word == "--chained") {
             given.load.chained = true;
         } else if (const auto found = options.find(word); found != options.end() && i + 1 < count) {
@@ -82,7 +84,8 @@ std::vector<arguments> loads_of(const arguments& given) {
         auto& one = loads.emplace_back(given);
         auto words = split(item, ':');
         one.bare = words.front() == "bare";
-        if (one.bare) words.erase(words.begin());
+        one.plain = words.front() == "plain";
+        if (one.bare || one.plain) words.erase(words.begin());
         if (words.empty() || words.size() > 2) refuse("not a load: " + item);
         one.load.chained = words.front() == "chained";
         const auto mode = measure::parse_load_mode(one.load.chained ? "concurrent" : words.front());

@@ -16,6 +16,8 @@ struct arguments {
     measure::load load{};
     /// Without outbox, inbox and business rows: publish, consume, acknowledge.
     bool bare = false;
+    /// With an outbox as most would write it, without group commit.
+    bool plain = false;
     /// Several loads on one server, such as `concurrent:64,bare:rate:200`, in place of the one
     /// above.
     std::string plan{};
@@ -28,8 +30,8 @@ struct arguments {
 [[nodiscard]] arguments parse_arguments(int count, char** words,
                                         std::initializer_list<std::string_view> transports);
 
-/// One for each load of the plan, or the one there is. A load is `[bare:]MODE[:NUMBER]`, where MODE
-/// is that of `--mode` or `chained`, and NUMBER the senders or the messages a second.
+/// One for each load of the plan, or the one there is. A load is `[bare:|plain:]MODE[:NUMBER]`,
+/// where MODE is that of `--mode` or `chained`, and NUMBER the senders or the messages a second.
 [[nodiscard]] std::vector<arguments> loads_of(const arguments& given);
 
 }  // namespace posthorn::bench

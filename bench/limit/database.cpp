@@ -42,6 +42,13 @@ std::int64_t statement::get() {
     return value;
 }
 
+void statement::for_each(const std::function<void(sqlite3_stmt*)>& visit) {
+    int code = SQLITE_ROW;
+    while ((code = sqlite3_step(raw_)) == SQLITE_ROW) visit(raw_);
+    sqlite3_reset(raw_);
+    if (code != SQLITE_DONE) give_up(sqlite3_db_handle(raw_));
+}
+
 database::database(const std::string& file, std::string_view tables) {
     constexpr int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX;
     if (sqlite3_open_v2(file.c_str(), &raw_, flags, nullptr) != SQLITE_OK) give_up(raw_);

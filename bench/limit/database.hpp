@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -28,6 +29,8 @@ public:
     /// The same where no constraint may.
     void must_run();
     [[nodiscard]] std::int64_t get();
+    /// Calls `visit` for each row.
+    void for_each(const std::function<void(sqlite3_stmt*)>& visit);
 
 private:
     sqlite3_stmt* raw_ = nullptr;

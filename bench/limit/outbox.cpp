@@ -11,20 +11,6 @@ namespace {
 
 using namespace std::chrono_literals;
 
-// What a receiver must know about a message, what a person asks about it, and how a sweep after a
-// crash finds what is left to send.
-constexpr std::string_view tables =
-    "CREATE TABLE orders(id INTEGER PRIMARY KEY, text TEXT NOT NULL);"
-    "CREATE TABLE outbox(seq INTEGER PRIMARY KEY, message_id BLOB NOT NULL,"
-    " destination TEXT NOT NULL, endpoint TEXT NOT NULL, payload TEXT NOT NULL,"
-    " created_at INTEGER NOT NULL, expires_at INTEGER NOT NULL, sent_at INTEGER);"
-    "CREATE INDEX outbox_pending ON outbox(destination) WHERE sent_at IS NULL;";
-
-std::int64_t wall_ms() {
-    const auto now = std::chrono::system_clock::now().time_since_epoch();
-    return std::chrono::duration_cast<std::chrono::milliseconds>(now).count();
-}
-
 void tell(std::atomic<int>& who, int what) {
     who.store(what);
     who.notify_one();
@@ -32,16 +18,43 @@ void tell(std::atomic<int>& who, int what) {
 
 }  // namespace
 
+std::int64_t wall_ms() {
+    const auto now = std::chrono::system_clock::now().time_since_epoch();
+    return std::chrono::duration_cast<std::chrono::milliseconds>(now).count();
+}
+
+message_maker::message_maker()
+    : ids_(static_cast<std::uint64_t>(wall_ms()) * 0x9e3779b97f4a7c15U ^
+           static_cast<std::uint64_t>(::getpid())) {}
+
+stored_message message_maker::make(std::int64_t seq, std::uint64_t index, std::int64_t now_ms) {
+    stored_message made{.seq = seq,
+                        .created_ms = now_ms,
+                        .expires_ms = now_ms + 86'400'000,
+                        .payload = measure::make_payload(index)};
+    // As a UUIDv7: the time first, so that rows are added at the end of an index.
+    const auto stamp = static_cast<std::uint64_t>(now_ms);
+    for (std::size_t i = 0; i < 6; ++i)
+        made.id[i] = static_cast<std::uint8_t>(stamp >> (40 - 8 * i));
+    const auto number = static_cast<std::uint64_t>(made.seq);
+    made.id[6] = static_cast<std::uint8_t>(0x70U | (number >> 24U & 0x0fU));
+    made.id[7] = static_cast<std::uint8_t>(number >> 16U);
+    made.id[8] = static_cast<std::uint8_t>(0x80U | (number >> 8U & 0x3fU));
+    made.id[9] = static_cast<std::uint8_t>(number);
+    ids_ = ids_ * 6364136223846793005U + 1442695040888963407U;
+    for (std::size_t i = 10; i < 16; ++i)
+        made.id[i] = static_cast<std::uint8_t>(ids_ >> (8 * (i - 8)));
+    return made;
+}
+
 outbox::outbox(const std::string& file, taker hand_over)
     : hand_over_(std::move(hand_over)),
-      file_(file, tables),
+      file_(file, outbox_tables),
       begin_(file_.raw(), "BEGIN IMMEDIATE"),
       add_order_(file_.raw(), "INSERT INTO orders(text) VALUES (?)"),
       add_message_(file_.raw(), "INSERT INTO outbox VALUES (?, ?, 'billing', ?, ?, ?, ?, NULL)"),
       mark_sent_(file_.raw(), "UPDATE outbox SET sent_at = ? WHERE seq BETWEEN ? AND ?"),
       commit_(file_.raw(), "COMMIT"),
-      ids_(static_cast<std::uint64_t>(wall_ms()) * 0x9e3779b97f4a7c15U ^
-           static_cast<std::uint64_t>(::getpid())),
       server_([this](const std::stop_token& stop) { serve(stop); }) {}
 
 outbox::~outbox() {
@@ -133,23 +146,7 @@ void outbox::commit(const std::vector<request>& group, const ranges& sent) noexc
 }
 
 stored_message outbox::insert(std::uint64_t index, std::int64_t now_ms) {
-    stored_message made{.seq = ++last_seq_,
-                        .created_ms = now_ms,
-                        .expires_ms = now_ms + 86'400'000,
-                        .payload = measure::make_payload(index)};
-    // As a UUIDv7: the time first, so that rows are added at the end of an index.
-    const auto stamp = static_cast<std::uint64_t>(now_ms);
-    for (std::size_t i = 0; i < 6; ++i)
-        made.id[i] = static_cast<std::uint8_t>(stamp >> (40 - 8 * i));
-    const auto number = static_cast<std::uint64_t>(made.seq);
-    made.id[6] = static_cast<std::uint8_t>(0x70U | (number >> 24U & 0x0fU));
-    made.id[7] = static_cast<std::uint8_t>(number >> 16U);
-    made.id[8] = static_cast<std::uint8_t>(0x80U | (number >> 8U & 0x3fU));
-    made.id[9] = static_cast<std::uint8_t>(number);
-    ids_ = ids_ * 6364136223846793005U + 1442695040888963407U;
-    for (std::size_t i = 10; i < 16; ++i)
-        made.id[i] = static_cast<std::uint8_t>(ids_ >> (8 * (i - 8)));
-
+    auto made = maker_.make(++last_seq_, index, now_ms);
     add_order_.bind_text(1, made.payload);
     add_message_.bind(1, made.seq);
     add_message_.bind_blob(2, made.id);

@@ -29,6 +29,29 @@ struct stored_message {
 
 inline constexpr std::string_view endpoint_name = "Charge";
 
+/// What a receiver must know about a message, what a person asks about it, and how a sweep after a
+/// crash finds what is left to send.
+inline constexpr std::string_view outbox_tables =
+    "CREATE TABLE orders(id INTEGER PRIMARY KEY, text TEXT NOT NULL);"
+    "CREATE TABLE outbox(seq INTEGER PRIMARY KEY, message_id BLOB NOT NULL,"
+    " destination TEXT NOT NULL, endpoint TEXT NOT NULL, payload TEXT NOT NULL,"
+    " created_at INTEGER NOT NULL, expires_at INTEGER NOT NULL, sent_at INTEGER);"
+    "CREATE INDEX outbox_pending ON outbox(destination) WHERE sent_at IS NULL;";
+
+[[nodiscard]] std::int64_t wall_ms();
+
+/// Makes up the messages of a measurement.
+///
+/// Threads: one at a time.
+class message_maker {
+public:
+    message_maker();
+    [[nodiscard]] stored_message make(std::int64_t seq, std::uint64_t index, std::int64_t now_ms);
+
+private:
+    std::uint64_t ids_;
+};
+
 /// The sender's half of the guarantee, by hand: a business row and an outbox row in one transaction
 /// for each sender, concurrent ones in one commit, and rows marked as sent along with later ones.
 ///
@@ -75,7 +98,7 @@ private:
     statement mark_sent_;
     statement commit_;
     std::int64_t last_seq_ = 0;
-    std::uint64_t ids_ = 0;
+    message_maker maker_;
     std::mutex lock_;
     std::condition_variable_any changed_;
     bool busy_ = false;

@@ -17,6 +17,7 @@
 #include "limit/inbox.hpp"
 #include "limit/outbox.hpp"
 #include "measure/payload.hpp"
+#include "peers/plain_outbox.hpp"
 
 namespace posthorn::bench {
 namespace {
@@ -173,6 +174,38 @@ private:
     std::vector<std::jthread> relays_;
 };
 
+class plain_sender final : public peer_sender {
+public:
+    plain_sender(const std::filesystem::path& folder, const std::filesystem::path& rows,
+                 measure::board& shared, pid_t receiver, peer& to)
+        : peer_sender(folder, shared, receiver, to),
+          rows_(rows / "orders.db"),
+          relay_([this, wire = this->to().publish()] { relay(*wire); }) {}
+    ~plain_sender() override { rows_.close(); }
+
+    void send(std::uint64_t index) override { rows_.add(index); }
+    void post(std::uint64_t index, std::function<void()> done) override {
+        rows_.add(index);
+        done();
+    }
+    void wait_settled() override { rows_.wait_settled(); }
+
+private:
+    void relay(publisher& wire) {
+        std::vector<std::string> bodies;
+        for (auto batch = rows_.take_due(publish_max); !batch.empty();
+             batch = rows_.take_due(publish_max)) {
+            bodies.clear();
+            for (const auto& one : batch) bodies.push_back(body_of(one));
+            wire.publish(bodies);
+            rows_.settle(batch.front().seq, batch.back().seq);
+        }
+    }
+
+    plain_outbox rows_;
+    std::jthread relay_;
+};
+
 void receive_bare(peer& from, measure::board& shared) {
     const auto wire = from.consume();
     shared.set_state(measure::board::receiver_state::ready);
@@ -225,6 +258,8 @@ void measure_load(const std::filesystem::path& folder, const arguments& given,
             pid_t receiver) -> std::unique_ptr<measure::sender> {
             if (given.bare) return std::make_unique<bare_sender>(folder, shared, receiver, to);
             if (program.own_sender) return program.own_sender(folder, shared, receiver, to);
+            if (given.plain)
+                return std::make_unique<plain_sender>(folder, rows.path(), shared, receiver, to);
             return std::make_unique<outbox_sender>(folder, rows.path(), shared, receiver, to);
         });
 }
