@@ -157,7 +157,7 @@ def is_disturbed(shown):
 def print_goals(shown):
     rows = [["", "goal", "wanted", "seen", "from", "to", "by CPU", "limit", ""]]
     for one in shown["goals"]:
-        seen = ["-" if one[field] is None else f"{one[field]:.2f}" 
+        seen = ["-" if one[field] is None else f"{one[field]:.2f}"
                 for field in ("value", "low", "high", "by_cpu", "of_limit")]
         word = {None: "not measured", True: "yes", False: "NO"}[one["holds"]]
         rows.append([one["number"], one["what"], f"{one['comparison']} {one['goal']}", *seen,
