@@ -110,6 +110,13 @@ std::string config::path_of(const database_url& url) const {
     return path_of(std::filesystem::path(replaced(url.path, "{service}", service.id)));
 }
 
+signature_scheme config::scheme_of(std::string_view peer) const {
+    if (const auto route = routes.find(peer); route != routes.end() && route->second.signature)
+        return *route->second.signature;
+    const auto said = signatures.find(peer);
+    return said == signatures.end() ? signature_scheme::v2 : said->second.scheme;
+}
+
 std::string config::origin_of(std::string_view key) const {
     const auto found = origins.find(key);
     return found == origins.end() ? "default" : found->second;

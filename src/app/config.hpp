@@ -115,6 +115,7 @@ struct config {
     std::map<std::string, route_setting, std::less<>> routes;
     std::optional<route_setting> default_route;
     std::map<std::string, std::vector<secret_setting>, std::less<>> secrets;
+    std::map<std::string, signature_setting, std::less<>> signatures;
     std::map<std::string, handler_setting, std::less<>> handlers;
     std::map<std::string, handler_setting, std::less<>> responses;
 
@@ -126,6 +127,8 @@ struct config {
 
     /// A path as the configuration means it.
     [[nodiscard]] std::string path_of(const std::filesystem::path& written) const;
+    /// How requests from and to a peer are signed.
+    [[nodiscard]] signature_scheme scheme_of(std::string_view peer) const;
     /// Whether all that is promised outlives the process.
     [[nodiscard]] bool is_durable() const {
         return !store.url.in_memory && !(store.inbox_url && store.inbox_url->in_memory);

@@ -121,6 +121,14 @@ void check_numbers(const config& settings, findings& found) {
         found.add("limits.headers", "limits.headers cannot be above 1GiB");
 }
 
+void check_signatures(const config& settings, findings& found) {
+    for (const auto& [peer, said] : settings.signatures)
+        if (said.scheme != settings.scheme_of(peer))
+            found.add_at(
+                said.origin,
+                fmt::format("signatures.{} is not what routes.{} says; write it once", peer, peer));
+}
+
 void check_together(const config& settings, findings& found) {
     if (!is_service_id(settings.service.id))
         found.add("service.id",
@@ -164,6 +172,7 @@ result<> check_config(const config& settings) {
     check_times(settings, found);
     check_memory(settings, found);
     check_numbers(settings, found);
+    check_signatures(settings, found);
     check_together(settings, found);
     return found.outcome();
 }

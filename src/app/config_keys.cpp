@@ -125,6 +125,7 @@ std::string show_route(const route_setting& route) {
     add("batch", route.batch);
     add("rate", route.rate);
     add("burst", route.burst);
+    if (route.signature) text += fmt::format(", signature {}", to_string(*route.signature));
     return text;
 }
 
@@ -147,6 +148,13 @@ shown show_secrets(const config& settings) {
         }
         all.emplace_back(name, text);
     }
+    return all;
+}
+
+shown show_signatures(const config& settings) {
+    shown all;
+    for (const auto& [name, setting] : settings.signatures)
+        all.emplace_back(name, to_string(setting.scheme));
     return all;
 }
 
@@ -175,6 +183,8 @@ constexpr std::array sections{
                  &set_route, &show_routes},
     open_section{"secrets", "secret", "what is shared with a peer; the first signs, all verify",
                  &set_secrets, &show_secrets},
+    open_section{"signatures", "signature", "how a peer signs, if not with v2", &set_signature,
+                 &show_signatures},
     open_section{"handlers", "handler", "what takes the messages of an endpoint", &set_handler,
                  &show_handlers<&config::handlers>},
     open_section{"responses", "handler", "what takes the answers to our Commands of an endpoint",

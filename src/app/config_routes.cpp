@@ -30,6 +30,14 @@ result<> check_lane(const route_setting& route, std::string_view key, std::strin
     return {};
 }
 
+result<> read_scheme(std::string_view key, const config_value& value, std::string_view origin,
+                     std::optional<signature_scheme>& into) {
+    const auto* text = std::get_if<std::string>(&value);
+    if (text) into = parse_scheme(*text);
+    if (into) return {};
+    return wrong_value(origin, key, value, R"("v2", "rf-hmac" or "x-workflow")");
+}
+
 result<> read_table(route_setting& route, std::string_view key, const config_fields& fields,
                     std::string_view origin) {
     field_reader reader(key, fields);
@@ -40,7 +48,10 @@ result<> read_table(route_setting& route, std::string_view key, const config_fie
     take(reader, "batch", route.batch);
     take(reader, "rate", route.rate);
     take(reader, "burst", route.burst);
-    reader.take("signature", route.signature);
+    reader.take_with("signature", [&](const config_item& item) {
+        return read_scheme(fmt::format("{}.signature", key), item.value, item.origin,
+                           route.signature);
+    });
     POSTHORN_TRY(reader.finish());
     if (route.url.empty())
         return wrong_value(origin, fmt::format("{} has no url; write {}", key, wanted));
@@ -51,15 +62,19 @@ result<> read_table(route_setting& route, std::string_view key, const config_fie
     if (route.timeout && *route.timeout < std::chrono::milliseconds{1})
         return wrong_value(origin,
                            fmt::format("{}.timeout cannot be 0; write one such as \"30s\"", key));
-    if (route.signature != "v2")
-        return wrong_value(origin,
-                           fmt::format("{}.signature cannot be \"{}\"; write \"v2\", the only one "
-                                       "there is so far",
-                                       key, route.signature));
     return {};
 }
 
 }  // namespace
+
+result<> set_signature(config& settings, std::string_view name, const config_value& value,
+                       std::string_view origin) {
+    std::optional<signature_scheme> scheme;
+    POSTHORN_TRY(read_scheme(fmt::format("signatures.{}", name), value, origin, scheme));
+    settings.signatures.insert_or_assign(std::string(name),
+                                         signature_setting{*scheme, std::string(origin)});
+    return {};
+}
 
 result<> set_route(config& settings, std::string_view name, const config_value& value,
                    std::string_view origin) {
@@ -76,6 +91,12 @@ result<> set_route(config& settings, std::string_view name, const config_value& 
     // Any name in the place of the destinations' own, which are not known yet.
     const auto url = parse_route_url(is_default ? for_service(route.url, "any") : route.url);
     if (!url) return wrong_value(origin, fmt::format("{}: {}", key, url.error().what()));
+    if (is_default && route.signature && *route.signature != signature_scheme::v2)
+        return wrong_value(origin,
+                           fmt::format("routes.default.signature cannot be \"{}\", which is "
+                                       "chosen for one peer at a time; write it beside the "
+                                       "peer's own route, or under [signatures]",
+                                       to_string(*route.signature)));
     if (is_default)
         settings.default_route = std::move(route);
     else

@@ -37,6 +37,8 @@ struct open_section {
 // The sections with names of people's choice, and the one key that holds a list, a file each.
 result<> set_route(config&, std::string_view name, const config_value&, std::string_view origin);
 result<> set_secrets(config&, std::string_view name, const config_value&, std::string_view origin);
+result<> set_signature(config&, std::string_view name, const config_value&,
+                       std::string_view origin);
 result<> set_handler(config&, std::string_view name, const config_value&, std::string_view origin);
 result<> set_response(config&, std::string_view name, const config_value&, std::string_view origin);
 result<> set_admin_keys(const key_row&, config&, const config_value&, std::string_view origin);

@@ -4,6 +4,7 @@
 #include <array>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "base/assert.hpp"
 
@@ -160,6 +161,16 @@ finding check_secrets(const doctor_facts& facts) {
                                       : "every secret has 32 bytes or more");
 }
 
+finding check_signatures(const doctor_facts& facts) {
+    if (facts.legacy_peers.empty()) return fine("every peer signs with v2");
+    return {
+        finding_level::warn,
+        fmt::format("peers that sign in an older way: {}", fmt::join(facts.legacy_peers, ", ")),
+        "their answers are not signed, so whoever is on the way can make one up and a message is "
+        "lost; what they send can be changed in part",
+        "reach them over TLS only, and take v2 as soon as they know it"};
+}
+
 finding check_listeners(const doctor_facts& facts) {
     if (!facts.admin_address.empty() && !facts.admin_is_loopback)
         return {facts.admin_keys == 0 ? finding_level::bad : finding_level::warn,
@@ -218,6 +229,7 @@ constexpr std::array checks{
     doctor_check{"backups", check_backups},
     doctor_check{"permissions", check_permissions},
     doctor_check{"secrets", check_secrets},
+    doctor_check{"signatures", check_signatures},
     doctor_check{"listeners", check_listeners},
 };
 

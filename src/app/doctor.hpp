@@ -57,7 +57,8 @@ struct doctor_facts {
     bool http_is_loopback = true;
     bool http_has_tls = false;
     std::vector<secret_size> secrets{};
-    std::string secrets_error{};  // Why they cannot be used.
+    std::vector<std::string> legacy_peers{};  // Those who sign in an older way.
+    std::string secrets_error{};              // Why they cannot be used.
     std::optional<std::chrono::milliseconds> backup_every = std::chrono::hours{1};
     std::uint64_t disk_low_water_bytes = std::uint64_t{64} << 20;
 

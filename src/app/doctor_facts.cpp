@@ -44,6 +44,8 @@ void add_secrets(const config& settings, doctor_facts& facts) {
         return;
     }
     for (const auto& [peer, ring] : *rings) {
+        if (ring->scheme() != signature_scheme::v2)
+            facts.legacy_peers.push_back(fmt::format("{} ({})", peer, to_string(ring->scheme())));
         std::size_t shortest = SIZE_MAX;
         for (const auto& key : ring->keys())
             if (!key.revoked) shortest = std::min(shortest, key.value.reveal().size());

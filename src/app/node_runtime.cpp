@@ -243,7 +243,8 @@ result<> node_runtime::reload(const config& fresh) {
 
 std::vector<std::string> keys_that_need_a_restart(const config& running, const config& fresh) {
     const auto is_taken_over = [](std::string_view key) {
-        return key.starts_with("routes.") || key.starts_with("secrets.") || key == "admin.keys";
+        return key.starts_with("routes.") || key.starts_with("secrets.") ||
+               key.starts_with("signatures.") || key == "admin.keys";
     };
     std::map<std::string, std::pair<std::string, std::string>> values;
     for (const auto& entry : list_config(running)) values[entry.key].first = entry.value;

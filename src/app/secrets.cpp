@@ -1,5 +1,6 @@
 #include "app/secrets.hpp"
 
+#include <algorithm>
 #include <cstdlib>
 #include <fstream>
 #include <sstream>
@@ -56,6 +57,26 @@ result<std::vector<signing_key>> fetch(const config& settings, const secret_sett
     return from_file(settings.path_of(std::filesystem::path(one.name)));
 }
 
+bool share_a_key(const key_ring& one, const key_ring& other) {
+    return std::ranges::any_of(one.keys(), [&](const signing_key& key) {
+        return std::ranges::find(other.keys(), key.id, &signing_key::id) != other.keys().end();
+    });
+}
+
+/// The older signatures tell peers apart by their keys alone.
+result<> check_unshared(const config& settings, const peer_keys::rings& rings) {
+    for (const auto& [peer, ring] : rings)
+        for (const auto& [other, others] : rings)
+            if (peer != other && ring->scheme() != signature_scheme::v2 &&
+                share_a_key(*ring, *others))
+                return fail(error_code::secret_unavailable,
+                            "{}: secrets.{} and secrets.{} are the same, but {} signs with {}, "
+                            "which does not tell the two apart; give each a secret of its own",
+                            settings.secrets.find(peer)->second.front().origin, peer, other, peer,
+                            to_string(ring->scheme()));
+    return {};
+}
+
 }  // namespace
 
 result<peer_keys::rings> load_secrets(const config& settings) {
@@ -74,8 +95,10 @@ result<peer_keys::rings> load_secrets(const config& settings) {
                 all.push_back(std::move(key));
             }
         }
-        rings.emplace(peer, std::make_shared<const key_ring>(std::move(all)));
+        rings.emplace(peer,
+                      std::make_shared<const key_ring>(std::move(all), settings.scheme_of(peer)));
     }
+    POSTHORN_TRY(check_unshared(settings, rings));
     return rings;
 }
 

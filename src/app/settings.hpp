@@ -8,6 +8,7 @@
 
 #include <posthorn/time.hpp>
 
+#include "security/scheme.hpp"
 #include "security/secret.hpp"
 #include "store/outbox_table.hpp"
 
@@ -50,7 +51,13 @@ struct route_setting {
     std::optional<std::int64_t> batch{};
     std::optional<double> rate{};
     std::optional<double> burst{};
-    std::string signature = "v2";
+    std::optional<signature_scheme> signature{};  // As [signatures] has it, or else v2.
+    std::string origin{};
+};
+
+/// How a peer signs, where that is said apart from its route.
+struct signature_setting {
+    signature_scheme scheme = signature_scheme::v2;
     std::string origin{};
 };
 

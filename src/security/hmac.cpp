@@ -1,6 +1,7 @@
 #include "security/hmac.hpp"
 
 #include <openssl/core_names.h>
+#include <openssl/crypto.h>
 #include <openssl/evp.h>
 
 #include "base/assert.hpp"
@@ -52,6 +53,11 @@ sha256_digest hmac_of(const secret& key, std::string_view text) {
     POSTHORN_ASSERT(!key.empty());  // OpenSSL would go on with the key of the call before.
     thread_local context reused;
     return reused.compute(key.reveal(), text);
+}
+
+bool is_same(const sha256_digest& right, std::span<const std::byte> given) {
+    return given.size() == right.size() &&
+           CRYPTO_memcmp(right.data(), given.data(), right.size()) == 0;
 }
 
 }  // namespace posthorn

@@ -50,4 +50,12 @@ const signing_key* key_ring::find(std::string_view id, wall_time now) const {
     return nullptr;
 }
 
+std::vector<const signing_key*> key_ring::alive(wall_time now) const {
+    std::vector<const signing_key*> all;
+    for (const auto& key : keys_)
+        if (!key.value.empty() && !is_past(key, now) && !is_revoked(keys_, key.id))
+            all.push_back(&key);
+    return all;
+}
+
 }  // namespace posthorn

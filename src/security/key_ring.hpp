@@ -7,6 +7,7 @@
 
 #include <posthorn/time.hpp>
 
+#include "security/scheme.hpp"
 #include "security/secret.hpp"
 
 namespace posthorn {
@@ -24,22 +25,28 @@ struct signing_key {
 [[nodiscard]] std::string key_id_of(const secret& value);
 [[nodiscard]] signing_key make_key(secret value);
 
-/// The keys shared with one peer: the first in force signs, all that are alive verify. Pure.
+/// The keys shared with one peer: the first in force signs, all that are alive verify. They sign
+/// in one scheme only, so that nobody can choose a weaker one for a peer. Pure.
 ///
 /// Threads: any; it does not change. A change is a new ring.
 class key_ring {
 public:
     key_ring() = default;
-    explicit key_ring(std::vector<signing_key> keys) : keys_(std::move(keys)) {}
+    explicit key_ring(std::vector<signing_key> keys, signature_scheme scheme = signature_scheme::v2)
+        : keys_(std::move(keys)), scheme_(scheme) {}
 
     /// Null if none is in force.
     [[nodiscard]] const signing_key* signer(wall_time now) const;
     /// Null if it is unknown, revoked or past its date.
     [[nodiscard]] const signing_key* find(std::string_view id, wall_time now) const;
+    /// All that verify, for schemes that name no key.
+    [[nodiscard]] std::vector<const signing_key*> alive(wall_time now) const;
+    [[nodiscard]] signature_scheme scheme() const noexcept { return scheme_; }
     [[nodiscard]] const std::vector<signing_key>& keys() const noexcept { return keys_; }
 
 private:
     std::vector<signing_key> keys_;
+    signature_scheme scheme_ = signature_scheme::v2;
 };
 
 }  // namespace posthorn

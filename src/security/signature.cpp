@@ -2,8 +2,7 @@
 
 #include <algorithm>
 
-#include <openssl/crypto.h>
-
+#include "base/assert.hpp"
 #include "base/base64.hpp"
 #include "base/planted.hpp"
 #include "security/hex.hpp"
@@ -70,16 +69,11 @@ result<> check_pair(const signed_pair& who, const signature_headers& claimed) {
     return {};
 }
 
-// The time it takes tells nothing of where the two differ.
-bool is_same(const sha256_digest& right, const std::vector<std::byte>& given) {
-    return given.size() == right.size() &&
-           CRYPTO_memcmp(right.data(), given.data(), right.size()) == 0;
-}
-
 }  // namespace
 
 result<signature_headers> sign(const key_ring& keys, const signed_pair& who,
                                const signed_content& what, wall_time now) {
+    POSTHORN_ASSERT(keys.scheme() == signature_scheme::v2);
     const auto* key = keys.signer(now);
     if (key == nullptr || key->value.empty())
         return fail(error_code::secret_unavailable,
@@ -101,6 +95,9 @@ result<> verify(const key_ring& keys, const signed_pair& who, const signature_he
         return fail(error_code::bad_signature, "it is not signed");
     if (claimed.scheme != scheme)
         return fail(error_code::bad_signature, "rf-scheme is not {}", scheme);
+    if (keys.scheme() != signature_scheme::v2)
+        return fail(error_code::bad_signature, "rf-source signs with {} and nothing else",
+                    to_string(keys.scheme()));
     POSTHORN_TRY(check_pair(who, claimed));
     POSTHORN_TRY(check_time(claimed.timestamp, now));
     const auto* key = keys.find(claimed.key, now);

@@ -18,6 +18,15 @@ namespace posthorn {
 /// `error_code::invalid_payload` for one that `validate` would refuse and JSON cannot say; what was
 /// appended by then stays.
 void append_envelope(std::string& out, const message& what);
+/// The payload as it stands in an envelope: JSON, and without white space between its tokens, so
+/// that whoever reads it and writes it out again has a chance of getting the same bytes.
+[[nodiscard]] std::string compact_payload(const message& what);
+/// The same envelope with that payload and the header `rf-hmac`; none if it is empty.
+struct envelope_parts {
+    std::string_view payload;
+    std::string_view hmac;
+};
+void append_envelope(std::string& out, const message& what, const envelope_parts& parts);
 /// Appends `{"messages":[…]}`.
 void append_batch(std::string& out, const std::vector<const message*>& batch);
 

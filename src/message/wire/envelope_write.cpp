@@ -3,6 +3,7 @@
 
 #include "base/base64.hpp"
 #include "base/utf8.hpp"
+#include "message/compact_json.hpp"
 #include "message/wire/envelope.hpp"
 #include "message/wire/names.hpp"
 
@@ -44,10 +45,12 @@ void append_application_headers(std::string& out, json_writer& to, std::string_v
     });
 }
 
-void append_headers(std::string& out, json_writer& to, const message& what, bool is_text) {
+void append_headers(std::string& out, json_writer& to, const message& what, bool is_text,
+                    std::string_view hmac) {
     to.open('{');
     put(to, wire_names::version, "2.0");
     put_time(to, wire_names::timestamp, what.created_at);
+    put_unless_empty(to, wire_names::hmac, hmac);
     put_time(to, wire_names::expires_at, what.expires_at);
     if (what.content_type != wire_names::json) put(to, wire_names::content_type, what.content_type);
     if (!is_text) put(to, wire_names::encoding, wire_names::base64);
@@ -59,11 +62,21 @@ void append_headers(std::string& out, json_writer& to, const message& what, bool
     to.close('}');
 }
 
-}  // namespace
+bool is_text(const message& what) {
+    return is_json_type(what.content_type) || is_utf8(what.payload);
+}
 
-void append_envelope(std::string& out, const message& what) {
-    const bool is_json = is_json_type(what.content_type);
-    const bool is_text = is_json || is_utf8(what.payload);
+void append_payload(std::string& out, json_writer& to, const message& what) {
+    // A payload that says it is JSON was checked when it was stored.
+    if (is_json_type(what.content_type))
+        out += what.payload.empty() ? std::string_view("null") : what.payload;
+    else
+        to.string(is_text(what) ? what.payload : encode_base64(what.payload));
+}
+
+/// `payload` is what stands in the place of the message's own, if it is not empty.
+void append(std::string& out, const message& what, std::string_view payload,
+            std::string_view hmac) {
     json_writer to(out);
     to.open('{');
     put(to, "messageId", what.id.to_string());
@@ -72,14 +85,28 @@ void append_envelope(std::string& out, const message& what) {
     put(to, "messageType", to_string(what.type));
     put(to, "endpoint", what.endpoint);
     to.plain_key("payload");
-    // A payload that says it is JSON was checked when it was stored.
-    if (is_json)
-        out += what.payload.empty() ? std::string_view("null") : what.payload;
+    if (payload.empty())
+        append_payload(out, to, what);
     else
-        to.string(is_text ? what.payload : encode_base64(what.payload));
+        out += payload;
     to.plain_key("headers");
-    append_headers(out, to, what, is_text);
+    append_headers(out, to, what, is_text(what), hmac);
     to.close('}');
+}
+
+}  // namespace
+
+void append_envelope(std::string& out, const message& what) { append(out, what, {}, {}); }
+
+void append_envelope(std::string& out, const message& what, const envelope_parts& parts) {
+    append(out, what, parts.payload, parts.hmac);
+}
+
+std::string compact_payload(const message& what) {
+    std::string written;
+    json_writer to(written);
+    append_payload(written, to, what);
+    return is_json_type(what.content_type) ? compact_json(written) : written;
 }
 
 void append_batch(std::string& out, const std::vector<const message*>& batch) {

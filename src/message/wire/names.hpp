@@ -16,6 +16,7 @@ inline constexpr std::string_view tenant = "rf-tenant";
 inline constexpr std::string_view order_key = "rf-order-key";
 inline constexpr std::string_view causation_id = "rf-causation-id";
 inline constexpr std::string_view parent_id = "rf-parent-id";
+inline constexpr std::string_view hmac = "rf-hmac";  // Of the older signature alone.
 
 inline constexpr std::string_view ours = "rf-";  // What the names of all of them begin with.
 inline constexpr std::string_view base64 = "base64";

@@ -11,6 +11,8 @@ http_request to_http(wire_request request, const std::string& prefix) {
     outgoing.path = prefix + request.path;
     outgoing.headers.add("content-type", std::move(request.content_type));
     write_signature(outgoing.headers, request.signature);
+    if (!request.workflow_signature.empty())
+        outgoing.headers.add("X-Workflow-Signature", std::move(request.workflow_signature));
     if (!request.traceparent.empty())
         outgoing.headers.add("traceparent", std::move(request.traceparent));
     outgoing.body = std::move(request.body);

@@ -23,6 +23,7 @@ wire_request read_wire_request(http_request request) {
     incoming.content_type = read_header(request.headers, "content-type");
     incoming.signature = read_signature(request.headers);
     incoming.traceparent = read_header(request.headers, "traceparent");
+    incoming.workflow_signature = read_header(request.headers, "x-workflow-signature");
     incoming.body = std::move(request.body);
     return incoming;
 }

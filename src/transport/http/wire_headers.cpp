@@ -46,7 +46,8 @@ std::string find_repeated(const http_headers& headers) {
         std::string name(written);
         for (char& each : name)
             if (each >= 'A' && each <= 'Z') each = static_cast<char>(each - 'A' + 'a');
-        if (!name.starts_with("rf-") && name != "content-type") continue;
+        if (!name.starts_with("rf-") && name != "content-type" && name != "x-workflow-signature")
+            continue;
         if (std::ranges::find(seen, name) != seen.end()) return name;
         seen.push_back(std::move(name));
     }

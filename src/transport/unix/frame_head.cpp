@@ -56,9 +56,10 @@ struct field {
     Text* value;
 };
 
-/// Those of requests and answers alike, and the one that only either has.
-template <class Text, class Signature>
-std::array<field<Text>, 8> fields_of(Text& content_type, Signature& signature, field<Text> own) {
+/// Those of requests and answers alike, and those that only either has.
+template <class Text, class Signature, class... Own>
+std::array<field<Text>, 7 + sizeof...(Own)> fields_of(Text& content_type, Signature& signature,
+                                                      Own... own) {
     return {{{"content-type", &content_type},
              {"rf-scheme", &signature.scheme},
              {"rf-key", &signature.key},
@@ -66,7 +67,20 @@ std::array<field<Text>, 8> fields_of(Text& content_type, Signature& signature, f
              {"rf-destination", &signature.destination},
              {"rf-timestamp", &signature.timestamp},
              {"rf-hmac", &signature.hmac},
-             own}};
+             own...}};
+}
+
+template <class Text, class Request>
+auto fields_of_request(Request& request) {
+    return fields_of<Text>(request.content_type, request.signature,
+                           field<Text>{"traceparent", &request.traceparent},
+                           field<Text>{"x-workflow-signature", &request.workflow_signature});
+}
+
+template <class Text, class Reply>
+auto fields_of_reply(Reply& reply, Text& retry_after) {
+    return fields_of<Text>(reply.content_type, reply.signature,
+                           field<Text>{"retry-after", &retry_after});
 }
 
 /// Takes a head apart line by line.
@@ -125,8 +139,7 @@ result<std::string> start(std::string head, std::span<const field<const std::str
 result<std::string> request_start(std::uint64_t number, const wire_request& request) {
     if (!is_path(request.path))
         return fail(error_code::invalid_argument, "a path begins with a slash and has no spaces");
-    const auto fields = fields_of<const std::string>(request.content_type, request.signature,
-                                                     {"traceparent", &request.traceparent});
+    const auto fields = fields_of_request<const std::string>(request);
     return start(fmt::format("{} POST {}\n", number, request.path), fields, request.body.size());
 }
 
@@ -138,8 +151,7 @@ result<std::string> reply_start(std::uint64_t number, const wire_reply& reply) {
     if (reply.retry_after)
         retry_after = fmt::to_string(std::clamp<std::int64_t>(
             std::chrono::ceil<seconds>(*reply.retry_after).count(), 0, retry_after_max));
-    const auto fields = fields_of<const std::string>(reply.content_type, reply.signature,
-                                                     {"retry-after", &retry_after});
+    const auto fields = fields_of_reply<const std::string>(reply, retry_after);
     return start(fmt::format("{} {}\n", number, reply.status), fields, reply.body.size());
 }
 
@@ -155,8 +167,7 @@ result<numbered_request> read_request(frame whole) {
 
     numbered_request read{*number, {.path = std::string(path), .content_type = {}}};
     auto& request = read.request;
-    POSTHORN_TRY(read_fields(lines, fields_of<std::string>(request.content_type, request.signature,
-                                                           {"traceparent", &request.traceparent})));
+    POSTHORN_TRY(read_fields(lines, fields_of_request<std::string>(request)));
     request.body = std::move(whole.body);
     return read;
 }
@@ -173,8 +184,7 @@ result<numbered_reply> read_reply(frame whole) {
     numbered_reply read{*number, {.status = *status, .content_type = {}}};
     auto& reply = read.reply;
     std::string retry_after;
-    POSTHORN_TRY(read_fields(lines, fields_of<std::string>(reply.content_type, reply.signature,
-                                                           {"retry-after", &retry_after})));
+    POSTHORN_TRY(read_fields(lines, fields_of_reply<std::string>(reply, retry_after)));
     if (!retry_after.empty()) {
         const auto after = parse_number<std::uint32_t>(retry_after);
         if (!after) return malformed("has a retry-after that is no number of seconds");

@@ -21,7 +21,8 @@ struct wire_request {
     std::string path;
     std::string content_type{wire_content_type};
     signature_headers signature{};
-    std::string traceparent{};  // Of a single message that has one.
+    std::string traceparent{};         // Of a single message that has one.
+    std::string workflow_signature{};  // `X-Workflow-Signature`, for peers that sign so.
     std::string body{};
 };
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -18,7 +19,7 @@ public:
     using rings = std::map<std::string, std::shared_ptr<const key_ring>, std::less<>>;
 
     peer_keys() = default;
-    explicit peer_keys(rings of_peers) : rings_(std::move(of_peers)) {}
+    explicit peer_keys(rings of_peers) { replace(std::move(of_peers)); }
 
     /// Null if there is no secret for the peer.
     [[nodiscard]] std::shared_ptr<const key_ring> find(std::string_view peer) const {
@@ -26,14 +27,23 @@ public:
         const auto found = rings_.find(peer);
         return found == rings_.end() ? nullptr : found->second;
     }
+    /// Whether some peer signs otherwise than with v2; unless one does, what is unsigned is not
+    /// even looked at.
+    [[nodiscard]] bool has_legacy() const {
+        const std::lock_guard lock(mutex_);
+        return has_legacy_;
+    }
     void replace(rings of_peers) {
         const std::lock_guard lock(mutex_);
         rings_ = std::move(of_peers);
+        has_legacy_ = std::ranges::any_of(
+            rings_, [](const auto& each) { return each.second->scheme() != signature_scheme::v2; });
     }
 
 private:
     mutable std::mutex mutex_;
     rings rings_;
+    bool has_legacy_ = false;
 };
 
 }  // namespace posthorn

@@ -5,7 +5,9 @@
 #include <utility>
 
 #include "base/assert.hpp"
+#include "message/wire/claim.hpp"
 #include "message/wire/envelope.hpp"
+#include "transport/wire/legacy.hpp"
 #include "transport/wire/peek.hpp"
 #include "transport/wire/status.hpp"
 
@@ -51,6 +53,10 @@ const message* find_foreign(const std::vector<result<message>>& read, std::strin
     return nullptr;
 }
 
+bool is_unsigned(const signature_headers& claimed) {
+    return claimed.scheme.empty() && claimed.hmac.empty();
+}
+
 }  // namespace
 
 wire_server::wire_server(wire_server_parts parts, wire_server_options options)
@@ -60,6 +66,8 @@ task<wire_reply> wire_server::answer(wire_request request) {
     const place at_work(at_work_);
     const auto keys = parts_.keys.find(request.signature.source);
     if (at_work.number() > options_.requests_at_work_max) co_return shed(request, keys.get());
+    if (is_unsigned(request.signature) && parts_.keys.has_legacy())
+        co_return co_await answer_legacy(std::move(request));
     if (const auto checked = check(request, keys.get()); !checked)
         co_return distrust(request, peek_message_id(request.body), checked.error());
 
@@ -78,6 +86,31 @@ task<wire_reply> wire_server::answer(wire_request request) {
     }
     seal(reply, request, *keys);
     co_return reply;
+}
+
+// Whose key counts is said inside the body alone, so that is read before anything is verified. The
+// answer is not signed: these peers could not tell.
+task<wire_reply> wire_server::answer_legacy(wire_request request) {
+    const auto claim = read_claim(request.body);
+    if (!claim) {
+        malformed_.fetch_add(1, std::memory_order_relaxed);
+        co_return reply_with(refuse(claim.error()));
+    }
+    request.signature.source = claim->source;  // For the log.
+    const auto keys = parts_.keys.find(claim->source);
+    const auto now = parts_.time.wall();
+    if (const auto checked = check_legacy(request, *claim, keys.get(), now); !checked)
+        co_return distrust(request, uuid::parse(claim->message_id), checked.error());
+    auto messages = read(request);
+    if (!messages) {
+        malformed_.fetch_add(1, std::memory_order_relaxed);
+        co_return reply_with(refuse(messages.error()));
+    }
+    if (find_foreign(*messages, claim->source) != nullptr)
+        co_return distrust(request, uuid::parse(claim->message_id),
+                           error(error_code::bad_signature, "sourceServiceId is not clear"));
+    limit_life(*messages->front(), keys->scheme());
+    co_return reply_with((co_await take_in(*messages)).front());
 }
 
 wire_counts wire_server::counts() const {
@@ -176,7 +209,8 @@ wire_reply wire_server::shed(const wire_request& request, const key_ring* keys) 
                     .retry_after = overloaded_pause});
     // Signed without having verified the request, which would be most of the work: it says no more
     // than anybody could say unsigned.
-    if (keys != nullptr && request.signature.destination == options_.service)
+    if (keys != nullptr && keys->scheme() == signature_scheme::v2 &&
+        request.signature.destination == options_.service)
         seal(reply, request, *keys);
     return reply;
 }

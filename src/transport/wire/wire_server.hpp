@@ -55,6 +55,8 @@ public:
 private:
     using read_messages = std::vector<result<message>>;
 
+    /// For a request that carries no signature of ours, but may carry an older one.
+    task<wire_reply> answer_legacy(wire_request request);
     [[nodiscard]] result<> check(const wire_request& request, const key_ring* keys) const;
     [[nodiscard]] result<read_messages> read(const wire_request& request) const;
     task<std::vector<wire_answer>> take_in(const read_messages& read);

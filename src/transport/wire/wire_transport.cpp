@@ -11,6 +11,7 @@
 #include "message/trace.hpp"
 #include "message/wire/answer.hpp"
 #include "message/wire/envelope.hpp"
+#include "transport/wire/legacy.hpp"
 #include "transport/wire/status.hpp"
 
 namespace posthorn {
@@ -92,6 +93,11 @@ bool wire_transport::may_batch() const { return time_.steady() >= batches_again_
 
 task<bool> wire_transport::send_all(const message_batch& batch, answers& to) {
     while (to.size() < batch.size()) {
+        const auto keys = keys_.find(options_.destination);
+        if (keys && keys->scheme() != signature_scheme::v2) {
+            if (!co_await send_legacy(*batch[to.size()], *keys, to)) co_return false;
+            continue;
+        }
         auto packed = pack(batch, to.size(), may_batch());
         bool is_open = true;
         if (packed.refused)
@@ -209,11 +215,33 @@ task<bool> wire_transport::send_singly(const message_batch& batch, std::size_t f
     co_return true;
 }
 
+task<bool> wire_transport::send_legacy(const message& what, const key_ring& keys, answers& to) {
+    result<wire_request> request;
+    try {
+        request = write_legacy(what, keys, time_.wall());
+    } catch (const error& why) {
+        to.push_back(failed(why));
+        to.back().what = outcome::permanent;
+        co_return true;
+    }
+    if (!request) {
+        to.push_back(without_secret(request.error()));
+        co_return false;
+    }
+    const auto reply = co_await channel_->exchange(*std::move(request));
+    to.push_back(reply ? read_legacy(*reply, keys.scheme()) : unheard(reply.error()));
+    co_return reply.has_value();
+}
+
 task<wire_transport::believed> wire_transport::exchange(wire_request request) {
     // Found anew each time, and signed anew: keys change, and old signatures grow too old.
     const auto keys = keys_.find(options_.destination);
     const signed_content sent{
         .path = request.path, .content_type = request.content_type, .body = request.body};
+    if (keys && keys->scheme() != signature_scheme::v2)  // Since it was looked at last.
+        co_return believed{
+            .failure = failed(error(error_code::cancelled, "the scheme has just changed")),
+            .broken = true};
     auto made =
         keys ? sign(*keys, {options_.source, options_.destination}, sent, time_.wall())
              : fail(error_code::secret_unavailable,

@@ -23,7 +23,8 @@ struct wire_transport_options {
 };
 
 /// Brings messages to a peer over a channel: writes them out, signs, and believes only signed
-/// answers.
+/// answers. A peer that signs in an older way gets single messages so signed, and its answers count
+/// as they are, since it cannot sign them.
 ///
 /// Lifetime: keys and clock outlive it.
 /// Threads:  any that the channel allows.
@@ -50,6 +51,7 @@ private:
     task<bool> send_many(const message_batch& batch, parcel packed, answers& to);
     task<bool> send_singly(const message_batch& batch, std::size_t from, std::size_t count,
                            answers& to);
+    task<bool> send_legacy(const message& what, const key_ring& keys, answers& to);
     task<believed> exchange(wire_request request);
 
     std::unique_ptr<wire_channel> channel_;

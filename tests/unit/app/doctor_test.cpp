@@ -56,7 +56,7 @@ TEST(doctor, gives_every_check_a_name_of_its_own) {
     for (const auto& check : doctor_checks()) names.push_back(check.name);
     std::ranges::sort(names);
     EXPECT_EQ(std::ranges::adjacent_find(names), names.end());
-    EXPECT_EQ(names.size(), 17U);
+    EXPECT_EQ(names.size(), 18U);
 }
 
 TEST(doctor, checks_synchronous) {
@@ -148,6 +148,11 @@ TEST(doctor, names_every_file_that_is_open_to_others) {
     EXPECT_EQ(found.level, bad);
     EXPECT_THAT(found.todo,
                 testing::AllOf(testing::HasSubstr("a.db"), testing::HasSubstr("b.key")));
+}
+
+TEST(doctor, checks_signatures) {
+    expect("signatures", {{"v2 alone", [](auto&) {}, ok},
+                          {"an older one", [](auto& f) { f.legacy_peers = {"crm"}; }, warn}});
 }
 
 TEST(doctor, checks_secrets) {

@@ -107,5 +107,43 @@ TEST_F(secrets, are_refused_from_a_file_that_others_may_read) {
     EXPECT_TRUE(load(R"("file:keys")").has_value());
 }
 
+TEST_F(secrets, of_a_peer_on_an_older_scheme_are_nobody_elses) {
+    const auto load_with = [&](std::string_view signatures) {
+        return load_secrets(
+            parse_config(fmt::format("[secrets]\ncrm = \"{}\"\nbank = [\"{}\", \"{}\"]\n{}", first,
+                                     second, first, signatures),
+                         "p.toml")
+                .value());
+    };
+    EXPECT_TRUE(load_with("")) << "v2 names both sides";
+    for (const auto* const signatures :
+         {"[signatures]\ncrm = \"rf-hmac\"", "[signatures]\nbank = \"x-workflow\"",
+          "[routes]\ncrm = { url = \"http://crm\", signature = \"rf-hmac\" }"}) {
+        const auto loaded = load_with(signatures);
+        ASSERT_FALSE(loaded) << signatures;
+        EXPECT_THAT(loaded.error().what(), HasSubstr("give each a secret of its own"));
+    }
+}
+
+TEST_F(secrets, carry_the_scheme_of_their_peer) {
+    const auto rings = load_secrets(parse_config(fmt::format("[secrets]\na = \"{}\"\nb = \"{}\"\n"
+                                                             "[signatures]\nb = \"x-workflow\"",
+                                                             first, second),
+                                                 "p.toml")
+                                        .value())
+                           .value();
+    EXPECT_EQ(rings.at("a")->scheme(), signature_scheme::v2);
+    EXPECT_EQ(rings.at("b")->scheme(), signature_scheme::x_workflow);
+}
+
+TEST_F(secrets, schemes_that_contradict_each_other_are_refused) {
+    const auto read = parse_config(
+        "[routes]\ncrm = { url = \"http://crm\", signature = \"v2\" }\n[signatures]\ncrm = "
+        "\"rf-hmac\"",
+        "p.toml");
+    ASSERT_FALSE(read);
+    EXPECT_THAT(read.error().what(), StartsWith("p.toml:4: signatures.crm is not what"));
+}
+
 }  // namespace
 }  // namespace posthorn

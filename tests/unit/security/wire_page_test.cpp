@@ -5,7 +5,9 @@
 
 #include <gtest/gtest.h>
 
+#include "security/rf_hmac.hpp"
 #include "security/signature.hpp"
+#include "security/x_workflow.hpp"
 
 namespace posthorn {
 namespace {
@@ -57,6 +59,31 @@ TEST(wire_page, its_worked_example_is_what_the_code_signs) {
                                *parse_iso8601("2026-02-14T12:00:00.250Z"));
     ASSERT_TRUE(answered);
     EXPECT_EQ(answered->hmac, example.next("`rf-hmac: ", "`"));
+}
+
+TEST(wire_page, its_vectors_of_the_older_signatures_are_what_the_code_signs) {
+    page example;
+    const auto value = secret::parse(example.next("Secret (base64): `", "`"));
+    ASSERT_TRUE(value);
+    const auto body = example.next("```\n", "\n```");
+    const auto now = *parse_iso8601("2026-02-14T12:00:00.250Z");
+
+    const key_ring inside({make_key(*value)}, signature_scheme::rf_hmac);
+    const auto payload = example.next("its message, payload `", "`");
+    EXPECT_NE(body.find(R"("payload":)" + payload), std::string::npos);
+    const auto made = sign_rf_hmac(inside,
+                                   {.message_id = "0199f3a0-5b7c-7d11-8a4e-3f1f7a7e0001",
+                                    .source = "orders",
+                                    .endpoint = "OrderApproved",
+                                    .payload = payload},
+                                   now);
+    ASSERT_TRUE(made);
+    EXPECT_EQ(*made, example.next("`\"rf-hmac\":\"", "\"`"));
+
+    const key_ring beside({make_key(*value)}, signature_scheme::x_workflow);
+    const auto header = sign_x_workflow(beside, body, now);
+    ASSERT_TRUE(header);
+    EXPECT_EQ(*header, example.next("X-Workflow-Signature: t=", "\n").insert(0, "t="));
 }
 
 }  // namespace
