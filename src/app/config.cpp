@@ -110,6 +110,8 @@ std::string config::path_of(const database_url& url) const {
     return path_of(std::filesystem::path(replaced(url.path, "{service}", service.id)));
 }
 
+std::string config::pipe_name() const { return replaced(listen.pipe, "{service}", service.id); }
+
 signature_scheme config::scheme_of(std::string_view peer) const {
     if (const auto route = routes.find(peer); route != routes.end() && route->second.signature)
         return *route->second.signature;

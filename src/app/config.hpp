@@ -52,6 +52,7 @@ struct config {
         std::optional<host_port> http = host_port{"127.0.0.1", 7400};
         std::optional<host_port> admin = host_port{"127.0.0.1", 7401};
         std::filesystem::path unix_socket;  // None if empty.
+        std::string pipe;                   // Likewise; `{service}` stands for the service's id.
     } listen;
     struct {
         std::filesystem::path certificate;  // Plain HTTP if empty.
@@ -127,6 +128,8 @@ struct config {
 
     /// A path as the configuration means it.
     [[nodiscard]] std::string path_of(const std::filesystem::path& written) const;
+    /// The name of the pipe to listen on, `{service}` replaced; empty if there is none.
+    [[nodiscard]] std::string pipe_name() const;
     /// How requests from and to a peer are signed.
     [[nodiscard]] signature_scheme scheme_of(std::string_view peer) const;
     /// Whether all that is promised outlives the process.

@@ -32,6 +32,15 @@ std::string show_admin_keys(const config& settings) {
     return names;
 }
 
+// Unlike other texts it may be empty.
+result<> set_pipe(const key_row& self, config& settings, const config_value& value,
+                  std::string_view origin) {
+    const auto* const text = std::get_if<std::string>(&value);
+    if (!text) return wrong_value(origin, self.key, value, self.wanted);
+    settings.listen.pipe = *text;
+    return {};
+}
+
 #define KEY_AS(name, member, doc) \
     row<[](auto& settings) -> auto& { return settings.member; }>(name, doc)
 #define KEY(member, doc) KEY_AS(#member, member, doc)
@@ -55,6 +64,12 @@ constexpr std::array table{
     KEY(listen.http, "where other services reach this one"),
     KEY(listen.admin, "where operators and their tools do; keep it on loopback"),
     KEY_AS("listen.unix", listen.unix_socket, "the socket where services on this machine do"),
+    key_row{.key = "listen.pipe",
+            .type = "string",
+            .wanted = R"(the name of a pipe, such as "rf-{service}", or "" for none)",
+            .doc = "the name of a pipe where they do; {service} stands for the service's id",
+            .set = &set_pipe,
+            .show = [](const config& settings) { return settings.listen.pipe; }},
     KEY(tls.certificate, "the chain that listen.http shows; with one it speaks TLS only"),
     KEY(tls.key, "the certificate's private key"),
     KEY(tls.authority, "whom peers are believed by; the system's authorities if there is none"),

@@ -10,6 +10,7 @@
 #include "app/core_settings.hpp"
 #include "base/task_group.hpp"
 #include "transport/http/receive_routes.hpp"
+#include "transport/pipe/pipe_path.hpp"
 
 namespace posthorn {
 namespace {
@@ -74,23 +75,42 @@ result<> doors::bind() {
         POSTHORN_TRY(bind_http("listen.http", *listen.http, public_routes_, tls_.get()));
     if (listen.admin)
         POSTHORN_TRY(bind_http("listen.admin", *listen.admin, admin_routes_, nullptr));
-    // It has nothing but messages to take.
-    if (listen.unix_socket.empty() || settings_.service.parts == node_parts::outbox) return {};
+    // They have nothing but messages to take.
+    return settings_.service.parts == node_parts::outbox ? result<>{} : bind_sockets();
+}
+
+result<> doors::bind_sockets() {
+    if (const auto& socket = settings_.listen.unix_socket; !socket.empty()) {
+        // In full, for whoever copies it into a route.
+        std::error_code ignored;
+        const std::filesystem::path written = settings_.path_of(socket);
+        const auto whole = std::filesystem::absolute(written, ignored);
+        auto server = bind_socket(ignored ? written.string() : whole.lexically_normal().string(),
+                                  socket_folder::closed);
+        if (!server) return std::unexpected(settings_.at_key("listen.unix", server.error()));
+        unix_ = *std::move(server);
+    }
+    if (const auto name = settings_.pipe_name(); !name.empty()) {
+        const auto path = pipe_path(name);
+        if (!path) return std::unexpected(settings_.at_key("listen.pipe", path.error()));
+        auto server = bind_socket(*path, socket_folder::shared);
+        if (!server) return std::unexpected(settings_.at_key("listen.pipe", server.error()));
+        pipe_ = *std::move(server);
+    }
+    return {};
+}
+
+result<std::unique_ptr<unix_server>> doors::bind_socket(const std::string& path,
+                                                        socket_folder folder) {
     const auto& seams = with_.seams;
-    // In full, for whoever copies it into a route.
-    std::error_code ignored;
-    const std::filesystem::path written = settings_.path_of(listen.unix_socket);
-    const auto whole = std::filesystem::absolute(written, ignored);
-    auto server = unix_server::listen(
-        ignored ? written.string() : whole.lexically_normal().string(),
+    return unix_server::listen(
+        path,
         {.where = seams.network,
          .time = seams.timer,
          .log = seams.log,
          .handler = [this](wire_request request) { return wire_->answer(std::move(request)); },
-         .limits = limits_of(settings_)});
-    if (!server) return std::unexpected(settings_.at_key("listen.unix", server.error()));
-    unix_ = *std::move(server);
-    return {};
+         .limits = limits_of(settings_),
+         .folder = folder});
 }
 
 void doors::fill_routes() {
@@ -145,6 +165,7 @@ void doors::start() {
     fill_routes();
     for (const auto& [server, has_tls] : http_) server->start();
     if (unix_) unix_->start();
+    if (pipe_) pipe_->start();
     warn_of_strangers();
 }
 
@@ -153,12 +174,14 @@ task<> doors::stop(std::chrono::milliseconds patience) {
     task_group stopping(with_.seams.network);
     for (const auto& [server, has_tls] : http_) stopping.spawn(server->stop(patience));
     if (unix_) stopping.spawn(unix_->stop(patience));
+    if (pipe_) stopping.spawn(pipe_->stop(patience));
     co_await stopping.join();
 }
 
 void doors::cut_off() {
     for (const auto& [server, has_tls] : http_) server->cut_off();
     if (unix_) unix_->cut_off();
+    if (pipe_) pipe_->cut_off();
 }
 
 result<> doors::reload_certificate() { return tls_ ? tls_->reload() : result<>{}; }
@@ -173,6 +196,7 @@ std::vector<doors::place> doors::places() const {
         all.push_back(
             {fmt::format("{}://{}", has_tls ? "https" : "http", to_string(server->address()))});
     if (unix_) all.push_back({"unix://" + unix_->path(), false});
+    if (pipe_) all.push_back({"pipe://" + settings_.pipe_name(), false});
     return all;
 }
 

@@ -20,7 +20,8 @@
 
 namespace posthorn {
 
-/// Where a node is reached: the listener for peers, the one for operators, the Unix socket.
+/// Where a node is reached: the listener for peers, the one for operators, the Unix socket,
+/// the pipe.
 ///
 /// Lifetime: `open` binds; `start` once the node has started; `stop` before the node stops its
 ///           stores. What it is given outlives it.
@@ -55,6 +56,8 @@ public:
 private:
     doors(const config& settings, parts with);
     result<> bind();
+    result<> bind_sockets();
+    result<std::unique_ptr<unix_server>> bind_socket(const std::string& path, socket_folder folder);
     result<> bind_http(std::string_view key, const host_port& address, const router& routes,
                        const tls_server* tls);
     void warn_of_strangers() const;
@@ -72,6 +75,7 @@ private:
     router admin_routes_;
     std::vector<std::pair<std::unique_ptr<http_server>, bool>> http_;  // And whether it has TLS.
     std::unique_ptr<unix_server> unix_;
+    std::unique_ptr<unix_server> pipe_;
 };
 
 }  // namespace posthorn

@@ -5,6 +5,7 @@
 #include "app/route_url.hpp"
 #include "base/run_on.hpp"
 #include "transport/http/http_channel.hpp"
+#include "transport/pipe/pipe_path.hpp"
 #include "transport/unix/unix_channel.hpp"
 #include "transport/wire/wire_transport.hpp"
 
@@ -81,10 +82,13 @@ result<std::unique_ptr<transport>> outside::connect(const std::string& destinati
     const auto url = parse_route_url(route.url);
     if (!url) return std::unexpected(url.error());
     std::unique_ptr<wire_channel> channel;
-    if (url->scheme == route_url::kind::unix_socket) {
+    const bool is_pipe = url->scheme == route_url::kind::pipe;
+    if (is_pipe || url->scheme == route_url::kind::unix_socket) {
+        auto path = is_pipe ? pipe_path(url->path) : result<std::string>(url->path);
+        if (!path) return std::unexpected(std::move(path).error());
         channel = std::make_unique<unix_channel>(
             with_.where, with_.sleeper,
-            unix_channel_options{.path = url->path,
+            unix_channel_options{.path = *std::move(path),
                                  .exchange_timeout = route.timeout,
                                  .replies = {.body_bytes_max = answer_bytes_max_}});
     } else {

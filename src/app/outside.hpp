@@ -15,7 +15,8 @@
 
 namespace posthorn {
 
-/// The real network: HTTP, HTTPS and Unix sockets, and whatever the application brings.
+/// The real network: HTTP, HTTPS, Unix sockets and named pipes, and whatever the application
+/// brings.
 ///
 /// Lifetime: `close` has returned before it is destroyed; what it is given outlives it.
 /// Threads:  the network executor.

@@ -1,6 +1,7 @@
 #include "app/route_url.hpp"
 
 #include "transport/http/url.hpp"
+#include "transport/pipe/pipe_path.hpp"
 
 namespace posthorn {
 namespace {
@@ -10,7 +11,7 @@ using enum route_url::kind;
 std::unexpected<error> not_understood(std::string_view text) {
     return fail(error_code::invalid_configuration,
                 "the route '{}' is not understood; write http://HOST:PORT, https://HOST:PORT, "
-                "unix:///PATH or inprocess:",
+                "unix:///PATH, pipe://NAME or inprocess:",
                 text);
 }
 
@@ -24,6 +25,12 @@ result<route_url> parse_route_url(std::string_view text) {
         if (!path.starts_with('/') || path.size() == 1 || path.find('\0') != path.npos)
             return not_understood(text);
         return route_url{.scheme = unix_socket, .path = std::string(path)};
+    }
+    constexpr std::string_view named = "pipe://";
+    if (text.starts_with(named)) {
+        const auto name = text.substr(named.size());
+        if (!pipe_path(name, "/")) return not_understood(text);
+        return route_url{.scheme = pipe, .path = std::string(name)};
     }
     // Read by whoever connects, so that no route is taken here that cannot be used there.
     const auto read = parse_http_url(text);

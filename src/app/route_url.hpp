@@ -10,11 +10,12 @@ namespace posthorn {
 
 /// The scheme of a route, and what it leads to.
 struct route_url {
-    enum class kind : std::uint8_t { inprocess, http, https, unix_socket };
+    enum class kind : std::uint8_t { inprocess, http, https, unix_socket, pipe };
     kind scheme = kind::inprocess;
     std::string host{};      // Without brackets.
     std::uint16_t port = 0;  // 80 and 443 unless given.
-    std::string path{};      // Of a socket; or what stands before ours, without a slash at its end.
+    /// Of a socket; the name of a pipe; or what stands before ours, without a slash at its end.
+    std::string path{};
 
     bool operator==(const route_url&) const = default;
     [[nodiscard]] bool leaves_process() const noexcept { return scheme != kind::inprocess; }

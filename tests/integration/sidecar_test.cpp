@@ -52,6 +52,27 @@ TEST_F(sidecars, exchange_messages_over_a_unix_socket) {
     stock.stop();
 }
 
+TEST_F(sidecars, exchange_messages_over_a_named_pipe) {
+    const auto folder = folder_.path().string();
+    const test::process_options where{.environment = {{"TMPDIR", folder}}};
+    sidecar stock(folder_, "stock",
+                  "[listen]\nhttp = \"\"\nadmin = \"\"\npipe = \"rf-{service}\"\n" +
+                      secret_with("orders") + stock_handlers,
+                  where, 1);
+    EXPECT_EQ(stock.line(0), "posthorn: listening on pipe://rf-stock");
+    struct stat socket{};
+    ASSERT_EQ(::stat((folder + "/CoreFxPipe_rf-stock").c_str(), &socket), 0);
+    EXPECT_EQ(socket.st_mode & 07777U, 0600U);
+    sidecar orders(
+        folder_, "orders",
+        free_ports + secret_with("stock") + "[routes]\ndefault = \"pipe://rf-{service}\"\n",
+                   where);
+    orders.send("stock", "Reserve", R"({"item":"hat","count":4})");
+    EXPECT_TRUE(stock.comes_to("SELECT count(*) FROM reserved WHERE item = 'hat'", 1));
+    orders.stop();
+    stock.stop();
+}
+
 TEST_F(sidecars, exchange_messages_over_tls) {
     const auto made = test::run_process(
         {"/usr/bin/openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256",

@@ -54,6 +54,25 @@ result<> check_directory(const std::string& path) {
     return {};
 }
 
+// The socket's mode keeps others out; nobody but us and root may put another in its place.
+result<> check_shared_directory(const std::string& path) {
+    const auto directory = directory_of(path);
+    struct stat found{};
+    if (::stat(directory.c_str(), &found) != 0)
+        return unavailable(path, "{} cannot be looked at: {}; set TMPDIR to a folder that is there",
+                           directory, reason(errno));
+    if (!S_ISDIR(found.st_mode))
+        return unavailable(path, "{} is no directory; set TMPDIR to one", directory);
+    const bool is_ours = found.st_uid == ::geteuid() || found.st_uid == 0;
+    const bool is_open = (found.st_mode & (S_IWGRP | S_IWOTH)) != 0;
+    if (!is_ours || (is_open && (found.st_mode & S_ISVTX) == 0))
+        return unavailable(path,
+                           "others may replace files in {}; run chmod +t on it, or set TMPDIR to a "
+                           "folder of our own",
+                           directory);
+    return {};
+}
+
 result<int> lock_beside(const std::string& path) {
     const auto name = path + ".lock";
     const int lock =
@@ -95,11 +114,12 @@ std::optional<sockaddr_un> address_of(const std::string& path) {
 
 }  // namespace
 
-result<socket_place> socket_place::claim(std::string path) {
+result<socket_place> socket_place::claim(std::string path, socket_folder folder) {
     if (!address_of(path))
         return unavailable(path, "a path has 1 to {} bytes; choose a shorter one",
                            sizeof(sockaddr_un::sun_path) - 1);
-    POSTHORN_TRY(check_directory(path));
+    POSTHORN_TRY(folder == socket_folder::closed ? check_directory(path)
+                                                 : check_shared_directory(path));
     const auto lock = lock_beside(path);
     if (!lock) return std::unexpected(lock.error());
     socket_place claimed(std::move(path), *lock);

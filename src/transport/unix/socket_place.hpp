@@ -1,13 +1,20 @@
 #pragma once
 
+#include <cstdint>
 #include <string>
 
 #include "base/result.hpp"
 
 namespace posthorn {
 
-/// A path that is ours to listen on: its directory is closed to others, nothing lies there, and no
-/// other process of ours may take it while we hold it.
+/// What keeps others from a socket besides the credentials of whoever connects.
+enum class socket_folder : std::uint8_t {
+    closed,  // Its directory is of mode 0700.
+    shared,  // Its own mode alone: others have files in the directory, but cannot move ours away.
+};
+
+/// A path that is ours to listen on: nothing lies there, others can neither enter nor replace it,
+/// and no other process of ours may take it while we hold it.
 ///
 /// The lock file beside the socket stays behind: whoever removed it could remove the one that
 /// another process has just locked.
@@ -15,9 +22,10 @@ namespace posthorn {
 /// Lifetime: held until it is destroyed, which removes the socket.
 class socket_place {
 public:
-    /// Makes the directory if it is missing, and removes a socket that nobody answers on.
+    /// Makes a closed directory if it is missing, and removes a socket that nobody answers on.
     /// `error_code::address_unavailable`, which says what to do, if that cannot be.
-    static result<socket_place> claim(std::string path);
+    static result<socket_place> claim(std::string path,
+                                      socket_folder folder = socket_folder::closed);
     ~socket_place();
     socket_place(socket_place&& other) noexcept;
     socket_place& operator=(socket_place&&) = delete;

@@ -25,13 +25,14 @@ constexpr int time_steps = 8;
 
 result<std::unique_ptr<unix_server>> unix_server::listen(const std::string& path,
                                                          unix_server_parts parts) {
-    auto place = socket_place::claim(path);
+    auto place = socket_place::claim(path, parts.folder);
     if (!place) return std::unexpected(std::move(place).error());
     protocol::acceptor acceptor(parts.where);
     boost::system::error_code failure;
     acceptor.open(protocol(), failure);
     if (!failure) acceptor.bind(protocol::endpoint(path), failure);
-    // The directory keeps others out already; this holds should somebody open it later.
+    // Nobody can connect before it listens. A closed directory keeps others out already; this holds
+    // should somebody open it later.
     if (!failure && ::chmod(path.c_str(), S_IRUSR | S_IWUSR) != 0)
         failure.assign(errno, boost::system::system_category());
     if (!failure) acceptor.listen(asio::socket_base::max_listen_connections, failure);

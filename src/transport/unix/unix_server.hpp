@@ -30,6 +30,7 @@ struct unix_server_parts {
     wire_handler handler;  // What it uses outlives the server.
     http_limits limits = {};
     std::size_t requests_max = 64;  // At once on one connection; beyond, it is not read.
+    socket_folder folder = socket_folder::closed;
 };
 
 /// Listens on a path and speaks frames with whoever connects and is of a trusted user.

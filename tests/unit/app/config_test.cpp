@@ -58,6 +58,7 @@ keep = "3d"
 http = "0.0.0.0:80"
 admin = "[::1]:0"
 unix = "/run/x.sock"
+pipe = "rf-x"
 [tls]
 certificate = "c.pem"
 key = "k.pem"

@@ -20,6 +20,11 @@ TEST(route_url, knows_four_schemes) {
               (route_url{.scheme = unix_socket, .path = "/run/stock.sock"}));
 }
 
+TEST(route_url, names_a_pipe) {
+    EXPECT_EQ(parse_route_url("pipe://rf-stock").value(),
+              (route_url{.scheme = route_url::kind::pipe, .path = "rf-stock"}));
+}
+
 TEST(route_url, refuses_everything_else_and_says_what_there_is) {
     for (const std::string_view text : {"",
                                         "stock",
@@ -50,7 +55,10 @@ TEST(route_url, refuses_everything_else_and_says_what_there_is) {
                                         "unix:///",
                                         "unix://run/x",
                                         "grpc://h:1",
-                                        "pipe://x",
+                                        "pipe://",
+                                        "pipe://a/b",
+                                        "pipe://..\\x",
+                                        "pipe://a b",
                                         "HTTP://h"}) {
         const auto parsed = parse_route_url(text);
         ASSERT_FALSE(parsed.has_value()) << text;

@@ -139,5 +139,39 @@ TEST_F(socket_place_test, has_a_socket_that_only_we_may_open) {
     EXPECT_TRUE(fs::exists(path_));
 }
 
+TEST_F(socket_place_test, shares_a_directory_in_which_nobody_can_replace_what_is_ours) {
+    const auto refused = [&] { return !socket_place::claim(path_, socket_folder::shared); };
+    EXPECT_TRUE(refused()) << "it is not there, and not made";
+    fs::create_directory(inside_);
+    for (const auto mode : {0700U, 0755U, 01777U, 01770U}) {
+        ASSERT_EQ(::chmod(inside_.c_str(), mode), 0);
+        EXPECT_FALSE(refused()) << fmt::format("{:o}", mode);
+    }
+    for (const auto mode : {0777U, 0770U, 0702U}) {
+        ASSERT_EQ(::chmod(inside_.c_str(), mode), 0);
+        EXPECT_TRUE(refused()) << fmt::format("{:o}", mode);
+    }
+    if (::geteuid() != 0) return;
+    ASSERT_EQ(::chmod(inside_.c_str(), 01777U), 0);
+    ASSERT_EQ(::chown(inside_.c_str(), 65534, 65534), 0);
+    EXPECT_TRUE(refused()) << "its owner can replace everything in it";
+}
+
+TEST_F(socket_place_test, a_socket_in_a_shared_directory_is_for_its_owner_alone) {
+    fs::create_directory(inside_);
+    ASSERT_EQ(::chmod(inside_.c_str(), 01777U), 0);
+    io_threads threads(1);
+    real_timer time;
+    auto log = logger::null();
+    const auto server = unix_server::listen(path_, {.where = threads.executor(),
+                                                    .time = time,
+                                                    .log = log,
+                                                    .handler = {},
+                                                    .folder = socket_folder::shared});
+    ASSERT_TRUE(server);
+    EXPECT_EQ(mode_of(path_), 0600U);
+    EXPECT_EQ(mode_of(path_ + ".lock"), 0600U);
+}
+
 }  // namespace
 }  // namespace posthorn
