@@ -194,7 +194,8 @@ task<http_response> public_health(node_view& node) {
 }  // namespace
 
 void add_public_routes(router& routes, node_view& node) {
-    routes.add("GET", "/_rf/health", [&node](const http_request&) { return public_health(node); });
+    for (const auto* const path : {"/_rf/health", "/_workflow/health"})
+        routes.add("GET", path, [&node](const http_request&) { return public_health(node); });
 }
 
 void add_admin_routes(router& routes, node_view& node, admin_gate& gate) {
@@ -202,7 +203,8 @@ void add_admin_routes(router& routes, node_view& node, admin_gate& gate) {
     const auto look = [&](std::string path, admin_handler handler) {
         routes.add("GET", std::move(path), gate.guarded(admin_role::viewer, std::move(handler)));
     };
-    look("/_rf/health", [with](const auto&, const auto&) { return with->health(); });
+    for (const auto* const path : {"/_rf/health", "/_workflow/health"})
+        look(path, [with](const auto&, const auto&) { return with->health(); });
     look("/metrics", [with](const auto&, const auto&) { return with->metrics(); });
     look("/_rf/outbox/stats", [with](const auto&, const auto&) { return with->outbox_stats(); });
     look("/_rf/outbox", [with](http_request request, const auto&) {

@@ -14,6 +14,7 @@ import http.server
 import json
 import sqlite3
 import threading
+import time
 import uuid
 from datetime import datetime, timezone
 
@@ -45,13 +46,20 @@ def signed(secret, source, endpoint, payload, created=None, **more):
     return message
 
 
+def workflow_signature(secret, body, seconds=None):
+    """The header of the workflow description: a time, and HMAC-SHA256 over it and the body."""
+    seconds = int(time.time()) if seconds is None else seconds
+    text = f"{seconds}.".encode() + body
+    return f"t={seconds},v1={hmac.new(secret, text, hashlib.sha256).hexdigest()}"
+
+
 class LegacySender:
     def __init__(self, port):
         self.connection = http.client.HTTPConnection("127.0.0.1", port, timeout=30)
 
-    def send(self, message, headers=None):
+    def send(self, message, headers=None, path="/_rf/receive"):
         body = message if isinstance(message, bytes) else encode(message)
-        self.connection.request("POST", "/_rf/receive", body,
+        self.connection.request("POST", path, body,
                                 {"content-type": "application/json"} | (headers or {}))
         answer = self.connection.getresponse()
         return answer.status, json.loads(answer.read())

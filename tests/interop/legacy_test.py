@@ -14,7 +14,7 @@ import uuid
 from datetime import datetime, timedelta, timezone
 from pathlib import Path
 
-from legacy import encode, LegacyReceiver, LegacySender, signed
+from legacy import encode, LegacyReceiver, LegacySender, signed, workflow_signature
 from node import Node, eventually
 
 PROGRAM = sys.argv.pop(1)
@@ -161,6 +161,53 @@ class ToPosthorn(unittest.TestCase):
         self.assertEqual(status, 200)
 
 
+    def command(self, document, secret=ENGINE.encode(), method="Reserve", seconds=None):
+        body = json.dumps(document).encode()
+        return self.sender.send(body, {"X-Workflow-Signature": workflow_signature(secret, body, seconds)},
+                                f"/api/_workflow/inbox/{method}")
+
+    def test_a_command_at_its_own_endpoint_takes_effect_once(self):
+        name = str(uuid.uuid4())
+        for duplicate in (False, True):
+            status, answer = self.command({"CommandId": name, "Payload": {"sku": "tea", "quantity": 2}})
+            self.assertEqual((status, answer["duplicateDetected"]), (200, duplicate), answer)
+        status, _ = self.command({"commandId": str(uuid.uuid4()), "sku": "milk", "quantity": 1})
+        self.assertEqual(status, 200)  # Its fields are the payload.
+        self.assertEqual(self.reservations(), [("tea", 2), ("milk", 1)])
+        self.assertEqual(self.stock.sql("SELECT DISTINCT source_service_id FROM inbox_messages"),
+                         [("engine",)])
+
+    def test_a_command_that_is_not_the_engines_is_refused_before_the_inbox(self):
+        document = {"CommandId": str(uuid.uuid4()), "Payload": {"sku": "tea", "quantity": 2}}
+        now = int(datetime.now(timezone.utc).timestamp())
+        for secret, seconds in ((CRM, None), (SHOP, None), (b"x", None), (ENGINE.encode(), now - 302)):
+            status, answer = self.command(document, secret, seconds=seconds)
+            self.assertEqual((status, answer["code"]), (401, "bad_signature"))
+        unsigned, _ = self.sender.send(document, path="/api/_workflow/inbox/Reserve")
+        self.assertEqual(unsigned, 401)
+        status, _ = self.command(document | {"messageId": document["CommandId"], "sourceServiceId": "shop",
+                                             "messageType": "Signal", "endpoint": "Reserve"})
+        self.assertEqual(status, 401)  # Signed by the engine, said to be of shop.
+        self.nothing_happened()
+
+    def test_a_command_that_fails_is_a_5xx_so_that_it_comes_again(self):
+        self.assertEqual(self.command({"CommandId": str(uuid.uuid4())}, method="Unknown")[0], 503)
+        lacking = {"CommandId": str(uuid.uuid4()), "Payload": {"sku": "tea"}}
+        self.assertEqual(self.command(lacking)[0], 422)  # Trying again cannot help.
+        self.stock.sql("ALTER TABLE reservations RENAME TO elsewhere")
+        good = {"CommandId": str(uuid.uuid4()), "Payload": {"sku": "tea", "quantity": 2}}
+        self.assertGreaterEqual(self.command(good)[0], 500)
+        self.stock.sql("ALTER TABLE elsewhere RENAME TO reservations")
+        self.assertEqual(self.command(good)[0], 200)
+
+    def test_health_is_where_the_description_has_it(self):
+        self.sender.connection.request("GET", "/_workflow/health")
+        answer = self.sender.connection.getresponse()
+        seen = json.loads(answer.read())
+        self.assertEqual((answer.status, seen["status"], seen["service"]), (200, "green", "stock"))
+        self.assertEqual(self.stock.get_json("/_workflow/health")["status"], "green")
+
+
 class FromPosthorn(unittest.TestCase):
     def start(self, signature, secret, receiver):
         self.shop = Node(PROGRAM, "shop", "")
@@ -196,6 +243,8 @@ class FromPosthorn(unittest.TestCase):
     def test_the_library_of_a_payment_service_verifies_what_is_sent(self):
         class Accepting(LegacyReceiver):
             def answer(self, path, headers, body):
+                if path != "/api/_workflow/inbox/Bought" or "commandId" not in json.loads(body):
+                    return 400, None
                 return 200, None  # A status is all that the description asks for.
 
         self.start("x-workflow", ENGINE, Accepting)

@@ -21,10 +21,12 @@ void append_envelope(std::string& out, const message& what);
 /// The payload as it stands in an envelope: JSON, and without white space between its tokens, so
 /// that whoever reads it and writes it out again has a chance of getting the same bytes.
 [[nodiscard]] std::string compact_payload(const message& what);
-/// The same envelope with that payload and the header `rf-hmac`; none if it is empty.
+/// The same envelope with that payload and the header `rf-hmac`, none if it is empty, and the id
+/// once more as `commandId` if asked.
 struct envelope_parts {
-    std::string_view payload;
-    std::string_view hmac;
+    std::string_view payload{};
+    std::string_view hmac{};
+    bool is_command = false;
 };
 void append_envelope(std::string& out, const message& what, const envelope_parts& parts);
 /// Appends `{"messages":[…]}`.

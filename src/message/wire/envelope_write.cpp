@@ -74,32 +74,32 @@ void append_payload(std::string& out, json_writer& to, const message& what) {
         to.string(is_text(what) ? what.payload : encode_base64(what.payload));
 }
 
-/// `payload` is what stands in the place of the message's own, if it is not empty.
-void append(std::string& out, const message& what, std::string_view payload,
-            std::string_view hmac) {
+/// A payload that is given stands in the place of the message's own.
+void append(std::string& out, const message& what, const envelope_parts& parts) {
     json_writer to(out);
     to.open('{');
+    if (parts.is_command) put(to, "commandId", what.id.to_string());
     put(to, "messageId", what.id.to_string());
     put_unless_empty(to, "correlationId", what.correlation_id);
     put(to, "sourceServiceId", what.source);
     put(to, "messageType", to_string(what.type));
     put(to, "endpoint", what.endpoint);
     to.plain_key("payload");
-    if (payload.empty())
+    if (parts.payload.empty())
         append_payload(out, to, what);
     else
-        out += payload;
+        out += parts.payload;
     to.plain_key("headers");
-    append_headers(out, to, what, is_text(what), hmac);
+    append_headers(out, to, what, is_text(what), parts.hmac);
     to.close('}');
 }
 
 }  // namespace
 
-void append_envelope(std::string& out, const message& what) { append(out, what, {}, {}); }
+void append_envelope(std::string& out, const message& what) { append(out, what, {}); }
 
 void append_envelope(std::string& out, const message& what, const envelope_parts& parts) {
-    append(out, what, parts.payload, parts.hmac);
+    append(out, what, parts);
 }
 
 std::string compact_payload(const message& what) {

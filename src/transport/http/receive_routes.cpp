@@ -24,6 +24,7 @@ wire_request read_wire_request(http_request request) {
     incoming.signature = read_signature(request.headers);
     incoming.traceparent = read_header(request.headers, "traceparent");
     incoming.workflow_signature = read_header(request.headers, "x-workflow-signature");
+    incoming.certified = std::move(request.certified);
     incoming.body = std::move(request.body);
     return incoming;
 }
@@ -44,6 +45,8 @@ void add_receive_routes(router& routes, wire_server& to) {
     for (const auto path : {receive_path, receive_batch_path})
         routes.add("POST", std::string(path),
                    [&to](http_request request) { return receive(to, std::move(request)); });
+    routes.add("POST", std::string(workflow_inbox_path) + "{MethodId}",
+               [&to](http_request request) { return receive(to, std::move(request)); });
 }
 
 }  // namespace posthorn

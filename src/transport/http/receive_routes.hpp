@@ -5,8 +5,8 @@
 
 namespace posthorn {
 
-/// Has `POST /_rf/receive` and `POST /_rf/receive-batch` answered by the wire server, which
-/// outlives the routes.
+/// Has `POST /_rf/receive`, `POST /_rf/receive-batch` and `POST /api/_workflow/inbox/{MethodId}`
+/// answered by the wire server, which outlives the routes.
 void add_receive_routes(router& routes, wire_server& to);
 
 /// How a request of HTTP reads to a wire server, and its reply in HTTP.

@@ -41,6 +41,8 @@ struct http_request {
     std::string body;
     /// What stood for each `{name}` of the route, percent-decoded; filled by the router.
     std::map<std::string, std::string, std::less<>> parameters{};
+    /// The names that the peer's certificate vouches for; nothing where none was asked for.
+    std::optional<std::vector<std::string>> certified{};
     std::string peer{};  // The address that it came from, without the port; empty if not known.
 };
 

@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/result.hpp"
 #include "base/task.hpp"
@@ -14,6 +15,8 @@ namespace posthorn {
 
 inline constexpr std::string_view receive_path = "/_rf/receive";
 inline constexpr std::string_view receive_batch_path = "/_rf/receive-batch";
+/// What follows is the endpoint, percent-encoded.
+inline constexpr std::string_view workflow_inbox_path = "/api/_workflow/inbox/";
 inline constexpr std::string_view wire_content_type = "application/json";
 
 /// One request as every transport carries it: HTTP in its headers, frames in their head.
@@ -24,6 +27,8 @@ struct wire_request {
     std::string traceparent{};         // Of a single message that has one.
     std::string workflow_signature{};  // `X-Workflow-Signature`, for peers that sign so.
     std::string body{};
+    /// The names that the peer's certificate vouches for; nothing where none was asked for.
+    std::optional<std::vector<std::string>> certified{};
 };
 
 struct wire_reply {

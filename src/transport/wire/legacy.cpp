@@ -16,6 +16,20 @@ namespace {
 // An inbox row lives for 48 hours at least.
 constexpr std::chrono::hours life_max{47};
 
+std::string workflow_path(std::string_view endpoint) {
+    std::string path(workflow_inbox_path);
+    for (const char each : endpoint) {
+        const bool is_plain = (each >= 'a' && each <= 'z') || (each >= 'A' && each <= 'Z') ||
+                              (each >= '0' && each <= '9') || each == '-' || each == '_' ||
+                              each == '.' || each == '~';
+        if (is_plain)
+            path += each;
+        else
+            path += fmt::format("%{:02X}", static_cast<unsigned char>(each));
+    }
+    return path;
+}
+
 bool is_success(std::uint16_t status) { return status >= 200 && status < 300; }
 
 // The time of a message is not signed, but one in the future would lengthen its life.
@@ -30,8 +44,10 @@ result<> check_not_ahead(const envelope_claim& claim, wall_time now) {
 }  // namespace
 
 result<wire_request> write_legacy(const message& what, const key_ring& keys, wall_time now) {
-    wire_request request{.path = std::string(receive_path),
-                         .traceparent = trace_of(what.headers).parent};
+    const bool is_command = keys.scheme() == signature_scheme::x_workflow;
+    wire_request request{
+        .path = is_command ? workflow_path(what.endpoint) : std::string(receive_path),
+        .traceparent = trace_of(what.headers).parent};
     const auto payload = compact_payload(what);
     std::string hmac;
     if (keys.scheme() == signature_scheme::rf_hmac) {
@@ -44,8 +60,9 @@ result<wire_request> write_legacy(const message& what, const key_ring& keys, wal
         if (!made) return std::unexpected(std::move(made).error());
         hmac = *std::move(made);
     }
-    append_envelope(request.body, what, {.payload = payload, .hmac = hmac});
-    if (keys.scheme() == signature_scheme::x_workflow) {
+    append_envelope(request.body, what,
+                    {.payload = payload, .hmac = hmac, .is_command = is_command});
+    if (is_command) {
         auto made = sign_x_workflow(keys, request.body, now);
         if (!made) return std::unexpected(std::move(made).error());
         request.workflow_signature = *std::move(made);

@@ -6,6 +6,7 @@
 #include <mutex>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "security/key_ring.hpp"
 
@@ -26,6 +27,14 @@ public:
         const std::lock_guard lock(mutex_);
         const auto found = rings_.find(peer);
         return found == rings_.end() ? nullptr : found->second;
+    }
+    /// The peers that sign in a scheme, for requests that do not say whom they are from.
+    [[nodiscard]] std::vector<rings::value_type> of_scheme(signature_scheme scheme) const {
+        const std::lock_guard lock(mutex_);
+        std::vector<rings::value_type> found;
+        for (const auto& each : rings_)
+            if (each.second->scheme() == scheme) found.push_back(each);
+        return found;
     }
     /// Whether some peer signs otherwise than with v2; unless one does, what is unsigned is not
     /// even looked at.

@@ -5,9 +5,6 @@
 #include <utility>
 
 #include "base/assert.hpp"
-#include "message/wire/claim.hpp"
-#include "message/wire/envelope.hpp"
-#include "transport/wire/legacy.hpp"
 #include "transport/wire/peek.hpp"
 #include "transport/wire/status.hpp"
 
@@ -66,8 +63,11 @@ task<wire_reply> wire_server::answer(wire_request request) {
     const place at_work(at_work_);
     const auto keys = parts_.keys.find(request.signature.source);
     if (at_work.number() > options_.requests_at_work_max) co_return shed(request, keys.get());
-    if (is_unsigned(request.signature) && parts_.keys.has_legacy())
+    if (is_unsigned(request.signature) && parts_.keys.has_legacy()) {
+        if (request.path.starts_with(workflow_inbox_path))
+            co_return co_await answer_workflow(std::move(request));
         co_return co_await answer_legacy(std::move(request));
+    }
     if (const auto checked = check(request, keys.get()); !checked)
         co_return distrust(request, peek_message_id(request.body), checked.error());
 
@@ -88,31 +88,6 @@ task<wire_reply> wire_server::answer(wire_request request) {
     co_return reply;
 }
 
-// Whose key counts is said inside the body alone, so that is read before anything is verified. The
-// answer is not signed: these peers could not tell.
-task<wire_reply> wire_server::answer_legacy(wire_request request) {
-    const auto claim = read_claim(request.body);
-    if (!claim) {
-        malformed_.fetch_add(1, std::memory_order_relaxed);
-        co_return reply_with(refuse(claim.error()));
-    }
-    request.signature.source = claim->source;  // For the log.
-    const auto keys = parts_.keys.find(claim->source);
-    const auto now = parts_.time.wall();
-    if (const auto checked = check_legacy(request, *claim, keys.get(), now); !checked)
-        co_return distrust(request, uuid::parse(claim->message_id), checked.error());
-    auto messages = read(request);
-    if (!messages) {
-        malformed_.fetch_add(1, std::memory_order_relaxed);
-        co_return reply_with(refuse(messages.error()));
-    }
-    if (find_foreign(*messages, claim->source) != nullptr)
-        co_return distrust(request, uuid::parse(claim->message_id),
-                           error(error_code::bad_signature, "sourceServiceId is not clear"));
-    limit_life(*messages->front(), keys->scheme());
-    co_return reply_with((co_await take_in(*messages)).front());
-}
-
 wire_counts wire_server::counts() const {
     return {.bad_signatures = bad_signatures_, .malformed = malformed_, .overloaded = overloaded_};
 }
@@ -124,19 +99,32 @@ result<> wire_server::check(const wire_request& request, const key_ring* keys) c
         return fail(error_code::bad_signature,
                     "there is no secret for rf-source here; add one for that service");
     const auto& claimed = request.signature;
+    POSTHORN_TRY(check_certified(request, claimed.source));
     return verify(
         *keys, {.source = claimed.source, .destination = options_.service}, claimed,
         {.path = request.path, .content_type = request.content_type, .body = request.body},
         parts_.time.wall());
 }
 
+result<> wire_server::check_certified(const wire_request& request, std::string_view source) {
+    if (!request.certified ||
+        std::ranges::find(*request.certified, source) != request.certified->end())
+        return {};
+    return fail(error_code::bad_signature,
+                "the certificate shown is not that of rf-source; its common name or an alternative "
+                "one must be the service's id");
+}
+
+envelope_rules wire_server::rules() const {
+    return {.destination = options_.service,
+            .now = parts_.time.wall(),
+            .messages_max = options_.messages_max,
+            .limits = options_.limits};
+}
+
 result<wire_server::read_messages> wire_server::read(const wire_request& request) const {
-    const envelope_rules rules{.destination = options_.service,
-                               .now = parts_.time.wall(),
-                               .messages_max = options_.messages_max,
-                               .limits = options_.limits};
-    if (request.path == receive_batch_path) return read_batch(request.body, rules);
-    auto one = read_envelope(request.body, rules);
+    if (request.path == receive_batch_path) return read_batch(request.body, rules());
+    auto one = read_envelope(request.body, rules());
     if (!one) return std::unexpected(std::move(one).error());
     read_messages alone;
     alone.push_back(std::move(one));

@@ -11,6 +11,7 @@
 #include "base/log.hpp"
 #include "message/validate.hpp"
 #include "message/wire/answer.hpp"
+#include "message/wire/envelope.hpp"
 #include "transport/transport.hpp"
 #include "transport/wire/exchange.hpp"
 #include "transport/wire/line_gate.hpp"
@@ -57,7 +58,14 @@ private:
 
     /// For a request that carries no signature of ours, but may carry an older one.
     task<wire_reply> answer_legacy(wire_request request);
+    /// For a request to one endpoint, from whoever of the peers on x-workflow has signed it.
+    task<wire_reply> answer_workflow(wire_request request);
+    task<wire_reply> hand_on(result<message> read);
     [[nodiscard]] result<> check(const wire_request& request, const key_ring* keys) const;
+    /// Whoever shows a certificate speaks in no other name than its own.
+    [[nodiscard]] static result<> check_certified(const wire_request& request,
+                                                  std::string_view source);
+    [[nodiscard]] envelope_rules rules() const;
     [[nodiscard]] result<read_messages> read(const wire_request& request) const;
     task<std::vector<wire_answer>> take_in(const read_messages& read);
     void shorten(std::vector<wire_answer>& answers) const;

@@ -5,6 +5,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "security/x_workflow.hpp"
 #include "transport/wire/wire_transport.hpp"
 #include "unit/transport/wire/wire_rig.hpp"
 
@@ -83,6 +84,71 @@ TEST(wire_legacy, a_signature_of_v2_does_not_count_for_a_peer_on_another_scheme)
               {request.path, request.content_type, request.body}, rig.loop.time().wall());
     EXPECT_EQ(rig.ask(request).status, 401);
     EXPECT_EQ(rig.to.calls, 0);
+}
+
+TEST(wire_legacy, a_command_at_its_endpoint_is_from_whoever_signed_it) {
+    legacy_rig rig;
+    wire_request request{
+        .path = "/api/_workflow/inbox/Order%20Approved",
+        .body = R"({"CommandId":"0199f3a0-5b7c-7d11-8a4e-3f1f7a7e0001","Payload":{"a":1}})"};
+    EXPECT_EQ(rig.ask(request).status, 401);
+    const auto sign = [&](char key) {
+        request.workflow_signature = *sign_x_workflow(ring_of(key, signature_scheme::x_workflow),
+                                                      request.body, rig.loop.time().wall());
+    };
+    for (const char stranger : {'c', 'k', 'x'}) {
+        sign(stranger);
+        EXPECT_EQ(rig.ask(request).status, 401);
+    }
+    EXPECT_EQ(rig.to.calls, 0);
+    sign('e');
+    EXPECT_EQ(rig.ask(request).status, 200);
+    ASSERT_EQ(rig.to.seen.size(), 1U);
+    EXPECT_EQ(rig.to.seen[0].source, "engine");
+    EXPECT_EQ(rig.to.seen[0].endpoint, "Order Approved");
+    EXPECT_EQ(rig.to.seen[0].payload, R"({"a":1})");
+
+    rig.loop.run_for(5min + 1s);
+    EXPECT_EQ(rig.ask(request).status, 401) << "a replay outside of the window";
+}
+
+TEST(wire_legacy, what_may_pass_is_no_end_for_a_peer_that_takes_every_4xx_for_one) {
+    legacy_rig rig;
+    rig.to.answer = [](const message&) {
+        return delivery{
+            .what = outcome::undeliverable, .error = "none", .code = error_code::no_handler};
+    };
+    EXPECT_EQ(rig.ask(rig.from("engine", 'e', signature_scheme::x_workflow)).status, 503);
+    EXPECT_EQ(rig.ask(rig.from("crm", 'c', signature_scheme::rf_hmac)).status, 503);
+    rig.to.answer = [](const message&) {
+        return delivery{.what = outcome::throttled, .retry_after = 2s};
+    };
+    const auto busy = rig.ask(rig.from("engine", 'e', signature_scheme::x_workflow));
+    EXPECT_EQ(busy.status, 503);
+    EXPECT_EQ(busy.retry_after, 2s);
+}
+
+TEST(wire_server, a_peer_with_a_certificate_speaks_in_no_other_name) {
+    legacy_rig rig;
+    using names = std::vector<std::string>;
+    std::string body;
+    append_envelope(body, wire_message(1));
+    auto request = rig.signed_request(body);
+    for (const auto& shown : {names{}, names{"crm", "order"}}) {
+        request.certified = shown;
+        EXPECT_EQ(rig.ask(request).status, 401);
+    }
+    auto old = rig.from("crm", 'c', signature_scheme::rf_hmac);
+    old.certified = names{"orders"};
+    EXPECT_EQ(rig.ask(old).status, 401);
+    auto command = rig.from("engine", 'e', signature_scheme::x_workflow);
+    command.certified = names{"orders"};
+    EXPECT_EQ(rig.ask(command).status, 401);
+    EXPECT_EQ(rig.to.calls, 0);
+    request.certified = names{"host.example", "orders"};
+    old.certified = names{"crm"};
+    command.certified = names{"engine"};
+    for (const auto& good : {request, old, command}) EXPECT_EQ(rig.ask(good).status, 200);
 }
 
 TEST(wire_legacy, what_is_changed_on_the_way_is_refused_as_far_as_it_is_signed) {
@@ -210,7 +276,8 @@ TEST(wire_legacy, sends_one_by_one_and_believes_what_is_not_signed) {
         }
         ASSERT_EQ(rig.shared.asked.size(), 2U);
         const auto& asked = rig.shared.asked[0];
-        EXPECT_EQ(asked.path, receive_path);
+        EXPECT_EQ(asked.path,
+                  scheme == signature_scheme::rf_hmac ? receive_path : "/api/_workflow/inbox/E");
         EXPECT_EQ(asked.signature, signature_headers{});
         EXPECT_THAT(asked.body, HasSubstr(R"("payload":{"a":1})")) << "compact";
         const bool in_body = asked.body.find("rf-hmac") != std::string::npos;
