@@ -58,6 +58,7 @@ struct config {
         std::filesystem::path certificate;  // Plain HTTP if empty.
         std::filesystem::path key;
         std::filesystem::path authority;
+        bool mutual = false;
     } tls;
     struct {
         std::chrono::milliseconds poll_interval = std::chrono::seconds{1};

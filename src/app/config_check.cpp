@@ -154,6 +154,10 @@ void check_together(const config& settings, findings& found) {
     if (has_certificate != !settings.tls.key.empty())
         found.add(has_certificate ? "tls.certificate" : "tls.key",
                   "tls.certificate and tls.key go together; write both or neither");
+    if (settings.tls.mutual && (!has_certificate || settings.tls.authority.empty()))
+        found.add("tls.mutual",
+                  "tls.mutual needs tls.certificate and tls.key to show, and tls.authority to look "
+                  "at what others show; write all three");
 }
 
 }  // namespace

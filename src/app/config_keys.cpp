@@ -73,6 +73,7 @@ constexpr std::array table{
     KEY(tls.certificate, "the chain that listen.http shows; with one it speaks TLS only"),
     KEY(tls.key, "the certificate's private key"),
     KEY(tls.authority, "whom peers are believed by; the system's authorities if there is none"),
+    KEY(tls.mutual, "both sides show certificates, which must be of the services that they are"),
     KEY(outbox.poll_interval, "how often the table is looked through for work that was missed"),
     KEY(outbox.max_retries, "retries after the first attempt; -1 is until the message expires"),
     KEY(outbox.message_ttl, "after this a message that was not delivered expires"),

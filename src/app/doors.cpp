@@ -39,9 +39,11 @@ doors::doors(const config& settings, parts with) : settings_(settings), with_(wi
 result<std::unique_ptr<doors>> doors::open(const config& settings, parts with) {
     std::unique_ptr<doors> made(new doors(settings, with));
     if (!settings.tls.certificate.empty()) {
-        auto loaded = tls_server::load({.certificate = settings.path_of(settings.tls.certificate),
-                                        .key = settings.path_of(settings.tls.key)},
-                                       with.seams.clock);
+        auto loaded = tls_server::load(
+            {.certificate = settings.path_of(settings.tls.certificate),
+             .key = settings.path_of(settings.tls.key),
+             .peer_authority = settings.tls.mutual ? settings.path_of(settings.tls.authority) : ""},
+            with.seams.clock);
         if (!loaded) return std::unexpected(settings.at_key("tls.certificate", loaded.error()));
         made->tls_ = *std::move(loaded);
     }

@@ -52,6 +52,7 @@ outside::outside(const config& settings, parts with, std::shared_ptr<tls_context
     : with_(std::move(with)),
       service_(settings.service.id),
       answer_bytes_max_(settings.limits.answer.bytes),
+      mutual_(settings.tls.mutual),
       trusted_(std::move(trusted)),
       connections_(with_.where),
       client_(client_parts()) {}
@@ -63,7 +64,11 @@ http_client_parts outside::client_parts() {
 result<std::unique_ptr<outside>> outside::open(const config& settings, parts with) {
     std::shared_ptr<tls_context> trusted;
     if (!settings.tls.authority.empty()) {
-        auto read = make_tls_client(settings.path_of(settings.tls.authority));
+        tls_files own;
+        if (settings.tls.mutual)
+            own = {.certificate = settings.path_of(settings.tls.certificate),
+                   .key = settings.path_of(settings.tls.key)};
+        auto read = make_tls_client(settings.path_of(settings.tls.authority), own);
         if (!read) return std::unexpected(settings.at_key("tls.authority", read.error()));
         trusted = *std::move(read);
     }
@@ -95,7 +100,8 @@ result<std::unique_ptr<transport>> outside::connect(const std::string& destinati
         auto opened = http_channel::open(
             client_parts(), route.url,
             {.pool = {.connections_max = static_cast<std::size_t>(route.connections)},
-             .call = {.exchange_timeout = route.timeout, .reply_bytes_max = answer_bytes_max_}});
+             .call = {.exchange_timeout = route.timeout, .reply_bytes_max = answer_bytes_max_},
+             .peer_name = mutual_ ? destination : std::string{}});
         if (!opened) return std::unexpected(std::move(opened).error());
         channel = *std::move(opened);
     }

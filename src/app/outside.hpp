@@ -57,6 +57,7 @@ private:
     parts with_;
     std::string service_;
     std::size_t answer_bytes_max_;
+    bool mutual_;  // Peers must show certificates of their own names.
     std::shared_ptr<tls_context> trusted_;
     task_group connections_;
     http_client client_;

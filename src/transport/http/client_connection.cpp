@@ -89,6 +89,15 @@ task<result<>> client_connection::connect() {
                        "no TLS with {}: {}; check its certificate, its name and the authority",
                        origin(parts_.to), failure.message());
     stream_.expires_never();
+    if (parts_.to.tls && !parts_.peer_name.empty()) {
+        const auto names = stream_.certified().value_or(std::vector<std::string>{});
+        if (std::ranges::find(names, parts_.peer_name) == names.end())
+            co_return fail(
+                error_code::unreachable,
+                "the certificate of {} is not that of the service {}; its common name or "
+                "an alternative one must be the service's id",
+                origin(parts_.to), parts_.peer_name);
+    }
     co_return result<>{};
 }
 

@@ -34,6 +34,7 @@ struct client_connection_parts {
     http_url to;
     std::shared_ptr<tls_context> tls;  // Null for plain HTTP.
     http_pool_limits limits;
+    std::string peer_name{};  // What the server's certificate must vouch for too, if not empty.
 };
 
 /// A client's connection: writes requests without waiting for the replies to earlier ones, and

@@ -45,6 +45,7 @@ public:
         /// Whether any request may be sent again where a kept connection turns out to be closed, or
         /// only those with a method that says so.
         bool repeats_are_harmless = false;
+        std::string peer_name{};  // What the server's certificate must vouch for, if not empty.
     };
 
     client_pool(http_client_parts parts, http_url to, options chosen);

@@ -58,8 +58,9 @@ http_channel::http_channel(http_client_parts parts, http_url to,
     : prefix_(prefix_of(to)),
       limits_(options.call),
       // Whoever receives a message knows it by its id.
-      pool_(std::move(parts), std::move(to),
-            {.limits = options.pool, .repeats_are_harmless = true}) {}
+      pool_(
+          std::move(parts), std::move(to),
+          {.limits = options.pool, .repeats_are_harmless = true, .peer_name = options.peer_name}) {}
 
 task<result<wire_reply>> http_channel::exchange(wire_request request) {
     auto response = co_await pool_.send(to_http(std::move(request), prefix_), limits_);

@@ -12,6 +12,9 @@ namespace posthorn {
 struct http_channel_options {
     http_pool_limits pool{};
     http_call_limits call{};
+    /// The service at the other end, whose certificate must be its own; empty: the host's name is
+    /// enough.
+    std::string peer_name{};
 };
 
 /// A way to one peer over HTTP: connections are kept, and several requests may be on each.

@@ -109,6 +109,7 @@ task<> http_session::run() {
                    {{"Peer", peer_}, {"Reason", failure.message()}});
         co_return stream_.close();
     }
+    certified_ = stream_.certified();
     while (co_await begin_request()) {
         auto outgoing = co_await converse();
         if (!outgoing) break;
@@ -178,6 +179,7 @@ task<std::optional<http_session::exchange>> http_session::converse() {
     outgoing.keep_alive = message.keep_alive();
     auto request = take_request(std::move(message), *target);
     request.peer = peer_;
+    request.certified = certified_;
     outgoing.response = co_await answer(std::move(request));
     co_return outgoing;
 }

@@ -55,6 +55,7 @@ private:
 
     http_stream stream_;
     std::string peer_;
+    std::optional<std::vector<std::string>> certified_;  // Once TLS is agreed on.
     boost::beast::flat_buffer buffer_;
     const http_handler& handler_;
     const http_limits& limits_;

@@ -42,6 +42,14 @@ task<boost::system::error_code> http_stream::begin_tls(std::string host) {
     co_return refused;
 }
 
+std::optional<std::vector<std::string>> http_stream::certified() {
+    auto* secure = std::get_if<tls_stream>(&layers_);
+    if (secure == nullptr) return std::nullopt;
+    const X509* const shown = SSL_get0_peer_certificate(secure->native_handle());
+    if (shown == nullptr) return std::nullopt;
+    return names_in(shown);
+}
+
 task<> http_stream::end_writing() {
     if (auto* secure = std::get_if<tls_stream>(&layers_))
         co_await secure->async_shutdown(as_result);

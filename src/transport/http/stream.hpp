@@ -2,9 +2,11 @@
 
 #include <chrono>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <variant>
+#include <vector>
 
 #include <boost/asio/ip/tcp.hpp>
 #include <boost/beast/core/tcp_stream.hpp>
@@ -51,6 +53,8 @@ public:
     task<boost::system::error_code> accept_tls();
     /// Agrees on TLS with a server that must prove to be `host`; nothing to do on a plain one.
     task<boost::system::error_code> begin_tls(std::string host);
+    /// What the certificate of the peer vouches for; nothing if it has shown none.
+    [[nodiscard]] std::optional<std::vector<std::string>> certified();
     /// Tells the peer that nothing more comes. What the peer still sends can then be dropped
     /// through `tcp()`.
     task<> end_writing();

@@ -3,6 +3,7 @@
 #include <memory>
 #include <mutex>
 #include <string>
+#include <vector>
 
 #include "base/clock.hpp"
 #include "base/result.hpp"
@@ -11,14 +12,19 @@ namespace boost::asio::ssl {
 class context;
 }
 
+struct x509_st;
+
 namespace posthorn {
 
 using tls_context = boost::asio::ssl::context;
 
-/// Where a server's certificate lies, both in PEM.
+/// Where a service's certificate lies, all in PEM.
 struct tls_files {
     std::string certificate;  // The service's own first, then those that vouch for it.
     std::string key;          // Of the first; without a pass phrase.
+    /// Those that vouch for whoever connects, who must then show a certificate; nobody need if
+    /// empty.
+    std::string peer_authority{};
 };
 
 /// What a server shows to whoever connects; TLS 1.3 only.
@@ -47,7 +53,12 @@ private:
 };
 
 /// Whom a client trusts: the authorities in a file of PEM, or the system's if none is named.
-/// TLS 1.3 only; connections check the host's name too. Fails with `certificate_unusable`.
-[[nodiscard]] result<std::shared_ptr<tls_context>> make_tls_client(const std::string& authorities);
+/// TLS 1.3 only; connections check the host's name too. Shows the certificate `own` to servers that
+/// ask for one, if there is any. Fails with `certificate_unusable`.
+[[nodiscard]] result<std::shared_ptr<tls_context>> make_tls_client(const std::string& authorities,
+                                                                   const tls_files& own = {});
+
+/// The common name of a certificate, and its alternative ones that are names of hosts.
+[[nodiscard]] std::vector<std::string> names_in(const x509_st* certificate);
 
 }  // namespace posthorn

@@ -63,6 +63,7 @@ pipe = "rf-x"
 certificate = "c.pem"
 key = "k.pem"
 authority = "a.pem"
+mutual = true
 [outbox]
 poll_interval = "2s"
 max_retries = -1
