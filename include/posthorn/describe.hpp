@@ -154,17 +154,20 @@ inline constexpr std::array enumerator_values<type_list<Items...>>{Items::value.
 #define POSTHORN_JOIN1(a, b) a##b
 #define POSTHORN_KIND(item) POSTHORN_CHOOSE(POSTHORN_PAIR_PROBE item, PLAIN, ~)
 
+// Not one of the macros above: inside of them it would not be expanded again.
+#define POSTHORN_UNPACK(...) __VA_ARGS__
+
 #define POSTHORN_FIELD(type, item) POSTHORN_JOIN(POSTHORN_FIELD_, POSTHORN_KIND(item))(type, item)
 #define POSTHORN_FIELD_PLAIN(type, name) \
     ::posthorn::field<&type::name, ::posthorn::detail::camel_case<#name>>
-#define POSTHORN_FIELD_PAIR(type, pair) POSTHORN_FIELD_NAMED(type, POSTHORN_EXPAND0 pair)
+#define POSTHORN_FIELD_PAIR(type, pair) POSTHORN_FIELD_NAMED(type, POSTHORN_UNPACK pair)
 #define POSTHORN_FIELD_NAMED(...) POSTHORN_FIELD_NAMED1(__VA_ARGS__)
 #define POSTHORN_FIELD_NAMED1(type, name, given) \
     ::posthorn::field<&type::name, ::posthorn::detail::given_name<(given)>>
 
 #define POSTHORN_VALUE(type, item) POSTHORN_JOIN(POSTHORN_VALUE_, POSTHORN_KIND(item))(type, item)
 #define POSTHORN_VALUE_PLAIN(type, name) ::posthorn::enumerator<type::name, #name>
-#define POSTHORN_VALUE_PAIR(type, pair) POSTHORN_VALUE_NAMED(type, POSTHORN_EXPAND0 pair)
+#define POSTHORN_VALUE_PAIR(type, pair) POSTHORN_VALUE_NAMED(type, POSTHORN_UNPACK pair)
 #define POSTHORN_VALUE_NAMED(...) POSTHORN_VALUE_NAMED1(__VA_ARGS__)
 #define POSTHORN_VALUE_NAMED1(type, name, given) ::posthorn::enumerator<type::name, given>
 
