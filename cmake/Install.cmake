@@ -8,7 +8,7 @@ install(EXPORT posthorn_targets NAMESPACE posthorn:: DESTINATION ${CMAKE_INSTALL
 configure_package_config_file(cmake/posthornConfig.cmake.in posthornConfig.cmake
     INSTALL_DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/posthorn)
 write_basic_package_version_file(posthornConfigVersion.cmake COMPATIBILITY SameMinorVersion)
-install(FILES ${CMAKE_CURRENT_BINARY_DIR}/posthornConfig.cmake
+install(FILES ${CMAKE_CURRENT_BINARY_DIR}/posthornConfig.cmake cmake/PosthornServiceLink.cmake
     ${CMAKE_CURRENT_BINARY_DIR}/posthornConfigVersion.cmake
     DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/posthorn)
 file(RELATIVE_PATH POSTHORN_PREFIX_FROM_PC

@@ -11,31 +11,34 @@
 namespace posthorn {
 namespace detail {
 
-template <class T>
-void write_schema(json_writer& to);
+// The writer may be one that works while the compiler runs.
+template <class T, class Writer>
+constexpr void write_schema(Writer& to);
 
-inline void write_type(json_writer& to, std::string_view type) {
+template <class Writer>
+constexpr void write_type(Writer& to, std::string_view type) {
     to.plain_key("type");
     to.string(type);
 }
 
-inline void write_text_schema(json_writer& to, std::string_view key, std::string_view value) {
+template <class Writer>
+constexpr void write_text_schema(Writer& to, std::string_view key, std::string_view value) {
     write_type(to, "string");
     to.plain_key(key);
     to.string(value);
 }
 
 /// `"key": {schema of T}`
-template <class T>
-void write_subschema(json_writer& to, std::string_view key) {
+template <class T, class Writer>
+constexpr void write_subschema(Writer& to, std::string_view key) {
     to.plain_key(key);
     to.open('{');
     write_schema<T>(to);
     to.close('}');
 }
 
-template <class... Items>
-void write_struct_schema(json_writer& to, type_list<Items...>) {
+template <class Writer, class... Items>
+constexpr void write_struct_schema(Writer& to, type_list<Items...>) {
     write_type(to, "object");
     to.plain_key("properties");
     to.open('{');
@@ -52,16 +55,16 @@ void write_struct_schema(json_writer& to, type_list<Items...>) {
     to.close(']');
 }
 
-template <class... Items>
-void write_enum_schema(json_writer& to, type_list<Items...>) {
+template <class Writer, class... Items>
+constexpr void write_enum_schema(Writer& to, type_list<Items...>) {
     to.plain_key("enum");
     to.open('[');
     ((to.element(), to.string(Items::name)), ...);
     to.close(']');
 }
 
-template <class... Items>
-void write_variant_schema(json_writer& to, const std::variant<Items...>*) {
+template <class Writer, class... Items>
+constexpr void write_variant_schema(Writer& to, const std::variant<Items...>*) {
     write_type(to, "object");
     to.plain_key("properties");
     to.open('{');
@@ -75,8 +78,8 @@ void write_variant_schema(json_writer& to, const std::variant<Items...>*) {
     to.integer(1);
 }
 
-template <class T>
-void write_optional_schema(json_writer& to) {
+template <class T, class Writer>
+constexpr void write_optional_schema(Writer& to) {
     to.plain_key("anyOf");
     to.open('[');
     to.element();
@@ -90,8 +93,8 @@ void write_optional_schema(json_writer& to) {
     to.close(']');
 }
 
-template <class T>
-void write_integer_schema(json_writer& to) {
+template <class T, class Writer>
+constexpr void write_integer_schema(Writer& to) {
     write_type(to, "integer");
     to.plain_key("minimum");
     to.integer(static_cast<std::int64_t>(std::numeric_limits<T>::min()));
@@ -100,8 +103,8 @@ void write_integer_schema(json_writer& to) {
 }
 
 /// The members of a schema, without its brackets.
-template <class T>
-void write_schema(json_writer& to) {
+template <class T, class Writer>
+constexpr void write_schema(Writer& to) {
     if constexpr (std::same_as<T, std::string>) {
         write_type(to, "string");
     } else if constexpr (std::same_as<T, bool>) {
@@ -140,21 +143,30 @@ void write_schema(json_writer& to) {
 
 }  // namespace detail
 
+namespace detail {
+
+template <class T, class Writer>
+constexpr void write_whole_schema(Writer& to, std::string_view title) {
+    to.open('{');
+    to.plain_key("$schema");
+    to.string("https://json-schema.org/draft/2020-12/schema");
+    if (!title.empty()) {
+        to.plain_key("title");
+        to.string(title);
+    }
+    write_schema<T>(to);
+    to.close('}');
+}
+
+}  // namespace detail
+
 /// The JSON Schema (2020-12) of what `encode` writes for a type.
 template <class T>
 [[nodiscard]] std::string json_schema(std::string_view title = {}) {
     std::string text;
     if constexpr (detail::check_type<T>()) {
         json_writer to(text);
-        to.open('{');
-        to.plain_key("$schema");
-        to.string("https://json-schema.org/draft/2020-12/schema");
-        if (!title.empty()) {
-            to.plain_key("title");
-            to.string(title);
-        }
-        detail::write_schema<T>(to);
-        to.close('}');
+        detail::write_whole_schema<T>(to, title);
     }
     return text;
 }

@@ -61,7 +61,8 @@ class offer {
 public:
     explicit offer(node& on)
         : node_(on),
-          number_(on.declare_offer({Service::versioned, Service::endpoints, &Service::index_of})) {}
+          number_(on.declare_offer(
+              {Service::versioned, Service::endpoints, &Service::index_of, Service::contract()})) {}
 
     template <class Implementation>
     offer(node& on, Implementation& by) : offer(on) {

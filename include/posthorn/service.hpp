@@ -8,6 +8,7 @@
 #include <string>
 #include <string_view>
 
+#include <posthorn/constant_json.hpp>
 #include <posthorn/contract.hpp>
 
 namespace posthorn {
@@ -18,6 +19,7 @@ struct service_info {
     std::string_view name;  // With its version: `emp/v1`.
     std::span<const std::string_view> endpoints;
     std::size_t (*index_of)(std::string_view endpoint) noexcept;  // Their number if unknown.
+    std::string_view contract{};  // What is published of it, as JSON.
 };
 
 /// A service that is called.
@@ -60,6 +62,37 @@ struct endpoint_name {
             return "?";  // The service refuses it.
     }
 };
+
+constexpr std::string_view name_of(message_type type) noexcept {
+    switch (type) {
+        case message_type::signal: return "Signal";
+        case message_type::command: return "Command";
+        case message_type::push_call: return "PushCall";
+        case message_type::response: break;
+    }
+    return "Response";
+}
+
+/// One message of a service, as it is published.
+template <class Service, class Message>
+constexpr void write_contract(constant_writer& to) {
+    to.element();
+    to.open('{');
+    to.plain_key("name");
+    to.string(endpoint_of<Message>);
+    to.plain_key("endpoint");
+    to.string(Service::template endpoint<Message>);
+    to.plain_key("type");
+    to.string(name_of(contract_of<Message>::type));
+    to.plain_key("request");
+    write_whole_schema<Message>(to, endpoint_of<Message>);
+    to.plain_key("response");
+    if constexpr (std::is_void_v<response_of<Message>>)
+        to.null();
+    else
+        write_whole_schema<response_of<Message>>(to, {});
+    to.close('}');
+}
 
 constexpr std::uint32_t hash_name(std::string_view text, std::uint32_t seed) noexcept {
     std::uint32_t hash = 2166136261U ^ seed;
@@ -163,6 +196,18 @@ struct service {
         (each.template operator()<Messages>(), ...);
     }
 
+    /// Names, types and JSON Schemas of all messages, as one JSON object. It stands in the program
+    /// as text, where `posthorn contracts export PROGRAM` finds it.
+    [[nodiscard]] static constexpr std::string_view contract() noexcept {
+        if constexpr (is_sound) {
+            const auto& text = detail::embedded_text<written_contract>;
+            return std::string_view(text.data(), text.size() - 1)
+                .substr(detail::contract_begin.size());
+        } else {
+            return {};
+        }
+    }
+
     /// The JSON Schemas of all payloads, as one JSON object by endpoint.
     [[nodiscard]] static std::string schemas() {
         std::string text = "{";
@@ -175,6 +220,23 @@ struct service {
     }
 
 private:
+    struct written_contract {
+        constexpr void operator()(detail::constant_writer& to) const {
+            to.open('{');
+            to.plain_key("name");
+            to.string(name);
+            to.plain_key("version");
+            to.natural(Version);
+            to.plain_key("interface");
+            to.string(versioned);
+            to.plain_key("messages");
+            to.open('[');
+            (detail::write_contract<service, Messages>(to), ...);
+            to.close(']');
+            to.close('}');
+        }
+    };
+
     static constexpr detail::name_switch<size> routes{endpoints, is_sound};
     static_assert((static_cast<void>(is_sound), true));
 };

@@ -9,6 +9,7 @@
 #include "admin/queue_routes.hpp"
 #include "app/core_settings.hpp"
 #include "base/task_group.hpp"
+#include "message/metadata.hpp"
 #include "transport/http/receive_routes.hpp"
 #include "transport/pipe/pipe_path.hpp"
 
@@ -150,6 +151,24 @@ void doors::fill_routes() {
                      {core.inbox_store(), seams.clock, *gate_, queues_of(settings_)});
 }
 
+/// What it offers, for those who write a service that uses it.
+void doors::publish_contracts() {
+    auto& registry = with_.core.registry();
+    service_metadata about{.service = settings_.service.id,
+                           .version = std::string(version),
+                           .contracts = {},
+                           .endpoints = registry.endpoints()};
+    for (const auto& each : registry.offered()) {
+        if (!each.contract.empty()) about.contracts.push_back(each.contract);
+        with_.seams.log.info("Offers {Interface} with {Messages} messages",
+                             {{"Interface", each.name}, {"Messages", each.endpoints.size()}});
+    }
+    public_routes_.add("GET", "/_workflow/metadata",
+                       [text = render_metadata(about)](const http_request&) -> task<http_response> {
+                           co_return json_response(200, text);
+                       });
+}
+
 void doors::warn_of_strangers() const {
     auto& log = with_.seams.log;
     const auto& listen = settings_.listen;
@@ -165,6 +184,7 @@ void doors::warn_of_strangers() const {
 
 void doors::start() {
     fill_routes();
+    publish_contracts();
     for (const auto& [server, has_tls] : http_) server->start();
     if (unix_) unix_->start();
     if (pipe_) pipe_->start();

@@ -62,6 +62,7 @@ private:
                        const tls_server* tls);
     void warn_of_strangers() const;
     void fill_routes();
+    void publish_contracts();
 
     const config settings_;
     parts with_;

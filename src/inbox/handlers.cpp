@@ -94,4 +94,17 @@ const handler* handlers::find(std::string_view endpoint) const {
     return found == by_endpoint_.end() ? nullptr : &found->second;
 }
 
+std::vector<detail::service_info> handlers::offered() const {
+    std::vector<detail::service_info> all;
+    for (const auto& each : services_) all.push_back(each.what);
+    return all;
+}
+
+std::vector<std::string> handlers::endpoints() const {
+    std::vector<std::string> all;
+    for (const auto& [endpoint, one] : by_endpoint_) all.push_back(endpoint);
+    std::ranges::sort(all);
+    return all;
+}
+
 }  // namespace posthorn

@@ -62,6 +62,11 @@ public:
         return !by_endpoint_.empty() || !responses_.empty() || !services_.empty();
     }
 
+    /// The offered services, and the endpoints that are handled beside them, in the order of their
+    /// names.
+    [[nodiscard]] std::vector<detail::service_info> offered() const;
+    [[nodiscard]] std::vector<std::string> endpoints() const;
+
     /// From now on nothing is added, so that those who look need no lock.
     void freeze() noexcept { frozen_ = true; }
     [[nodiscard]] bool frozen() const noexcept { return frozen_; }

@@ -65,8 +65,7 @@ TEST_F(sidecars, exchange_messages_over_a_named_pipe) {
     EXPECT_EQ(socket.st_mode & 07777U, 0600U);
     sidecar orders(
         folder_, "orders",
-        free_ports + secret_with("stock") + "[routes]\ndefault = \"pipe://rf-{service}\"\n",
-                   where);
+        free_ports + secret_with("stock") + "[routes]\ndefault = \"pipe://rf-{service}\"\n", where);
     orders.send("stock", "Reserve", R"({"item":"hat","count":4})");
     EXPECT_TRUE(stock.comes_to("SELECT count(*) FROM reserved WHERE item = 'hat'", 1));
     orders.stop();

@@ -85,6 +85,7 @@ std::unique_ptr<command> make_restore_command();
 std::unique_ptr<command> make_compact_command();
 std::unique_ptr<command> make_keys_command();
 std::unique_ptr<command> make_config_command();
+std::unique_ptr<command> make_contracts_command();
 std::unique_ptr<command> make_completion_command();
 std::unique_ptr<command> make_version_command();
 std::unique_ptr<command> make_help_command();

@@ -27,6 +27,8 @@ constexpr std::array table{
     command_entry{"keys", "make, rotate, revoke and show keys", make_keys_command},
     command_entry{"bench", "measure how fast messages go on this machine", make_bench_command},
     command_entry{"config", "look at a configuration", make_config_command},
+    command_entry{"contracts", "publish and use what services offer, and compare it",
+                  make_contracts_command},
     command_entry{"completion", "print a script that completes commands", make_completion_command},
     command_entry{"version", "print the versions of Posthorn and its parts", make_version_command},
     command_entry{"help", "explain a command", make_help_command},

@@ -160,7 +160,7 @@ TEST_F(socket_place_test, shares_a_directory_in_which_nobody_can_replace_what_is
 TEST_F(socket_place_test, a_socket_in_a_shared_directory_is_for_its_owner_alone) {
     fs::create_directory(inside_);
     ASSERT_EQ(::chmod(inside_.c_str(), 01777U), 0);
-    io_threads threads(1);
+    io_threads threads("places");
     real_timer time;
     auto log = logger::null();
     const auto server = unix_server::listen(path_, {.where = threads.executor(),
