@@ -203,14 +203,15 @@ std::string party::take_answer(context& c, const message& received) {
     return stamp;
 }
 
-bool party::is_drained() {
+party::standing party::drain() {
     test::sqlite_file seen(file());
     const auto dead =
         seen.lines("SELECT message_id FROM outbox_messages WHERE status = 'Dead' ORDER BY seq");
     for (std::size_t from = 0; from < dead.size(); from = dead.find('\n', from) + 1)
         if (const auto id = uuid::parse(std::string_view(dead).substr(from, 36)))
             if (node_->requeue(*id)) with_.counts.add("requeued");
-    return seen.integer("SELECT count(*) FROM outbox_messages WHERE status <> 'Sent'") == 0;
+    return {.sent = seen.integer("SELECT count(*) FROM outbox_messages WHERE status = 'Sent'"),
+            .left = seen.integer("SELECT count(*) FROM outbox_messages WHERE status <> 'Sent'")};
 }
 
 void party::hear(std::string_view line) {

@@ -54,8 +54,12 @@ public:
 
     /// Sends so many messages, in transactions of some, and takes a few back that nobody may see.
     void send(std::int64_t messages);
-    /// Sends those again that were given up. Whether everything has been delivered.
-    bool is_drained();
+    /// Sends those again that were given up. How many are delivered, and how many are not.
+    struct standing {
+        std::int64_t sent = 0;
+        std::int64_t left = 0;
+    };
+    standing drain();
 
     [[nodiscard]] node& at() { return *node_; }
     [[nodiscard]] const std::string& service() const noexcept { return with_.service; }
