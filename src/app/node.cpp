@@ -163,14 +163,14 @@ void node::declare_use(detail::service_use use) {
 
 std::shared_ptr<detail::reply_state> node::start_call(detail::call_target to, std::string payload,
                                                       send_options options) {
-    auto expected = value_or_throw(parts_->core().expect_response(to.endpoint, options));
+    auto expected = value_or_throw(parts_->core().expect_response(to, options));
     send(to.destination, to.endpoint, payload, std::move(options));
     return expected;
 }
 
 std::shared_ptr<detail::reply_state> node::post_call(detail::call_target to, std::string payload,
                                                      send_options options) {
-    auto expected = value_or_throw(parts_->core().expect_response(to.endpoint, options));
+    auto expected = value_or_throw(parts_->core().expect_response(to, options));
     auto& core = parts_->core();
     core.submit_then(
         [destination = std::string(to.destination), endpoint = std::string(to.endpoint),

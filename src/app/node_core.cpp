@@ -54,9 +54,13 @@ result<std::unique_ptr<node_core>> node_core::open(core_options options, node_se
 /// A Response that somebody waits for is handed over on a thread that he may go on with. It may be
 /// handed over before it is recorded here: until then its sender keeps it.
 transactional_handler node_core::reply_handler() {
-    return [waiting = replies_, &workers = seams_.workers](context&, const message& received) {
-        workers.post([waiting, id = received.correlation_id, payload = received.payload] {
-            waiting->complete(id, payload);
+    return [waiting = replies_, &workers = seams_.workers, &log = seams_.log](
+               context&, const message& received) {
+        workers.post([waiting, &log, id = received.correlation_id, from = received.source,
+                      payload = received.payload] {
+            if (!waiting->complete(id, from, payload))
+                log.warn("Inbox: {Source} answered a call that was made to another service",
+                         {{"Source", from}});
         });
         return std::string{};
     };
@@ -216,21 +220,21 @@ void node_core::run(const std::function<void(transaction&)>& work) {
     if (auto failure = answer.get_future().get()) std::rethrow_exception(failure);
 }
 
-result<std::shared_ptr<detail::reply_state>> node_core::expect_response(std::string_view endpoint,
-                                                                        send_options& options) {
+result<std::shared_ptr<detail::reply_state>> node_core::expect_response(
+    const detail::call_target& to, send_options& options) {
     if (options_.parts == node_parts::outbox)
         return fail(error_code::invalid_argument,
                     "this node has no inbox, so no response to {} could reach it; send it, or give "
                     "the node one with service.parts = \"both\"",
-                    endpoint);
-    if (handlers_.has_response(endpoint))
+                    to.endpoint);
+    if (handlers_.has_response(to.endpoint))
         return fail(error_code::invalid_argument,
                     "responses to {} go to their handler; send the command instead of waiting for "
                     "it, or remove the handler",
-                    endpoint);
+                    to.endpoint);
     if (!options.id) options.id = ids_.next();
     if (options.correlation_id.empty()) options.correlation_id = options.id->to_string();
-    return replies_->expect(options.correlation_id);
+    return replies_->expect(options.correlation_id, to.destination);
 }
 
 result<> node_core::durable(const uuid& id) {

@@ -36,7 +36,7 @@ public:
     /// A service that must be reachable when the node starts.
     result<> declare_use(detail::service_use use);
     /// Gives what the Response to a Command will be in, once that is sent with the options.
-    result<std::shared_ptr<detail::reply_state>> expect_response(std::string_view endpoint,
+    result<std::shared_ptr<detail::reply_state>> expect_response(const detail::call_target& to,
                                                                  send_options& options);
     void fail_response(std::string_view correlation_id, std::exception_ptr why) {
         replies_->fail(correlation_id, std::move(why));

@@ -87,16 +87,17 @@ private:
     std::function<void()> ready_;
 };
 
-result<std::shared_ptr<detail::reply_state>> replies::expect(std::string correlation_id) {
+result<std::shared_ptr<detail::reply_state>> replies::expect(std::string correlation_id,
+                                                             std::string_view from) {
     auto made = std::make_shared<waiting_reply>(shared_from_this(), correlation_id);
     const std::lock_guard lock(mutex_);  // Gone before `made` is, which takes it too.
     if (closed_)
         return posthorn::fail(error_code::closed, "the node has stopped; nothing can be called");
-    auto& waiting = waiting_[std::move(correlation_id)];
-    if (!waiting.expired())
+    auto& call = waiting_[std::move(correlation_id)];
+    if (!call.waiting.expired())
         return posthorn::fail(error_code::invalid_argument,
                               "a call with this correlation id waits already; give each its own");
-    waiting = made;
+    call = {.waiting = made, .to = std::string(from)};
     return made;
 }
 
@@ -104,13 +105,21 @@ std::shared_ptr<replies::waiting_reply> replies::take(std::string_view correlati
     const std::lock_guard lock(mutex_);
     const auto found = waiting_.find(correlation_id);
     if (found == waiting_.end()) return nullptr;
-    auto waiting = found->second.lock();
+    auto waiting = found->second.waiting.lock();
     waiting_.erase(found);
     return waiting;
 }
 
-void replies::complete(std::string_view correlation_id, std::string payload) {
+bool replies::complete(std::string_view correlation_id, std::string_view from,
+                       std::string payload) {
+    {
+        const std::lock_guard lock(mutex_);
+        const auto found = waiting_.find(correlation_id);
+        // Whoever else answers must not end the waiting either.
+        if (found != waiting_.end() && found->second.to != from) return false;
+    }
     if (const auto waiting = take(correlation_id)) waiting->finish({std::move(payload), nullptr});
+    return true;
 }
 
 void replies::fail(std::string_view correlation_id, std::exception_ptr why) {
@@ -122,8 +131,8 @@ void replies::close() {
     {
         const std::lock_guard lock(mutex_);
         closed_ = true;
-        for (const auto& [id, waiting] : std::exchange(waiting_, {}))
-            if (auto one = waiting.lock()) left.push_back(std::move(one));
+        for (const auto& [id, call] : std::exchange(waiting_, {}))
+            if (auto one = call.waiting.lock()) left.push_back(std::move(one));
     }
     const auto why = std::make_exception_ptr(error(
         error_code::closed,
@@ -145,7 +154,7 @@ void replies::forget(const std::string& correlation_id) {
     const std::lock_guard lock(mutex_);
     const auto found = waiting_.find(correlation_id);
     // Another call may have taken the id since.
-    if (found != waiting_.end() && found->second.expired()) waiting_.erase(found);
+    if (found != waiting_.end() && found->second.waiting.expired()) waiting_.erase(found);
 }
 
 }  // namespace posthorn

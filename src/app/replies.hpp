@@ -34,10 +34,11 @@ public:
     explicit replies(std::function<void(reply_limit)> watch) : watch_(std::move(watch)) {}
 
     /// `error_code::invalid_argument` if a call with this correlation id waits already, `closed` if
-    /// the node has stopped.
-    result<std::shared_ptr<detail::reply_state>> expect(std::string correlation_id);
-    /// Gives a Response to the call that waits for it, if one does.
-    void complete(std::string_view correlation_id, std::string payload);
+    /// the node has stopped. Only `from` can answer it.
+    result<std::shared_ptr<detail::reply_state>> expect(std::string correlation_id,
+                                                        std::string_view from);
+    /// Gives a Response to the call that waits for it. False if one waits, and for somebody else.
+    bool complete(std::string_view correlation_id, std::string_view from, std::string payload);
     /// Lets the call that waits throw this, if one does.
     void fail(std::string_view correlation_id, std::exception_ptr why);
     /// Lets nobody wait any more.
@@ -54,7 +55,11 @@ private:
     std::function<void(reply_limit)> watch_;
     mutable std::mutex mutex_;
     bool closed_ = false;
-    std::map<std::string, std::weak_ptr<waiting_reply>, std::less<>> waiting_;
+    struct call {
+        std::weak_ptr<waiting_reply> waiting{};
+        std::string to{};
+    };
+    std::map<std::string, call, std::less<>> waiting_;
 };
 
 }  // namespace posthorn

@@ -32,12 +32,16 @@ std::string workflow_path(std::string_view endpoint) {
 
 bool is_success(std::uint16_t status) { return status >= 200 && status < 300; }
 
-// The time of a message is not signed, but one in the future would lengthen its life.
+// The time of a message is not signed, but one in the future would lengthen its life; and so would
+// an id from there.
 result<> check_not_ahead(const envelope_claim& claim, wall_time now) {
     const auto at = parse_iso8601(claim.timestamp);
-    if (at && *at > now + signature_window)
+    const auto id = uuid::parse(claim.message_id);
+    const auto made = id ? id->time() : std::nullopt;
+    if ((at && *at > now + signature_window) || (made && *made > now + signature_window))
         return fail(error_code::bad_signature,
-                    "rf-timestamp is more than five minutes ahead; set both clocks right");
+                    "rf-timestamp, or the time in the id, is more than five minutes ahead; set "
+                    "both clocks right");
     return {};
 }
 
@@ -109,7 +113,11 @@ void limit_life(message& what, signature_scheme scheme) {
     // The id is signed, and one of version 7 says when it was made; nothing else that is signed
     // does.
     const auto from = std::min(what.id.time().value_or(what.created_at), what.created_at);
-    what.expires_at = std::min(what.expires_at, from + life_max);
+    // The beginning of time stands for never; nobody may write that into what is not signed.
+    constexpr wall_time never{};
+    const auto last = from + life_max;
+    what.expires_at = what.expires_at == never ? last : std::min(what.expires_at, last);
+    if (what.expires_at == never) what.expires_at = never + std::chrono::milliseconds(1);
 }
 
 }  // namespace posthorn

@@ -199,6 +199,18 @@ TEST(wire_legacy, the_horizon_of_rf_hmac_is_one_that_the_inbox_remembers) {
     ASSERT_EQ(what.id.time(), wall_time{} + 1h);
     limit_life(what, signature_scheme::rf_hmac);
     EXPECT_EQ(what.expires_at, wall_time{} + 48h);
+
+    // The time that stands for "never" lengthens nothing, however it comes about.
+    what.expires_at = wall_time{};
+    limit_life(what, signature_scheme::rf_hmac);
+    EXPECT_EQ(what.expires_at, wall_time{} + 48h);
+    what.created_at = wall_time{} - 47h;
+    what.expires_at = wall_time{};
+    limit_life(what, signature_scheme::rf_hmac);
+    EXPECT_NE(what.expires_at, wall_time{});
+    EXPECT_LT(what.expires_at, wall_time{} + 1s);
+    what.created_at = wall_time{} + 1000h;
+
     what.expires_at = what.created_at + 5000h;
     limit_life(what, signature_scheme::x_workflow);
     EXPECT_EQ(what.expires_at, what.created_at + 5000h) << "there the whole body is signed";
