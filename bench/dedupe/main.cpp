@@ -16,6 +16,7 @@
 #include <set>
 #include <stdexcept>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <fcntl.h>
@@ -79,13 +80,13 @@ public:
     }
     std::uint64_t count() {
         std::int64_t rows = 0;
-        const auto read = database_->read([&rows](store_reader& from) -> result<> {
+        auto read = database_->read([&rows](store_reader& from) -> result<> {
             auto counted = from.inbox().count();
             if (!counted) return std::unexpected(std::move(counted).error());
             rows = *counted;
             return {};
         });
-        if (!read) throw read.error();
+        if (!read) throw std::move(read).error();
         return static_cast<std::uint64_t>(rows);
     }
 
@@ -133,13 +134,13 @@ void fill(const fs::path& path, std::uint64_t rows) {
     {
         inbox_file file(half, sqlite::synchronous::off);
         for (std::uint64_t at = 0; at < rows; at += batch_rows) {
-            const auto done = file.commit([&](inbox_table& into) -> result<> {
+            auto done = file.commit([&](inbox_table& into) -> result<> {
                 for (auto i = at; i < std::min(rows, at + batch_rows); ++i)
                     if (auto added = into.insert(record_of(2 * i, 2 * rows)); !added)
                         return std::unexpected(std::move(added).error());
                 return {};
             });
-            if (!done) throw done.error();
+            if (!done) throw std::move(done).error();
             show(static_cast<double>(at) / static_cast<double>(rows));
         }
     }
@@ -184,7 +185,7 @@ result<> ask(inbox_table& inbox, const inbox_record& record, bool is_repeat, see
 void look_up(inbox_file& in, const dedupe_arguments& given, std::uint64_t seed, seen_times& times) {
     seeded_random random(seed);
     for (std::uint64_t i = 0; i < given.lookups; i += unit_lookups) {
-        const auto done = in.commit([&](inbox_table& inbox) -> result<> {
+        auto done = in.commit([&](inbox_table& inbox) -> result<> {
             std::set<std::uint64_t> asked;  // What is new is new once.
             while (asked.size() < unit_lookups) {
                 const auto is_repeat = asked.size() % 2 == 0;
@@ -194,7 +195,8 @@ void look_up(inbox_file& in, const dedupe_arguments& given, std::uint64_t seed, 
             }
             return fail(error_code::cancelled, "rolled back");
         });
-        if (done || done.error().code() != error_code::cancelled) throw done.error();
+        if (done) throw std::logic_error("a unit that fails was committed");
+        if (done.error().code() != error_code::cancelled) throw std::move(done).error();
     }
 }
 

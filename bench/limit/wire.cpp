@@ -18,7 +18,7 @@ template <class Number>
 Number take(std::string_view& from) {
     Number value{};
     if (from.size() < sizeof value) throw std::runtime_error("a body ends too early");
-    std::memcpy(&value, from.data(), sizeof value);
+    std::memcpy(&value, std::span(from).data(), sizeof value);
     from.remove_prefix(sizeof value);
     return value;
 }
