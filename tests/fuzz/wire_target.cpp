@@ -10,6 +10,8 @@
 #include "fuzz/promise.hpp"
 #include "message/json_check.hpp"
 #include "message/wire/answer.hpp"
+#include "message/wire/claim.hpp"
+#include "message/wire/command.hpp"
 #include "message/wire/envelope.hpp"
 #include "security/signature.hpp"
 
@@ -47,13 +49,34 @@ void require_comes_back(const message& taken) {
     require(first == written(*again));
 }
 
+/// For the older signatures the claim decides whose key counts, and the envelope what is done: they
+/// must be of one mind, or a peer could speak in another's name.
+void require_same_claim(std::string_view text, const result<message>& taken) {
+    const auto claim = read_claim(text);
+    if (!claim) return require(claim.error().code() == error_code::malformed_request);
+    if (!taken) return;
+    require(claim->source == taken->source && claim->endpoint == taken->endpoint &&
+            uuid::parse(claim->message_id) == taken->id);
+}
+
+void require_command(std::string_view text, const result<message>& taken) {
+    const auto command = read_command(text, {.source = "engine", .endpoint = "E"}, rules);
+    if (!command) return require_promised(command.error());
+    require(command->endpoint == "E");
+    require(command->source == "engine" || (taken && taken->source == command->source));
+}
+
 }  // namespace
 
 void fuzz_envelope(const std::uint8_t* data, std::size_t size) {
-    if (const auto one = read_envelope(text_of(data, size), rules))
+    const auto text = text_of(data, size);
+    const auto one = read_envelope(text, rules);
+    if (one)
         require_comes_back(*one);
     else
         require_promised(one.error());
+    require_same_claim(text, one);
+    require_command(text, one);
 }
 
 void fuzz_batch(const std::uint8_t* data, std::size_t size) {
