@@ -9,6 +9,7 @@
 #include "store/sqlite/dead_rows.hpp"
 #include "store/sqlite/outbox_insert.hpp"
 #include "store/sqlite/prepare_all.hpp"
+#include "store/sqlite/status_sql.hpp"
 
 namespace posthorn::sqlite {
 namespace {
@@ -22,7 +23,7 @@ constexpr std::int64_t ungrouped_count_max = 1'000;
 #define POSTHORN_DEAD_OF_STATUS                               \
     "SELECT " POSTHORN_DEAD_KEYS                              \
     " FROM outbox_messages WHERE outbox_messages.status = ?2" \
-    " AND outbox_messages.status IN ('Dead', 'Expired', 'Resolved') AND outbox_messages.seq "
+    " AND " POSTHORN_IS_CLOSED("outbox_messages.status") " AND outbox_messages.seq "
 #define POSTHORN_DEAD_OF_CAUSE                                                         \
     "SELECT " POSTHORN_DEAD_KEYS                                                       \
     " FROM outbox_closed AS found CROSS JOIN outbox_messages ON outbox_messages.seq =" \
@@ -39,8 +40,8 @@ result<dead_letters_reading> dead_letters_reading::open(connection& database) {
          {&made.down_.of_cause, POSTHORN_DEAD_OF_CAUSE "< ?1 ORDER BY found.seq DESC"},
          {&made.up_.of_cause, POSTHORN_DEAD_OF_CAUSE "> ?1 ORDER BY found.seq"},
          {&made.highest_,
-          "SELECT seq FROM outbox_messages WHERE status = ? AND status IN ('Dead', 'Expired',"
-          " 'Resolved') ORDER BY seq DESC LIMIT 1"},
+          "SELECT seq FROM outbox_messages WHERE status = ?"
+          " AND " POSTHORN_IS_CLOSED("status") " ORDER BY seq DESC LIMIT 1"},
          {&made.one_, "SELECT " POSTHORN_DEAD_ROW " FROM outbox_messages WHERE seq = ?"},
          {&made.by_id_, "SELECT " POSTHORN_DEAD_ROW " FROM outbox_messages WHERE message_id = ?"},
          {&made.groups_,

@@ -7,6 +7,7 @@
 #include "store/sqlite/counting.hpp"
 #include "store/sqlite/outbox_insert.hpp"
 #include "store/sqlite/prepare_all.hpp"
+#include "store/sqlite/status_sql.hpp"
 #include "store/sqlite/summary.hpp"
 
 namespace posthorn::sqlite {
@@ -62,7 +63,7 @@ result<inspection_sql> inspection_sql::open(connection& database) {
           " WHERE status = 'Sent' LIMIT ?2)"},
          {&made.counts_[outbox_status::dead],
           "SELECT count(*) FROM (SELECT 1 FROM outbox_messages WHERE status = ?1"
-          " AND status IN ('Dead', 'Expired', 'Resolved') LIMIT ?2)"},
+          " AND " POSTHORN_IS_CLOSED("status") " LIMIT ?2)"},
          {&made.due_count_, "SELECT count(*), min(seq) FROM (SELECT seq" POSTHORN_IN_FLOW
                             " AND next_retry_at <= ?4 LIMIT ?5)"},
          {&made.waiting_count_,
@@ -78,7 +79,7 @@ result<inspection_sql> inspection_sql::open(connection& database) {
                       " FROM outbox_messages WHERE seq < ?1 ORDER BY seq DESC"},
          {&made.closed_,
           "SELECT " POSTHORN_SUMMARY_COLUMNS " FROM outbox_messages WHERE seq < ?1 AND status = ?2"
-          " AND status IN ('Dead', 'Expired', 'Resolved') ORDER BY seq DESC"},
+          " AND " POSTHORN_IS_CLOSED("status") " ORDER BY seq DESC"},
          {&made.pending_,
           "SELECT seq FROM outbox_messages WHERE status = 'Pending' AND destination >= '' LIMIT "
           "?1"},

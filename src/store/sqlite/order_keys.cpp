@@ -3,6 +3,7 @@
 #include <sqlite3.h>
 
 #include "store/sqlite/prepare_all.hpp"
+#include "store/sqlite/status_sql.hpp"
 
 namespace posthorn::sqlite {
 
@@ -19,7 +20,7 @@ result<order_keys> order_keys::open(connection& database) {
          {&keys.head_,
           "SELECT seq FROM outbox_messages WHERE destination = ?1 AND order_key = ?2"
           " AND coalesce(tenant, '') = ?3 AND status = 'Pending' AND order_key IS NOT NULL"
-          " AND status IN ('Pending', 'Dead', 'Expired') ORDER BY seq LIMIT 1"},
+          " AND " POSTHORN_IS_UNDONE("status") " ORDER BY seq LIMIT 1"},
          // A retry that would come past the expiry stands at the expiry too; then it comes sooner.
          {&keys.release_,
           "UPDATE outbox_messages AS follower SET next_retry_at = coalesce(deliver_at, 0)"

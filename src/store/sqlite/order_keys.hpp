@@ -5,23 +5,24 @@
 
 #include "store/outbox_table.hpp"
 #include "store/sqlite/connection.hpp"
+#include "store/sqlite/status_sql.hpp"
 
 namespace posthorn::sqlite {
 
 /// Whether an earlier message of its order key is in the way of a row: one that is under way, or,
 /// unless the policy lets its followers pass, one that was given up. `row` is how the SQL around it
 /// names the row.
-#define POSTHORN_HAS_EARLIER(row, statuses)                                                \
-    "EXISTS (SELECT 1 FROM outbox_messages AS earlier WHERE earlier.order_key IS NOT NULL" \
-    " AND earlier.destination = " row ".destination AND earlier.order_key = " row          \
-    ".order_key AND coalesce(earlier.tenant, '') = coalesce(" row                          \
-    ".tenant, '') AND earlier.status IN ('Pending', 'Dead', 'Expired')"                    \
-    " AND earlier.status IN (" statuses ") AND earlier.seq < " row ".seq)"
+#define POSTHORN_HAS_EARLIER(row, state)                                                    \
+    "EXISTS (SELECT 1 FROM outbox_messages AS earlier WHERE earlier.order_key IS NOT NULL"  \
+    " AND earlier.destination = " row ".destination AND earlier.order_key = " row           \
+    ".order_key AND coalesce(earlier.tenant, '') = coalesce(" row                           \
+    ".tenant, '') AND " POSTHORN_IS_UNDONE("earlier.status") " AND earlier.status = " state \
+                                                             " AND earlier.seq < " row ".seq)"
 // Asked apart: a key may have very many that were given up, and the policy may make nothing of it.
 #define POSTHORN_IS_BLOCKED(row) \
     "(" POSTHORN_HAS_EARLIER(row, "'Pending'") " OR (NOT EXISTS (SELECT 1 FROM posthorn_meta" \
-    " WHERE name = 'order_policy' AND value = 'pass') AND "                                 \
-    POSTHORN_HAS_EARLIER(row, "'Dead', 'Expired'") "))"
+    " WHERE name = 'order_policy' AND value = 'pass') AND ("                                \
+    POSTHORN_HAS_EARLIER(row, "'Dead'") " OR " POSTHORN_HAS_EARLIER(row, "'Expired'") ")))"
 
 /// Who waits for whom among the messages of an order key, in the open transaction.
 ///

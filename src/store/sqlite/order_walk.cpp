@@ -6,6 +6,7 @@
 
 #include "store/sqlite/order_keys.hpp"
 #include "store/sqlite/prepare_all.hpp"
+#include "store/sqlite/status_sql.hpp"
 
 namespace posthorn::sqlite {
 namespace {
@@ -13,7 +14,7 @@ namespace {
 #define POSTHORN_NEXT_KEY                                                           \
     "SELECT destination, order_key, coalesce(tenant, '')"                           \
     " FROM outbox_messages INDEXED BY idx_outbox_order WHERE order_key IS NOT NULL" \
-    " AND status IN ('Pending', 'Dead', 'Expired')"
+    " AND " POSTHORN_IS_UNDONE("status")
 
 result<std::optional<order_scope>> read_scope(statement& from) {
     auto row = from.step();
@@ -43,7 +44,7 @@ result<order_walk> order_walk::open(connection& database) {
               "follower") " FROM outbox_messages AS follower WHERE destination = ?1"
                           " AND order_key = ?2 AND coalesce(tenant, '') = ?3"
                           " AND status = 'Pending' AND order_key IS NOT NULL"
-                          " AND status IN ('Pending', 'Dead', 'Expired') ORDER BY seq LIMIT 1"}}));
+                          " AND " POSTHORN_IS_UNDONE("status") " ORDER BY seq LIMIT 1"}}));
     return walk;
 }
 

@@ -4,6 +4,7 @@
 
 #include "store/sqlite/order_keys.hpp"
 #include "store/sqlite/sql_defaults.hpp"
+#include "store/sqlite/status_sql.hpp"
 
 namespace posthorn::sqlite {
 
@@ -19,11 +20,6 @@ const std::string_view dispatch_tables =
     "DROP INDEX IF EXISTS idx_outbox_status_retry;"
     "CREATE INDEX idx_outbox_status_retry ON outbox_messages"
     " (destination, coalesce(tenant, ''), priority, next_retry_at) WHERE status = 'Pending';"
-
-    // The rows of an order key that are not done with.
-    "CREATE INDEX IF NOT EXISTS idx_outbox_order ON outbox_messages"
-    " (destination, order_key, coalesce(tenant, ''), status, seq)"
-    " WHERE order_key IS NOT NULL AND status IN ('Pending', 'Dead', 'Expired');"
 
     // When messages were given up or closed, and why; a row for each that is Dead, Expired or
     // Resolved.
@@ -63,30 +59,50 @@ const std::string_view dispatch_tables =
     " UPDATE outbox_causes SET dead = dead - 1 WHERE cause_id = OLD.cause_id;"
     " UPDATE outbox_causes SET dead = dead + 1, last_at = max(last_at, NEW.at)"
     " WHERE cause_id = NEW.cause_id; END;"
+    // A repeated dedupe key closes the later row; its producer need not know.
+    "CREATE INDEX IF NOT EXISTS idx_outbox_dedupe ON outbox_messages"
+    " (destination, dedupe_key, seq) WHERE dedupe_key IS NOT NULL;"
+    // Destinations that a person has paused.
+    "CREATE TABLE IF NOT EXISTS outbox_paused ("
+    " destination TEXT PRIMARY KEY,"
+    " paused_at INTEGER NOT NULL,"
+    " reason TEXT NOT NULL DEFAULT '') WITHOUT ROWID;";
+
+const std::string_view dispatch_rules =
+    // The rows of an order key that are not done with.
+    "DROP INDEX IF EXISTS idx_outbox_order;"
+    "CREATE INDEX idx_outbox_order ON outbox_messages"
+    " (destination, order_key, coalesce(tenant, ''), status, seq)"
+    " WHERE order_key IS NOT NULL AND " POSTHORN_IS_UNDONE("status") ";"
+    // What waits for a person; small.
+    "DROP INDEX IF EXISTS idx_outbox_closed;"
+    "CREATE INDEX idx_outbox_closed ON outbox_messages (status, seq)"
+    " WHERE " POSTHORN_IS_CLOSED("status") ";"
+
     // Whoever changes the status: a row closed by hand is to be found and purged too.
-    "CREATE TRIGGER IF NOT EXISTS outbox_closing AFTER UPDATE OF status ON outbox_messages"
-    " WHEN NEW.status <> OLD.status AND (OLD.status IN ('Dead', 'Expired', 'Resolved')"
-    "  OR NEW.status IN ('Dead', 'Expired', 'Resolved')) BEGIN"
+    "DROP TRIGGER IF EXISTS outbox_closing;"
+    "CREATE TRIGGER outbox_closing AFTER UPDATE OF status ON outbox_messages"
+    " WHEN NEW.status <> OLD.status AND (" POSTHORN_IS_CLOSED("OLD.status")
+    " OR " POSTHORN_IS_CLOSED("NEW.status") ") BEGIN"
     " DELETE FROM outbox_closed WHERE seq = OLD.seq;"
     " INSERT OR IGNORE INTO outbox_closed (seq, status, at) SELECT NEW.seq, NEW.status,"
     "  " POSTHORN_NOW_MS
-    " WHERE NEW.status IN ('Dead', 'Expired', 'Resolved'); END;"
-    "CREATE TRIGGER IF NOT EXISTS outbox_gone AFTER DELETE ON outbox_messages"
-    " WHEN OLD.status IN ('Dead', 'Expired', 'Resolved') BEGIN"
+    " WHERE " POSTHORN_IS_CLOSED("NEW.status") "; END;"
+    "DROP TRIGGER IF EXISTS outbox_gone;"
+    "CREATE TRIGGER outbox_gone AFTER DELETE ON outbox_messages"
+    " WHEN " POSTHORN_IS_CLOSED("OLD.status") " BEGIN"
     " DELETE FROM outbox_closed WHERE seq = OLD.seq;"
     " DELETE FROM outbox_attempts WHERE seq = OLD.seq;"
     " DELETE FROM outbox_ended WHERE seq = OLD.seq; END;"
 
-    // A repeated dedupe key closes the later row; its producer need not know.
-    "CREATE INDEX IF NOT EXISTS idx_outbox_dedupe ON outbox_messages"
-    " (destination, dedupe_key, seq) WHERE dedupe_key IS NOT NULL;"
     // What a producer with plain SQL need not know. One trigger, since every one is paid for by
     // every INSERT: ids are stored in one form, so that they are found again; a repeated dedupe key
     // closes the later row; and a message is not due before its time, nor, if it is parked, before
     // it expires.
     "DROP TRIGGER IF EXISTS outbox_id_form;"
     "DROP TRIGGER IF EXISTS outbox_deliver_at;"
-    "CREATE TRIGGER IF NOT EXISTS outbox_arrival AFTER INSERT ON outbox_messages"
+    "DROP TRIGGER IF EXISTS outbox_arrival;"
+    "CREATE TRIGGER outbox_arrival AFTER INSERT ON outbox_messages"
     " WHEN " POSTHORN_HAS_OTHER_ID_FORM
     " OR NEW.deliver_at > NEW.next_retry_at OR NEW.order_key <> '' OR NEW.dedupe_key <> '' BEGIN"
     " UPDATE outbox_messages SET message_id = lower(CASE length(NEW.message_id) WHEN 32 THEN"
@@ -105,12 +121,6 @@ const std::string_view dispatch_tables =
     " UPDATE outbox_messages SET next_retry_at = max(next_retry_at, coalesce(deliver_at, 0),"
     "  CASE WHEN NEW.order_key <> '' AND NEW.status = 'Pending'"
     "   AND " POSTHORN_IS_BLOCKED("NEW") " THEN expires_at ELSE 0 END)"
-    "  WHERE seq = NEW.seq; END;"
-
-    // Destinations that a person has paused.
-    "CREATE TABLE IF NOT EXISTS outbox_paused ("
-    " destination TEXT PRIMARY KEY,"
-    " paused_at INTEGER NOT NULL,"
-    " reason TEXT NOT NULL DEFAULT '') WITHOUT ROWID;";
+    "  WHERE seq = NEW.seq; END;";
 
 }  // namespace posthorn::sqlite

@@ -7,4 +7,7 @@ namespace posthorn::sqlite {
 /// The step of the store's tables that came with flows, order keys, dedupe keys, causes and pauses.
 extern const std::string_view dispatch_tables;
 
+/// A later step: the triggers and indexes that all messages go through.
+extern const std::string_view dispatch_rules;
+
 }  // namespace posthorn::sqlite
