@@ -117,23 +117,57 @@ task<bool> commit_watcher::next_while_looking(announcements& from, sight& throug
     co_return co_await from.next();
 }
 
+// A look that finds nothing but our own, again and again, is for nothing: then it looks seldom, and
+// news does not hurry it. But whoever committed of late may do so again.
+bool commit_watcher::is_sparing() const {
+    constexpr int own_in_a_row_max = 8;
+    constexpr std::chrono::nanoseconds others_matter = 1s;
+    return own_in_a_row_ >= own_in_a_row_max && since_others_ >= others_matter;
+}
+
+task<> commit_watcher::look(sight& through) {
+    if (!through.changed()) co_return;
+    ++own_in_a_row_;
+    if (!co_await changed_()) co_return;
+    own_in_a_row_ = 0;
+    since_others_ = 0ns;
+    on_change_();
+}
+
 // Each pause is as long as all before it, so a commit is seen within twice the time of its sync;
-// a quiet file, with but a beat of its holder now and then, wakes nobody for long.
+// a quiet file, with but a beat of its holder now and then, wakes nobody for long. News ends a
+// longer pause; short ones are not worth a race of two.
 task<> commit_watcher::look_for_a_while(announcements& from, sight& through) {
     constexpr std::chrono::nanoseconds pause_min = 50us;
-    constexpr std::chrono::nanoseconds pause_max_in_a_row = 10ms;
+    constexpr std::chrono::nanoseconds pause_short = 1ms;
+    constexpr std::chrono::nanoseconds pause_sparing = 10ms;
     constexpr std::chrono::nanoseconds while_max = 100ms;
     std::chrono::nanoseconds pause = pause_min;
     std::chrono::nanoseconds waited{};
+    own_in_a_row_ = 0;
     while (waited < while_max) {
-        if (through.changed() && co_await changed_()) on_change_();
-        if (!co_await sleeper_.sleep_for(pause)) co_return;
+        co_await look(through);
+        const bool is_deaf = pause <= pause_short || is_sparing();
+        if (co_await is_cancelled()) co_return;
+        const auto heard = is_deaf ? co_await deaf_pause(from, pause)
+                                   : co_await with_timeout(sleeper_, pause, from.heard());
+        if (!heard && heard.error().code() != error_code::timed_out) co_return;
         waited += pause;
+        since_others_ += pause;
         pause *= 2;
-        if (!from.more()) continue;
+        if (!heard || !*heard) continue;
         waited = 0ns;  // Somebody goes on writing.
-        pause = std::min(pause, pause_max_in_a_row);
+        if (is_deaf)
+            pause = std::min(pause, is_sparing() ? pause_sparing : pause_short);
+        else
+            pause = pause_min;
     }
+}
+
+/// Whether there was news meanwhile.
+task<result<bool>> commit_watcher::deaf_pause(announcements& from, std::chrono::nanoseconds pause) {
+    POSTHORN_CO_TRY(co_await sleeper_.sleep_for(pause));
+    co_return from.more();
 }
 
 }  // namespace posthorn::sqlite

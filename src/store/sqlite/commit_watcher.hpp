@@ -1,9 +1,11 @@
 #pragma once
 
+#include <chrono>
 #include <functional>
 #include <string>
 
 #include "base/log.hpp"
+#include "base/result.hpp"
 #include "base/task.hpp"
 #include "base/timer.hpp"
 
@@ -35,12 +37,17 @@ private:
     class sight;
     task<bool> next_while_looking(announcements& from, sight& through);
     task<> look_for_a_while(announcements& from, sight& through);
+    task<> look(sight& through);
+    task<result<bool>> deaf_pause(announcements& from, std::chrono::nanoseconds pause);
+    [[nodiscard]] bool is_sparing() const;
 
     std::string path_;
     timer& sleeper_;
     logger& log_;
     question changed_;
     std::function<void()> on_change_;
+    int own_in_a_row_ = 0;  // Commits that were seen and were our own.
+    std::chrono::nanoseconds since_others_ = std::chrono::hours{1};  // Of looking, not of idling.
 };
 
 }  // namespace posthorn::sqlite
