@@ -14,7 +14,9 @@ struct arrival {
     const message* what = nullptr;
     const handler* by = nullptr;
     body_hash hash{};
-    std::string claim_owner;  // New for each try, so that a late one cannot end its successor's.
+    // New for each try, so that a late one cannot end its successor's. None for a transactional
+    // handler, whose claim, if it takes one at all, is gone with its transaction.
+    std::string claim_owner;
 
     // Written by the unit, which may run twice and so begins by resetting them.
     delivery answer;

@@ -81,7 +81,7 @@ std::shared_ptr<inbox::flight> inbox::admit(const message_batch& batch) {
             one.settle(answer_no_handler(*what));
         } else {
             one.hash = hash_body(*what);
-            one.claim_owner = parts_.ids.next().to_string();
+            if (!one.by->is_transactional()) one.claim_owner = parts_.ids.next().to_string();
             ++flying->units_left;
         }
     }

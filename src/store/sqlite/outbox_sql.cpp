@@ -11,6 +11,26 @@
 #include "store/sqlite/prepare_all.hpp"
 
 namespace posthorn::sqlite {
+namespace {
+
+/// Sent, and nothing but the row itself changes.
+bool is_plainly_sent(const settlement& one) {
+    return one.to == outbox_status::sent && !one.followers_wait && !one.parks &&
+           (!one.charged || one.error.empty());
+}
+
+/// How many at the beginning are plainly sent, at one time, with numbers that follow each other; at
+/// least one, whatever that is.
+std::size_t sent_in_a_row(std::span<const settlement> of) {
+    if (!is_plainly_sent(of.front())) return 1;
+    std::size_t count = 1;
+    while (count < of.size() && is_plainly_sent(of[count]) &&
+           of[count].seq == of[count - 1].seq + 1 && of[count].at == of.front().at)
+        ++count;
+    return count;
+}
+
+}  // namespace
 
 result<outbox_sql> outbox_sql::open(connection& database, const clock& time, outbox_rules rules) {
     outbox_sql table;
@@ -27,6 +47,13 @@ result<outbox_sql> outbox_sql::open(connection& database, const clock& time, out
          {&table.send_,
           "UPDATE outbox_messages SET status = 'Sent', sent_at = ?2, last_attempt_at = ?2"
           " WHERE seq = ?1 AND status = 'Pending'"},
+         // By the number alone: the rows lie side by side, whatever an index could find.
+         {&table.send_many_,
+          "UPDATE outbox_messages NOT INDEXED SET status = 'Sent', sent_at = ?3,"
+          " last_attempt_at = ?3 WHERE seq BETWEEN ?1 AND ?2 AND status = 'Pending'"},
+         {&table.pending_count_,
+          "SELECT count(*) FROM outbox_messages NOT INDEXED WHERE seq BETWEEN ?1 AND ?2"
+          " AND status = 'Pending'"},
          {&table.close_,
           "UPDATE outbox_messages SET status = ?2, retry_count = retry_count + ?3,"
           " last_attempt_at = CASE WHEN ?3 THEN ?4 ELSE last_attempt_at END,"
@@ -112,35 +139,66 @@ result<> outbox_sql::settle_one(const settlement& outcome) {
     return update.run();
 }
 
+result<bool> outbox_sql::record(const settlement& outcome) {
+    POSTHORN_TRY(settle_one(outcome));
+    if (sqlite3_changes(sqlite3_db_handle(send_.handle())) == 0) return false;
+    const bool given_up = outcome.to != outbox_status::sent && outcome.to != outbox_status::pending;
+    if (given_up) POSTHORN_TRY(closed_->record(outcome.seq, outcome.to, outcome.at));
+    if (given_up || (outcome.to == outbox_status::sent && outcome.followers_wait))
+        POSTHORN_TRY(let_go_after(outcome.seq));
+    if (outcome.to == outbox_status::dead || outcome.to == outbox_status::expired) {
+        end_.bind(1, outcome.seq);
+        POSTHORN_TRY(end_.run());
+    }
+    if (!outcome.charged || outcome.error.empty()) return true;
+    attempt_.bind(1, outcome.seq);
+    attempt_.bind(2, to_ms(outcome.at));
+    attempt_.bind(3, std::string_view(outcome.error));
+    POSTHORN_TRY(attempt_.run());
+    return true;
+}
+
+// Most of what a batch brings back; one statement for all of it, whose indexes are opened once.
+result<bool> outbox_sql::send_all(std::span<const settlement> run) {
+    {
+        const reset_at_end reset(pending_count_);
+        pending_count_.bind(1, run.front().seq);
+        pending_count_.bind(2, run.back().seq);
+        auto row = pending_count_.step();
+        if (!row) return std::unexpected(std::move(row).error());
+        if (pending_count_.integer(0) != std::ssize(run)) return false;
+    }
+    send_many_.bind(1, run.front().seq);
+    send_many_.bind(2, run.back().seq);
+    send_many_.bind(3, to_ms(run.front().at));
+    POSTHORN_TRY(send_many_.run());
+    return true;
+}
+
 result<std::int64_t> outbox_sql::settle(std::span<const settlement> outcomes, std::int64_t epoch) {
     POSTHORN_TRY(require_epoch(epoch));
-    sqlite3* const database = sqlite3_db_handle(send_.handle());
     std::array<std::vector<std::int64_t>, 5> settled;  // By outbox_status.
-    std::int64_t changed = 0;
-    for (const auto& outcome : outcomes) {
-        POSTHORN_TRY(settle_one(outcome));
-        if (sqlite3_changes(database) == 0) continue;  // A person was quicker.
-        ++changed;
-        settled[static_cast<std::size_t>(outcome.to)].push_back(outcome.seq);
-        const bool given_up =
-            outcome.to != outbox_status::sent && outcome.to != outbox_status::pending;
-        if (given_up) POSTHORN_TRY(closed_->record(outcome.seq, outcome.to, outcome.at));
-        if (given_up || (outcome.to == outbox_status::sent && outcome.followers_wait))
-            POSTHORN_TRY(let_go_after(outcome.seq));
-        if (outcome.to == outbox_status::dead || outcome.to == outbox_status::expired) {
-            end_.bind(1, outcome.seq);
-            POSTHORN_TRY(end_.run());
+    const auto note = [&](const settlement& one) {
+        settled[static_cast<std::size_t>(one.to)].push_back(one.seq);
+    };
+    for (auto rest = outcomes; !rest.empty();) {
+        const auto run = rest.first(sent_in_a_row(rest));
+        rest = rest.subspan(run.size());
+        const auto together = run.size() > 1 ? send_all(run) : result<bool>(false);
+        if (!together) return std::unexpected(together.error());
+        for (const auto& one : run) {
+            const auto recorded = *together ? result<bool>(true) : record(one);
+            if (!recorded) return std::unexpected(recorded.error());
+            if (*recorded) note(one);  // Otherwise a person was quicker.
         }
-        if (!outcome.charged || outcome.error.empty()) continue;
-        attempt_.bind(1, outcome.seq);
-        attempt_.bind(2, to_ms(outcome.at));
-        attempt_.bind(3, std::string_view(outcome.error));
-        POSTHORN_TRY(attempt_.run());
     }
+    std::int64_t changed = 0;
     static constexpr std::array<std::string_view, 5> kinds{
         "outbox.retry", "outbox.sent", "outbox.dead", "outbox.expired", "outbox.resolved"};
-    for (std::size_t i = 0; i < kinds.size(); ++i)
+    for (std::size_t i = 0; i < kinds.size(); ++i) {
+        changed += std::ssize(settled[i]);
         POSTHORN_TRY(log_->append(kinds[i], std::move(settled[i]), time_->wall()));
+    }
     return changed;
 }
 

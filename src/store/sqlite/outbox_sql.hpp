@@ -55,6 +55,10 @@ public:
 
 private:
     result<> settle_one(const settlement& outcome);
+    /// False if the row is not pending any more.
+    result<bool> record(const settlement& outcome);
+    /// Numbers without a gap; false, and nothing done, unless all of them are pending.
+    result<bool> send_all(std::span<const settlement> run);
     result<> let_go_after(std::int64_t seq);
     result<> announce(std::int64_t seq);
     result<> require_epoch(std::int64_t epoch);
@@ -70,6 +74,8 @@ private:
     statement one_;
     statement policy_;
     statement send_;
+    statement send_many_;
+    statement pending_count_;
     statement close_;
     statement retry_;
     statement attempt_;

@@ -124,6 +124,18 @@ TEST_P(store, settled_messages_are_no_longer_due) {
     EXPECT_THAT(ids(due("billing", noon)), ElementsAre(left.id));
 }
 
+TEST_P(store, of_messages_settled_together_those_are_left_alone_that_a_person_was_quicker_with) {
+    std::vector<settlement> outcomes;
+    for (int i = 0; i < 5; ++i) outcomes.push_back({.seq = put(sample()), .at = noon});
+    const auto epoch = dispatch();
+    ASSERT_EQ(settle({{.seq = outcomes[2].seq, .to = outbox_status::resolved, .at = noon}}, epoch),
+              1);
+    EXPECT_EQ(settle(outcomes, epoch), 4);
+    EXPECT_EQ(number("SELECT count(*) FROM outbox_messages WHERE status = 'Sent'"), 4);
+    EXPECT_EQ(number("SELECT count(*) FROM outbox_messages WHERE status = 'Resolved'"), 1);
+    EXPECT_EQ(settle(outcomes, epoch), 0);  // Nor again.
+}
+
 TEST_P(store, a_sweep_meets_every_message_once_when_it_settles_what_it_gets) {
     constexpr std::size_t total = 250;
     must([&](store_transaction& tx) -> result<> {
