@@ -83,7 +83,7 @@ private:
     paged_bytes durable_;
     std::map<std::uint64_t, changes> pending_;  // By page, each in the order of writing.
     std::uint64_t failed_syncs_ = 0;
-    std::vector<std::uint64_t> sizes_;          // Since the last sync, in order.
+    std::vector<std::uint64_t> sizes_;  // Since the last sync, in order.
     file_locks locks_;
     std::weak_ptr<shared_memory> shm_;
 };

@@ -30,7 +30,7 @@ struct open_handle {
     std::uint64_t generation = 0;
     std::uint64_t user = 0;
     std::uint64_t failures_told = 0;  // Of syncs of its file.
-    bool is_orphan = false;  // Its user died.
+    bool is_orphan = false;           // Its user died.
     held_locks locks;
     std::shared_ptr<shared_memory> shm;
 };
