@@ -1,0 +1,50 @@
+// Sends messages through a quiet pair and prints what each of them cost, a number a line.
+//
+//   cost_message count TOGETHER ROUNDS FOLDER    allocations, statements, syncs, bytes
+//   cost_message run TOGETHER ROUNDS FOLDER      nothing but the work, for callgrind to count
+#include <cstdio>
+#include <cstdlib>
+#include <string_view>
+
+#include <fmt/format.h>
+
+#if __has_include(<valgrind/callgrind.h>)
+#include <valgrind/callgrind.h>
+#else
+#define CALLGRIND_TOGGLE_COLLECT
+#endif
+
+#include "cost/quiet_pair.hpp"
+#include "cost/spending.hpp"
+
+namespace {
+
+constexpr int rounds_before = 5;  // Statements are prepared and tables have grown by then.
+
+}  // namespace
+
+int main(int count, char** words) {
+    using namespace posthorn::cost;
+    if (count != 5) return 2;
+    const bool counts = std::string_view(words[1]) == "count";
+    const auto together = std::strtoul(words[2], nullptr, 10);
+    const auto rounds = std::strtoul(words[3], nullptr, 10);
+    if (counts) watch_spending();
+    quiet_pair pair(words[4]);
+    for (int i = 0; i < rounds_before; ++i) pair.send(together);
+    const auto before = spent();
+    CALLGRIND_TOGGLE_COLLECT;
+    for (unsigned long i = 0; i < rounds; ++i) pair.send(together);
+    CALLGRIND_TOGGLE_COLLECT;
+    const auto used = spent() - before;
+    const auto each = [&](std::int64_t sum) {
+        return static_cast<double>(sum) / static_cast<double>(together * rounds);
+    };
+    if (counts)
+        fmt::print(
+            "allocations {:.2f}\nstatements {:.3f}\nsteps {:.1f}\nsyncs {:.4f}\nwrites {:.3f}\n"
+            "bytes {:.0f}\n",
+            each(used.allocations), each(used.statements), each(used.steps), each(used.syncs),
+            each(used.writes), each(used.bytes_written));
+    return 0;
+}

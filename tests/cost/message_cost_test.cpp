@@ -1,0 +1,114 @@
+// What one message costs end to end, in units that no clock and no neighbour changes: a guard
+// against becoming slower by and by. The ceilings stand a fifth above what was measured.
+#include <cctype>
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <sstream>
+#include <string>
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+
+#include "support/temporary_directory.hpp"
+
+namespace posthorn::cost {
+namespace {
+
+/// Allocations and the like that a message may cost, by name.
+using costs = std::map<std::string, double>;
+
+struct load {
+    int together = 64;
+    int rounds = 20;
+};
+
+int run(const std::string& command) {
+    const int status = std::system(command.c_str());
+    return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+std::string child(const std::string& how, const load& what, const std::filesystem::path& folder) {
+    return fmt::format("'{}' {} {} {} '{}'", POSTHORN_COST_MESSAGE, how, what.together, what.rounds,
+                       folder.string());
+}
+
+costs count(const load& what) {
+    const test::temporary_directory place;
+    const auto report = place.path() / "report";
+    EXPECT_EQ(run(child("count", what, place.path()) + " > '" + report.string() + "'"), 0);
+    costs seen;
+    std::ifstream lines(report);
+    std::string name;
+    for (double number = 0; lines >> name >> number;) seen[name] = number;
+    return seen;
+}
+
+/// Instructions of a message, or zero where there is no valgrind.
+double instructions(const load& what) {
+    if (run("valgrind --version > /dev/null 2>&1") != 0) return 0;
+    const test::temporary_directory place;
+    const auto report = place.path() / "callgrind";
+    const auto command = fmt::format(
+        "valgrind -q --tool=callgrind --collect-atstart=no --callgrind-out-file='{}' {}",
+        report.string(), child("run", what, place.path()));
+    EXPECT_EQ(run(command), 0);
+    std::ifstream lines(report);
+    for (std::string line; std::getline(lines, line);)
+        if (line.starts_with("totals: "))
+            return std::stod(line.substr(8)) / (what.together * what.rounds);
+    ADD_FAILURE() << "callgrind gave no totals";
+    return 0;
+}
+
+void expect_within(const costs& seen, const costs& ceilings) {
+    for (const auto& [name, ceiling] : ceilings) {
+        ASSERT_TRUE(seen.contains(name)) << name << " was not counted";
+        EXPECT_LE(seen.at(name), ceiling)
+            << "a message costs more " << name << " than it may. If that is worth it, say why and "
+            << "raise the ceiling; otherwise `callgrind_annotate`, EXPLAIN and a look at what has "
+            << "changed tell where it comes from (docs/operating/performance.md)";
+        EXPECT_GT(seen.at(name), ceiling / 2)
+            << "a message costs far less " << name << " than its ceiling says: lower it, so that "
+            << "what was won is not lost unseen";
+    }
+}
+
+TEST(message_cost, of_64_at_a_time_is_within_its_ceilings) {
+    const auto seen = count({.together = 64, .rounds = 20});
+    for (const auto& [name, number] : seen) fmt::print("{} {}\n", name, number);
+    expect_within(seen, {{"allocations", 135},
+                         {"statements", 10},
+                         {"steps", 550},
+                         {"syncs", 0.057},
+                         {"writes", 2.5},
+                         {"bytes", 5200}});
+}
+
+TEST(message_cost, of_one_at_a_time_is_within_its_ceilings) {
+    const auto seen = count({.together = 1, .rounds = 200});
+    for (const auto& [name, number] : seen) fmt::print("{} {}\n", name, number);
+    expect_within(seen, {{"allocations", 330},
+                         {"statements", 25},
+                         {"steps", 780},
+                         {"syncs", 2.45},
+                         {"writes", 34.2},
+                         {"bytes", 71000}});
+}
+
+TEST(message_cost, in_instructions_is_within_its_ceilings) {
+    const costs seen{{"instructions at 64", instructions({.together = 64, .rounds = 5})},
+                     {"instructions at 1", instructions({.together = 1, .rounds = 50})}};
+    if (seen.at("instructions at 64") == 0) GTEST_SKIP() << "there is no valgrind";
+    for (const auto& [name, number] : seen) fmt::print("{} {:.0f}\n", name, number);
+#if defined(__aarch64__)
+    expect_within(seen, {{"instructions at 64", 320'000}, {"instructions at 1", 650'000}});
+#else
+    // Measured on another kind of processor, which needs other numbers of them.
+    for (const auto& [name, number] : seen) EXPECT_LE(number, 1'000'000) << name;
+#endif
+}
+
+}  // namespace
+}  // namespace posthorn::cost

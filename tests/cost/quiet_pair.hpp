@@ -1,0 +1,66 @@
+#pragma once
+
+#include <cstddef>
+#include <deque>
+#include <filesystem>
+#include <memory>
+#include <string>
+
+#include "app/node_core.hpp"
+#include "base/virtual_loop.hpp"
+#include "transport/inprocess/hub.hpp"
+#include "transport/wire/peer_keys.hpp"
+#include "transport/wire/wire_server.hpp"
+
+namespace posthorn::cost {
+
+/// Runs jobs at once, or keeps them for later while it is held: so a group gathers as it does while
+/// a sync is under way.
+class held_executor final : public executor {
+public:
+    void post(job work) override;
+    void rest(std::chrono::nanoseconds) override {}
+    void hold() { held_ = true; }
+    void let_go();
+
+private:
+    void run();
+
+    std::deque<job> jobs_;
+    bool held_ = false;
+    bool running_ = false;
+};
+
+/// Two nodes that do the same work in the same order each time: orders sends, billing handles, both
+/// in this thread on virtual time. Everything is real but sockets and threads: the store on its
+/// file, envelopes, signatures, the inbox.
+///
+/// Lifetime: stops its nodes when it ends.
+/// Threads:  one.
+class quiet_pair {
+public:
+    explicit quiet_pair(const std::filesystem::path& folder);
+    ~quiet_pair();
+    quiet_pair(const quiet_pair&) = delete;
+    quiet_pair& operator=(const quiet_pair&) = delete;
+
+    /// Commits so many transactions together, a row and a message of 256 bytes each, and returns
+    /// when all have taken effect. They are marked as sent along with the next ones.
+    void send(std::size_t together);
+    [[nodiscard]] std::size_t effects() const noexcept { return effects_; }
+
+private:
+    class half;
+
+    void run_until(const std::function<bool()>& condition);
+
+    virtual_loop loop_;
+    seeded_random random_{1};
+    peer_keys keys_;
+    std::unique_ptr<half> billing_;
+    std::unique_ptr<half> orders_;
+    std::string payload_;
+    std::size_t effects_ = 0;
+};
+
+}  // namespace posthorn::cost
