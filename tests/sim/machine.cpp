@@ -82,6 +82,7 @@ bool machine::boot() {
 }
 
 void machine::bury_all() {
+    failed_as_it_left_ = false;
     for (auto& one : running_) {
         one->kill();
         leaving_.push_back(std::move(one));
@@ -126,9 +127,8 @@ void machine::cut_power(fault_disk::unsynced fate) {
 }
 
 bool machine::has_gone_down() const {
-    const auto failed = [](const auto& one) { return one->has_failed() && !one->is_dead(); };
-    return !disk_.powered() || std::ranges::any_of(running_, failed) ||
-           std::ranges::any_of(leaving_, failed);
+    return !disk_.powered() || failed_as_it_left_ ||
+           std::ranges::any_of(running_, [](const auto& one) { return one->has_failed(); });
 }
 
 void machine::stop_one(std::size_t which) {
@@ -143,6 +143,8 @@ void machine::stop() {
 }
 
 void machine::reap() {
+    for (const auto& one : leaving_)
+        if (one->is_gone() && one->has_failed() && !one->is_dead()) failed_as_it_left_ = true;
     std::erase_if(leaving_, [](const auto& one) { return one->is_gone(); });
 }
 

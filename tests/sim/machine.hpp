@@ -89,6 +89,7 @@ private:
     std::vector<std::unique_ptr<process>> leaving_;
     std::optional<error> boot_error_;
     bool fragile_ = false;
+    bool failed_as_it_left_ = false;  // The store of one that was told to stop.
 };
 
 }  // namespace posthorn::sim
