@@ -151,6 +151,12 @@ void doors::fill_routes() {
                      {core.inbox_store(), seams.clock, *gate_, queues_of(settings_)});
 }
 
+namespace {
+
+task<http_response> answer_with(std::string json) { co_return json_response(200, std::move(json)); }
+
+}  // namespace
+
 /// What it offers, for those who write a service that uses it.
 void doors::publish_contracts() {
     auto& registry = with_.core.registry();
@@ -163,10 +169,9 @@ void doors::publish_contracts() {
         with_.seams.log.info("Offers {Interface} with {Messages} messages",
                              {{"Interface", each.name}, {"Messages", each.endpoints.size()}});
     }
-    public_routes_.add("GET", "/_workflow/metadata",
-                       [text = render_metadata(about)](const http_request&) -> task<http_response> {
-                           co_return json_response(200, text);
-                       });
+    public_routes_.add(
+        "GET", "/_workflow/metadata",
+        [text = render_metadata(about)](const http_request&) { return answer_with(text); });
 }
 
 void doors::warn_of_strangers() const {

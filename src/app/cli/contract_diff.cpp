@@ -46,13 +46,11 @@ __int128 number_of(const json::object& in, std::string_view key, __int128 otherw
 }
 
 /// What a schema says when it may also be null: the other alternative.
-const json::object& without_null(const json::object& schema, bool& nullable) {
+const json::object* without_null(const json::object& schema, bool& nullable) {
     const auto& choices = array_of(schema, "anyOf");
-    nullable = false;
-    if (choices.size() != 2 || !choices[0].is_object() || !choices[1].is_object()) return schema;
-    if (text_of(choices[1].as_object(), "type") != "null") return schema;
-    nullable = true;
-    return choices[0].as_object();
+    nullable = choices.size() == 2 && choices[0].is_object() && choices[1].is_object() &&
+               text_of(choices[1].as_object(), "type") == "null";
+    return nullable ? &choices[0].as_object() : &schema;
 }
 
 bool is_variant(const json::object& schema) { return schema.contains("maxProperties"); }
@@ -63,8 +61,8 @@ public:
     void compare(const json::object& reader, const json::object& writer, const std::string& at) {
         bool reader_nullable = false;
         bool writer_nullable = false;
-        const auto& wanted = without_null(reader, reader_nullable);
-        const auto& given = without_null(writer, writer_nullable);
+        const auto& wanted = *without_null(reader, reader_nullable);
+        const auto& given = *without_null(writer, writer_nullable);
         if (describes_anything(wanted)) return;
         if (writer_nullable && !reader_nullable) add(at, "may be null, which is not read");
         if (describes_anything(given)) return add(at, "may be any JSON, which is not read");
