@@ -56,6 +56,13 @@ function(posthorn_test name)
     if(POSTHORN_PCH)
         target_precompile_headers(${name} REUSE_FROM test_headers)
     endif()
+    # What ./test runs under a sanitizer, so that it builds nothing else for it.
+    if(NOT TARGET sanitized_tests)
+        add_custom_target(sanitized_tests)
+    endif()
+    if(test_LABELS MATCHES "^(unit|conformance)$")
+        add_dependencies(sanitized_tests ${name})
+    endif()
     gtest_discover_tests(${name} DISCOVERY_MODE PRE_TEST DISCOVERY_TIMEOUT 60 NO_PRETTY_VALUES
         PROPERTIES LABELS "${test_LABELS}" TIMEOUT 300 RUN_SERIAL ${test_SERIAL})
 endfunction()
