@@ -33,6 +33,6 @@ target_compile_definitions(posthorn_flags INTERFACE BOOST_ASIO_NO_DEPRECATED BOO
 add_link_options(-fuse-ld=lld-19)
 
 if(POSTHORN_SANITIZE)
-    add_compile_options(-fsanitize=${POSTHORN_SANITIZE} -fno-sanitize-recover=all)
+    add_compile_options(-fsanitize=${POSTHORN_SANITIZE} -fno-sanitize-recover=all -gline-tables-only)
     add_link_options(-fsanitize=${POSTHORN_SANITIZE})
 endif()
