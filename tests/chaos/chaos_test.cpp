@@ -46,8 +46,8 @@ public:
               {"stock" + name, "orders" + name, seed * 2 + 1, folder_, counts, answered_back_})),
           orders_({"orders" + name, "stock" + name, seed * 2, folder_, secrets_, counts}),
           stock_({"stock" + name, "orders" + name, seed * 2 + 1, folder_, secrets_, counts}) {
-        auto orders = orders_.options();
-        auto stock = stock_.options();
+        auto orders = orders_.options(back_->settings());
+        auto stock = stock_.options(there_->settings());
         there_->reach(stock);
         there_->lay(orders);
         back_->reach(orders);
@@ -200,6 +200,12 @@ TEST(chaos, loses_and_doubles_nothing_over_https) {
 
 TEST(chaos, loses_and_doubles_nothing_over_unix_sockets) {
     const auto total = survive("unix", unix_road);
+    expect_chaos(total, byte_kinds);
+    expect_chaos(total, {"duplicated", "overtaken"});
+}
+
+TEST(chaos, loses_and_doubles_nothing_over_named_pipes) {
+    const auto total = survive("pipe", pipe_road);
     expect_chaos(total, byte_kinds);
     expect_chaos(total, {"duplicated", "overtaken"});
 }

@@ -70,10 +70,10 @@ party::party(party_options with) : with_(std::move(with)), chance_(with_.seed) {
     keys_ = chance_.between(6, 40);  // What shares one goes one by one.
 }
 
-node_options party::options() {
+node_options party::options(const std::string& more) {
     const auto file_name = with_.folder.file(with_.service + ".toml");
     // Who gives up first, the lane or what is below it.
-    std::ofstream(file_name) << fmt::format(settings, chance_.in(0.5) ? "1500ms" : "4s");
+    std::ofstream(file_name) << fmt::format(settings, chance_.in(0.5) ? "1500ms" : "4s") << more;
     auto made = load(file_name);
     made.service = with_.service;
     made.database = file();

@@ -48,7 +48,8 @@ class party {
 public:
     explicit party(party_options with);
 
-    [[nodiscard]] node_options options();
+    /// With these lines more in its configuration.
+    [[nodiscard]] node_options options(const std::string& more);
     void start(node_options changed);
     void stop();
 

@@ -31,6 +31,8 @@ class road {
 public:
     virtual ~road() = default;
 
+    /// What the receiver's configuration has to say beyond what options can.
+    [[nodiscard]] virtual std::string settings() const { return {}; }
     /// Has the receiver listen where the road leads.
     virtual void reach(node_options& receiver) = 0;
     /// Has the sender go this way.
@@ -46,6 +48,7 @@ using road_factory = std::function<std::unique_ptr<road>(const road_parts& parts
 std::unique_ptr<road> http_road(const road_parts& parts);
 std::unique_ptr<road> https_road(const road_parts& parts);
 std::unique_ptr<road> unix_road(const road_parts& parts);
+std::unique_ptr<road> pipe_road(const road_parts& parts);
 std::unique_ptr<road> inprocess_road(const road_parts& parts);
 
 }  // namespace posthorn::chaos

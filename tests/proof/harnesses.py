@@ -46,7 +46,7 @@ def chaos(road, case):
 
 
 def fuzz(what):
-    return Fuzzer(f"fuzz, {what}", "seconds", 20, HOUR, 1, program=f"tests/fuzz/fuzz_{what}",
+    return Fuzzer(f"fuzz, {what}", "seconds", 30, HOUR, 1, program=f"tests/fuzz/fuzz_{what}",
                   corpus=f"tests/fuzz/corpus/{what}")
 
 
@@ -74,6 +74,7 @@ HARNESSES = [
     chaos("HTTP", "over_http"),
     chaos("HTTPS", "over_https"),
     chaos("Unix sockets", "over_unix_sockets"),
+    chaos("named pipes", "over_named_pipes"),
     chaos("in process", "inside_a_process"),
     *map(fuzz, ("decode", "frame", "envelope", "batch", "answer", "signature", "canonical", "http",
                 "address", "configuration", "admin")),
