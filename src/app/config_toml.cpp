@@ -10,6 +10,9 @@
 namespace posthorn {
 namespace {
 
+// No key takes more; what a line can nest would end the stack.
+constexpr int depth_max = 16;
+
 /// Makes values of a parsed file, each with its line.
 class value_maker {
 public:
@@ -19,29 +22,30 @@ public:
         return fmt::format("{}:{}", name_, line);
     }
 
-    [[nodiscard]] config_value value_of(const toml::node& node) const {
+    [[nodiscard]] config_value value_of(const toml::node& node, int depth = 0) const {
+        if (depth > depth_max) return config_other{"nested so deep"};
         if (const auto* text = node.as_string()) return text->get();
         if (const auto* number = node.as_integer()) return number->get();
         if (const auto* number = node.as_floating_point()) return number->get();
         if (const auto* truth = node.as_boolean()) return truth->get();
-        if (const auto* list = node.as_array()) return list_of(*list);
-        if (const auto* table = node.as_table()) return fields_of(*table);
+        if (const auto* list = node.as_array()) return list_of(*list, depth);
+        if (const auto* table = node.as_table()) return fields_of(*table, depth);
         return config_other{"a date or time"};
     }
 
 private:
-    [[nodiscard]] config_list list_of(const toml::array& array) const {
+    [[nodiscard]] config_list list_of(const toml::array& array, int depth) const {
         config_list list;
         for (const auto& each : array)
-            list.items.push_back({"", origin(each.source().begin.line), value_of(each)});
+            list.items.push_back({"", origin(each.source().begin.line), value_of(each, depth + 1)});
         return list;
     }
 
-    [[nodiscard]] config_fields fields_of(const toml::table& table) const {
+    [[nodiscard]] config_fields fields_of(const toml::table& table, int depth) const {
         config_fields fields;
         for (const auto& [key, each] : table)
-            fields.items.push_back(
-                {std::string(key.str()), origin(key.source().begin.line), value_of(each)});
+            fields.items.push_back({std::string(key.str()), origin(key.source().begin.line),
+                                    value_of(each, depth + 1)});
         return fields;
     }
 

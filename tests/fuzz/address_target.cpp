@@ -11,6 +11,7 @@
 #include "transport/host_port.hpp"
 #include "transport/http/types.hpp"
 #include "transport/http/url.hpp"
+#include "transport/pipe/pipe_path.hpp"
 
 namespace posthorn {
 namespace {
@@ -67,6 +68,8 @@ void route_to(std::string_view text) {
     if (taken->scheme == unix_socket)
         return demand(taken->path.size() > 1 && taken->path.find('\0') == std::string::npos,
                       "a socket has a path that the system can be told");
+    if (taken->scheme == pipe)
+        return demand(pipe_path(taken->path).has_value(), "a pipe has a name that can be opened");
     const auto opened = parse_http_url(text);
     demand(opened.has_value(), "what is a route to one part is one to the part that connects");
     demand(opened->host == taken->host && opened->port == taken->port &&
@@ -108,7 +111,7 @@ void fuzz_address(const std::uint8_t* data, std::size_t size) {
     call(text);
     route_to(text);
     arrive_at(text);
-    for (const std::string_view scheme : {"http://", "https://", "unix://"})
+    for (const std::string_view scheme : {"http://", "https://", "unix://", "pipe://"})
         route_to(std::string(scheme) + std::string(text));
     const auto filled = for_service("http://{service}.local/{service}", text);
     demand(filled == "http://" + std::string(text) + ".local/" + std::string(text),

@@ -196,6 +196,10 @@ TEST(config, says_where_what_is_wrong_and_what_to_write_instead) {
                  "p.toml:2: outbox.jitter_factor cannot be \"0.2\"; write a number without"},
         bad_case{"[outbox]\njitter_factor = 1.5",
                  "p.toml:2: outbox.jitter_factor cannot be 1.5; write 0 to 1"},
+        bad_case{"[outbox]\njitter_factor = nan",
+                 "p.toml:2: outbox.jitter_factor cannot be nan; write 0 to 1"},
+        bad_case{"[outbox]\nmax_retries = 2000000000",
+                 "p.toml:2: outbox.max_retries cannot be 2000000000; write -1 to 1000000"},
         bad_case{"[outbox]\ndead_retention = \"forever\"",
                  "p.toml:2: outbox.dead_retention cannot be \"forever\"; write a duration with its "
                  "unit, such as \"24h\" or \"7d\", or \"never\""},
@@ -225,6 +229,12 @@ TEST(config, says_where_what_is_wrong_and_what_to_write_instead) {
     };
     for (const auto& [text, message] : cases)
         EXPECT_THAT(problem_of(text), StartsWith(std::string(message))) << text;
+}
+
+TEST(config, refuses_what_is_nested_deeper_than_any_key) {
+    std::string text = "[routes]\na";
+    for (int i = 0; i < 3'000; ++i) text += ".a";
+    EXPECT_THAT(problem_of(text + " = 1"), StartsWith("p.toml:2: "));
 }
 
 TEST(config, reports_all_problems_in_the_order_of_the_file) {

@@ -40,6 +40,12 @@ TEST(retry_policy, spreads_proportional_jitter_to_both_sides) {
         EXPECT_EQ(policy.delay(row.attempts, "", row.unit), row.expected) << row.attempts;
 }
 
+TEST(retry_policy, takes_a_factor_that_is_no_number_for_none) {
+    const retry_policy policy(exponential_backoff{
+        .jitter_max = 0ms, .jitter_factor = std::numeric_limits<double>::quiet_NaN()});
+    EXPECT_EQ(policy.delay(1, "", almost_one), 2s);
+}
+
 TEST(retry_policy, does_not_overflow_whatever_it_is_given) {
     constexpr auto huge = milliseconds::max();
     constexpr auto many = std::numeric_limits<std::int32_t>::max();
