@@ -13,6 +13,7 @@
 #include <exception>
 #include <memory>
 
+#include <sqlite3.h>
 #include <unistd.h>
 
 #include "common/arguments.hpp"
@@ -120,6 +121,7 @@ void run(const arguments& given) {
 }  // namespace posthorn::bench
 
 int main(int count, char** words) {
+    sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0);  // As the program does.
     try {
         posthorn::bench::run(posthorn::bench::parse_arguments(count, words, {"unix", "http"}));
         return 0;

@@ -198,25 +198,26 @@ struct user_work {
 
 }  // namespace
 
-void node_core::submit(std::function<void(transaction&)> work,
-                       std::function<void(std::exception_ptr)> done) {
+unit node_core::make_unit(std::function<void(transaction&)> work,
+                          std::function<void(std::exception_ptr)> done) {
     auto shared = std::make_shared<user_work>(std::move(work), std::move(done));
-    store().submit(
-        {.work = [shared, this](store_transaction& tx) { return shared->run(tx, maker_); },
-         .done = [shared](const result<>& outcome) { shared->finish(outcome); }});
+    return {.work = [shared, this](store_transaction& tx) { return shared->run(tx, maker_); },
+            .done = [shared](const result<>& outcome) { shared->finish(outcome); }};
 }
 
 void node_core::submit_then(std::function<void(transaction&)> work,
                             std::function<void(std::exception_ptr)> done) {
-    submit(std::move(work), [&workers = seams_.workers, done](std::exception_ptr failure) {
-        workers.post([done, failure = std::move(failure)] { done(failure); });
-    });
+    store().submit(
+        make_unit(std::move(work), [&workers = seams_.workers, done](std::exception_ptr failure) {
+            workers.post([done, failure = std::move(failure)] { done(failure); });
+        }));
 }
 
 void node_core::run(const std::function<void(transaction&)>& work) {
     value_or_throw(require_outside_unit());
     std::promise<std::exception_ptr> answer;
-    submit(work, [&](std::exception_ptr failure) { answer.set_value(std::move(failure)); });
+    store().submit_and_wait(
+        make_unit(work, [&](std::exception_ptr failure) { answer.set_value(std::move(failure)); }));
     if (auto failure = answer.get_future().get()) std::rethrow_exception(failure);
 }
 

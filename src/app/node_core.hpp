@@ -94,9 +94,9 @@ private:
     node_core(core_options options, node_seams seams);
     result<bool> requeue_in(class store& where, const uuid& id);
     result<> start_inbox();
-    /// `done` runs on the writer's thread and must not block.
-    void submit(std::function<void(transaction&)> work,
-                std::function<void(std::exception_ptr)> done);
+    /// `done` runs where the commit does and must not block.
+    unit make_unit(std::function<void(transaction&)> work,
+                   std::function<void(std::exception_ptr)> done);
     transactional_handler reply_handler();
     void watch_limit(reply_limit limit);
 

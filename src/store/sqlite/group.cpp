@@ -13,6 +13,9 @@
 namespace posthorn::sqlite {
 namespace {
 
+// Whoever fails often is not made to run twice each time.
+constexpr int groups_after_failure = 64;
+
 std::int64_t ns(steady_time time) { return time.time_since_epoch().count(); }
 
 // Giving pages back is a unit's work too; harmless, whoever asks for it.
@@ -116,9 +119,8 @@ result<> group::run_work(member& one) {
     return outcome;
 }
 
-// False if the whole transaction is gone with it.
-bool group::run(member& one) {
-    if (!savepoint_.run()) return false;
+// Whether the transaction is still there afterwards.
+bool group::run_and_note(member& one) {
     one.outcome = run_work(one);
     one.enqueued = transaction_->outbox().take_enqueued();
     one.released = transaction_->outbox().take_released();
@@ -138,12 +140,48 @@ bool group::run(member& one) {
     if (one.outcome && violations != 0)
         one.outcome =
             fail(error_code::statement_failed, "FOREIGN KEY constraint failed (deferred)");
+    return true;
+}
+
+// False if the whole transaction is gone with it.
+bool group::run_in_savepoint(member& one) {
+    if (!savepoint_.run() || !run_and_note(one)) return false;
     if (one.outcome) return release_.run().has_value();
     if (POSTHORN_PLANTED(dropped_savepoint)) return release_.run().has_value();
     one.enqueued.clear();
     one.released.clear();
     one.received.clear();
     return roll_back_to_.run().has_value() && release_.run().has_value();
+}
+
+group::ran group::run_in_savepoints(std::span<member> members) {
+    for (auto& one : members)
+        if (!one.settled && !run_in_savepoint(one)) return ran::broke;
+    return ran::all;
+}
+
+// A savepoint costs more than most units, and most units succeed. Who fails is known only once all
+// that came before it is there, too; so everybody runs again.
+group::ran group::run_together(std::span<member> members) {
+    for (auto& one : members) {
+        if (one.settled) continue;
+        if (!run_and_note(one)) return ran::broke;
+        if (!one.outcome) return ran::undone;
+    }
+    return ran::all;
+}
+
+group::ran group::run_all(std::span<member> members) {
+    if (careful_groups_ > 0) {
+        --careful_groups_;
+        return run_in_savepoints(members);
+    }
+    const auto done = run_together(members);
+    if (done != ran::undone) return done;
+    roll_back();
+    if (members.size() == 1) return ran::undone;
+    careful_groups_ = groups_after_failure;
+    return begin() ? run_in_savepoints(members) : ran::broke;
 }
 
 result<> group::log_changes(std::span<member> members) {
@@ -160,10 +198,10 @@ result<> group::log_changes(std::span<member> members) {
 
 commit_end group::commit(std::span<member> members) {
     const auto begun = time_.steady();
-    for (auto& one : members) {
-        if (one.settled || run(one)) continue;
-        roll_back();
-        return commit_end::lost;
+    switch (run_all(members)) {
+        case ran::all: break;
+        case ran::undone: return commit_end::refused;
+        case ran::broke: roll_back(); return commit_end::lost;
     }
     if (auto logged = log_changes(members); !logged) {
         roll_back();

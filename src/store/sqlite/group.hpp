@@ -33,7 +33,8 @@ enum class commit_end : std::uint8_t {
     in_doubt,   // Nobody knows what is on disk: stop.
 };
 
-/// Runs units in one transaction, each in its own SAVEPOINT, and commits them with one sync.
+/// Runs units in one transaction and commits them with one sync. If one fails, they run again, each
+/// in its own SAVEPOINT, so that it alone is undone.
 ///
 /// Lifetime: not past its connection.
 /// Threads:  the writer's, but for `unit_age`.
@@ -62,7 +63,16 @@ public:
 
 private:
     group(connection& database, const clock& time) : database_(database), time_(time) {}
-    bool run(member& one);
+    enum class ran : std::uint8_t {
+        all,     // Each has its outcome, and what failed is undone.
+        undone,  // One failed, so that nothing is to be stored.
+        broke,   // One took the transaction along, or it could not begin anew.
+    };
+    ran run_all(std::span<member> members);
+    ran run_together(std::span<member> members);
+    ran run_in_savepoints(std::span<member> members);
+    bool run_in_savepoint(member& one);
+    bool run_and_note(member& one);
     result<> run_work(member& one);
     result<> log_changes(std::span<member> members);
     commit_end conclude(std::span<member> members);
@@ -80,6 +90,7 @@ private:
     statement roll_back_to_;
     statement data_version_;
     std::int64_t data_version_seen_ = 0;
+    int careful_groups_ = 0;   // How many more are run in savepoints at once.
     bool units_only_ = false;  // What the authorizer allows.
     std::int64_t deadline_ns_ = 0;
     std::chrono::nanoseconds run_time_{};

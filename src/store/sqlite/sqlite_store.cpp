@@ -42,6 +42,9 @@ public:
         one.push_back(std::move(work));
         writer_->submit(std::move(one));
     }
+    void submit_and_wait(unit work) override {
+        if (!writer_->run_here(work)) submit(std::move(work));
+    }
     void submit(std::vector<unit> work) override { writer_->submit(std::move(work)); }
     result<> read(const std::function<result<>(store_reader&)>& look) override {
         return readers_->read(look);

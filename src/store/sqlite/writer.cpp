@@ -62,13 +62,45 @@ void writer::schedule_if_needed() {
     thread_.post([this] { work(); });
 }
 
+bool writer::run_here(unit& work) {
+    {
+        const std::scoped_lock lock(mutex_);
+        if (failed_ || stopping_ || scheduled_ || !queue_.empty() || !wrote_one_) return false;
+        scheduled_ = true;
+        queue_.push_back(std::move(work));
+    }
+    {
+        const std::scoped_lock turn(turn_);
+        commit(take_group());
+    }
+    go_on(checkpoint_is_due());  // The caller has not asked for that.
+    return true;
+}
+
+void writer::post(executor::job work) {
+    thread_.post([this, work = std::move(work)]() mutable {
+        const std::scoped_lock turn(turn_);
+        work();
+    });
+}
+
 bool writer::is_wanted() const { return !queue_.empty() || (stopping_ && !lazy_.empty()); }
 
 void writer::work() {
-    if (auto members = take_group(); !members.empty()) commit(std::move(members));
+    {
+        const std::scoped_lock turn(turn_);
+        held_ = {};
+        if (auto members = take_group(); !members.empty()) commit(std::move(members));
+        if (checkpoint_is_due() && !has_failed()) checkpoint();
+    }
+    leave_gap();
+    go_on(false);
+}
+
+void writer::go_on(bool regardless) {
     {
         const std::scoped_lock lock(mutex_);
-        scheduled_ = is_wanted();
+        scheduled_ = regardless || is_wanted();
         if (!scheduled_) {
             idle_.notify_all();
             return;  // Whoever waits in stop() may destroy us now.
@@ -88,7 +120,9 @@ std::vector<member> writer::take_group() {
     };
     // Some of the lazy ones come first: behind a queue that never empties they would never come.
     take(lazy_, (units_now_ + 3) / 4);
+    const auto before = queue_.size();
     take(queue_, units_now_);
+    wrote_one_ = before - queue_.size() <= 1;
     take(lazy_, units_now_);
     return members;
 }
@@ -108,7 +142,6 @@ result<> writer::begin() {
 }
 
 void writer::commit(std::vector<member> members) {
-    held_ = {};
     switch (try_commit(members)) {
         case commit_end::lost:
             if (!POSTHORN_PLANTED(lost_group_called_done)) commit_alone(members);
@@ -120,8 +153,6 @@ void writer::commit(std::vector<member> members) {
     if (options_.shared) fit_group(members.size());
     watch_room(members);
     answer(members);
-    if (!has_failed()) checkpoint_if_due();
-    leave_gap();
 }
 
 commit_end writer::try_commit(std::span<member> members) {
@@ -227,10 +258,6 @@ void writer::leave_gap() {
         if (queue_.empty()) return;  // The lock is free anyway.
     }
     thread_.rest(std::clamp(held_, gap_min, gap_max));
-}
-
-void writer::checkpoint_if_due() {
-    if (wal_pages_ >= options_.wal_pages_checkpoint) checkpoint();
 }
 
 void writer::checkpoint() {

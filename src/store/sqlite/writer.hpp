@@ -27,7 +27,7 @@ struct writer_options {
 /// While a sync is under way the next group gathers by itself.
 ///
 /// Lifetime: `stop()` has returned before it is destroyed.
-/// Threads:  any; the work runs on the executor given, one job at a time.
+/// Threads:  any; the work runs on the executor given or in `run_here`, one job at a time.
 /// Cancel:   `stop()` refuses new units, commits what is queued, lazy units too.
 class writer {
 public:
@@ -35,10 +35,13 @@ public:
            const clock& time, executor& thread, logger& log, writer_options options);
 
     void submit(std::vector<unit> work);
+    /// Commits a unit on the calling thread, which is to wait for it anyway. False, and nothing is
+    /// done, unless nobody else writes now, and nobody did last time: together is cheaper.
+    bool run_here(unit& work);
     void listen(commit_listener* listener);
     /// Runs on the writer's thread between two groups.
-    void post(executor::job work) { thread_.post(std::move(work)); }
-    /// On the writer's thread: writes the file anew, without its holes.
+    void post(executor::job work);
+    /// From what was posted: writes the file anew, without its holes.
     result<> compact();
     void stop();
     [[nodiscard]] std::uint64_t units_done() const { return units_done_; }
@@ -51,6 +54,7 @@ private:
     void schedule_if_needed();
     [[nodiscard]] bool is_wanted() const;
     void work();
+    void go_on(bool regardless);
     std::vector<member> take_group();
     void commit(std::vector<member> members);
     void commit_alone(std::vector<member>& members);
@@ -60,7 +64,9 @@ private:
     void watch_room(std::span<const member> members);
     void leave_gap();
     void fit_group(std::size_t units);
-    void checkpoint_if_due();
+    [[nodiscard]] bool checkpoint_is_due() const {
+        return wal_pages_ >= options_.wal_pages_checkpoint;
+    }
     void checkpoint();
     result<> begin();
 
@@ -77,10 +83,13 @@ private:
     std::size_t units_now_;  // In one group; fewer in a shared file, so that the lock is soon free.
     std::chrono::nanoseconds held_{};  // The write lock, since the last gap.
 
+    std::mutex turn_;  // Held by whoever uses the connection.
+
     mutable std::mutex mutex_;  // For the members below.
     std::deque<unit> queue_;
     std::deque<unit> lazy_;
-    bool scheduled_ = false;
+    bool scheduled_ = false;  // Somebody works, or will.
+    bool wrote_one_ = true;   // The last group had one unit, apart from lazy ones.
     bool stopping_ = false;
     std::optional<error> failed_;
     std::condition_variable idle_;
