@@ -2,11 +2,16 @@
 # no line here or there; what a folder may use is said once, where the folder is declared, and
 # tests/structure holds the include lines against the same rules.
 
-# posthorn_folder(<name> [USES <folders below>...] [LINKS <libraries>...])
+# posthorn_folder(<name> [USES <folders below>...] [LINKS <libraries>...] [WITHOUT <subfolder>])
 # Declares src/<name> as target posthorn_<name>, a part of the library. A `cli` folder inside is not:
 # see posthorn_program.
 function(posthorn_folder name)
-    posthorn_objects(${name} EXCLUDE "/${name}/cli/" ${ARGN})
+    cmake_parse_arguments(PARSE_ARGV 1 part "" "WITHOUT" "")
+    set(left_out "/${name}/cli/")
+    if(part_WITHOUT)
+        string(APPEND left_out "|/${name}/${part_WITHOUT}/")
+    endif()
+    posthorn_objects(${name} EXCLUDE "${left_out}" ${part_UNPARSED_ARGUMENTS})
     set_property(GLOBAL APPEND PROPERTY POSTHORN_FOLDERS posthorn_${name})
 endfunction()
 

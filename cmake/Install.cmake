@@ -13,5 +13,8 @@ install(FILES ${CMAKE_CURRENT_BINARY_DIR}/posthornConfig.cmake cmake/PosthornSer
     DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/posthorn)
 file(RELATIVE_PATH POSTHORN_PREFIX_FROM_PC
     ${CMAKE_INSTALL_FULL_LIBDIR}/pkgconfig ${CMAKE_INSTALL_PREFIX})
+if(POSTHORN_POSTGRES)
+    set(POSTHORN_PC_POSTGRES " libpq")
+endif()
 configure_file(cmake/posthorn.pc.in posthorn.pc @ONLY)
 install(FILES ${CMAKE_CURRENT_BINARY_DIR}/posthorn.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)

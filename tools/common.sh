@@ -15,13 +15,13 @@ die() {
 packages_build=(
     clang-19 lld-19 ninja-build ccache cmake pkg-config
     libboost1.81-dev libboost-json1.81-dev libfmt-dev libspdlog-dev libsqlite3-dev libsimdjson-dev libcli11-dev libtomlplusplus-dev
-    libssl-dev
+    libssl-dev libpq-dev
 )
-# What the tests need on top: GoogleTest, sanitizers, the style checks, g++ for the consumer, and
-# promtool, which comes with Prometheus.
+# What the tests need on top: GoogleTest, sanitizers, the style checks, g++ for the consumer,
+# promtool, which comes with Prometheus, and a PostgreSQL to run privately.
 packages_test=(
     libclang-rt-19-dev clang-format-19 clang-tidy-19 libgtest-dev libgmock-dev
-    g++-12 git python3 sqlite3 prometheus curl openssl valgrind
+    g++-12 git python3 sqlite3 prometheus curl openssl valgrind postgresql-15
 )
 # A Node.js that did not come from Debian brings its own npm.
 command -v npm >/dev/null || packages_test+=(nodejs npm)
