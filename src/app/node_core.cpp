@@ -202,7 +202,8 @@ unit node_core::make_unit(std::function<void(transaction&)> work,
                           std::function<void(std::exception_ptr)> done) {
     auto shared = std::make_shared<user_work>(std::move(work), std::move(done));
     return {.work = [shared, this](store_transaction& tx) { return shared->run(tx, maker_); },
-            .done = [shared](const result<>& outcome) { shared->finish(outcome); }};
+            .done = [shared](const result<>& outcome) { shared->finish(outcome); },
+            .alone = true};
 }
 
 void node_core::submit_then(std::function<void(transaction&)> work,

@@ -28,6 +28,9 @@ struct unit {
     /// Waits for the next commit instead of causing one; whoever submits lazily must see to it that
     /// one comes.
     bool lazy = false;
+    /// The application's own, of which nobody knows what it locks and for how long: shares a commit
+    /// with nobody, where the database lets several commit at a time.
+    bool alone = false;
     std::chrono::milliseconds limit = std::chrono::seconds{5};  // For its SQL; then interrupted.
 };
 

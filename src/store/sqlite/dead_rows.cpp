@@ -20,7 +20,7 @@ bool contains_whatever_the_case(std::string_view text, std::string_view part) {
 
 }  // namespace
 
-dead_letter_row read_dead_row(const statement& row) {
+dead_letter_row read_dead_row(const sql_row& row) {
     dead_letter_row read{.summary = read_summary(row), .state = {}};
     read.state = message_state(read.summary, {.payload = row.text(payload_column),
                                               .headers = row.text(payload_column + 1),
@@ -31,7 +31,7 @@ dead_letter_row read_dead_row(const statement& row) {
     return read;
 }
 
-bool fits(const statement& keys, const dead_filter& wanted) {
+bool fits(const sql_row& keys, const dead_filter& wanted) {
     const auto same = [&](std::size_t column, std::string_view asked) {
         return asked.empty() || keys.text(column) == asked;
     };

@@ -19,7 +19,7 @@ namespace posthorn::sqlite {
     "  WHERE outbox_closed.seq = outbox_messages.seq))"
 inline constexpr std::size_t payload_column = summary_columns;
 
-[[nodiscard]] dead_letter_row read_dead_row(const statement& row);
+[[nodiscard]] dead_letter_row read_dead_row(const sql_row& row);
 
 /// What `fits` reads, and no more: a search looks at many rows.
 #define POSTHORN_DEAD_KEYS                                                                    \
@@ -32,6 +32,6 @@ inline constexpr std::size_t order_key_column = 4;
 inline constexpr std::size_t expires_at_column = 6;
 inline constexpr std::size_t status_column = 8;
 
-[[nodiscard]] bool fits(const statement& keys, const dead_filter& wanted);
+[[nodiscard]] bool fits(const sql_row& keys, const dead_filter& wanted);
 
 }  // namespace posthorn::sqlite

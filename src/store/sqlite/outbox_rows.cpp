@@ -9,7 +9,7 @@
 namespace posthorn::sqlite {
 namespace {
 
-result<std::optional<uuid>> optional_id(const statement& row, std::size_t column,
+result<std::optional<uuid>> optional_id(const sql_row& row, std::size_t column,
                                         std::string_view name) {
     if (row.is_null(column)) return std::nullopt;
     if (auto id = uuid::parse(row.text(column))) return id;
@@ -19,7 +19,7 @@ result<std::optional<uuid>> optional_id(const statement& row, std::size_t column
 
 }  // namespace
 
-result<outbox_row> read_row(const statement& row, const std::string& source) {
+result<outbox_row> read_row(const sql_row& row, const std::string& source) {
     outbox_row read;
     read.seq = row.integer(0);
     message& body = read.body;
@@ -86,7 +86,7 @@ std::int64_t checksum_of(const message& body) {
     return sum.value();
 }
 
-outbox_row read_what_can_be(const statement& row, const std::string& source) {
+outbox_row read_what_can_be(const sql_row& row, const std::string& source) {
     outbox_row read;
     read.seq = row.integer(0);
     read.body.source = source;

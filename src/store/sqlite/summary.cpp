@@ -4,12 +4,12 @@
 
 namespace posthorn::sqlite {
 
-std::optional<wall_time> optional_time(const statement& row, std::size_t column) {
+std::optional<wall_time> optional_time(const sql_row& row, std::size_t column) {
     if (row.is_null(column)) return std::nullopt;
     return from_ms(row.integer(column));
 }
 
-message_summary read_summary(const statement& row) {
+message_summary read_summary(const sql_row& row) {
     message_summary read;
     read.seq = row.integer(0);
     read.id = row.text(1);

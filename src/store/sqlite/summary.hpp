@@ -15,8 +15,8 @@ namespace posthorn::sqlite {
     " resolution, correlation_id, tenant, order_key"
 inline constexpr std::size_t summary_columns = 19;
 
-[[nodiscard]] message_summary read_summary(const statement& row);
+[[nodiscard]] message_summary read_summary(const sql_row& row);
 /// NULL is none.
-[[nodiscard]] std::optional<wall_time> optional_time(const statement& row, std::size_t column);
+[[nodiscard]] std::optional<wall_time> optional_time(const sql_row& row, std::size_t column);
 
 }  // namespace posthorn::sqlite
