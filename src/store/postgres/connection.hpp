@@ -1,0 +1,142 @@
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "base/clock.hpp"
+#include "base/result.hpp"
+#include "store/postgres/rows.hpp"
+#include "store/postgres/values.hpp"
+
+struct pg_conn;
+
+namespace posthorn::postgres {
+
+class connection;
+
+/// A statement of ours: prepared the first time it is used, and kept. Its answers are binary, so
+/// that its columns are bigint, boolean, text or bytea and nothing else.
+///
+/// Lifetime: not past its connection, which knows it by its address: it is not moved once used.
+/// Threads:  its connection's.
+class statement {
+public:
+    statement() = default;
+
+    /// Sends it, with all that waits in line before it, and gives its answer.
+    template <class... Args>
+    result<rows> run(const Args&... args) {
+        return run_with(values::of(args...));
+    }
+    result<rows> run_with(values with);
+    /// Puts it in line, to go with the next one whose answer is asked for.
+    template <class... Args>
+    void defer(const Args&... args) {
+        defer_with(values::of(args...));
+    }
+    void defer_with(values with);
+
+private:
+    friend class connection;
+    connection* on_ = nullptr;
+    std::string sql_;
+    std::string name_;
+    bool prepared_ = false;
+};
+
+struct connect_options {
+    std::string url;
+    std::string schema = "outbox";
+    std::string application = "posthorn";
+};
+
+/// One session on a server, driven in libpq's pipeline mode.
+///
+/// Commands whose answers nobody waits for stand in line until one comes whose answer is wanted,
+/// and travel with it. The first that fails makes the server skip the rest of the line; its error
+/// is what the caller gets.
+///
+/// Lifetime: its statements are gone before it, or not used any more.
+/// Threads:  one at a time.
+class connection {
+public:
+    static result<std::unique_ptr<connection>> open(const connect_options& options,
+                                                    const clock& time);
+    ~connection();
+    connection(const connection&) = delete;
+    connection& operator=(const connection&) = delete;
+
+    /// `{s}` in it stands for the schema.
+    [[nodiscard]] statement prepare(std::string_view sql);
+    /// Runs statements one after the other, outside of the pipeline; only before it begins.
+    result<> script(const std::string& sql);
+    /// From here on there is a pipeline, and no more scripts.
+    result<> begin_pipeline();
+
+    /// Puts a command without values in line.
+    void defer(std::string command);
+    /// Takes the last one of the line out of it, if it is this one.
+    bool take_back(std::string_view command);
+    [[nodiscard]] bool has_line() const noexcept { return !line_.empty(); }
+    /// How many statements were put in line so far, commands without values apart.
+    [[nodiscard]] std::uint64_t statements() const noexcept { return statements_run_; }
+    /// Whether a statement has failed, so that the transaction only waits to be taken back.
+    [[nodiscard]] bool is_spoilt() const;
+    /// Sends the line and waits for its end; gives the last answer.
+    result<rows> flush();
+    /// Runs SQL that is not ours, once; answers are text.
+    result<rows> run_once(std::string_view sql, const values& with);
+
+    /// From then on a statement under way is cancelled; none if empty.
+    void set_deadline(std::optional<steady_time> when) { deadline_ = when; }
+    /// Nothing can be done with it any more.
+    [[nodiscard]] bool is_lost() const;
+    /// The five letters of the last error; empty if the server did not say any.
+    [[nodiscard]] const std::string& last_state() const noexcept { return last_state_; }
+    [[nodiscard]] const std::string& schema() const noexcept { return schema_; }
+    [[nodiscard]] error failure_of(const pg_result* answer);
+    [[nodiscard]] int backend() const;
+    [[nodiscard]] pg_conn* handle() const noexcept { return handle_.get(); }
+
+private:
+    friend class statement;
+    struct command {
+        std::string sql{};
+        statement* prepared = nullptr;
+        values with{};
+    };
+    struct closer {
+        void operator()(pg_conn* handle) const noexcept;
+    };
+
+    connection(pg_conn* handle, const clock& time, std::string schema);
+    bool send(command& one);
+    result<> wait_for_answer();
+    /// One answer; null between two commands.
+    result<pg_result*> next_answer();
+    result<rows> read_answers(std::size_t count, const std::deque<command>& sent);
+    void cancel();
+    error lost_error();
+
+    const clock& time_;
+    std::string schema_;
+    std::unique_ptr<pg_conn, closer> handle_;
+    std::deque<command> line_;
+    std::optional<steady_time> deadline_;
+    bool cancelled_ = false;
+    std::optional<steady_time> given_up_;  // Then a cancelled one is past help.
+    bool unusable_ = false;                // It did not even answer to a cancellation.
+    std::string last_state_;
+    std::uint64_t statements_ = 0;  // That were made.
+    std::uint64_t statements_run_ = 0;
+};
+
+/// `name` as an identifier, whatever is in it.
+[[nodiscard]] std::string quoted_identifier(std::string_view name);
+
+}  // namespace posthorn::postgres

@@ -1,0 +1,166 @@
+#include "store/postgres/failures.hpp"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include <fmt/format.h>
+#include <libpq-fe.h>
+
+namespace posthorn::postgres {
+namespace {
+
+std::string_view trimmed(std::string_view text) {
+    while (!text.empty() && (text.back() == '\n' || text.back() == ' ')) text.remove_suffix(1);
+    return text;
+}
+
+bool has(std::string_view text, std::string_view part) {
+    return text.find(part) != std::string_view::npos;
+}
+
+std::string field(const PGresult* answer, int which) {
+    const char* const text = PQresultErrorField(answer, which);
+    return text == nullptr ? std::string{} : text;
+}
+
+std::string_view advice(std::string_view state, error_code code, bool cancelled) {
+    if (state == "57014" && cancelled) return "; the unit took too long, make it smaller";
+    if (state == "57014")
+        return "; if an administrator has set statement_timeout, raise it for this role: ALTER "
+               "ROLE "
+               "... SET statement_timeout = 0";
+    if (state == "26000" || state == "42P05")
+        return "; a pooler in transaction mode, such as PgBouncer, mixes sessions up: use session "
+               "mode, or connect to the server itself";
+    switch (code) {
+        case error_code::store_read_only:
+            return "; this server is a standby or read-only: connect to the primary, for one with "
+                   "target_session_attrs=read-write in the URL";
+        case error_code::store_busy: return "; others hold what it needs, try again";
+        case error_code::store_full: return "; free space on the server's disk, nothing was lost";
+        case error_code::store_unavailable: return "; it is tried again";
+        case error_code::statement_forbidden:
+            return "; a unit must not begin, end or nest transactions, nor change the session";
+        default: return "";
+    }
+}
+
+}  // namespace
+
+error_code classify(std::string_view state) noexcept {
+    constexpr std::array<std::pair<std::string_view, error_code>, 21> whole{{
+        {"25006", error_code::store_read_only},
+        {"25001", error_code::statement_forbidden},
+        {"2D000", error_code::statement_forbidden},
+        {"26000", error_code::store_unavailable},
+        {"42P05", error_code::store_unavailable},
+        {"40001", error_code::store_busy},
+        {"40P01", error_code::store_busy},
+        {"55P03", error_code::store_busy},
+        {"53100", error_code::store_full},
+        {"53200", error_code::store_busy},
+        {"53300", error_code::store_unavailable},
+        {"57014", error_code::statement_interrupted},
+        {"57P01", error_code::store_unavailable},
+        {"57P02", error_code::store_unavailable},
+        {"57P03", error_code::store_unavailable},
+        {"57P05", error_code::store_unavailable},
+        {"25P03", error_code::store_unavailable},
+        {"58030", error_code::io_failed},
+        {"XX001", error_code::store_corrupt},
+        {"XX002", error_code::store_corrupt},
+        {"28P01", error_code::invalid_configuration},
+    }};
+    const auto* const found = std::ranges::find(whole, state, &decltype(whole)::value_type::first);
+    if (found != whole.end()) return found->second;
+    if (state.starts_with("08")) return error_code::store_unavailable;
+    return error_code::statement_failed;
+}
+
+std::string without_password(std::string_view url) {
+    std::string shown(url);
+    const auto scheme = shown.find("://");
+    if (scheme == std::string::npos) {
+        const auto word = shown.find("password=");
+        if (word == std::string::npos) return shown;
+        const auto from = word + std::string_view("password=").size();
+        return shown.replace(from, shown.find(' ', from) - from, "...");
+    }
+    const auto from = scheme + 3;
+    const auto at = shown.find('@', from);
+    const auto colon = shown.find(':', from);
+    if (at != std::string::npos && colon < at) shown.replace(colon + 1, at - colon - 1, "...");
+    if (const auto word = shown.find("password="); word != std::string::npos) {
+        const auto value = word + std::string_view("password=").size();
+        const auto end = shown.find('&', value);
+        shown.replace(value, end == std::string::npos ? end : end - value, "...");
+    }
+    return shown;
+}
+
+error connect_failure(pg_conn* handle, std::string_view url) {
+    // The server gives no code to one whom it does not let in.
+    const std::string_view said = trimmed(PQerrorMessage(handle));
+    auto code = error_code::store_unavailable;
+    std::string_view what_to_do = "; is it running, and is store.url right?";
+    if (has(said, "authentication failed") || has(said, "no password supplied") ||
+        has(said, "no pg_hba.conf entry")) {
+        code = error_code::invalid_configuration;
+        what_to_do = "; look at the name and the password in store.url, and at pg_hba.conf";
+    } else if (has(said, "does not exist")) {
+        code = error_code::invalid_configuration;
+        what_to_do = "; create it, or change store.url";
+    } else if (has(said, "too many") || has(said, "connection slots are reserved")) {
+        what_to_do =
+            "; raise max_connections, give the role a higher CONNECTION LIMIT, or stop "
+            "what holds them. It is tried again";
+    } else if (has(said, "starting up") || has(said, "recovery") || has(said, "shutting down")) {
+        what_to_do = "; it is tried again";
+    } else if (has(said, "invalid connection option") || has(said, "missing \"=\"") ||
+               has(said, "invalid URI") || has(said, "invalid integer value")) {
+        code = error_code::invalid_configuration;
+        what_to_do = "; mend store.url";
+    }
+    return {code,
+            fmt::format("cannot connect to '{}': {}{}", without_password(url), said, what_to_do)};
+}
+
+error lost_failure(pg_conn* handle) {
+    const std::string_view said = trimmed(PQerrorMessage(handle));
+    return {error_code::store_unavailable,
+            fmt::format("the connection to the database was lost: {}; it is made anew",
+                        said.empty() ? "no word from the server" : said)};
+}
+
+std::string missing_grant(std::string_view denied, std::string_view role) {
+    constexpr std::string_view begin = "permission denied for ";
+    if (!denied.starts_with(begin)) return {};
+    denied.remove_prefix(begin.size());
+    const auto blank = denied.find(' ');
+    if (blank == std::string_view::npos) return {};
+    const auto kind = denied.substr(0, blank);
+    const auto name = denied.substr(blank + 1);
+    if (kind == "schema") return fmt::format("GRANT USAGE, CREATE ON SCHEMA {} TO {}", name, role);
+    if (kind == "sequence") return fmt::format("GRANT USAGE ON SEQUENCE {} TO {}", name, role);
+    if (kind == "database") return fmt::format("GRANT CREATE ON DATABASE {} TO {}", name, role);
+    if (kind == "function") return fmt::format("GRANT EXECUTE ON FUNCTION {} TO {}", name, role);
+    return fmt::format("GRANT SELECT, INSERT, UPDATE, DELETE ON {} TO {}", name, role);
+}
+
+error statement_failure(const pg_result* answer, pg_conn* handle, bool cancelled) {
+    const auto state = field(answer, PG_DIAG_SQLSTATE);
+    const auto said = field(answer, PG_DIAG_MESSAGE_PRIMARY);
+    const auto detail = field(answer, PG_DIAG_MESSAGE_DETAIL);
+    const auto code = classify(state);
+    auto text = fmt::format("{}{}{} (PostgreSQL {}){}", said, detail.empty() ? "" : ": ", detail,
+                            state, advice(state, code, cancelled));
+    if (state == "42501") {
+        const char* const role = PQuser(handle);
+        if (const auto grant = missing_grant(said, role == nullptr ? "it" : role); !grant.empty())
+            text += fmt::format("; grant it: {}", grant);
+    }
+    return {code, text};
+}
+
+}  // namespace posthorn::postgres

@@ -1,0 +1,73 @@
+#pragma once
+
+#include <utility>
+#include <vector>
+
+#include "store/inbox_table.hpp"
+#include "store/lease_table.hpp"
+#include "store/postgres/connection.hpp"
+
+namespace posthorn::postgres {
+
+/// The inbox inside a write transaction.
+///
+/// Lifetime: as its connection.
+/// Threads:  the writer's.
+class inbox_sql final : public inbox_table {
+public:
+    explicit inbox_sql(connection& database);
+
+    result<std::optional<inbox_entry>> find(const inbox_key& key) override;
+    result<bool> insert(const inbox_record& record) override;
+    result<> respond(const inbox_key& key, std::string_view response) override;
+    result<bool> claim(const inbox_claim& wanted, wall_time now) override;
+    result<bool> complete(const inbox_record& record, std::string_view owner) override;
+    result<bool> release(const inbox_key& key, std::string_view owner) override;
+
+    /// What the present unit took in, for the change log.
+    std::vector<std::int64_t> take_received() { return std::exchange(received_, {}); }
+
+private:
+    statement find_;
+    statement insert_;
+    statement respond_;
+    statement claim_;
+    statement complete_;
+    statement release_;
+    std::vector<std::int64_t> received_;
+};
+
+/// The inbox as a reading connection sees it.
+class inbox_reading final : public inbox_reader {
+public:
+    explicit inbox_reading(connection& database);
+
+    result<std::optional<inbox_entry>> find(const inbox_key& key) override;
+    result<std::int64_t> count() override;
+
+private:
+    statement find_;
+    statement count_;
+};
+
+/// The leases inside a write transaction.
+class lease_sql final : public lease_table {
+public:
+    explicit lease_sql(connection& database);
+
+    result<std::optional<lease>> find(std::string_view name) override;
+    result<std::optional<lease>> take(std::string_view name, std::string_view owner,
+                                      const std::optional<lease>& seen) override;
+    result<bool> beat(std::string_view name, std::string_view owner, std::int64_t epoch) override;
+    result<bool> release(std::string_view name, std::string_view owner,
+                         std::int64_t epoch) override;
+
+private:
+    statement find_;
+    statement make_;
+    statement take_;
+    statement beat_;
+    statement release_;
+};
+
+}  // namespace posthorn::postgres

@@ -1,0 +1,144 @@
+#include "store/postgres/migrate.hpp"
+
+#include <map>
+#include <vector>
+
+#include <libpq-fe.h>
+
+#include "base/assert.hpp"
+
+namespace posthorn::postgres {
+namespace {
+
+constexpr std::string_view record_table =
+    "CREATE SCHEMA IF NOT EXISTS {s};\n"
+    "CREATE TABLE IF NOT EXISTS {s}.posthorn_migrations (folder text NOT NULL, number bigint NOT "
+    "NULL, applied_at bigint NOT NULL, PRIMARY KEY (folder, number));\n";
+
+std::string text_literal(std::string_view text) {
+    std::string quoted = "'";
+    for (const char c : text) {
+        if (c == '\'') quoted += '\'';
+        quoted += c;
+    }
+    return quoted + '\'';
+}
+
+std::string record_of(std::string_view folder, int number, std::int64_t at_ms) {
+    return fmt::format("INSERT INTO {{s}}.posthorn_migrations VALUES ({}, {}, {});\n",
+                       text_literal(folder), number, at_ms);
+}
+
+result<rows> ask(connection& database, const std::string& sql) {
+    std::string text = sql;
+    for (auto at = text.find("{s}"); at != std::string::npos; at = text.find("{s}", at))
+        text.replace(at, 3, database.schema());
+    PGresult* const raw = PQexec(database.handle(), text.c_str());
+    rows answer(raw);
+    if (PQresultStatus(raw) == PGRES_TUPLES_OK) return answer;
+    return std::unexpected(database.failure_of(raw));
+}
+
+// By folder; empty where there is no schema yet.
+result<std::map<std::string, std::int64_t, std::less<>>> present(connection& database) {
+    std::map<std::string, std::int64_t, std::less<>> found;
+    auto there = ask(database, "SELECT to_regclass(" +
+                                   text_literal(database.schema() + ".posthorn_migrations") +
+                                   ") IS NOT NULL");
+    if (!there) return std::unexpected(std::move(there).error());
+    if (there->front().integer(0) == 0) return found;
+    auto steps =
+        ask(database, "SELECT folder, max(number) FROM {s}.posthorn_migrations GROUP BY folder");
+    if (!steps) return std::unexpected(std::move(steps).error());
+    for (int i = 0; i < steps->size(); ++i)
+        found.emplace((*steps)[i].text(0), (*steps)[i].integer(1));
+    return found;
+}
+
+struct plan {
+    std::string sql;
+    bool is_needed = false;
+};
+
+result<plan> make_plan(connection& database, std::span<const migration_set> sets, wall_time now) {
+    const auto done = present(database);
+    if (!done) return std::unexpected(done.error());
+    plan made{.sql = std::string(record_table)};
+    for (const auto& set : sets) {
+        const auto found = done->find(set.folder);
+        const std::int64_t newest = found == done->end() ? 0 : found->second;
+        const int known = set.steps.empty() ? 0 : set.steps.back().number;
+        if (newest > known)
+            return fail(error_code::store_newer,
+                        "the tables of '{}' are at step {}, this Posthorn knows {}; run the newer "
+                        "Posthorn that made them, or restore a backup from before",
+                        set.folder, newest, known);
+        for (const auto& step : set.steps) {
+            if (step.number <= newest) continue;
+            made.is_needed = true;
+            made.sql += step.sql;
+            made.sql += ";\n";
+            made.sql += record_of(set.folder, step.number, now.time_since_epoch().count());
+        }
+    }
+    return made;
+}
+
+}  // namespace
+
+result<> migrate(connection& database, std::span<const migration_set> sets, const clock& time) {
+    auto first = make_plan(database, sets, time.wall());
+    if (!first) return std::unexpected(std::move(first).error());
+    if (!first->is_needed) return {};
+    // Of several nodes that start at once, one does it; the others look again after it.
+    POSTHORN_TRY(
+        database.script(fmt::format("BEGIN; SELECT pg_advisory_xact_lock(hashtextextended({}, 1))",
+                                    text_literal("posthorn migrations of " + database.schema()))));
+    const auto run = [&]() -> result<> {
+        auto now = make_plan(database, sets, time.wall());
+        if (!now) return std::unexpected(std::move(now).error());
+        return now->is_needed ? database.script(now->sql) : result<>{};
+    };
+    if (auto done = run(); !done) {
+        const auto undone = database.script("ROLLBACK");
+        static_cast<void>(undone);  // The session ends with the error anyway.
+        return done;
+    }
+    return database.script("COMMIT");
+}
+
+std::string definitions(std::string_view schema, std::span<const migration_set> sets) {
+    std::string sql(record_table);
+    for (const auto& set : sets)
+        for (const auto& step : set.steps) {
+            sql += step.sql;
+            sql += ";\n";
+            sql += record_of(set.folder, step.number, 0);
+        }
+    const auto name = quoted_identifier(schema);
+    for (auto at = sql.find("{s}"); at != std::string::npos; at = sql.find("{s}", at))
+        sql.replace(at, 3, name);
+    return sql;
+}
+
+result<> claim_for(connection& database, std::string_view service) {
+    if (service.empty()) return {};
+    const std::string find = "SELECT value FROM {s}.posthorn_meta WHERE name = 'service'";
+    auto owner = ask(database, find);
+    if (!owner) return std::unexpected(std::move(owner).error());
+    if (owner->empty()) {
+        POSTHORN_TRY(database.script("INSERT INTO {s}.posthorn_meta VALUES ('service', " +
+                                     text_literal(service) + ") ON CONFLICT DO NOTHING"));
+        owner = ask(database, find);
+        if (!owner) return std::unexpected(std::move(owner).error());
+        POSTHORN_ASSERT(!owner->empty());
+    }
+    if (owner->front().text(0) == service) return {};
+    return fail(error_code::invalid_configuration,
+                "the schema {} belongs to the service '{}', not to '{}'; give the name back, or "
+                "give this service a schema of its own (store.schema). To rename the service on "
+                "purpose, see the page of this error",
+                database.schema(), owner->front().text(0), service);
+}
+
+}  // namespace posthorn::postgres

@@ -1,0 +1,54 @@
+#pragma once
+
+#include "store/outbox_table.hpp"
+#include "store/postgres/connection.hpp"
+#include "store/postgres/due_rows.hpp"
+#include "store/postgres/flows.hpp"
+#include "store/postgres/outbox_rows.hpp"
+
+namespace posthorn::postgres {
+
+/// The outbox as a reading connection sees it.
+///
+/// Lifetime: as its connection.
+/// Threads:  its connection's.
+class outbox_reading final : public outbox_reader {
+public:
+    outbox_reading(connection& database, outbox_rules rules);
+
+    result<std::vector<std::string>> due_destinations(wall_time now) override;
+    result<outbox_page> due(const due_question& asked) override;
+    result<std::optional<wall_time>> next_due() override;
+    result<std::optional<outbox_row>> find(const uuid& id) override;
+    result<std::optional<outbox_status>> status(const uuid& id) override;
+    result<outbox_counts> counts() override;
+    result<expired_slice> expired(const expired_question& asked) override;
+    result<std::vector<paused_destination>> paused() override;
+    result<std::vector<ended_row>> ended(std::int64_t after_seq, std::size_t limit) override;
+    result<order_policy> present_order_policy() override;
+    result<unblocked_slice> unblocked(const std::optional<order_scope>& after,
+                                      std::size_t keys_max) override;
+
+private:
+    void read_into(outbox_page& page, const sql_row& row);
+
+    outbox_rules rules_;
+    flow_walk flows_;
+    due_rows due_;
+    std::optional<flow> destinations_after_;  // Where the next look goes on, if one was too long.
+    std::optional<flow> next_due_after_;
+    statement many_;
+    statement policy_;
+    statement find_;
+    statement status_;
+    statement counts_;
+    statement paused_;
+    statement ended_;
+    statement expired_;
+    statement expired_after_;
+    statement expired_rows_;
+    statement keys_;
+    statement keys_after_;
+};
+
+}  // namespace posthorn::postgres

@@ -1,0 +1,67 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include <posthorn/message.hpp>
+
+#include "message/validate.hpp"
+#include "store/outbox_table.hpp"
+#include "store/postgres/values.hpp"
+
+namespace posthorn::postgres {
+
+/// How rows of the outbox become messages.
+struct outbox_rules {
+    std::string source;       // The service's own id, which its messages carry.
+    message_limits limits{};  // A row past them, which only plain SQL can write, is a bad one.
+};
+
+/// A message's columns, in the order that `sqlite::read_row` reads them in.
+#define POSTHORN_PG_OUTBOX_COLUMNS                                                       \
+    "seq, message_id, message_type, destination, endpoint,"                              \
+    " coalesce(payload_bytes, convert_to(payload, 'UTF8')), content_type, headers,"      \
+    " correlation_id, tenant, order_key, dedupe_key, parent_id, causation_id, priority," \
+    " max_retries, created_at, expires_at, deliver_at, retry_count, checksum"
+
+/// The columns that `sqlite::read_summary` reads.
+#define POSTHORN_PG_SUMMARY_COLUMNS                                                             \
+    "seq, message_id, message_type, destination, endpoint, status, retry_count, max_retries,"   \
+    " created_at, expires_at, next_retry_at, deliver_at, last_attempt_at, sent_at, last_error," \
+    " resolution, correlation_id, tenant, order_key"
+
+/// The one INSERT behind all ways in that go through Posthorn. Gives no row if the id is there.
+inline constexpr std::string_view outbox_insert_sql =
+    "INSERT INTO {s}.outbox_messages (message_id, correlation_id, message_type, destination,"
+    " endpoint, payload, payload_bytes, headers, max_retries, next_retry_at, created_at,"
+    " expires_at, deliver_at, parent_id, causation_id, tenant, order_key, dedupe_key, priority,"
+    " content_type, checksum) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14,"
+    " $15, $16, $17, $18, $19, $20, $21) ON CONFLICT (message_id) DO NOTHING"
+    " RETURNING seq, next_retry_at";
+[[nodiscard]] values insert_values(const message& body);
+/// As text, or else as bytes: two values, of which one is NULL. Refers to the payload.
+void add_payload(values& to, std::string_view payload);
+/// What comes back if nothing was inserted.
+[[nodiscard]] error duplicate_of(const message& body);
+
+/// Waits for whoever stores the same dedupe key just now; what comes after it sees that one's.
+inline constexpr std::string_view outbox_lock_dedupe_sql =
+    "SELECT pg_advisory_xact_lock({s}.key_lock('d', $1, '', $2)) IS NULL";
+/// The message that had a destination's dedupe key first.
+inline constexpr std::string_view outbox_known_sql =
+    "SELECT seq, message_id FROM {s}.outbox_messages WHERE destination = $1 AND dedupe_key = $2"
+    " ORDER BY seq LIMIT 1";
+/// What that row says.
+[[nodiscard]] result<enqueued> known_message(const sql_row& row);
+
+/// Text as PostgreSQL can hold it: UTF-8 without zero bytes.
+[[nodiscard]] std::string storable(std::string_view text);
+
+[[nodiscard]] inline std::int64_t to_ms(wall_time time) noexcept {
+    return time.time_since_epoch().count();
+}
+[[nodiscard]] inline wall_time from_ms(std::int64_t ms) noexcept {
+    return wall_time{std::chrono::milliseconds{ms}};
+}
+
+}  // namespace posthorn::postgres

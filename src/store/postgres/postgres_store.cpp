@@ -1,0 +1,129 @@
+#include "store/postgres/postgres_store.hpp"
+
+#include <utility>
+
+#include "store/inside_unit.hpp"
+#include "store/postgres/migrate.hpp"
+#include "store/postgres/reader_pool.hpp"
+#include "store/postgres/tables.hpp"
+#include "store/postgres/writer.hpp"
+
+namespace posthorn::postgres {
+namespace {
+
+/// The store on one schema of a PostgreSQL database.
+class postgres_store final : public store {
+public:
+    static result<std::unique_ptr<store>> open(const postgres_options& options,
+                                               const postgres_seams& seams);
+    ~postgres_store() override {
+        if (writer_) stop();
+    }
+    postgres_store(const postgres_store&) = delete;
+    postgres_store& operator=(const postgres_store&) = delete;
+
+    void submit(unit work) override {
+        std::vector<unit> one;
+        one.push_back(std::move(work));
+        writer_->submit(std::move(one));
+    }
+    void submit(std::vector<unit> work) override { writer_->submit(std::move(work)); }
+    result<> read(const std::function<result<>(store_reader&)>& look) override {
+        return readers_->read(look);
+    }
+    void listen(commit_listener* listener) override { writer_->listen(listener); }
+    // Nobody can tell cheaply, so it may always be.
+    result<bool> changed_by_others() override {
+        POSTHORN_TRY(require_outside_unit());
+        return true;
+    }
+    void barrier(unit::done_type done) override {
+        submit({.work = [](store_transaction& tx) -> result<> {
+                    return static_cast<unit_transaction&>(tx).touch();
+                },
+                .done = std::move(done)});
+    }
+    // A commit in doubt is cleared up; the server answers for its disk.
+    [[nodiscard]] bool has_failed() const override { return false; }
+    [[nodiscard]] std::chrono::nanoseconds unit_age() const override { return writer_->unit_age(); }
+    [[nodiscard]] std::uint64_t units_done() const override { return writer_->units_done(); }
+    result<> check_integrity() override;
+    void stop() override { writer_->stop(); }
+
+private:
+    postgres_store() = default;
+
+    std::unique_ptr<reader_pool> readers_;
+    std::unique_ptr<writer> writer_;
+    std::string schema_;
+};
+
+// The pages are the server's. What triggers keep beside the messages must fit them.
+result<> postgres_store::check_integrity() {
+    std::int64_t wrong = 0;
+    POSTHORN_TRY(readers_->read([&](store_reader& from) {
+        return from.query(
+            fmt::format("SELECT count(*) FROM {0}.outbox_messages AS m"
+                        " FULL JOIN {0}.outbox_due AS d USING (seq)"
+                        " LEFT JOIN {0}.outbox_closed AS c USING (seq)"
+                        " WHERE coalesce(m.status = 'Pending', false) <> (d.seq IS NOT NULL)"
+                        " OR (m.status IN ('Dead', 'Expired', 'Resolved')) <> (c.seq IS NOT NULL)",
+                        schema_),
+            {}, [&](const sql_row& row) { wrong = row.integer(0); });
+    }));
+    if (wrong == 0) return {};
+    return fail(error_code::store_corrupt,
+                "{} messages do not fit what is kept beside them: triggers of the schema were "
+                "switched off, or rows were changed without them",
+                wrong);
+}
+
+/// Makes the tables, and a name for this store among those that are open.
+result<std::string> prepare_schema(const session_options& session_with,
+                                   const postgres_options& options, const postgres_seams& seams) {
+    auto database = connect(session_with, seams.time);
+    if (!database) return std::unexpected(std::move(database).error());
+    std::vector<migration_set> sets{store_tables()};
+    sets.insert(sets.end(), options.migrations.begin(), options.migrations.end());
+    POSTHORN_TRY(migrate(**database, sets, seams.time));
+    POSTHORN_TRY(claim_for(**database, options.service));
+    POSTHORN_TRY((*database)->begin_pipeline());
+    auto name = (*database)->run_once("SELECT gen_random_uuid()::text", {});
+    if (!name) return std::unexpected(std::move(name).error());
+    return std::string(name->front().text(0));
+}
+
+result<std::unique_ptr<store>> postgres_store::open(const postgres_options& options,
+                                                    const postgres_seams& seams) {
+    session_options with{.connect = {.url = options.url,
+                                     .schema = options.schema,
+                                     .application = "posthorn " + options.service},
+                         .rules = {.source = options.service, .limits = options.limits},
+                         .writer = {}};
+    auto name = prepare_schema(with, options, seams);
+    if (!name) return std::unexpected(std::move(name).error());
+    with.writer = *std::move(name);
+    auto first = session::open(with, seams.time);
+    if (!first) return std::unexpected(std::move(first).error());
+    std::unique_ptr<postgres_store> made(new postgres_store);
+    made->schema_ = (*first)->database().schema();
+    made->readers_ = std::make_unique<reader_pool>(with, seams.time, options.readers);
+    made->writer_ = std::make_unique<writer>(std::move(with), *std::move(first), seams.time,
+                                             seams.writer, seams.log);
+    return made;
+}
+
+}  // namespace
+
+result<std::unique_ptr<store>> open(const postgres_options& options, const postgres_seams& seams) {
+    return postgres_store::open(options, seams);
+}
+
+std::string schema_definitions(const std::string& schema,
+                               const std::vector<migration_set>& migrations) {
+    std::vector<migration_set> sets{store_tables()};
+    sets.insert(sets.end(), migrations.begin(), migrations.end());
+    return definitions(schema, sets);
+}
+
+}  // namespace posthorn::postgres

@@ -1,0 +1,63 @@
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "base/clock.hpp"
+#include "store/postgres/connection.hpp"
+#include "store/postgres/outbox_rows.hpp"
+#include "store/postgres/unit_transaction.hpp"
+
+namespace posthorn::postgres {
+
+/// What every session of a store needs to know.
+struct session_options {
+    connect_options connect;
+    outbox_rules rules;
+    std::string writer;  // The store's own name among those that are open on the schema.
+};
+
+/// Connects, and sets a session as a store wants it, before there is a pipeline: a promise is on
+/// the server's disk. `error_code::invalid_configuration` for a server that cannot be used.
+result<std::unique_ptr<connection>> connect(const session_options& options, const clock& time);
+
+/// The writer's session: a connection with all that is prepared on it. When it is lost, all of it
+/// is made anew.
+///
+/// Threads: the writer's.
+class session {
+public:
+    static result<std::unique_ptr<session>> open(const session_options& options, const clock& time);
+
+    [[nodiscard]] connection& database() noexcept { return *database_; }
+    [[nodiscard]] unit_transaction& transaction() noexcept { return transaction_; }
+
+    /// Goes with the COMMIT of what wrote something, and says so in the table.
+    void count_commit(std::int64_t number, wall_time now);
+    /// The number of the last commit, once nobody is at it any more.
+    result<std::int64_t> last_commit(int old_backend);
+    /// Says to others that there is something new. Outside of a transaction.
+    result<> notify();
+    /// The store is done.
+    void forget_writer();
+
+private:
+    session(std::unique_ptr<connection> database, const session_options& options,
+            const clock& time);
+
+    std::unique_ptr<connection> database_;
+    const clock& time_;
+    std::string writer_;
+    statement make_writer_;
+    statement count_;
+    statement last_;
+    statement end_old_;
+    statement forget_;
+    statement notify_;
+    unit_transaction transaction_;
+};
+
+/// On which stores of a schema tell each other of new messages.
+[[nodiscard]] std::string channel_of(std::string_view schema);
+
+}  // namespace posthorn::postgres

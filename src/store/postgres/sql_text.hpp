@@ -1,0 +1,19 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "base/result.hpp"
+
+namespace posthorn::postgres {
+
+/// SQL of an application as PostgreSQL takes it: each `?` becomes `$1`, `$2` and so on, as the same
+/// text works on SQLite; `??` stands for the operator `?`. Text that has `$1` itself is left alone.
+/// Quoted texts, names and comments are passed over. Pure.
+[[nodiscard]] std::string numbered(std::string_view sql);
+
+/// `error_code::statement_forbidden` for what would end the transaction that a unit shares, or
+/// change the session for those after it. Pure.
+[[nodiscard]] result<> require_allowed(std::string_view sql);
+
+}  // namespace posthorn::postgres

@@ -1,0 +1,195 @@
+// The tables of the store. Names of columns are those of SQLite's; times are integer UTC
+// milliseconds.
+#include "store/postgres/tables.hpp"
+
+#include <array>
+#include <string>
+
+namespace posthorn::postgres {
+
+const std::string_view table_definitions = R"sql(
+CREATE FUNCTION {s}.to_ms(at timestamptz) RETURNS bigint LANGUAGE sql STABLE AS
+$$ SELECT floor(extract(epoch FROM at) * 1000)::bigint $$;
+
+-- A UUIDv7: milliseconds, version, random bits, variant, random bits.
+CREATE FUNCTION {s}.new_id() RETURNS text LANGUAGE sql VOLATILE AS
+$$ SELECT lpad(to_hex(ms >> 16), 8, '0') || '-' || lpad(to_hex(ms & 65535), 4, '0') || '-7'
+ || substr(r, 1, 3) || '-' || substr('89ab', 1 + ascii(substr(r, 4, 1)) % 4, 1)
+ || substr(r, 5, 3) || '-' || substr(r, 18, 12)
+ FROM (SELECT {s}.to_ms(clock_timestamp()) AS ms, replace(gen_random_uuid()::text, '-', '') AS r)
+ AS drawn $$;
+
+CREATE FUNCTION {s}.iso(ms bigint) RETURNS text LANGUAGE sql STABLE AS
+$$ SELECT to_char(to_timestamp(ms / 1000.0) AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') $$;
+
+CREATE SEQUENCE {s}.outbox_seq;
+
+-- No index on anything that changes, so that updates need not touch one.
+CREATE TABLE {s}.outbox_messages (
+ seq bigint PRIMARY KEY CONSTRAINT seq_in_range CHECK (seq BETWEEN 1 AND 4611686018427387903),
+ message_id text NOT NULL UNIQUE DEFAULT {s}.new_id(),
+ correlation_id text,
+ message_type text NOT NULL DEFAULT 'Signal',
+ destination text NOT NULL,
+ endpoint text NOT NULL,
+ payload text,
+ payload_bytes bytea,
+ headers text,
+ status text NOT NULL DEFAULT 'Pending'
+  CHECK (status IN ('Pending', 'Sent', 'Dead', 'Expired', 'Resolved')),
+ retry_count bigint NOT NULL DEFAULT 0,
+ max_retries bigint NOT NULL DEFAULT 5,
+ next_retry_at bigint NOT NULL DEFAULT 0,
+ last_attempt_at bigint,
+ last_error text,
+ created_at bigint NOT NULL DEFAULT {s}.to_ms(statement_timestamp()),
+ expires_at bigint NOT NULL DEFAULT ({s}.to_ms(statement_timestamp()) + 86400000)
+  CHECK (expires_at > 0),
+ sent_at bigint,
+ deliver_at bigint,
+ parent_id text,
+ causation_id text,
+ tenant text,
+ order_key text,
+ dedupe_key text,
+ priority bigint NOT NULL DEFAULT 0,
+ content_type text NOT NULL DEFAULT 'application/json',
+ resolution text,
+ checksum bigint,
+ CONSTRAINT has_a_payload CHECK (payload IS NOT NULL OR payload_bytes IS NOT NULL))
+ WITH (fillfactor = 80, autovacuum_vacuum_scale_factor = 0.02,
+  autovacuum_vacuum_insert_scale_factor = 0.05);
+CREATE INDEX outbox_dedupe ON {s}.outbox_messages (destination, dedupe_key, seq)
+ WHERE dedupe_key IS NOT NULL;
+
+-- A row for each pending message. Narrow, and gone when the message is settled.
+CREATE TABLE {s}.outbox_due (
+ seq bigint PRIMARY KEY,
+ destination text COLLATE "C" NOT NULL,
+ tenant text COLLATE "C" NOT NULL,
+ priority bigint NOT NULL,
+ next_retry_at bigint NOT NULL,
+ expires_at bigint NOT NULL,
+ order_key text COLLATE "C",
+ claim_owner text,
+ claim_epoch bigint,
+ claim_until bigint)
+ WITH (fillfactor = 70, autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 5000,
+  autovacuum_vacuum_cost_delay = 0);
+CREATE INDEX outbox_due_flow ON {s}.outbox_due (destination, tenant, priority, next_retry_at, seq);
+CREATE INDEX outbox_due_order ON {s}.outbox_due (destination, order_key, tenant, seq)
+ WHERE order_key IS NOT NULL;
+
+CREATE TABLE {s}.outbox_attempts (
+ seq bigint NOT NULL,
+ attempt bigint NOT NULL,
+ at bigint NOT NULL,
+ error text NOT NULL,
+ PRIMARY KEY (seq, attempt));
+
+-- Messages that were given up and whose end is still to be told to the application.
+CREATE TABLE {s}.outbox_ended (seq bigint PRIMARY KEY);
+
+-- When messages were given up or closed, and why; a row for each that is Dead, Expired or Resolved.
+CREATE TABLE {s}.outbox_closed (
+ seq bigint PRIMARY KEY,
+ status text NOT NULL,
+ at bigint NOT NULL,
+ cause_id bigint,
+ destination text COLLATE "C",
+ tenant text COLLATE "C",
+ order_key text COLLATE "C");
+CREATE INDEX outbox_closed_age ON {s}.outbox_closed (status, at);
+CREATE INDEX outbox_closed_seq ON {s}.outbox_closed (status, seq);
+CREATE INDEX outbox_closed_cause ON {s}.outbox_closed (cause_id, seq) WHERE cause_id IS NOT NULL;
+CREATE INDEX outbox_closed_new ON {s}.outbox_closed (seq) WHERE status = 'Dead' AND cause_id IS NULL;
+CREATE INDEX outbox_closed_order ON {s}.outbox_closed (destination, order_key, tenant, seq)
+ WHERE order_key IS NOT NULL AND status IN ('Dead', 'Expired');
+
+-- Errors without what differs from one message to the next, and how many messages have each.
+CREATE TABLE {s}.outbox_causes (
+ cause_id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+ destination text NOT NULL,
+ endpoint text NOT NULL,
+ cause text NOT NULL,
+ dead bigint NOT NULL DEFAULT 0,
+ first_at bigint NOT NULL,
+ last_at bigint NOT NULL,
+ UNIQUE (destination, endpoint, cause));
+CREATE INDEX outbox_causes_dead ON {s}.outbox_causes (dead);
+
+-- Destinations that a person has paused.
+CREATE TABLE {s}.outbox_paused (
+ destination text COLLATE "C" PRIMARY KEY,
+ paused_at bigint NOT NULL,
+ reason text NOT NULL DEFAULT '');
+
+CREATE TABLE {s}.inbox_messages (
+ seq bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+ source_service_id text NOT NULL,
+ message_id text NOT NULL,
+ endpoint text NOT NULL,
+ body_hash bytea NOT NULL,
+ processed_at bigint,
+ response_payload bytea,
+ expires_at bigint NOT NULL,
+ claim_owner text,
+ claim_until bigint,
+ response_checksum bigint,
+ UNIQUE (source_service_id, message_id))
+ WITH (autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_insert_scale_factor = 0.05);
+CREATE INDEX inbox_expires ON {s}.inbox_messages (expires_at);
+
+CREATE TABLE {s}.posthorn_leases (
+ name text PRIMARY KEY,
+ owner text,
+ epoch bigint NOT NULL,
+ beat bigint NOT NULL) WITH (fillfactor = 50);
+
+CREATE TABLE {s}.posthorn_meta (name text PRIMARY KEY, value text);
+
+-- A row for each store that is open: the number of its last commit, so that one whose answer was
+-- lost is told from one that was refused.
+CREATE TABLE {s}.posthorn_commits (
+ writer text PRIMARY KEY,
+ number bigint NOT NULL,
+ barrier bigint NOT NULL DEFAULT 0,
+ at bigint NOT NULL) WITH (fillfactor = 50);
+
+-- One row for all that one commit did of a kind; `seqs` lists rows as ranges, such as 3-9,12.
+CREATE TABLE {s}.changes (
+ change_seq bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+ epoch bigint NOT NULL,
+ at bigint NOT NULL,
+ kind text NOT NULL,
+ seqs text NOT NULL);
+
+CREATE VIEW {s}.posthorn_outbox AS SELECT seq, message_id, message_type, destination, endpoint,
+ status, retry_count, max_retries, last_error, correlation_id, tenant, order_key, payload,
+ payload_bytes, headers, resolution, {s}.iso(created_at) AS created_at,
+ {s}.iso(expires_at) AS expires_at, {s}.iso(next_retry_at) AS next_retry_at,
+ {s}.iso(last_attempt_at) AS last_attempt_at, {s}.iso(sent_at) AS sent_at
+ FROM {s}.outbox_messages;
+CREATE VIEW {s}.posthorn_inbox AS SELECT source_service_id, message_id, endpoint,
+ encode(response_payload, 'escape') AS response_payload, {s}.iso(processed_at) AS processed_at,
+ {s}.iso(expires_at) AS expires_at FROM {s}.inbox_messages;
+-- The same messages under the other documents' names.
+CREATE VIEW {s}.posthorn_events AS SELECT message_id AS "Id", endpoint AS "EventType",
+ payload AS "Payload", correlation_id AS "CorrelationId", last_error AS "Error",
+ retry_count AS "RetryCount",
+ CASE status WHEN 'Sent' THEN 'Published' WHEN 'Dead' THEN 'DeadLetter' ELSE status END AS "Status",
+ {s}.iso(created_at) AS "CreatedAt", {s}.iso(sent_at) AS "PublishedAt" FROM {s}.outbox_messages;
+CREATE VIEW {s}.posthorn_calls AS SELECT message_id AS "CallId", endpoint AS "MethodName",
+ payload AS "Payload", retry_count AS "Retries",
+ CASE status WHEN 'Sent' THEN 'Completed' WHEN 'Dead' THEN 'DeadLetter' ELSE status END AS "Status",
+ {s}.iso(expires_at) AS "ExpiresAt" FROM {s}.outbox_messages;
+)sql";
+
+migration_set store_tables() noexcept {
+    static const std::string first =
+        std::string(table_definitions) + std::string(trigger_definitions);
+    static const std::array<migration, 1> steps{{{1, first}}};
+    return {"store", steps};
+}
+
+}  // namespace posthorn::postgres

@@ -1,0 +1,164 @@
+// What a producer with plain SQL need not know, and what a person who changes rows by hand need not
+// do. The functions run with the rights of their owner, so that who may INSERT a message needs no
+// right on any other table; their search_path is fixed for that reason.
+#include "store/postgres/tables.hpp"
+
+namespace posthorn::postgres {
+
+#define POSTHORN_TRIGGER_FUNCTION \
+    " LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS "
+
+const std::string_view trigger_definitions = R"sql(
+-- Of an order key or a dedupe key, for advisory locks; others' keys may fall together with it, which
+-- costs a wait and nothing else.
+CREATE FUNCTION {s}.key_lock(kind text, destination text, tenant text, key text) RETURNS bigint
+ LANGUAGE sql STABLE AS
+$$ SELECT hashtextextended(kind || chr(31) || destination || chr(31) || coalesce(tenant, '')
+ || chr(31) || key, '{s}.outbox_messages'::regclass::oid::bigint) $$;
+
+-- Whether an earlier message of an order key is in the way: one that is pending, or, unless the
+-- policy lets its followers pass, one that was given up.
+CREATE FUNCTION {s}.is_blocked(of_destination text, of_tenant text, of_key text, of_seq bigint)
+ RETURNS boolean LANGUAGE sql STABLE AS
+$$ SELECT EXISTS (SELECT 1 FROM {s}.outbox_due AS earlier
+  WHERE earlier.destination = of_destination AND earlier.order_key = of_key
+  AND earlier.tenant = coalesce(of_tenant, '') AND earlier.seq < of_seq)
+ OR (NOT EXISTS (SELECT 1 FROM {s}.posthorn_meta WHERE name = 'order_policy' AND value = 'pass')
+  AND EXISTS (SELECT 1 FROM {s}.outbox_closed AS earlier
+   WHERE earlier.destination = of_destination AND earlier.order_key = of_key
+   AND earlier.tenant = coalesce(of_tenant, '') AND earlier.status IN ('Dead', 'Expired')
+   AND earlier.seq < of_seq)) $$;
+
+CREATE FUNCTION {s}.outbox_arrival() RETURNS trigger)sql" POSTHORN_TRIGGER_FUNCTION R"sql(
+$$
+DECLARE
+ first_id text;
+BEGIN
+ IF NEW.seq IS NOT NULL THEN
+  RAISE EXCEPTION 'seq is given by the database; leave it out' USING ERRCODE = '428C9';
+ END IF;
+ IF length(NEW.message_id) = 32 THEN
+  NEW.message_id := substr(NEW.message_id, 1, 8) || '-' || substr(NEW.message_id, 9, 4) || '-'
+   || substr(NEW.message_id, 13, 4) || '-' || substr(NEW.message_id, 17, 4) || '-'
+   || substr(NEW.message_id, 21);
+ END IF;
+ NEW.message_id := lower(NEW.message_id);
+ -- The number is drawn under the lock, so that the numbers of a key are in the order of its commits.
+ IF NEW.order_key <> '' THEN
+  PERFORM pg_advisory_xact_lock({s}.key_lock('o', NEW.destination, NEW.tenant, NEW.order_key));
+ END IF;
+ IF NEW.dedupe_key <> '' AND NEW.status = 'Pending' THEN
+  PERFORM pg_advisory_xact_lock({s}.key_lock('d', NEW.destination, '', NEW.dedupe_key));
+  SELECT message_id INTO first_id FROM {s}.outbox_messages
+   WHERE destination = NEW.destination AND dedupe_key = NEW.dedupe_key ORDER BY seq LIMIT 1;
+  IF FOUND AND first_id <> NEW.message_id THEN
+   NEW.status := 'Resolved';
+   NEW.resolution := 'repeats ' || first_id;
+  END IF;
+ END IF;
+ NEW.seq := nextval('{s}.outbox_seq');
+ NEW.next_retry_at := greatest(NEW.next_retry_at, NEW.deliver_at);
+ IF NEW.order_key <> '' AND NEW.status = 'Pending'
+  AND {s}.is_blocked(NEW.destination, NEW.tenant, NEW.order_key, NEW.seq) THEN
+  NEW.next_retry_at := greatest(NEW.next_retry_at, NEW.expires_at);
+ END IF;
+ RETURN NEW;
+END $$;
+CREATE TRIGGER outbox_arrival BEFORE INSERT ON {s}.outbox_messages FOR EACH ROW
+ EXECUTE FUNCTION {s}.outbox_arrival();
+
+CREATE FUNCTION {s}.outbox_arrived() RETURNS trigger)sql" POSTHORN_TRIGGER_FUNCTION R"sql(
+$$
+BEGIN
+ IF NEW.status = 'Pending' THEN
+  INSERT INTO {s}.outbox_due (seq, destination, tenant, priority, next_retry_at, expires_at, order_key)
+   VALUES (NEW.seq, NEW.destination, coalesce(NEW.tenant, ''), NEW.priority, NEW.next_retry_at,
+    NEW.expires_at, nullif(NEW.order_key, ''));
+ ELSIF NEW.status <> 'Sent' THEN
+  INSERT INTO {s}.outbox_closed (seq, status, at, destination, tenant, order_key)
+   VALUES (NEW.seq, NEW.status, {s}.to_ms(clock_timestamp()), NEW.destination,
+    coalesce(NEW.tenant, ''), nullif(NEW.order_key, ''));
+ END IF;
+ RETURN NULL;
+END $$;
+CREATE TRIGGER outbox_arrived AFTER INSERT ON {s}.outbox_messages FOR EACH ROW
+ EXECUTE FUNCTION {s}.outbox_arrived();
+
+CREATE FUNCTION {s}.outbox_changed() RETURNS trigger)sql" POSTHORN_TRIGGER_FUNCTION R"sql(
+$$
+BEGIN
+ DELETE FROM {s}.outbox_due AS due USING after_rows AS a WHERE due.seq = a.seq AND a.status <> 'Pending';
+ -- Most are sent, and were pending.
+ IF NOT EXISTS (SELECT 1 FROM after_rows WHERE status <> 'Sent')
+  AND NOT EXISTS (SELECT 1 FROM before_rows WHERE status <> 'Pending') THEN RETURN NULL; END IF;
+ UPDATE {s}.outbox_due AS due SET destination = a.destination, tenant = coalesce(a.tenant, ''),
+  priority = a.priority, next_retry_at = a.next_retry_at, expires_at = a.expires_at,
+  order_key = nullif(a.order_key, '')
+  FROM after_rows AS a WHERE due.seq = a.seq AND a.status = 'Pending'
+  AND (due.next_retry_at, due.destination, due.tenant, due.priority, due.expires_at, due.order_key)
+   IS DISTINCT FROM (a.next_retry_at, a.destination, coalesce(a.tenant, ''), a.priority,
+    a.expires_at, nullif(a.order_key, ''));
+ INSERT INTO {s}.outbox_due (seq, destination, tenant, priority, next_retry_at, expires_at, order_key)
+  SELECT a.seq, a.destination, coalesce(a.tenant, ''), a.priority, a.next_retry_at, a.expires_at,
+   nullif(a.order_key, '') FROM after_rows AS a JOIN before_rows AS b USING (seq)
+  WHERE a.status = 'Pending' AND b.status <> 'Pending' ON CONFLICT DO NOTHING;
+ DELETE FROM {s}.outbox_closed AS closed USING after_rows AS a, before_rows AS b
+  WHERE closed.seq = a.seq AND b.seq = a.seq AND a.status <> b.status;
+ INSERT INTO {s}.outbox_closed (seq, status, at, destination, tenant, order_key)
+  SELECT a.seq, a.status, {s}.to_ms(clock_timestamp()), a.destination, coalesce(a.tenant, ''),
+   nullif(a.order_key, '') FROM after_rows AS a JOIN before_rows AS b USING (seq)
+  WHERE a.status <> b.status AND a.status IN ('Dead', 'Expired', 'Resolved')
+  ON CONFLICT DO NOTHING;
+ UPDATE {s}.outbox_closed AS closed SET destination = a.destination, tenant = coalesce(a.tenant, ''),
+  order_key = nullif(a.order_key, '') FROM after_rows AS a
+  WHERE closed.seq = a.seq AND (closed.destination, closed.tenant, closed.order_key)
+   IS DISTINCT FROM (a.destination, coalesce(a.tenant, ''), nullif(a.order_key, ''));
+ RETURN NULL;
+END $$;
+CREATE TRIGGER outbox_changed AFTER UPDATE ON {s}.outbox_messages
+ REFERENCING OLD TABLE AS before_rows NEW TABLE AS after_rows FOR EACH STATEMENT
+ EXECUTE FUNCTION {s}.outbox_changed();
+
+CREATE FUNCTION {s}.outbox_gone() RETURNS trigger)sql" POSTHORN_TRIGGER_FUNCTION R"sql(
+$$
+BEGIN
+ DELETE FROM {s}.outbox_due AS due USING before_rows AS b WHERE due.seq = b.seq;
+ DELETE FROM {s}.outbox_attempts AS tried USING before_rows AS b WHERE tried.seq = b.seq;
+ IF EXISTS (SELECT 1 FROM before_rows WHERE status <> 'Sent') THEN
+  DELETE FROM {s}.outbox_closed AS closed USING before_rows AS b WHERE closed.seq = b.seq;
+  DELETE FROM {s}.outbox_ended AS ended USING before_rows AS b WHERE ended.seq = b.seq;
+ END IF;
+ RETURN NULL;
+END $$;
+CREATE TRIGGER outbox_gone AFTER DELETE ON {s}.outbox_messages
+ REFERENCING OLD TABLE AS before_rows FOR EACH STATEMENT EXECUTE FUNCTION {s}.outbox_gone();
+
+-- What somebody changed on purpose has no checksum.
+CREATE FUNCTION {s}.outbox_unseal() RETURNS trigger)sql" POSTHORN_TRIGGER_FUNCTION R"sql(
+$$ BEGIN NEW.checksum := NULL; RETURN NEW; END $$;
+CREATE TRIGGER outbox_unseal BEFORE UPDATE OF message_id, message_type, destination, endpoint,
+ payload, payload_bytes, content_type, headers, correlation_id, tenant, order_key, parent_id,
+ causation_id, created_at, expires_at ON {s}.outbox_messages FOR EACH ROW
+ WHEN (NEW.checksum IS NOT NULL) EXECUTE FUNCTION {s}.outbox_unseal();
+
+CREATE FUNCTION {s}.cause_counted() RETURNS trigger)sql" POSTHORN_TRIGGER_FUNCTION R"sql(
+$$
+BEGIN
+ IF TG_OP <> 'INSERT' AND OLD.cause_id IS NOT NULL THEN
+  UPDATE {s}.outbox_causes SET dead = dead - 1 WHERE cause_id = OLD.cause_id;
+ END IF;
+ IF TG_OP <> 'DELETE' AND NEW.cause_id IS NOT NULL THEN
+  UPDATE {s}.outbox_causes SET dead = dead + 1, last_at = greatest(last_at, NEW.at)
+   WHERE cause_id = NEW.cause_id;
+ END IF;
+ RETURN NULL;
+END $$;
+CREATE TRIGGER cause_up AFTER INSERT ON {s}.outbox_closed FOR EACH ROW
+ WHEN (NEW.cause_id IS NOT NULL) EXECUTE FUNCTION {s}.cause_counted();
+CREATE TRIGGER cause_down AFTER DELETE ON {s}.outbox_closed FOR EACH ROW
+ WHEN (OLD.cause_id IS NOT NULL) EXECUTE FUNCTION {s}.cause_counted();
+CREATE TRIGGER cause_moved AFTER UPDATE OF cause_id ON {s}.outbox_closed FOR EACH ROW
+ WHEN (NEW.cause_id IS DISTINCT FROM OLD.cause_id) EXECUTE FUNCTION {s}.cause_counted();
+)sql";
+
+}  // namespace posthorn::postgres

@@ -1,0 +1,79 @@
+#include "store/postgres/unit_transaction.hpp"
+
+#include <utility>
+
+#include "store/postgres/sql_text.hpp"
+
+namespace posthorn::postgres {
+
+unit_transaction::unit_transaction(connection& database, const clock& time,
+                                   const outbox_rules& rules, std::string writer)
+    : database_(database),
+      writer_(std::move(writer)),
+      touch_(database.prepare(
+          "UPDATE {s}.posthorn_commits SET barrier = barrier + 1 WHERE writer = $1")),
+      log_(database),
+      closed_(database),
+      outbox_(database, time, rules, log_, closed_),
+      inbox_(database),
+      leases_(database),
+      dead_letters_(database, rules.limits, {log_, closed_, outbox_}),
+      old_(database) {}
+
+void unit_transaction::begin_unit() {
+    database_.defer(unit_savepoint);
+    statements_before_ = database_.statements();
+    broken_.reset();
+    has_foreign_sql_ = false;
+    savepoints_ = 1;
+}
+
+result<> unit_transaction::touch() {
+    POSTHORN_TRY(touch_.run(writer_));
+    return {};
+}
+
+result<rows> unit_transaction::run(std::string_view sql, std::span<const sql_param> with) {
+    POSTHORN_TRY(require_allowed(sql));
+    if (broken_) return std::unexpected(*broken_);
+    values given;
+    for (const auto& each : with) given.add(each);
+    const bool is_first = database_.statements() == statements_before_;
+    has_foreign_sql_ = true;
+    if (!is_first) {
+        database_.defer("SAVEPOINT posthorn_statement");
+        ++savepoints_;
+    }
+    auto answer = database_.run_once(numbered(sql), given);
+    if (answer) {
+        if (!is_first) database_.defer("RELEASE posthorn_statement");
+        return answer;
+    }
+    const auto code = answer.error().code();
+    // A procedure that tried to end the transaction, or one that took too long.
+    if (code == error_code::statement_interrupted || code == error_code::statement_forbidden ||
+        code == error_code::store_busy || database_.is_lost())
+        broken_ = answer.error();
+    if (!database_.is_lost()) {
+        database_.defer(is_first ? "ROLLBACK TO posthorn_unit" : "ROLLBACK TO posthorn_statement");
+        if (!is_first) database_.defer("RELEASE posthorn_statement");
+    }
+    return answer;
+}
+
+result<std::int64_t> unit_transaction::execute(std::string_view sql,
+                                               std::span<const sql_param> with) {
+    auto answer = run(sql, with);
+    if (!answer) return std::unexpected(std::move(answer).error());
+    return answer->changed();
+}
+
+result<> unit_transaction::query(std::string_view sql, std::span<const sql_param> with,
+                                 const row_visitor& visit) {
+    const auto answer = run(sql, with);
+    if (!answer) return std::unexpected(answer.error());
+    for (int i = 0; visit && i < answer->size(); ++i) visit((*answer)[i]);
+    return {};
+}
+
+}  // namespace posthorn::postgres

@@ -1,0 +1,71 @@
+#pragma once
+
+#include <optional>
+
+#include "base/clock.hpp"
+#include "store/postgres/closed_log.hpp"
+#include "store/postgres/connection.hpp"
+#include "store/postgres/dead_letters_sql.hpp"
+#include "store/postgres/inbox_sql.hpp"
+#include "store/postgres/old_rows_sql.hpp"
+#include "store/postgres/outbox_sql.hpp"
+#include "store/transaction.hpp"
+
+namespace posthorn::postgres {
+
+/// The transaction that units see, on the writer's connection.
+///
+/// A statement of a unit's own that fails is taken back alone, as on SQLite. PostgreSQL spoils the
+/// whole transaction, so such a statement has a savepoint before it, unless it is the first thing
+/// that the unit does.
+///
+/// Lifetime: as the writer's connection; idle between units.
+/// Threads:  the writer's.
+class unit_transaction final : public store_transaction {
+public:
+    unit_transaction(connection& database, const clock& time, const outbox_rules& rules,
+                     std::string writer);
+
+    result<std::int64_t> execute(std::string_view sql, std::span<const sql_param> with) override;
+    result<> query(std::string_view sql, std::span<const sql_param> with,
+                   const row_visitor& visit) override;
+    outbox_sql& outbox() override { return outbox_; }
+    inbox_sql& inbox() override { return inbox_; }
+    lease_sql& leases() override { return leases_; }
+    dead_letters_sql& dead_letters() override { return dead_letters_; }
+    old_rows_sql& old() override { return old_; }
+    [[nodiscard]] change_log& log() noexcept { return log_; }
+
+    /// Writes something, so that the commit flushes the server's log.
+    result<> touch();
+
+    // For whoever runs units.
+    static constexpr const char* unit_savepoint = "SAVEPOINT posthorn_unit";
+    void begin_unit();
+    /// After which the unit must not commit, even if it returned success.
+    [[nodiscard]] const std::optional<error>& broken() const noexcept { return broken_; }
+    /// Whether it ran SQL that is not ours.
+    [[nodiscard]] bool has_foreign_sql() const noexcept { return has_foreign_sql_; }
+    /// Savepoints that it made.
+    [[nodiscard]] int savepoints() const noexcept { return savepoints_; }
+
+private:
+    result<rows> run(std::string_view sql, std::span<const sql_param> with);
+
+    connection& database_;
+    std::string writer_;
+    statement touch_;
+    change_log log_;
+    closed_log closed_;
+    outbox_sql outbox_;
+    inbox_sql inbox_;
+    lease_sql leases_;
+    dead_letters_sql dead_letters_;
+    old_rows_sql old_;
+    std::uint64_t statements_before_ = 0;
+    std::optional<error> broken_;
+    bool has_foreign_sql_ = false;
+    int savepoints_ = 0;
+};
+
+}  // namespace posthorn::postgres
