@@ -50,11 +50,11 @@ function(posthorn_objects name)
         INTERFACE_HEADER_SETS_TO_VERIFY unproven)
 endfunction()
 
-# posthorn_test(<name> [SERIAL] LABELS <labels>... SOURCES <files>... [LINKS <libraries>...])
+# posthorn_test(<name> [SERIAL] [POSTGRES] LABELS <labels>... SOURCES <files>... [LINKS <libraries>...])
 # One executable of GoogleTest cases, each registered with CTest under its own name. SERIAL ones
-# measure time and run beside nothing else.
+# measure time and run beside nothing else. POSTGRES ones find the private server running.
 function(posthorn_test name)
-    cmake_parse_arguments(PARSE_ARGV 1 test "SERIAL" "" "LABELS;SOURCES;LINKS")
+    cmake_parse_arguments(PARSE_ARGV 1 test "SERIAL;POSTGRES" "" "LABELS;SOURCES;LINKS")
     add_executable(${name} ${test_SOURCES})
     target_link_libraries(${name} PRIVATE posthorn_flags posthorn posthorn_internal test_support GTest::gmock_main ${test_LINKS})
     target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR}/tests)
@@ -68,6 +68,9 @@ function(posthorn_test name)
     if(test_LABELS MATCHES "^(unit|conformance)$")
         add_dependencies(sanitized_tests ${name})
     endif()
+    if(test_POSTGRES)
+        set(needs FIXTURES_REQUIRED postgres ENVIRONMENT "POSTHORN_TEST_POSTGRES=${POSTHORN_TEST_POSTGRES}")
+    endif()
     gtest_discover_tests(${name} DISCOVERY_MODE PRE_TEST DISCOVERY_TIMEOUT 60 NO_PRETTY_VALUES
-        PROPERTIES LABELS "${test_LABELS}" TIMEOUT 300 RUN_SERIAL ${test_SERIAL})
+        PROPERTIES LABELS "${test_LABELS}" TIMEOUT 300 RUN_SERIAL ${test_SERIAL} ${needs})
 endfunction()

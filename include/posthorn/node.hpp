@@ -25,6 +25,7 @@
 #include <posthorn/transaction.hpp>
 #include <posthorn/transport.hpp>
 
+struct pg_conn;
 struct sqlite3;
 
 namespace posthorn {
@@ -300,6 +301,21 @@ public:
     template <class T>
         requires(!std::convertible_to<const T&, std::string_view>)
     ticket send(sqlite3* handle, std::string_view destination, const T& payload,
+                send_options options = {}) {
+        if constexpr (detail::check_message<T>())
+            return send(handle, destination, endpoint_of<T>, encode(payload),
+                        detail::options_for(payload, std::move(options)));
+        else
+            return {};
+    }
+    /// The same through a `PGconn*`, where the node's database is on a PostgreSQL server. Nothing
+    /// stays on the connection. What the server refuses spoils the transaction, as anything else
+    /// would; an id that is there already does not.
+    ticket send(pg_conn* handle, std::string_view destination, std::string_view endpoint,
+                std::string_view payload, send_options options = {});
+    template <class T>
+        requires(!std::convertible_to<const T&, std::string_view>)
+    ticket send(pg_conn* handle, std::string_view destination, const T& payload,
                 send_options options = {}) {
         if constexpr (detail::check_message<T>())
             return send(handle, destination, endpoint_of<T>, encode(payload),

@@ -24,6 +24,17 @@ constexpr std::string_view first =
 
 constexpr std::array<migration, 1> steps{{{1, first}}};
 
+constexpr std::string_view first_on_server =
+    "CREATE TABLE {s}.posthorn_audit ("
+    " seq bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,"
+    " at bigint NOT NULL,"
+    " who text NOT NULL,"
+    " what text NOT NULL,"
+    " target text NOT NULL,"
+    " outcome text NOT NULL)";
+
+constexpr std::array<migration, 1> steps_on_server{{{1, first_on_server}}};
+
 // Much of it was chosen by whoever sent the request.
 audit_entry tidy(audit_entry entry) {
     for (auto* text : {&entry.who, &entry.what, &entry.target, &entry.outcome})
@@ -50,6 +61,7 @@ result<std::int64_t> insert(store_transaction& tx, const audit_entry& entry, wal
 }  // namespace
 
 migration_set admin_tables() noexcept { return {"admin", steps}; }
+migration_set admin_tables_on_server() noexcept { return {"admin", steps_on_server}; }
 
 task<result<std::int64_t>> audit::begin(audit_entry change) {
     change = tidy(std::move(change));

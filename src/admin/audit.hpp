@@ -15,6 +15,8 @@ namespace posthorn {
 
 /// The tables of this folder, for the options of the store.
 [[nodiscard]] migration_set admin_tables() noexcept;
+/// The same in PostgreSQL; `{s}` stands for the schema.
+[[nodiscard]] migration_set admin_tables_on_server() noexcept;
 
 /// One thing that somebody did, or was kept from doing.
 struct audit_entry {

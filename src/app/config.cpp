@@ -107,6 +107,7 @@ std::string config::path_of(const std::filesystem::path& written) const {
 }
 
 std::string config::path_of(const database_url& url) const {
+    if (url.on_server) return replaced(url.path, "{service}", service.id);
     return path_of(std::filesystem::path(replaced(url.path, "{service}", service.id)));
 }
 

@@ -35,6 +35,7 @@ struct config {
     struct {
         database_url url{"data/{service}.db"};
         std::optional<database_url> inbox_url;
+        std::string schema = "outbox";  // On a server.
         sqlite::synchronous synchronous = sqlite::synchronous::full;
         bool shared = true;
         bool cleanup = true;

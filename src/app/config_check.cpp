@@ -130,6 +130,34 @@ void check_signatures(const config& settings, findings& found) {
                 fmt::format("signatures.{} is not what routes.{} says; write it once", peer, peer));
 }
 
+void check_server(const config& settings, findings& found) {
+    constexpr std::size_t name_bytes_max = 63;
+    const auto& schema = settings.store.schema;
+    if (schema.empty() || schema.size() > name_bytes_max || schema.starts_with("pg_"))
+        found.add(
+            "store.schema",
+            "store.schema is no name for a schema; write 1 to 63 characters that do not begin "
+            "with pg_");
+    if (settings.store.inbox_url &&
+        (settings.store.url.on_server || settings.store.inbox_url->on_server))
+        found.add("store.inbox_url",
+                  "store.inbox_url is for SQLite files alone; on PostgreSQL leave it out, so that "
+                  "the inbox is in the same database");
+    if (!settings.store.url.on_server) return;
+    if (!settings.backup.folder.empty())
+        found.add(
+            "backup.folder",
+            "backup.folder is for SQLite files alone; a PostgreSQL server has its own backups");
+    for (const auto* const section : {&settings.handlers, &settings.responses})
+        for (const auto& [endpoint, handler] : *section)
+            if (handler.what == handler_setting::kind::queue)
+                found.add_at(
+                    handler.origin,
+                    fmt::format("{} goes to a queue, which there is not on PostgreSQL yet; "
+                                "write an sql: or http: handler",
+                                endpoint));
+}
+
 void check_together(const config& settings, findings& found) {
     if (!is_service_id(settings.service.id))
         found.add("service.id",
@@ -178,6 +206,7 @@ result<> check_config(const config& settings) {
     check_numbers(settings, found);
     check_signatures(settings, found);
     check_together(settings, found);
+    check_server(settings, found);
     if (found.none()) check_memory(settings, found);  // It reckons with numbers that are in range.
     return found.outcome();
 }

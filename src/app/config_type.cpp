@@ -138,10 +138,28 @@ std::optional<std::filesystem::path> config_type<std::filesystem::path>::read(
     return text ? std::optional<std::filesystem::path>(*text) : std::nullopt;
 }
 
+bool is_server_url(std::string_view text) noexcept {
+    return text.starts_with("postgresql://") || text.starts_with("postgres://");
+}
+
+std::string config_type<database_url>::show(const database_url& value) {
+    if (value.in_memory) return "memory:";
+    if (!value.on_server) return "sqlite:" + value.path;
+    auto shown = value.path;
+    const auto host = shown.find("://") + 3;
+    const auto at = shown.find('@', host);
+    const auto colon = shown.find(':', host);
+    if (at != std::string::npos && colon < at) shown.replace(colon + 1, at - colon - 1, "(hidden)");
+    if (const auto word = shown.find("password="); word != std::string::npos)
+        shown.replace(word, shown.find('&', word) - word, "password=(hidden)");
+    return shown;
+}
+
 std::optional<database_url> config_type<database_url>::read(const config_value& value) {
     constexpr std::string_view scheme = "sqlite:";
     const auto* text = text_of(value);
     if (text && *text == "memory:") return database_url{.path = {}, .in_memory = true};
+    if (text && is_server_url(*text)) return database_url{.path = *text, .on_server = true};
     if (!text || !text->starts_with(scheme) || text->size() == scheme.size()) return std::nullopt;
     return database_url{text->substr(scheme.size())};
 }

@@ -97,20 +97,17 @@ template <>
 struct config_type<database_url> {
     static constexpr std::string_view name = "database";
     static constexpr std::string_view wanted =
-        "\"sqlite:PATH\", such as \"sqlite:data/orders.db\", or \"memory:\" for a test; there is "
-        "no "
-        "other kind of database yet";
+        "\"sqlite:PATH\", such as \"sqlite:data/orders.db\", or "
+        "\"postgresql://user@host/database\", or \"memory:\" for a test";
     static std::optional<database_url> read(const config_value& value);
-    static std::string show(const database_url& value) {
-        return value.in_memory ? "memory:" : "sqlite:" + value.path;
-    }
+    /// Without the password.
+    static std::string show(const database_url& value);
 };
 
 template <>
 struct config_type<std::optional<database_url>> {
     static constexpr std::string_view name = "database";
-    static constexpr std::string_view wanted =
-        "\"sqlite:PATH\", or \"\" for the same database; there is no other kind yet";
+    static constexpr std::string_view wanted = "\"sqlite:PATH\", or \"\" for the same database";
     static std::optional<std::optional<database_url>> read(const config_value& value);
     static std::string show(const std::optional<database_url>& value) {
         return value ? config_type<database_url>::show(*value) : "";

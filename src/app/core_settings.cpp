@@ -56,6 +56,10 @@ core_options core_settings(const config& settings) {
         .routes = routes_of(settings),
         .default_route = default_route_of(settings),
     };
+    if (settings.store.url.on_server) {
+        core.server = server_database{std::exchange(core.database.path, {}), settings.store.schema};
+        core.database.migrations.clear();  // They are SQLite's.
+    }
     core.outbox.poll_interval = out.poll_interval;
     core.outbox.order.policy = out.order;
     core.outbox.lane.batch_rows = static_cast<std::size_t>(out.batch_size);

@@ -147,7 +147,7 @@ void add_file(const std::string& database, bool full, doctor_facts& facts) {
     facts.node_runs = has_owner && !process_is_gone(facts.file->lease_owner) && !facts.user.empty();
 }
 
-// Only its node can reach a store in memory.
+// Only its node can reach a store in memory, and a server looks after its own files.
 doctor_facts facts_without_file(const config& settings, const clock& time) {
     doctor_facts facts;
     facts.now = time.wall();
@@ -156,7 +156,9 @@ doctor_facts facts_without_file(const config& settings, const clock& time) {
     add_secrets(settings, facts);
     facts.backup_every.reset();
     facts.file.reset();
-    facts.file_error = "the store is in memory, where only its node can reach it";
+    facts.file_error = settings.store.url.on_server
+                           ? "the store is on a PostgreSQL server, whose disk only it can look at"
+                           : "the store is in memory, where only its node can reach it";
     return facts;
 }
 
@@ -164,7 +166,8 @@ doctor_facts facts_without_file(const config& settings, const clock& time) {
 
 doctor_facts gather_facts(const config& settings, const gather_options& options,
                           const clock& time) {
-    if (settings.store.url.in_memory) return facts_without_file(settings, time);
+    if (settings.store.url.in_memory || settings.store.url.on_server)
+        return facts_without_file(settings, time);
     std::string database = settings.path_of(settings.store.url);
     std::error_code unusable;  // The locks and the log of a link are where it leads to.
     if (fs::exists(database, unusable)) database = fs::canonical(database, unusable).string();

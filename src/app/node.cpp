@@ -9,6 +9,7 @@
 
 #include "app/node_config.hpp"
 #include "app/node_runtime.hpp"
+#include "app/open_store.hpp"
 #include "store/inside_unit.hpp"
 #include "store/sqlite/foreign_handle.hpp"
 
@@ -193,8 +194,19 @@ void node::transaction_then(std::function<void(class transaction&)> work,
 
 uuid node::send(std::string_view destination, std::string_view endpoint, std::string_view payload,
                 send_options options) {
-    return transaction(
-        [&](class transaction& tx) { return tx.send(destination, endpoint, payload, options); });
+    uuid id;
+    parts_->core().run_shared(
+        [&](class transaction& tx) { id = tx.send(destination, endpoint, payload, options); });
+    return id;
+}
+
+ticket node::send(pg_conn* handle, std::string_view destination, std::string_view endpoint,
+                  std::string_view payload, send_options options) {
+    const auto body = value_or_throw(parts_->core().make_message({.destination = destination,
+                                                                  .endpoint = endpoint,
+                                                                  .payload = payload,
+                                                                  .options = std::move(options)}));
+    return {value_or_throw(insert_on_server(handle, parts_->runtime().settings(), body))};
 }
 
 ticket node::send(sqlite3* handle, std::string_view destination, std::string_view endpoint,

@@ -61,6 +61,7 @@ void check_numbers(const node_options& options) {
 void set_databases(config& settings, const node_options& options) {
     const auto path = [&](const std::string& written) { return path_in_code(settings, written); };
     const auto url = [&](const std::string& written) {
+        if (is_server_url(written)) return database_url{.path = written, .on_server = true};
         return written == in_memory ? database_url{.path = {}, .in_memory = true}
                                     : database_url{path(written)};
     };

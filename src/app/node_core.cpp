@@ -199,11 +199,11 @@ struct user_work {
 }  // namespace
 
 unit node_core::make_unit(std::function<void(transaction&)> work,
-                          std::function<void(std::exception_ptr)> done) {
+                          std::function<void(std::exception_ptr)> done, bool alone) {
     auto shared = std::make_shared<user_work>(std::move(work), std::move(done));
     return {.work = [shared, this](store_transaction& tx) { return shared->run(tx, maker_); },
             .done = [shared](const result<>& outcome) { shared->finish(outcome); },
-            .alone = true};
+            .alone = alone};
 }
 
 void node_core::submit_then(std::function<void(transaction&)> work,
@@ -214,11 +214,15 @@ void node_core::submit_then(std::function<void(transaction&)> work,
         }));
 }
 
-void node_core::run(const std::function<void(transaction&)>& work) {
+void node_core::run(const std::function<void(transaction&)>& work) { wait_for(work, true); }
+
+void node_core::run_shared(const std::function<void(transaction&)>& work) { wait_for(work, false); }
+
+void node_core::wait_for(const std::function<void(transaction&)>& work, bool alone) {
     value_or_throw(require_outside_unit());
     std::promise<std::exception_ptr> answer;
-    store().submit_and_wait(
-        make_unit(work, [&](std::exception_ptr failure) { answer.set_value(std::move(failure)); }));
+    store().submit_and_wait(make_unit(
+        work, [&](std::exception_ptr failure) { answer.set_value(std::move(failure)); }, alone));
     if (auto failure = answer.get_future().get()) std::rethrow_exception(failure);
 }
 

@@ -52,6 +52,8 @@ public:
                      std::function<void(std::exception_ptr)> done);
     /// The same, waiting. `error_code::inside_unit` where that would wait for itself.
     void run(const std::function<void(transaction&)>& work);
+    /// The same for work of ours, which may share its commit with others.
+    void run_shared(const std::function<void(transaction&)>& work);
     [[nodiscard]] result<message> make_message(send_request asked) const {
         return maker_.make(std::move(asked));
     }
@@ -96,7 +98,8 @@ private:
     result<> start_inbox();
     /// `done` runs where the commit does and must not block.
     unit make_unit(std::function<void(transaction&)> work,
-                   std::function<void(std::exception_ptr)> done);
+                   std::function<void(std::exception_ptr)> done, bool alone = true);
+    void wait_for(const std::function<void(transaction&)>& work, bool alone);
     transactional_handler reply_handler();
     void watch_limit(reply_limit limit);
 

@@ -1,12 +1,14 @@
 #include "app/node_database.hpp"
 
+#include "app/open_store.hpp"
+
 namespace posthorn {
 
 result<std::unique_ptr<node_database>> node_database::open(const sqlite::sqlite_options& file,
                                                            const surroundings& around) {
     const auto& [options, with, writer, routes, ended] = around;
     std::unique_ptr<node_database> made(new node_database);
-    auto opened = sqlite::open(file, {with.clock, writer, with.log});
+    auto opened = open_store(file, options.server, {with.clock, writer, with.log});
     if (!opened) return std::unexpected(std::move(opened).error());
     made->store_ = *std::move(opened);
     made->dispatcher_ = std::make_unique<class dispatcher>(
@@ -22,6 +24,7 @@ result<std::unique_ptr<node_database>> node_database::open(const sqlite::sqlite_
         made->backups_ = std::make_unique<sqlite::backup_keeper>(
             sqlite::backup_keeper::source{file.path, file.service}, *options.backup,
             sqlite::backup_keeper::parts{with.clock, with.timer, *with.backups, with.log});
+    if (options.server) return made;  // The rest cares for a file.
     if (options.retention.vacuum == vacuum_mode::weekly)
         made->vacuum_ = std::make_unique<weekly_vacuum>(
             weekly_vacuum::parts{*made->store_, with.readers, with.clock, with.timer, with.log});

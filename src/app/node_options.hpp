@@ -79,8 +79,15 @@ struct node_seams {
     outside_network* outside = nullptr;  // Null where all nodes are in one process.
 };
 
+/// A database on a PostgreSQL server, in place of a file.
+struct server_database {
+    std::string url;
+    std::string schema = "outbox";
+};
+
 struct core_options {
-    sqlite::sqlite_options database;
+    sqlite::sqlite_options database;          // Without a path where it is on a server.
+    std::optional<server_database> server{};  // If it is.
     std::optional<sqlite::sqlite_options> inbox_database{};  // If not the same.
     message_defaults sending;
     node_parts parts = node_parts::both;

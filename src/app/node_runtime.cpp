@@ -84,7 +84,7 @@ result<> node_runtime::build() {
     if (!settings_.backup.folder.empty()) backups_.emplace("posthorn-backup");
     seams_.emplace(seams());
     auto options = options_of_core();
-    if (options_.make_folders) {
+    if (options_.make_folders && !options.server) {
         POSTHORN_TRY(make_folder_of(options.database.path));
         if (options.inbox_database) POSTHORN_TRY(make_folder_of(options.inbox_database->path));
     }

@@ -17,13 +17,18 @@ namespace posthorn {
 /// What requests are signed with; others may join it.
 enum class hmac_algorithm : std::uint8_t { hmac_sha256 };
 
-/// `sqlite:PATH`, in which `{service}` stands for the service's id, or `memory:` for tests, whose
-/// path is that of a private file once it is made.
+/// `sqlite:PATH`, in which `{service}` stands for the service's id; or `memory:` for tests, whose
+/// path is that of a private file once it is made; or `postgresql://…`, whose path is the whole
+/// URL.
 struct database_url {
     std::string path;
     bool in_memory = false;
+    bool on_server = false;
     bool operator==(const database_url&) const = default;
 };
+
+/// Whether a text names a database on a PostgreSQL server.
+[[nodiscard]] bool is_server_url(std::string_view text) noexcept;
 
 /// A named set of defaults; config_profiles.cpp holds their numbers.
 enum class defaults_name : std::uint8_t {

@@ -137,6 +137,10 @@ public:
         if (verify_options_->parsed()) return verify_.run(terminal);
         const auto settings = where_.settings();
         if (!settings) return std::unexpected(settings.error());
+        if (settings->store.url.on_server)
+            return fail(error_code::invalid_argument,
+                        "a PostgreSQL server has its own backups, of all that is in the database: "
+                        "see docs/operating/scale-out.md");
         if (settings->store.url.in_memory)
             return fail(error_code::invalid_argument,
                         "a store in memory ends with its node, and has no backups; name a file in "

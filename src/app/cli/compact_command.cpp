@@ -32,6 +32,11 @@ public:
     result<> run(const console& terminal) override {
         const auto settings = chosen_.settings();
         POSTHORN_TRY(settings);
+        if (settings->store.url.on_server)
+            return fail(
+                error_code::invalid_argument,
+                "PostgreSQL takes the room of deleted rows back by itself; there is nothing "
+                "to compact");
         const auto path = settings->path_of(settings->store.url);
         auto session = database_session::open(*settings);
         if (!session) return std::unexpected(std::move(session).error());

@@ -5,7 +5,7 @@
 
 #include <CLI/CLI.hpp>
 
-#include "store/sqlite/sqlite_store.hpp"
+#include "app/open_store.hpp"
 
 namespace posthorn::cli {
 
@@ -30,7 +30,9 @@ result<config> database_choice::settings() const {
                     : database.empty()   ? load_config(config_file_default)
                                          : result<config>(config{});
     if (settings && !database.empty())
-        settings->store.url = {std::filesystem::absolute(database).string()};
+        settings->store.url = is_server_url(database)
+                                  ? database_url{.path = database, .on_server = true}
+                                  : database_url{std::filesystem::absolute(database).string()};
     return settings;
 }
 
@@ -51,20 +53,23 @@ result<std::unique_ptr<database_session>> database_session::open(const config& s
                     settings.service.id);
     const std::string path = settings.path_of(settings.store.url);
     std::error_code unusable;
-    if (missing == if_missing::refuse && !std::filesystem::exists(path, unusable))
+    if (missing == if_missing::refuse && !settings.store.url.on_server &&
+        !std::filesystem::exists(path, unusable))
         return fail(error_code::not_found,
                     "there is no database at {}; make it with 'posthorn init', or name another one",
                     path);
     std::unique_ptr<database_session> made(new database_session);
     // Whoever names a file alone does not say whose it is.
     const bool is_named = settings.origins.contains("service.id");
-    auto opened = sqlite::open({.path = path,
-                                .service = is_named ? settings.service.id : std::string(),
-                                .sync = settings.store.synchronous,
-                                .check = sqlite::check_at_start::none,
-                                .shared = true,
-                                .disk = {.low_water = settings.store.disk_low_water.bytes}},
-                               {made->clock_, made->writer_, made->log_});
+    std::optional<server_database> server;
+    if (settings.store.url.on_server) server = server_database{path, settings.store.schema};
+    auto opened = open_store({.path = path,
+                              .service = is_named ? settings.service.id : std::string(),
+                              .sync = settings.store.synchronous,
+                              .check = sqlite::check_at_start::none,
+                              .shared = true,
+                              .disk = {.low_water = settings.store.disk_low_water.bytes}},
+                             server, {made->clock_, made->writer_, made->log_});
     if (!opened) return std::unexpected(std::move(opened).error());
     made->store_ = *std::move(opened);
     return made;

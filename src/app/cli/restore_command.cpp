@@ -31,6 +31,10 @@ public:
         if (inbox_ && !settings->store.inbox_url)
             return fail(error_code::invalid_argument,
                         "--inbox is for a store.inbox_url, and there is none");
+        if (settings->store.url.on_server)
+            return fail(error_code::invalid_argument,
+                        "a PostgreSQL server has its own backups, of all that is in the database: "
+                        "see docs/operating/scale-out.md");
         if (settings->store.url.in_memory)
             return fail(error_code::invalid_argument,
                         "a store in memory ends with its node, and has no backups; name a file in "

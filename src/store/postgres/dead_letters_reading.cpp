@@ -45,7 +45,7 @@ dead_letters_reading::dead_letters_reading(connection& database)
           " $1::text) ORDER BY dead DESC, cause_id LIMIT $2")),
       ungrouped_(database.prepare(
           "SELECT count(*) FROM (SELECT 1 FROM {s}.outbox_closed WHERE status = 'Dead'"
-          " AND cause_id IS NULL LIMIT $1) AS some")) {}
+          " AND cause_id IS NULL LIMIT $1) AS part")) {}
 
 result<rows> dead_letters_reading::walk::look(const dead_filter& wanted, std::int64_t from) {
     const std::int64_t limit = rows_looked_at_max + 1;

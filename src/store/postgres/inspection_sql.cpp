@@ -47,17 +47,17 @@ bounded_count up_to(std::int64_t counted, std::int64_t at_most) {
 inspection_sql::inspection_sql(connection& database)
     : flows_(database),
       count_pending_(
-          database.prepare("SELECT count(*) FROM (SELECT 1 FROM {s}.outbox_due LIMIT $1) AS some")),
+          database.prepare("SELECT count(*) FROM (SELECT 1 FROM {s}.outbox_due LIMIT $1) AS part")),
       count_sent_(database.prepare("SELECT count(*) FROM (SELECT 1 FROM {s}.outbox_messages"
-                                   " WHERE status = 'Sent' LIMIT $1) AS some")),
+                                   " WHERE status = 'Sent' LIMIT $1) AS part")),
       count_closed_(database.prepare("SELECT count(*) FROM (SELECT 1 FROM {s}.outbox_closed"
-                                     " WHERE status = $2 LIMIT $1) AS some")),
+                                     " WHERE status = $2 LIMIT $1) AS part")),
       due_count_(database.prepare("SELECT count(*) FROM (SELECT 1 FROM {s}.outbox_due"
-                                  " WHERE destination = $1 LIMIT $2) AS some")),
+                                  " WHERE destination = $1 LIMIT $2) AS part")),
       first_due_(database.prepare(
           "SELECT greatest(created_at, deliver_at) FROM {s}.outbox_messages WHERE seq ="
           " (SELECT min(seq) FROM (SELECT seq FROM {s}.outbox_due WHERE destination = $1"
-          " AND next_retry_at <= $2 LIMIT $3) AS some)")),
+          " AND next_retry_at <= $2 LIMIT $3) AS part)")),
       due_rows_(database.prepare(POSTHORN_PG_OF_DESTINATION("<="))),
       waiting_rows_(database.prepare(POSTHORN_PG_OF_DESTINATION(">"))),
       all_(database.prepare(
@@ -75,7 +75,7 @@ inspection_sql::inspection_sql(connection& database)
       attempts_(database.prepare("SELECT attempt, at, error FROM {s}.outbox_attempts"
                                  " WHERE seq = $1 ORDER BY attempt DESC LIMIT $2")),
       inbox_count_(database.prepare(
-          "SELECT count(*) FROM (SELECT 1 FROM {s}.inbox_messages LIMIT $1) AS some")),
+          "SELECT count(*) FROM (SELECT 1 FROM {s}.inbox_messages LIMIT $1) AS part")),
       inbox_ends_(database.prepare("SELECT (SELECT max(seq) FROM {s}.inbox_messages)"
                                    " - (SELECT min(seq) FROM {s}.inbox_messages)")),
       inbox_list_(database.prepare(

@@ -39,7 +39,10 @@ result<std::unique_ptr<connection>> connect(const session_options& options, cons
     POSTHORN_TRY((*opened)->script(
         "SET jit = off; SET standard_conforming_strings = on; SET bytea_output = 'hex';"
         "SELECT set_config('synchronous_commit', 'on', false)"
-        " WHERE current_setting('synchronous_commit') NOT IN ('on', 'remote_apply')"));
+        " WHERE current_setting('synchronous_commit') NOT IN ('on', 'remote_apply');"
+        // After the application's own, so that our names never hide theirs.
+        "SELECT set_config('search_path', concat_ws(', ', nullif(current_setting('search_path'),"
+        " ''), $name${s}$name$), false)"));
     return opened;
 }
 

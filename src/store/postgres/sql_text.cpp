@@ -97,7 +97,10 @@ std::string numbered(std::string_view sql) {
             text += '?';
             i += 2;
         } else if (sql[i] == '?') {
-            text += fmt::format("${}", ++number);
+            // `?2` has its number already.
+            const bool has_number =
+                i + 1 < sql.size() && std::isdigit(static_cast<unsigned char>(sql[i + 1])) != 0;
+            text += has_number ? "$" : fmt::format("${}", ++number);
             ++i;
         } else {
             text += sql[i++];

@@ -7,9 +7,9 @@
 
 namespace posthorn::postgres {
 
-/// SQL of an application as PostgreSQL takes it: each `?` becomes `$1`, `$2` and so on, as the same
-/// text works on SQLite; `??` stands for the operator `?`. Text that has `$1` itself is left alone.
-/// Quoted texts, names and comments are passed over. Pure.
+/// SQL of an application as PostgreSQL takes it: each `?` becomes `$1`, `$2` and so on, and `?2`
+/// `$2`, as the same text works on SQLite; `??` stands for the operator `?`. Text that has `$1`
+/// itself is left alone. Quoted texts, names and comments are passed over. Pure.
 [[nodiscard]] std::string numbered(std::string_view sql);
 
 /// `error_code::statement_forbidden` for what would end the transaction that a unit shares, or

@@ -220,7 +220,7 @@ TEST_P(store_of_dead_letters, who_waited_for_one_goes_when_it_is_resolved_delete
         other.tenant = "north";
         bury(head);
         const auto seq = put(follower);
-        EXPECT_EQ(columns("next_retry_at = expires_at", seq), "1") << "parked";
+        EXPECT_EQ(columns("CASE WHEN next_retry_at = expires_at THEN 1 END", seq), "1") << "parked";
         if (way == 0) ASSERT_TRUE(succeeded(change(head.id, resolve("done"))));
         if (way == 1) ASSERT_TRUE(succeeded(change(head.id, remove)));
         if (way == 2) ASSERT_TRUE(succeeded(edit(head.id, {.destination = "elsewhere"})));

@@ -4,6 +4,7 @@
 #include "conformance/store/kept_store.hpp"
 #include "conformance/store/lane_store.hpp"
 #include "conformance/store/ordered_store.hpp"
+#include "conformance/store/postgres_storage.hpp"
 #include "conformance/store/sqlite_storage.hpp"
 #include "conformance/store/suite.hpp"
 
@@ -16,20 +17,34 @@ const store_factory on_fault_disk{"on_fault_disk", sqlite_on_fault_disk};
 
 std::string name_of(const ::testing::TestParamInfo<store_factory>& info) { return info.param.name; }
 
-INSTANTIATE_TEST_SUITE_P(sqlite, store, ::testing::Values(on_files, in_memory, on_fault_disk),
-                         name_of);
-INSTANTIATE_TEST_SUITE_P(sqlite, ordered_store,
-                         ::testing::Values(on_files, in_memory, on_fault_disk), name_of);
-INSTANTIATE_TEST_SUITE_P(sqlite, lane_store, ::testing::Values(on_files, in_memory, on_fault_disk),
-                         name_of);
-INSTANTIATE_TEST_SUITE_P(sqlite, kept_store, ::testing::Values(on_files, in_memory, on_fault_disk),
-                         name_of);
-INSTANTIATE_TEST_SUITE_P(sqlite, inspected_store,
-                         ::testing::Values(on_files, in_memory, on_fault_disk), name_of);
-INSTANTIATE_TEST_SUITE_P(sqlite, store_of_dead_letters,
-                         ::testing::Values(on_files, in_memory, on_fault_disk), name_of);
+#define POSTHORN_ON_SQLITE(suite)                                                                  \
+    INSTANTIATE_TEST_SUITE_P(sqlite, suite, ::testing::Values(on_files, in_memory, on_fault_disk), \
+                             name_of)
+
+POSTHORN_ON_SQLITE(store);
+POSTHORN_ON_SQLITE(watched_store);
+POSTHORN_ON_SQLITE(ordered_store);
+POSTHORN_ON_SQLITE(lane_store);
+POSTHORN_ON_SQLITE(kept_store);
+POSTHORN_ON_SQLITE(paged_store);
+POSTHORN_ON_SQLITE(inspected_store);
+POSTHORN_ON_SQLITE(store_of_dead_letters);
 INSTANTIATE_TEST_SUITE_P(sqlite, store_on_a_failing_disk, ::testing::Values(on_fault_disk),
                          name_of);
+
+#ifdef POSTHORN_WITH_POSTGRES
+const store_factory on_a_server{"on_a_server",
+                                [](std::uint64_t) { return postgres_on_a_server(); }};
+#define POSTHORN_ON_POSTGRES(suite) \
+    INSTANTIATE_TEST_SUITE_P(postgres, suite, ::testing::Values(on_a_server), name_of)
+
+POSTHORN_ON_POSTGRES(store);
+POSTHORN_ON_POSTGRES(ordered_store);
+POSTHORN_ON_POSTGRES(lane_store);
+POSTHORN_ON_POSTGRES(kept_store);
+POSTHORN_ON_POSTGRES(inspected_store);
+POSTHORN_ON_POSTGRES(store_of_dead_letters);
+#endif
 
 }  // namespace
 }  // namespace posthorn::conformance

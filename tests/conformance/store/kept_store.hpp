@@ -47,4 +47,7 @@ protected:
     virtual_time still_;
 };
 
+/// One whose file has pages to give back.
+class paged_store : public kept_store {};
+
 }  // namespace posthorn::conformance

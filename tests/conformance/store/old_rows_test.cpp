@@ -116,7 +116,7 @@ TEST_P(kept_store, old_rows_stay_where_the_time_of_the_slice_is_over_but_for_one
     EXPECT_FALSE(purge_within(1h).more);
 }
 
-TEST_P(kept_store, old_rows_leave_room_that_goes_back_to_the_disk_page_by_page) {
+TEST_P(paged_store, old_rows_leave_room_that_goes_back_to_the_disk_page_by_page) {
     must([&](store_transaction& tx) -> result<> {
         for (int i = 0; i < 3'000; ++i) {
             auto body = sample();

@@ -10,7 +10,7 @@ constexpr auto plain =
     "INSERT INTO outbox_messages(destination, endpoint, payload) VALUES ('billing', 'Charge', "
     "'{}')";
 
-TEST_P(store, the_commit_of_another_is_noticed_once) {
+TEST_P(watched_store, the_commit_of_another_is_noticed_once) {
     ASSERT_TRUE(succeeded(db().changed_by_others()));
     EXPECT_EQ(db().changed_by_others(), false);
     const auto other = disk().connect();
@@ -23,7 +23,7 @@ TEST_P(store, the_commit_of_another_is_noticed_once) {
     EXPECT_EQ(db().changed_by_others(), false);
 }
 
-TEST_P(store, own_commits_are_not_those_of_others) {
+TEST_P(watched_store, own_commits_are_not_those_of_others) {
     ASSERT_TRUE(succeeded(db().changed_by_others()));
     for (int i = 0; i < 5; ++i) {
         put(sample());
@@ -35,7 +35,7 @@ TEST_P(store, own_commits_are_not_those_of_others) {
     EXPECT_EQ(db().changed_by_others(), false);
 }
 
-TEST_P(store, the_commit_of_another_is_noticed_between_own_ones) {
+TEST_P(watched_store, the_commit_of_another_is_noticed_between_own_ones) {
     listener heard;
     db().listen(&heard);
     ASSERT_TRUE(succeeded(db().changed_by_others()));
@@ -49,7 +49,7 @@ TEST_P(store, the_commit_of_another_is_noticed_between_own_ones) {
     db().listen(nullptr);
 }
 
-TEST_P(store, a_transaction_that_another_rolled_back_is_no_commit) {
+TEST_P(watched_store, a_transaction_that_another_rolled_back_is_no_commit) {
     ASSERT_TRUE(succeeded(db().changed_by_others()));
     const auto other = disk().connect();
     ASSERT_EQ(other->run("BEGIN"), std::nullopt);

@@ -156,7 +156,9 @@ TEST_P(store, a_time_that_is_text_or_a_fraction_is_refused_by_the_database) {
     const auto other = disk().connect();
     for (const auto* column : {"created_at", "expires_at", "next_retry_at", "last_attempt_at",
                                "sent_at", "deliver_at"}) {
-        for (const auto* value : {"'2026-02-14T12:00:00Z'", "'soon'", "''", "1900000000000.5"}) {
+        for (const std::string value :
+             {"'2026-02-14T12:00:00Z'", "'soon'", "''", "1900000000000.5"}) {
+            if (value.ends_with(".5") && !disk().speaks().refuses_fractions) continue;
             EXPECT_NE(other->run(plain_with(column, value)), std::nullopt) << column << value;
         }
     }
@@ -165,6 +167,7 @@ TEST_P(store, a_time_that_is_text_or_a_fraction_is_refused_by_the_database) {
 
 TEST_P(store, bytes_in_place_of_text_are_refused_by_the_database) {
     db();
+    if (!disk().speaks().refuses_bytes_as_text) return;  // They are text by then.
     const auto other = disk().connect();
     for (const auto* column :
          {"message_id", "message_type", "correlation_id", "headers", "parent_id", "causation_id",
@@ -185,9 +188,11 @@ TEST_P(store, bytes_in_place_of_text_are_refused_by_the_database) {
 
 TEST_P(store, a_payload_of_bytes_is_carried_to_the_byte) {
     db();
-    ASSERT_EQ(disk().connect()->run(
-                  "INSERT INTO outbox_messages(destination, endpoint, payload, content_type) "
-                  "VALUES ('billing', 'Scan', x'00ff00', 'image/png')"),
+    const auto& speaks = disk().speaks();
+    ASSERT_EQ(disk().connect()->run(fmt::format(
+                  "INSERT INTO outbox_messages(destination, endpoint, {}, content_type) "
+                  "VALUES ('billing', 'Scan', {}, 'image/png')",
+                  speaks.payload_of_bytes, fmt::format(fmt::runtime(speaks.bytes), "00ff00"))),
               std::nullopt);
     const auto page = due("billing", noon);
     EXPECT_THAT(page.bad, IsEmpty());

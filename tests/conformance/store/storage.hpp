@@ -70,6 +70,15 @@ struct dialect {
     std::vector<std::string> group_breakers;
     /// Runs until it is interrupted.
     std::string endless;
+    /// How bytes are written; `{}` stands for their hexadecimal digits.
+    std::string bytes = "x'{}'";
+    /// Where a payload goes that is no text.
+    std::string payload_of_bytes = "payload";
+    /// Whether bytes in the place of text are refused, and not turned into text before anybody
+    /// sees.
+    bool refuses_bytes_as_text = true;
+    /// Whether a fraction in the place of a whole number is refused, and not rounded likewise.
+    bool refuses_fractions = true;
 };
 
 /// How a test wants its store.

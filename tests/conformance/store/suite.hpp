@@ -140,6 +140,8 @@ private:
 
 /// The claims that hold on every storage.
 class store : public store_fixture {};
+/// The claims of storages that tell a commit of another from one of their own.
+class watched_store : public store_fixture {};
 /// The claims about disks that fail, for the storages that can make theirs fail.
 class store_on_a_failing_disk : public store_fixture {
 protected:

@@ -1,0 +1,44 @@
+#include "app/open_store.hpp"
+
+#include "admin/audit.hpp"
+
+#ifdef POSTHORN_WITH_POSTGRES
+#include "store/postgres/foreign_handle.hpp"
+#include "store/postgres/postgres_store.hpp"
+#endif
+
+namespace posthorn {
+
+result<std::unique_ptr<store>> open_store(const sqlite::sqlite_options& file,
+                                          const std::optional<server_database>& server,
+                                          const sqlite::sqlite_seams& seams) {
+    if (!server) return sqlite::open(file, seams);
+#ifdef POSTHORN_WITH_POSTGRES
+    return postgres::open({.url = server->url,
+                           .schema = server->schema,
+                           .service = file.service,
+                           .limits = file.limits,
+                           .readers = file.readers,
+                           .migrations = {admin_tables_on_server()}},
+                          {seams.time, seams.writer, seams.log});
+#else
+    return fail(
+        error_code::invalid_configuration,
+        "this Posthorn was built without PostgreSQL; build it with POSTHORN_POSTGRES=ON, or "
+        "use sqlite: in store.url");
+#endif
+}
+
+result<uuid> insert_on_server([[maybe_unused]] pg_conn* handle, const config& settings,
+                              [[maybe_unused]] const message& body) {
+    if (!settings.store.url.on_server)
+        return fail(error_code::invalid_argument,
+                    "the node's database is no PostgreSQL one; give a handle on the node's own");
+#ifdef POSTHORN_WITH_POSTGRES
+    return postgres::insert_on(handle, {settings.store.schema, settings.service.id}, body);
+#else
+    return fail(error_code::invalid_configuration, "this Posthorn was built without PostgreSQL");
+#endif
+}
+
+}  // namespace posthorn

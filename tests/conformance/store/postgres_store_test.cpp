@@ -1,0 +1,298 @@
+// What is true of the store on PostgreSQL alone: its server, its sessions, and others beside it.
+#include "store/postgres/postgres_store.hpp"
+
+#include <atomic>
+#include <future>
+#include <map>
+#include <set>
+#include <thread>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "base/clock.hpp"
+#include "base/executor.hpp"
+#include "base/log.hpp"
+#include "base/random.hpp"
+#include "base/uuid_generator.hpp"
+#include "conformance/store/suite.hpp"
+#include "support/eventually.hpp"
+#include "support/postgres/postgres_server.hpp"
+
+namespace posthorn::conformance {
+namespace {
+
+using namespace std::chrono_literals;
+using test::postgres_client;
+using ::testing::HasSubstr;
+
+/// One node's store, on a schema that others may share.
+class a_store {
+public:
+    explicit a_store(const test::postgres_place& place, const std::string& service = "orders") {
+        auto opened =
+            postgres::open({.url = place.url(), .schema = place.schema(), .service = service},
+                           {time_, writer_, log_});
+        if (!opened) throw error(opened.error());
+        store_ = *std::move(opened);
+    }
+    ~a_store() { store_->stop(); }
+    a_store(const a_store&) = delete;
+    a_store& operator=(const a_store&) = delete;
+
+    result<> run(unit::work_type work) {
+        std::promise<result<>> answer;
+        store_->submit({.work = std::move(work),
+                        .done = [&](result<> value) { answer.set_value(std::move(value)); }});
+        return answer.get_future().get();
+    }
+    result<> put(const message& body) { return run(enqueue(body)); }
+    posthorn::store& get() { return *store_; }
+
+private:
+    real_clock time_;
+    logger log_ = logger::null();
+    worker_threads writer_{"writer"};
+    std::unique_ptr<posthorn::store> store_;
+};
+
+class postgres_store : public ::testing::Test {
+protected:
+    message sample(const std::string& key = {}) {
+        message body;
+        body.id = ids_.next();
+        body.source = "orders";
+        body.destination = "billing";
+        body.endpoint = "Charge";
+        body.payload = "{}";
+        body.order_key = key;
+        body.created_at = noon;
+        body.expires_at = noon + 24h;
+        return body;
+    }
+    std::int64_t number(const std::string& sql) {
+        return std::stoll(postgres_client(place_.url()).rows(sql).at(0).at(0).value_or("-1"));
+    }
+    result<std::unique_ptr<posthorn::store>> try_open(const std::string& url) {
+        return postgres::open({.url = url, .schema = place_.schema(), .service = "orders"},
+                              {time_, writer_, log_});
+    }
+
+    test::postgres_place place_;
+    seeded_random random_{7};
+    uuid_generator ids_{[] { return noon; }, random_};
+    real_clock time_;
+    logger log_ = logger::null();
+    worker_threads writer_{"writer"};
+};
+
+TEST_F(postgres_store, a_wrong_password_is_a_mistake_of_the_configuration) {
+    auto url = test::postgres_url();
+    url.replace(url.find(":posthorn@"), 10, ":wrong@");
+    const auto opened = try_open(url);
+    EXPECT_TRUE(refused_with(opened, error_code::invalid_configuration));
+    EXPECT_THAT(opened.error().what(), ::testing::Not(HasSubstr("wrong")));
+}
+
+TEST_F(postgres_store, a_server_that_is_not_there_is_unavailable) {
+    EXPECT_TRUE(
+        refused_with(try_open("postgresql://a@127.0.0.1:1/b"), error_code::store_unavailable));
+}
+
+TEST_F(postgres_store, a_missing_right_is_named) {
+    {
+        const a_store owner(place_);
+    }
+    postgres_client admin;
+    const auto role = "role_" + place_.schema();
+    ASSERT_EQ(admin.run("CREATE ROLE " + role + " LOGIN PASSWORD 'p'"), std::nullopt);
+    auto url = test::postgres_url();
+    url.replace(url.find("posthorn:posthorn@"), 18, role + ":p@");
+    const auto opened = try_open(url);
+    EXPECT_FALSE(opened);
+    if (!opened) EXPECT_THAT(opened.error().what(), HasSubstr("GRANT USAGE, CREATE ON SCHEMA"));
+    admin.run("DROP ROLE " + role);
+}
+
+TEST_F(postgres_store, a_producer_needs_no_right_but_to_insert) {
+    a_store node(place_);
+    postgres_client admin;
+    const auto role = "role_" + place_.schema();
+    ASSERT_EQ(admin.run("CREATE ROLE " + role +
+                        " LOGIN PASSWORD 'p';"
+                        "GRANT USAGE ON SCHEMA " +
+                        place_.schema() + " TO " + role + ";GRANT INSERT ON " + place_.schema() +
+                        ".outbox_messages TO " + role),
+              std::nullopt);
+    auto url = test::postgres_url();
+    url.replace(url.find("posthorn:posthorn@"), 18, role + ":p@");
+    {
+        postgres_client producer(url);
+        EXPECT_EQ(
+            producer.run("INSERT INTO " + place_.schema() +
+                         ".outbox_messages (destination, endpoint, payload, order_key, dedupe_key)"
+                         " VALUES ('billing', 'Charge', '{}', 'k', 'd')"),
+            std::nullopt);
+        EXPECT_NE(producer.run("SELECT * FROM " + place_.schema() + ".outbox_due"), std::nullopt);
+    }
+    EXPECT_EQ(number("SELECT count(*) FROM outbox_due"), 1);
+    admin.run("DROP OWNED BY " + role + "; DROP ROLE " + role);
+}
+
+TEST_F(postgres_store, the_printed_definitions_make_a_schema_that_it_opens_as_it_is) {
+    postgres_client admin(place_.url());
+    ASSERT_EQ(admin.run(postgres::schema_definitions(place_.schema())), std::nullopt);
+    const auto tables = "SELECT count(*) FROM pg_class WHERE relnamespace = '" + place_.schema() +
+                        "'::regnamespace";
+    const auto before = number(tables);
+    a_store node(place_);
+    EXPECT_TRUE(succeeded(node.put(sample())));
+    EXPECT_EQ(number(tables), before);
+}
+
+TEST_F(postgres_store, settling_touches_no_index_of_the_messages) {
+    a_store node(place_);
+    std::vector<settlement> outcomes;
+    ASSERT_TRUE(succeeded(node.run([&](store_transaction& tx) -> result<> {
+        outcomes.clear();
+        for (int i = 0; i < 500; ++i) {
+            auto stored = tx.outbox().insert(sample());
+            if (!stored) return std::unexpected(stored.error());
+            outcomes.push_back({.seq = stored->seq, .at = noon});
+        }
+        POSTHORN_TRY(tx.leases().take("dispatcher", "this test", std::nullopt));
+        return {};
+    })));
+    // Where there is room on their pages, as there is once vacuum has been.
+    postgres_client(place_.url()).run("VACUUM outbox_messages");
+    for (std::size_t i = 0; i < outcomes.size(); i += 5)
+        ASSERT_TRUE(succeeded(node.run([&, i](store_transaction& tx) -> result<> {
+            POSTHORN_TRY(tx.outbox().settle(std::span(outcomes).subspan(i, 1), 1));
+            return {};
+        })));
+    EXPECT_EQ(number("SELECT count(*) FROM outbox_due"), 400);
+    EXPECT_TRUE(test::eventually([&] {
+        return number("SELECT n_tup_upd FROM pg_stat_user_tables WHERE relid = '" +
+                      place_.schema() + ".outbox_messages'::regclass") >= 100;
+    }));
+    EXPECT_EQ(number("SELECT n_tup_upd - n_tup_hot_upd FROM pg_stat_user_tables WHERE relid = '" +
+                     place_.schema() + ".outbox_messages'::regclass"),
+              0);
+}
+
+TEST_F(postgres_store, a_settle_does_not_wait_for_a_producer_that_holds_the_key) {
+    a_store node(place_);
+    std::int64_t head = 0;
+    ASSERT_TRUE(succeeded(node.run([&](store_transaction& tx) -> result<> {
+        auto stored = tx.outbox().insert(sample("k"));
+        if (!stored) return std::unexpected(stored.error());
+        head = stored->seq;
+        POSTHORN_TRY(tx.leases().take("dispatcher", "this test", std::nullopt));
+        return {};
+    })));
+    postgres_client producer(place_.url());
+    ASSERT_EQ(producer.run("BEGIN"), std::nullopt);
+    ASSERT_EQ(producer.run("INSERT INTO outbox_messages (destination, endpoint, payload, order_key)"
+                           " VALUES ('billing', 'Charge', '{}', 'k')"),
+              std::nullopt);
+    ASSERT_TRUE(succeeded(node.run([&](store_transaction& tx) -> result<> {
+        const settlement sent{.seq = head, .at = noon, .followers_wait = true};
+        POSTHORN_TRY(tx.outbox().settle({&sent, 1}, 1));
+        return {};
+    })));
+    ASSERT_EQ(producer.run("COMMIT"), std::nullopt);
+    // It believed that the first was in its way. The next commit sets that right.
+    const auto parked = "SELECT count(*) FROM outbox_due WHERE next_retry_at = expires_at";
+    EXPECT_EQ(number(parked), 1);
+    ASSERT_TRUE(succeeded(node.put(sample())));
+    EXPECT_EQ(number(parked), 0);
+}
+
+TEST_F(postgres_store, the_numbers_of_an_order_key_are_in_the_order_of_its_commits) {
+    a_store node(place_);
+    constexpr int producers = 4;
+    constexpr int each = 25;
+    std::atomic<int> failures = 0;
+    ASSERT_EQ(postgres_client(place_.url())
+                  .run("CREATE TABLE taken (n bigint GENERATED ALWAYS AS IDENTITY, seq bigint)"),
+              std::nullopt);
+    {
+        std::vector<std::jthread> threads;
+        for (int p = 0; p < producers; ++p)
+            threads.emplace_back([&] {
+                postgres_client producer(place_.url());
+                for (int i = 0; i < each; ++i)
+                    // The second row is numbered while the key is held: in the order of commits.
+                    failures +=
+                        producer
+                            .run(
+                                "WITH m AS (INSERT INTO outbox_messages (destination, endpoint, "
+                                "payload,"
+                                " order_key) VALUES ('billing', 'Charge', '{}', 'k') RETURNING seq)"
+                                " INSERT INTO taken (seq) SELECT seq FROM m")
+                            .has_value();
+            });
+    }
+    EXPECT_EQ(failures, 0);
+    EXPECT_EQ(number("SELECT count(*) FROM taken"), producers * each);
+    EXPECT_EQ(number("SELECT count(*) FROM (SELECT seq, lag(seq) OVER (ORDER BY n) AS before FROM "
+                     "taken) AS t"
+                     " WHERE seq < before"),
+              0);
+    EXPECT_EQ(number("SELECT count(*) FROM outbox_due WHERE next_retry_at < expires_at"), 1);
+}
+
+TEST_F(postgres_store, a_commit_is_answered_as_it_was_though_its_backend_is_killed_at_any_moment) {
+    a_store node(place_, place_.schema());
+    postgres_client admin;
+    std::atomic<bool> done = false;
+    std::atomic<int> kills = 0;
+    std::jthread killer([&] {
+        while (!done) {
+            const auto killed = admin.rows(
+                "SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity WHERE "
+                "application_name = 'posthorn " +
+                place_.schema() + "'");
+            kills += std::stoi(killed[0][0].value_or("0"));
+        }
+    });
+    std::map<uuid, result<>> answers;
+    for (int i = 0; kills < 50 && i < 20'000; ++i) {
+        const auto body = sample();
+        answers.emplace(body.id, node.put(body));
+    }
+    done = true;
+    killer.join();
+    EXPECT_GE(kills, 50);
+    std::set<std::string> there;
+    for (const auto& row :
+         postgres_client(place_.url()).rows("SELECT message_id FROM outbox_messages"))
+        there.insert(row[0].value_or(""));
+    for (const auto& [id, answer] : answers) {
+        if (answer)
+            EXPECT_TRUE(there.contains(id.to_string())) << "answered and lost";
+        else if (!answer.error().is_in_doubt())
+            EXPECT_FALSE(there.contains(id.to_string())) << answer.error().what();
+    }
+    EXPECT_EQ(number("SELECT count(*) FROM outbox_messages"),
+              number("SELECT count(*) FROM outbox_due"));
+    EXPECT_TRUE(succeeded(node.get().check_integrity()));
+}
+
+TEST_F(postgres_store, two_nodes_that_open_at_once_make_the_tables_once) {
+    std::atomic<int> opened = 0;
+    {
+        std::vector<std::jthread> threads;
+        for (int i = 0; i < 4; ++i)
+            threads.emplace_back([&, body = sample()] {
+                a_store node(place_);
+                opened += node.put(body).has_value();
+            });
+    }
+    EXPECT_EQ(opened, 4);
+    EXPECT_EQ(number("SELECT count(*) FROM posthorn_migrations"), 1);
+    EXPECT_EQ(number("SELECT count(*) FROM posthorn_commits"), 0) << "each has taken its row along";
+}
+
+}  // namespace
+}  // namespace posthorn::conformance

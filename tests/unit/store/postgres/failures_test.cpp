@@ -1,0 +1,39 @@
+#include "store/postgres/failures.hpp"
+
+#include <gtest/gtest.h>
+
+namespace posthorn::postgres {
+namespace {
+
+TEST(postgres_failures, say_what_a_caller_can_do) {
+    EXPECT_EQ(classify("25006"), error_code::store_read_only);
+    EXPECT_EQ(classify("57P01"), error_code::store_unavailable);
+    EXPECT_EQ(classify("08006"), error_code::store_unavailable);
+    EXPECT_EQ(classify("53300"), error_code::store_unavailable);
+    EXPECT_EQ(classify("53100"), error_code::store_full);
+    EXPECT_EQ(classify("40P01"), error_code::store_busy);
+    EXPECT_EQ(classify("57014"), error_code::statement_interrupted);
+    EXPECT_EQ(classify("23505"), error_code::statement_failed);
+    EXPECT_EQ(classify(""), error_code::statement_failed);
+}
+
+TEST(postgres_failures, never_show_a_password) {
+    EXPECT_EQ(without_password("postgresql://a:secret@h/db"), "postgresql://a:...@h/db");
+    EXPECT_EQ(without_password("postgresql://a@h:5432/db"), "postgresql://a@h:5432/db");
+    EXPECT_EQ(without_password("postgresql://h/db?password=secret&x=1"),
+              "postgresql://h/db?password=...&x=1");
+    EXPECT_EQ(without_password("host=h password=secret dbname=d"), "host=h password=... dbname=d");
+}
+
+TEST(postgres_failures, name_the_right_that_is_missing) {
+    EXPECT_EQ(missing_grant("permission denied for table outbox_due", "app"),
+              "GRANT SELECT, INSERT, UPDATE, DELETE ON outbox_due TO app");
+    EXPECT_EQ(missing_grant("permission denied for schema outbox", "app"),
+              "GRANT USAGE, CREATE ON SCHEMA outbox TO app");
+    EXPECT_EQ(missing_grant("permission denied for database orders", "app"),
+              "GRANT CREATE ON DATABASE orders TO app");
+    EXPECT_EQ(missing_grant("something else", "app"), "");
+}
+
+}  // namespace
+}  // namespace posthorn::postgres
