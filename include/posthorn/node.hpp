@@ -62,11 +62,13 @@ struct config;
 struct node_options {
     std::string service;  // This service's name: what others send to.
     /// The service's own SQLite file; made if it is not there. `memory:` for tests: it ends with
-    /// the node, and nothing in it is durable.
+    /// the node, and nothing in it is durable. Or `postgresql://…`.
     std::string database;
     /// A file of its own for the inbox, for a service without business tables: handlers then work
     /// in that one, which never commits together with `transaction`. The same file if empty.
     std::string inbox_database{};
+    /// Where Posthorn's tables lie in a PostgreSQL database; each service has its own.
+    std::string schema = "outbox";
     /// Other processes write the file too, such as a producer with plain SQL: leave them room.
     bool shared = false;
     /// Every promise is past a sync. Without it a power cut can take back what was promised, and

@@ -66,6 +66,7 @@ void set_databases(config& settings, const node_options& options) {
                                     : database_url{path(written)};
     };
     settings.store.url = url(options.database);
+    settings.store.schema = options.schema;
     settings.store.inbox_url.reset();
     if (!options.inbox_database.empty()) settings.store.inbox_url = url(options.inbox_database);
     settings.store.synchronous =
@@ -163,6 +164,7 @@ node_options options_of(config settings) {
     return {.service = settings.service.id,
             .database = path(settings.store.url),
             .inbox_database = settings.store.inbox_url ? path(*settings.store.inbox_url) : "",
+            .schema = settings.store.schema,
             .shared = settings.store.shared,
             .synchronous_full = settings.store.synchronous == sqlite::synchronous::full,
             .listen_http = address(settings.listen.http),

@@ -1,7 +1,5 @@
 #include "app/node_database.hpp"
 
-#include "app/open_store.hpp"
-
 namespace posthorn {
 
 result<std::unique_ptr<node_database>> node_database::open(const sqlite::sqlite_options& file,
@@ -24,7 +22,11 @@ result<std::unique_ptr<node_database>> node_database::open(const sqlite::sqlite_
         made->backups_ = std::make_unique<sqlite::backup_keeper>(
             sqlite::backup_keeper::source{file.path, file.service}, *options.backup,
             sqlite::backup_keeper::parts{with.clock, with.timer, *with.backups, with.log});
-    if (options.server) return made;  // The rest cares for a file.
+    if (options.server) {  // The rest cares for a file.
+        made->news_ = watch_server(*options.server, *made->store_, with,
+                                   [served = made->dispatcher_.get()] { served->wake(); });
+        return made;
+    }
     if (options.retention.vacuum == vacuum_mode::weekly)
         made->vacuum_ = std::make_unique<weekly_vacuum>(
             weekly_vacuum::parts{*made->store_, with.readers, with.clock, with.timer, with.log});
@@ -51,6 +53,7 @@ void node_database::start(task_group& services, with_outbox dispatch) {
     if (dispatch == with_outbox::no) return;
     services.spawn(dispatcher_->run());
     if (watcher_) services.spawn(watcher_->run());
+    if (news_) services.spawn(news_->run());
 }
 
 void node_database::stop() {

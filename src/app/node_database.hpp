@@ -4,6 +4,7 @@
 
 #include "app/disk_watch.hpp"
 #include "app/node_options.hpp"
+#include "app/open_store.hpp"
 #include "app/watchdog.hpp"
 #include "base/task_group.hpp"
 #include "outbox/dispatcher.hpp"
@@ -59,6 +60,7 @@ private:
     std::unique_ptr<weekly_vacuum> vacuum_;            // If it is asked for.
     std::unique_ptr<disk_watch> disk_;                 // If there is something to watch for.
     std::unique_ptr<sqlite::commit_watcher> watcher_;  // None in the simulator.
+    std::unique_ptr<store_news> news_;                 // On a server.
 };
 
 }  // namespace posthorn

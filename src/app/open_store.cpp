@@ -1,9 +1,12 @@
 #include "app/open_store.hpp"
 
+#include <utility>
+
 #include "admin/audit.hpp"
 
 #ifdef POSTHORN_WITH_POSTGRES
 #include "store/postgres/foreign_handle.hpp"
+#include "store/postgres/news_watcher.hpp"
 #include "store/postgres/postgres_store.hpp"
 #endif
 
@@ -28,6 +31,42 @@ result<std::unique_ptr<store>> open_store(const sqlite::sqlite_options& file,
         "use sqlite: in store.url");
 #endif
 }
+
+result<std::string> server_definitions([[maybe_unused]] const std::string& schema) {
+#ifdef POSTHORN_WITH_POSTGRES
+    return postgres::schema_definitions(schema, {admin_tables_on_server()});
+#else
+    return fail(error_code::invalid_configuration, "this Posthorn was built without PostgreSQL");
+#endif
+}
+
+#ifdef POSTHORN_WITH_POSTGRES
+namespace {
+
+class server_news final : public store_news {
+public:
+    server_news(const server_database& server, const store& opened, const node_seams& seams,
+                std::function<void()> on_news)
+        : watcher_({.url = server.url, .schema = server.schema}, postgres::name_of(opened),
+                   {seams.clock, seams.timer, seams.readers, seams.log}, std::move(on_news)) {}
+    task<> run() override { return watcher_.run(); }
+
+private:
+    postgres::news_watcher watcher_;
+};
+
+}  // namespace
+
+std::unique_ptr<store_news> watch_server(const server_database& server, const store& opened,
+                                         const node_seams& seams, std::function<void()> on_news) {
+    return std::make_unique<server_news>(server, opened, seams, std::move(on_news));
+}
+#else
+std::unique_ptr<store_news> watch_server(const server_database&, const store&, const node_seams&,
+                                         std::function<void()>) {
+    return nullptr;
+}
+#endif
 
 result<uuid> insert_on_server([[maybe_unused]] pg_conn* handle, const config& settings,
                               [[maybe_unused]] const message& body) {

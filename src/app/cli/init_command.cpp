@@ -9,6 +9,8 @@
 #include "app/cli/files.hpp"
 #include "app/cli/json_output.hpp"
 #include "app/cli/options.hpp"
+#include "app/config_type.hpp"
+#include "app/open_store.hpp"
 
 namespace posthorn::cli {
 namespace {
@@ -25,7 +27,7 @@ id = "{}"
 
 [store]
 # The service's own database. Its business tables belong in the same file.
-url = "sqlite:{}"
+url = "{}"
 
 [listen]
 # Where other services reach this one, and where operators and their tools do.
@@ -71,6 +73,8 @@ public:
             ->type_name("FILE");
         options.add_option("--service", service_, "the service's id (the folder's name)")
             ->type_name("ID");
+        options.add_flag("--sql", sql_,
+                         "print the SQL that makes the tables on PostgreSQL, and do nothing else");
         add_json_flag(options, json_);
         options.footer(
             "Example: posthorn init --service orders\n"
@@ -80,6 +84,7 @@ public:
     result<> run(const console& terminal) override {
         std::error_code unusable;
         const bool had_config = fs::exists(config_file_, unusable);
+        if (sql_) return print_sql(had_config, terminal);
         if (!had_config) POSTHORN_TRY(write_starter());
         const database_choice chosen{.config_file = config_file_, .database = database_};
         const auto settings = chosen.settings();
@@ -90,6 +95,7 @@ public:
                         "--service",
                         config_file_, settings->service.id);
 
+        if (settings->store.url.on_server) return make_on_server(*settings, had_config, terminal);
         const fs::path database = settings->path_of(settings->store.url);
         const bool had_database = fs::exists(database, unusable);
         if (database.has_parent_path()) fs::create_directories(database.parent_path(), unusable);
@@ -109,10 +115,37 @@ private:
         bool had_config;
     };
 
+    /// For an application that makes its tables itself.
+    result<> print_sql(bool has_config, const console& terminal) const {
+        std::string schema = config{}.store.schema;
+        if (has_config) {
+            const auto settings = load_config(config_file_);
+            if (!settings) return std::unexpected(settings.error());
+            schema = settings->store.schema;
+        }
+        const auto sql = server_definitions(schema);
+        if (!sql) return std::unexpected(sql.error());
+        terminal.out << *sql;
+        return {};
+    }
+
+    result<> make_on_server(const config& settings, bool had_config,
+                            const console& terminal) const {
+        const auto made = database_session::open(settings, database_session::if_missing::make);
+        if (!made) return std::unexpected(made.error());
+        print({config_type<database_url>::show(settings.store.url), true, had_config}, settings,
+              terminal);
+        return {};
+    }
+
     [[nodiscard]] result<> write_starter() const {
         const std::string service = service_.empty() ? guess_service() : service_;
         std::string database = "data/{service}.db";
-        if (!database_.empty()) {  // The configuration counts paths from its own folder.
+        std::string scheme = "sqlite:";
+        if (is_server_url(database_)) {
+            database = database_;
+            scheme.clear();
+        } else if (!database_.empty()) {  // The configuration counts paths from its own folder.
             const auto folder = fs::absolute(config_file_).parent_path();
             database = fs::absolute(database_).lexically_proximate(folder).string();
         }
@@ -120,7 +153,7 @@ private:
             return fail(error_code::invalid_argument,
                         "the service's id and the database's path must do without quotes, "
                         "backslashes and line ends");
-        const auto text = fmt::format(fmt::runtime(starter), service, database);
+        const auto text = fmt::format(fmt::runtime(starter), service, scheme + database);
         POSTHORN_TRY(parse_config(text, config_file_));  // Rather than leave a file that is wrong.
         return write_new_file(config_file_, text, {.mode = 0644});
     }
@@ -147,6 +180,7 @@ private:
     std::string config_file_ = config_file_default;
     std::string database_;
     std::string service_;
+    bool sql_ = false;
     bool json_ = false;
 };
 

@@ -251,7 +251,11 @@ result<> connection::wait_for_answer() {
                 given_up_ = time_.steady() + cancel_patience;
                 continue;
             }
-            wait_ms = static_cast<int>(std::chrono::ceil<std::chrono::milliseconds>(left).count());
+            // Longer waits are made of several.
+            wait_ms = static_cast<int>(
+                std::chrono::ceil<std::chrono::milliseconds>(
+                    std::min<std::chrono::nanoseconds>(left, std::chrono::hours{1}))
+                    .count());
         }
         pollfd socket{.fd = PQsocket(handle()),
                       .events = static_cast<short>(unsent > 0 ? POLLIN | POLLOUT : POLLIN),

@@ -105,9 +105,10 @@ group::outcome group::commit(session& on, std::span<member> members, std::int64_
     database.defer("BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE");
     const bool is_shared = std::ranges::count_if(members, is_running) > 1;
     if (on.transaction().outbox().must_look_again()) {
-        // If this fails, so does what comes next; order is looked after every few minutes anyway.
+        // If this fails, nobody is the worse: order is looked after every few minutes anyway.
+        database.defer("SAVEPOINT posthorn_look");
         const auto looked = on.transaction().outbox().look_again();
-        static_cast<void>(looked);
+        database.defer(looked ? "RELEASE posthorn_look" : "ROLLBACK TO posthorn_look");
     }
     std::size_t done = 0;
     int savepoints = 0;

@@ -10,8 +10,8 @@
 namespace posthorn::postgres {
 namespace {
 
+constexpr std::string_view make_schema = "CREATE SCHEMA IF NOT EXISTS {s};\n";
 constexpr std::string_view record_table =
-    "CREATE SCHEMA IF NOT EXISTS {s};\n"
     "CREATE TABLE IF NOT EXISTS {s}.posthorn_migrations (folder text NOT NULL, number bigint NOT "
     "NULL, applied_at bigint NOT NULL, PRIMARY KEY (folder, number));\n";
 
@@ -63,7 +63,13 @@ struct plan {
 result<plan> make_plan(connection& database, std::span<const migration_set> sets, wall_time now) {
     const auto done = present(database);
     if (!done) return std::unexpected(done.error());
-    plan made{.sql = std::string(record_table)};
+    // Asked for only where it is missing: who may make tables in one may not make schemas.
+    auto there = ask(database,
+                     "SELECT to_regnamespace(" + text_literal(database.schema()) + ") IS NOT NULL");
+    if (!there) return std::unexpected(std::move(there).error());
+    plan made;
+    if (there->front().integer(0) == 0) made.sql = make_schema;
+    made.sql += record_table;
     for (const auto& set : sets) {
         const auto found = done->find(set.folder);
         const std::int64_t newest = found == done->end() ? 0 : found->second;
@@ -90,10 +96,12 @@ result<> migrate(connection& database, std::span<const migration_set> sets, cons
     auto first = make_plan(database, sets, time.wall());
     if (!first) return std::unexpected(std::move(first).error());
     if (!first->is_needed) return {};
-    // Of several nodes that start at once, one does it; the others look again after it.
-    POSTHORN_TRY(
-        database.script(fmt::format("BEGIN; SELECT pg_advisory_xact_lock(hashtextextended({}, 1))",
-                                    text_literal("posthorn migrations of " + database.schema()))));
+    // Of several nodes that start at once, one does it; the others look again after it. The lock is
+    // taken before the transaction begins: only then does the server forget what it saw before.
+    const auto lock = fmt::format("hashtextextended({}, 1)",
+                                  text_literal("posthorn migrations of " + database.schema()));
+    POSTHORN_TRY(database.script(fmt::format("SELECT pg_advisory_lock({})", lock)));
+    POSTHORN_TRY(database.script("BEGIN"));
     const auto run = [&]() -> result<> {
         auto now = make_plan(database, sets, time.wall());
         if (!now) return std::unexpected(std::move(now).error());
@@ -104,11 +112,12 @@ result<> migrate(connection& database, std::span<const migration_set> sets, cons
         static_cast<void>(undone);  // The session ends with the error anyway.
         return done;
     }
-    return database.script("COMMIT");
+    POSTHORN_TRY(database.script("COMMIT"));
+    return database.script(fmt::format("SELECT pg_advisory_unlock({})", lock));
 }
 
 std::string definitions(std::string_view schema, std::span<const migration_set> sets) {
-    std::string sql(record_table);
+    auto sql = std::string(make_schema) + std::string(record_table);
     for (const auto& set : sets)
         for (const auto& step : set.steps) {
             sql += step.sql;

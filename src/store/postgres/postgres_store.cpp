@@ -49,6 +49,7 @@ public:
     [[nodiscard]] std::uint64_t units_done() const override { return writer_->units_done(); }
     result<> check_integrity() override;
     void stop() override { writer_->stop(); }
+    [[nodiscard]] const std::string& name() const noexcept { return name_; }
 
 private:
     postgres_store() = default;
@@ -56,6 +57,7 @@ private:
     std::unique_ptr<reader_pool> readers_;
     std::unique_ptr<writer> writer_;
     std::string schema_;
+    std::string name_;
 };
 
 // The pages are the server's. What triggers keep beside the messages must fit them.
@@ -107,6 +109,7 @@ result<std::unique_ptr<store>> postgres_store::open(const postgres_options& opti
     if (!first) return std::unexpected(std::move(first).error());
     std::unique_ptr<postgres_store> made(new postgres_store);
     made->schema_ = (*first)->database().schema();
+    made->name_ = with.writer;
     made->readers_ = std::make_unique<reader_pool>(with, seams.time, options.readers);
     made->writer_ = std::make_unique<writer>(std::move(with), *std::move(first), seams.time,
                                              seams.writer, seams.log);
@@ -117,6 +120,10 @@ result<std::unique_ptr<store>> postgres_store::open(const postgres_options& opti
 
 result<std::unique_ptr<store>> open(const postgres_options& options, const postgres_seams& seams) {
     return postgres_store::open(options, seams);
+}
+
+const std::string& name_of(const store& opened) {
+    return dynamic_cast<const postgres_store&>(opened).name();
 }
 
 std::string schema_definitions(const std::string& schema,

@@ -32,6 +32,9 @@ struct postgres_seams {
 /// Opens, or makes, the schema of a service.
 result<std::unique_ptr<store>> open(const postgres_options& options, const postgres_seams& seams);
 
+/// What a store that `open` gave calls itself among those on its schema.
+[[nodiscard]] const std::string& name_of(const store& opened);
+
 /// The SQL that makes the schema, for an application's own migrations.
 [[nodiscard]] std::string schema_definitions(const std::string& schema,
                                              const std::vector<migration_set>& migrations = {});

@@ -15,6 +15,7 @@
 #include "base/log.hpp"
 #include "base/random.hpp"
 #include "base/uuid_generator.hpp"
+#include "conformance/store/postgres_node.hpp"
 #include "conformance/store/suite.hpp"
 #include "support/eventually.hpp"
 #include "support/postgres/postgres_server.hpp"
@@ -25,36 +26,6 @@ namespace {
 using namespace std::chrono_literals;
 using test::postgres_client;
 using ::testing::HasSubstr;
-
-/// One node's store, on a schema that others may share.
-class a_store {
-public:
-    explicit a_store(const test::postgres_place& place, const std::string& service = "orders") {
-        auto opened =
-            postgres::open({.url = place.url(), .schema = place.schema(), .service = service},
-                           {time_, writer_, log_});
-        if (!opened) throw error(opened.error());
-        store_ = *std::move(opened);
-    }
-    ~a_store() { store_->stop(); }
-    a_store(const a_store&) = delete;
-    a_store& operator=(const a_store&) = delete;
-
-    result<> run(unit::work_type work) {
-        std::promise<result<>> answer;
-        store_->submit({.work = std::move(work),
-                        .done = [&](result<> value) { answer.set_value(std::move(value)); }});
-        return answer.get_future().get();
-    }
-    result<> put(const message& body) { return run(enqueue(body)); }
-    posthorn::store& get() { return *store_; }
-
-private:
-    real_clock time_;
-    logger log_ = logger::null();
-    worker_threads writer_{"writer"};
-    std::unique_ptr<posthorn::store> store_;
-};
 
 class postgres_store : public ::testing::Test {
 protected:
@@ -165,11 +136,14 @@ TEST_F(postgres_store, settling_touches_no_index_of_the_messages) {
     })));
     // Where there is room on their pages, as there is once vacuum has been.
     postgres_client(place_.url()).run("VACUUM outbox_messages");
-    for (std::size_t i = 0; i < outcomes.size(); i += 5)
-        ASSERT_TRUE(succeeded(node.run([&, i](store_transaction& tx) -> result<> {
-            POSTHORN_TRY(tx.outbox().settle(std::span(outcomes).subspan(i, 1), 1));
+    for (std::size_t first = 0; first < 25; first += 5) {
+        std::vector<settlement> some;  // A few on each page.
+        for (std::size_t i = first; i < outcomes.size(); i += 25) some.push_back(outcomes[i]);
+        ASSERT_TRUE(succeeded(node.run([&](store_transaction& tx) -> result<> {
+            POSTHORN_TRY(tx.outbox().settle(some, 1));
             return {};
         })));
+    }
     EXPECT_EQ(number("SELECT count(*) FROM outbox_due"), 400);
     EXPECT_TRUE(test::eventually([&] {
         return number("SELECT n_tup_upd FROM pg_stat_user_tables WHERE relid = '" +
@@ -245,25 +219,28 @@ TEST_F(postgres_store, the_numbers_of_an_order_key_are_in_the_order_of_its_commi
 TEST_F(postgres_store, a_commit_is_answered_as_it_was_though_its_backend_is_killed_at_any_moment) {
     a_store node(place_, place_.schema());
     postgres_client admin;
-    std::atomic<bool> done = false;
+    constexpr int kills_wanted = 50;
     std::atomic<int> kills = 0;
+    std::atomic<int> stored = 0;
+    // Each time after a few more commits, at whatever moment of the next one that happens to be.
     std::jthread killer([&] {
-        while (!done) {
+        while (kills < kills_wanted) {
+            const int target = stored + 1 + static_cast<int>(kills % 4);
+            if (!test::eventually([&] { return stored >= target; })) return;
             const auto killed = admin.rows(
-                "SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity WHERE "
-                "application_name = 'posthorn " +
+                "SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity WHERE"
+                " application_name = 'posthorn " +
                 place_.schema() + "'");
             kills += std::stoi(killed[0][0].value_or("0"));
         }
     });
     std::map<uuid, result<>> answers;
-    for (int i = 0; kills < 50 && i < 20'000; ++i) {
+    while (kills < kills_wanted && answers.size() < 1'000'000) {
         const auto body = sample();
-        answers.emplace(body.id, node.put(body));
+        stored += answers.emplace(body.id, node.put(body)).first->second.has_value();
     }
-    done = true;
     killer.join();
-    EXPECT_GE(kills, 50);
+    EXPECT_GE(kills, kills_wanted);
     std::set<std::string> there;
     for (const auto& row :
          postgres_client(place_.url()).rows("SELECT message_id FROM outbox_messages"))

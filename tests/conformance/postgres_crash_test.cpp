@@ -1,0 +1,65 @@
+// A server that dies as in a power cut, and comes back, on a server of this process alone.
+#include <map>
+#include <set>
+#include <thread>
+
+#include <gtest/gtest.h>
+
+#include "base/random.hpp"
+#include "base/uuid_generator.hpp"
+#include "conformance/store/postgres_node.hpp"
+
+namespace posthorn::conformance {
+namespace {
+
+using namespace std::chrono_literals;
+
+message numbered(uuid_generator& ids) {
+    message body;
+    body.id = ids.next();
+    body.source = "orders";
+    body.destination = "billing";
+    body.endpoint = "Charge";
+    body.payload = "{}";
+    body.created_at = noon;
+    body.expires_at = noon + 24h;
+    return body;
+}
+
+TEST(postgres_crash, of_the_server_at_any_moment_loses_no_answered_message_and_invents_none) {
+    constexpr int crashes = 5;
+    const test::postgres_place place;
+    a_store node(place);
+    seeded_random random{7};
+    uuid_generator ids{[] { return noon; }, random};
+    std::atomic<bool> done = false;
+    std::jthread killer([&] {
+        for (int i = 0; i < crashes; ++i) test::crash_postgres();
+        done = true;
+    });
+    std::map<uuid, result<>> answers;
+    std::size_t answered = 0;
+    while (!done) {
+        const auto body = numbered(ids);
+        const auto& answer = answers.emplace(body.id, node.put(body)).first->second;
+        answered += answer ? 1 : 0;
+    }
+    killer.join();
+    const auto last = numbered(ids);
+    ASSERT_TRUE(succeeded(node.put(last))) << "it has come back by itself";
+    std::set<std::string> there;
+    test::postgres_client other(place.url());
+    for (const auto& row : other.rows("SELECT message_id FROM outbox_messages"))
+        there.insert(row[0].value_or(""));
+    for (const auto& [id, answer] : answers) {
+        if (answer)
+            EXPECT_TRUE(there.contains(id.to_string())) << "answered and lost";
+        else if (!answer.error().is_in_doubt())
+            EXPECT_FALSE(there.contains(id.to_string())) << answer.error().what();
+    }
+    EXPECT_GT(answered, 100U);
+    EXPECT_TRUE(succeeded(node.get().check_integrity()));
+}
+
+}  // namespace
+}  // namespace posthorn::conformance

@@ -1,0 +1,116 @@
+// Whole nodes on a PostgreSQL server.
+#include <atomic>
+#include <thread>
+
+#include <gmock/gmock.h>
+
+#include "integration/node_fixture.hpp"
+#include "support/eventually.hpp"
+#include "support/postgres/postgres_server.hpp"
+
+namespace posthorn::integration {
+namespace {
+
+using test::eventually;
+
+class node_on_postgres : public node_test {
+protected:
+    [[nodiscard]] node_options on_server(const std::string& service,
+                                         const test::postgres_place& place) const {
+        auto with = options(service);
+        with.database = place.url();
+        with.schema = place.schema();
+        return with;
+    }
+    static void count_orders(node& on, std::atomic<int>& handled) {
+        on.handle("OrderApproved", [&handled](context& with, const message& got) {
+            with.execute("INSERT INTO reserved (id) VALUES (?)", got.id.to_string());
+            ++handled;
+            return std::string{};
+        });
+    }
+
+    test::postgres_place ours;
+    test::postgres_place theirs;
+};
+
+TEST_F(node_on_postgres, a_message_takes_effect_once_with_the_handlers_change) {
+    node orders{on_server("orders", ours)};
+    node inventory{on_server("inventory", theirs)};
+    execute(orders, "CREATE TABLE orders (id text PRIMARY KEY)");
+    execute(inventory, "CREATE TABLE reserved (id text PRIMARY KEY)");
+    std::atomic<int> handled = 0;
+    count_orders(inventory, handled);
+    inventory.start();
+    orders.start();
+    const auto id = orders.transaction([](transaction& tx) {
+        tx.execute("INSERT INTO orders (id) VALUES (?)", "o1");
+        return tx.send("inventory", "OrderApproved", R"({"orderId":"o1"})");
+    });
+    EXPECT_TRUE(eventually([&] { return orders.stats().sent == 1; }));
+    EXPECT_EQ(text(inventory, "SELECT id FROM reserved"), id.to_string());
+    EXPECT_EQ(handled, 1);
+    EXPECT_EQ(orders.health().level, health_level::green);
+}
+
+TEST_F(node_on_postgres, plain_sql_of_any_client_is_sent) {
+    node orders{on_server("orders", ours)};
+    node inventory{on_server("inventory", theirs)};
+    execute(inventory, "CREATE TABLE reserved (id text PRIMARY KEY)");
+    std::atomic<int> handled = 0;
+    count_orders(inventory, handled);
+    inventory.start();
+    orders.start();
+    test::postgres_client other(ours.url());
+    ASSERT_EQ(other.run("INSERT INTO outbox_messages (destination, endpoint, payload)"
+                        " VALUES ('inventory', 'OrderApproved', '{}')"),
+              std::nullopt);
+    EXPECT_TRUE(eventually([&] { return handled == 1; }));
+}
+
+TEST_F(node_on_postgres, a_message_on_the_callers_connection_commits_with_its_change) {
+    node orders{on_server("orders", ours)};
+    test::postgres_client mine(ours.url());
+    const auto send = [&] {
+        return orders.send(mine.handle(), "inventory", "OrderApproved", "{}");
+    };
+    EXPECT_EQ(code_of([&] { send(); }), error_code::no_transaction);
+    EXPECT_EQ(code_of([&] { orders.send(static_cast<pg_conn*>(nullptr), "a", "B", "{}"); }),
+              error_code::invalid_argument);
+    mine.run("CREATE TABLE orders (id text); BEGIN; INSERT INTO orders VALUES ('o1')");
+    const auto of = send();
+    EXPECT_EQ(code_of([&] { orders.durable(of); }), error_code::not_committed);
+    ASSERT_EQ(mine.run("COMMIT"), std::nullopt);
+    orders.durable(of);
+    mine.run("BEGIN");
+    send();
+    mine.run("ROLLBACK");
+    EXPECT_EQ(integer(orders, "SELECT count(*) FROM outbox_messages"), 1);
+    test::postgres_client elsewhere(theirs.url());
+    elsewhere.run("BEGIN");
+    EXPECT_EQ(text(orders, "SELECT message_id FROM outbox_messages"), of.id.to_string());
+}
+
+TEST_F(node_on_postgres, another_instance_takes_over_and_its_own_messages_are_sent_meanwhile) {
+    node inventory{on_server("inventory", theirs)};
+    execute(inventory, "CREATE TABLE reserved (id text PRIMARY KEY)");
+    std::atomic<int> handled = 0;
+    count_orders(inventory, handled);
+    inventory.start();
+    auto first = std::make_unique<node>(on_server("orders", ours));
+    node second{on_server("orders", ours)};
+    first->start();
+    first->send("inventory", "OrderApproved", "{}");
+    ASSERT_TRUE(eventually([&] { return handled == 1; }));
+    second.start();
+    second.send("inventory", "OrderApproved", "{}");  // The first one sends it.
+    EXPECT_TRUE(eventually([&] { return handled == 2; }));
+    first->stop();
+    first.reset();
+    second.send("inventory", "OrderApproved", "{}");
+    EXPECT_TRUE(eventually([&] { return handled == 3; }));
+    EXPECT_EQ(integer(second, "SELECT sum(retry_count)::bigint FROM outbox_messages"), 0);
+}
+
+}  // namespace
+}  // namespace posthorn::integration
