@@ -22,11 +22,10 @@ $$ SELECT lpad(to_hex(ms >> 16), 8, '0') || '-' || lpad(to_hex(ms & 65535), 4, '
 CREATE FUNCTION {s}.iso(ms bigint) RETURNS text LANGUAGE sql STABLE AS
 $$ SELECT to_char(to_timestamp(ms / 1000.0) AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') $$;
 
-CREATE SEQUENCE {s}.outbox_seq;
-
 -- No index on anything that changes, so that updates need not touch one.
 CREATE TABLE {s}.outbox_messages (
- seq bigint PRIMARY KEY CONSTRAINT seq_in_range CHECK (seq BETWEEN 1 AND 4611686018427387903),
+ seq bigint GENERATED ALWAYS AS IDENTITY (SEQUENCE NAME {s}.outbox_seq) PRIMARY KEY
+  CONSTRAINT seq_in_range CHECK (seq BETWEEN 1 AND 4611686018427387903),
  message_id text NOT NULL UNIQUE DEFAULT {s}.new_id(),
  correlation_id text,
  message_type text NOT NULL DEFAULT 'Signal',

@@ -34,18 +34,23 @@ $$
 DECLARE
  first_id text;
 BEGIN
- IF NEW.seq IS NOT NULL THEN
-  RAISE EXCEPTION 'seq is given by the database; leave it out' USING ERRCODE = '428C9';
- END IF;
  IF length(NEW.message_id) = 32 THEN
   NEW.message_id := substr(NEW.message_id, 1, 8) || '-' || substr(NEW.message_id, 9, 4) || '-'
    || substr(NEW.message_id, 13, 4) || '-' || substr(NEW.message_id, 17, 4) || '-'
    || substr(NEW.message_id, 21);
  END IF;
  NEW.message_id := lower(NEW.message_id);
- -- The number is drawn under the lock, so that the numbers of a key are in the order of its commits.
+ -- The numbers of a key are in the order of its commits: one that was drawn before another had the
+ -- lock is drawn anew, if that one is still to be waited for.
  IF NEW.order_key <> '' THEN
   PERFORM pg_advisory_xact_lock({s}.key_lock('o', NEW.destination, NEW.tenant, NEW.order_key));
+  IF EXISTS (SELECT 1 FROM {s}.outbox_due AS d WHERE d.destination = NEW.destination
+    AND d.order_key = NEW.order_key AND d.tenant = coalesce(NEW.tenant, '') AND d.seq > NEW.seq)
+   OR EXISTS (SELECT 1 FROM {s}.outbox_closed AS c WHERE c.destination = NEW.destination
+    AND c.order_key = NEW.order_key AND c.tenant = coalesce(NEW.tenant, '')
+    AND c.status IN ('Dead', 'Expired') AND c.seq > NEW.seq) THEN
+   NEW.seq := nextval('{s}.outbox_seq');
+  END IF;
  END IF;
  IF NEW.dedupe_key <> '' AND NEW.status = 'Pending' THEN
   PERFORM pg_advisory_xact_lock({s}.key_lock('d', NEW.destination, '', NEW.dedupe_key));
@@ -56,7 +61,6 @@ BEGIN
    NEW.resolution := 'repeats ' || first_id;
   END IF;
  END IF;
- NEW.seq := nextval('{s}.outbox_seq');
  NEW.next_retry_at := greatest(NEW.next_retry_at, NEW.deliver_at);
  IF NEW.order_key <> '' AND NEW.status = 'Pending'
   AND {s}.is_blocked(NEW.destination, NEW.tenant, NEW.order_key, NEW.seq) THEN
@@ -64,7 +68,10 @@ BEGIN
  END IF;
  RETURN NEW;
 END $$;
+-- Most messages have nothing to be seen to.
 CREATE TRIGGER outbox_arrival BEFORE INSERT ON {s}.outbox_messages FOR EACH ROW
+ WHEN (NEW.order_key <> '' OR NEW.dedupe_key <> '' OR NEW.deliver_at > NEW.next_retry_at
+  OR length(NEW.message_id) = 32 OR NEW.message_id <> lower(NEW.message_id))
  EXECUTE FUNCTION {s}.outbox_arrival();
 
 CREATE FUNCTION {s}.outbox_arrived() RETURNS trigger)sql" POSTHORN_TRIGGER_FUNCTION R"sql(
