@@ -41,7 +41,8 @@ int main(int count, char** arguments) {
     const posthorn::node_options shop{.service = "shop",
                                       .database = url,
                                       .schema = "example_shop",
-                                      .routes = {{"inventory", "inprocess:"}}};
+                                      .routes = {{"inventory", "inprocess:"}},
+                                      .parts = posthorn::node_parts::outbox};
     auto first = std::make_unique<posthorn::node>(shop);
     posthorn::node second(shop);
     first->start();

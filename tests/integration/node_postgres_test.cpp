@@ -97,8 +97,10 @@ TEST_F(node_on_postgres, another_instance_takes_over_and_its_own_messages_are_se
     std::atomic<int> handled = 0;
     count_orders(inventory, handled);
     inventory.start();
-    auto first = std::make_unique<node>(on_server("orders", ours));
-    node second{on_server("orders", ours)};
+    auto orders = on_server("orders", ours);
+    orders.parts = node_parts::outbox;  // A process has one inbox of a service.
+    auto first = std::make_unique<node>(orders);
+    node second{orders};
     first->start();
     first->send("inventory", "OrderApproved", "{}");
     ASSERT_TRUE(eventually([&] { return handled == 1; }));
