@@ -65,6 +65,12 @@ start() {
     local place
     place=$(mktemp -d "${TMPDIR:-/tmp}/pg.XXXXXX")
     [ "$(id -u)" -ne 0 ] || chown "$owner" "$place"
+    # Where the owner cannot get to, in a folder of root's alone.
+    if ! "${as_owner[@]}" test -w "$place"; then
+        rmdir "$place"
+        place=$(mktemp -d /tmp/pg.XXXXXX)
+        chown "$owner" "$place"
+    fi
     echo "$place" >"$file.place"
     printf 'posthorn\n' >"$place/password"
     chmod 0644 "$place/password"
