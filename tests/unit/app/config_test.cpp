@@ -42,6 +42,7 @@ defaults = "workflow"
 parts = "inbox"
 [store]
 url = "sqlite:{service}/x.db"
+schema = "mail"
 inbox_url = "sqlite:/in.db"
 synchronous = "normal"
 shared = false
@@ -165,8 +166,8 @@ TEST(config, says_where_what_is_wrong_and_what_to_write_instead) {
         bad_case{
             "[elsewhere]\n",
             "p.toml:1: unknown section [elsewhere]; write one of: service, store, backup, listen"},
-        bad_case{"[store]\nurl = \"postgresql://x\"",
-                 "p.toml:2: store.url cannot be \"postgresql://x\"; write \"sqlite:PATH\""},
+        bad_case{"[store]\nurl = \"mysql://x\"",
+                 "p.toml:2: store.url cannot be \"mysql://x\"; write \"sqlite:PATH\""},
         bad_case{"[store]\nshared = \"true\"",
                  "p.toml:2: store.shared cannot be \"true\"; write true or false, without quotes"},
         bad_case{"[store]\nsynchronous = \"off\"",
