@@ -198,31 +198,33 @@ struct user_work {
 
 }  // namespace
 
-unit node_core::make_unit(std::function<void(transaction&)> work,
-                          std::function<void(std::exception_ptr)> done, bool alone) {
-    auto shared = std::make_shared<user_work>(std::move(work), std::move(done));
-    return {.work = [shared, this](store_transaction& tx) { return shared->run(tx, maker_); },
-            .done = [shared](const result<>& outcome) { shared->finish(outcome); },
-            .alone = alone};
-}
-
 void node_core::submit_then(std::function<void(transaction&)> work,
                             std::function<void(std::exception_ptr)> done) {
+    auto answer = [&workers = seams_.workers, done = std::move(done)](std::exception_ptr failure) {
+        workers.post([done, failure = std::move(failure)] { done(failure); });
+    };
+    auto shared = std::make_shared<user_work>(std::move(work), std::move(answer));
     store().submit(
-        make_unit(std::move(work), [&workers = seams_.workers, done](std::exception_ptr failure) {
-            workers.post([done, failure = std::move(failure)] { done(failure); });
-        }));
+        {.work = [shared, this](store_transaction& tx) { return shared->run(tx, maker_); },
+         .done = [shared](const result<>& outcome) { shared->finish(outcome); },
+         .alone = true});
 }
 
 void node_core::run(const std::function<void(transaction&)>& work) { wait_for(work, true); }
 
 void node_core::run_shared(const std::function<void(transaction&)>& work) { wait_for(work, false); }
 
+// The caller stays, so that nothing of his need be copied.
 void node_core::wait_for(const std::function<void(transaction&)>& work, bool alone) {
     value_or_throw(require_outside_unit());
     std::promise<std::exception_ptr> answer;
-    store().submit_and_wait(make_unit(
-        work, [&](std::exception_ptr failure) { answer.set_value(std::move(failure)); }, alone));
+    user_work waiting{.work = std::ref(work), .done = [&](std::exception_ptr failure) {
+                          answer.set_value(std::move(failure));
+                      }};
+    store().submit_and_wait(
+        {.work = [&waiting, this](store_transaction& tx) { return waiting.run(tx, maker_); },
+         .done = [&waiting](const result<>& outcome) { waiting.finish(outcome); },
+         .alone = alone});
     if (auto failure = answer.get_future().get()) std::rethrow_exception(failure);
 }
 

@@ -96,9 +96,6 @@ private:
     node_core(core_options options, node_seams seams);
     result<bool> requeue_in(class store& where, const uuid& id);
     result<> start_inbox();
-    /// `done` runs where the commit does and must not block.
-    unit make_unit(std::function<void(transaction&)> work,
-                   std::function<void(std::exception_ptr)> done, bool alone = true);
     void wait_for(const std::function<void(transaction&)>& work, bool alone);
     transactional_handler reply_handler();
     void watch_limit(reply_limit limit);
