@@ -125,6 +125,15 @@ result<std::shared_ptr<tls_context>> make_tls_client(const std::string& authorit
     return context;
 }
 
+result<> renew_tls_client(tls_context& in_use, const std::string& authorities,
+                          const tls_files& own) {
+    auto fresh = make_tls_client(authorities, own);
+    if (!fresh) return std::unexpected(std::move(fresh).error());
+    // A connection holds on to what was in the context when it began.
+    in_use = std::move(**fresh);
+    return {};
+}
+
 std::vector<std::string> names_in(const X509* certificate) {
     std::vector<std::string> names;
     const auto add = [&](const ASN1_STRING* text) {
@@ -134,16 +143,20 @@ std::vector<std::string> names_in(const X509* certificate) {
         if (const std::string name(bytes, size); name.find('\0') == name.npos)
             names.push_back(name);
     };
+    auto* const others = static_cast<GENERAL_NAMES*>(
+        X509_get_ext_d2i(certificate, NID_subject_alt_name, nullptr, nullptr));
+    bool has_names = false;
+    for (int i = 0; i < sk_GENERAL_NAME_num(others); ++i) {
+        const GENERAL_NAME* const each = sk_GENERAL_NAME_value(others, i);
+        if (each->type != GEN_DNS) continue;
+        has_names = true;
+        add(each->d.dNSName);
+    }
+    GENERAL_NAMES_free(others);
+    if (has_names) return names;
     const X509_NAME* const subject = X509_get_subject_name(certificate);
     for (int at = -1; (at = X509_NAME_get_index_by_NID(subject, NID_commonName, at)) >= 0;)
         add(X509_NAME_ENTRY_get_data(X509_NAME_get_entry(subject, at)));
-    auto* const others = static_cast<GENERAL_NAMES*>(
-        X509_get_ext_d2i(certificate, NID_subject_alt_name, nullptr, nullptr));
-    for (int i = 0; i < sk_GENERAL_NAME_num(others); ++i) {
-        const GENERAL_NAME* const each = sk_GENERAL_NAME_value(others, i);
-        if (each->type == GEN_DNS) add(each->d.dNSName);
-    }
-    GENERAL_NAMES_free(others);
     return names;
 }
 

@@ -58,7 +58,13 @@ private:
 [[nodiscard]] result<std::shared_ptr<tls_context>> make_tls_client(const std::string& authorities,
                                                                    const tls_files& own = {});
 
-/// The common name of a certificate, and its alternative ones that are names of hosts.
+/// Reads the files again into a context of `make_tls_client`: for the next connection of all that
+/// share it, on the executor of whom it is called; if it fails, nothing has changed.
+[[nodiscard]] result<> renew_tls_client(tls_context& in_use, const std::string& authorities,
+                                        const tls_files& own);
+
+/// Whom a certificate is for: its alternative names of hosts or, only where it has none, its common
+/// name (RFC 6125: an authority that writes both need not have looked at the latter).
 [[nodiscard]] std::vector<std::string> names_in(const x509_st* certificate);
 
 }  // namespace posthorn

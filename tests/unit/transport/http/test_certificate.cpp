@@ -46,7 +46,7 @@ x509_ptr sign(EVP_PKEY* key, const certificate_wish& wish) {
     X509_gmtime_adj(X509_getm_notAfter(certificate.get()), wish.valid_until.count());
     X509_set_pubkey(certificate.get(), key);
     X509_NAME* const name = X509_get_subject_name(certificate.get());
-    const auto* text = reinterpret_cast<const unsigned char*>("posthorn test");
+    const auto* text = reinterpret_cast<const unsigned char*>(wish.common_name.c_str());
     X509_NAME_add_entry_by_txt(name, "CN", MBSTRING_ASC, text, -1, -1, 0);
     X509_set_issuer_name(certificate.get(), name);
     name_host(certificate.get(), wish.host);

@@ -10,6 +10,7 @@ namespace posthorn::test {
 /// What a certificate for tests says.
 struct certificate_wish {
     std::string host = "127.0.0.1";
+    std::string common_name = "posthorn test";
     std::chrono::seconds valid_from = -std::chrono::hours(1);  // From now on.
     std::chrono::seconds valid_until = std::chrono::hours(1);
     std::string pass_phrase{};  // Of the key; none if empty.

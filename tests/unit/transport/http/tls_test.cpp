@@ -1,5 +1,6 @@
 #include "transport/http/tls.hpp"
 
+#include <filesystem>
 #include <fstream>
 #include <future>
 
@@ -80,6 +81,33 @@ TEST_F(tls_test, checks_names_as_well_as_addresses) {
     ASSERT_FALSE(other);
     EXPECT_EQ(other.error().code(), error_code::unreachable);
     EXPECT_THAT(other.error().what(), HasSubstr("no TLS with https://127.0.0.1"));
+}
+
+std::vector<std::string> names_of(const certificate_files& made) {
+    boost::asio::ssl::context holder(boost::asio::ssl::context::tlsv13_server);
+    holder.use_certificate_chain_file(made.certificate);
+    return names_in(SSL_CTX_get0_certificate(holder.native_handle()));
+}
+
+TEST_F(tls_test, takes_the_common_name_for_one_only_where_no_other_names_a_host) {
+    const auto both = make_certificate(folder_, "a", {.host = "stock", .common_name = "orders"});
+    EXPECT_EQ(names_of(both), std::vector<std::string>{"stock"});
+    const auto one = make_certificate(folder_, "b", {.common_name = "orders"});
+    EXPECT_EQ(names_of(one), std::vector<std::string>{"orders"}) << "an address is no name";
+}
+
+TEST_F(tls_test, reads_a_clients_files_again_for_all_who_share_them) {
+    const auto port = listen_with(make_certificate(folder_, "a"));
+    const auto file = make_certificate(folder_, "b").certificate;
+    const auto trusted = make_tls_client(file).value();
+    EXPECT_FALSE(ask(https(port), trusted));
+    EXPECT_FALSE(renew_tls_client(*trusted, folder_.file("none"), {}));
+    std::filesystem::copy_file(folder_.file("a.crt"), file,
+                               std::filesystem::copy_options::overwrite_existing);
+    ASSERT_TRUE(renew_tls_client(*trusted, file, {}));
+    EXPECT_EQ(ask(https(port), trusted)->body, "POST /a body");
+    EXPECT_FALSE(renew_tls_client(*trusted, folder_.file("none"), {}));
+    EXPECT_EQ(ask(https(port), trusted)->body, "POST /a body") << "what failed changed nothing";
 }
 
 TEST_F(tls_test, trusts_nobody_whom_its_authority_does_not_vouch_for) {
