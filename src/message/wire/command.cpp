@@ -1,5 +1,6 @@
 #include "message/wire/command.hpp"
 
+#include <algorithm>
 #include <array>
 #include <optional>
 
@@ -72,8 +73,10 @@ result<message> read_command(std::string_view json, const command_place& place,
         made.endpoint = place.endpoint;
         made.payload = read.payload ? *std::move(read.payload) : std::string(json);
         made.correlation_id = std::move(read.correlation_id);
-        made.created_at = rules.now;
-        made.expires_at = rules.now + wire_names::life_default;
+        // A command without an envelope says when it was made by its id, if at all. So one that is
+        // repeated when the inbox may have forgotten it has expired.
+        made.created_at = std::min(rules.now, made.id.time().value_or(rules.now));
+        made.expires_at = made.created_at + wire_names::life_default;
         POSTHORN_TRY(validate_outside(made, rules.limits));
         return made;
     } catch (const error& why) {

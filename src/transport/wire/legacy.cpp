@@ -120,4 +120,13 @@ void limit_life(message& what, signature_scheme scheme) {
     if (what.expires_at == never) what.expires_at = never + std::chrono::milliseconds(1);
 }
 
+void drop_unsigned(message& what, signature_scheme scheme) {
+    if (scheme != signature_scheme::rf_hmac) return;
+    what.tenant.clear();
+    what.order_key.clear();
+    what.parent_id.reset();
+    what.causation_id.reset();
+    what.headers = carry_trace({}, what.headers, what.headers.size());
+}
+
 }  // namespace posthorn

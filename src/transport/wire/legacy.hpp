@@ -22,5 +22,8 @@ namespace posthorn {
 /// Shortens the time for which a message is taken in to one that the inbox surely remembers, where
 /// the signature does not cover what the message says of it.
 void limit_life(message& what, signature_scheme scheme);
+/// Takes out of a message what its signature does not cover and it can do without: tenant, order
+/// key, whose child it is, and the application's headers, but for the trace.
+void drop_unsigned(message& what, signature_scheme scheme);
 
 }  // namespace posthorn

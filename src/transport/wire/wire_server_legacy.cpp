@@ -42,7 +42,10 @@ task<wire_reply> wire_server::answer_legacy(wire_request request) {
     if (read && read->source != claim->source)
         co_return distrust(request, read->id,
                            error(error_code::bad_signature, "sourceServiceId is not clear"));
-    if (read) limit_life(*read, keys->scheme());
+    if (read) {
+        limit_life(*read, keys->scheme());
+        drop_unsigned(*read, keys->scheme());
+    }
     co_return co_await hand_on(std::move(read));
 }
 

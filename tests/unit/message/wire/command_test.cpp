@@ -36,6 +36,15 @@ TEST(command, with_a_payload_is_a_message_to_the_endpoint_it_was_posted_to) {
     }
 }
 
+TEST(command, without_an_envelope_expires_a_day_after_the_time_in_its_id) {
+    const auto expiry = [](std::string_view written) {
+        return read(fmt::format(R"({{"commandId":"{}"}})", written))->expires_at;
+    };
+    EXPECT_EQ(expiry("00000036-ee80-7d11-8a4e-3f1f7a7e0001"), wall_time{} + 1h + 24h);
+    EXPECT_EQ(expiry("00000036-ee80-4d11-8a4e-3f1f7a7e0001"), wall_time{} + 1024h) << "no time";
+    EXPECT_EQ(expiry(id), wall_time{} + 1024h) << "a time to come lengthens nothing";
+}
+
 TEST(command, without_a_payload_is_the_payload_itself) {
     const auto json = fmt::format(R"({{"CommandId":"{}","sku":"tea","quantity":2}})", id);
     EXPECT_EQ(read(json)->payload, json);

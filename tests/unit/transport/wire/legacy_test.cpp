@@ -168,6 +168,34 @@ TEST(wire_legacy, what_is_changed_on_the_way_is_refused_as_far_as_it_is_signed) 
     EXPECT_EQ(change(crm, R"("Signal")", R"("Command")"), 200) << "the page warns of it";
 }
 
+TEST(wire_legacy, what_rf_hmac_does_not_sign_is_not_believed) {
+    legacy_rig rig;
+    auto what = wire_message(1);
+    what.source = "crm";
+    what.created_at = rig.loop.time().wall();
+    what.expires_at = what.created_at + 24h;
+    what.tenant = "north";
+    what.order_key = "o1";
+    what.parent_id = what.causation_id = wire_message(2).id;
+    what.headers = R"({"x-colour":"blue","traceparent":)"
+                   R"("00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"})";
+    for (const auto scheme : {signature_scheme::rf_hmac, signature_scheme::x_workflow}) {
+        const bool is_signed = scheme == signature_scheme::x_workflow;
+        what.source = is_signed ? "engine" : "crm";
+        what.id = wire_message(is_signed ? 3 : 1).id;
+        const auto request =
+            *write_legacy(what, ring_of(is_signed ? 'e' : 'c', scheme), rig.loop.time().wall());
+        EXPECT_EQ(rig.ask(request).status, 200);
+        const auto& seen = rig.to.seen.back();
+        EXPECT_EQ(seen.tenant, is_signed ? "north" : "");
+        EXPECT_EQ(seen.order_key, is_signed ? "o1" : "");
+        EXPECT_EQ(seen.parent_id.has_value(), is_signed);
+        EXPECT_EQ(seen.causation_id.has_value(), is_signed);
+        EXPECT_EQ(seen.headers.find("x-colour") != std::string::npos, is_signed);
+        EXPECT_THAT(seen.headers, HasSubstr("00-0af7651916cd43dd8448eb211c80319c"));
+    }
+}
+
 TEST(wire_legacy, a_replay_outside_of_the_window_is_refused) {
     legacy_rig rig;
     const auto engine = rig.from("engine", 'e', signature_scheme::x_workflow);
