@@ -1,7 +1,7 @@
 #include "app/cli/contract_diff.hpp"
 
-#include <algorithm>
 #include <map>
+#include <set>
 
 #include <boost/json/serialize.hpp>
 #include <fmt/format.h>
@@ -32,8 +32,11 @@ const json::array& array_of(const json::object& in, std::string_view key) {
     return value != nullptr && value->is_array() ? value->as_array() : none;
 }
 
-bool contains(const json::array& list, const json::value& value) {
-    return std::ranges::find(list, value) != list.end();
+/// What stands in a list, as text; a list may be long, and was written by somebody else.
+std::set<std::string> members_of(const json::array& list) {
+    std::set<std::string> all;
+    for (const auto& each : list) all.insert(json::serialize(each));
+    return all;
 }
 
 // Whole numbers of 64 bits, either sign.
@@ -81,9 +84,10 @@ private:
         const auto& values = array_of(given, "enum");
         if (wanted.contains("enum")) {
             if (!given.contains("enum")) return add(at, "is no longer one of a few words");
-            for (const auto& value : values)
-                if (!contains(array_of(wanted, "enum"), value))
-                    add(at, fmt::format("may be {}, which is not read", json::serialize(value)));
+            const auto known = members_of(array_of(wanted, "enum"));
+            for (const auto& value : members_of(values))
+                if (!known.contains(value))
+                    add(at, fmt::format("may be {}, which is not read", value));
             return;
         }
         const auto type = text_of(wanted, "type");
@@ -123,8 +127,9 @@ private:
             return compare(values->as_object(), object_of(given, "additionalProperties"),
                            at + ".*");
         const auto& fields = object_of(given, "properties");
+        const auto always = members_of(array_of(given, "required"));
         for (const auto& name : array_of(wanted, "required"))
-            if (!contains(array_of(given, "required"), name))
+            if (name.is_string() && !always.contains(json::serialize(name)))
                 add(fmt::format("{}.{}", at, std::string_view(name.as_string())),
                     "may be missing, but is needed");
         for (const auto& [name, schema] : fields) {
@@ -154,6 +159,10 @@ void compare_schemas(const json::object& before, const json::object& after, std:
     const auto* const new_one = find(after, key);
     if (old_one == nullptr || new_one == nullptr || *old_one == *new_one) return;
     const auto place = fmt::format("{} {}", where, key);
+    if (!old_one->is_object() && !new_one->is_object()) {
+        changes.push_back({true, place, "is no schema"});
+        return;
+    }
     if (old_one->is_object() != new_one->is_object()) {
         changes.push_back({true, place, new_one->is_object() ? "is answered now" : "is no longer"});
         return;

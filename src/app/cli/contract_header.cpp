@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <map>
 #include <set>
 #include <stdexcept>
 #include <vector>
@@ -13,6 +14,9 @@ namespace json = boost::json;
 
 constexpr std::size_t depth_max = 64;
 constexpr std::size_t name_size_max = 255;
+// Somebody else wrote the schemas; no service of people's is as large as these.
+constexpr std::size_t types_max = 10'000;
+constexpr std::size_t text_size_max = std::size_t{8} << 20;
 
 constexpr std::array<std::string_view, 97> keywords{
     "alignas",   "alignof",   "and",       "and_eq",        "asm",         "auto",
@@ -33,6 +37,37 @@ constexpr std::array<std::string_view, 97> keywords{
     "wchar_t",   "while",     "xor",       "xor_eq",        "errno",       "assert",
     "unix",
 };
+
+// Functions and types of C and of POSIX in lower case, as far as they could be a service's name.
+constexpr auto c_names = std::to_array<std::string_view>(
+    {"abort",     "abs",        "accept",  "access",     "acos",     "acct",     "alarm",
+     "asin",      "atan",       "atexit",  "basename",   "bind",     "brk",      "bsearch",
+     "calloc",    "cbrt",       "ceil",    "chdir",      "chmod",    "chown",    "chroot",
+     "clearenv",  "clock",      "clone",   "close",      "connect",  "cos",      "cosh",
+     "creat",     "crypt",      "ctime",   "daemon",     "difftime", "div",      "dup",
+     "environ",   "erf",        "exec",    "exit",       "exp",      "fabs",     "fclose",
+     "fcntl",     "feof",       "ferror",  "ffs",        "fgetc",    "flock",    "floor",
+     "fma",       "fmax",       "fmin",    "fmod",       "fopen",    "fork",     "fread",
+     "free",      "frexp",      "fseek",   "fstat",      "fsync",    "ftell",    "ftw",
+     "fwrite",    "gamma",      "getc",    "getenv",     "getopt",   "getpid",   "gets",
+     "gmtime",    "hypot",      "index",   "initgroups", "ioctl",    "isalpha",  "isatty",
+     "iscntrl",   "isdigit",    "j0",      "j1",         "jn",       "kill",     "labs",
+     "ldexp",     "ldiv",       "lgamma",  "link",       "linux",    "listen",   "localeconv",
+     "localtime", "lockf",      "log",     "login",      "logout",   "logwtmp",  "lseek",
+     "lstat",     "malloc",     "memchr",  "memcmp",     "memcpy",   "memmove",  "memset",
+     "mkdir",     "mktime",     "mmap",    "modf",       "mount",    "nan",      "nanosleep",
+     "nice",      "open",       "optarg",  "optind",     "pause",    "perror",   "pipe",
+     "poll",      "pow",        "printf",  "profil",     "ptrace",   "putc",     "puts",
+     "qsort",     "quick_exit", "raise",   "rand",       "random",   "read",     "realloc",
+     "reboot",    "recv",       "remove",  "rename",     "rewind",   "rindex",   "rint",
+     "rmdir",     "round",      "sbrk",    "scanf",      "select",   "send",     "setenv",
+     "setjmp",    "shutdown",   "signal",  "signbit",    "sin",      "sinh",     "sleep",
+     "socket",    "sprintf",    "sqrt",    "srand",      "stat",     "stderr",   "stdin",
+     "stdout",    "strlen",     "strtol",  "swab",       "symlink",  "sync",     "syscall",
+     "sysconf",   "system",     "tan",     "tanh",       "tell",     "tgamma",   "time",
+     "timezone",  "tm",         "tolower", "toupper",    "trunc",    "truncate", "tzname",
+     "umask",     "umount",     "uname",   "ungetc",     "unlink",   "usleep",   "utime",
+     "wait",      "waitpid",    "write",   "y0",         "y1",       "yn"});
 
 struct unusable : std::runtime_error {
     using std::runtime_error::runtime_error;
@@ -95,6 +130,26 @@ std::string integer_type(const json::object& schema) {
     return "std::int64_t";
 }
 
+/// Names of one scope, each once.
+class names_in_use {
+public:
+    /// The name, or one like it that is free.
+    std::string take(const std::string& wish) {
+        auto name = wish;
+        while (!taken_.insert(name).second) {
+            auto& times = repeated_[wish];
+            name = ++times == 1 ? wish + "_" : fmt::format("{}_{}", wish, times);
+        }
+        return name;
+    }
+    [[nodiscard]] std::size_t size() const { return taken_.size(); }
+    [[nodiscard]] bool contains(const std::string& name) const { return taken_.contains(name); }
+
+private:
+    std::set<std::string> taken_;
+    std::map<std::string, std::size_t> repeated_;  // So that the next free one is found at once.
+};
+
 /// Writes the types of one interface, each before those that use it.
 class type_writer {
 public:
@@ -109,7 +164,7 @@ public:
             if (answer != nullptr && answer->is_object()) {
                 const auto made = type_of(answer->as_object(), identifier + "_response", 0);
                 response = take(identifier + "_answer");
-                out_ += fmt::format("using {} = {};\n", response, made);
+                write(fmt::format("using {} = {};\n", response, made));
             } else {
                 response = "void";
             }
@@ -119,8 +174,8 @@ public:
                            : type == "PushCall" ? "POSTHORN_PUSH_CALL"
                            : type == "Command"  ? "POSTHORN_COMMAND"
                                                 : throw unusable("a message is of no known type");
-        out_ += fmt::format("{}({}, {}{}{}{})\n", macro, identifier, in_quotes(name),
-                            response.empty() ? "" : ", ", response, fields);
+        write(fmt::format("{}({}, {}{}{}{})\n", macro, identifier, in_quotes(name),
+                          response.empty() ? "" : ", ", response, fields));
         return identifier;
     }
     [[nodiscard]] std::string take_text() && { return std::move(out_); }
@@ -129,20 +184,27 @@ private:
     /// Defines the struct and gives its fields as the macros want them.
     std::string struct_body(const json::object& schema, const std::string& name,
                             std::size_t depth = 0) {
+        const auto& properties = object_at(schema, "properties");
+        std::vector<std::string> types;
+        for (const auto& [field, one] : properties) {
+            if (!one.is_object()) throw unusable("a field has no schema");
+            types.push_back(type_of(one.as_object(),
+                                    fmt::format("{}_{}", name, to_identifier(field)), depth + 1));
+        }
         std::string members;
         std::string fields;
-        std::set<std::string> used;
-        for (const auto& [field, one] : object_at(schema, "properties")) {
-            auto identifier = to_identifier(field);
-            while (!used.insert(identifier).second) identifier += '_';
-            if (!one.is_object()) throw unusable("a field has no schema");
-            members += fmt::format(
-                "    {} {}{{}};\n",
-                type_of(one.as_object(), fmt::format("{}_{}", name, identifier), depth + 1),
-                identifier);
+        names_in_use used;
+        auto type = types.begin();
+        for (const auto& [field, one] : properties) {
+            // A member that is named like a type of the struct would hide it.
+            auto wish = to_identifier(field);
+            if (wish == name || (wish.starts_with(name + "_") && taken_.contains(wish)))
+                wish += "_field";
+            const auto identifier = used.take(wish);
+            members += fmt::format("    {} {}{{}};\n", *type++, identifier);
             fields += fmt::format(", ({}, {})", identifier, in_quotes(field));
         }
-        out_ += fmt::format("struct {} {{\n{}}};\n", name, members);
+        write(fmt::format("struct {} {{\n{}}};\n", name, members));
         return fields;
     }
 
@@ -191,7 +253,7 @@ private:
             return "posthorn::raw_json";
         const auto identifier = take(name);
         const auto fields = struct_body(schema, identifier, depth);
-        out_ += fmt::format("POSTHORN_STRUCT({}{})\n", identifier, fields);
+        write(fmt::format("POSTHORN_STRUCT({}{})\n", identifier, fields));
         return identifier;
     }
 
@@ -199,26 +261,29 @@ private:
         const auto identifier = take(name);
         std::string members;
         std::string described;
-        std::set<std::string> used;
+        names_in_use used;
         for (const auto& value : values) {
             if (!value.is_string()) throw unusable("an enumeration holds what is no text");
-            auto one = to_identifier(value.as_string());
-            while (!used.insert(one).second) one += '_';
+            const auto one = used.take(to_identifier(value.as_string()));
             members += fmt::format("{}{}", members.empty() ? "" : ", ", one);
             described += fmt::format(", ({}, {})", one, in_quotes(value.as_string()));
         }
-        out_ += fmt::format("enum class {} : std::uint16_t {{ {} }};\nPOSTHORN_ENUM({}{})\n",
-                            identifier, members, identifier, described);
+        write(fmt::format("enum class {} : std::uint16_t {{ {} }};\nPOSTHORN_ENUM({}{})\n",
+                          identifier, members, identifier, described));
         return identifier;
     }
 
-    std::string take(std::string name) {
-        while (!taken_.insert(name).second) name += '_';
-        return name;
+    std::string take(const std::string& wish) {
+        if (taken_.size() >= types_max) throw unusable("it has too many types");
+        return taken_.take(wish);
+    }
+    void write(std::string_view text) {
+        if (out_.size() + text.size() > text_size_max) throw unusable("it is too large");
+        out_ += text;
     }
 
     std::string out_;
-    std::set<std::string> taken_;
+    names_in_use taken_;
 };
 
 std::string interface_of(const json::object& one) {
@@ -270,6 +335,13 @@ std::string to_identifier(std::string_view name) {
     return made;
 }
 
+std::string to_namespace(std::string_view name) {
+    auto made = to_identifier(name);
+    // The outermost name shares its scope with what C declares.
+    if (std::ranges::find(c_names, made) != c_names.end()) made += "_service";
+    return made;
+}
+
 result<std::string> write_contract_header(const json::object& metadata, const header_wish& wish) {
     try {
         std::string interfaces;
@@ -283,7 +355,7 @@ result<std::string> write_contract_header(const json::object& metadata, const he
             "#include <string>\n#include <variant>\n#include <vector>\n\n"
             "#include <posthorn/service.hpp>\n#include <posthorn/time.hpp>\n"
             "#include <posthorn/uuid.hpp>\n\nnamespace {} {{\n{}\n}}\n",
-            as_comment(wish.from), to_identifier(wish.name), interfaces);
+            as_comment(wish.from), to_namespace(wish.name), interfaces);
     } catch (const std::exception& why) {
         return fail(error_code::malformed_request, "the metadata of {} cannot be used: {}",
                     as_comment(wish.from), why.what());

@@ -22,5 +22,7 @@ struct header_wish {
 
 /// `OrderApproved` or `orderId` as `order_approved`, `order_id`; never a keyword.
 [[nodiscard]] std::string to_identifier(std::string_view name);
+/// Likewise for a namespace beside what C declares: `time` as `time_service`.
+[[nodiscard]] std::string to_namespace(std::string_view name);
 
 }  // namespace posthorn::cli

@@ -19,10 +19,11 @@ namespace json = boost::json;
 constexpr std::string_view path = "/_workflow/metadata";
 constexpr std::chrono::seconds patience{10};
 
-task<result<http_response>> fetch(boost::asio::any_io_executor where, std::string url) {
+task<result<http_response>> fetch(boost::asio::any_io_executor where, std::string url,
+                                  std::shared_ptr<tls_context> trusted) {
     real_timer time;
     task_group tasks(where);
-    http_client client({.where = where, .tasks = tasks, .time = time});
+    http_client client({.where = where, .tasks = tasks, .time = time, .tls = std::move(trusted)});
     http_request request;
     request.method = "GET";
     auto reply =
@@ -32,11 +33,14 @@ task<result<http_response>> fetch(boost::asio::any_io_executor where, std::strin
     co_return reply;
 }
 
-result<json::object> from_node(std::string url) {
+result<json::object> from_node(std::string url, const source_tls& tls) {
     while (url.ends_with('/')) url.pop_back();
     if (!url.ends_with(path)) url += path;
+    auto trusted = make_tls_client(tls.authority, {.certificate = tls.certificate, .key = tls.key});
+    if (!trusted) return std::unexpected(std::move(trusted).error());
     io_threads network("posthorn-io");
-    const auto reply = start(network.executor(), fetch(network.executor(), url)).get();
+    const auto reply =
+        start(network.executor(), fetch(network.executor(), url, *std::move(trusted))).get();
     network.stop();
     if (!reply) return std::unexpected(reply.error());
     if (reply->status != 200)
@@ -77,8 +81,8 @@ result<json::object> parse_metadata(std::string_view text, const std::string& pl
     return *whole;
 }
 
-result<json::object> read_metadata(const std::string& place) {
-    if (is_url(place)) return from_node(place);
+result<json::object> read_metadata(const std::string& place, const source_tls& tls) {
+    if (is_url(place)) return from_node(place, tls);
     std::ifstream stream(place, std::ios::binary);
     if (!stream)
         return fail(error_code::io_failed, "{} cannot be read; check the path, or write http://…",

@@ -20,9 +20,21 @@ namespace {
 
 namespace fs = std::filesystem;
 
+constexpr std::size_t warnings_max = 20;
 constexpr auto places = "a node's URL, a program that offers a service, or a file of metadata";
 
 fs::file_time_type now_of_files() { return std::chrono::file_clock::from_sys(real_clock().wall()); }
+
+void add_tls_options(CLI::App& options, source_tls& into) {
+    options.add_option("--authority", into.authority, "who vouches for an https:// node, in PEM")
+        ->type_name("FILE");
+    auto* const certificate =
+        options.add_option("--certificate", into.certificate, "what to show a node that asks")
+            ->type_name("FILE");
+    auto* const key = options.add_option("--key", into.key, "its key")->type_name("FILE");
+    certificate->needs(key);
+    key->needs(certificate);
+}
 
 /// Writes a file unless it holds the same already, so that nothing is built again for nothing.
 result<> put_file(const fs::path& file, const std::string& text) {
@@ -38,11 +50,12 @@ public:
     void declare(CLI::App& options) override {
         add_place(options, "PLACE", place_, places)->required();
         options.add_option("--out", file_, "write it to this file")->type_name("FILE");
+        add_tls_options(options, tls_);
         options.footer("Example: posthorn contracts export build/orders");
     }
 
     result<> run(const console& terminal) override {
-        const auto metadata = read_metadata(place_);
+        const auto metadata = read_metadata(place_, tls_);
         POSTHORN_TRY(metadata);
         const auto text = boost::json::serialize(*metadata) + "\n";
         if (!file_.empty()) return put_file(file_, text);
@@ -53,6 +66,7 @@ public:
 private:
     std::string place_;
     std::string file_;
+    source_tls tls_;
 };
 
 class import_command final : public command {
@@ -64,6 +78,7 @@ public:
         options.add_option("--out", file_, "write the header to this file")->type_name("FILE");
         options.add_option("--cache", cache_, "keep the metadata here, for when it cannot be had")
             ->type_name("FILE");
+        add_tls_options(options, tls_);
         options.add_flag("--offline", offline_, "use what is kept, and ask nobody");
         options.add_option("--stale-after", stale_after_, "warn of a copy older than this")
             ->type_name("DURATION")
@@ -97,8 +112,8 @@ private:
     result<boost::json::object> obtain(const console& terminal, std::chrono::milliseconds limit) {
         if (offline_ && cache_.empty())
             return fail(error_code::invalid_argument, "--offline needs --cache");
-        auto fresh =
-            offline_ ? fail(error_code::unreachable, "nobody was asked") : read_metadata(place_);
+        auto fresh = offline_ ? fail(error_code::unreachable, "nobody was asked")
+                              : read_metadata(place_, tls_);
         const auto kept =
             cache_.empty() ? fail(error_code::not_found, "nothing is kept") : read_file(cache_);
         if (fresh) {
@@ -126,16 +141,23 @@ private:
                   const console& terminal) const {
         if (kept) {
             if (const auto before = parse_metadata(*kept, cache_))
-                for (const auto& change : compare_contracts(*before, fresh))
-                    if (change.is_breaking)
-                        terminal.err
-                            << fmt::format("warning: {} has changed: {} {}\n", place_,
-                                           to_cell(change.where, 200), to_cell(change.what, 200));
+                warn_of(compare_contracts(*before, fresh), terminal);
         }
         POSTHORN_TRY(put_file(cache_, boost::json::serialize(fresh) + "\n"));
         std::error_code ignored;
         fs::last_write_time(cache_, now_of_files(), ignored);
         return {};
+    }
+    void warn_of(const std::vector<contract_change>& changes, const console& terminal) const {
+        std::size_t breaking = 0;
+        for (const auto& change : changes) {
+            if (!change.is_breaking || ++breaking > warnings_max) continue;
+            terminal.err << fmt::format("warning: {} has changed: {} {}\n", place_,
+                                        to_cell(change.where, 200), to_cell(change.what, 200));
+        }
+        if (breaking > warnings_max)
+            terminal.err << fmt::format("warning: and {} changes more that break\n",
+                                        breaking - warnings_max);
     }
     [[nodiscard]] std::chrono::milliseconds age_of_copy() const {
         std::error_code ignored;
@@ -148,6 +170,7 @@ private:
     std::string file_;
     std::string cache_;
     std::string stale_after_ = "7d";
+    source_tls tls_;
     bool offline_ = false;
 };
 
@@ -156,6 +179,7 @@ public:
     void declare(CLI::App& options) override {
         add_place(options, "BEFORE", before_, places)->required();
         add_place(options, "AFTER", after_, "likewise")->required();
+        add_tls_options(options, tls_);
         add_json_flag(options, json_);
         options.footer(
             "Example: posthorn contracts diff hr.json http://127.0.0.1:7400\n"
@@ -164,9 +188,9 @@ public:
     }
 
     result<> run(const console& terminal) override {
-        const auto before = read_metadata(before_);
+        const auto before = read_metadata(before_, tls_);
         POSTHORN_TRY(before);
-        const auto after = read_metadata(after_);
+        const auto after = read_metadata(after_, tls_);
         POSTHORN_TRY(after);
         const auto changes = compare_contracts(*before, *after);
         std::size_t breaking = 0;
@@ -194,6 +218,7 @@ public:
 private:
     std::string before_;
     std::string after_;
+    source_tls tls_;
     bool json_ = false;
 };
 

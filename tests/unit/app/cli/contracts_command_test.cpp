@@ -1,6 +1,7 @@
 #include <filesystem>
 #include <fstream>
 
+#include <boost/json/parse.hpp>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -131,6 +132,59 @@ TEST_F(contracts, of_a_stranger_write_no_code) {
     const auto field = R"({"type":"object","properties":{"a; int evil":{"type":"string"}}})";
     EXPECT_THAT(run({"contracts", "import", write("hr.json", metadata(field))}).out,
                 HasSubstr(R"((a_int_evil, "a; int evil"))"));
+}
+
+TEST_F(contracts, of_a_stranger_take_neither_long_nor_much) {
+    // Names that are all the same, once as types and once as fields.
+    std::string many;
+    for (int i = 0; i < 30'000; ++i)
+        many += fmt::format(R"({}"a{}":{{"type":"object","properties":{{}}}})", i == 0 ? "" : ",",
+                            std::string(static_cast<std::size_t>(i % 7), '-'));
+    const auto types =
+        write("hr.json", metadata(fmt::format(R"({{"type":"object","properties":{{{}}}}})", many)));
+    const auto printed = run({"contracts", "import", types});
+    EXPECT_EQ(printed.code, exit_code::failed);
+    EXPECT_THAT(printed.err, HasSubstr("too many types"));
+
+    std::string words;
+    for (int i = 0; i < 40'000; ++i) words += fmt::format(R"({}"w{}")", i == 0 ? "" : ",", i);
+    const auto needed = [&](std::string_view more) {
+        return metadata(fmt::format(
+            R"({{"type":"object","properties":{{"a":{{"enum":[{0}{1}]}}}},"required":[{0}{1}]}})",
+            words, more));
+    };
+    const auto cache = write("kept.json", needed(""));
+    const auto after = write("new.json", needed(R"(,"x",7,"y")"));
+    EXPECT_EQ(run({"contracts", "diff", cache, after}).code, exit_code::failed);
+    const auto imported =
+        run({"contracts", "import", after, "--cache", cache, "--out", folder_.file("hr.hpp")});
+    EXPECT_EQ(imported.code, exit_code::failed) << "an enumeration holds a number";
+}
+
+TEST_F(contracts, that_are_no_schemas_are_no_end_of_the_program) {
+    const auto before = write("a.json", metadata(R"("x")"));
+    const auto after = write("b.json", metadata("7"));
+    const auto printed = run({"contracts", "diff", before, after});
+    EXPECT_EQ(printed.code, exit_code::failed);
+    EXPECT_THAT(printed.out, HasSubstr("is no schema"));
+    EXPECT_EQ(run({"contracts", "diff", before, before}).code, exit_code::ok);
+}
+
+TEST(contract_header, gives_no_member_the_name_of_a_type_that_its_struct_uses) {
+    const auto read = boost::json::parse(metadata(
+        R"({"type":"object","properties":{"who":{"type":"object","properties":{}},)"
+        R"("hireWho":{"type":"string"},"hire":{"type":"string"},"hireAt":{"type":"string"}}})"));
+    const auto text = write_contract_header(read.as_object(), {.name = "hr", .from = "x"}).value();
+    EXPECT_THAT(text, HasSubstr("hire_who who{};"));
+    EXPECT_THAT(text, HasSubstr(R"((hire_who_field, "hireWho"))"));
+    EXPECT_THAT(text, HasSubstr(R"((hire_field, "hire"))"));
+    EXPECT_THAT(text, HasSubstr(R"((hire_at, "hireAt"))"));
+}
+
+TEST(contract_header, keeps_out_of_the_way_of_c) {
+    EXPECT_EQ(to_namespace("time"), "time_service");
+    EXPECT_EQ(to_namespace("Signal"), "signal_service");
+    EXPECT_EQ(to_namespace("hr"), "hr");
 }
 
 TEST(contract_header, makes_identifiers_of_all_names) {
