@@ -77,7 +77,16 @@ result<int> lock_beside(const std::string& path) {
     const auto name = path + ".lock";
     const int lock =
         ::open(name.c_str(), O_CREAT | O_RDWR | O_CLOEXEC | O_NOFOLLOW, S_IRUSR | S_IWUSR);
-    if (lock < 0) return unavailable(path, "{} cannot be opened: {}", name, reason(errno));
+    if (lock < 0) {
+        const int failure = errno;
+        struct stat found{};
+        if (::lstat(name.c_str(), &found) == 0 && found.st_uid != ::geteuid())
+            return unavailable(path,
+                               "{} belongs to user {}, who has taken the name; remove it, choose "
+                               "another name, or set TMPDIR to a folder of our own",
+                               name, found.st_uid);
+        return unavailable(path, "{} cannot be opened: {}", name, reason(failure));
+    }
     if (::flock(lock, LOCK_EX | LOCK_NB) == 0) return lock;
     ::close(lock);
     return unavailable(path, "another process listens there; stop it, or choose another path");
