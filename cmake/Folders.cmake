@@ -27,8 +27,8 @@ function(posthorn_objects name)
     string(REPLACE "/" "_" target "posthorn_${name}")
     file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/${name}/*.cpp)
     file(GLOB_RECURSE headers CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/${name}/*.hpp)
-    list(FILTER sources EXCLUDE REGEX ${folder_EXCLUDE})
-    list(FILTER headers EXCLUDE REGEX ${folder_EXCLUDE})
+    list(FILTER sources EXCLUDE REGEX "${folder_EXCLUDE}|${POSTHORN_LEFT_OUT}")
+    list(FILTER headers EXCLUDE REGEX "${folder_EXCLUDE}|${POSTHORN_LEFT_OUT}")
     list(TRANSFORM folder_USES PREPEND posthorn_)
 
     # A header that its own .cpp includes first, as the format check demands, is compiled alone there.

@@ -15,7 +15,7 @@ die() {
 packages_build=(
     clang-19 lld-19 ninja-build ccache cmake pkg-config
     libboost1.81-dev libboost-json1.81-dev libfmt-dev libspdlog-dev libsqlite3-dev libsimdjson-dev libcli11-dev libtomlplusplus-dev
-    libssl-dev libpq-dev
+    libssl-dev libpq-dev libgrpc++-dev libprotobuf-dev protobuf-compiler protobuf-compiler-grpc
 )
 # What the tests need on top: GoogleTest, sanitizers, the style checks, g++ for the consumer,
 # promtool, which comes with Prometheus, and a PostgreSQL to run privately.

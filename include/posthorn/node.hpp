@@ -47,6 +47,8 @@ struct tls_options {
     std::string certificate{};  // The whole chain.
     std::string key{};
     std::string authority{};  // Who vouches for peers; those of the system if empty.
+    /// Both sides show a certificate, whose name must be the service's. Needs all three files.
+    bool mutual = false;
 };
 
 /// How much may be on its way to a destination; zero leaves it as it is for all.
@@ -74,8 +76,9 @@ struct node_options {
     /// Every promise is past a sync. Without it a power cut can take back what was promised, and
     /// messages can be lost: only for data that may be.
     bool synchronous_full = true;
-    /// Where destinations are: `http://HOST:PORT`, `https://…`, `unix:///PATH`, `inprocess:` for
-    /// another node of this process, or a scheme of `transports`.
+    /// Where destinations are: `http://HOST:PORT`, `https://…`, `grpc://HOST:PORT`, `grpcs://…`,
+    /// `unix:///PATH`, `pipe://NAME`, `inprocess:` for another node of this process, or a scheme of
+    /// `transports`.
     std::map<std::string, std::string, std::less<>> routes{};
     /// For destinations without one of their own, whose name replaces `{service}`; none if empty.
     std::string default_route{};
@@ -85,10 +88,15 @@ struct node_options {
     std::string listen_http{};
     std::string listen_admin{};  // Where operators and their tools do.
     std::string listen_unix{};   // The path of a socket.
+    std::string listen_pipe{};   // A name; `{service}` in it stands for the service's.
+    std::string
+        listen_grpc{};  // Of this machine alone, such as `127.0.0.1:7402`, but for mutual TLS.
     tls_options tls{};
     /// What is shared with each peer outside of this process: `base64:…`, `env:NAME` or
     /// `file:PATH`. The first signs, all verify.
     std::map<std::string, std::vector<std::string>, std::less<>> secrets{};
+    /// How a peer signs that knows an older way alone: `rf-hmac` or `x-workflow`.
+    std::map<std::string, std::string, std::less<>> signatures{};
     /// The application's own ways to bring messages somewhere, by the scheme of their routes.
     std::map<std::string, transport_function, std::less<>> transports{};
     std::chrono::milliseconds message_ttl = std::chrono::hours{24};

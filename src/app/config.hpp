@@ -52,6 +52,7 @@ struct config {
     struct {
         std::optional<host_port> http = host_port{"127.0.0.1", 7400};
         std::optional<host_port> admin = host_port{"127.0.0.1", 7401};
+        std::optional<host_port> grpc;
         std::filesystem::path unix_socket;  // None if empty.
         std::string pipe;                   // Likewise; `{service}` stands for the service's id.
     } listen;
@@ -184,6 +185,8 @@ void apply_defaults(config& settings, defaults_name name);
 
 /// What no single key shows: values out of their range, or that need another one.
 [[nodiscard]] result<> check_config(const config& settings);
+/// Whether gRPC may listen where it is to: the one check that a program's own options need too.
+[[nodiscard]] result<> check_grpc(const config& settings);
 
 /// Reads a TOML file over the defaults that it names in `service.defaults`. All that is wrong with
 /// it comes in one message, a line each, in the order of the file.

@@ -2,7 +2,10 @@
 
 #include "app/config_table.hpp"
 #include "app/core_settings.hpp"
+#include "app/mutual_check.hpp"
+#include "app/route_url.hpp"
 #include "message/json_check.hpp"
+#include "transport/http/types.hpp"
 
 namespace posthorn {
 namespace {
@@ -158,6 +161,20 @@ void check_server(const config& settings, findings& found) {
                                 endpoint));
 }
 
+/// Whoever asks others for certificates sends nothing where none is shown.
+void check_no_route_is_plain(const config& settings, findings& found) {
+    const auto check = [&](std::string_view name, const route_setting& route) {
+        const auto url = parse_route_url(route.url);
+        if (url && url->is_plain())
+            found.add_at(route.origin,
+                         fmt::format("routes.{} has no TLS, but tls.mutual = true asks for a "
+                                     "certificate of every peer; write https:// or grpcs://",
+                                     name));
+    };
+    for (const auto& [name, route] : settings.routes) check(name, route);
+    if (settings.default_route) check("default", *settings.default_route);
+}
+
 void check_together(const config& settings, findings& found) {
     if (!is_service_id(settings.service.id))
         found.add("service.id",
@@ -183,13 +200,32 @@ void check_together(const config& settings, findings& found) {
     if (has_certificate != !settings.tls.key.empty())
         found.add(has_certificate ? "tls.certificate" : "tls.key",
                   "tls.certificate and tls.key go together; write both or neither");
-    if (settings.tls.mutual && (!has_certificate || settings.tls.authority.empty()))
-        found.add("tls.mutual",
-                  "tls.mutual needs tls.certificate and tls.key to show, and tls.authority to look "
-                  "at what others show; write all three");
+    if (const auto allowed = check_grpc(settings); !allowed)
+        found.add("listen.grpc", allowed.error().what());
+    if (const auto shown = check_mutual(settings); !shown)
+        found.add("tls.mutual", shown.error().what());
+    if (settings.tls.mutual) check_no_route_is_plain(settings, found);
 }
 
 }  // namespace
+
+result<> check_mutual(const config& settings) {
+    const auto& tls = settings.tls;
+    if (!tls.mutual || (!tls.certificate.empty() && !tls.key.empty() && !tls.authority.empty()))
+        return {};
+    return fail(error_code::invalid_configuration,
+                "tls.mutual needs tls.certificate and tls.key to show, and tls.authority to look "
+                "at what others show; write all three");
+}
+
+result<> check_grpc(const config& settings) {
+    const auto& at = settings.listen.grpc;
+    if (!at || settings.tls.mutual || is_loopback(at->host) || at->host == "localhost") return {};
+    return fail(error_code::invalid_configuration,
+                "listen.grpc can be reached by others, who know ways to end this version of gRPC "
+                "from outside; write 127.0.0.1:PORT, or let it take nobody without a certificate: "
+                "tls.mutual = true");
+}
 
 milliseconds inbox_retention_needed(const config& settings) {
     const auto& out = settings.outbox;

@@ -71,6 +71,7 @@ constexpr std::array table{
             .doc = "the name of a pipe where they do; {service} stands for the service's id",
             .set = &set_pipe,
             .show = [](const config& settings) { return settings.listen.pipe; }},
+    KEY(listen.grpc, "where they do by gRPC; on loopback only, unless tls.mutual is set"),
     KEY(tls.certificate, "the chain that listen.http shows; with one it speaks TLS only"),
     KEY(tls.key, "the certificate's private key"),
     KEY(tls.authority, "whom peers are believed by; the system's authorities if there is none"),

@@ -5,7 +5,7 @@ namespace posthorn {
 namespace {
 
 constexpr std::string_view wanted =
-    R"("http://HOST:PORT", "https://HOST:PORT", "unix:///PATH", "pipe://NAME" or "inprocess:", or a table such as )"
+    R"("http://HOST:PORT", "https://HOST:PORT", "unix:///PATH", "pipe://NAME", "grpc://HOST:PORT" or "inprocess:", or a table such as )"
     R"({ url = "https://stock:7400", timeout = "5s" })";
 
 template <class T>

@@ -33,6 +33,12 @@ task<http_response> answer_operator(const router& routes, http_request request) 
     co_return response;
 }
 
+tls_files tls_files_of(const config& settings) {
+    return {.certificate = settings.path_of(settings.tls.certificate),
+            .key = settings.path_of(settings.tls.key),
+            .peer_authority = settings.tls.mutual ? settings.path_of(settings.tls.authority) : ""};
+}
+
 }  // namespace
 
 doors::doors(const config& settings, parts with) : settings_(settings), with_(with) {}
@@ -40,11 +46,7 @@ doors::doors(const config& settings, parts with) : settings_(settings), with_(wi
 result<std::unique_ptr<doors>> doors::open(const config& settings, parts with) {
     std::unique_ptr<doors> made(new doors(settings, with));
     if (!settings.tls.certificate.empty()) {
-        auto loaded = tls_server::load(
-            {.certificate = settings.path_of(settings.tls.certificate),
-             .key = settings.path_of(settings.tls.key),
-             .peer_authority = settings.tls.mutual ? settings.path_of(settings.tls.authority) : ""},
-            with.seams.clock);
+        auto loaded = tls_server::load(tls_files_of(settings), with.seams.clock);
         if (!loaded) return std::unexpected(settings.at_key("tls.certificate", loaded.error()));
         made->tls_ = *std::move(loaded);
     }
@@ -100,6 +102,22 @@ result<> doors::bind_sockets() {
         if (!server) return std::unexpected(settings_.at_key("listen.pipe", server.error()));
         pipe_ = *std::move(server);
     }
+    return settings_.listen.grpc ? bind_grpc() : result<>{};
+}
+
+result<> doors::bind_grpc() {
+    const auto& seams = with_.seams;
+    auto server = grpc_server::listen(
+        *settings_.listen.grpc,
+        {.where = seams.network,
+         .time = seams.timer,
+         .log = seams.log,
+         .workers = seams.workers,
+         .handler = [this](wire_request request) { return wire_->answer(std::move(request)); },
+         .limits = limits_of(settings_),
+         .tls = settings_.tls.certificate.empty() ? tls_files{} : tls_files_of(settings_)});
+    if (!server) return std::unexpected(settings_.at_key("listen.grpc", server.error()));
+    grpc_ = *std::move(server);
     return {};
 }
 
@@ -193,6 +211,7 @@ void doors::start() {
     for (const auto& [server, has_tls] : http_) server->start();
     if (unix_) unix_->start();
     if (pipe_) pipe_->start();
+    if (grpc_) grpc_->start();
     warn_of_strangers();
 }
 
@@ -202,6 +221,7 @@ task<> doors::stop(std::chrono::milliseconds patience) {
     for (const auto& [server, has_tls] : http_) stopping.spawn(server->stop(patience));
     if (unix_) stopping.spawn(unix_->stop(patience));
     if (pipe_) stopping.spawn(pipe_->stop(patience));
+    if (grpc_) stopping.spawn(grpc_->stop(patience));
     co_await stopping.join();
 }
 
@@ -209,6 +229,7 @@ void doors::cut_off() {
     for (const auto& [server, has_tls] : http_) server->cut_off();
     if (unix_) unix_->cut_off();
     if (pipe_) pipe_->cut_off();
+    if (grpc_) grpc_->cut_off();
 }
 
 result<> doors::reload_certificate() { return tls_ ? tls_->reload() : result<>{}; }
@@ -224,6 +245,9 @@ std::vector<doors::place> doors::places() const {
             {fmt::format("{}://{}", has_tls ? "https" : "http", to_string(server->address()))});
     if (unix_) all.push_back({"unix://" + unix_->path(), false});
     if (pipe_) all.push_back({"pipe://" + settings_.pipe_name(), false});
+    if (grpc_)
+        all.push_back(
+            {fmt::format("{}://{}", tls_ ? "grpcs" : "grpc", to_string(grpc_->address())), false});
     return all;
 }
 

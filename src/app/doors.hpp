@@ -11,6 +11,7 @@
 #include "admin/node_view.hpp"
 #include "app/config.hpp"
 #include "app/node_core.hpp"
+#include "transport/grpc/grpc_server.hpp"
 #include "transport/http/router.hpp"
 #include "transport/http/server.hpp"
 #include "transport/http/tls.hpp"
@@ -57,6 +58,7 @@ private:
     doors(const config& settings, parts with);
     result<> bind();
     result<> bind_sockets();
+    result<> bind_grpc();
     result<std::unique_ptr<unix_server>> bind_socket(const std::string& path, socket_folder folder);
     result<> bind_http(std::string_view key, const host_port& address, const router& routes,
                        const tls_server* tls);
@@ -77,6 +79,7 @@ private:
     std::vector<std::pair<std::unique_ptr<http_server>, bool>> http_;  // And whether it has TLS.
     std::unique_ptr<unix_server> unix_;
     std::unique_ptr<unix_server> pipe_;
+    std::unique_ptr<grpc_server> grpc_;
 };
 
 }  // namespace posthorn

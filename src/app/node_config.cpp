@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "app/config_type.hpp"
+#include "app/mutual_check.hpp"
 #include "app/route_url.hpp"
 
 namespace posthorn {
@@ -109,6 +110,8 @@ void set_lanes(config& settings, const node_options& options) {
 }
 
 void set_secrets(config& settings, const node_options& options) {
+    for (const auto& [peer, scheme] : options.signatures)
+        set(settings, "signatures." + peer, scheme);
     for (const auto& [peer, secrets] : options.secrets) {
         config_list list;
         for (const auto& each : secrets) list.items.push_back({"", "node_options", each});
@@ -129,9 +132,12 @@ config config_of(const node_options& options) {
     set(settings, "listen.admin", options.listen_admin);
     const auto path = [&](const std::string& written) { return path_in_code(settings, written); };
     settings.listen.unix_socket = path(options.listen_unix);
+    set(settings, "listen.pipe", options.listen_pipe);
+    set(settings, "listen.grpc", options.listen_grpc);
     settings.tls.certificate = path(options.tls.certificate);
     settings.tls.key = path(options.tls.key);
     settings.tls.authority = path(options.tls.authority);
+    settings.tls.mutual = options.tls.mutual;
     set_routes(settings, options);
     set_lanes(settings, options);
     set_secrets(settings, options);
@@ -148,6 +154,8 @@ config config_of(const node_options& options) {
                                              : inbox_retention_needed(settings);
     settings.inbox.retention = std::max(settings.inbox.retention, needed);
     set_level(settings, options.log_level);
+    value_or_throw(check_mutual(settings));
+    value_or_throw(check_grpc(settings));
     return settings;
 }
 
@@ -170,9 +178,12 @@ node_options options_of(config settings) {
             .listen_http = address(settings.listen.http),
             .listen_admin = address(settings.listen.admin),
             .listen_unix = settings.path_of(settings.listen.unix_socket),
+            .listen_pipe = settings.listen.pipe,
+            .listen_grpc = address(settings.listen.grpc),
             .tls = {.certificate = settings.path_of(settings.tls.certificate),
                     .key = settings.path_of(settings.tls.key),
-                    .authority = settings.path_of(settings.tls.authority)},
+                    .authority = settings.path_of(settings.tls.authority),
+                    .mutual = settings.tls.mutual},
             .message_ttl = out.message_ttl,
             .retry = {.delay_base = out.retry_delay_base,
                       .delay_max = out.retry_delay_max,

@@ -233,6 +233,8 @@ result<> node_runtime::reload(const config& fresh) {
     if (!rings) return std::unexpected(std::move(rings).error());
     if (const auto loaded = doors_->reload_certificate(); !loaded)
         return std::unexpected(fresh.at_key("tls.certificate", loaded.error()));
+    if (const auto loaded = outside_->reload_certificates(); !loaded)
+        return std::unexpected(fresh.at_key("tls.authority", loaded.error()));
     POSTHORN_TRY(core_->replace_routes(routes_of(fresh), default_route_of(fresh)));
     warn_of_old_keys(*rings);
     warn_of_tight_lanes(fresh);

@@ -4,6 +4,7 @@
 
 #include "app/route_url.hpp"
 #include "base/run_on.hpp"
+#include "transport/grpc/grpc_channel.hpp"
 #include "transport/http/http_channel.hpp"
 #include "transport/pipe/pipe_path.hpp"
 #include "transport/unix/unix_channel.hpp"
@@ -48,11 +49,24 @@ private:
     std::string url_;
 };
 
+namespace {
+
+/// What is shown to servers that ask for a certificate.
+tls_files own_files(const config& settings) {
+    if (!settings.tls.mutual) return {};
+    return {.certificate = settings.path_of(settings.tls.certificate),
+            .key = settings.path_of(settings.tls.key)};
+}
+
+}  // namespace
+
 outside::outside(const config& settings, parts with, std::shared_ptr<tls_context> trusted)
     : with_(std::move(with)),
       service_(settings.service.id),
       answer_bytes_max_(settings.limits.answer.bytes),
       mutual_(settings.tls.mutual),
+      authority_(settings.path_of(settings.tls.authority)),
+      own_(own_files(settings)),
       trusted_(std::move(trusted)),
       connections_(with_.where),
       client_(client_parts()) {}
@@ -64,11 +78,7 @@ http_client_parts outside::client_parts() {
 result<std::unique_ptr<outside>> outside::open(const config& settings, parts with) {
     std::shared_ptr<tls_context> trusted;
     if (!settings.tls.authority.empty()) {
-        tls_files own;
-        if (settings.tls.mutual)
-            own = {.certificate = settings.path_of(settings.tls.certificate),
-                   .key = settings.path_of(settings.tls.key)};
-        auto read = make_tls_client(settings.path_of(settings.tls.authority), own);
+        auto read = make_tls_client(settings.path_of(settings.tls.authority), own_files(settings));
         if (!read) return std::unexpected(settings.at_key("tls.authority", read.error()));
         trusted = *std::move(read);
     }
@@ -86,6 +96,11 @@ result<std::unique_ptr<transport>> outside::connect(const std::string& destinati
         return std::make_unique<own_transport>(with_.workers, *function, destination, route.url);
     const auto url = parse_route_url(route.url);
     if (!url) return std::unexpected(url.error());
+    if (mutual_ && url->is_plain())
+        return fail(error_code::invalid_configuration,
+                    "the route {} has no TLS, but tls.mutual asks for a certificate of every peer; "
+                    "write https:// or grpcs://",
+                    route.url);
     std::unique_ptr<wire_channel> channel;
     const bool is_pipe = url->scheme == route_url::kind::pipe;
     if (is_pipe || url->scheme == route_url::kind::unix_socket) {
@@ -96,6 +111,17 @@ result<std::unique_ptr<transport>> outside::connect(const std::string& destinati
             unix_channel_options{.path = *std::move(path),
                                  .exchange_timeout = route.timeout,
                                  .replies = {.body_bytes_max = answer_bytes_max_}});
+    } else if (url->scheme == route_url::kind::grpc || url->scheme == route_url::kind::grpcs) {
+        auto opened = grpc_channel::open({.host = url->host,
+                                          .port = url->port,
+                                          .exchange_timeout = route.timeout,
+                                          .reply_bytes_max = answer_bytes_max_,
+                                          .tls = url->scheme == route_url::kind::grpcs,
+                                          .authority = authority_,
+                                          .own = own_,
+                                          .peer_name = mutual_ ? destination : std::string{}});
+        if (!opened) return std::unexpected(std::move(opened).error());
+        channel = *std::move(opened);
     } else {
         auto opened = http_channel::open(
             client_parts(), route.url,
@@ -108,6 +134,10 @@ result<std::unique_ptr<transport>> outside::connect(const std::string& destinati
     return std::make_unique<wire_transport>(
         std::move(channel), with_.keys, with_.time,
         wire_transport_options{.source = service_, .destination = destination});
+}
+
+result<> outside::reload_certificates() {
+    return trusted_ ? renew_tls_client(*trusted_, authority_, own_) : result<>{};
 }
 
 bool outside::signs(const core_route& route) const { return own(route.url) == nullptr; }

@@ -15,7 +15,7 @@
 
 namespace posthorn {
 
-/// The real network: HTTP, HTTPS, Unix sockets and named pipes, and whatever the application
+/// The real network: HTTP, HTTPS, gRPC, Unix sockets and named pipes, and whatever the application
 /// brings.
 ///
 /// Lifetime: `close` has returned before it is destroyed; what it is given outlives it.
@@ -41,6 +41,9 @@ public:
     [[nodiscard]] bool signs(const core_route& route) const override;
     [[nodiscard]] bool has_secret(std::string_view peer) const override;
 
+    /// Reads the authorities and our own certificate again, for new connections. If that fails, the
+    /// old ones stay. (gRPC reads them whenever it has to connect anew.)
+    result<> reload_certificates();
     /// For handlers that are web services.
     [[nodiscard]] web_caller caller();
     void cut_off();
@@ -58,6 +61,8 @@ private:
     std::string service_;
     std::size_t answer_bytes_max_;
     bool mutual_;  // Peers must show certificates of their own names.
+    std::string authority_;
+    tls_files own_;
     std::shared_ptr<tls_context> trusted_;
     task_group connections_;
     http_client client_;

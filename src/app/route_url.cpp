@@ -11,8 +11,22 @@ using enum route_url::kind;
 std::unexpected<error> not_understood(std::string_view text) {
     return fail(error_code::invalid_configuration,
                 "the route '{}' is not understood; write http://HOST:PORT, https://HOST:PORT, "
-                "unix:///PATH, pipe://NAME or inprocess:",
+                "unix:///PATH, pipe://NAME, grpc://HOST:PORT, grpcs://HOST:PORT or inprocess:",
                 text);
+}
+
+result<route_url> parse_grpc_url(std::string_view text) {
+    const bool tls = text.starts_with("grpcs://");
+    if (!tls && !text.starts_with("grpc://")) return not_understood(text);
+    const auto rest = text.substr(text.find("://"));
+    const auto read = parse_http_url(fmt::format("http{}", rest));
+    // There is no port that everybody knows.
+    const auto authority = rest.substr(3, rest.find('/', 3) - 3);
+    const bool has_port = authority.rfind(':') != authority.npos && !authority.ends_with(']');
+    if (!read || !has_port || rest.find('?') != rest.npos ||
+        (!read->path.empty() && read->path != "/" && read->path != "/RFReceiver/Receive"))
+        return not_understood(text);
+    return route_url{.scheme = tls ? grpcs : grpc, .host = read->host, .port = read->port};
 }
 
 }  // namespace
@@ -32,6 +46,7 @@ result<route_url> parse_route_url(std::string_view text) {
         if (!pipe_path(name, "/")) return not_understood(text);
         return route_url{.scheme = pipe, .path = std::string(name)};
     }
+    if (text.starts_with("grpc")) return parse_grpc_url(text);
     // Read by whoever connects, so that no route is taken here that cannot be used there.
     const auto read = parse_http_url(text);
     if (!read || text.find('?') != text.npos) return not_understood(text);

@@ -10,7 +10,7 @@ namespace posthorn {
 
 /// The scheme of a route, and what it leads to.
 struct route_url {
-    enum class kind : std::uint8_t { inprocess, http, https, unix_socket, pipe };
+    enum class kind : std::uint8_t { inprocess, http, https, unix_socket, pipe, grpc, grpcs };
     kind scheme = kind::inprocess;
     std::string host{};      // Without brackets.
     std::uint16_t port = 0;  // 80 and 443 unless given.
@@ -19,6 +19,10 @@ struct route_url {
 
     bool operator==(const route_url&) const = default;
     [[nodiscard]] bool leaves_process() const noexcept { return scheme != kind::inprocess; }
+    /// Whether anybody on the way can read along.
+    [[nodiscard]] bool is_plain() const noexcept {
+        return scheme == kind::http || scheme == kind::grpc;
+    }
 };
 
 /// `error_code::invalid_configuration`, which says what can be written, if it is none. `{service}`

@@ -14,6 +14,7 @@
 #include "chaos/road.hpp"
 #include "support/eventually.hpp"
 #include "support/proof_run.hpp"
+#include "transport/grpc/grpc_server.hpp"
 
 namespace posthorn::chaos {
 namespace {
@@ -208,6 +209,12 @@ TEST(chaos, loses_and_doubles_nothing_over_named_pipes) {
     const auto total = survive("pipe", pipe_road);
     expect_chaos(total, byte_kinds);
     expect_chaos(total, {"duplicated", "overtaken"});
+}
+
+TEST(chaos, loses_and_doubles_nothing_over_grpc) {
+    if (!has_grpc()) GTEST_SKIP() << "built without gRPC";
+    const auto total = survive("grpc", grpc_road);
+    expect_chaos(total, byte_kinds);
 }
 
 TEST(chaos, loses_and_doubles_nothing_inside_a_process) {

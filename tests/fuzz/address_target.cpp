@@ -70,6 +70,10 @@ void route_to(std::string_view text) {
                       "a socket has a path that the system can be told");
     if (taken->scheme == pipe)
         return demand(pipe_path(taken->path).has_value(), "a pipe has a name that can be opened");
+    if (taken->scheme == grpc || taken->scheme == grpcs)
+        return demand(taken->port != 0 && !taken->host.empty() && is_plain(taken->host) &&
+                          taken->host.find_first_of("@/?#[]") == std::string::npos,
+                      "gRPC is told a host and a port");
     const auto opened = parse_http_url(text);
     demand(opened.has_value(), "what is a route to one part is one to the part that connects");
     demand(opened->host == taken->host && opened->port == taken->port &&
@@ -111,7 +115,7 @@ void fuzz_address(const std::uint8_t* data, std::size_t size) {
     call(text);
     route_to(text);
     arrive_at(text);
-    for (const std::string_view scheme : {"http://", "https://", "unix://", "pipe://"})
+    for (const std::string_view scheme : {"http://", "https://", "unix://", "pipe://", "grpc://"})
         route_to(std::string(scheme) + std::string(text));
     const auto filled = for_service("http://{service}.local/{service}", text);
     demand(filled == "http://" + std::string(text) + ".local/" + std::string(text),

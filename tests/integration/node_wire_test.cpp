@@ -1,4 +1,5 @@
 // Nodes that reach each other from outside, by code and by a file.
+#include <atomic>
 #include <fstream>
 #include <future>
 
@@ -55,6 +56,42 @@ TEST_F(node_wire, carries_messages_over_http_by_code) {
     ASSERT_EQ(arrival.wait_for(std::chrono::seconds(30)), std::future_status::ready);
     EXPECT_EQ(arrival.get(), "callerhi");
     EXPECT_TRUE(is_sent(caller));
+}
+
+TEST_F(node_wire, takes_pipes_grpc_older_signatures_and_mutual_tls_by_code) {
+    const auto folder = directory.path().filename().string();
+    auto taking = outside("greeter");
+    taking.listen_pipe = "{service}-" + folder;
+    taking.listen_grpc = "127.0.0.1:0";
+    taking.secrets["caller"] = {key_text};
+    taking.signatures["caller"] = "rf-hmac";
+    node greeter_node(taking);
+    std::atomic<int> heard = 0;
+    greeter_node.handle<greeting>([&](context&, const greeting&) { ++heard; });
+    greeter_node.start();
+    const auto places = greeter_node.addresses();
+    ASSERT_EQ(places.size(), 2U);
+    EXPECT_EQ(places[0], "pipe://greeter-" + folder);
+    for (const auto& place : places) {
+        auto sending = outside("caller");
+        sending.database = path(place.substr(0, 4));
+        sending.routes["greeter"] = place;
+        sending.secrets["greeter"] = {key_text};
+        sending.signatures["greeter"] = "rf-hmac";
+        node caller(sending);
+        caller.start();
+        caller.send("greeter", greeting{"hi"});
+        EXPECT_TRUE(is_sent(caller)) << place;
+    }
+    EXPECT_EQ(heard, 2);
+
+    auto open = outside("greeter");
+    open.database = path("open");
+    open.listen_grpc = "0.0.0.0:0";
+    EXPECT_THROW(node(open).start(), error) << "others could reach it";
+    open.listen_grpc.clear();
+    open.tls.mutual = true;
+    EXPECT_THROW(node(open).start(), error) << "it has no certificate";
 }
 
 TEST_F(node_wire, carries_a_trace_from_the_producer_to_the_handler_to_the_response) {

@@ -2,12 +2,14 @@
 #include <csignal>
 
 #include "sidecar_fixture.hpp"
+#include "transport/grpc/grpc_server.hpp"
 
 namespace posthorn::integration {
 namespace {
 
 using test::ask;
 using testing::HasSubstr;
+using testing::StartsWith;
 
 constexpr auto stock_handlers =
     "[handlers]\nReserve = \"sql:INSERT INTO reserved VALUES (:item, :count)\"\n"
@@ -66,6 +68,23 @@ TEST_F(sidecars, exchange_messages_over_a_named_pipe) {
     sidecar orders(
         folder_, "orders",
         free_ports + secret_with("stock") + "[routes]\ndefault = \"pipe://rf-{service}\"\n", where);
+    orders.send("stock", "Reserve", R"({"item":"hat","count":4})");
+    EXPECT_TRUE(stock.comes_to("SELECT count(*) FROM reserved WHERE item = 'hat'", 1));
+    orders.stop();
+    stock.stop();
+}
+
+TEST_F(sidecars, exchange_messages_over_grpc) {
+    if (!has_grpc()) GTEST_SKIP() << "built without gRPC";
+    sidecar stock(folder_, "stock",
+                  "[listen]\nhttp = \"\"\nadmin = \"\"\ngrpc = \"127.0.0.1:0\"\n" +
+                      secret_with("orders") + stock_handlers,
+                  {}, 1);
+    const auto said = stock.line(0);
+    ASSERT_THAT(said, StartsWith("posthorn: listening on grpc://127.0.0.1:"));
+    sidecar orders(folder_, "orders",
+                   free_ports + secret_with("stock") + "[routes]\nstock = \"" +
+                       said.substr(said.rfind(' ') + 1) + "/RFReceiver/Receive\"\n");
     orders.send("stock", "Reserve", R"({"item":"hat","count":4})");
     EXPECT_TRUE(stock.comes_to("SELECT count(*) FROM reserved WHERE item = 'hat'", 1));
     orders.stop();

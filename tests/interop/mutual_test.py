@@ -8,48 +8,19 @@ import base64
 import http.client
 import json
 import os
+import shutil
+import signal
 import ssl
-import subprocess
 import sys
 import unittest
-from pathlib import Path
 
-from node import Node, eventually, new_folder
+from certificates import FOLDER, make_all, tls_of
+from node import Node, eventually
 from wire import Receiver, envelope, sign
 
 PROGRAM = sys.argv.pop(1)
 SECRET = os.urandom(32)
 SECRET_TEXT = "base64:" + base64.b64encode(SECRET).decode()
-FOLDER = Path(new_folder())
-
-
-def run(*command):
-    subprocess.run(command, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-
-
-def make_certificate(name, common_name=None):
-    """Signed by the one authority, for this machine."""
-    key, request, made = (FOLDER / f"{name}.{end}" for end in ("key", "csr", "crt"))
-    run("openssl", "req", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes",
-        "-subj", f"/CN={common_name or name}", "-keyout", key, "-out", request)
-    extensions = FOLDER / f"{name}.ext"
-    extensions.write_text("subjectAltName=IP:127.0.0.1\n")
-    run("openssl", "x509", "-req", "-in", request, "-CA", FOLDER / "authority.crt", "-CAkey",
-        FOLDER / "authority.key", "-days", "2", "-extfile", extensions, "-out", made)
-    return made, key
-
-
-def make_all():
-    run("openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes",
-        "-days", "2", "-subj", "/CN=authority", "-keyout", FOLDER / "authority.key",
-        "-out", FOLDER / "authority.crt")
-    for name in ("stock", "shop", "mallory", "crm"):
-        make_certificate(name)
-
-
-def tls_of(name):
-    return (f'[tls]\ncertificate = "{FOLDER}/{name}.crt"\nkey = "{FOLDER}/{name}.key"\n'
-            f'authority = "{FOLDER}/authority.crt"\nmutual = true\n')
 
 
 class ToPosthorn(unittest.TestCase):
@@ -92,6 +63,28 @@ class ToPosthorn(unittest.TestCase):
 
 
 class FromPosthorn(unittest.TestCase):
+    def test_a_certificate_that_is_renewed_is_shown_after_a_reload(self):
+        for end in ("crt", "key"):
+            shutil.copy(FOLDER / f"stranger.{end}", FOLDER / f"renewed.{end}")
+        shop = Node(PROGRAM, "shop", "")
+        receiver = Receiver("crm", {"shop": SECRET}, shop.folder / "crm.db")
+        receiver.server.socket = self.serve("crm").wrap_socket(receiver.server.socket, server_side=True)
+        shop.configure(tls_of("renewed") + f'[routes]\ncrm = "https://127.0.0.1:{receiver.port}"\n'
+                       f'[secrets]\ncrm = "{SECRET_TEXT}"\n[outbox]\nretry_delay_base = "50ms"\n'
+                       'retry_delay_max = "100ms"\njitter_max = "10ms"\nmax_retries = -1\n')
+        shop.init().start()
+        shop.sql("INSERT INTO outbox_messages (destination, endpoint, payload) VALUES ('crm', 'Bought', '1')")
+        tried = lambda: shop.number("SELECT retry_count FROM outbox_messages") > 0
+        self.assertTrue(eventually(tried), shop.log_text())
+        for end in ("crt", "key"):
+            shutil.copy(FOLDER / f"shop.{end}", FOLDER / f"renewed.{end}")
+        shop.process.send_signal(signal.SIGHUP)
+        sent = lambda: shop.number("SELECT count(*) FROM outbox_messages WHERE status = 'Sent'") == 1
+        self.assertTrue(eventually(sent), shop.log_text())
+        self.assertEqual(receiver.effects(), [("Bought", 1)])
+        shop.kill()
+        receiver.close()
+
     def serve(self, name):
         context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
         context.load_cert_chain(FOLDER / f"{name}.crt", FOLDER / f"{name}.key")

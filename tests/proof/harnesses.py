@@ -75,6 +75,7 @@ HARNESSES = [
     chaos("HTTPS", "over_https"),
     chaos("Unix sockets", "over_unix_sockets"),
     chaos("named pipes", "over_named_pipes"),
+    chaos("gRPC", "over_grpc"),
     chaos("in process", "inside_a_process"),
     *map(fuzz, ("decode", "frame", "envelope", "batch", "answer", "signature", "canonical", "http",
                 "address", "configuration", "admin")),

@@ -84,6 +84,7 @@ inline void PrintTo(const road_factory& factory, std::ostream* out) { *out << fa
 std::unique_ptr<road> inprocess_road(const road_parts& parts);
 std::unique_ptr<road> unix_road(const road_parts& parts);
 std::unique_ptr<road> pipe_road(const road_parts& parts);
+std::unique_ptr<road> grpc_road(const road_parts& parts);
 std::unique_ptr<road> http_road(const road_parts& parts);
 std::unique_ptr<road> https_road(const road_parts& parts);
 

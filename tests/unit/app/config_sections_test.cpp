@@ -64,8 +64,8 @@ billing = { url = "http://billing:7400", rate = 0.5 }
 TEST(config_routes, say_what_is_wrong) {
     const std::array cases{
         bad_case{"[routes]\nx = 5", "p.toml:2: routes.x cannot be 5; write \"http://"},
-        bad_case{"[routes]\nx = \"grpc://h\"",
-                 "p.toml:2: routes.x: the route 'grpc://h' is not understood; write http://"},
+        bad_case{"[routes]\nx = \"ftp://h\"",
+                 "p.toml:2: routes.x: the route 'ftp://h' is not understood; write http://"},
         bad_case{"[routes]\nx = { timeout = \"1s\" }", "p.toml:2: routes.x has no url"},
         bad_case{"[routes]\nx = { url = \"http://h\", timout = \"1s\" }",
                  "p.toml:2: unknown key 'timout' in routes.x; did you mean 'timeout'?"},

@@ -60,6 +60,7 @@ http = "0.0.0.0:80"
 admin = "[::1]:0"
 unix = "/run/x.sock"
 pipe = "rf-x"
+grpc = "127.0.0.1:7402"
 [tls]
 certificate = "c.pem"
 key = "k.pem"
@@ -223,6 +224,14 @@ TEST(config, says_where_what_is_wrong_and_what_to_write_instead) {
         bad_case{"[limits]\npayload = 5", "p.toml:2: limits.payload cannot be below 1KiB"},
         bad_case{"[service]\nid = \"a b\"", "p.toml:2: service.id holds a character that"},
         bad_case{"[tls]\nkey = \"k.pem\"", "p.toml:2: tls.certificate and tls.key go together"},
+        bad_case{"[listen]\ngrpc = \"0.0.0.0:7402\"",
+                 "p.toml:2: listen.grpc can be reached by others"},
+        bad_case{"[tls]\nmutual = true\ncertificate = \"c\"\nkey = \"k\"\nauthority = \"a\"\n"
+                 "[routes]\nx = \"http://h:1\"",
+                 "p.toml:7: routes.x has no TLS, but tls.mutual = true"},
+        bad_case{"[tls]\nmutual = true\ncertificate = \"c\"\nkey = \"k\"\nauthority = \"a\"\n"
+                 "[routes]\ndefault = \"grpc://{service}:1\"",
+                 "p.toml:7: routes.default has no TLS, but tls.mutual = true"},
         bad_case{"id = \"orders\"", "p.toml:1: 'id' stands outside a section; write it below one"},
         bad_case{"listen.htp = \"\"", "p.toml:1: unknown key 'htp' in [listen]; did you mean"},
         bad_case{"[service]\nid = \"a", "p.toml:2: this is not TOML: "},
@@ -236,6 +245,19 @@ TEST(config, refuses_what_is_nested_deeper_than_any_key) {
     std::string text = "[routes]\na";
     for (int i = 0; i < 3'000; ++i) text += ".a";
     EXPECT_THAT(problem_of(text + " = 1"), StartsWith("p.toml:2: "));
+}
+
+TEST(config, lets_grpc_be_reached_by_others_who_show_certificates) {
+    constexpr auto files = "certificate = \"c\"\nkey = \"k\"\nauthority = \"a\"\n";
+    const auto with = [&](std::string_view mutual) {
+        return parse_config(fmt::format("[listen]\ngrpc = \"0.0.0.0:7402\"\n[tls]\n{}{}\n"
+                                        "[routes]\nx = \"grpcs://h:1\"\ny = \"https://h:1\"\n"
+                                        "z = \"unix:///s\"\n",
+                                        files, mutual),
+                            "p.toml");
+    };
+    EXPECT_TRUE(with("mutual = true"));
+    EXPECT_FALSE(with("mutual = false"));
 }
 
 TEST(config, reports_all_problems_in_the_order_of_the_file) {

@@ -20,6 +20,16 @@ TEST(route_url, knows_four_schemes) {
               (route_url{.scheme = unix_socket, .path = "/run/stock.sock"}));
 }
 
+TEST(route_url, names_a_place_by_grpc) {
+    using enum route_url::kind;
+    EXPECT_EQ(parse_route_url("grpc://h:5001").value(),
+              (route_url{.scheme = grpc, .host = "h", .port = 5001}));
+    EXPECT_EQ(parse_route_url("grpc://[::1]:5001/RFReceiver/Receive").value(),
+              (route_url{.scheme = grpc, .host = "::1", .port = 5001}));
+    EXPECT_EQ(parse_route_url("grpcs://h:5001/").value(),
+              (route_url{.scheme = grpcs, .host = "h", .port = 5001}));
+}
+
 TEST(route_url, names_a_pipe) {
     EXPECT_EQ(parse_route_url("pipe://rf-stock").value(),
               (route_url{.scheme = route_url::kind::pipe, .path = "rf-stock"}));
@@ -54,7 +64,12 @@ TEST(route_url, refuses_everything_else_and_says_what_there_is) {
                                         "unix://",
                                         "unix:///",
                                         "unix://run/x",
-                                        "grpc://h:1",
+                                        "grpc://h",
+                                        "grpc://h/",
+                                        "grpc://:1",
+                                        "grpc://[::1]",
+                                        "grpc://h:1/x",
+                                        "grpcx://h:1",
                                         "pipe://",
                                         "pipe://a/b",
                                         "pipe://..\\x",
