@@ -164,7 +164,7 @@ void check_server(const config& settings, findings& found) {
 /// Whoever asks others for certificates sends nothing where none is shown.
 void check_no_route_is_plain(const config& settings, findings& found) {
     const auto check = [&](std::string_view name, const route_setting& route) {
-        const auto url = parse_route_url(route.url);
+        const auto url = parse_route_url(for_service(route.url, "x"));
         if (url && url->is_plain())
             found.add_at(route.origin,
                          fmt::format("routes.{} has no TLS, but tls.mutual = true asks for a "

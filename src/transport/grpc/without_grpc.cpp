@@ -1,5 +1,6 @@
 // What stands for gRPC in a build that has none.
 #include "transport/grpc/grpc_channel.hpp"
+#include "transport/grpc/grpc_log.hpp"
 #include "transport/grpc/grpc_server.hpp"
 
 namespace posthorn {
@@ -14,6 +15,8 @@ std::unexpected<error> without_grpc() {
 }  // namespace
 
 bool has_grpc() noexcept { return false; }
+
+void silence_grpc() {}
 
 class grpc_channel::impl {};
 
