@@ -94,5 +94,32 @@ class Contracts(unittest.TestCase):
         self.assertEqual((code, json.dumps(json.loads(out))), (0, contract), err)
 
 
+class Headers(unittest.TestCase):
+    def test_compile_whatever_their_author_named_things(self):
+        folder = Path(tempfile.mkdtemp(prefix="posthorn-"))
+        self.addCleanup(shutil.rmtree, folder)
+        def of(**fields):
+            return {"type": "object", "properties": fields, "required": list(fields)}
+
+        text, color = {"type": "string"}, {"enum": ["red", "Red", "class", "7"]}
+        request = of(who=of(name=text), hireWho=text, hire=of(hire=text), hire_who=text, std=text, errno=text,
+                     many={"type": "array", "items": of(many=text)}, time=color, Time=color)
+        messages = [{"name": name, "endpoint": f"time/v1/{name}", "type": "Command", "request": request,
+                     "response": of(hireResponse=of(a=text))} for name in ("Hire", "hire", "Service")]
+        document = {"metadata": 1, "service": "time", "version": "0", "endpoints": [], "interfaces": [
+            {"name": "signal", "version": 1, "interface": "signal/v1", "messages": messages}]}
+        metadata, header = folder / "time.json", folder / "time.hpp"
+        metadata.write_text(json.dumps(document))
+        code, _, err = run(PROGRAM, "contracts", "import", metadata, "--out", header)
+        self.assertEqual(code, 0, err)
+        main = folder / "main.cpp"
+        main.write_text('#include <ctime>\n#include <csignal>\n#include "time.hpp"\n'
+                        'using offered = time_service::signal_v1::service;\n'
+                        'time_service::signal_v1::hire one{.hire_who_field = "a"};\n')
+        for compiler in ("clang++-19", "g++-12"):
+            code, _, err = run(compiler, "-std=c++23", "-fsyntax-only", "-I", ROOT / "include", main)
+            self.assertEqual(code, 0, header.read_text() + err)
+
+
 if __name__ == "__main__":
     unittest.main(verbosity=2)

@@ -11,10 +11,11 @@ import os
 import shutil
 import signal
 import ssl
+import subprocess
 import sys
 import unittest
 
-from certificates import FOLDER, make_all, tls_of
+from certificates import FOLDER, files_of, make_all, tls_of
 from node import Node, eventually
 from wire import Receiver, envelope, sign
 
@@ -60,6 +61,20 @@ class ToPosthorn(unittest.TestCase):
         self.assertEqual(self.stock.number("SELECT count(*) FROM inbox_messages"), 0)
         self.assertEqual(self.post("shop")[0], 200)
         self.assertEqual(self.stock.sql("SELECT * FROM reservations"), [("tea",)])
+
+
+    def test_contracts_are_read_by_whoever_shows_a_certificate(self):
+        def export(*files):
+            return subprocess.run([PROGRAM, "contracts", "export", f"https://127.0.0.1:{self.stock.port}", *files],
+                                  capture_output=True, text=True)
+
+        authority, certificate, key = map(str, files_of("crm"))
+        shown = export("--authority", authority, "--certificate", certificate, "--key", key)
+        self.assertEqual(shown.returncode, 0, shown.stderr)
+        self.assertEqual(json.loads(shown.stdout)["service"], "stock")
+        for files in ((), ("--authority", authority), ("--certificate", certificate, "--key", key)):
+            self.assertNotEqual(export(*files).returncode, 0, files)
+        self.assertIn("--key", export("--certificate", certificate).stderr)
 
 
 class FromPosthorn(unittest.TestCase):
