@@ -154,6 +154,14 @@ class ToPosthorn(unittest.TestCase):
         self.assertEqual(replies[2]["failed"], 8, replies[2])  # RESOURCE_EXHAUSTED, read by nobody.
         self.assertEqual(self.reservations(), ["tea"])
 
+    def test_a_stream_on_which_nothing_moves_is_ended(self):
+        self.stock.kill()
+        self.stock = stock('[limits]\nidle_timeout = "1s"\n')
+        asked = request(envelope("shop", "Reserve", {"sku": "tea"}))
+        came, = self.stock.ask({"kind": "stream", "requests": [asked], "end_after": 2})
+        self.assertEqual((len(came["replies"]), came["failed"]), (1, 14), came)
+        self.assertIn("nothing came", came["why"])
+
     def test_a_stop_ends_an_open_stream_after_its_answers(self):
         asked = request(envelope("shop", "Reserve", {"sku": "tea"}))
         wish = {"address": self.stock.grpc, "proto": str(PROTO),

@@ -73,6 +73,7 @@ public:
 
     void finish() override {}
     void drop() override { context_.TryCancel(); }
+    void look() override {}  // Its request is at work, or its answer on the way.
 
     void OnDone() override {
         by_.calls.leave(*this);
@@ -113,10 +114,18 @@ public:
         end_if_done(lock);
     }
     void drop() override { context_.TryCancel(); }
+    void look() override {
+        std::unique_lock lock(mutex_);
+        if (at_work_ > 0 || std::exchange(has_moved_, false)) return;
+        if (!outgoing_.empty()) return context_.TryCancel();  // Its peer does not read.
+        ended_ = stopping_ = true;
+        end_if_done(lock);
+    }
 
     void OnReadDone(bool ok) override {
         std::unique_lock lock(mutex_);
         reading_ = false;
+        has_moved_ = true;
         if (!ok) ended_ = true;
         if (ended_) return end_if_done(lock);
         ++at_work_;
@@ -130,6 +139,7 @@ public:
 
     void OnWriteDone(bool ok) override {
         std::unique_lock lock(mutex_);
+        has_moved_ = true;
         outgoing_.pop_front();
         if (!ok) {
             broken_ = true;
@@ -172,7 +182,8 @@ private:
         finished_ = true;
         const bool stopping = stopping_;
         lock.unlock();
-        Finish(stopping ? unavailable("the node stops") : grpc::Status::OK);
+        Finish(stopping ? unavailable("the node stops, or nothing came for long")
+                        : grpc::Status::OK);
     }
 
     grpc_answering& by_;
@@ -183,6 +194,7 @@ private:
     std::deque<RFReply> outgoing_;  // The first is being written.
     std::size_t at_work_ = 0;
     bool reading_ = true;
+    bool has_moved_ = true;  // Since it was looked at.
     bool ended_ = false;     // No request is taken any more.
     bool stopping_ = false;  // And that is for our sake.
     bool broken_ = false;    // Nothing can be written.
@@ -210,6 +222,11 @@ void grpc_calls::close() {
     closed_ = true;
     for (grpc_call* const one : all_) one->finish();
     if (all_.empty()) empty_->wake();
+}
+
+void grpc_calls::look_at_all() {
+    const std::scoped_lock lock(mutex_);
+    for (grpc_call* const one : all_) one->look();
 }
 
 void grpc_calls::drop_all() {

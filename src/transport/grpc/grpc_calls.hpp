@@ -33,6 +33,8 @@ public:
     virtual void finish() = 0;
     /// Tells the peer nothing more.
     virtual void drop() = 0;
+    /// Ends it if nothing has moved since the last time, and that is for the peer's sake.
+    virtual void look() = 0;
 };
 
 /// The calls that are open, so that there are not too many, and a stop can wait for them.
@@ -47,6 +49,7 @@ public:
     void open();
     void close();
     void drop_all();
+    void look_at_all();
 
     /// Why a call cannot be let in; nothing if it was.
     std::optional<grpc::Status> enter(grpc_call& one);

@@ -67,6 +67,7 @@ public:
     explicit impl(grpc_server_parts parts)
         : parts_(std::move(parts)),
           tasks_(parts_.where),
+          watch_(parts_.where),
           calls_(parts_.limits.connections_max),
           answering_{.where = parts_.where,
                      .handler = parts_.handler,
@@ -112,6 +113,7 @@ public:
 
     void start() {
         calls_.open();
+        watch_.spawn(look_after_calls());
         tell_health(true);
     }
 
@@ -124,6 +126,8 @@ public:
         // `left` heeds no cancellation, so the whole waits until the last call has ended.
         co_await (calls_.left() || cut_off_after(patience));
         co_await tasks_.join();
+        watch_.cancel();
+        co_await watch_.join();
         co_await run_on(parts_.workers, [this] {
             server_->Shutdown(from_now(farewell));
             server_.reset();
@@ -139,6 +143,11 @@ public:
     [[nodiscard]] const host_port& address() const { return address_; }
 
 private:
+    // Between one and two of its time-outs after the last move a stream ends.
+    task<> look_after_calls() {
+        while (co_await parts_.time.sleep_for(parts_.limits.idle_timeout)) calls_.look_at_all();
+    }
+
     task<> cut_off_after(milliseconds patience) {
         if (co_await parts_.time.sleep_for(patience)) cut_off();
     }
@@ -153,6 +162,7 @@ private:
     grpc_library library_;
     grpc_server_parts parts_;
     task_group tasks_;
+    task_group watch_;
     grpc_calls calls_;
     grpc_answering answering_;
     host_port address_;
