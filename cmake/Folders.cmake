@@ -48,8 +48,8 @@ function(posthorn_objects name)
     target_link_libraries(${target} PUBLIC posthorn_public ${folder_USES} ${folder_LINKS} PRIVATE posthorn_flags)
     set_target_properties(${target} PROPERTIES VERIFY_INTERFACE_HEADER_SETS ${POSTHORN_VERIFY_HEADERS}
         INTERFACE_HEADER_SETS_TO_VERIFY unproven)
-    # Where headers are proven, an include that is missing has to show.
-    if(POSTHORN_PCH AND NOT POSTHORN_VERIFY_HEADERS)
+    # Where headers are proven, an include that is missing has to show. What measures is linked without Asio.
+    if(POSTHORN_PCH AND NOT POSTHORN_VERIFY_HEADERS AND NOT name STREQUAL "measure")
         target_precompile_headers(${target} PRIVATE <algorithm> <chrono> <deque> <expected> <functional>
             <map> <memory> <mutex> <optional> <span> <string> <variant> <vector> <fmt/format.h>
             <boost/asio/any_io_executor.hpp> <boost/asio/awaitable.hpp> <boost/asio/use_awaitable.hpp>)
