@@ -1,5 +1,6 @@
 #include "transport/grpc/grpc_calls.hpp"
 
+#include <atomic>
 #include <utility>
 
 #include <boost/asio/post.hpp>
@@ -73,7 +74,11 @@ public:
 
     void finish() override {}
     void drop() override { context_.TryCancel(); }
-    void look() override {}  // Its request is at work, or its answer on the way.
+    void look() override {
+        // Its request is at work, or its answer has just gone.
+        if (looks_since_answer_ < 0 || looks_since_answer_++ == 0) return;
+        context_.TryCancel();  // Its peer does not read.
+    }
 
     void OnDone() override {
         by_.calls.leave(*this);
@@ -87,6 +92,7 @@ private:
         if (in_metadata_)
             for (const auto& [name, value] : reply_.headers())
                 if (name.starts_with("rf-")) context_.AddTrailingMetadata(name, value);
+        looks_since_answer_ = 0;
         Finish(grpc::Status::OK);
     }
 
@@ -94,6 +100,7 @@ private:
     grpc::CallbackServerContext& context_;
     RFReply& reply_;
     bool in_metadata_ = false;
+    std::atomic<int> looks_since_answer_ = -1;  // Before there is one.
 };
 
 /// Requests one after the other, each answered when its answer is there. While as many as there may
@@ -238,9 +245,7 @@ std::optional<grpc::Status> grpc_calls::enter(grpc_call& one) {
     const std::scoped_lock lock(mutex_);
     if (closed_) return unavailable("the node stops");
     if (!open_) return unavailable("the node is starting; try again");
-    if (all_.size() >= count_max_)
-        return grpc::Status(grpc::StatusCode::RESOURCE_EXHAUSTED,
-                            "too many calls are open here; try again");
+    if (all_.size() >= count_max_) return unavailable("too many calls are open here; try again");
     all_.insert(&one);
     return std::nullopt;
 }

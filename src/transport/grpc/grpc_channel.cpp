@@ -16,6 +16,7 @@
 #include "transport/grpc/grpc_tls.hpp"
 #include "transport/grpc/rf_receiver.grpc.pb.h"
 #include "transport/host_port.hpp"
+#include "transport/http/types.hpp"
 
 namespace posthorn {
 namespace {
@@ -88,6 +89,10 @@ public:
             const bool was_kept = over->channel->GetState(false) == GRPC_CHANNEL_READY;
             if (!co_await call(*over, one)) co_return cancelled();
             if (one.status.ok()) co_return to_wire(std::move(one.reply));
+            // A peer that finds a request too large, or whose answer is, is there: what came of it
+            // is for the lane to judge, as it is over HTTP.
+            if (one.status.error_code() == grpc::StatusCode::RESOURCE_EXHAUSTED)
+                co_return wire_reply{.status = 413, .body = too_large(one.status)};
             // A kept connection may turn out to be gone. Whoever receives a message knows it by its
             // id, so it is sent once more.
             if (is_repeat || !was_kept || one.status.error_code() != grpc::StatusCode::UNAVAILABLE)
@@ -128,6 +133,12 @@ private:
         if (!came) one.context->TryCancel();
         co_await ended->wait_regardless();
         co_return came;
+    }
+
+    static std::string too_large(const grpc::Status& status) {
+        return error_response(413, "body_too_large",
+                              clean_utf8(status.error_message(), quoted_characters_max))
+            .body;
     }
 
     [[nodiscard]] std::unexpected<error> failure(const grpc::Status& status) const {

@@ -28,6 +28,8 @@ namespace {
 constexpr milliseconds keep_alive = std::chrono::minutes(1);
 constexpr milliseconds keep_alive_patience = std::chrono::seconds(20);
 constexpr milliseconds ping_least = std::chrono::seconds(10);  // Beyond, a peer is cut off.
+// A request that is never sent to its end is seen by nobody, and ends with its connection.
+constexpr milliseconds connection_age_max = std::chrono::minutes(10);
 constexpr int streams_on_connection_max = 128;
 constexpr int reflection_threads_max = 8;
 // For connections to be closed in order, once every call has ended.
@@ -50,6 +52,8 @@ void set_limits(grpc::ServerBuilder& builder, const http_limits& limits) {
     builder.AddChannelArgument(GRPC_ARG_MAX_CONCURRENT_STREAMS, streams_on_connection_max);
     set(GRPC_ARG_SERVER_HANDSHAKE_TIMEOUT_MS, limits.header_timeout);
     set(GRPC_ARG_MAX_CONNECTION_IDLE_MS, limits.idle_timeout);
+    set(GRPC_ARG_MAX_CONNECTION_AGE_MS, connection_age_max);
+    set(GRPC_ARG_MAX_CONNECTION_AGE_GRACE_MS, 2 * limits.idle_timeout);
     set(GRPC_ARG_KEEPALIVE_TIME_MS, keep_alive);
     set(GRPC_ARG_KEEPALIVE_TIMEOUT_MS, keep_alive_patience);
     set(GRPC_ARG_HTTP2_MIN_RECV_PING_INTERVAL_WITHOUT_DATA_MS, ping_least);

@@ -148,9 +148,19 @@ TEST_F(grpc_server_test, turns_away_calls_beyond_those_it_may_have) {
 TEST_F(grpc_server_test, leaves_an_answer_unread_that_is_past_the_limit) {
     listen();
     const auto way = connect(30s, 64 * 1024);
-    const auto large = ask(*way, "/large");
-    ASSERT_FALSE(large);
-    EXPECT_EQ(large.error().code(), error_code::unreachable);
+    EXPECT_EQ(ask(*way, "/large").value().status, 413);
+    EXPECT_EQ(ask(*way, "/x").value().status, 200);
+}
+
+TEST_F(grpc_server_test, says_that_a_request_is_too_large_however_large_it_is) {
+    listen({.body_bytes_max = 64 * 1024});
+    const auto way = connect();
+    for (const std::size_t size : {std::size_t{65} << 10, std::size_t{1} << 20}) {
+        const auto reply = begin(*way, {.path = "/x", .body = std::string(size, 'x')}).get();
+        EXPECT_EQ(reply.value().status, 413) << size;
+        EXPECT_THAT(reply.value().body, HasSubstr("body_too_large"));
+    }
+    EXPECT_EQ(seen_, 0);
     EXPECT_EQ(ask(*way, "/x").value().status, 200);
 }
 
