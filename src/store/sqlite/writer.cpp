@@ -62,7 +62,8 @@ void writer::schedule_if_needed() {
     thread_.post([this] { work(); });
 }
 
-bool writer::run_here(unit& work) {
+bool writer::run_here(unit& work) noexcept {
+    if (options_.shared) return false;  // Others would find no gap between two of his commits.
     {
         const std::scoped_lock lock(mutex_);
         if (failed_ || stopping_ || scheduled_ || !queue_.empty() || !wrote_one_) return false;
@@ -71,7 +72,8 @@ bool writer::run_here(unit& work) {
     }
     {
         const std::scoped_lock turn(turn_);
-        commit(take_group());
+        // Empty if the store has failed while it was waited for.
+        if (auto members = take_group(); !members.empty()) commit(std::move(members));
     }
     go_on(checkpoint_is_due());  // The caller has not asked for that.
     return true;
@@ -297,6 +299,8 @@ void writer::stop() {
     schedule_if_needed();
     std::unique_lock lock(mutex_);
     idle_.wait(lock, [this] { return !scheduled_ && queue_.empty() && lazy_.empty(); });
+    lock.unlock();
+    const std::scoped_lock last(turn_);  // What was posted has answered, and may not have left yet.
 }
 
 }  // namespace posthorn::sqlite

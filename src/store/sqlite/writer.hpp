@@ -36,8 +36,9 @@ public:
 
     void submit(std::vector<unit> work);
     /// Commits a unit on the calling thread, which is to wait for it anyway. False, and nothing is
-    /// done, unless nobody else writes now, and nobody did last time: together is cheaper.
-    bool run_here(unit& work);
+    /// done, unless nobody else writes now, and nobody did last time: together is cheaper. Nor in a
+    /// shared file. What must not throw on the writer's thread must not throw here.
+    bool run_here(unit& work) noexcept;
     void listen(commit_listener* listener);
     /// Runs on the writer's thread between two groups.
     void post(executor::job work);

@@ -38,8 +38,10 @@ private:
 
 class writer_turns : public on_a_file {
 protected:
-    void SetUp() override {
-        auto opened = open({.path = path_, .service = "orders"},
+    void SetUp() override { open_file(false); }
+    void open_file(bool shared) {
+        file_.reset();
+        auto opened = open({.path = path_, .service = "orders", .shared = shared},
                            {.time = time_, .writer = writer_, .log = log_});
         ASSERT_TRUE(opened) << opened.error().what();
         file_ = *std::move(opened);
@@ -108,6 +110,14 @@ TEST_F(writer_turns, who_comes_while_one_commits_by_himself_is_not_forgotten) {
     EXPECT_THAT(answered_, IsEmpty());
     writer_.run_all();
     EXPECT_THAT(answered_, ElementsAre("b stored"));
+}
+
+TEST_F(writer_turns, nobody_commits_by_himself_in_a_file_that_others_write_too) {
+    open_file(true);
+    file_->submit_and_wait(named("a"));
+    EXPECT_THAT(answered_, IsEmpty());
+    writer_.run_all();
+    EXPECT_THAT(answered_, ElementsAre("a stored"));
 }
 
 TEST_F(writer_turns, a_stopped_store_refuses_whoever_waits) {
