@@ -45,7 +45,7 @@ std::unique_ptr<std::string> decode(std::string_view digits) {
     bytes->reserve(digits.size() / 2);
     for (; digits.size() >= 2; digits.remove_prefix(2)) {
         unsigned value = 0;
-        std::from_chars(digits.data(), digits.data() + 2, value, 16);
+        std::from_chars(digits.begin(), digits.begin() + 2, value, 16);
         bytes->push_back(static_cast<char>(value));
     }
     return bytes;
@@ -106,7 +106,9 @@ double row::real(std::size_t column) const {
         if (type_of == float8) return std::bit_cast<double>(big_endian(value));
         return static_cast<double>(signed_number(value));
     }
-    return std::strtod(value.data(), nullptr);
+    double number = 0;
+    std::from_chars(value.begin(), value.end(), number);
+    return number;
 }
 
 std::string_view row::text(std::size_t column) const {
