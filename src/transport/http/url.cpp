@@ -27,7 +27,10 @@ bool is_name(std::string_view host) {
     });
 }
 
+// With a zone, such as fe80::1%eth0, if it has one.
 bool is_v6(std::string_view host) {
+    const auto zone = host.find('%');
+    if (zone != host.npos && !is_name(host.substr(zone + 1))) return false;
     boost::system::error_code failure;
     boost::asio::ip::make_address_v6(std::string(host), failure);
     return !failure;
