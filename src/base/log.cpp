@@ -7,8 +7,10 @@
 #include <spdlog/pattern_formatter.h>
 #include <spdlog/sinks/base_sink.h>
 #include <spdlog/sinks/stdout_sinks.h>
+#include <unistd.h>
 
 #include "base/assert.hpp"
+#include "base/log_stream.hpp"
 
 namespace posthorn {
 namespace {
@@ -27,9 +29,17 @@ private:
     std::function<void(std::string_view)> take_;
 };
 
-spdlog::sink_ptr make_sink(const log_options& options) {
+spdlog::sink_ptr make_sink(const log_options& options, log_stream::report tell_of_dropped) {
     if (options.sink) return std::make_shared<callback_sink>(options.sink);
-    return std::make_shared<spdlog::sinks::stderr_sink_mt>();
+    if (!log_stream::may_wait(STDERR_FILENO))
+        return std::make_shared<spdlog::sinks::stderr_sink_mt>();
+    auto stream = std::make_shared<log_stream>(STDERR_FILENO, std::move(tell_of_dropped));
+    return std::make_shared<callback_sink>(
+        [stream = std::move(stream)](std::string_view line) { stream->write(line); });
+}
+
+std::string render(const log_options& options, const log_entry& entry) {
+    return options.format == log_format::json ? render_json(entry) : render_text(entry);
 }
 
 spdlog::level::level_enum to_spdlog(log_level level) {
@@ -47,7 +57,8 @@ spdlog::level::level_enum to_spdlog(log_level level) {
 
 class logger::output {
 public:
-    explicit output(const log_options& options) : to_("posthorn", make_sink(options)) {
+    output(const log_options& options, log_stream::report tell_of_dropped)
+        : to_("posthorn", make_sink(options, std::move(tell_of_dropped))) {
         to_.set_level(spdlog::level::trace);  // The level is checked before a line is rendered.
         to_.set_formatter(std::make_unique<spdlog::pattern_formatter>(
             "%v", spdlog::pattern_time_type::utc, "\n"));
@@ -70,7 +81,15 @@ logger::~logger() = default;
 logger::logger(log_options options, std::function<wall_time()> now)
     : options_(std::move(options)),
       now_(std::move(now)),
-      output_(std::make_unique<output>(options_)) {
+      output_(std::make_unique<output>(options_, [this](std::uint64_t dropped) {
+          const log_field count{"Count", dropped};
+          return render(options_, {.time = now_(),
+                                   .level = log_level::warn,
+                                   .message_template = "Log: {Count} lines were dropped, since "
+                                                       "nobody read what is written here",
+                                   .fields = {&count, 1},
+                                   .value_size_max = options_.value_size_max});
+      })) {
     POSTHORN_ASSERT(now_);
 }
 
@@ -84,8 +103,7 @@ void logger::write(log_level level, std::string_view text,
                               .message_template = text,
                               .fields = with,
                               .value_size_max = options_.value_size_max};
-        const bool json = options_.format == log_format::json;
-        output_->write(level, json ? render_json(entry) : render_text(entry));
+        output_->write(level, render(options_, entry));
     } catch (...) {  // Out of memory, or a sink's own failure: see the class comment.
     }
 }
