@@ -13,6 +13,10 @@ if(POSTHORN_POSTGRES)
     find_package(PkgConfig REQUIRED)
     pkg_check_modules(libpq REQUIRED IMPORTED_TARGET libpq)
 endif()
+# The program's allocator (docs/adr/0049), where there is one; sanitizers bring their own.
+if(NOT POSTHORN_SANITIZE)
+    find_library(POSTHORN_JEMALLOC jemalloc)
+endif()
 # Where gRPC is switched off, neither it nor protobuf is needed.
 if(POSTHORN_GRPC)
     find_package(Protobuf REQUIRED)
