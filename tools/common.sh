@@ -15,13 +15,13 @@ die() {
 packages_build=(
     clang-19 lld-19 ninja-build ccache cmake pkg-config
     libboost1.81-dev libboost-json1.81-dev libfmt-dev libspdlog-dev libsqlite3-dev libsimdjson-dev libcli11-dev libtomlplusplus-dev
-    libssl-dev libpq-dev libgrpc++-dev libprotobuf-dev protobuf-compiler protobuf-compiler-grpc
+    libssl-dev libjemalloc-dev libpq-dev libgrpc++-dev libprotobuf-dev protobuf-compiler protobuf-compiler-grpc
 )
 # What the tests need on top: GoogleTest, sanitizers, the style checks, g++ for the consumer,
-# promtool, which comes with Prometheus, and a PostgreSQL to run privately.
+# promtool, which comes with Prometheus, and a PostgreSQL with a pooler to run privately.
 packages_test=(
     libclang-rt-19-dev clang-format-19 clang-tidy-19 libgtest-dev libgmock-dev
-    g++-12 git python3 sqlite3 prometheus curl openssl valgrind postgresql-15
+    g++-12 git python3 sqlite3 prometheus curl openssl valgrind postgresql-15 pgbouncer
 )
 # A Node.js that did not come from Debian brings its own npm.
 command -v npm >/dev/null || packages_test+=(nodejs npm)

@@ -151,14 +151,6 @@ void check_server(const config& settings, findings& found) {
         found.add(
             "backup.folder",
             "backup.folder is for SQLite files alone; a PostgreSQL server has its own backups");
-    for (const auto* const section : {&settings.handlers, &settings.responses})
-        for (const auto& [endpoint, handler] : *section)
-            if (handler.what == handler_setting::kind::queue)
-                found.add_at(
-                    handler.origin,
-                    fmt::format("{} goes to a queue, which there is not on PostgreSQL yet; "
-                                "write an sql: or http: handler",
-                                endpoint));
 }
 
 /// Whoever asks others for certificates sends nothing where none is shown.

@@ -212,21 +212,27 @@ finding check_backups(const doctor_facts& facts) {
             "look for 'Backup' in the node's log, and at its health"};
 }
 
+/// Over what a server sees to by itself.
+template <finding (*Look)(const doctor_facts&)>
+finding of_file(const doctor_facts& facts) {
+    return facts.on_server ? fine("the store is on a server, which sees to that") : Look(facts);
+}
+
 constexpr std::array checks{
     doctor_check{"tables", check_tables},
-    doctor_check{"integrity", check_integrity},
-    doctor_check{"log mode", check_log_mode},
-    doctor_check{"guard", check_guard},
-    doctor_check{"log size", check_log_size},
+    doctor_check{"integrity", of_file<check_integrity>},
+    doctor_check{"log mode", of_file<check_log_mode>},
+    doctor_check{"guard", of_file<check_guard>},
+    doctor_check{"log size", of_file<check_log_size>},
     doctor_check{"synchronous", check_synchronous},
-    doctor_check{"shared", check_shared},
-    doctor_check{"dispatcher", check_dispatcher},
+    doctor_check{"shared", of_file<check_shared>},
+    doctor_check{"dispatcher", of_file<check_dispatcher>},
     doctor_check{"messages", check_messages},
     doctor_check{"inbox retention", check_retention},
     doctor_check{"clock", check_clock},
-    doctor_check{"disk", check_disk},
-    doctor_check{"vacuum", check_vacuum},
-    doctor_check{"backups", check_backups},
+    doctor_check{"disk", of_file<check_disk>},
+    doctor_check{"vacuum", of_file<check_vacuum>},
+    doctor_check{"backups", of_file<check_backups>},
     doctor_check{"permissions", check_permissions},
     doctor_check{"secrets", check_secrets},
     doctor_check{"signatures", check_signatures},

@@ -81,6 +81,7 @@ struct doctor_facts {
     std::optional<sqlite::file_facts> file =
         sqlite::file_facts{.journal_mode = "wal", .auto_vacuum = 2, .step = 1, .step_known = 1};
     std::string file_error{};
+    bool on_server = false;  // There is no file then; of `file` only what a server says counts.
     bool checked_fully = false;
     std::string service{};  // Who should own it; empty if nobody said.
 };

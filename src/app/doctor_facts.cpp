@@ -5,6 +5,7 @@
 
 #include <sys/stat.h>
 
+#include "app/open_store.hpp"
 #include "app/process_identity.hpp"
 #include "app/secrets.hpp"
 #include "store/sqlite/backup_files.hpp"
@@ -147,7 +148,7 @@ void add_file(const std::string& database, bool full, doctor_facts& facts) {
     facts.node_runs = has_owner && !process_is_gone(facts.file->lease_owner) && !facts.user.empty();
 }
 
-// Only its node can reach a store in memory, and a server looks after its own files.
+// Only its node can reach a store in memory.
 doctor_facts facts_without_file(const config& settings, const clock& time) {
     doctor_facts facts;
     facts.now = time.wall();
@@ -156,9 +157,23 @@ doctor_facts facts_without_file(const config& settings, const clock& time) {
     add_secrets(settings, facts);
     facts.backup_every.reset();
     facts.file.reset();
-    facts.file_error = settings.store.url.on_server
-                           ? "the store is on a PostgreSQL server, whose disk only it can look at"
-                           : "the store is in memory, where only its node can reach it";
+    facts.file_error = "the store is in memory, where only its node can reach it";
+    return facts;
+}
+
+doctor_facts facts_of_server(const config& settings, const clock& time) {
+    auto facts = facts_without_file(settings, time);
+    facts.on_server = true;
+    auto seen = look_at_server(
+        {.url = settings.path_of(settings.store.url), .schema = settings.store.schema}, time);
+    if (!seen) {
+        facts.file_error = seen.error().what();
+        return facts;
+    }
+    facts.file = sqlite::file_facts{.service = std::move(seen->service),
+                                    .step = seen->step,
+                                    .step_known = static_cast<int>(seen->step_known),
+                                    .dead = seen->dead};
     return facts;
 }
 
@@ -166,8 +181,8 @@ doctor_facts facts_without_file(const config& settings, const clock& time) {
 
 doctor_facts gather_facts(const config& settings, const gather_options& options,
                           const clock& time) {
-    if (settings.store.url.in_memory || settings.store.url.on_server)
-        return facts_without_file(settings, time);
+    if (settings.store.url.on_server) return facts_of_server(settings, time);
+    if (settings.store.url.in_memory) return facts_without_file(settings, time);
     std::string database = settings.path_of(settings.store.url);
     std::error_code unusable;  // The locks and the log of a link are where it leads to.
     if (fs::exists(database, unusable)) database = fs::canonical(database, unusable).string();

@@ -19,7 +19,9 @@ finding check_tables(const doctor_facts& facts) {
     if (!facts.durable) return fine("a node makes them when it starts");
     if (!facts.file)
         return {finding_level::bad, facts.file_error, "no node can work on it",
-                "look at the path, who may read it, and whether 'posthorn init' was run"};
+                facts.on_server
+                    ? "mend what it says; the first node, or 'posthorn init', makes the tables"
+                    : "look at the path, who may read it, and whether 'posthorn init' was run"};
     const auto& file = *facts.file;
     if (!file.service.empty() && !facts.service.empty() && file.service != facts.service)
         return {finding_level::bad,

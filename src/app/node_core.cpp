@@ -118,7 +118,16 @@ result<> node_core::start_inbox() {
                     seams_.workers, seams_.log},
         options_.inbox);
     POSTHORN_TRY(seams_.hub.join(options_.sending.source, *inbox_));
-    if (options_.cleanup) services_.spawn(inbox_->run());  // It purges, and does nothing else.
+    if (!options_.cleanup) return {};
+    if (inbox_store().shares_dispatch()) {
+        inbox_job_ = std::make_unique<shared_job>(
+            shared_job::services{inbox_store(), seams_.clock, seams_.timer, seams_.log,
+                                 options_.owner_is_gone},
+            options_.outbox.lease, "inbox retention", [this] { return inbox_->run(); });
+        services_.spawn(inbox_job_->run());
+    } else {
+        services_.spawn(inbox_->run());  // It purges, and does nothing else.
+    }
     return {};
 }
 

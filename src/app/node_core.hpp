@@ -112,6 +112,7 @@ private:
     std::unique_ptr<node_database> database_;
     std::unique_ptr<node_database> inbox_database_;
     std::unique_ptr<class inbox> inbox_;
+    std::unique_ptr<shared_job> inbox_job_;  // Where several nodes share the database.
     task_group services_;
     bool started_ = false;
 };

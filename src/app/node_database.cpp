@@ -22,6 +22,12 @@ result<std::unique_ptr<node_database>> node_database::open(const sqlite::sqlite_
         made->backups_ = std::make_unique<sqlite::backup_keeper>(
             sqlite::backup_keeper::source{file.path, file.service}, *options.backup,
             sqlite::backup_keeper::parts{with.clock, with.timer, *with.backups, with.log});
+    if (made->store_->shares_dispatch())
+        made->retention_job_ =
+            std::make_unique<shared_job>(shared_job::services{*made->store_, with.clock, with.timer,
+                                                              with.log, options.owner_is_gone},
+                                         options.outbox.lease, "retention",
+                                         [kept = made->retention_.get()] { return kept->run(); });
     if (options.server) {  // The rest cares for a file.
         made->news_ = watch_server(*options.server, *made->store_, with,
                                    [served = made->dispatcher_.get()] { served->wake(); });
@@ -46,7 +52,7 @@ node_database::~node_database() {
 
 void node_database::start(task_group& services, with_outbox dispatch) {
     services.spawn(watchdog_->run());
-    if (cleanup_) services.spawn(retention_->run());
+    if (cleanup_) services.spawn(retention_job_ ? retention_job_->run() : retention_->run());
     if (backups_) services.spawn(backups_->run());
     if (vacuum_) services.spawn(vacuum_->run());
     if (disk_) services.spawn(disk_->run());

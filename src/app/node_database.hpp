@@ -8,6 +8,7 @@
 #include "app/watchdog.hpp"
 #include "base/task_group.hpp"
 #include "outbox/dispatcher.hpp"
+#include "outbox/shared_job.hpp"
 #include "store/sqlite/commit_watcher.hpp"
 
 namespace posthorn {
@@ -56,6 +57,7 @@ private:
     std::unique_ptr<class dispatcher> dispatcher_;
     std::unique_ptr<watchdog> watchdog_;
     std::unique_ptr<outbox_retention> retention_;
+    std::unique_ptr<shared_job> retention_job_;        // Where several nodes share the database.
     std::unique_ptr<sqlite::backup_keeper> backups_;   // None unless asked for.
     std::unique_ptr<weekly_vacuum> vacuum_;            // If it is asked for.
     std::unique_ptr<disk_watch> disk_;                 // If there is something to watch for.

@@ -3,11 +3,14 @@
 #include <utility>
 
 #include "admin/audit.hpp"
+#include "inbox/configured/queue.hpp"
 
 #ifdef POSTHORN_WITH_POSTGRES
 #include "store/postgres/foreign_handle.hpp"
+#include "store/postgres/move.hpp"
 #include "store/postgres/news_watcher.hpp"
 #include "store/postgres/postgres_store.hpp"
+#include "store/postgres/server_facts.hpp"
 #endif
 
 namespace posthorn {
@@ -22,7 +25,7 @@ result<std::unique_ptr<store>> open_store(const sqlite::sqlite_options& file,
                            .service = file.service,
                            .limits = file.limits,
                            .readers = file.readers,
-                           .migrations = {admin_tables_on_server()}},
+                           .migrations = {queue_tables_on_server(), admin_tables_on_server()}},
                           {seams.time, seams.writer, seams.log});
 #else
     return fail(
@@ -34,13 +37,55 @@ result<std::unique_ptr<store>> open_store(const sqlite::sqlite_options& file,
 
 result<std::string> server_definitions([[maybe_unused]] const std::string& schema) {
 #ifdef POSTHORN_WITH_POSTGRES
-    return postgres::schema_definitions(schema, {admin_tables_on_server()});
+    return postgres::schema_definitions(schema,
+                                        {queue_tables_on_server(), admin_tables_on_server()});
+#else
+    return fail(error_code::invalid_configuration, "this Posthorn was built without PostgreSQL");
+#endif
+}
+
+result<server_store_facts> look_at_server([[maybe_unused]] const server_database& server,
+                                          [[maybe_unused]] const clock& time) {
+#ifdef POSTHORN_WITH_POSTGRES
+    auto seen = postgres::look_at_server(
+        {.url = server.url, .schema = server.schema, .application = "posthorn doctor"}, time);
+    if (!seen) return std::unexpected(std::move(seen).error());
+    return server_store_facts{std::move(seen->service), seen->step, seen->step_known, seen->dead};
 #else
     return fail(error_code::invalid_configuration, "this Posthorn was built without PostgreSQL");
 #endif
 }
 
 #ifdef POSTHORN_WITH_POSTGRES
+namespace {
+
+postgres::move_options options_of(const store_move& asked) {
+    return {.file = asked.file,
+            .url = asked.to.url,
+            .schema = asked.to.schema,
+            .id = asked.id,
+            .in_file = {admin_tables(), queue_tables()},
+            .on_server = {queue_tables_on_server(), admin_tables_on_server()},
+            .progress = asked.progress};
+}
+
+}  // namespace
+
+result<store_moved> move_store(const store_move& asked, const clock& time) {
+    auto done = postgres::move_to_server(options_of(asked), time);
+    if (!done) return std::unexpected(std::move(done).error());
+    store_moved told{.to = std::move(done->to),
+                     .tables = {},
+                     .left = std::move(done->left),
+                     .was_there = done->was_there};
+    for (auto& one : done->tables) told.tables.push_back({std::move(one.name), one.rows, one.hash});
+    return told;
+}
+
+result<> take_move_back(const store_move& asked, const clock& time) {
+    return postgres::take_move_back(options_of(asked), time);
+}
+
 namespace {
 
 class server_news final : public store_news {
@@ -62,6 +107,12 @@ std::unique_ptr<store_news> watch_server(const server_database& server, const st
     return std::make_unique<server_news>(server, opened, seams, std::move(on_news));
 }
 #else
+result<store_moved> move_store(const store_move&, const clock&) {
+    return fail(error_code::invalid_configuration, "this Posthorn was built without PostgreSQL");
+}
+result<> take_move_back(const store_move&, const clock&) {
+    return fail(error_code::invalid_configuration, "this Posthorn was built without PostgreSQL");
+}
 std::unique_ptr<store_news> watch_server(const server_database&, const store&, const node_seams&,
                                          std::function<void()>) {
     return nullptr;

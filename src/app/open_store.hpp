@@ -3,6 +3,9 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
 
 #include "app/config.hpp"
 #include "app/node_options.hpp"
@@ -21,6 +24,39 @@ result<std::unique_ptr<store>> open_store(const sqlite::sqlite_options& file,
 
 /// The SQL that makes Posthorn's tables on a server.
 result<std::string> server_definitions(const std::string& schema);
+
+/// What `doctor` wants to know of a store on a server; nothing is changed there.
+struct server_store_facts {
+    std::string service;
+    std::int64_t step = 0;
+    std::int64_t step_known = 0;
+    std::int64_t dead = 0;
+};
+result<server_store_facts> look_at_server(const server_database& server, const clock& time);
+
+struct store_move {
+    std::string file;  // A stopped node's.
+    server_database to;
+    std::string id;  // A new one, for this move.
+    std::function<void(std::int64_t done, std::int64_t all, std::string_view table)> progress{};
+};
+
+struct store_moved {
+    struct table {
+        std::string name;
+        std::int64_t rows = 0;
+        std::int64_t hash = 0;  // The same on both sides.
+    };
+    std::string to;
+    std::vector<table> tables;      // None if an earlier run had copied them.
+    std::vector<std::string> left;  // Tables of the file that are not Posthorn's.
+    bool was_there = false;
+};
+
+/// Copies a store from a file to a server, whole or not at all, and marks the file.
+result<store_moved> move_store(const store_move& asked, const clock& time);
+/// Takes the mark away. Without a URL the server is not asked whether the copy is still there.
+result<> take_move_back(const store_move& asked, const clock& time);
 
 /// Hears of what other nodes have stored.
 ///

@@ -9,9 +9,13 @@
 namespace posthorn {
 
 void bell::ring() {
-    const std::scoped_lock lock(mutex_);
-    rung_ = true;
-    if (waiting_) std::exchange(waiting_, nullptr)->wake();
+    std::shared_ptr<waiter> woken;
+    {
+        const std::scoped_lock lock(mutex_);
+        rung_ = true;
+        woken = std::exchange(waiting_, nullptr);
+    }
+    if (woken) woken->wake();  // Without the lock, which it is about to take.
 }
 
 std::shared_ptr<waiter> bell::listen() {

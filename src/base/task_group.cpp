@@ -15,7 +15,13 @@ task_group::task_group(asio::any_io_executor where) : where_(std::move(where)) {
 task_group::~task_group() { POSTHORN_ASSERT(members_.empty()); }
 
 void task_group::spawn(task<> body) {
+    asio::cancellation_signal* ignored = nullptr;
+    spawn(std::move(body), ignored);
+}
+
+void task_group::spawn(task<> body, asio::cancellation_signal*& alone) {
     const auto member = members_.emplace(members_.end());
+    alone = &*member;  // Before it starts, since it may end at once.
     asio::co_spawn(where_, cancellable(std::move(body)),
                    asio::bind_cancellation_slot(member->slot(),
                                                 [this, member](const std::exception_ptr& failure) {

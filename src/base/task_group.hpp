@@ -30,6 +30,8 @@ public:
     task_group& operator=(const task_group&) = delete;
 
     void spawn(task<> body);
+    /// The same; by `alone` that member can be cancelled without the others, until it ends.
+    void spawn(task<> body, boost::asio::cancellation_signal*& alone);
     void cancel();
     /// Returns when no member is left; throws the first exception that one of them let out.
     task<> join();

@@ -58,6 +58,16 @@ delivery answer_to_store_error(const error& why) {
             answer.retry_after = store_pause;
             return answer;
         }
+        // Of no message's doing, and over for all of them at once. Names of servers and roles are
+        // not for the sender.
+        case error_code::store_unavailable:
+        case error_code::store_read_only:
+        case error_code::invalid_configuration: {
+            auto answer = refusal(outcome::throttled, why.code(),
+                                  "the receiver cannot use its database now; its log says why");
+            answer.retry_after = store_pause;
+            return answer;
+        }
         default: return refusal(outcome::transient, why.code(), why.what());
     }
 }

@@ -106,7 +106,10 @@ void inbox::submit(const std::shared_ptr<flight>& flying) {
                            if (!POSTHORN_PLANTED(ack_before_commit))
                                flying->land(one, std::move(committed));
                        }};
-        if (transactional) added.limit = one.by->limit;
+        if (transactional) {
+            added.limit = one.by->limit;
+            added.inserts_first = [this, &one] { return intake_.begins_with(one); };
+        }
         units.push_back(std::move(added));
     }
     parts_.database.submit(std::move(units));

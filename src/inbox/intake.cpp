@@ -31,6 +31,12 @@ inbox_record intake::record_of(const arrival& one, wall_time now) const {
             .expires_at = keep_until(one.what->expires_at, now, options_.horizon)};
 }
 
+std::optional<inbox_record> intake::begins_with(const arrival& one) const {
+    const auto now = time_.wall();
+    if (is_past_horizon(one.what->expires_at, now)) return std::nullopt;
+    return record_of(one, now);
+}
+
 result<> intake::handle(store_transaction& tx, arrival& one) const {
     one.reset();
     const auto now = time_.wall();

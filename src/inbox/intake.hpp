@@ -2,6 +2,7 @@
 
 #include <chrono>
 #include <cstddef>
+#include <optional>
 
 #include "base/clock_watch.hpp"
 #include "inbox/arrival.hpp"
@@ -30,6 +31,8 @@ public:
 
     /// Dedupes, runs the transactional handler and keeps its response.
     result<> handle(store_transaction& tx, arrival& one) const;
+    /// The row with which `handle` begins; none if it comes too late for one.
+    [[nodiscard]] std::optional<inbox_record> begins_with(const arrival& one) const;
     /// Dedupes and takes the claim under which an external handler may run.
     result<> claim(store_transaction& tx, arrival& one) const;
     /// Records that the external handler is done; the sender is told if the claim was lost.

@@ -7,12 +7,21 @@
 #include "outbox/outbox_log.hpp"
 
 namespace posthorn {
+namespace {
+
+std::string lease_name(const store& of, const lease_options& options) {
+    if (!of.shares_dispatch()) return std::string(dispatcher_lease_name);
+    return std::string(seat_prefix) + options.owner;
+}
+
+}  // namespace
 
 dispatcher::dispatcher(dispatcher_services with, outbox_options options, retry_policy retries,
                        std::function<bool(const std::string& owner)> owner_is_gone)
     : with_(with),
       options_(std::move(options)),
       retries_(std::move(retries)),
+      owner_is_gone_(std::move(owner_is_gone)),
       hot_(options_.hand_over_rows, hot_arrivals_),
       guard_(with_.store, with_.readers),
       clocks_(with_.clock, options_.clock),
@@ -20,8 +29,9 @@ dispatcher::dispatcher(dispatcher_services with, outbox_options options, retry_p
                .clock = with_.clock,
                .timer = with_.timer,
                .log = with_.log,
-               .owner_is_gone = std::move(owner_is_gone),
-               .changed = [this] { lease_changed(); }},
+               .owner_is_gone = owner_is_gone_,
+               .changed = [this] { lease_changed(); },
+               .name = lease_name(with_.store, options_.lease)},
               options_.lease) {
     with_.store.listen(this);
 }
@@ -63,6 +73,7 @@ task<> dispatcher::hold(std::int64_t epoch) {
                  .guard = guard_,
                  .clocks = clocks_,
                  .sweep = sweep_,
+                 .owner_is_gone = owner_is_gone_,
                  .refused = [this](std::int64_t old) { keeper_.refused(old); },
                  .where = co_await boost::asio::this_coro::executor},
                 epoch);

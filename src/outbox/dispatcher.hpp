@@ -13,8 +13,10 @@ namespace posthorn {
 ///
 /// One dispatcher works on a store at a time. Another one stands by, and takes over when the first
 /// gives up, dies or falls silent; that charges no attempt, and what the old one still wants to
-/// write is refused. While it works, messages come to it twice over: straight from the commit, and,
-/// if they missed that way, from the table.
+/// write is refused. Where the store lets several dispatch, each has a seat of its own with an
+/// epoch, under which it claims what it sends, and takes the seats of dead ones away. While it
+/// works, messages come to it twice over: straight from the commit, and, if they missed that way,
+/// from the table.
 ///
 /// Lifetime: construct, `run()` once, destroy after `run()` returned.
 /// Threads:  `run()` on a strand or one thread; everything else from any, but
@@ -35,6 +37,7 @@ public:
     /// The hot path: from the store, after a commit.
     void committed(std::vector<outbox_row> enqueued) override;
     void released(std::vector<outbox_row> rows) override;
+    [[nodiscard]] std::int64_t claims_as() override { return hot_.claims_as(); }
     /// There may be something new in the table.
     void wake() { sweep_.want(); }
     /// Routes were added or taken away, or their limits changed. On the dispatcher's strand.
@@ -59,6 +62,7 @@ private:
     dispatcher_services with_;
     outbox_options options_;
     retry_policy retries_;
+    std::function<bool(const std::string& owner)> owner_is_gone_;
     outbox_counters counters_;
     bell hot_arrivals_;
     hand_over hot_;

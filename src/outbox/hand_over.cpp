@@ -6,14 +6,16 @@
 
 namespace posthorn {
 
-void hand_over::open() {
+void hand_over::open(std::int64_t claims) {
     const std::scoped_lock lock(mutex_);
     open_ = true;
+    claims_ = claims;
 }
 
 void hand_over::close() {
     const std::scoped_lock lock(mutex_);
     open_ = false;
+    claims_ = 0;
     overflowed_ = false;
     rows_.clear();
 }
@@ -23,8 +25,13 @@ std::size_t hand_over::push(std::vector<outbox_row> rows) {
     {
         const std::scoped_lock lock(mutex_);
         if (!open_ || rows.empty()) return 0;
+        const auto came = rows.size();
+        if (claims_ != 0)  // Somebody else may have those by now.
+            std::erase_if(rows, [this](const outbox_row& row) {
+                return row.claim != claims_ && !row.body.deliver_at;
+            });
         const auto fits = std::min(rows.size(), rows_max_ - rows_.size());
-        dropped = rows.size() - fits;
+        dropped = came - fits;
         rows.resize(fits);
         if (rows_.empty())
             rows_ = std::move(rows);
@@ -34,6 +41,12 @@ std::size_t hand_over::push(std::vector<outbox_row> rows) {
     }
     arrivals_.ring();
     return dropped;
+}
+
+// Half of it is kept for the group that is asked for.
+std::int64_t hand_over::claims_as() {
+    const std::scoped_lock lock(mutex_);
+    return open_ && rows_.size() <= rows_max_ / 2 ? claims_ : 0;
 }
 
 hand_over::taken hand_over::take() {

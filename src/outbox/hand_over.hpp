@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <mutex>
 #include <vector>
 
@@ -24,12 +25,16 @@ public:
 
     hand_over(std::size_t rows_max, bell& arrivals) : rows_max_(rows_max), arrivals_(arrivals) {}
 
-    /// While closed, as on a stand-by, it drops everything and calls that no overflow.
-    void open();
+    /// While closed, as on a stand-by, it drops everything and calls that no overflow. Where
+    /// several dispatch, `claims` is the epoch under which rows are stored for this one; others
+    /// overflow, but for those whose time is yet to come.
+    void open(std::int64_t claims = 0);
     void close();
     /// Gives the number of rows dropped by overflow.
     std::size_t push(std::vector<outbox_row> rows);
     [[nodiscard]] taken take();
+    /// Under which epoch to store what comes next; zero if there is little room for it.
+    [[nodiscard]] std::int64_t claims_as();
 
 private:
     std::size_t rows_max_;
@@ -37,6 +42,7 @@ private:
     std::mutex mutex_;
     std::vector<outbox_row> rows_;
     bool open_ = false;
+    std::int64_t claims_ = 0;
     bool overflowed_ = false;
 };
 

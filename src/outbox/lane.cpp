@@ -31,10 +31,11 @@ std::size_t lane::room() const {
         case leave::one: return queue_.empty() ? 1 : 0;
         case leave::all: break;
     }
+    if (queue_.bytes() >= options_.window_bytes) return 0;
     return options_.window_rows - std::min(held_.size(), options_.window_rows);
 }
 
-lane::offered lane::offer(outbox_row row) {
+lane::offered lane::offer(outbox_row& row) {
     if (held_.knows(row.seq)) return offered::known;
     if (!std::exchange(has_begun_, true) && row.attempts > 0) gate_.breaker.doubt(now());
     if (room() == 0) {
@@ -47,7 +48,21 @@ lane::offered lane::offer(outbox_row row) {
     return offered::taken;
 }
 
+bool lane::is_for_others(offered what) {
+    constexpr std::size_t waiting_max = 4'000;
+    if (what != offered::full) return what == offered::shut;
+    return ++waiting_ > waiting_max;
+}
+
+// A transport that answers at once ends its batch inside of here. Were the next one begun there,
+// each would lie deeper on the stack than the last.
 void lane::pump() {
+    if (std::exchange(pumps_, true)) return;
+    launch_what_may_go();
+    pumps_ = false;
+}
+
+void lane::launch_what_may_go() {
     while (!closed_ && in_flight_ < options_.batches_in_flight_max && !queue_.empty()) {
         const auto may = gate_.may_send(now());
         if (may == leave::none) return;
@@ -58,8 +73,7 @@ void lane::pump() {
         if (going.rows.empty()) continue;
         rate_.take(going.rows.size(), now());
         if (going.probe) gate_.breaker.begin_probe();
-        ++in_flight_;
-        with_.batches.spawn(deliver(std::move(going)));
+        launch(std::move(going));
     }
 }
 
@@ -81,16 +95,29 @@ void lane::leave_in_doubt(const outbox_row& row) {
     in_doubt_until_ = now() + with_.options.poll_interval;
 }
 
-task<> lane::deliver(flight going) {
+void lane::launch(flight going) {
+    ++in_flight_;
+    const auto limit =
+        under_way_.insert(under_way_.end(), {.until = now() + options_.attempt_timeout});
+    keep_watch();
+    with_.batches.spawn(deliver(std::move(going), limit), limit->stop);
+}
+
+task<> lane::deliver(flight going, under_way::iterator limit) {
     auto* const wire = with_.routes.find(destination_);
     const auto begun = now();
     finished_batch back;
     if (wire != nullptr)
-        back.answers = co_await attempt(*wire, with_.timer, options_.attempt_timeout, going.rows);
+        back.answers = co_await attempt(*wire, going.rows);
     else
         back.answers = answer_without_route(going.rows);
     back.took = now() - begun;
-    const bool interrupted = co_await is_cancelled();
+    const bool late = limit->late;
+    if (late)
+        back.answers = timed_out(
+            going.rows.size(), std::chrono::ceil<std::chrono::milliseconds>(limit->until - begun));
+    under_way_.erase(limit);
+    const bool interrupted = !late && co_await is_cancelled();
     if (wire != nullptr && !interrupted && !abandoned_)
         back.spared = !learn(going, back);
     else if (going.probe)
@@ -195,7 +222,7 @@ void lane::expire(std::vector<outbox_row> rows) {
 }
 
 std::size_t lane::begin_read() {
-    const auto more = room();
+    const auto more = std::min(room(), options_.read_rows_max);
     store_has_more_ = more == 0;
     if (more == 0) return 0;
     held_.begin_read();
@@ -204,7 +231,10 @@ std::size_t lane::begin_read() {
 
 void lane::end_read(bool store_has_more) {
     held_.end_read();
-    if (store_has_more) store_has_more_ = true;
+    if (store_has_more)
+        store_has_more_ = true;
+    else
+        waiting_ = 0;
     ask_for_more();
 }
 
@@ -227,7 +257,8 @@ void lane::settled(std::span<const settlement> outcomes) {
 void lane::ask_for_more() {
     if (!store_has_more_ || closed_ || gate_.may_take(now()) == leave::none) return;
     if (now() < in_doubt_until_) return;  // It would find the same rows again.
-    if (held_.size() * 2 > options_.window_rows) return;
+    if (held_.size() * 2 > options_.window_rows || queue_.bytes() * 2 > options_.window_bytes)
+        return;
     store_has_more_ = false;
     with_.sweep.want();
 }

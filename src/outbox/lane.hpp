@@ -2,6 +2,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <list>
 #include <optional>
 #include <string>
 #include <vector>
@@ -10,6 +11,7 @@
 #include "base/task_group.hpp"
 #include "outbox/agenda.hpp"
 #include "outbox/batch_size.hpp"
+#include "outbox/claims.hpp"
 #include "outbox/held_rows.hpp"
 #include "outbox/lane_gate.hpp"
 #include "outbox/lane_queue.hpp"
@@ -35,6 +37,7 @@ struct lane_services {
     class settler& settler;
     class agenda& agenda;
     task_group& batches;  // In which attempts run.
+    class claims& claims;
     sweep_call& sweep;
     bell& batch_ended;
 };
@@ -59,8 +62,12 @@ public:
     lane(const lane&) = delete;
     lane& operator=(const lane&) = delete;
 
-    /// `full` and `shut` leave the row to the cold path, which is asked for once there is room.
-    offered offer(outbox_row row);
+    /// Moves the row away only if it is `taken`. `full` and `shut` leave it to the cold path, which
+    /// is asked for once there is room.
+    offered offer(outbox_row& row);
+    /// Whether a row that was not taken is to be left to other dispatchers. What does not fit now
+    /// is not, unless there is much of it: claiming it again would cost more than the wait.
+    [[nodiscard]] bool is_for_others(offered what);
     /// Starts what can be started of what was offered.
     void pump();
     /// Records that rows are no messages; those already here are passed over.
@@ -115,9 +122,23 @@ private:
         bool probe = false;
     };
 
+    /// One that has a limit, while it is on its way.
+    struct limited {
+        steady_time until;
+        boost::asio::cancellation_signal* stop = nullptr;
+        bool late = false;
+    };
+    using under_way = std::list<limited>;
+
     [[nodiscard]] std::size_t room() const;
     std::vector<outbox_row> next_rows(std::size_t rows_max);
-    task<> deliver(flight going);
+    void launch_what_may_go();
+    void launch(flight going);
+    task<> deliver(flight going, under_way::iterator limit);
+    /// One sleep for all that is under way: a timer for each batch would cost more than the batch.
+    void keep_watch();
+    task<> watch();
+    [[nodiscard]] under_way::iterator next_late();
     std::vector<delivery> answer_without_route(const std::vector<outbox_row>& rows);
     void finish(finished_batch back, bool interrupted);
     void keep_good_news(finished_batch& back);
@@ -144,10 +165,14 @@ private:
     lane_queue queue_;
     held_rows held_;
     std::size_t in_flight_ = 0;
+    under_way under_way_;
+    bool watches_ = false;
+    bool pumps_ = false;
     bool store_has_more_ = false;
     bool closed_ = false;
     bool abandoned_ = false;
-    bool has_begun_ = false;  // Something was offered.
+    bool has_begun_ = false;   // Something was offered.
+    std::size_t waiting_ = 0;  // Rows that did not fit, and are ours in the table, at most.
     steady_time used_at_;
     steady_time in_doubt_until_{};  // Rows that seem expired fill the table's first page.
     std::optional<steady_time> wakes_at_;

@@ -27,6 +27,8 @@ public:
 
     [[nodiscard]] bool empty() const noexcept { return size_ == 0; }
     [[nodiscard]] std::size_t size() const noexcept { return size_; }
+    /// Of payloads and headers.
+    [[nodiscard]] std::size_t bytes() const noexcept { return bytes_; }
 
 private:
     /// By priority, the highest first. Empty ones are removed at once.
@@ -36,6 +38,7 @@ private:
     std::string served_;  // The tenant that had its turn last.
     bool began_ = false;  // Somebody had.
     std::size_t size_ = 0;
+    std::size_t bytes_ = 0;
 };
 
 }  // namespace posthorn

@@ -11,6 +11,7 @@ namespace posthorn {
 void lane::shut() {
     const auto rows = queue_.take_all();
     let_go(rows);
+    with_.claims.let_go(rows);
     store_has_more_ = store_has_more_ || !rows.empty();
     if (const auto then = gate_.changes_at(now())) wake_at(*then);
 }

@@ -51,14 +51,21 @@ task<> lease_keeper::run() {
 lease_action lease_keeper::apply(const lease_event& event) {
     auto [next, action] = step(state_, event, terms_);
     const bool changes = action == lease_action::begin || action == lease_action::stand_down;
-    if (action == lease_action::stand_down)
-        with_.log.warn("Outbox: this node no longer dispatches (epoch {Epoch})",
-                       {{"Epoch", state_.epoch}});
-    if (action == lease_action::begin)
-        with_.log.info("Outbox: this node dispatches now (epoch {Epoch})", {{"Epoch", next.epoch}});
+    tell_of(action, action == lease_action::begin ? next.epoch : state_.epoch);
     state_ = std::move(next);
     if (changes) with_.changed();
     return action;
+}
+
+void lease_keeper::tell_of(lease_action action, std::int64_t epoch) {
+    const bool dispatches = with_.name.starts_with(dispatcher_lease_name);
+    if (action == lease_action::stand_down && dispatches)
+        with_.log.warn("Outbox: this node no longer dispatches (epoch {Epoch})",
+                       {{"Epoch", epoch}});
+    if (action == lease_action::begin && dispatches)
+        with_.log.info("Outbox: this node dispatches now (epoch {Epoch})", {{"Epoch", epoch}});
+    if (action == lease_action::begin && !dispatches)
+        with_.log.debug("Store: the job {Job} is done by this node now", {{"Job", with_.name}});
 }
 
 task<> lease_keeper::pause(std::chrono::nanoseconds span) {
@@ -76,12 +83,13 @@ task<> lease_keeper::rest_as_holder(std::int64_t epoch, std::chrono::nanoseconds
 task<> lease_keeper::look() {
     // Shared with the unit, which may run again after a broken group.
     const auto found = std::make_shared<std::optional<lease>>();
-    const auto looked = co_await commit(with_.where, [found](store_transaction& tx) -> result<> {
-        auto holder = tx.leases().find(dispatcher_lease_name);
-        if (!holder) return std::unexpected(holder.error());
-        *found = *std::move(holder);
-        return {};
-    });
+    const auto looked =
+        co_await commit(with_.where, [found, name = with_.name](store_transaction& tx) -> result<> {
+            auto holder = tx.leases().find(name);
+            if (!holder) return std::unexpected(holder.error());
+            *found = *std::move(holder);
+            return {};
+        });
     lease_event event{.what = event_kind::failed, .at = with_.clock.steady()};
     if (looked) {
         event.what = event_kind::looked;
@@ -97,21 +105,31 @@ task<> lease_keeper::look() {
 
 // Once for each tenure of the other's.
 void lease_keeper::tell_of_standby(const lease& held) {
+    if (with_.name != dispatcher_lease_name) return;
     if (std::exchange(told_of_epoch_, held.epoch) == held.epoch) return;
     with_.log.info(
         "Outbox: this node stands by, since {Owner} dispatches from this database (epoch {Epoch})",
         {{"Owner", held.owner}, {"Epoch", held.epoch}});
 }
 
+// Once, until it has gone well again.
+void lease_keeper::tell_of_failure(const result<>& outcome) {
+    if (std::exchange(told_of_failure_, !outcome) || outcome) return;
+    with_.log.warn("Outbox: could not take the lease {Job}, will try again: {Error}",
+                   {{"Job", with_.name}, {"Error", outcome.error().what()}});
+}
+
 task<> lease_keeper::take() {
     const auto begun = with_.clock.steady();
     const auto taken = std::make_shared<std::optional<lease>>();
-    const auto outcome = co_await commit(
-        with_.where, [taken, owner = options_.owner, seen = state_.seen](store_transaction& tx) {
-            auto mine = tx.leases().take(dispatcher_lease_name, owner, seen);
+    const auto outcome =
+        co_await commit(with_.where, [taken, name = with_.name, owner = options_.owner,
+                                      seen = state_.seen](store_transaction& tx) {
+            auto mine = tx.leases().take(name, owner, seen);
             *taken = mine ? *mine : std::nullopt;
             return mine ? result<>{} : result<>{std::unexpected(mine.error())};
         });
+    tell_of_failure(outcome);
     lease_event event{.what = event_kind::failed, .at = begun};
     if (outcome) event.what = *taken ? event_kind::took : event_kind::refused;
     if (outcome) event.now = *taken;
@@ -141,9 +159,9 @@ task<> lease_keeper::beat() {
 std::shared_ptr<lease_keeper::beat_answer> lease_keeper::submit_beat() {
     auto answer = std::make_shared<beat_answer>();
     const auto alive = std::make_shared<bool>(false);
-    auto work = [alive, epoch = state_.epoch,
+    auto work = [alive, epoch = state_.epoch, name = with_.name,
                  owner = options_.owner](store_transaction& tx) -> result<> {
-        auto beaten = tx.leases().beat(dispatcher_lease_name, owner, epoch);
+        auto beaten = tx.leases().beat(name, owner, epoch);
         if (!beaten) return std::unexpected(beaten.error());
         *alive = *beaten;
         return {};
@@ -185,11 +203,12 @@ task<> lease_keeper::release() {
     if (!held) co_return;
     state_ = {};
     with_.changed();
-    std::ignore = co_await commit(
-        with_.where, [owner = options_.owner, epoch = *held](store_transaction& tx) -> result<> {
-            POSTHORN_TRY(tx.leases().release(dispatcher_lease_name, owner, epoch));
-            return {};
-        });
+    std::ignore = co_await commit(with_.where,
+                                  [name = with_.name, owner = options_.owner,
+                                   epoch = *held](store_transaction& tx) -> result<> {
+                                      POSTHORN_TRY(tx.leases().release(name, owner, epoch));
+                                      return {};
+                                  });
 }
 
 }  // namespace posthorn

@@ -31,6 +31,8 @@ public:
         std::function<bool(const std::string& owner)> owner_is_gone;
         /// Called when `epoch()` has changed.
         std::function<void()> changed;
+        /// Of the lease.
+        std::string name{dispatcher_lease_name};
     };
 
     lease_keeper(services with, lease_options options);
@@ -48,6 +50,7 @@ private:
 
     task<> look();
     void tell_of_standby(const lease& held);
+    void tell_of_failure(const result<>& outcome);
     task<> take();
     task<> beat();
     std::shared_ptr<beat_answer> submit_beat();
@@ -57,6 +60,7 @@ private:
     [[nodiscard]] std::chrono::nanoseconds left() const;
     task<> release();
     lease_action apply(const lease_event& event);
+    void tell_of(lease_action action, std::int64_t epoch);
     task<> pause(std::chrono::nanoseconds span);
     /// Shorter if the lease is lost or we are to stop.
     task<> rest_as_holder(std::int64_t epoch, std::chrono::nanoseconds span);
@@ -67,6 +71,7 @@ private:
     lease_state state_;
     bool stopping_ = false;
     std::int64_t told_of_epoch_ = 0;  // Of another's lease, that we stand by for.
+    bool told_of_failure_ = false;
     std::shared_ptr<bell> wake_ = std::make_shared<bell>();
 };
 

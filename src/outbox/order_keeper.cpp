@@ -1,6 +1,7 @@
 #include "outbox/order_keeper.hpp"
 
 #include <optional>
+#include <tuple>
 
 #include "base/cancellation.hpp"
 #include "base/timer.hpp"
@@ -10,15 +11,16 @@ namespace posthorn {
 
 task<> order_keeper::run() {
     bool policy_is_set = false;
-    do {
+    while (!co_await is_cancelled()) {
         auto outcome = policy_is_set ? result<>{} : co_await set_policy();
         policy_is_set = outcome.has_value();
         if (outcome) outcome = co_await look_at_all();
         if (!outcome)
             with_.log.warn("Outbox: could not look after order keys, will try again: {Error}",
                            {{"Error", outcome.error().what()}});
-    } while (
-        co_await with_.timer.sleep_for(policy_is_set ? options_.interval : options_.retry_delay));
+        std::ignore = co_await wanted_.wait_for(
+            with_.timer, policy_is_set ? options_.interval : options_.retry_delay);
+    }
 }
 
 task<result<>> order_keeper::set_policy() {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "base/bell.hpp"
 #include "base/executor.hpp"
 #include "base/log.hpp"
 #include "base/timer.hpp"
@@ -11,10 +12,11 @@ namespace posthorn {
 /// Sees to it that no message waits for an earlier one of its order key that is no longer there.
 ///
 /// Whoever settles or closes a message lets its followers go with the same commit. This is for what
-/// goes past that: rows deleted with plain SQL or by their age, and a change of the policy. It
-/// looks at all keys, a slice at a time, when it starts and every few minutes.
+/// goes past that: rows deleted with plain SQL or by their age, a change of the policy, and a node
+/// that died between a settle and its look for followers. It looks at all keys, a slice at a time,
+/// when it starts, when it is asked to, and every few minutes.
 ///
-/// Lifetime: `run()` once; what it is given outlives it.
+/// Lifetime: `run()` once at a time; what it is given outlives it.
 /// Threads:  the dispatcher's strand; it reads on `readers`.
 /// Cancel:   `run()` returns after the slice under way.
 class order_keeper {
@@ -29,6 +31,8 @@ public:
     order_keeper(services with, order_options options) : with_(with), options_(options) {}
 
     task<> run();
+    /// Soon, if it runs.
+    void look() { wanted_.ring(); }
 
 private:
     task<result<>> set_policy();
@@ -36,6 +40,7 @@ private:
 
     services with_;
     order_options options_;
+    bell wanted_;
 };
 
 }  // namespace posthorn

@@ -14,8 +14,12 @@ namespace posthorn {
 
 /// Of one destination's queue in memory.
 struct lane_options {
-    std::size_t window_rows = 1000;  // Held at a time, until they are settled on disk.
-    std::size_t batch_rows = 50;     // In one request, at most; fewer to one that is slow.
+    // Held at a time, until they are settled on disk: enough for the commits of a thousand senders
+    // in a row. What does not fit has to be read from the table again.
+    std::size_t window_rows = 4000;
+    std::size_t window_bytes = std::size_t{32} * 1024 * 1024;  // Of those that wait to be sent.
+    std::size_t read_rows_max = 1000;                          // From the table at a time.
+    std::size_t batch_rows = 50;  // In one request, at most; fewer to one that is slow.
     std::size_t batches_in_flight_max = 8;
     rate_options rate{};
     breaker_options breaker{};
@@ -81,6 +85,7 @@ struct outbox_options {
     clock_watch_options clock{};          // When to believe that a message is past its time.
     std::size_t hand_over_rows = 10'000;  // Between the writer's thread and the dispatcher.
     std::chrono::milliseconds poll_interval = std::chrono::seconds{1};
+    std::size_t claim_rows_max = 1'000;   // Of a destination at a time, where several dispatch.
     std::size_t sweep_rows_max = 10'000;  // Read before they are handed to the lanes.
     std::size_t agenda_times_max = 10'000;
     std::chrono::milliseconds drain_time = std::chrono::seconds{10};  // For batches in flight.

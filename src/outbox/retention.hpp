@@ -31,7 +31,7 @@ struct retention_options {
 /// Deletes messages that are done with, and the log of changes, once nobody is likely to ask for
 /// them any more; then gives the room back to the disk.
 ///
-/// Lifetime: construct, `run()` once, destroy after `run()` returns; the rest outlives it.
+/// Lifetime: `run()` once at a time, destroyed after it returned; the rest outlives it.
 /// Threads:  the executor that `run()` is on.
 /// Cancel:   returns after the slice under way.
 class outbox_retention {

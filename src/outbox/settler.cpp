@@ -2,8 +2,12 @@
 
 #include <algorithm>
 #include <optional>
+#include <tuple>
+
+#include <boost/asio/this_coro.hpp>
 
 #include "base/cancellation.hpp"
+#include "base/task_group.hpp"
 
 namespace posthorn {
 namespace {
@@ -52,7 +56,7 @@ void settler::submit(batch what) {
     const bool lazy = !what.forced;
     if (lazy) outcomes_unforced_ += what.outcomes->size();
     const auto [place, added] = submitted_.emplace(number, std::move(what));
-    if (submitted_.size() == 1) answers_->arrived.ring();  // So that `run` sets its alarm.
+    if (!alarm_at_) answers_->arrived.ring();  // So that `run` sets its alarm.
     with_.where.submit({.work = [outcomes = place->second.outcomes,
                                  epoch = epoch_](store_transaction& tx) -> result<> {
                             POSTHORN_TRY(tx.outbox().settle(*outcomes, epoch));
@@ -78,6 +82,7 @@ void settler::force() {
 }
 
 task<> settler::run() {
+    task_group alarms(co_await boost::asio::this_coro::executor);
     while (!co_await is_cancelled()) {
         take_answers();
         const auto now = with_.clock.steady();
@@ -87,11 +92,21 @@ task<> settler::run() {
             force();
             continue;
         }
-        if (deadline)
-            co_await answers_->arrived.wait_for(with_.timer, *deadline - now);
-        else
-            co_await answers_->arrived.wait();
+        if (deadline && (!alarm_at_ || *deadline < *alarm_at_)) {
+            alarm_at_ = deadline;
+            alarms.spawn(ring_at(*deadline, *deadline - now));
+        }
+        co_await answers_->arrived.wait();
     }
+    alarms.cancel();
+    co_await alarms.join();
+}
+
+// Not moved on for each outcome: it rings for the first, and is then set for what is left.
+task<> settler::ring_at(steady_time when, std::chrono::nanoseconds after) {
+    std::ignore = co_await with_.timer.sleep_for(after);
+    if (alarm_at_ == when) alarm_at_.reset();
+    answers_->arrived.ring();
 }
 
 std::optional<steady_time> settler::next_deadline() const {

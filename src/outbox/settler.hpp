@@ -79,6 +79,7 @@ private:
     void submit_all(settle_listener& listener, std::vector<settlement> outcomes);
     void submit(batch what);
     void force();
+    task<> ring_at(steady_time when, std::chrono::nanoseconds after);
     void take_answers();
     void take_answer(batch what, const result<>& answer);
     void try_later(batch what, const error& why);
@@ -94,6 +95,7 @@ private:
     std::shared_ptr<answers> answers_ = std::make_shared<answers>();
     std::map<std::uint64_t, batch> submitted_;  // By the number of the submission.
     std::vector<batch> failed_;                 // To be submitted again at `retry_at_`.
+    std::optional<steady_time> alarm_at_;       // The first that `run` wakes at by itself.
     steady_time retry_at_{};
     std::chrono::milliseconds retry_delay_;
     std::uint64_t submissions_ = 0;

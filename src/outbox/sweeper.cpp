@@ -86,17 +86,14 @@ task<result<>> sweeper::sweep() {
 
 task<result<>> sweeper::read_destination(const std::string& destination, wall_time now) {
     auto& to = with_.lanes.get(destination);
-    const auto limit = to.begin_read();
+    auto limit = to.begin_read();
     if (limit == 0) co_return result<>{};
+    // Others are to get a share; if there is more, it looks again at once.
+    if (with_.claims.are_needed()) limit = std::min(limit, with_.options.claim_rows_max);
     const auto held = to.held();
     outbox_page page;
-    auto outcome = co_await read(with_.where, with_.readers, [&](store_reader& reader) -> result<> {
-        auto due = reader.outbox().due(
-            {.destination = destination, .now = now, .limit = limit, .held = held});
-        if (!due) return std::unexpected(due.error());
-        page = *std::move(due);
-        return {};
-    });
+    auto outcome = co_await find_due(
+        {.destination = destination, .now = now, .limit = limit, .held = held}, page);
     if (!outcome) {
         to.fail_read();
         co_return outcome;
@@ -108,22 +105,36 @@ task<result<>> sweeper::read_destination(const std::string& destination, wall_ti
     co_return outcome;
 }
 
+task<result<>> sweeper::find_due(due_question asked, outbox_page& into) {
+    if (with_.claims.are_needed()) return with_.claims.take(asked, into);
+    return read(with_.where, with_.readers, [asked, &into](store_reader& reader) -> result<> {
+        auto due = reader.outbox().due(asked);
+        if (!due) return std::unexpected(due.error());
+        into = *std::move(due);
+        return {};
+    });
+}
+
 task<result<>> sweeper::hand_over_found(wall_time now) {
     result<> safe;
     // A stop drops what was found; it stays in the table.
     const bool dropping = co_await is_cancelled();
-    if (rows_found_ > 0 && !dropping) safe = co_await with_.guard.pass();
+    // What was claimed is past a sync: that of the claim.
+    if (rows_found_ > 0 && !dropping && !with_.claims.are_needed())
+        safe = co_await with_.guard.pass();
     rows_found_ = 0;
     for (auto& [to, page, store_has_more] : std::exchange(found_, {})) {
         if (safe && !dropping) {
+            std::vector<outbox_row> left;
             for (auto& row : page.rows) {
                 // A producer of plain SQL may have said when and left the retry time at its
                 // default.
                 if (row.body.deliver_at && *row.body.deliver_at > now)
                     to->postpone(row, now);
-                else
-                    std::ignore = to->offer(std::move(row));
+                else if (to->is_for_others(to->offer(row)))
+                    left.push_back(std::move(row));
             }
+            with_.claims.let_go(left);
             to->pump();
         }
         if (!dropping) to->bury(page.bad);

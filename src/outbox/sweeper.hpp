@@ -29,6 +29,7 @@ public:
         class timer& timer;
         logger& log;
         sync_guard& guard;
+        class claims& claims;
         lane_set& lanes;
         class agenda& agenda;
         sweep_call& call;
@@ -52,6 +53,7 @@ private:
     task<> rest();
     task<result<>> sweep();
     task<result<>> read_destination(const std::string& destination, wall_time now);
+    task<result<>> find_due(due_question asked, outbox_page& into);
     task<result<>> hand_over_found(wall_time now);
 
     services with_;

@@ -1,5 +1,6 @@
 #include "outbox/tenure.hpp"
 
+#include <tuple>
 #include <utility>
 
 #include "base/cancellation.hpp"
@@ -11,6 +12,7 @@ tenure::tenure(const surroundings& around, std::int64_t epoch)
     : around_(around),
       epoch_(epoch),
       agenda_(around.options.agenda_times_max),
+      claims_(around.with.store, epoch),
       teller_({around.with.store, around.with.readers, around.with.timer, around.with.log},
               around.with.ended),
       settler_(
@@ -25,7 +27,17 @@ tenure::tenure(const surroundings& around, std::int64_t epoch)
       expiry_({around.with.store, around.with.readers, around.with.clock, around.clocks,
                around.with.timer, around.with.log, lanes_, around.options}),
       dead_expiry_({around.with.store, around.with.readers, around.clocks, around.with.timer,
-                    around.with.log, [this] { teller_.look(); }}) {}
+                    around.with.log, [this] { teller_.look(); }}),
+      seats_({around.with.store, around.with.clock, around.with.timer, around.with.log,
+              around.owner_is_gone,
+              [this] {
+                  around_.sweep.want();
+                  order_.look();
+              }},
+             around.options.lease),
+      health_({around.with.store, around.with.clock, around.with.timer, around.with.log,
+               around.owner_is_gone},
+              around.options.lease, "health", [this] { return look_after_all(); }) {}
 
 lane_services tenure::make_lane_services() {
     const auto& with = around_.with;
@@ -41,6 +53,7 @@ lane_services tenure::make_lane_services() {
             .settler = settler_,
             .agenda = agenda_,
             .batches = batches_,
+            .claims = claims_,
             .sweep = around_.sweep,
             .batch_ended = batch_ended_};
 }
@@ -54,6 +67,7 @@ sweeper::services tenure::make_sweeper_services() {
             .timer = with.timer,
             .log = with.log,
             .guard = around_.guard,
+            .claims = claims_,
             .lanes = lanes_,
             .agenda = agenda_,
             .call = around_.sweep,
@@ -66,14 +80,14 @@ task<> tenure::run() {
     settling.spawn(settler_.run());
     task_group intake(around_.where);
     // Opened before the first sweep reads: a row committed in between comes both ways, never none.
-    around_.hot.open();
+    around_.hot.open(claims_.are_needed() ? epoch_ : 0);
     if (!POSTHORN_PLANTED(recovered_rows_unsynced)) around_.guard.distrust();
     intake.spawn(take_hot_rows());
     intake.spawn(sweeper_.run());
     intake.spawn(expiry_.run());
-    if (around_.options.expiry.dead_too) intake.spawn(dead_expiry_.run());
     intake.spawn(teller_.run());
-    intake.spawn(order_.run());
+    intake.spawn(claims_.are_needed() ? health_.run() : look_after_all());
+    if (claims_.are_needed()) intake.spawn(seats_.run());
 
     co_await ending_.wait();
     around_.hot.close();
@@ -86,6 +100,16 @@ task<> tenure::run() {
     if (!abandoned_) co_await settler_.flush(around_.options.flush_time);
     settling.cancel();
     co_await settling.join();
+}
+
+task<> tenure::look_after_all() {
+    task_group looks(around_.where);
+    looks.spawn(order_.run());
+    if (around_.options.expiry.dead_too) looks.spawn(dead_expiry_.run());
+    bell never;
+    std::ignore = co_await never.wait();
+    looks.cancel();
+    co_await looks.join();
 }
 
 void tenure::stop() { ending_.ring(); }
@@ -108,16 +132,24 @@ task<> tenure::take_hot_rows() {
         auto [rows, overflowed] = around_.hot.take();
         const auto now = around_.with.clock.wall();
         std::vector<lane*> touched;
+        std::vector<outbox_row> left;
         for (auto& row : rows) {
             if (const auto due = row.body.deliver_at; due && *due > now) {
                 if (agenda_.note(*due)) around_.sweep.look_at_agenda();
                 continue;
             }
+            if (!claims_.cover(row)) {
+                overflowed = true;
+                continue;
+            }
             auto& to = lanes_.get(row.body.destination);
-            if (to.offer(std::move(row)) == lane::offered::full) ++around_.counters.overflowed;
+            const auto offered = to.offer(row);
+            if (offered == lane::offered::full) ++around_.counters.overflowed;
+            if (to.is_for_others(offered)) left.push_back(std::move(row));
             if (touched.empty() || touched.back() != &to) touched.push_back(&to);
         }
         for (auto* one : touched) one->pump();
+        claims_.let_go(left);
         if (overflowed) around_.sweep.want();
     }
 }

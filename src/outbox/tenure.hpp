@@ -6,12 +6,15 @@
 
 #include "base/executor.hpp"
 #include "base/task_group.hpp"
+#include "outbox/claims.hpp"
 #include "outbox/dead_expiry.hpp"
 #include "outbox/ended_teller.hpp"
 #include "outbox/expiry_look.hpp"
 #include "outbox/hand_over.hpp"
 #include "outbox/lane_set.hpp"
 #include "outbox/order_keeper.hpp"
+#include "outbox/seat_watch.hpp"
+#include "outbox/shared_job.hpp"
 #include "outbox/sweeper.hpp"
 
 namespace posthorn {
@@ -48,6 +51,7 @@ public:
         sync_guard& guard;
         clock_guard& clocks;
         sweep_call& sweep;
+        const std::function<bool(const std::string& owner)>& owner_is_gone;
         std::function<void(std::int64_t epoch)> refused;
         boost::asio::any_io_executor where;
     };
@@ -63,6 +67,8 @@ public:
 private:
     task<> take_hot_rows();
     task<> drain();
+    /// What one dispatcher does for all: order keys, and dead messages whose time is over.
+    task<> look_after_all();
     [[nodiscard]] bool batches_in_flight();
     lane_services make_lane_services();
     sweeper::services make_sweeper_services();
@@ -72,6 +78,7 @@ private:
     agenda agenda_;
     bell ending_;
     bell batch_ended_;
+    claims claims_;
     ended_teller teller_;
     settler settler_;
     task_group batches_;
@@ -80,6 +87,8 @@ private:
     order_keeper order_;
     expiry_look expiry_;
     dead_expiry dead_expiry_;
+    seat_watch seats_;
+    shared_job health_;  // Where several dispatch, whoever has its lease looks after all.
     bool abandoned_ = false;
 };
 

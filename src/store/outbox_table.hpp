@@ -19,6 +19,7 @@ struct outbox_row {
     message body;
     std::int32_t attempts = 0;  // That were charged and failed.
     bool parked = false;        // Waits for an earlier one of its order key.
+    std::int64_t claim = 0;     // The epoch it was stored under; zero if nobody claimed it.
 };
 
 /// What a message was stored as.

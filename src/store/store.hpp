@@ -3,6 +3,7 @@
 #include <chrono>
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string_view>
 #include <vector>
 
@@ -32,6 +33,9 @@ struct unit {
     /// with nobody, where the database lets several commit at a time.
     bool alone = false;
     std::chrono::milliseconds limit = std::chrono::seconds{5};  // For its SQL; then interrupted.
+    /// The inbox's row that it inserts first, if it will insert one. A store that is far away may
+    /// insert those of a whole group at once, before its units run. On the writer's thread.
+    std::move_only_function<std::optional<inbox_record>()> inserts_first{};
 };
 
 /// Told of what was enqueued, after it is on disk, so that nothing need be read again.
@@ -42,6 +46,9 @@ public:
     virtual void committed(std::vector<outbox_row> enqueued) = 0;
     /// Messages that waited for an earlier one of their order key may go now. Likewise.
     virtual void released(std::vector<outbox_row> rows) { static_cast<void>(rows); }
+    /// The epoch of the dispatcher that takes what is enqueued now, where several share an outbox;
+    /// zero for none, and then it is for whoever finds it. On the writer's thread, before a group.
+    [[nodiscard]] virtual std::int64_t claims_as() { return 0; }
     /// Somebody else's commit was noticed: another process, or a handle not ours. Likewise.
     virtual void foreign_commit() {}
 };
@@ -82,6 +89,9 @@ public:
     virtual result<bool> changed_by_others() = 0;
     /// Makes everything that is visible now survive a power cut, whoever committed it; then `done`.
     virtual void barrier(unit::done_type done) = 0;
+
+    /// Whether several nodes dispatch from it at a time, each what it has claimed.
+    [[nodiscard]] virtual bool shares_dispatch() const { return false; }
 
     /// Whether it has stopped for good, because a commit is in doubt. Only a restart helps.
     [[nodiscard]] virtual bool has_failed() const = 0;

@@ -15,6 +15,7 @@
 
 namespace posthorn {
 
+class claim_table;
 class dead_letter_table;
 
 /// An open write transaction, as a unit of work sees it.
@@ -37,6 +38,8 @@ public:
     virtual lease_table& leases() = 0;
     virtual dead_letter_table& dead_letters() = 0;
     virtual old_rows& old() = 0;
+    /// Null where one node dispatches at a time.
+    virtual claim_table* claims() { return nullptr; }
 };
 
 }  // namespace posthorn

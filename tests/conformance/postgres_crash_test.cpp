@@ -4,6 +4,7 @@
 #include <set>
 #include <thread>
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include "base/random.hpp"
@@ -29,7 +30,7 @@ message numbered(uuid_generator& ids) {
 }
 
 TEST(postgres_crash, of_the_server_at_any_moment_loses_no_answered_message_and_invents_none) {
-    constexpr int crashes = 3;
+    const int crashes = test::number_from("POSTHORN_CRASHES", 3);
     constexpr int between = 40;  // Messages that are answered from one to the next.
     const test::postgres_place place;
     a_store node(place);
@@ -45,13 +46,19 @@ TEST(postgres_crash, of_the_server_at_any_moment_loses_no_answered_message_and_i
         done = true;
     });
     std::map<uuid, result<>> answers;
-    while (!done) {
+    const auto is_answered = [&] {
         const auto body = numbered(ids);
-        answered += answers.emplace(body.id, node.put(body)).first->second.has_value();
+        return answers.emplace(body.id, node.put(body)).first->second.has_value();
+    };
+    while (!done) {
+        if (is_answered())
+            ++answered;
+        else  // Without a server refusals would come by the million.
+            static_cast<void>(test::eventually([&] { return done.load(); }, 2ms));
     }
     killer.join();
-    const auto last = numbered(ids);
-    ASSERT_TRUE(succeeded(node.put(last))) << "it has come back by itself";
+    // The server is there again before the store has asked it the next time.
+    ASSERT_TRUE(test::eventually(is_answered, 30s)) << "it comes back by itself";
     std::set<std::string> there;
     test::postgres_client other(place.url());
     for (const auto& row : other.rows("SELECT message_id FROM outbox_messages"))
@@ -63,6 +70,8 @@ TEST(postgres_crash, of_the_server_at_any_moment_loses_no_answered_message_and_i
             EXPECT_FALSE(there.contains(id.to_string())) << answer.error().what();
     }
     EXPECT_GE(answered, crashes * between);
+    fmt::print("{} crashes of the server: {} of {} sends answered, none lost, none invented\n",
+               crashes, answered.load(), answers.size());
     EXPECT_TRUE(succeeded(node.get().check_integrity()));
 }
 

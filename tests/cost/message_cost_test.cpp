@@ -89,7 +89,7 @@ TEST(message_cost, of_64_at_a_time_is_within_its_ceilings) {
 TEST(message_cost, of_one_at_a_time_is_within_its_ceilings) {
     const auto seen = count({.together = 1, .rounds = 200});
     for (const auto& [name, number] : seen) fmt::print("{} {}\n", name, number);
-    expect_within(seen, {{"allocations", 280},
+    expect_within(seen, {{"allocations", 263},
                          {"statements", 18},
                          {"steps", 755},
                          {"syncs", 2.45},
@@ -103,7 +103,7 @@ TEST(message_cost, in_instructions_is_within_its_ceilings) {
     if (seen.at("instructions at 64") == 0) GTEST_SKIP() << "there is no valgrind";
     for (const auto& [name, number] : seen) fmt::print("{} {:.0f}\n", name, number);
 #if defined(__aarch64__)
-    expect_within(seen, {{"instructions at 64", 240'000}, {"instructions at 1", 577'000}});
+    expect_within(seen, {{"instructions at 64", 240'000}, {"instructions at 1", 537'000}});
 #else
     // Measured on another kind of processor, which needs other numbers of them.
     for (const auto& [name, number] : seen) EXPECT_LE(number, 1'000'000) << name;

@@ -82,7 +82,7 @@ TEST_F(example, 5_any_language) {
               "picked: o1\npicked: o2\n");
 }
 
-TEST_F(example, 6_command) { expect_output("6_command", "receipt r-o1 over 995 cents\n"); }
+TEST_F(example, 7_command) { expect_output("7_command", "receipt r-o1 over 995 cents\n"); }
 
 }  // namespace
 }  // namespace posthorn

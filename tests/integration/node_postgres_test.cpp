@@ -1,5 +1,6 @@
 // Whole nodes on a PostgreSQL server.
 #include <atomic>
+#include <fstream>
 #include <thread>
 
 #include <gmock/gmock.h>
@@ -7,6 +8,7 @@
 #include "integration/node_fixture.hpp"
 #include "support/eventually.hpp"
 #include "support/postgres/postgres_server.hpp"
+#include "support/process.hpp"
 
 namespace posthorn::integration {
 namespace {
@@ -91,6 +93,28 @@ TEST_F(node_on_postgres, a_message_on_the_callers_connection_commits_with_its_ch
     EXPECT_EQ(text(orders, "SELECT message_id FROM outbox_messages"), of.id.to_string());
 }
 
+TEST_F(node_on_postgres, a_message_takes_what_else_it_is_given_along) {
+    node orders{on_server("orders", ours)};
+    node inventory{on_server("inventory", theirs)};
+    std::atomic<int> handled = 0;
+    std::vector<message> got;
+    inventory.handle("OrderApproved", [&](context&, const message& one) {
+        got.push_back(one);
+        ++handled;
+        return std::string{};
+    });
+    inventory.start();
+    orders.start();
+    orders.send("inventory", "OrderApproved", R"({"orderId":"o1"})",
+                {.headers = R"({"h":"1"})", .correlation_id = "c1", .order_key = "o1"});
+    ASSERT_TRUE(eventually([&] { return handled == 1; }));
+    EXPECT_EQ(got[0].endpoint, "OrderApproved");
+    EXPECT_EQ(got[0].payload, R"({"orderId":"o1"})");
+    EXPECT_EQ(got[0].correlation_id, "c1");
+    EXPECT_EQ(got[0].order_key, "o1");
+    EXPECT_EQ(got[0].headers, R"({"h":"1"})");
+}
+
 TEST_F(node_on_postgres, another_instance_takes_over_and_its_own_messages_are_sent_meanwhile) {
     node inventory{on_server("inventory", theirs)};
     execute(inventory, "CREATE TABLE reserved (id text PRIMARY KEY)");
@@ -105,13 +129,37 @@ TEST_F(node_on_postgres, another_instance_takes_over_and_its_own_messages_are_se
     first->send("inventory", "OrderApproved", "{}");
     ASSERT_TRUE(eventually([&] { return handled == 1; }));
     second.start();
-    second.send("inventory", "OrderApproved", "{}");  // The first one sends it.
+    second.send("inventory", "OrderApproved", "{}");  // Which it does itself.
     EXPECT_TRUE(eventually([&] { return handled == 2; }));
     first->stop();
     first.reset();
     second.send("inventory", "OrderApproved", "{}");
     EXPECT_TRUE(eventually([&] { return handled == 3; }));
     EXPECT_EQ(integer(second, "SELECT sum(retry_count)::bigint FROM outbox_messages"), 0);
+}
+
+TEST_F(node_on_postgres, is_looked_at_by_the_doctor_without_a_file) {
+    const auto doctor = [&](const std::string& url) {
+        const std::string config = path("doctor.toml");
+        std::ofstream(config) << "[service]\nid = \"orders\"\n[store]\nurl = \"" << url
+                              << "\"\nschema = \"" << ours.schema() << "\"\n";
+        return test::run_process({POSTHORN_PROGRAM, "doctor", "--config", config});
+    };
+    const auto empty = doctor(test::postgres_url());
+    EXPECT_EQ(empty.end.exit_code, 1);
+    EXPECT_THAT(empty.out, testing::HasSubstr("has no tables of Posthorn"));
+    {
+        const node orders{on_server("orders", ours)};
+    }
+    const auto fine = doctor(test::postgres_url());
+    EXPECT_EQ(fine.end.exit_code, 0) << fine.out;
+    EXPECT_THAT(fine.out, testing::HasSubstr("its tables are those of this Posthorn"));
+    EXPECT_THAT(fine.out, testing::Not(testing::HasSubstr("SQLite")));
+    auto wrong = test::postgres_url();
+    wrong.replace(wrong.find(":posthorn@"), 10, ":wrong@");
+    const auto refused = doctor(wrong);
+    EXPECT_EQ(refused.end.exit_code, 1);
+    EXPECT_THAT(refused.out, testing::HasSubstr("look at the name and the password"));
 }
 
 }  // namespace

@@ -192,6 +192,24 @@ TEST_F(sidecars, queue_messages_for_a_worker_with_a_key) {
     stock.stop();
 }
 
+TEST_F(sidecars, go_on_though_nobody_reads_their_log) {
+    constexpr int messages = 3'000;  // A line each, of which a pipe holds some hundreds.
+    sidecar stock(folder_, "stock", free_ports + secret_with("orders") + stock_handlers);
+    sidecar orders(folder_, "orders",
+                   free_ports + secret_with("stock") + "[log]\nlevel = \"debug\"\n" +
+                       "[routes]\nstock = \"http://127.0.0.1:" + stock.port() + "\"\n");
+    orders.database().run(
+        "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 3000) INSERT "
+        "INTO outbox_messages (destination, endpoint, payload)"
+        " SELECT 'stock', 'Reserve', '{\"item\":\"nail\",\"count\":1}' FROM n");
+    EXPECT_TRUE(stock.comes_to("SELECT count(*) FROM reserved", messages));
+    EXPECT_TRUE(
+        orders.comes_to("SELECT count(*) FROM outbox_messages WHERE status = 'Sent'", messages));
+    EXPECT_TRUE(orders.says("lines were dropped"));
+    orders.stop();
+    stock.stop();
+}
+
 TEST_F(sidecars, take_a_new_route_and_secret_over_on_sighup) {
     sidecar stock(folder_, "stock", free_ports + secret_with("orders") + stock_handlers);
     sidecar orders(folder_, "orders", free_ports);

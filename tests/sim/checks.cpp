@@ -1,12 +1,12 @@
 #include "sim/checks.hpp"
 
 #include <algorithm>
+#include <array>
 #include <optional>
 
 #include <fmt/format.h>
 
-#include "sim/picture.hpp"
-#include "sim/workload.hpp"
+#include "sim/payloads.hpp"
 
 namespace posthorn::sim {
 namespace {
@@ -181,9 +181,7 @@ tally& tally::operator+=(const tally& other) {
     return *this;
 }
 
-tally check_invariants(const std::map<std::string, remains>& services, ledger& book) {
-    pictures all;
-    for (const auto& [service, left] : services) all[service] = read_all(service, left, book);
+tally check_invariants(const pictures& all, ledger& book) {
     tally count;
     check_promises(all, book);
     for (const auto& [service, seen] : all) {

@@ -1,13 +1,8 @@
 #pragma once
 
 #include <cstdint>
-#include <map>
-#include <string>
 
-#include <posthorn/time.hpp>
-
-#include "sim/ledger.hpp"
-#include "support/fault_disk/fault_disk.hpp"
+#include "sim/picture.hpp"
 
 namespace posthorn::sim {
 
@@ -20,14 +15,8 @@ struct tally {
     tally& operator+=(const tally& other);
 };
 
-/// What is left of a service.
-struct remains {
-    const fault_disk* disk = nullptr;
-    wall_time latest{};  // That its clock ever showed.
-};
-
-/// Holds the databases of all services against each other and against the ledger, with plain
-/// SQLite, and records in the ledger what is wrong. Nothing runs on them any more.
-tally check_invariants(const std::map<std::string, remains>& services, ledger& book);
+/// Holds the databases of all services against each other and against the ledger, and records in
+/// the ledger what is wrong.
+tally check_invariants(const pictures& all, ledger& book);
 
 }  // namespace posthorn::sim

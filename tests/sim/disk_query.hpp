@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "sim/picture.hpp"
 #include "support/fault_disk/fault_disk.hpp"
 
 struct sqlite3;
@@ -13,11 +14,11 @@ struct sqlite3;
 namespace posthorn::sim {
 
 /// One row as plain SQLite gives it.
-class plain_row {
+class plain_row final : public answer_row {
 public:
     explicit plain_row(void* statement) : statement_(statement) {}
-    [[nodiscard]] std::string text(int column) const;
-    [[nodiscard]] std::int64_t number(int column) const;
+    [[nodiscard]] std::string text(int column) const override;
+    [[nodiscard]] std::int64_t number(int column) const override;
     [[nodiscard]] bool is_null(int column) const;
 
 private:

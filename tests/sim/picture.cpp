@@ -2,10 +2,8 @@
 
 #include <fmt/format.h>
 
-#include "sim/disk_query.hpp"
 #include "sim/keys.hpp"
-#include "sim/machine.hpp"
-#include "sim/workload.hpp"
+#include "sim/payloads.hpp"
 
 namespace posthorn::sim {
 namespace {
@@ -13,12 +11,12 @@ namespace {
 /// Asks one service's database; what cannot be asked is wrong.
 class questions {
 public:
-    questions(const std::string& service, const fault_disk& disk, ledger& book)
-        : service_(service), book_(book), database_(disk, database_path) {}
+    questions(const std::string& service, const question& how, ledger& book)
+        : service_(service), how_(how), book_(book) {}
 
-    void ask(const std::string& sql, const std::function<void(const plain_row&)>& row) {
+    void ask(const std::string& sql, const std::function<void(const answer_row&)>& row) {
         try {
-            database_.ask(sql, row);
+            how_(sql, row);
         } catch (const std::exception& why) {
             book_.violate(fmt::format("{}: {}: {}", service_, sql, why.what()));
         }
@@ -26,15 +24,15 @@ public:
 
 private:
     const std::string& service_;
+    const question& how_;
     ledger& book_;
-    plain_query database_;
 };
 
 void read_outbox(questions& to, picture& seen, const std::string& service, ledger& book) {
     to.ask(
         "SELECT message_id, destination, endpoint, status, causation_id, tenant, payload, seq,"
         " retry_count, expires_at, last_error FROM outbox_messages",
-        [&](const plain_row& row) {
+        [&](const answer_row& row) {
             const auto id = id_of(row.text(0));
             seen.outbox[id] = {.destination = row.text(1),
                                .endpoint = row.text(2),
@@ -48,18 +46,18 @@ void read_outbox(questions& to, picture& seen, const std::string& service, ledge
             if (shows_canary(row.text(10)))
                 book.violate("invariant 8: its error shows a canary: " + row.text(10), id);
         });
-    to.ask("SELECT error FROM outbox_attempts", [&](const plain_row& row) {
+    to.ask("SELECT error FROM outbox_attempts", [&](const answer_row& row) {
         if (shows_canary(row.text(0)))
             book.violate(fmt::format("invariant 8: an attempt of {} shows a canary: {}", service,
                                      row.text(0)));
     });
     to.ask("SELECT 1 FROM posthorn_meta WHERE name = 'order_policy' AND value = 'pass'",
-           [&](const plain_row&) { seen.lets_pass = true; });
+           [&](const answer_row&) { seen.lets_pass = true; });
 }
 
 void read_chain(questions& to, picture& seen, const std::string& service, ledger& book) {
     std::uint64_t hash = hash_start;
-    to.ask("SELECT number, tag, hash FROM chain ORDER BY number", [&](const plain_row& row) {
+    to.ask("SELECT number, tag, hash FROM chain ORDER BY number", [&](const answer_row& row) {
         hash = hash_text(hash, row.text(1));
         const chain_link found{row.number(0), static_cast<std::uint64_t>(row.number(2))};
         seen.chain.push_back(found);
@@ -73,18 +71,14 @@ void read_chain(questions& to, picture& seen, const std::string& service, ledger
 
 uuid id_of(const std::string& text) { return uuid::parse(text).value_or(uuid{}); }
 
-picture read_all(const std::string& service, const remains& what, ledger& book) {
+picture read_picture(const std::string& service, const question& ask, ledger& book) {
     picture seen;
-    seen.latest = what.latest.time_since_epoch().count();
-    questions to(service, *what.disk, book);
-    to.ask("PRAGMA integrity_check", [&](const plain_row& row) {
-        if (row.text(0) != "ok") book.violate(service + " is damaged: " + row.text(0));
-    });
+    questions to(service, ask, book);
     read_outbox(to, seen, service, book);
     to.ask("SELECT message_id, response_payload FROM inbox_messages WHERE processed_at IS NOT NULL",
-           [&](const plain_row& row) { seen.responses[id_of(row.text(0))] = row.text(1); });
+           [&](const answer_row& row) { seen.responses[id_of(row.text(0))] = row.text(1); });
     to.ask("SELECT message_id, source, sent, rowid, expires_at FROM effects",
-           [&](const plain_row& row) {
+           [&](const answer_row& row) {
                seen.effects.emplace(id_of(row.text(0)),
                                     effect{row.text(1), row.text(2), row.number(3), row.number(4)});
            });

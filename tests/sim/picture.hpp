@@ -1,11 +1,12 @@
 #pragma once
 
-#include <array>
+#include <cstdint>
+#include <functional>
 #include <map>
 #include <string>
 #include <vector>
 
-#include "sim/checks.hpp"
+#include "sim/ledger.hpp"
 
 namespace posthorn::sim {
 
@@ -34,7 +35,20 @@ using pictures = std::map<std::string, picture>;
 
 [[nodiscard]] uuid id_of(const std::string& text);
 
-/// Also looks for damage, for breaks in the chain and for canaries in what is kept of errors.
-[[nodiscard]] picture read_all(const std::string& service, const remains& what, ledger& book);
+/// One row of an answer, whichever database gave it. NULL is empty, or zero.
+class answer_row {
+public:
+    virtual ~answer_row() = default;
+    [[nodiscard]] virtual std::string text(int column) const = 0;
+    [[nodiscard]] virtual std::int64_t number(int column) const = 0;
+};
+
+/// Asks a service's database with plain SQL, nothing of Posthorn's between. Throws if it cannot.
+using question = std::function<void(const std::string& sql,
+                                    const std::function<void(const answer_row&)>& visit)>;
+
+/// Also looks for breaks in the chain and for canaries in what is kept of errors. The tables
+/// `chain` and `effects` are the service's own.
+[[nodiscard]] picture read_picture(const std::string& service, const question& ask, ledger& book);
 
 }  // namespace posthorn::sim

@@ -26,18 +26,6 @@ chain_link append_to_chain(transaction& tx, std::string_view tag) {
     return next;
 }
 
-std::string payload_of(const std::string& order_key, std::uint64_t hops) {
-    return fmt::format(R"({{"key":"{}","canary":"{}","hops":{}}})", order_key, payload_canary,
-                       hops);
-}
-
-std::string order_key_in(std::string_view payload) {
-    constexpr std::string_view before = R"({"key":")";
-    if (!payload.starts_with(before)) return {};
-    payload.remove_prefix(before.size());
-    return std::string(payload.substr(0, payload.find('"')));
-}
-
 std::vector<uuid> errand::ids() const {
     std::vector<uuid> found;
     for (const auto& one : letters) found.push_back(*one.options.id);

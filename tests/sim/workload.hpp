@@ -10,6 +10,7 @@
 
 #include "base/uuid_generator.hpp"
 #include "sim/machine.hpp"
+#include "sim/payloads.hpp"
 #include "sim/process.hpp"
 
 namespace posthorn::sim {
@@ -40,11 +41,6 @@ struct errand {
 
     [[nodiscard]] std::vector<uuid> ids() const;
 };
-
-/// A payload, which tells what the outbox may have forgotten: the order key, if there is one.
-[[nodiscard]] std::string payload_of(const std::string& order_key, std::uint64_t hops);
-/// The order key in a payload; empty if there is none.
-[[nodiscard]] std::string order_key_in(std::string_view payload);
 
 /// What the services of a world do: the handlers, and the transactions that clients ask for.
 ///
@@ -85,10 +81,5 @@ private:
     std::uint64_t errands_ = 0;
     std::uint64_t sent_on_ = 0;
 };
-
-/// Whether a handler of this endpoint works in the receiver's transaction.
-[[nodiscard]] inline bool is_transactional(std::string_view endpoint) {
-    return endpoint == "Effect";
-}
 
 }  // namespace posthorn::sim

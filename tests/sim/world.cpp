@@ -180,7 +180,7 @@ tally world::shut_down() {
     }
     std::map<std::string, remains> left;
     for (const auto& one : machines_) left[one->service()] = {&one->disk(), one->clock().highest()};
-    return check_invariants(left, book);
+    return check_remains(left, book);
 }
 
 }  // namespace posthorn::sim

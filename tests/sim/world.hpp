@@ -9,10 +9,10 @@
 
 #include "base/random.hpp"
 #include "base/task_group.hpp"
-#include "sim/checks.hpp"
 #include "sim/ledger.hpp"
 #include "sim/machine.hpp"
 #include "sim/network.hpp"
+#include "sim/remains.hpp"
 #include "sim/workload.hpp"
 #include "sim/world_loop.hpp"
 

@@ -53,6 +53,13 @@ std::string frame_bytes(std::string_view head, std::string_view body) {
            std::string(body);
 }
 
+std::array<int, 2> socket_pair() {
+    std::array<int, 2> ends{-1, -1};
+    if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends.data()) != 0)
+        give_up("socketpair");
+    return ends;
+}
+
 raw_unix::raw_unix(const std::string& path)
     : descriptor_(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
     const auto address = address_of(path);

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <string>
 #include <string_view>
 
@@ -14,6 +15,9 @@ struct raw_frame {
 
 /// The bytes of a frame, put together without any code of Posthorn's.
 [[nodiscard]] std::string frame_bytes(std::string_view head, std::string_view body);
+
+/// Two sockets that are connected with each other, for the caller to close.
+[[nodiscard]] std::array<int, 2> socket_pair();
 
 /// One end of a Unix socket connection that sends bytes as they are, the wrong ones too.
 ///

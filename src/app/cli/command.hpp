@@ -83,6 +83,7 @@ std::unique_ptr<command> make_doctor_command();
 std::unique_ptr<command> make_backup_command();
 std::unique_ptr<command> make_restore_command();
 std::unique_ptr<command> make_compact_command();
+std::unique_ptr<command> make_migrate_command();
 std::unique_ptr<command> make_keys_command();
 std::unique_ptr<command> make_config_command();
 std::unique_ptr<command> make_contracts_command();

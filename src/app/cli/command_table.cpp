@@ -24,6 +24,7 @@ constexpr std::array table{
                   make_backup_command},
     command_entry{"restore", "put a backup in the place of a database", make_restore_command},
     command_entry{"compact", "write a database anew, without its holes", make_compact_command},
+    command_entry{"migrate", "move a database to a PostgreSQL server", make_migrate_command},
     command_entry{"keys", "make, rotate, revoke and show keys", make_keys_command},
     command_entry{"bench", "measure how fast messages go on this machine", make_bench_command},
     command_entry{"config", "look at a configuration", make_config_command},

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <span>
 
 namespace posthorn {
 namespace {
@@ -28,6 +29,29 @@ constexpr std::array steps{migration{
     "CREATE INDEX IF NOT EXISTS idx_queue_order ON posthorn_queue (endpoint, order_key, seq)"
     " WHERE order_key IS NOT NULL;"}};
 
+constexpr std::array steps_on_server{
+    migration{1,
+              "CREATE TABLE {s}.posthorn_queue ("
+              " seq bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,"
+              " message_id text NOT NULL,"
+              " source text NOT NULL,"
+              " endpoint text NOT NULL,"
+              " message_type text NOT NULL,"
+              " correlation_id text,"
+              " tenant text,"
+              " order_key text,"
+              " payload text NOT NULL,"
+              " content_type text NOT NULL,"
+              " headers text,"
+              " received_at bigint NOT NULL,"
+              " taken_by text,"
+              " taken_until bigint NOT NULL DEFAULT 0,"
+              " attempts bigint NOT NULL DEFAULT 0)"
+              " WITH (fillfactor = 80, autovacuum_vacuum_scale_factor = 0.02);"
+              "CREATE INDEX queue_endpoint ON {s}.posthorn_queue (endpoint, seq);"
+              "CREATE INDEX queue_order ON {s}.posthorn_queue (endpoint, order_key, seq)"
+              " WHERE order_key IS NOT NULL;"}};
+
 constexpr std::string_view insert_sql =
     "INSERT INTO posthorn_queue (message_id, source, endpoint, message_type, correlation_id,"
     " tenant, order_key, payload, content_type, headers, received_at)"
@@ -45,6 +69,12 @@ constexpr std::string_view take_sql =
     "  ORDER BY seq LIMIT ?3)"
     " RETURNING seq, message_id, source, endpoint, message_type, correlation_id, tenant,"
     " order_key, payload, content_type, headers, received_at, taken_until, attempts";
+
+// Where several take at a time, one after the other looks for what nobody holds: a statement that
+// waits for a row sees the row as it is then, but not whether the others of its key are held.
+constexpr std::string_view turn_sql =
+    "SELECT pg_advisory_xact_lock(hashtextextended('posthorn_queue ' || ?1::text,"
+    " 'posthorn_queue'::regclass::oid::bigint))";
 
 constexpr std::string_view acknowledge_sql =
     "DELETE FROM posthorn_queue WHERE seq = ? AND taken_by = ?";
@@ -80,6 +110,7 @@ std::optional<std::string_view> or_null(const std::string& text) {
 }  // namespace
 
 migration_set queue_tables() noexcept { return {"inbox/queue", steps}; }
+migration_set queue_tables_on_server() noexcept { return {"inbox/queue", steps_on_server}; }
 
 transactional_handler make_queue_handler(const clock& time) {
     return [&time](context& with, const message& got) {
@@ -95,6 +126,8 @@ result<std::vector<queued_message>> take_queued(store_transaction& tx, const que
     const std::array<sql_param, 5> with{std::string_view(asked.endpoint), count_of(now),
                                         asked.limit, std::string_view(asked.owner),
                                         count_of(now + asked.lease)};
+    if (tx.claims() != nullptr)
+        POSTHORN_TRY(tx.query(turn_sql, std::span(with).first(1), [](const sql_row&) {}));
     std::vector<queued_message> taken;
     POSTHORN_TRY(tx.query(take_sql, with, [&](const sql_row& row) { taken.push_back(read(row)); }));
     std::ranges::sort(taken, {}, &queued_message::seq);  // RETURNING promises no order.

@@ -38,11 +38,14 @@ std::string object_of(const sql_row& row) {
     return text;
 }
 
-/// `no such table: x` and the like: it may be made after the start.
+/// `no such table: x` and the like, by SQLite's words and PostgreSQL's letters: it may be made
+/// after the start.
 bool may_come_later(std::string_view problem) {
     return problem.find("no such table") != std::string_view::npos ||
            problem.find("no such column") != std::string_view::npos ||
-           problem.find("has no column") != std::string_view::npos;
+           problem.find("has no column") != std::string_view::npos ||
+           problem.find("(PostgreSQL 42P01)") != std::string_view::npos ||
+           problem.find("(PostgreSQL 42703)") != std::string_view::npos;
 }
 
 /// `COMMIT` and the like, which the database understands and every message would fail at.

@@ -6,18 +6,19 @@
 #include "store/cause.hpp"
 #include "store/dead_letters.hpp"
 #include "store/postgres/outbox_rows.hpp"
-#include "store/sqlite/seq_ranges.hpp"
+#include "store/seq_ranges.hpp"
 
 namespace posthorn::postgres {
 
 change_log::change_log(connection& database)
     : insert_(database.prepare(
-          "INSERT INTO {s}.changes (epoch, at, kind, seqs) VALUES (coalesce((SELECT epoch FROM"
-          " {s}.posthorn_leases WHERE name = 'dispatcher'), 0), $1, $2, $3)")) {}
+          "INSERT INTO {s}.changes (epoch, at, kind, seqs) VALUES (coalesce({s}.claimant(),"
+          " (SELECT max(epoch) FROM {s}.posthorn_leases WHERE name LIKE 'dispatcher%'), 0),"
+          " $1, $2, $3)")) {}
 
 void change_log::append(std::string_view kind, std::vector<std::int64_t> seqs, wall_time at) {
     if (seqs.empty()) return;
-    insert_.defer(to_ms(at), kind, sqlite::to_ranges(std::move(seqs)));
+    insert_.defer(to_ms(at), kind, to_ranges(std::move(seqs)));
 }
 
 closed_log::closed_log(connection& database)

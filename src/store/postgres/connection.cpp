@@ -84,11 +84,26 @@ statement connection::prepare(std::string_view sql) {
     return made;
 }
 
+statement connection::prepare_foreign(std::string sql, std::vector<unsigned> types) {
+    statement made;
+    made.on_ = this;
+    made.sql_ = std::move(sql);
+    made.name_ = fmt::format("p{}", ++statements_);
+    made.types_ = std::move(types);
+    made.answers_text_ = true;
+    return made;
+}
+
 result<> connection::script(const std::string& sql) {
+    POSTHORN_TRY(ask(sql));
+    return {};
+}
+
+result<rows> connection::ask(const std::string& sql) {
     PGresult* const raw = PQexec(handle(), with_schema(sql, schema_).c_str());
-    const rows answer(raw);
+    rows answer(raw);
     const auto status = PQresultStatus(raw);
-    if (status == PGRES_COMMAND_OK || status == PGRES_TUPLES_OK) return {};
+    if (status == PGRES_COMMAND_OK || status == PGRES_TUPLES_OK) return answer;
     return std::unexpected(failure_of(raw));
 }
 
@@ -96,7 +111,7 @@ error connection::failure_of(const pg_result* answer) {
     if (is_lost()) return lost_error();
     const char* const code = PQresultErrorField(answer, PG_DIAG_SQLSTATE);
     last_state_ = code == nullptr ? "" : code;
-    return statement_failure(answer, handle(), cancelled_);
+    return statement_failure(answer, handle(), cancelled_, schema_);
 }
 
 result<> connection::begin_pipeline() {
@@ -120,13 +135,19 @@ result<rows> statement::run_with(values with) {
 
 void statement::defer_with(values with) {
     ++on_->statements_run_;
+    on_->line_bytes_ += with.bytes();
     on_->line_.push_back({.prepared = this, .with = std::move(with)});
 }
 
-result<rows> connection::run_once(std::string_view sql, const values& with) {
+result<rows> connection::run_once(std::string_view sql, values with) {
     ++statements_run_;
-    line_.push_back({.sql = std::string(sql), .with = with});
+    line_.push_back({.sql = std::string(sql), .with = std::move(with)});
     return flush();
+}
+
+void connection::drop_line() noexcept {
+    line_.clear();
+    line_bytes_ = 0;
 }
 
 bool connection::is_spoilt() const { return PQtransactionStatus(handle()) == PQTRANS_INERROR; }
@@ -149,7 +170,13 @@ bool connection::send(command& one) {
                                  as_text) == 1;
     auto& known = *one.prepared;
     return PQsendQueryPrepared(handle(), known.name_.c_str(), one.with.size(), one.with.data(),
-                               one.with.lengths(), one.with.formats(), as_bytes) == 1;
+                               one.with.lengths(), one.with.formats(),
+                               known.answers_text_ ? as_text : as_bytes) == 1;
+}
+
+bool connection::send_preparation(const statement& of) {
+    return PQsendPrepare(handle(), of.name_.c_str(), of.sql_.c_str(),
+                         static_cast<int>(of.types_.size()), of.types_.data()) == 1;
 }
 
 result<rows> connection::flush() {
@@ -160,6 +187,7 @@ result<rows> connection::flush() {
                     "a text holds a zero byte, which PostgreSQL cannot store; send it as bytes");
     }
     auto sent = std::exchange(line_, {});
+    line_bytes_ = 0;
     if (is_lost()) return std::unexpected(lost_error());
     // Those that are new are prepared first, each once, though they may stand in line twice.
     std::deque<command> all;
@@ -174,9 +202,7 @@ result<rows> connection::flush() {
     }
     for (auto& one : all) {
         const bool prepares = one.prepared != nullptr && one.sql == "prepare";
-        const bool ok = prepares ? PQsendPrepare(handle(), one.prepared->name_.c_str(),
-                                                 one.prepared->sql_.c_str(), 0, nullptr) == 1
-                                 : send(one);
+        const bool ok = prepares ? send_preparation(*one.prepared) : send(one);
         if (!ok) {
             unusable_ = true;
             return std::unexpected(lost_error());
@@ -205,7 +231,7 @@ result<rows> connection::read_answers(std::size_t count, const std::deque<comman
             } else if (status == PGRES_PIPELINE_ABORTED) {
                 continue;
             } else if (!failed) {
-                failed = statement_failure(*answer, handle(), cancelled_);
+                failed = statement_failure(*answer, handle(), cancelled_, schema_);
                 const char* const code = PQresultErrorField(*answer, PG_DIAG_SQLSTATE);
                 state = code == nullptr ? "" : code;
             }
@@ -222,7 +248,8 @@ result<rows> connection::read_answers(std::size_t count, const std::deque<comman
     if (is_lost()) {
         auto lost = lost_error();
         last_state_ = state;
-        return std::unexpected(failed ? std::move(*failed) : std::move(lost));
+        // Without its letters it is no word of the server's: libpq only found nobody there.
+        return std::unexpected(failed && !state.empty() ? std::move(*failed) : std::move(lost));
     }
     if (failed) return std::unexpected(*std::move(failed));
     return last;

@@ -7,6 +7,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/clock.hpp"
 #include "base/result.hpp"
@@ -19,8 +20,9 @@ namespace posthorn::postgres {
 
 class connection;
 
-/// A statement of ours: prepared the first time it is used, and kept. Its answers are binary, so
-/// that its columns are bigint, boolean, text or bytea and nothing else.
+/// A statement that is prepared the first time it is used, and kept. The answers of ours are
+/// binary, so that its columns are bigint, boolean, text or bytea and nothing else; those of others
+/// are text.
 ///
 /// Lifetime: not past its connection, which knows it by its address: it is not moved once used.
 /// Threads:  its connection's.
@@ -46,6 +48,8 @@ private:
     connection* on_ = nullptr;
     std::string sql_;
     std::string name_;
+    std::vector<unsigned> types_;  // Of the parameters, as far as we say them.
+    bool answers_text_ = false;
     bool prepared_ = false;
 };
 
@@ -73,8 +77,12 @@ public:
 
     /// `{s}` in it stands for the schema.
     [[nodiscard]] statement prepare(std::string_view sql);
+    /// SQL that is not ours, for values of these types.
+    [[nodiscard]] statement prepare_foreign(std::string sql, std::vector<unsigned> types);
     /// Runs statements one after the other, outside of the pipeline; only before it begins.
     result<> script(const std::string& sql);
+    /// The same for one that gives rows; they are text.
+    result<rows> ask(const std::string& sql);
     /// From here on there is a pipeline, and no more scripts.
     result<> begin_pipeline();
 
@@ -82,7 +90,11 @@ public:
     void defer(std::string command);
     /// Takes the last one of the line out of it, if it is this one.
     bool take_back(std::string_view command);
+    /// Nothing of the line is run.
+    void drop_line() noexcept;
     [[nodiscard]] bool has_line() const noexcept { return !line_.empty(); }
+    /// So much waits that it is better sent.
+    [[nodiscard]] bool has_long_line() const noexcept { return line_bytes_ > line_bytes_max; }
     /// How many statements were put in line so far, commands without values apart.
     [[nodiscard]] std::uint64_t statements() const noexcept { return statements_run_; }
     /// Whether a statement has failed, so that the transaction only waits to be taken back.
@@ -90,7 +102,7 @@ public:
     /// Sends the line and waits for its end; gives the last answer.
     result<rows> flush();
     /// Runs SQL that is not ours, once; answers are text.
-    result<rows> run_once(std::string_view sql, const values& with);
+    result<rows> run_once(std::string_view sql, values with);
 
     /// From then on a statement under way is cancelled; none if empty.
     void set_deadline(std::optional<steady_time> when) { deadline_ = when; }
@@ -105,6 +117,7 @@ public:
 
 private:
     friend class statement;
+    static constexpr std::size_t line_bytes_max = std::size_t{1} << 20;
     struct command {
         std::string sql{};
         statement* prepared = nullptr;
@@ -116,6 +129,7 @@ private:
 
     connection(pg_conn* handle, const clock& time, std::string schema);
     bool send(command& one);
+    bool send_preparation(const statement& of);
     result<> wait_for_answer();
     /// One answer; null between two commands.
     result<pg_result*> next_answer();
@@ -127,6 +141,7 @@ private:
     std::string schema_;
     std::unique_ptr<pg_conn, closer> handle_;
     std::deque<command> line_;
+    std::size_t line_bytes_ = 0;  // Of the values.
     std::optional<steady_time> deadline_;
     bool cancelled_ = false;
     std::optional<steady_time> given_up_;  // Then a cancelled one is past help.

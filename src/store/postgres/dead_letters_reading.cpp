@@ -4,8 +4,8 @@
 #include <limits>
 #include <utility>
 
-#include "store/postgres/dead_rows.hpp"
-#include "store/sqlite/dead_rows.hpp"
+#include "store/dead_rows.hpp"
+#include "store/postgres/dead_columns.hpp"
 
 namespace posthorn::postgres {
 namespace {
@@ -69,12 +69,12 @@ result<dead_page> dead_letters_reading::list(const dead_filter& wanted, std::int
         }
         const auto keys = (*found)[i];
         last = keys.integer(0);
-        if (!sqlite::fits(keys, wanted)) continue;
+        if (!fits(keys, wanted)) continue;
         auto whole = one_.run(last);
         if (!whole) return std::unexpected(std::move(whole).error());
         if (whole->empty()) continue;
-        page.rows.push_back(sqlite::read_dead_row(whole->front()));
-        bytes += whole->front().text(sqlite::payload_column).size();
+        page.rows.push_back(read_dead_row(whole->front()));
+        bytes += whole->front().text(payload_column).size();
     }
     return page;
 }
@@ -95,7 +95,7 @@ result<dead_slice> dead_letters_reading::find(const dead_filter& wanted, std::in
         }
         const auto keys = (*found)[i];
         last = keys.integer(0);
-        if (sqlite::fits(keys, wanted)) slice.seqs.push_back(last);
+        if (fits(keys, wanted)) slice.seqs.push_back(last);
     }
     return slice;
 }
@@ -104,7 +104,7 @@ result<std::optional<dead_letter_row>> dead_letters_reading::row(const uuid& id)
     auto found = by_id_.run(id);
     if (!found) return std::unexpected(std::move(found).error());
     if (found->empty()) return std::nullopt;
-    return sqlite::read_dead_row(found->front());
+    return read_dead_row(found->front());
 }
 
 result<dead_groups> dead_letters_reading::groups(std::string_view destination, std::size_t limit) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "store/postgres/outbox_claims.hpp"
 #include "store/postgres/outbox_rows.hpp"
 #include "store/share_out.hpp"
 
@@ -11,17 +12,21 @@ namespace {
 
 constexpr std::size_t due_flows_max = 1'000;  // Of one look.
 
+#define POSTHORN_PG_DUE(also, locking)                                                            \
+    "SELECT f.tenant_number, d.seq FROM unnest($2::text[], $3::bigint[], $4::bigint[])"           \
+    " WITH ORDINALITY AS f(tenant, priority, tenant_number, place), LATERAL (SELECT seq,"         \
+    " next_retry_at FROM {s}.outbox_due AS d WHERE d.destination = $1 AND d.tenant = f.tenant"    \
+    " AND d.priority = f.priority AND d.next_retry_at <= $5 AND d.seq <> ALL ($6::bigint[])" also \
+    " ORDER BY d.next_retry_at, d.seq LIMIT $7" locking                                           \
+    ") AS d ORDER BY f.place, d.next_retry_at, d.seq"
+
 }  // namespace
 
 due_rows::due_rows(connection& database)
     : walk_(database),
-      seqs_(database.prepare(
-          "SELECT f.tenant_number, d.seq FROM unnest($2::text[], $3::bigint[], $4::bigint[])"
-          " WITH ORDINALITY AS f(tenant, priority, tenant_number, place), LATERAL (SELECT seq,"
-          " next_retry_at FROM {s}.outbox_due AS d WHERE d.destination = $1 AND d.tenant = f.tenant"
-          " AND d.priority = f.priority AND d.next_retry_at <= $5 AND d.seq <> ALL ($6::bigint[])"
-          " ORDER BY d.next_retry_at, d.seq LIMIT $7) AS d ORDER BY f.place, d.next_retry_at,"
-          " d.seq")) {}
+      seqs_(database.prepare(POSTHORN_PG_DUE("", ""))),
+      unclaimed_(database.prepare(
+          POSTHORN_PG_DUE(" AND " POSTHORN_PG_UNCLAIMED("$8"), " FOR UPDATE SKIP LOCKED"))) {}
 
 result<due_rows::flows_found> due_rows::find_flows(const due_question& asked) {
     flows_found found;
@@ -55,8 +60,11 @@ result<> due_rows::read(const std::vector<tenant_rows*>& tenants, std::size_t ro
             numbers.push_back(static_cast<std::int64_t>(i));
         }
     }
-    auto found = seqs_.run(asked.destination, names, priorities, numbers, to_ms(asked.now),
-                           asked.held, static_cast<std::int64_t>(rows_max + 1));
+    const auto limit = static_cast<std::int64_t>(rows_max + 1);
+    auto found = claimer_ ? unclaimed_.run(asked.destination, names, priorities, numbers,
+                                           to_ms(asked.now), asked.held, limit, *claimer_)
+                          : seqs_.run(asked.destination, names, priorities, numbers,
+                                      to_ms(asked.now), asked.held, limit);
     if (!found) return std::unexpected(std::move(found).error());
     for (int i = 0; i < found->size(); ++i) {
         const auto row = (*found)[i];
@@ -93,6 +101,13 @@ result<> due_rows::read_all(std::vector<tenant_rows>& tenants, const due_questio
         again |= asked_of.size() < tenants.size() && each == 1;
     }
     return {};
+}
+
+result<due_rows::choice> due_rows::choose_unclaimed(const due_question& asked, std::int64_t epoch) {
+    claimer_ = epoch;
+    auto chosen = choose(asked);
+    claimer_.reset();
+    return chosen;
 }
 
 result<due_rows::choice> due_rows::choose(const due_question& asked) {

@@ -28,6 +28,9 @@ public:
     explicit due_rows(connection& database);
 
     result<choice> choose(const due_question& asked);
+    /// The same without what living dispatchers other than `epoch` have claimed. The rows stay
+    /// locked; those that another transaction has locked are passed over.
+    result<choice> choose_unclaimed(const due_question& asked, std::int64_t epoch);
 
 private:
     /// What a tenant has due, as far as it was looked at.
@@ -49,6 +52,8 @@ private:
 
     flow_walk walk_;
     statement seqs_;
+    statement unclaimed_;
+    std::optional<std::int64_t> claimer_;                    // Of the present question.
     std::map<std::string, flow, std::less<>> resume_after_;  // For destinations of many flows.
     std::size_t turn_ = 0;
 };

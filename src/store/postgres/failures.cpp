@@ -24,6 +24,14 @@ std::string field(const PGresult* answer, int which) {
     return text == nullptr ? std::string{} : text;
 }
 
+/// A table or sequence of the store's, which the server names without its schema.
+bool is_ours(std::string_view name) {
+    constexpr std::array<std::string_view, 5> beginnings{"outbox_", "inbox_messages", "posthorn_",
+                                                         "changes", "dispatcher_epochs"};
+    return std::ranges::any_of(beginnings,
+                               [name](std::string_view each) { return name.starts_with(each); });
+}
+
 std::string_view advice(std::string_view state, error_code code, bool cancelled) {
     if (state == "57014" && cancelled) return "; the unit took too long, make it smaller";
     if (state == "57014")
@@ -35,7 +43,7 @@ std::string_view advice(std::string_view state, error_code code, bool cancelled)
                "mode, or connect to the server itself";
     switch (code) {
         case error_code::store_read_only:
-            return "; this server is a standby or read-only: connect to the primary, for one with "
+            return "; this server is a standby or read-only: connect to the primary, say with "
                    "target_session_attrs=read-write in the URL";
         case error_code::store_busy: return "; others hold what it needs, try again";
         case error_code::store_full: return "; free space on the server's disk, nothing was lost";
@@ -108,6 +116,9 @@ error connect_failure(pg_conn* handle, std::string_view url) {
         has(said, "no pg_hba.conf entry")) {
         code = error_code::invalid_configuration;
         what_to_do = "; look at the name and the password in store.url, and at pg_hba.conf";
+    } else if (has(said, "not permitted to log in")) {
+        code = error_code::invalid_configuration;
+        what_to_do = "; let it: ALTER ROLE ... LOGIN";
     } else if (has(said, "does not exist")) {
         code = error_code::invalid_configuration;
         what_to_do = "; create it, or change store.url";
@@ -133,31 +144,37 @@ error lost_failure(pg_conn* handle) {
                         said.empty() ? "no word from the server" : said)};
 }
 
-std::string missing_grant(std::string_view denied, std::string_view role) {
+std::string missing_grant(std::string_view denied, std::string_view role, std::string_view schema) {
     constexpr std::string_view begin = "permission denied for ";
     if (!denied.starts_with(begin)) return {};
     denied.remove_prefix(begin.size());
     const auto blank = denied.find(' ');
     if (blank == std::string_view::npos) return {};
     const auto kind = denied.substr(0, blank);
-    const auto name = denied.substr(blank + 1);
+    auto name = std::string(denied.substr(blank + 1));
     if (kind == "schema") return fmt::format("GRANT USAGE, CREATE ON SCHEMA {} TO {}", name, role);
-    if (kind == "sequence") return fmt::format("GRANT USAGE ON SEQUENCE {} TO {}", name, role);
     if (kind == "database") return fmt::format("GRANT CREATE ON DATABASE {} TO {}", name, role);
+    if (!schema.empty() && is_ours(name)) name = fmt::format("{}.{}", schema, name);
+    if (kind == "sequence") return fmt::format("GRANT USAGE ON SEQUENCE {} TO {}", name, role);
     if (kind == "function") return fmt::format("GRANT EXECUTE ON FUNCTION {} TO {}", name, role);
     return fmt::format("GRANT SELECT, INSERT, UPDATE, DELETE ON {} TO {}", name, role);
 }
 
-error statement_failure(const pg_result* answer, pg_conn* handle, bool cancelled) {
+error statement_failure(const pg_result* answer, pg_conn* handle, bool cancelled,
+                        std::string_view schema) {
     const auto state = field(answer, PG_DIAG_SQLSTATE);
     const auto said = field(answer, PG_DIAG_MESSAGE_PRIMARY);
-    const auto detail = field(answer, PG_DIAG_MESSAGE_DETAIL);
     const auto code = classify(state);
+    // Of a CHECK or NOT NULL it shows the whole row: columns that the statement never named, to
+    // whoever is told of the failure.
+    const bool shows_row = state == "23514" || state == "23502";
+    const auto detail = shows_row ? std::string{} : field(answer, PG_DIAG_MESSAGE_DETAIL);
     auto text = fmt::format("{}{}{} (PostgreSQL {}){}", said, detail.empty() ? "" : ": ", detail,
                             state, advice(state, code, cancelled));
     if (state == "42501") {
         const char* const role = PQuser(handle);
-        if (const auto grant = missing_grant(said, role == nullptr ? "it" : role); !grant.empty())
+        if (const auto grant = missing_grant(said, role == nullptr ? "it" : role, schema);
+            !grant.empty())
             text += fmt::format("; grant it: {}", grant);
     }
     return {code, text};

@@ -21,7 +21,7 @@ result<rows> ask(pg_conn* handle, std::string_view sql, const std::string& schem
     const auto status = PQresultStatus(raw);
     if (status == PGRES_TUPLES_OK || status == PGRES_COMMAND_OK) return answer;
     if (PQstatus(handle) != CONNECTION_OK) return std::unexpected(lost_failure(handle));
-    return std::unexpected(statement_failure(raw, handle, false));
+    return std::unexpected(statement_failure(raw, handle, false, {}));
 }
 
 result<> require_transaction(pg_conn* handle) {

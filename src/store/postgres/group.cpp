@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <exception>
+#include <tuple>
 #include <utility>
 
 #include "store/inside_unit.hpp"
@@ -67,7 +68,7 @@ result<> group::finish(session& on, bool is_shared) {
 bool group::run(session& on, member& one, bool is_shared) {
     auto& database = on.database();
     auto& transaction = on.transaction();
-    transaction.begin_unit();
+    transaction.begin_unit(true);
     one.outcome = run_work(on, one);
     if (one.outcome) one.outcome = finish(on, is_shared);
     database.set_deadline(std::nullopt);
@@ -100,16 +101,110 @@ void group::log_changes(session& on, std::span<member> members) {
     on.transaction().log().append("inbox.received", std::move(received), now);
 }
 
-group::outcome group::commit(session& on, std::span<member> members, std::int64_t number) {
+void group::begin(session& on) {
     auto& database = on.database();
     database.defer("BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE");
-    const bool is_shared = std::ranges::count_if(members, is_running) > 1;
     if (on.transaction().outbox().must_look_again()) {
         // If this fails, nobody is the worse: order is looked after every few minutes anyway.
         database.defer("SAVEPOINT posthorn_look");
         const auto looked = on.transaction().outbox().look_again();
         database.defer(looked ? "RELEASE posthorn_look" : "ROLLBACK TO posthorn_look");
     }
+}
+
+group::outcome group::commit(session& on, std::span<member> members, std::int64_t number) {
+    if (wary_ > 0)
+        --wary_;
+    else if (std::ranges::count_if(members, is_running) > 1)
+        if (const auto end = commit_bare(on, members, number)) return {*end, members.size()};
+    return commit_in_savepoints(on, members, number);
+}
+
+std::optional<commit_end> group::commit_bare(session& on, std::span<member> members,
+                                             std::int64_t number) {
+    constexpr int wary_groups = 64;
+    begin(on);
+    bool has_foreign_sql = false;
+    if (!run_all_bare(on, members, has_foreign_sql)) {
+        wary_ = wary_groups;
+        return take_all_back(on, members);
+    }
+    const auto end = conclude(on, members, number, has_foreign_sql);
+    if (end == commit_end::lost) wary_ = wary_groups;
+    return end;
+}
+
+bool group::run_all_bare(session& on, std::span<member> members, bool& has_foreign_sql) {
+    auto& database = on.database();
+    if (!insert_ahead(on, members)) return false;
+    std::chrono::milliseconds longest{};
+    for (auto& one : members) {
+        if (one.settled) continue;
+        if (!run_bare(on, one)) return false;
+        has_foreign_sql |= on.transaction().has_foreign_sql();
+        longest = std::max(longest, one.work.limit);
+        if (database.has_long_line() && !flush_within(on, longest)) return false;
+    }
+    if (database.has_line() && !flush_within(on, longest)) return false;
+    return on.transaction().inbox().end_ahead();
+}
+
+bool group::insert_ahead(session& on, std::span<member> members) {
+    std::vector<inbox_record> rows;
+    std::chrono::milliseconds longest{};
+    for (auto& one : members) {
+        if (one.settled || !one.work.inserts_first) continue;
+        longest = std::max(longest, one.work.limit);
+        if (auto row = one.work.inserts_first()) rows.push_back(*row);
+    }
+    if (rows.size() < 2) return true;
+    on.database().set_deadline(time_.steady() + longest);
+    const auto inserted = on.transaction().inbox().insert_ahead(rows);
+    on.database().set_deadline(std::nullopt);
+    return inserted.has_value();
+}
+
+bool group::flush_within(session& on, std::chrono::milliseconds limit) {
+    on.database().set_deadline(time_.steady() + limit);
+    const auto flushed = on.database().flush();
+    on.database().set_deadline(std::nullopt);
+    return flushed.has_value();
+}
+
+std::optional<commit_end> group::take_all_back(session& on, std::span<member> members) {
+    auto& database = on.database();
+    std::ignore = on.transaction().inbox().end_ahead();
+    if (database.is_lost()) return commit_end::lost;
+    database.drop_line();
+    database.defer("ROLLBACK");
+    std::ignore = database.flush();  // A session that cannot do that is lost.
+    for (auto& each : members) {
+        if (each.settled) continue;
+        each.outcome = {};
+        each.enqueued.clear();
+        each.released.clear();
+        each.received.clear();
+    }
+    return database.is_lost() ? std::optional(commit_end::lost) : std::nullopt;
+}
+
+bool group::run_bare(session& on, member& one) {
+    auto& database = on.database();
+    auto& transaction = on.transaction();
+    transaction.begin_unit(false);
+    one.outcome = run_work(on, one);
+    database.set_deadline(std::nullopt);
+    one.enqueued = transaction.outbox().take_enqueued();
+    one.released = transaction.outbox().take_released();
+    one.received = transaction.inbox().take_received();
+    return one.outcome && !transaction.broken() && !database.is_lost() && !database.is_spoilt();
+}
+
+group::outcome group::commit_in_savepoints(session& on, std::span<member> members,
+                                           std::int64_t number) {
+    auto& database = on.database();
+    const bool is_shared = std::ranges::count_if(members, is_running) > 1;
+    begin(on);
     std::size_t done = 0;
     int savepoints = 0;
     bool has_foreign_sql = false;

@@ -3,6 +3,7 @@
 #include <atomic>
 #include <chrono>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -30,7 +31,8 @@ enum class commit_end : std::uint8_t {
     in_doubt,   // The connection was lost at the COMMIT. Its number tells later.
 };
 
-/// Runs units in one transaction, each in its own savepoint, and commits them together.
+/// Runs units in one transaction and commits them together. As long as none fails, that takes no
+/// savepoints; if one does, all of them run again, each in its own (docs/adr/0047).
 ///
 /// Threads: the writer's, but for `unit_age`.
 class group {
@@ -50,6 +52,17 @@ public:
     [[nodiscard]] std::chrono::nanoseconds unit_age() const;
 
 private:
+    outcome commit_in_savepoints(session& on, std::span<member> members, std::int64_t number);
+    /// Nothing if one failed: then nothing is stored, and nobody has an outcome.
+    std::optional<commit_end> commit_bare(session& on, std::span<member> members,
+                                          std::int64_t number);
+    /// Of all those that run without savepoints; false if one failed.
+    bool run_all_bare(session& on, std::span<member> members, bool& has_foreign_sql);
+    bool run_bare(session& on, member& one);
+    bool insert_ahead(session& on, std::span<member> members);
+    bool flush_within(session& on, std::chrono::milliseconds limit);
+    std::optional<commit_end> take_all_back(session& on, std::span<member> members);
+    void begin(session& on);
     bool run(session& on, member& one, bool is_shared);
     result<> run_work(session& on, member& one);
     result<> finish(session& on, bool is_shared);
@@ -59,6 +72,7 @@ private:
 
     const clock& time_;
     std::atomic<std::int64_t> unit_started_ns_ = 0;
+    int wary_ = 0;  // So many groups more run in savepoints, since one failed.
 };
 
 }  // namespace posthorn::postgres

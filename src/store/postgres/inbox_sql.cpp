@@ -1,8 +1,11 @@
 #include "store/postgres/inbox_sql.hpp"
 
 #include <algorithm>
+#include <tuple>
 
+#include "base/assert.hpp"
 #include "base/checksum.hpp"
+#include "store/claim_table.hpp"
 #include "store/postgres/outbox_rows.hpp"
 
 namespace posthorn::postgres {
@@ -49,6 +52,11 @@ result<std::optional<inbox_entry>> find_entry(statement& find, const inbox_key& 
     return entry;
 }
 
+using ordered_key = std::tuple<std::string_view, uuid>;
+
+ordered_key key_of(const row_ahead& one) { return {one.source, one.id}; }
+ordered_key key_of_record(const inbox_record* one) { return {one->key.source, one->key.id}; }
+
 result<bool> changed_any(result<rows> done) {
     if (!done) return std::unexpected(std::move(done).error());
     return done->changed() > 0;
@@ -78,13 +86,74 @@ inbox_sql::inbox_sql(connection& database)
           " WHERE source_service_id = $1 AND message_id = $2 AND claim_owner = $3 RETURNING seq")),
       release_(database.prepare(
           "DELETE FROM {s}.inbox_messages WHERE source_service_id = $1 AND message_id = $2"
-          " AND claim_owner = $3 AND processed_at IS NULL")) {}
+          " AND claim_owner = $3 AND processed_at IS NULL")),
+      insert_all_(database.prepare(
+          "INSERT INTO {s}.inbox_messages (source_service_id, message_id, endpoint, body_hash,"
+          " processed_at, expires_at) SELECT source, id, endpoint,"
+          " substring($4::bytea FROM (32 * (place - 1) + 1)::integer FOR 32), processed_at,"
+          " expires_at FROM unnest($1::text[], $2::text[], $3::text[], $5::bigint[], $6::bigint[])"
+          " WITH ORDINALITY AS r(source, id, endpoint, processed_at, expires_at, place)"
+          " ON CONFLICT (source_service_id, message_id) DO NOTHING"
+          " RETURNING seq, source_service_id, message_id")) {}
+
+// In the order of their keys, so that two nodes that insert the same ones wait for each other in
+// turn and not both.
+result<> inbox_sql::insert_ahead(std::span<const inbox_record> rows) {
+    std::vector<const inbox_record*> sorted;
+    for (const auto& each : rows) sorted.push_back(&each);
+    std::ranges::sort(sorted, {}, key_of_record);
+    std::vector<std::string> sources;
+    std::vector<std::string> ids;
+    std::vector<std::string> endpoints;
+    std::vector<std::byte> hashes;
+    std::vector<std::int64_t> processed_at;
+    std::vector<std::int64_t> expires_at;
+    for (const auto* const each : sorted) {
+        if (!ahead_.empty() && key_of(ahead_.back()) == key_of_record(each)) continue;
+        sources.emplace_back(each->key.source);
+        ids.push_back(each->key.id.to_string());
+        endpoints.emplace_back(each->endpoint);
+        hashes.insert(hashes.end(), each->hash.begin(), each->hash.end());
+        processed_at.push_back(to_ms(each->processed_at));
+        expires_at.push_back(to_ms(each->expires_at));
+        ahead_.push_back({.source = sources.back(), .id = each->key.id});
+    }
+    const auto inserted =
+        insert_all_.run(sources, ids, endpoints, blob{hashes}, processed_at, expires_at);
+    if (!inserted) return std::unexpected(inserted.error());
+    for (int i = 0; i < inserted->size(); ++i) {
+        const auto row = (*inserted)[i];
+        const auto id = uuid::parse(row.text(2));
+        auto* const one = id ? find_ahead({row.text(1), *id}) : nullptr;
+        POSTHORN_ASSERT(one != nullptr);
+        one->seq = row.integer(0);
+    }
+    return {};
+}
+
+bool inbox_sql::end_ahead() {
+    const bool has_orphan = std::ranges::any_of(
+        ahead_, [](const row_ahead& each) { return each.seq != 0 && !each.is_taken; });
+    ahead_.clear();
+    return !has_orphan;
+}
+
+row_ahead* inbox_sql::find_ahead(const inbox_key& key) {
+    const auto at = std::ranges::lower_bound(ahead_, std::tuple(key.source, key.id), {}, key_of);
+    const bool is_there = at != ahead_.end() && key_of(*at) == std::tuple(key.source, key.id);
+    return is_there ? &*at : nullptr;
+}
 
 result<std::optional<inbox_entry>> inbox_sql::find(const inbox_key& key) {
     return find_entry(find_, key);
 }
 
 result<bool> inbox_sql::insert(const inbox_record& record) {
+    if (auto* const ahead = find_ahead(record.key); ahead != nullptr) {
+        const bool is_new = ahead->seq != 0 && !std::exchange(ahead->is_taken, true);
+        if (is_new) received_.push_back(ahead->seq);
+        return is_new;
+    }
     auto with = values::of(record.key.source, record.key.id, record.endpoint, blob{record.hash},
                            to_ms(record.processed_at), to_ms(record.expires_at));
     add_response(with, record.response);
@@ -142,13 +211,18 @@ lease_sql::lease_sql(connection& database)
       make_(database.prepare("INSERT INTO {s}.posthorn_leases (name, owner, epoch, beat)"
                              " VALUES ($1, NULL, 0, 0) ON CONFLICT DO NOTHING")),
       take_(database.prepare(
-          "UPDATE {s}.posthorn_leases SET owner = $2, epoch = epoch + 1, beat = 0 WHERE name = $1"
+          "UPDATE {s}.posthorn_leases SET owner = $2, epoch = CASE WHEN name LIKE"
+          " 'dispatcher/%' THEN nextval('{s}.dispatcher_epochs') ELSE epoch + 1 END, beat = 0"
+          " WHERE name = $1"
           " AND owner IS NOT DISTINCT FROM $3::text AND ($3::text IS NULL OR (epoch = $4"
           " AND beat = $5)) RETURNING owner, epoch, beat")),
       beat_(database.prepare("UPDATE {s}.posthorn_leases SET beat = beat + 1"
                              " WHERE name = $1 AND owner = $2 AND epoch = $3")),
       release_(database.prepare("UPDATE {s}.posthorn_leases SET owner = NULL"
-                                " WHERE name = $1 AND owner = $2 AND epoch = $3")) {}
+                                " WHERE name = $1 AND owner = $2 AND epoch = $3")),
+      // A seat is for one run of a node alone, and its epoch is never given again.
+      leave_(database.prepare("DELETE FROM {s}.posthorn_leases"
+                              " WHERE name = $1 AND owner = $2 AND epoch = $3")) {}
 
 result<std::optional<lease>> lease_sql::find(std::string_view name) {
     auto found = find_.run(name);
@@ -174,7 +248,8 @@ result<bool> lease_sql::beat(std::string_view name, std::string_view owner, std:
 }
 
 result<bool> lease_sql::release(std::string_view name, std::string_view owner, std::int64_t epoch) {
-    return changed_any(release_.run(name, owner, epoch));
+    auto& way = name.starts_with(seat_prefix) ? leave_ : release_;
+    return changed_any(way.run(name, owner, epoch));
 }
 
 }  // namespace posthorn::postgres

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <span>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -8,6 +10,14 @@
 #include "store/postgres/connection.hpp"
 
 namespace posthorn::postgres {
+
+/// A row that was inserted before the unit that asks for it.
+struct row_ahead {
+    std::string source;
+    uuid id;
+    std::int64_t seq = 0;  // None if it was there before.
+    bool is_taken = false;
+};
 
 /// The inbox inside a write transaction.
 ///
@@ -24,17 +34,27 @@ public:
     result<bool> complete(const inbox_record& record, std::string_view owner) override;
     result<bool> release(const inbox_key& key, std::string_view owner) override;
 
+    /// Inserts the rows of a group at once; the units that insert them one by one then are told
+    /// what became of them.
+    result<> insert_ahead(std::span<const inbox_record> rows);
+    /// Forgets them. False if there is one that no unit has inserted, and that must not stay.
+    bool end_ahead();
+
     /// What the present unit took in, for the change log.
     std::vector<std::int64_t> take_received() { return std::exchange(received_, {}); }
 
 private:
+    row_ahead* find_ahead(const inbox_key& key);
+
     statement find_;
     statement insert_;
     statement respond_;
     statement claim_;
     statement complete_;
     statement release_;
+    statement insert_all_;
     std::vector<std::int64_t> received_;
+    std::vector<row_ahead> ahead_;  // In the order of their keys.
 };
 
 /// The inbox as a reading connection sees it.
@@ -68,6 +88,7 @@ private:
     statement take_;
     statement beat_;
     statement release_;
+    statement leave_;
 };
 
 }  // namespace posthorn::postgres

@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "store/postgres/outbox_rows.hpp"
-#include "store/sqlite/summary.hpp"
+#include "store/summary_rows.hpp"
 
 namespace posthorn::postgres {
 namespace {
@@ -28,7 +28,7 @@ bounded_count up_to(std::int64_t counted, std::int64_t at_most) {
     "WITH looked AS MATERIALIZED (" from                                                         \
     " ORDER BY seq DESC LIMIT $2), ends AS (SELECT"                                              \
     " count(*) AS looked_at, min(seq) AS lowest FROM looked)"                                    \
-    " SELECT " POSTHORN_PG_SUMMARY_COLUMNS                                                       \
+    " SELECT " POSTHORN_SUMMARY_COLUMNS                                                          \
     ", looked_at, lowest FROM ends LEFT JOIN"                                                    \
     " (SELECT m.* FROM looked JOIN {s}.outbox_messages AS m USING (seq)"                         \
     " WHERE ($3::text IS NULL OR status = $3::text)"                                             \
@@ -68,9 +68,9 @@ inspection_sql::inspection_sql(connection& database)
       closed_(database.prepare(POSTHORN_PG_SEARCH(
           "SELECT seq FROM {s}.outbox_closed WHERE seq < $1 AND status = $3::text"))),
       show_(database.prepare(
-          "SELECT " POSTHORN_PG_SUMMARY_COLUMNS
+          "SELECT " POSTHORN_SUMMARY_COLUMNS
           ", coalesce(octet_length(payload_bytes), octet_length(payload))::bigint, content_type,"
-          " CASE WHEN $2::bigint <> 0 THEN coalesce(payload_bytes, convert_to(payload, 'UTF8'))"
+          " CASE WHEN $2::bigint <> 0 THEN " POSTHORN_PG_PAYLOAD ""
           " END, headers FROM {s}.outbox_messages WHERE message_id = $1")),
       attempts_(database.prepare("SELECT attempt, at, error FROM {s}.outbox_attempts"
                                  " WHERE seq = $1 ORDER BY attempt DESC LIMIT $2")),
@@ -113,10 +113,10 @@ result<message_list> inspection_sql::list(const message_filter& wanted) {
             page.next = page.rows.empty() ? 0 : page.rows.back().seq;
             return page;
         }
-        page.rows.push_back(sqlite::read_summary(row));
+        page.rows.push_back(read_summary(row));
     }
-    if (!found->empty() && found->front().integer(sqlite::summary_columns) == rows_per_page_max)
-        page.next = found->front().integer(sqlite::summary_columns + 1);
+    if (!found->empty() && found->front().integer(summary_columns) == rows_per_page_max)
+        page.next = found->front().integer(summary_columns + 1);
     return page;
 }
 
@@ -126,12 +126,12 @@ result<std::optional<message_detail>> inspection_sql::show(const uuid& id, bool 
     if (found->empty()) return std::nullopt;
     const auto row = found->front();
     message_detail detail;
-    detail.summary = sqlite::read_summary(row);
-    detail.payload_bytes = row.integer(sqlite::summary_columns);
-    detail.content_type = row.text(sqlite::summary_columns + 1);
+    detail.summary = read_summary(row);
+    detail.payload_bytes = row.integer(summary_columns);
+    detail.content_type = row.text(summary_columns + 1);
     if (with_payload) {
-        detail.payload = row.text(sqlite::summary_columns + 2);
-        detail.headers = row.text(sqlite::summary_columns + 3);
+        detail.payload = row.text(summary_columns + 2);
+        detail.headers = row.text(summary_columns + 3);
     }
     auto tried = attempts_.run(detail.summary.seq, attempts_max);
     if (!tried) return std::unexpected(std::move(tried).error());
@@ -171,8 +171,8 @@ result<inbox_list> inspection_sql::list(const inbox_filter& wanted) {
                              .source = std::string(row.text(1)),
                              .id = std::string(row.text(2)),
                              .endpoint = std::string(row.text(3)),
-                             .processed_at = sqlite::optional_time(row, 4),
-                             .claimed_until = sqlite::optional_time(row, 5),
+                             .processed_at = optional_time(row, 4),
+                             .claimed_until = optional_time(row, 5),
                              .expires_at = from_ms(row.integer(6))});
     }
     return page;

@@ -3,8 +3,6 @@
 #include <map>
 #include <vector>
 
-#include <libpq-fe.h>
-
 #include "base/assert.hpp"
 
 namespace posthorn::postgres {
@@ -29,26 +27,16 @@ std::string record_of(std::string_view folder, int number, std::int64_t at_ms) {
                        text_literal(folder), number, at_ms);
 }
 
-result<rows> ask(connection& database, const std::string& sql) {
-    std::string text = sql;
-    for (auto at = text.find("{s}"); at != std::string::npos; at = text.find("{s}", at))
-        text.replace(at, 3, database.schema());
-    PGresult* const raw = PQexec(database.handle(), text.c_str());
-    rows answer(raw);
-    if (PQresultStatus(raw) == PGRES_TUPLES_OK) return answer;
-    return std::unexpected(database.failure_of(raw));
-}
-
 // By folder; empty where there is no schema yet.
 result<std::map<std::string, std::int64_t, std::less<>>> present(connection& database) {
     std::map<std::string, std::int64_t, std::less<>> found;
-    auto there = ask(database, "SELECT to_regclass(" +
-                                   text_literal(database.schema() + ".posthorn_migrations") +
-                                   ") IS NOT NULL");
+    auto there =
+        database.ask("SELECT to_regclass(" +
+                     text_literal(database.schema() + ".posthorn_migrations") + ") IS NOT NULL");
     if (!there) return std::unexpected(std::move(there).error());
     if (there->front().integer(0) == 0) return found;
     auto steps =
-        ask(database, "SELECT folder, max(number) FROM {s}.posthorn_migrations GROUP BY folder");
+        database.ask("SELECT folder, max(number) FROM {s}.posthorn_migrations GROUP BY folder");
     if (!steps) return std::unexpected(std::move(steps).error());
     for (int i = 0; i < steps->size(); ++i)
         found.emplace((*steps)[i].text(0), (*steps)[i].integer(1));
@@ -64,8 +52,8 @@ result<plan> make_plan(connection& database, std::span<const migration_set> sets
     const auto done = present(database);
     if (!done) return std::unexpected(done.error());
     // Asked for only where it is missing: who may make tables in one may not make schemas.
-    auto there = ask(database,
-                     "SELECT to_regnamespace(" + text_literal(database.schema()) + ") IS NOT NULL");
+    auto there =
+        database.ask("SELECT to_regnamespace(" + text_literal(database.schema()) + ") IS NOT NULL");
     if (!there) return std::unexpected(std::move(there).error());
     plan made;
     if (there->front().integer(0) == 0) made.sql = make_schema;
@@ -133,12 +121,12 @@ std::string definitions(std::string_view schema, std::span<const migration_set> 
 result<> claim_for(connection& database, std::string_view service) {
     if (service.empty()) return {};
     const std::string find = "SELECT value FROM {s}.posthorn_meta WHERE name = 'service'";
-    auto owner = ask(database, find);
+    auto owner = database.ask(find);
     if (!owner) return std::unexpected(std::move(owner).error());
     if (owner->empty()) {
         POSTHORN_TRY(database.script("INSERT INTO {s}.posthorn_meta VALUES ('service', " +
                                      text_literal(service) + ") ON CONFLICT DO NOTHING"));
-        owner = ask(database, find);
+        owner = database.ask(find);
         if (!owner) return std::unexpected(std::move(owner).error());
         POSTHORN_ASSERT(!owner->empty());
     }

@@ -7,7 +7,7 @@
 
 #include <fmt/format.h>
 
-#include "store/sqlite/outbox_rows.hpp"
+#include "store/outbox_rows.hpp"
 
 namespace posthorn::postgres {
 namespace {
@@ -33,10 +33,7 @@ outbox_reading::outbox_reading(connection& database, outbox_rules rules)
     : rules_(std::move(rules)),
       flows_(database),
       due_(database),
-      many_(database.prepare(
-          "SELECT " POSTHORN_PG_OUTBOX_COLUMNS
-          ", CASE WHEN order_key <> '' THEN {s}.is_blocked(destination, tenant, order_key, seq)"
-          " ELSE false END FROM {s}.outbox_messages WHERE seq = ANY ($1::bigint[])")),
+      page_(database, rules_),
       policy_(database.prepare("SELECT value FROM {s}.posthorn_meta WHERE name = 'order_policy'")),
       find_(database.prepare("SELECT " POSTHORN_PG_OUTBOX_COLUMNS
                              " FROM {s}.outbox_messages WHERE message_id = $1")),
@@ -73,33 +70,9 @@ result<std::vector<std::string>> outbox_reading::due_destinations(wall_time now)
 }
 
 result<outbox_page> outbox_reading::due(const due_question& asked) {
-    auto chosen = due_.choose(asked);
-    if (!chosen) return std::unexpected(std::move(chosen).error());
-    outbox_page page;
-    page.more = chosen->more;
-    if (chosen->seqs.empty()) return page;
-    auto found = many_.run(chosen->seqs);
-    if (!found) return std::unexpected(std::move(found).error());
-    std::map<std::int64_t, int> places;
-    for (int i = 0; i < found->size(); ++i) places.emplace((*found)[i].integer(0), i);
-    page.rows.reserve(chosen->seqs.size());
-    for (const auto seq : chosen->seqs)
-        if (const auto place = places.find(seq); place != places.end())
-            read_into(page, (*found)[place->second]);
-    return page;
-}
-
-void outbox_reading::read_into(outbox_page& page, const sql_row& from) {
-    auto row = sqlite::read_row(from, rules_.source);
-    if (row)
-        if (auto fit = validate(row->body, rules_.limits); !fit) row = std::unexpected(fit.error());
-    if (!row) {
-        page.bad.push_back(
-            {from.integer(0), fmt::format("{}: {}", row.error().name(), row.error().what())});
-        return;
-    }
-    row->parked = from.integer(sqlite::outbox_columns) != 0;
-    (row->parked ? page.parked : page.rows).push_back(*std::move(row));
+    const auto chosen = due_.choose(asked);
+    if (!chosen) return std::unexpected(chosen.error());
+    return page_.read(*chosen);
 }
 
 result<std::optional<wall_time>> outbox_reading::next_due() {
@@ -123,7 +96,7 @@ result<std::optional<outbox_row>> outbox_reading::find(const uuid& id) {
     auto found = find_.run(id);
     if (!found) return std::unexpected(std::move(found).error());
     if (found->empty()) return std::nullopt;
-    return sqlite::read_row(found->front(), rules_.source);
+    return read_row(found->front(), rules_.source);
 }
 
 result<std::optional<outbox_status>> outbox_reading::status(const uuid& id) {
@@ -157,12 +130,11 @@ result<std::vector<ended_row>> outbox_reading::ended(std::int64_t after_seq, std
     std::vector<ended_row> rows;
     for (int i = 0; i < found->size(); ++i) {
         const auto from = (*found)[i];
-        auto row = sqlite::read_row(from, rules_.source);
+        auto row = read_row(from, rules_.source);
         rows.push_back(
-            {.row = row ? *std::move(row) : sqlite::read_what_can_be(from, rules_.source),
-             .status = parse_outbox_status(from.text(sqlite::outbox_columns))
-                           .value_or(outbox_status::dead),
-             .error = std::string(from.text(sqlite::outbox_columns + 1))});
+            {.row = row ? *std::move(row) : read_what_can_be(from, rules_.source),
+             .status = parse_outbox_status(from.text(outbox_columns)).value_or(outbox_status::dead),
+             .error = std::string(from.text(outbox_columns + 1))});
     }
     return rows;
 }
@@ -193,8 +165,8 @@ result<expired_slice> outbox_reading::expired(const expired_question& asked) {
     if (!rows) return std::unexpected(std::move(rows).error());
     for (int i = 0; i < rows->size(); ++i) {
         const auto from = (*rows)[i];
-        auto read = sqlite::read_row(from, rules_.source);
-        auto row = read ? *std::move(read) : sqlite::read_what_can_be(from, rules_.source);
+        auto read = read_row(from, rules_.source);
+        auto row = read ? *std::move(read) : read_what_can_be(from, rules_.source);
         row.body.payload = {};  // They may be large and many, and nobody reads them.
         row.body.headers = {};
         slice.rows.push_back(std::move(row));

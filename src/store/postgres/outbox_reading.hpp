@@ -5,6 +5,7 @@
 #include "store/postgres/due_rows.hpp"
 #include "store/postgres/flows.hpp"
 #include "store/postgres/outbox_rows.hpp"
+#include "store/postgres/page_reader.hpp"
 
 namespace posthorn::postgres {
 
@@ -30,14 +31,12 @@ public:
                                       std::size_t keys_max) override;
 
 private:
-    void read_into(outbox_page& page, const sql_row& row);
-
     outbox_rules rules_;
     flow_walk flows_;
     due_rows due_;
     std::optional<flow> destinations_after_;  // Where the next look goes on, if one was too long.
     std::optional<flow> next_due_after_;
-    statement many_;
+    page_reader page_;
     statement policy_;
     statement find_;
     statement status_;

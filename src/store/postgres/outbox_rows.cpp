@@ -4,7 +4,7 @@
 #include <limits>
 
 #include "base/utf8.hpp"
-#include "store/sqlite/outbox_rows.hpp"
+#include "store/outbox_rows.hpp"
 
 namespace posthorn::postgres {
 namespace {
@@ -56,7 +56,7 @@ values insert_values(const message& body) {
     with.add(or_null(body.dedupe_key));
     with.add(std::int64_t{body.priority});
     with.add(body.content_type);
-    with.add(sqlite::checksum_of(body));
+    with.add(checksum_of(body));
     return with;
 }
 

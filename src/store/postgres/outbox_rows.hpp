@@ -5,26 +5,17 @@
 
 #include <posthorn/message.hpp>
 
-#include "message/validate.hpp"
-#include "store/outbox_table.hpp"
+#include "store/outbox_rows.hpp"
 #include "store/postgres/values.hpp"
+#include "store/stored_time.hpp"
 
 namespace posthorn::postgres {
 
-/// How rows of the outbox become messages.
-struct outbox_rules {
-    std::string source;       // The service's own id, which its messages carry.
-    message_limits limits{};  // A row past them, which only plain SQL can write, is a bad one.
-};
+/// As bytes, since text cannot hold all of what a payload may.
+#define POSTHORN_PG_PAYLOAD "coalesce(payload_bytes, convert_to(payload, 'UTF8'))"
+#define POSTHORN_PG_OUTBOX_COLUMNS POSTHORN_OUTBOX_COLUMNS_WITH(POSTHORN_PG_PAYLOAD)
 
-/// A message's columns, in the order that `sqlite::read_row` reads them in.
-#define POSTHORN_PG_OUTBOX_COLUMNS                                                       \
-    "seq, message_id, message_type, destination, endpoint,"                              \
-    " coalesce(payload_bytes, convert_to(payload, 'UTF8')), content_type, headers,"      \
-    " correlation_id, tenant, order_key, dedupe_key, parent_id, causation_id, priority," \
-    " max_retries, created_at, expires_at, deliver_at, retry_count, checksum"
-
-/// The columns that `sqlite::read_summary` reads.
+/// The columns that `read_summary` reads.
 #define POSTHORN_PG_SUMMARY_COLUMNS                                                             \
     "seq, message_id, message_type, destination, endpoint, status, retry_count, max_retries,"   \
     " created_at, expires_at, next_retry_at, deliver_at, last_attempt_at, sent_at, last_error," \
@@ -56,12 +47,5 @@ inline constexpr std::string_view outbox_known_sql =
 
 /// Text as PostgreSQL can hold it: UTF-8 without zero bytes.
 [[nodiscard]] std::string storable(std::string_view text);
-
-[[nodiscard]] inline std::int64_t to_ms(wall_time time) noexcept {
-    return time.time_since_epoch().count();
-}
-[[nodiscard]] inline wall_time from_ms(std::int64_t ms) noexcept {
-    return wall_time{std::chrono::milliseconds{ms}};
-}
 
 }  // namespace posthorn::postgres

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <array>
 
-#include "store/sqlite/outbox_rows.hpp"
+#include "store/outbox_rows.hpp"
 
 namespace posthorn::postgres {
 namespace {
@@ -13,12 +13,13 @@ namespace {
 
 }  // namespace
 
-outbox_sql::outbox_sql(connection& database, const clock& time, outbox_rules rules, change_log& log,
-                       closed_log& closed)
+outbox_sql::outbox_sql(connection& database, const clock& time, outbox_rules rules,
+                       const neighbours& others)
     : time_(time),
       rules_(std::move(rules)),
-      log_(log),
-      closed_(closed),
+      log_(others.log),
+      closed_(others.closed),
+      claims_(others.claims),
       insert_(database.prepare(outbox_insert_sql)),
       lock_dedupe_(database.prepare(outbox_lock_dedupe_sql)),
       known_(database.prepare(outbox_known_sql)),
@@ -31,7 +32,8 @@ outbox_sql::outbox_sql(connection& database, const clock& time, outbox_rules rul
       send_(database.prepare(
           "UPDATE {s}.outbox_messages AS m SET status = 'Sent', sent_at = s.at,"
           " last_attempt_at = s.at FROM unnest($1::bigint[], $2::bigint[]) AS s(seq, at)"
-          " WHERE m.seq = s.seq AND m.status = 'Pending' RETURNING m.seq")),
+          " JOIN {s}.outbox_due AS d USING (seq) WHERE m.seq = s.seq AND m.status = 'Pending'"
+          " AND (d.claim_epoch IS NULL OR d.claim_epoch = $3) RETURNING m.seq")),
       close_(database.prepare(
           "UPDATE {s}.outbox_messages SET status = $2, retry_count = retry_count + $3::bigint,"
           " last_attempt_at = CASE WHEN $3::bigint <> 0 THEN $4 ELSE last_attempt_at END,"
@@ -47,8 +49,6 @@ outbox_sql::outbox_sql(connection& database, const clock& time, outbox_rules rul
           "INSERT INTO {s}.outbox_attempts (seq, attempt, at, error) SELECT $1::bigint, coalesce("
           "(SELECT max(attempt) FROM {s}.outbox_attempts WHERE seq = $1::bigint), 0) + 1,"
           " $2::bigint, $3::text")),
-      epoch_(database.prepare("SELECT epoch FROM {s}.posthorn_leases WHERE name = 'dispatcher'"
-                              " FOR SHARE")),
       requeue_(database.prepare("UPDATE {s}.outbox_messages SET status = 'Pending', retry_count = 0"
                                 " WHERE message_id = $1 AND status = 'Dead' RETURNING seq")),
       pause_(database.prepare("INSERT INTO {s}.outbox_paused (destination, paused_at, reason)"
@@ -94,22 +94,15 @@ result<enqueued> outbox_sql::insert(message body) {
     const enqueued given{.seq = seq, .id = body.id};
     const bool parked =
         !body.order_key.empty() && stored->front().integer(1) == to_ms(body.expires_at);
-    enqueued_.push_back({.seq = seq, .body = std::move(body), .parked = parked});
+    const bool due = stored->front().integer(1) == 0;  // As the trigger sees it.
+    enqueued_.push_back(
+        {.seq = seq, .body = std::move(body), .parked = parked, .claim = due ? claims_as_ : 0});
     return given;
-}
-
-// Shared, so that nobody takes the lease over between this look and the commit.
-result<> outbox_sql::require_epoch(std::int64_t epoch) {
-    auto held = epoch_.run();
-    if (!held) return std::unexpected(std::move(held).error());
-    if (!held->empty() && held->front().integer(0) == epoch) return {};
-    return fail(error_code::lease_lost, "epoch {} is over; another node dispatches this outbox now",
-                epoch);
 }
 
 // By far the most outcomes, so all of them in one statement.
 result<std::int64_t> outbox_sql::settle_sent(std::span<const settlement> outcomes,
-                                             by_status& settled) {
+                                             std::int64_t epoch, by_status& settled) {
     std::vector<std::int64_t> seqs, times;
     for (const auto& one : outcomes) {
         if (one.to != outbox_status::sent) continue;
@@ -117,7 +110,7 @@ result<std::int64_t> outbox_sql::settle_sent(std::span<const settlement> outcome
         times.push_back(to_ms(one.at));
     }
     if (seqs.empty()) return 0;
-    auto sent = send_.run(seqs, times);
+    auto sent = send_.run(seqs, times, epoch);
     if (!sent) return std::unexpected(std::move(sent).error());
     auto& done = settled[static_cast<std::size_t>(outbox_status::sent)];
     for (int i = 0; i < sent->size(); ++i) done.push_back((*sent)[i].integer(0));
@@ -131,6 +124,16 @@ result<std::int64_t> outbox_sql::settle_sent(std::span<const settlement> outcome
             attempt_.defer(one.seq, to_ms(one.at), storable(one.error));
     }
     return std::ssize(done);
+}
+
+// Of what is not sent: some of it may be another's, since it was found and not claimed.
+result<std::vector<std::int64_t>> outbox_sql::held_of_rest(std::span<const settlement> outcomes,
+                                                           std::int64_t epoch) {
+    std::vector<std::int64_t> seqs;
+    for (const auto& one : outcomes)
+        if (one.to != outbox_status::sent) seqs.push_back(one.seq);
+    if (seqs.empty()) return seqs;
+    return claims_.hold(seqs, epoch);
 }
 
 result<bool> outbox_sql::settle_one(const settlement& outcome) {
@@ -160,12 +163,15 @@ result<> outbox_sql::after_settling(const settlement& outcome) {
 }
 
 result<std::int64_t> outbox_sql::settle(std::span<const settlement> outcomes, std::int64_t epoch) {
-    POSTHORN_TRY(require_epoch(epoch));
+    POSTHORN_TRY(claims_.require_epoch(epoch));
     by_status settled;
-    auto changed = settle_sent(outcomes, settled);
+    auto changed = settle_sent(outcomes, epoch, settled);
     if (!changed) return changed;
+    const auto ours = held_of_rest(outcomes, epoch);
+    if (!ours) return std::unexpected(ours.error());
     for (const auto& outcome : outcomes) {
         if (outcome.to == outbox_status::sent) continue;
+        if (!std::ranges::binary_search(*ours, outcome.seq)) continue;  // Another node sends it.
         const auto done = settle_one(outcome);
         if (!done) return std::unexpected(done.error());
         if (!*done) continue;  // A person was quicker.
@@ -232,8 +238,10 @@ result<> outbox_sql::announce(std::int64_t seq) {
     auto found = one_.run(seq, to_ms(time_.wall()));
     if (!found) return std::unexpected(std::move(found).error());
     if (found->empty()) return {};
-    auto row = sqlite::read_row(found->front(), rules_.source);
+    auto row = read_row(found->front(), rules_.source);
     if (!row || !validate(row->body, rules_.limits)) return {};
+    if (claims_as_ != 0) claims_.claim_one(seq, claims_as_);
+    row->claim = claims_as_;
     released_.push_back(*std::move(row));
     return {};
 }

@@ -6,6 +6,7 @@
 #include "store/outbox_table.hpp"
 #include "store/postgres/closed_log.hpp"
 #include "store/postgres/connection.hpp"
+#include "store/postgres/outbox_claims.hpp"
 #include "store/postgres/outbox_rows.hpp"
 
 namespace posthorn::postgres {
@@ -16,8 +17,14 @@ namespace posthorn::postgres {
 /// Threads:  the writer's.
 class outbox_sql final : public outbox_table {
 public:
-    outbox_sql(connection& database, const clock& time, outbox_rules rules, change_log& log,
-               closed_log& closed);
+    /// What the transaction has beside it.
+    struct neighbours {
+        change_log& log;
+        closed_log& closed;
+        outbox_claims& claims;
+    };
+    outbox_sql(connection& database, const clock& time, outbox_rules rules,
+               const neighbours& others);
 
     result<enqueued> insert(message body) override;
     result<std::int64_t> settle(std::span<const settlement> outcomes, std::int64_t epoch) override;
@@ -37,6 +44,9 @@ public:
     [[nodiscard]] bool must_look_again() const noexcept { return !look_again_.empty(); }
     result<> look_again();
 
+    /// The epoch that the session's rows are stored under; zero for none.
+    void claim_as(std::int64_t epoch) noexcept { claims_as_ = epoch; }
+
     /// What the present unit inserted, for the hot path and the change log.
     std::vector<outbox_row> take_enqueued() { return std::exchange(enqueued_, {}); }
     /// What the present unit released, for the hot path.
@@ -46,8 +56,10 @@ private:
     /// What became of rows, by `outbox_status`, for the change log.
     using by_status = std::array<std::vector<std::int64_t>, 5>;
 
-    result<> require_epoch(std::int64_t epoch);
-    result<std::int64_t> settle_sent(std::span<const settlement> outcomes, by_status& settled);
+    result<std::int64_t> settle_sent(std::span<const settlement> outcomes, std::int64_t epoch,
+                                     by_status& settled);
+    result<std::vector<std::int64_t>> held_of_rest(std::span<const settlement> outcomes,
+                                                   std::int64_t epoch);
     result<bool> settle_one(const settlement& outcome);
     result<> after_settling(const settlement& outcome);
     result<> let_go_after(std::int64_t seq);
@@ -57,6 +69,8 @@ private:
     outbox_rules rules_;
     change_log& log_;
     closed_log& closed_;
+    outbox_claims& claims_;
+    std::int64_t claims_as_ = 0;
     statement insert_;
     statement lock_dedupe_;
     statement known_;
@@ -66,7 +80,6 @@ private:
     statement close_;
     statement retry_;
     statement attempt_;
-    statement epoch_;
     statement requeue_;
     statement pause_;
     statement resume_;

@@ -43,6 +43,7 @@ public:
                 },
                 .done = std::move(done)});
     }
+    [[nodiscard]] bool shares_dispatch() const override { return true; }
     // A commit in doubt is cleared up; the server answers for its disk.
     [[nodiscard]] bool has_failed() const override { return false; }
     [[nodiscard]] std::chrono::nanoseconds unit_age() const override { return writer_->unit_age(); }
@@ -85,6 +86,7 @@ result<std::string> prepare_schema(const session_options& session_with,
                                    const postgres_options& options, const postgres_seams& seams) {
     auto database = connect(session_with, seams.time);
     if (!database) return std::unexpected(std::move(database).error());
+    POSTHORN_TRY(require_kept_session(**database, session_with, seams.time));
     std::vector<migration_set> sets{store_tables()};
     sets.insert(sets.end(), options.migrations.begin(), options.migrations.end());
     POSTHORN_TRY(migrate(**database, sets, seams.time));

@@ -26,7 +26,7 @@ result<> reader::query(std::string_view sql, std::span<const sql_param> with,
     POSTHORN_TRY(require_allowed(sql));
     values given;
     for (const auto& each : with) given.add(each);
-    const auto answer = database_->run_once(numbered(sql), given);
+    const auto answer = database_->run_once(numbered(sql), std::move(given));
     if (!answer) return std::unexpected(answer.error());
     for (int i = 0; visit && i < answer->size(); ++i) visit((*answer)[i]);
     return {};

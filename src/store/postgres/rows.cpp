@@ -128,6 +128,8 @@ void rows::clearer::operator()(pg_result* answer) const noexcept { PQclear(answe
 
 int rows::size() const { return answer_ ? PQntuples(answer_.get()) : 0; }
 
+int rows::columns() const { return answer_ ? PQnfields(answer_.get()) : 0; }
+
 std::int64_t rows::changed() const {
     const std::string_view count = answer_ ? PQcmdTuples(answer_.get()) : "";
     // A SELECT says how many rows it gave.

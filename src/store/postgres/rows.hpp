@@ -46,6 +46,8 @@ public:
 
     [[nodiscard]] int size() const;
     [[nodiscard]] bool empty() const { return size() == 0; }
+    /// None for a statement that gives no rows, whatever happened.
+    [[nodiscard]] int columns() const;
     [[nodiscard]] row operator[](int index) const { return {answer_.get(), index}; }
     [[nodiscard]] row front() const { return (*this)[0]; }
     /// How many rows the statement changed; zero for those that change none.

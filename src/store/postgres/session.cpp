@@ -4,10 +4,12 @@
 
 #include <libpq-fe.h>
 
+#include "store/postgres/schema_use.hpp"
+
 namespace posthorn::postgres {
 namespace {
 
-constexpr int oldest_server = 130000;
+constexpr int oldest_server = 140000;
 // PostgreSQL cuts longer names.
 constexpr std::size_t name_max = 63;
 
@@ -15,7 +17,7 @@ result<> require_usable(connection& database) {
     if (PQserverVersion(database.handle()) < oldest_server)
         return fail(
             error_code::invalid_configuration,
-            "the server is older than PostgreSQL 13, which Posthorn needs; use a newer one");
+            "the server is older than PostgreSQL 14, which Posthorn needs; use a newer one");
     const char* const encoding = PQparameterStatus(database.handle(), "server_encoding");
     if (encoding != nullptr && std::string_view(encoding) != "UTF8")
         return fail(error_code::invalid_configuration,
@@ -43,7 +45,36 @@ result<std::unique_ptr<connection>> connect(const session_options& options, cons
         // After the application's own, so that our names never hide theirs.
         "SELECT set_config('search_path', concat_ws(', ', nullif(current_setting('search_path'),"
         " ''), $name${s}$name$), false)"));
+    POSTHORN_TRY(join_schema(**opened));
     return opened;
+}
+
+namespace {
+
+result<std::int64_t> backend_of(connection& database) {
+    auto asked = database.ask("SELECT pg_backend_pid()");
+    if (!asked) return std::unexpected(std::move(asked).error());
+    return asked->front().integer(0);
+}
+
+}  // namespace
+
+// A pooler tells numbers of its own to who connects. In transaction mode the backend of a session
+// that does nothing serves the next one that does something.
+result<> require_kept_session(connection& one, const session_options& options, const clock& time) {
+    const auto first = backend_of(one);
+    POSTHORN_TRY(first);
+    if (*first == one.backend()) return {};
+    auto other = connection::open(options.connect, time);
+    if (!other) return std::unexpected(std::move(other).error());
+    const auto second = backend_of(**other);
+    POSTHORN_TRY(second);
+    if (*first != *second) return {};
+    return fail(error_code::invalid_configuration,
+                "there is a pooler in transaction mode before the server (pool_mode = "
+                "transaction), which mixes sessions up; Posthorn keeps its sessions, with prepared "
+                "statements and LISTEN: use pool_mode = session, or name the server itself in "
+                "store.url. Your application may stay with the pooler");
 }
 
 result<std::unique_ptr<session>> session::open(const session_options& options, const clock& time) {
@@ -74,7 +105,16 @@ session::session(std::unique_ptr<connection> database, const session_options& op
                                   " AND pid <> pg_backend_pid()")),
       forget_(database_->prepare("DELETE FROM {s}.posthorn_commits WHERE writer = $1 OR at < $2")),
       notify_(database_->prepare("SELECT pg_notify($1, $2) IS NULL")),
+      claim_as_(database_->prepare("SELECT set_config('posthorn.claim', $1, false)")),
       transaction_(*database_, time, options.rules, options.writer) {}
+
+result<> session::claim_as(std::int64_t epoch) {
+    if (epoch == claims_as_) return {};
+    POSTHORN_TRY(claim_as_.run(epoch == 0 ? std::string() : std::to_string(epoch)));
+    claims_as_ = epoch;
+    transaction_.outbox().claim_as(epoch);
+    return {};
+}
 
 void session::count_commit(std::int64_t number, wall_time now) {
     count_.defer(writer_, number, to_ms(now));

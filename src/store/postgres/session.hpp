@@ -21,6 +21,11 @@ struct session_options {
 /// the server's disk. `error_code::invalid_configuration` for a server that cannot be used.
 result<std::unique_ptr<connection>> connect(const session_options& options, const clock& time);
 
+/// Whether a session stays the same one from one transaction to the next, as it does not behind a
+/// pooler in transaction mode: `error_code::invalid_configuration` then. Only looks further where
+/// somebody is in between.
+result<> require_kept_session(connection& one, const session_options& options, const clock& time);
+
 /// The writer's session: a connection with all that is prepared on it. When it is lost, all of it
 /// is made anew.
 ///
@@ -32,6 +37,8 @@ public:
     [[nodiscard]] connection& database() noexcept { return *database_; }
     [[nodiscard]] unit_transaction& transaction() noexcept { return transaction_; }
 
+    /// What units store from now on is claimed by the dispatcher of this epoch; zero for none.
+    result<> claim_as(std::int64_t epoch);
     /// Goes with the COMMIT of what wrote something, and says so in the table.
     void count_commit(std::int64_t number, wall_time now);
     /// The number of the last commit, once nobody is at it any more.
@@ -54,6 +61,8 @@ private:
     statement end_old_;
     statement forget_;
     statement notify_;
+    statement claim_as_;
+    std::int64_t claims_as_ = 0;
     unit_transaction transaction_;
 };
 

@@ -29,6 +29,16 @@ $$ SELECT EXISTS (SELECT 1 FROM {s}.outbox_due AS earlier
    AND earlier.tenant = coalesce(of_tenant, '') AND earlier.status IN ('Dead', 'Expired')
    AND earlier.seq < of_seq)) $$;
 
+-- Whether the dispatcher of an epoch is there. Volatile, so that it sees what was committed while the
+-- statement that asks was running.
+CREATE FUNCTION {s}.is_seated(of_epoch bigint) RETURNS boolean LANGUAGE plpgsql VOLATILE AS
+$$ BEGIN RETURN EXISTS (SELECT 1 FROM {s}.posthorn_leases WHERE epoch = of_epoch
+  AND owner IS NOT NULL AND name LIKE 'dispatcher/%'); END $$;
+
+-- The epoch of the dispatcher whose session this is, if it takes messages right away.
+CREATE FUNCTION {s}.claimant() RETURNS bigint LANGUAGE sql STABLE
+ RETURN nullif(current_setting('posthorn.claim', true), '')::bigint;
+
 CREATE FUNCTION {s}.outbox_arrival() RETURNS trigger)sql" POSTHORN_TRIGGER_FUNCTION R"sql(
 $$
 DECLARE
@@ -70,21 +80,26 @@ BEGIN
 END $$;
 -- Most messages have nothing to be seen to.
 CREATE TRIGGER outbox_arrival BEFORE INSERT ON {s}.outbox_messages FOR EACH ROW
- WHEN (NEW.order_key <> '' OR NEW.dedupe_key <> '' OR NEW.deliver_at > NEW.next_retry_at
-  OR length(NEW.message_id) = 32 OR NEW.message_id <> lower(NEW.message_id))
+ WHEN (concat(NEW.order_key, NEW.dedupe_key, NEW.deliver_at) <> ''
+  OR NEW.message_id ~ '[A-Z]|^.{32}$')
  EXECUTE FUNCTION {s}.outbox_arrival();
 
-CREATE FUNCTION {s}.outbox_arrived() RETURNS trigger)sql" POSTHORN_TRIGGER_FUNCTION R"sql(
+-- A fixed search_path would be set and taken back for each message; here every name has its schema
+-- instead, operators too.
+CREATE FUNCTION {s}.outbox_arrived() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER AS
 $$
 BEGIN
- IF NEW.status = 'Pending' THEN
-  INSERT INTO {s}.outbox_due (seq, destination, tenant, priority, next_retry_at, expires_at, order_key)
+ IF NEW.status OPERATOR(pg_catalog.=) 'Pending' THEN
+  INSERT INTO {s}.outbox_due (seq, destination, tenant, priority, next_retry_at, expires_at, order_key,
+    claim_epoch)
    VALUES (NEW.seq, NEW.destination, coalesce(NEW.tenant, ''), NEW.priority, NEW.next_retry_at,
-    NEW.expires_at, nullif(NEW.order_key, ''));
- ELSIF NEW.status <> 'Sent' THEN
+    NEW.expires_at, CASE WHEN NEW.order_key OPERATOR(pg_catalog.<>) '' THEN NEW.order_key END,
+    CASE WHEN NEW.next_retry_at OPERATOR(pg_catalog.=) 0 THEN {s}.claimant() END);
+ ELSIF NEW.status OPERATOR(pg_catalog.<>) 'Sent' THEN
   INSERT INTO {s}.outbox_closed (seq, status, at, destination, tenant, order_key)
-   VALUES (NEW.seq, NEW.status, {s}.to_ms(clock_timestamp()), NEW.destination,
-    coalesce(NEW.tenant, ''), nullif(NEW.order_key, ''));
+   VALUES (NEW.seq, NEW.status, {s}.to_ms(pg_catalog.clock_timestamp()), NEW.destination,
+    coalesce(NEW.tenant, ''),
+    CASE WHEN NEW.order_key OPERATOR(pg_catalog.<>) '' THEN NEW.order_key END);
  END IF;
  RETURN NULL;
 END $$;
@@ -100,7 +115,7 @@ BEGIN
   AND NOT EXISTS (SELECT 1 FROM before_rows WHERE status <> 'Pending') THEN RETURN NULL; END IF;
  UPDATE {s}.outbox_due AS due SET destination = a.destination, tenant = coalesce(a.tenant, ''),
   priority = a.priority, next_retry_at = a.next_retry_at, expires_at = a.expires_at,
-  order_key = nullif(a.order_key, '')
+  order_key = nullif(a.order_key, ''), claim_epoch = NULL
   FROM after_rows AS a WHERE due.seq = a.seq AND a.status = 'Pending'
   AND (due.next_retry_at, due.destination, due.tenant, due.priority, due.expires_at, due.order_key)
    IS DISTINCT FROM (a.next_retry_at, a.destination, coalesce(a.tenant, ''), a.priority,

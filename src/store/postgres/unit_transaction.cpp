@@ -5,6 +5,15 @@
 #include "store/postgres/sql_text.hpp"
 
 namespace posthorn::postgres {
+namespace {
+
+values values_of(std::span<const sql_param> params) {
+    values made;
+    for (const auto& each : params) made.add(each);
+    return made;
+}
+
+}  // namespace
 
 unit_transaction::unit_transaction(connection& database, const clock& time,
                                    const outbox_rules& rules, std::string writer)
@@ -14,18 +23,21 @@ unit_transaction::unit_transaction(connection& database, const clock& time,
           "UPDATE {s}.posthorn_commits SET barrier = barrier + 1 WHERE writer = $1")),
       log_(database),
       closed_(database),
-      outbox_(database, time, rules, log_, closed_),
+      claims_(database, rules),
+      outbox_(database, time, rules, {log_, closed_, claims_}),
       inbox_(database),
       leases_(database),
       dead_letters_(database, rules.limits, {log_, closed_, outbox_}),
-      old_(database) {}
+      old_(database),
+      foreign_(database) {}
 
-void unit_transaction::begin_unit() {
-    database_.defer(unit_savepoint);
+void unit_transaction::begin_unit(bool in_savepoint) {
+    if (in_savepoint) database_.defer(unit_savepoint);
+    in_savepoint_ = in_savepoint;
     statements_before_ = database_.statements();
     broken_.reset();
     has_foreign_sql_ = false;
-    savepoints_ = 1;
+    savepoints_ = in_savepoint ? 1 : 0;
 }
 
 result<> unit_transaction::touch() {
@@ -33,18 +45,21 @@ result<> unit_transaction::touch() {
     return {};
 }
 
-result<rows> unit_transaction::run(std::string_view sql, std::span<const sql_param> with) {
-    POSTHORN_TRY(require_allowed(sql));
+result<rows> unit_transaction::run(std::string_view sql, values given) {
     if (broken_) return std::unexpected(*broken_);
-    values given;
-    for (const auto& each : with) given.add(each);
-    const bool is_first = database_.statements() == statements_before_;
     has_foreign_sql_ = true;
+    if (!in_savepoint_) {
+        auto answer = foreign_.run(sql, std::move(given));
+        if (!answer) broken_ = answer.error();
+        return answer;
+    }
+    POSTHORN_TRY(require_allowed(sql));
+    const bool is_first = database_.statements() == statements_before_;
     if (!is_first) {
         database_.defer("SAVEPOINT posthorn_statement");
         ++savepoints_;
     }
-    auto answer = database_.run_once(numbered(sql), given);
+    auto answer = database_.run_once(numbered(sql), std::move(given));
     if (answer) {
         if (!is_first) database_.defer("RELEASE posthorn_statement");
         return answer;
@@ -63,14 +78,19 @@ result<rows> unit_transaction::run(std::string_view sql, std::span<const sql_par
 
 result<std::int64_t> unit_transaction::execute(std::string_view sql,
                                                std::span<const sql_param> with) {
-    auto answer = run(sql, with);
+    auto answer = run(sql, values_of(with));
     if (!answer) return std::unexpected(std::move(answer).error());
     return answer->changed();
 }
 
 result<> unit_transaction::query(std::string_view sql, std::span<const sql_param> with,
                                  const row_visitor& visit) {
-    const auto answer = run(sql, with);
+    auto given = values_of(with);
+    if (!in_savepoint_ && !broken_ && foreign_.defer(sql, given)) {
+        has_foreign_sql_ = true;
+        return {};
+    }
+    const auto answer = run(sql, std::move(given));
     if (!answer) return std::unexpected(answer.error());
     for (int i = 0; visit && i < answer->size(); ++i) visit((*answer)[i]);
     return {};

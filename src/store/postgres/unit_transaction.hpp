@@ -6,6 +6,7 @@
 #include "store/postgres/closed_log.hpp"
 #include "store/postgres/connection.hpp"
 #include "store/postgres/dead_letters_sql.hpp"
+#include "store/postgres/foreign_statements.hpp"
 #include "store/postgres/inbox_sql.hpp"
 #include "store/postgres/old_rows_sql.hpp"
 #include "store/postgres/outbox_sql.hpp"
@@ -17,7 +18,8 @@ namespace posthorn::postgres {
 ///
 /// A statement of a unit's own that fails is taken back alone, as on SQLite. PostgreSQL spoils the
 /// whole transaction, so such a statement has a savepoint before it, unless it is the first thing
-/// that the unit does.
+/// that the unit does; or the unit has none either, and is run again if a statement fails. In that
+/// case one that gives no rows is not waited for.
 ///
 /// Lifetime: as the writer's connection; idle between units.
 /// Threads:  the writer's.
@@ -34,6 +36,7 @@ public:
     lease_sql& leases() override { return leases_; }
     dead_letters_sql& dead_letters() override { return dead_letters_; }
     old_rows_sql& old() override { return old_; }
+    outbox_claims* claims() override { return &claims_; }
     [[nodiscard]] change_log& log() noexcept { return log_; }
 
     /// Writes something, so that the commit flushes the server's log.
@@ -41,7 +44,9 @@ public:
 
     // For whoever runs units.
     static constexpr const char* unit_savepoint = "SAVEPOINT posthorn_unit";
-    void begin_unit();
+    /// In a savepoint, which has to be made then; or without any, where one failure is the end of
+    /// the whole transaction.
+    void begin_unit(bool in_savepoint);
     /// After which the unit must not commit, even if it returned success.
     [[nodiscard]] const std::optional<error>& broken() const noexcept { return broken_; }
     /// Whether it ran SQL that is not ours.
@@ -50,21 +55,24 @@ public:
     [[nodiscard]] int savepoints() const noexcept { return savepoints_; }
 
 private:
-    result<rows> run(std::string_view sql, std::span<const sql_param> with);
+    result<rows> run(std::string_view sql, values given);
 
     connection& database_;
     std::string writer_;
     statement touch_;
     change_log log_;
     closed_log closed_;
+    outbox_claims claims_;
     outbox_sql outbox_;
     inbox_sql inbox_;
     lease_sql leases_;
     dead_letters_sql dead_letters_;
     old_rows_sql old_;
+    foreign_statements foreign_;
     std::uint64_t statements_before_ = 0;
     std::optional<error> broken_;
     bool has_foreign_sql_ = false;
+    bool in_savepoint_ = true;
     int savepoints_ = 0;
 };
 

@@ -25,6 +25,7 @@ void append_quoted(std::string& to, std::string_view text) {
 }  // namespace
 
 void values::keep(std::string text) {
+    bytes_ += text.size();
     has_zero_byte_ |= text.find('\0') != std::string::npos;
     const auto& kept = kept_.emplace_back(std::move(text));
     data_.push_back(kept.c_str());
@@ -46,6 +47,8 @@ void values::add(std::string_view text) { keep(std::string(text)); }
 
 void values::add(blob bytes) {
     static constexpr std::byte none{};
+    bytes_ += bytes.bytes.size();
+    has_borrowed_ = true;
     const auto* const data = bytes.bytes.empty() ? &none : bytes.bytes.data();
     data_.push_back(reinterpret_cast<const char*>(data));
     lengths_.push_back(static_cast<int>(bytes.bytes.size()));

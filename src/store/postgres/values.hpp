@@ -22,6 +22,8 @@ namespace posthorn::postgres {
 class values {
 public:
     values() = default;
+    values(values&&) = default;
+    values& operator=(values&&) = default;
     template <class... Args>
     static values of(const Args&... args) {
         values made;
@@ -59,6 +61,9 @@ public:
     [[nodiscard]] const unsigned* types() const noexcept { return types_.data(); }
     /// Text that the server cannot hold: it would end at the first zero byte.
     [[nodiscard]] bool has_zero_byte() const noexcept { return has_zero_byte_; }
+    /// Bytes of somebody else's, who has to keep them.
+    [[nodiscard]] bool has_borrowed() const noexcept { return has_borrowed_; }
+    [[nodiscard]] std::size_t bytes() const noexcept { return bytes_; }
 
 private:
     void keep(std::string text);
@@ -68,7 +73,9 @@ private:
     std::vector<int> lengths_;
     std::vector<int> formats_;
     std::vector<unsigned> types_;
+    std::size_t bytes_ = 0;
     bool has_zero_byte_ = false;
+    bool has_borrowed_ = false;
 };
 
 /// Empty is NULL in the table.

@@ -2,12 +2,13 @@
 
 #include <algorithm>
 #include <iterator>
+#include <tuple>
 #include <utility>
 
 namespace posthorn::postgres {
 namespace {
 
-constexpr std::size_t units_max = group::savepoints_max;
+constexpr std::size_t units_max = 250;
 constexpr std::chrono::milliseconds pause_between_tries{100};
 
 }  // namespace
@@ -132,12 +133,19 @@ void writer::commit_some(std::span<member>& left) {
     answer(done);
 }
 
+std::int64_t writer::claimer() {
+    const std::scoped_lock lock(listening_);
+    return listener_ == nullptr ? 0 : listener_->claims_as();
+}
+
 commit_end writer::try_commit(std::span<member> members, std::size_t& took_part) {
     if (auto connected = connect_anew(); !connected) {
         for (auto& one : members)
             if (!one.settled) one.outcome = connected;
         return commit_end::refused;
     }
+    // If that fails, the session is lost, and the group finds it so.
+    std::ignore = session_->claim_as(claimer());
     const auto [end, count] = group_.commit(*session_, members, number_ + 1);
     took_part = count;
     if (end == commit_end::committed) ++number_;
@@ -218,7 +226,10 @@ void writer::answer(std::span<member> members) {
         std::ranges::move(one.enqueued, std::back_inserter(enqueued));
         std::ranges::move(one.released, std::back_inserter(released));
     }
-    has_news_ |= !enqueued.empty() || !released.empty();
+    // What this node sends itself is news to nobody.
+    const auto is_for_others = [](const outbox_row& row) { return row.claim == 0 && !row.parked; };
+    has_news_ |= std::ranges::any_of(enqueued, is_for_others) ||
+                 std::ranges::any_of(released, is_for_others);
     if (!enqueued.empty() || !released.empty()) {
         const std::scoped_lock lock(listening_);
         if (listener_ != nullptr && !enqueued.empty()) listener_->committed(std::move(enqueued));

@@ -51,6 +51,7 @@ private:
     commit_end resolve(std::span<member> members);
     result<> connect_anew();
     void answer(std::span<member> members);
+    std::int64_t claimer();
     void tell_others(bool is_idle);
 
     session_options options_;

@@ -1,6 +1,6 @@
 #include "store/sqlite/change_log.hpp"
 
-#include "store/sqlite/seq_ranges.hpp"
+#include "store/seq_ranges.hpp"
 
 namespace posthorn::sqlite {
 

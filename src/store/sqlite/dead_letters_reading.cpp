@@ -6,7 +6,7 @@
 
 #include "base/assert.hpp"
 #include "store/sqlite/counting.hpp"
-#include "store/sqlite/dead_rows.hpp"
+#include "store/sqlite/dead_columns.hpp"
 #include "store/sqlite/outbox_insert.hpp"
 #include "store/sqlite/prepare_all.hpp"
 #include "store/sqlite/status_sql.hpp"

@@ -3,8 +3,8 @@
 #include <limits>
 #include <utility>
 
+#include "store/outbox_rows.hpp"
 #include "store/sqlite/outbox_insert.hpp"
-#include "store/sqlite/outbox_rows.hpp"
 #include "store/sqlite/outbox_sql.hpp"
 #include "store/sqlite/prepare_all.hpp"
 

@@ -8,7 +8,7 @@
 #include "store/sqlite/outbox_insert.hpp"
 #include "store/sqlite/prepare_all.hpp"
 #include "store/sqlite/status_sql.hpp"
-#include "store/sqlite/summary.hpp"
+#include "store/summary_rows.hpp"
 
 namespace posthorn::sqlite {
 namespace {

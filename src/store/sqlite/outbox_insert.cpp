@@ -2,7 +2,7 @@
 
 #include <sqlite3.h>
 
-#include "store/sqlite/outbox_rows.hpp"
+#include "store/outbox_rows.hpp"
 
 namespace posthorn::sqlite {
 namespace {

@@ -8,6 +8,7 @@
 
 #include "store/outbox_table.hpp"
 #include "store/sqlite/connection.hpp"
+#include "store/stored_time.hpp"
 
 namespace posthorn::sqlite {
 
@@ -28,13 +29,5 @@ inline constexpr std::string_view outbox_known_sql =
 
 /// Runs it for a message with a dedupe key; empty if the key is new.
 result<std::optional<enqueued>> find_known(statement& known, const message& body);
-
-/// Milliseconds since 1970, as stored.
-[[nodiscard]] inline std::int64_t to_ms(wall_time time) noexcept {
-    return time.time_since_epoch().count();
-}
-[[nodiscard]] inline wall_time from_ms(std::int64_t ms) noexcept {
-    return wall_time{std::chrono::milliseconds{ms}};
-}
 
 }  // namespace posthorn::sqlite

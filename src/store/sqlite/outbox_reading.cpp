@@ -4,8 +4,8 @@
 #include <fmt/format.h>
 #include <sqlite3.h>
 
+#include "store/outbox_rows.hpp"
 #include "store/sqlite/outbox_insert.hpp"
-#include "store/sqlite/outbox_rows.hpp"
 #include "store/sqlite/outbox_sql.hpp"
 #include "store/sqlite/prepare_all.hpp"
 
@@ -20,19 +20,21 @@ result<outbox_reading> outbox_reading::open(connection& database, outbox_rules r
     POSTHORN_TRY(open_into(reading.expired_, database));
     POSTHORN_TRY(prepare_all(
         database,
-        {{&reading.one_, "SELECT " POSTHORN_OUTBOX_COLUMNS " FROM outbox_messages WHERE seq = ?"},
+        {{&reading.one_,
+          "SELECT " POSTHORN_OUTBOX_COLUMNS_WITH("payload") " FROM outbox_messages WHERE seq = ?"},
          {&reading.policy_, "SELECT value FROM posthorn_meta WHERE name = 'order_policy'"},
-         {&reading.find_,
-          "SELECT " POSTHORN_OUTBOX_COLUMNS " FROM outbox_messages WHERE message_id = ?"},
+         {&reading.find_, "SELECT " POSTHORN_OUTBOX_COLUMNS_WITH(
+                              "payload") " FROM outbox_messages WHERE message_id = ?"},
          {&reading.status_, "SELECT status FROM outbox_messages WHERE message_id = ?"},
          {&reading.counts_, "SELECT status, count(*) FROM outbox_messages GROUP BY status"},
          {&reading.paused_,
           "SELECT destination, paused_at, reason FROM outbox_paused ORDER BY destination"
           " LIMIT 10000"},
-         {&reading.ended_, "SELECT " POSTHORN_OUTBOX_COLUMNS
-                           ", status, last_error FROM outbox_ended CROSS JOIN outbox_messages"
-                           " USING (seq) WHERE outbox_ended.seq > ? ORDER BY outbox_ended.seq"
-                           " LIMIT ?"}}));
+         {&reading.ended_,
+          "SELECT " POSTHORN_OUTBOX_COLUMNS_WITH(
+              "payload") ", status, last_error FROM outbox_ended CROSS JOIN outbox_messages"
+                         " USING (seq) WHERE outbox_ended.seq > ? ORDER BY outbox_ended.seq"
+                         " LIMIT ?"}}));
     return reading;
 }
 

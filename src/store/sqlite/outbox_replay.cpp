@@ -4,8 +4,8 @@
 #include <array>
 #include <vector>
 
+#include "store/seq_ranges.hpp"
 #include "store/sqlite/order_keys.hpp"
-#include "store/sqlite/seq_ranges.hpp"
 
 namespace posthorn::sqlite {
 namespace {

@@ -6,8 +6,8 @@
 
 #include "base/assert.hpp"
 #include "base/planted.hpp"
+#include "store/outbox_rows.hpp"
 #include "store/sqlite/outbox_insert.hpp"
-#include "store/sqlite/outbox_rows.hpp"
 #include "store/sqlite/prepare_all.hpp"
 
 namespace posthorn::sqlite {
@@ -41,8 +41,9 @@ result<outbox_sql> outbox_sql::open(connection& database, const clock& time, out
         database,
         {{&table.insert_, outbox_insert_sql},
          {&table.known_, outbox_known_sql},
-         {&table.one_, "SELECT " POSTHORN_OUTBOX_COLUMNS " FROM outbox_messages WHERE seq = ?1"
-                       " AND status = 'Pending' AND next_retry_at <= ?2"},
+         {&table.one_, "SELECT " POSTHORN_OUTBOX_COLUMNS_WITH(
+                           "payload") " FROM outbox_messages WHERE seq = ?1"
+                                      " AND status = 'Pending' AND next_retry_at <= ?2"},
          {&table.policy_, "REPLACE INTO posthorn_meta (name, value) VALUES ('order_policy', ?)"},
          {&table.send_,
           "UPDATE outbox_messages SET status = 'Sent', sent_at = ?2, last_attempt_at = ?2"

@@ -3,8 +3,8 @@
 #include <functional>
 #include <vector>
 
-#include "message/validate.hpp"
 #include "store/disk_keeper.hpp"
+#include "store/outbox_rows.hpp"
 #include "store/outbox_table.hpp"
 #include "store/sqlite/change_log.hpp"
 #include "store/sqlite/closed_log.hpp"
@@ -16,12 +16,6 @@
 #include "store/sqlite/order_walk.hpp"
 
 namespace posthorn::sqlite {
-
-/// How rows of the outbox become messages.
-struct outbox_rules {
-    std::string source;       // The service's own id, which its messages carry.
-    message_limits limits{};  // A row past them, which only plain SQL can write, is a bad one.
-};
 
 /// The outbox inside a write transaction.
 ///

@@ -12,6 +12,7 @@
 #include "store/sqlite/file_owner.hpp"
 #include "store/sqlite/group.hpp"
 #include "store/sqlite/migrate.hpp"
+#include "store/sqlite/moving.hpp"
 #include "store/sqlite/reader_pool.hpp"
 #include "store/sqlite/wal_guard.hpp"
 #include "store/sqlite/writer.hpp"
@@ -135,6 +136,7 @@ result<std::unique_ptr<store>> sqlite_store::open(const sqlite_options& options,
     made->database_ = std::make_unique<connection>(*std::move(database));
     checkpoint_on_close(*made->database_, false);
     POSTHORN_TRY(require_free_names(*made->database_));
+    POSTHORN_TRY(require_not_moved(*made->database_, options.path));
     POSTHORN_TRY(prepare_file(*made->database_, options));
 
     std::vector<migration_set> sets{store_tables()};

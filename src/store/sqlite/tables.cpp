@@ -6,6 +6,7 @@
 #include "store/sqlite/migrate.hpp"
 #include "store/sqlite/sql_defaults.hpp"
 #include "store/sqlite/tables_dispatch.hpp"
+#include "store/sqlite/tables_views.hpp"
 
 namespace posthorn::sqlite {
 namespace {
@@ -161,12 +162,13 @@ constexpr std::string_view fifth =
 }  // namespace
 
 migration_set store_tables() noexcept {
-    static const std::array<migration, 6> steps{{{1, first},
+    static const std::array<migration, 7> steps{{{1, first},
                                                  {2, second},
                                                  {3, dispatch_tables},
                                                  {4, fourth},
                                                  {5, fifth},
-                                                 {6, dispatch_rules}}};
+                                                 {6, dispatch_rules},
+                                                 {7, webhook_views}}};
     return {"store", steps};
 }
 

@@ -19,7 +19,7 @@ namespace posthorn::sqlite {
 struct writer_options {
     bool shared = false;  // Other processes write too: leave them gaps.
     std::size_t units_max = 2'000;
-    int wal_pages_checkpoint = 4'000;  // Pages that change often are copied the less often.
+    int wal_pages_checkpoint = 0;  // From so many on the log is copied into the file.
 };
 
 /// The one that writes: takes what is queued, commits it as a group, answers all.

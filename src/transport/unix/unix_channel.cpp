@@ -5,7 +5,6 @@
 #include <boost/asio/post.hpp>
 
 #include "base/cancellation.hpp"
-#include "base/with_timeout.hpp"
 
 namespace posthorn {
 namespace {
@@ -15,6 +14,7 @@ using call_ptr = std::shared_ptr<unix_connection::call>;
 task<result<wire_reply>> answer_to(std::shared_ptr<unix_connection> on, call_ptr one) {
     if (co_await one->answered->wait()) co_return std::move(one->answer);
     on->forget(*one);
+    on->suspect(*one);
     co_return cancelled();
 }
 
@@ -35,6 +35,7 @@ result<> unix_channel::connect() {
     if (!opened) return std::unexpected(std::move(opened).error());
     // One that is not usable ends by itself, when the last of its requests has.
     connection_ = *std::move(opened);
+    connection_->keep_time(time_, options_.exchange_timeout);
     return {};
 }
 
@@ -44,9 +45,8 @@ task<result<wire_reply>> unix_channel::exchange(wire_request request) {
     const auto on = connection_;
     const auto one = on->send(std::move(request));
     if (!one) co_return std::unexpected(one.error());
-    auto answer = co_await with_timeout(time_, options_.exchange_timeout, answer_to(on, *one));
+    auto answer = co_await answer_to(on, *one);
     if (answer || answer.error().code() != error_code::timed_out) co_return answer;
-    on->suspect(**one);
     co_return fail(error_code::unreachable, "no answer on {} within {} ms", options_.path,
                    options_.exchange_timeout.count());
 }

@@ -21,7 +21,8 @@ struct unix_channel_options {
 /// The way to a peer that listens on a Unix socket: one kept connection with many requests on it,
 /// made when there is a request and made anew when it has broken.
 ///
-/// Lifetime: outlives the exchanges on it; the timer outlives it. Destroyed from any thread.
+/// Lifetime: outlives the exchanges on it, as the timer does what runs on the executor. Destroyed
+///           from any thread.
 /// Threads:  `exchange` runs on the executor given, which is one thread or a strand.
 /// Cancel:   as every channel's; the connection stays for the others.
 class unix_channel final : public wire_channel {

@@ -2,12 +2,14 @@
 
 #include <algorithm>
 #include <system_error>
+#include <tuple>
 #include <utility>
 
 #include <boost/asio/buffer.hpp>
 #include <boost/asio/write.hpp>
 #include <sys/socket.h>
 
+#include "base/task_group.hpp"
 #include "transport/unix/peer_credentials.hpp"
 #include "transport/unix/socket_place.hpp"
 
@@ -16,6 +18,9 @@ namespace posthorn {
 namespace asio = boost::asio;
 
 namespace {
+
+// So many ticks are the time that a call may take.
+constexpr int ticks_max = 8;
 
 // Whether the peer has closed, which our reading may not have been told yet.
 bool has_ended(int socket) {
@@ -56,6 +61,7 @@ result<std::shared_ptr<unix_connection::call>> unix_connection::send(wire_reques
     auto one = std::make_shared<call>();
     one->number = number;
     one->reads_before = reads_;
+    one->ticks_before = ticks_;
     calls_.emplace(number, one);
     waiting_.push_back({number, *std::move(start), std::move(request.body)});
     if (in_write_.empty()) write();
@@ -69,8 +75,37 @@ void unix_connection::forget(const call& one) {
 }
 
 void unix_connection::suspect(const call& one) {
-    if (one.reads_before == reads_) takes_more_ = false;
+    if (one.reads_before == reads_ && ticks_ - one.ticks_before + 1 >= ticks_max)
+        takes_more_ = false;
     close_if_done();
+}
+
+void unix_connection::keep_time(timer& time, std::chrono::milliseconds limit) {
+    const auto step = std::max(limit / ticks_max, std::chrono::milliseconds(1));
+    // Nobody need join it: it holds nothing, and ends with the next tick after our end.
+    std::ignore = start(socket_.get_executor(), watch(weak_from_this(), time, step));
+}
+
+task<> unix_connection::watch(std::weak_ptr<unix_connection> of, timer& time,
+                              std::chrono::milliseconds step) {
+    while (co_await time.sleep_for(step)) {
+        const auto self = of.lock();
+        if (!self || !self->socket_.is_open()) co_return;
+        self->pass();
+    }
+}
+
+// A call may have begun just before a tick, so that one counts for nothing.
+void unix_connection::pass() {
+    ++ticks_;
+    // In the order of their beginning.
+    while (!calls_.empty() && ticks_ - calls_.begin()->second->ticks_before > ticks_max) {
+        const auto one = calls_.begin()->second;
+        one->answer = fail(error_code::timed_out, "no answer in time");
+        one->answered->wake();
+        forget(*one);
+        suspect(*one);
+    }
 }
 
 void unix_connection::close_if_done() {

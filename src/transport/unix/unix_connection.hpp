@@ -1,5 +1,6 @@
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <deque>
 #include <map>
@@ -12,6 +13,8 @@
 #include <boost/asio/local/stream_protocol.hpp>
 
 #include "base/result.hpp"
+#include "base/task.hpp"
+#include "base/timer.hpp"
 #include "base/waiter.hpp"
 #include "transport/unix/frame.hpp"
 #include "transport/unix/frame_head.hpp"
@@ -24,7 +27,7 @@ namespace posthorn {
 /// Written with callbacks, since it reads as long as it lives and nobody could join a coroutine:
 /// what is under way keeps it alive, and `close` ends that.
 ///
-/// Lifetime: shared; `close` before the last owner lets go.
+/// Lifetime: shared; `close` before the last owner lets go. Its timer outlives the executor's work.
 /// Threads:  every member runs on the executor given, which is one thread or a strand.
 /// Cancel:   `forget` gives up one request, `close` all of them.
 class unix_connection : public std::enable_shared_from_this<unix_connection> {
@@ -33,6 +36,7 @@ public:
     struct call {
         std::uint64_t number = 0;
         std::uint64_t reads_before = 0;  // How much had been read when it began.
+        std::uint64_t ticks_before = 0;
         std::shared_ptr<waiter> answered = waiter::make();
         result<wire_reply> answer = wire_reply{};
     };
@@ -48,7 +52,12 @@ public:
     result<std::shared_ptr<call>> send(wire_request request);
     /// Its answer is dropped if it still comes; what has not begun to be sent is not.
     void forget(const call& one);
-    /// Takes no new requests, if nothing has come since that call began: perhaps nothing ever will.
+    /// From now on a call fails with `error_code::timed_out` if it takes longer than `limit`; it
+    /// may be an eighth longer. One watch for all calls: a timer for each would cost more than the
+    /// call.
+    void keep_time(timer& time, std::chrono::milliseconds limit);
+    /// Takes no new requests, if that call's time is as good as over and nothing has come since it
+    /// began: perhaps nothing ever will.
     void suspect(const call& one);
     void close(const std::string& why);
 
@@ -70,6 +79,9 @@ private:
     void stop_writing(const std::string& why);
     void settle(std::uint64_t number, result<wire_reply> answer);
     void close_if_done();
+    static task<> watch(std::weak_ptr<unix_connection> of, timer& time,
+                        std::chrono::milliseconds step);
+    void pass();
 
     socket_type socket_;
     frame_decoder incoming_;
@@ -78,6 +90,7 @@ private:
     std::vector<outgoing> in_write_;  // Empty while nothing is being written.
     std::uint64_t last_number_ = 0;
     std::uint64_t reads_ = 0;
+    std::uint64_t ticks_ = 0;  // Parts of a call's time that have passed.
     bool takes_more_ = true;
 };
 

@@ -1,13 +1,17 @@
 #pragma once
 
+#include <chrono>
 #include <future>
 #include <memory>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "base/clock.hpp"
 #include "base/executor.hpp"
 #include "base/log.hpp"
+#include "base/random.hpp"
+#include "base/uuid_generator.hpp"
 #include "conformance/store/suite.hpp"
 #include "store/postgres/postgres_store.hpp"
 #include "support/postgres/postgres_server.hpp"
@@ -17,10 +21,13 @@ namespace posthorn::conformance {
 /// One node's store, on a schema that others may share.
 class a_store {
 public:
-    explicit a_store(const test::postgres_place& place, const std::string& service = "orders") {
-        auto opened =
-            postgres::open({.url = place.url(), .schema = place.schema(), .service = service},
-                           {time_, writer_, log_});
+    explicit a_store(const test::postgres_place& place, const std::string& service = "orders",
+                     std::vector<migration_set> more = {}) {
+        auto opened = postgres::open({.url = place.url(),
+                                      .schema = place.schema(),
+                                      .service = service,
+                                      .migrations = std::move(more)},
+                                     {time_, writer_, log_});
         if (!opened) throw error(opened.error());
         store_ = *std::move(opened);
     }
@@ -42,6 +49,32 @@ private:
     logger log_ = logger::null();
     worker_threads writer_{"writer"};
     std::unique_ptr<posthorn::store> store_;
+};
+
+/// A schema of its own for a test, messages for it, and what an outsider sees there.
+class on_postgres : public ::testing::Test {
+protected:
+    message sample(const std::string& key = {}) {
+        message body;
+        body.id = ids_.next();
+        body.source = "orders";
+        body.destination = "billing";
+        body.endpoint = "Charge";
+        body.payload = "{}";
+        body.order_key = key;
+        body.created_at = noon;
+        body.expires_at = noon + std::chrono::hours(24);
+        return body;
+    }
+    std::int64_t number(const std::string& sql) {
+        return std::stoll(test::postgres_client(place_.url()).rows(sql).at(0).at(0).value_or("-1"));
+    }
+
+    test::postgres_place place_;
+
+private:
+    seeded_random random_{7};
+    uuid_generator ids_{[] { return noon; }, random_};
 };
 
 }  // namespace posthorn::conformance

@@ -275,6 +275,16 @@ TEST_F(sqlite_store, its_view_of_events_has_every_field_of_the_other_document) {
                    "2026-02-14T12:00:00.123Z", std::nullopt, "no", "3", "Pending", "c-1"}));
 }
 
+TEST_F(sqlite_store, a_table_of_the_application_stays_where_a_view_would_be) {
+    std::ofstream(path_).close();
+    sqlite_connection other(path_.string(), nullptr, durability::full);
+    ASSERT_EQ(other.run("CREATE TABLE OutboxMessages (mine)"), std::nullopt);
+    ASSERT_EQ(other.run("INSERT INTO OutboxMessages VALUES ('kept')"), std::nullopt);
+    make(path_);
+    EXPECT_EQ(other.rows("SELECT mine FROM OutboxMessages").at(0).at(0), "kept");
+    EXPECT_TRUE(other.rows("SELECT Id FROM DeliveryAttempts").empty());
+}
+
 TEST_F(sqlite_store, its_inbox_can_be_read_by_time_range) {
     make(path_);
     sqlite_connection other(path_.string(), nullptr, durability::full);

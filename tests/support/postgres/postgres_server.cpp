@@ -9,15 +9,17 @@
 #include <unistd.h>
 
 #include "support/process.hpp"
-#include "support/temporary_directory.hpp"
 
 namespace posthorn::test {
 namespace {
 
 constexpr std::chrono::minutes patience{2};
 
-void script(const std::string& what, const std::string& file) {
-    process run({POSTHORN_POSTGRES_SCRIPT, what, file});
+void script(const std::string& what, const std::string& file,
+            const std::vector<std::string>& more = {}) {
+    std::vector<std::string> command{POSTHORN_POSTGRES_SCRIPT, what, file};
+    command.insert(command.end(), more.begin(), more.end());
+    process run(command);
     const auto end = run.wait(patience);
     if (!end || end->exit_code != 0)
         throw std::runtime_error("server.sh " + what + " failed: " + run.err());
@@ -66,6 +68,28 @@ const std::string& postgres_url() {
 }
 
 void crash_postgres() { script("crash", url_file()); }
+void halt_postgres() { script("halt", url_file()); }
+void start_postgres_again() { script("again", url_file()); }
+
+int number_from(const char* variable, int usual) {
+    const char* const given = std::getenv(variable);
+    return given == nullptr ? usual : std::stoi(given);
+}
+
+postgres_beside::postgres_beside(const std::vector<std::string>& what) {
+    std::vector<std::string> more{url_file()};
+    more.insert(more.end(), what.begin() + 1, what.end());
+    script(what.front(), place_.file("url"), more);
+}
+
+postgres_beside::~postgres_beside() {
+    try {
+        script("stop", place_.file("url"));
+    } catch (const std::exception&) {  // Its directory is left behind, and says so.
+    }
+}
+
+std::string postgres_beside::url() const { return first_line(place_.file("url")); }
 
 void postgres_client::closer::operator()(pg_conn* handle) const noexcept { PQfinish(handle); }
 

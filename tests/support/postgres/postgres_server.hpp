@@ -6,6 +6,8 @@
 #include <string_view>
 #include <vector>
 
+#include "support/temporary_directory.hpp"
+
 struct pg_conn;
 
 namespace posthorn::test {
@@ -15,6 +17,29 @@ namespace posthorn::test {
 [[nodiscard]] const std::string& postgres_url();
 /// Kills the server as a power cut would, and starts it again on the same files.
 void crash_postgres();
+/// Stops the server, and starts it again on the same files.
+void halt_postgres();
+void start_postgres_again();
+
+/// Another server before or behind the tests' own.
+///
+/// Lifetime: runs until it is destroyed.
+class postgres_beside {
+public:
+    /// `what` is `standby`, or `pooler` with its mode.
+    explicit postgres_beside(const std::vector<std::string>& what);
+    ~postgres_beside();
+    postgres_beside(const postgres_beside&) = delete;
+    postgres_beside& operator=(const postgres_beside&) = delete;
+
+    [[nodiscard]] std::string url() const;
+
+private:
+    temporary_directory place_;
+};
+
+/// How much of something a person asks for in the environment; `usual` if nothing is said.
+[[nodiscard]] int number_from(const char* variable, int usual);
 
 /// A session of nobody of ours.
 ///

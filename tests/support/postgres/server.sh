@@ -4,6 +4,10 @@
 #   server.sh start FILE   starts one; FILE gets its connection URL
 #   server.sh stop FILE    stops the one that FILE names, and removes it
 #   server.sh crash FILE   kills it as a power cut would, and starts it again on the same files
+#   server.sh halt FILE    stops it, and keeps its files
+#   server.sh again FILE   starts it again on them
+#   server.sh standby FILE OF   starts a standby of the one that OF names
+#   server.sh pooler FILE OF MODE   starts PgBouncer before the one that OF names
 #
 # Safe to repeat. PostgreSQL refuses to run as root, so root runs it as `postgres` or `nobody`.
 set -euo pipefail
@@ -11,7 +15,7 @@ set -euo pipefail
 die() { printf 'server.sh: %s\n' "$*" >&2; exit 1; }
 
 what=${1:-} file=${2:-}
-[ -n "$file" ] || die "usage: server.sh start|stop|crash FILE"
+[ -n "$file" ] || die "usage: server.sh start|stop|crash|halt|again|standby|pooler FILE ..."
 
 find_programs() {
     local folder
@@ -34,7 +38,10 @@ stop() {
     [ -f "$file.place" ] || return 0
     local place
     place=$(cat "$file.place")
-    if [ -d "$place/data" ]; then
+    if [ -f "$place/pooler.pid" ]; then
+        kill "$(cat "$place/pooler.pid")" 2>/dev/null || true
+        rm -rf "$place"
+    elif [ -d "$place/data" ]; then
         (cd "$place" && "${as_owner[@]}" "$programs/pg_ctl" -D "$place/data" -m immediate -w stop >/dev/null 2>&1) || true
         rm -rf "$place"
     fi
@@ -60,9 +67,8 @@ launch() {
     die "PostgreSQL does not start"
 }
 
-start() {
-    stop
-    local place
+# A folder for the owner alone; sets `place`.
+make_place() {
     place=$(mktemp -d "${TMPDIR:-/tmp}/pg.XXXXXX")
     [ "$(id -u)" -ne 0 ] || chown "$owner" "$place"
     # Where the owner cannot get to, in a folder of root's alone.
@@ -72,6 +78,12 @@ start() {
         chown "$owner" "$place"
     fi
     echo "$place" >"$file.place"
+}
+
+start() {
+    stop
+    local place
+    make_place
     printf 'posthorn\n' >"$place/password"
     chmod 0644 "$place/password"
     (cd "$place" && "${as_owner[@]}" "$programs/initdb" -D "$place/data" -U posthorn --pwfile="$place/password" \
@@ -90,16 +102,61 @@ CONF
         -c 'CREATE DATABASE posthorn') || die "the server does not answer"
 }
 
-crash() {
+halt() {
     [ -f "$file.place" ] || die "no server is running"
     local place
     place=$(cat "$file.place")
     (cd "$place" && "${as_owner[@]}" "$programs/pg_ctl" -D "$place/data" -m immediate -w stop >/dev/null) || true
+}
+
+again() { launch "$(cat "$file.place")"; }
+
+crash() { halt && again; }
+
+standby() {
+    stop
+    local place
+    make_place
+    (cd "$place" && "${as_owner[@]}" "$programs/pg_basebackup" -D "$place/data" -R -c fast -d "$(cat "$1")" >"$place/copy.log" 2>&1) ||
+        { cat "$place/copy.log" >&2; die "no standby was made"; }
     launch "$place"
+}
+
+pooler() {
+    command -v /usr/sbin/pgbouncer >/dev/null || die "PgBouncer is missing; ./test installs it (Debian: pgbouncer)"
+    stop
+    local place tries port
+    make_place
+    for tries in 1 2 3 4 5 6 7 8; do
+        port=$((20000 + (RANDOM * 32768 + RANDOM) % 12000))
+        "${as_owner[@]}" tee "$place/pooler.ini" >/dev/null <<CONF
+[databases]
+* = host=127.0.0.1 port=$(cat "$(cat "$1.place")/port") user=posthorn password=posthorn
+[pgbouncer]
+listen_addr = 127.0.0.1
+listen_port = $port
+unix_socket_dir =
+auth_type = any
+pool_mode = $2
+ignore_startup_parameters = extra_float_digits,options
+logfile = $place/log
+pidfile = $place/pooler.pid
+CONF
+        if (cd "$place" && "${as_owner[@]}" /usr/sbin/pgbouncer -q -d "$place/pooler.ini" >/dev/null 2>&1); then
+            for ((tries = 0; tries < 100; ++tries)); do  # It goes into the background before it listens.
+                "$programs/pg_isready" -q -h 127.0.0.1 -p "$port" && break
+                sleep 0.1
+            done
+            printf 'postgresql://posthorn@127.0.0.1:%s/posthorn\n' "$port" >"$file"
+            return
+        fi
+    done
+    die "PgBouncer does not start"
 }
 
 programs=$(find_programs)
 case $what in
-    start | stop | crash) "$what" ;;
-    *) die "usage: server.sh start|stop|crash FILE" ;;
+    start | stop | crash | halt | again) "$what" ;;
+    standby | pooler) "$what" "${@:3}" ;;
+    *) die "usage: server.sh start|stop|crash|halt|again|standby|pooler FILE ..." ;;
 esac

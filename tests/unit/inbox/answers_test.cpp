@@ -51,6 +51,16 @@ TEST(answers, a_full_or_busy_store_charges_no_attempt) {
     EXPECT_EQ(answer.error, "commit_in_doubt: who knows");
 }
 
+TEST(answers, a_database_that_is_away_charges_no_attempt_and_is_not_described) {
+    for (const auto code : {error_code::store_unavailable, error_code::store_read_only,
+                            error_code::invalid_configuration}) {
+        const auto answer = answer_to_store_error(error(code, "user@host is away"));
+        EXPECT_EQ(answer.what, outcome::throttled);
+        EXPECT_GT(answer.retry_after, 0ms);
+        EXPECT_EQ(answer.error.find("host"), std::string::npos);
+    }
+}
+
 TEST(answers, a_missing_handler_is_named_by_its_code) {
     message what;
     what.destination = "billing";

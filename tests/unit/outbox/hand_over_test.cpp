@@ -56,6 +56,23 @@ TEST(hand_over, takes_nothing_while_closed) {
     EXPECT_FALSE(taken.overflowed);
 }
 
+TEST(hand_over, takes_what_was_stored_for_it_and_leaves_the_rest_to_whoever_finds_it) {
+    bell arrivals;
+    hand_over hot(4, arrivals);
+    EXPECT_EQ(hot.claims_as(), 0) << "while closed";
+    hot.open(7);
+    EXPECT_EQ(hot.claims_as(), 7);
+    auto some = rows(1, 4);
+    some[0].claim = some[1].claim = some[2].claim = 7;
+    some[3].claim = 6;
+    EXPECT_EQ(hot.push(std::move(some)), 1U);
+    EXPECT_EQ(hot.claims_as(), 0) << "there is little room";
+    const auto taken = hot.take();
+    EXPECT_EQ(taken.rows.size(), 3U);
+    EXPECT_TRUE(taken.overflowed);
+    EXPECT_EQ(hot.claims_as(), 7);
+}
+
 TEST(held_rows, holds_a_row_once) {
     held_rows held;
     EXPECT_TRUE(held.add(1));

@@ -16,6 +16,7 @@ std::unexpected<error> not_here() {
 class memory_store::transaction final : public store_transaction,
                                         public outbox_table,
                                         public lease_table,
+                                        public claim_table,
                                         public old_rows {
 public:
     explicit transaction(memory_tables& tables) : tables_(tables) {}
@@ -31,6 +32,11 @@ public:
     lease_table& leases() override { return *this; }
     dead_letter_table& dead_letters() override { assertion_failed("no dead letters here"); }
     old_rows& old() override { return *this; }
+    claim_table* claims() override { return this; }
+
+    result<outbox_page> claim(const due_question&, std::int64_t) override { return not_here(); }
+    result<> let_go(std::span<const std::int64_t>, std::int64_t) override { return not_here(); }
+    result<std::vector<seat>> seats() override { return tables_.seats; }
 
     result<enqueued> insert(message) override { return not_here(); }
     result<bool> requeue(const uuid&) override { return false; }
@@ -80,7 +86,12 @@ public:
         ++tables_.holder->beat;
         return true;
     }
-    result<bool> release(std::string_view, std::string_view owner, std::int64_t epoch) override {
+    result<bool> release(std::string_view name, std::string_view owner,
+                         std::int64_t epoch) override {
+        if (std::erase_if(tables_.seats, [&](const seat& one) {
+                return one.name == name && one.held.owner == owner && one.held.epoch == epoch;
+            }) > 0)
+            return true;
         if (!is_held(owner, epoch)) return false;
         tables_.holder.reset();
         return true;

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/clock.hpp"
+#include "store/claim_table.hpp"
 #include "store/store.hpp"
 
 namespace posthorn::testing {
@@ -30,6 +31,7 @@ struct memory_tables {
     std::map<std::string, paused_destination> paused;
     std::optional<lease> holder;
     std::int64_t epoch = 0;
+    std::vector<seat> seats;  // Of other dispatchers.
     struct purge {
         row_kind kind;
         wall_time before;

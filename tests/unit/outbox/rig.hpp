@@ -26,7 +26,7 @@ public:
             for (const auto& [seq, row] : store_.tables.rows)
                 if (row.row.body.id == one->id) unsynced_sends += row.synced ? 0 : 1;
         }
-        if (delay > std::chrono::nanoseconds::zero()) std::ignore = co_await time_.sleep_for(delay);
+        if (!at_once) std::ignore = co_await time_.sleep_for(delay);  // Others go first.
         std::vector<delivery> answers;
         for (const auto* one : batch) answers.push_back(answer(*one));
         co_return answers;
@@ -46,6 +46,7 @@ public:
         };
     }
     std::chrono::nanoseconds delay{};
+    bool at_once = false;  // As no network is.
     std::vector<uuid> sends;
     std::vector<wall_time> sent_at;
     std::vector<std::size_t> batches;

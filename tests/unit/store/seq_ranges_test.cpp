@@ -1,8 +1,8 @@
-#include "store/sqlite/seq_ranges.hpp"
+#include "store/seq_ranges.hpp"
 
 #include <gtest/gtest.h>
 
-namespace posthorn::sqlite {
+namespace posthorn {
 namespace {
 
 TEST(seq_ranges, names_neighbours_as_one_range) {
@@ -16,4 +16,4 @@ TEST(seq_ranges, takes_them_in_any_order_and_twice) {
 }
 
 }  // namespace
-}  // namespace posthorn::sqlite
+}  // namespace posthorn

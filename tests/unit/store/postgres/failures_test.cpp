@@ -26,13 +26,17 @@ TEST(postgres_failures, never_show_a_password) {
 }
 
 TEST(postgres_failures, name_the_right_that_is_missing) {
-    EXPECT_EQ(missing_grant("permission denied for table outbox_due", "app"),
-              "GRANT SELECT, INSERT, UPDATE, DELETE ON outbox_due TO app");
-    EXPECT_EQ(missing_grant("permission denied for schema outbox", "app"),
+    EXPECT_EQ(missing_grant("permission denied for table outbox_due", "app", "\"my\""),
+              "GRANT SELECT, INSERT, UPDATE, DELETE ON \"my\".outbox_due TO app");
+    EXPECT_EQ(missing_grant("permission denied for sequence dispatcher_epochs", "app", "\"my\""),
+              "GRANT USAGE ON SEQUENCE \"my\".dispatcher_epochs TO app");
+    EXPECT_EQ(missing_grant("permission denied for table orders", "app", "\"my\""),
+              "GRANT SELECT, INSERT, UPDATE, DELETE ON orders TO app");
+    EXPECT_EQ(missing_grant("permission denied for schema outbox", "app", "\"my\""),
               "GRANT USAGE, CREATE ON SCHEMA outbox TO app");
-    EXPECT_EQ(missing_grant("permission denied for database orders", "app"),
+    EXPECT_EQ(missing_grant("permission denied for database orders", "app", "\"my\""),
               "GRANT CREATE ON DATABASE orders TO app");
-    EXPECT_EQ(missing_grant("something else", "app"), "");
+    EXPECT_EQ(missing_grant("something else", "app", "\"my\""), "");
 }
 
 }  // namespace

@@ -1,5 +1,6 @@
 #include "transport/unix/unix_channel.hpp"
 
+#include <array>
 #include <future>
 #include <memory>
 #include <optional>
@@ -14,6 +15,7 @@
 #include <gtest/gtest.h>
 
 #include "base/cancellation.hpp"
+#include "base/channel.hpp"
 #include "base/io_threads.hpp"
 #include "base/task_group.hpp"
 #include "base/timer.hpp"
@@ -166,6 +168,8 @@ TEST_F(unix_channel_test, still_gets_the_answers_of_a_peer_that_reads_no_more) {
     (void)peer->receive();
     peer->send(ok("1", "last"));
     auto two = ask(std::string(4 << 20, 'x'));  // More than fits: its writing breaks.
+    // It has begun by then; otherwise it would go to a new connection, where nobody answers.
+    boost::asio::post(threads_.executor(), boost::asio::use_future).get();
     peer.reset();
     EXPECT_EQ(one.get()->body, "last");
     EXPECT_EQ(failure_of(two), error_code::unreachable);
@@ -218,6 +222,50 @@ TEST_F(unix_channel_test, ends_one_exchange_when_it_is_cancelled_and_leaves_the_
     EXPECT_EQ(failure_of(doomed), error_code::cancelled);
     peer.send(ok("1") + ok("2", "fine"));
     EXPECT_EQ(other.get()->body, "fine");
+}
+
+/// Time that passes when the test says so.
+class told_timer final : public timer {
+public:
+    task<result<>> sleep_for(std::chrono::nanoseconds) override {
+        const auto tick = co_await ticks_.receive();
+        if (!tick) co_return cancelled();
+        co_return result<>{};
+    }
+    void pass(int ticks) {
+        for (int i = 0; i < ticks; ++i) ticks_.try_send(i);
+    }
+
+private:
+    channel<int> ticks_{16};
+};
+
+TEST_F(unix_channel_test, leaves_a_silent_connection_when_a_call_is_given_up_near_its_end) {
+    std::array<told_timer, 2> times;  // Eight sleeps are the time of a call.
+    for (const auto& [ticks, leaves] : {std::pair{6, false}, {7, true}}) {
+        auto& time = times.at(leaves ? 1 : 0);
+        channel_ = std::make_unique<unix_channel>(threads_.executor(), time,
+                                                  unix_channel_options{.path = path_});
+        boost::asio::cancellation_signal stop;
+        auto doomed = boost::asio::co_spawn(
+            threads_.executor(), cancellable(channel_->exchange({.path = "/a", .body = "doomed"})),
+            boost::asio::bind_cancellation_slot(stop.slot(), boost::asio::use_future));
+        auto peer = listener_->accept();
+        (void)peer.receive();
+        boost::asio::post(threads_.executor(), [&, passed = ticks] {
+            time.pass(passed);
+            boost::asio::post(threads_.executor(),
+                              [&] { stop.emit(boost::asio::cancellation_type::terminal); });
+        });
+        EXPECT_EQ(failure_of(doomed), error_code::cancelled);
+        auto next = ask("next");
+        auto other = leaves ? listener_->accept() : std::move(peer);
+        EXPECT_EQ(other.receive().body, "next");
+        other.send(ok(leaves ? "1" : "2"));
+        EXPECT_TRUE(next.get());
+    }
+    channel_.reset();
+    threads_.stop();
 }
 
 TEST_F(unix_channel_test, breaks_with_a_peer_that_sends_what_is_no_answer) {

@@ -1,12 +1,12 @@
-#include "store/sqlite/outbox_rows.hpp"
+#include "store/outbox_rows.hpp"
 
 #include <array>
 
 #include "base/checksum.hpp"
 #include "base/planted.hpp"
-#include "store/sqlite/outbox_insert.hpp"
+#include "store/stored_time.hpp"
 
-namespace posthorn::sqlite {
+namespace posthorn {
 namespace {
 
 result<std::optional<uuid>> optional_id(const sql_row& row, std::size_t column,
@@ -99,4 +99,4 @@ outbox_row read_what_can_be(const sql_row& row, const std::string& source) {
     return read;
 }
 
-}  // namespace posthorn::sqlite
+}  // namespace posthorn

@@ -4,16 +4,17 @@
 
 namespace posthorn::postgres {
 
-/// What `sqlite::read_dead_row` reads: all of a message, in whichever state. `m` is the row's name.
+/// What `read_dead_row` reads: all of a message, in whichever state. `m` is the row's name.
 #define POSTHORN_PG_DEAD_ROW                                                         \
-    POSTHORN_PG_SUMMARY_COLUMNS                                                      \
-    ", coalesce(payload_bytes, convert_to(payload, 'UTF8')), headers, content_type," \
+    POSTHORN_SUMMARY_COLUMNS                                                         \
+    ", " POSTHORN_PG_PAYLOAD                                                         \
+    ", headers, content_type,"                                                       \
     " (SELECT c.at FROM {s}.outbox_closed AS c WHERE c.seq = m.seq),"                \
     " (SELECT c.cause_id FROM {s}.outbox_closed AS c WHERE c.seq = m.seq),"          \
     " (SELECT k.cause FROM {s}.outbox_closed AS c JOIN {s}.outbox_causes AS k USING" \
     " (cause_id) WHERE c.seq = m.seq)"
 
-/// What `sqlite::fits` reads, and no more: a search looks at many rows.
+/// What `fits` reads, and no more: a search looks at many rows.
 #define POSTHORN_PG_DEAD_KEYS                                                              \
     "m.seq, m.destination, m.endpoint, m.tenant, m.order_key, m.last_error, m.expires_at," \
     " coalesce((SELECT c.at FROM {s}.outbox_closed AS c WHERE c.seq = m.seq),"             \

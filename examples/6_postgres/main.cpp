@@ -1,5 +1,5 @@
 // Two instances of one service on one PostgreSQL database, and the service that they send to. Give
-// the database's URL: example_7_postgres postgresql://user@host/database
+// the database's URL: example_6_postgres postgresql://user@host/database
 #include <atomic>
 #include <cstdio>
 #include <future>
@@ -15,7 +15,7 @@ POSTHORN_SIGNAL(order_approved, "OrderApproved", order_id)
 
 int main(int count, char** arguments) {
     if (count != 2) {
-        std::fprintf(stderr, "usage: example_7_postgres postgresql://user@host/database\n");
+        std::fprintf(stderr, "usage: example_6_postgres postgresql://user@host/database\n");
         return 2;
     }
     const std::string url = arguments[1];
@@ -37,7 +37,7 @@ int main(int count, char** arguments) {
     });
     inventory.start();
 
-    // The same service twice, as on two machines. One dispatches, the other stands by.
+    // The same service twice, as on two machines. Both dispatch, each what it has claimed.
     const posthorn::node_options shop{.service = "shop",
                                       .database = url,
                                       .schema = "example_shop",

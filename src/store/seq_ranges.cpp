@@ -1,11 +1,11 @@
-#include "store/sqlite/seq_ranges.hpp"
+#include "store/seq_ranges.hpp"
 
 #include <algorithm>
 #include <iterator>
 
 #include <fmt/format.h>
 
-namespace posthorn::sqlite {
+namespace posthorn {
 
 std::string to_ranges(std::vector<std::int64_t> seqs) {
     std::ranges::sort(seqs);
@@ -23,4 +23,4 @@ std::string to_ranges(std::vector<std::int64_t> seqs) {
     return text;
 }
 
-}  // namespace posthorn::sqlite
+}  // namespace posthorn

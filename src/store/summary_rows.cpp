@@ -1,8 +1,8 @@
-#include "store/sqlite/summary.hpp"
+#include "store/summary_rows.hpp"
 
-#include "store/sqlite/outbox_insert.hpp"
+#include "store/stored_time.hpp"
 
-namespace posthorn::sqlite {
+namespace posthorn {
 
 std::optional<wall_time> optional_time(const sql_row& row, std::size_t column) {
     if (row.is_null(column)) return std::nullopt;
@@ -33,4 +33,4 @@ message_summary read_summary(const sql_row& row) {
     return read;
 }
 
-}  // namespace posthorn::sqlite
+}  // namespace posthorn

@@ -3,10 +3,11 @@
 #include <cstddef>
 #include <optional>
 
-#include "store/inspection.hpp"
-#include "store/sqlite/connection.hpp"
+#include <posthorn/sql.hpp>
 
-namespace posthorn::sqlite {
+#include "store/inspection.hpp"
+
+namespace posthorn {
 
 /// What `read_summary` reads, first of a query's columns.
 #define POSTHORN_SUMMARY_COLUMNS                                                                \
@@ -19,4 +20,4 @@ inline constexpr std::size_t summary_columns = 19;
 /// NULL is none.
 [[nodiscard]] std::optional<wall_time> optional_time(const sql_row& row, std::size_t column);
 
-}  // namespace posthorn::sqlite
+}  // namespace posthorn

@@ -1,11 +1,11 @@
-#include "store/sqlite/dead_rows.hpp"
+#include "store/dead_rows.hpp"
 
 #include <algorithm>
 
 #include "store/message_state.hpp"
-#include "store/sqlite/outbox_insert.hpp"
+#include "store/stored_time.hpp"
 
-namespace posthorn::sqlite {
+namespace posthorn {
 namespace {
 
 bool contains_whatever_the_case(std::string_view text, std::string_view part) {
@@ -47,4 +47,4 @@ bool fits(const sql_row& keys, const dead_filter& wanted) {
     return wanted.error.empty() || contains_whatever_the_case(keys.text(5), wanted.error);
 }
 
-}  // namespace posthorn::sqlite
+}  // namespace posthorn

@@ -1,0 +1,75 @@
+#include "outbox/seat_watch.hpp"
+
+#include <algorithm>
+#include <memory>
+#include <utility>
+
+#include "base/cancellation.hpp"
+#include "store/async.hpp"
+
+namespace posthorn {
+
+task<> seat_watch::run() {
+    do {
+        if (const auto looked = co_await look(); !looked)
+            with_.log.warn(
+                "Outbox: could not look after other dispatchers, will try again: {Error}",
+                {{"Error", looked.error().what()}});
+    } while (co_await with_.timer.sleep_for(options_.look_interval));
+}
+
+// A seat is watched as a stand-by watches the one lease of other stores: by our own steady clock.
+std::vector<seat> seat_watch::silent(const std::vector<seat>& seats) {
+    std::map<std::string, lease_state, std::less<>> now;
+    std::vector<seat> dead;
+    for (const auto& one : seats) {
+        if (one.held.owner == options_.owner) continue;
+        const bool gone = with_.owner_is_gone && with_.owner_is_gone(one.held.owner);
+        const auto [next, action] = step(seen_[one.name],
+                                         {.what = lease_event::kind::looked,
+                                          .at = with_.clock.steady(),
+                                          .now = one.held,
+                                          .owner_is_gone = gone},
+                                         {.owner = options_.owner, .duration = options_.duration});
+        if (action == lease_action::take)
+            dead.push_back(one);
+        else
+            now.emplace(one.name, next);
+    }
+    seen_ = std::move(now);
+    return dead;
+}
+
+bool seat_watch::is_one_gone(const std::vector<seat>& seats) const {
+    return std::ranges::any_of(seen_, [&](const auto& before) {
+        return std::ranges::none_of(seats, [&](const seat& one) {
+            return one.name == before.first && before.second.seen &&
+                   one.held.epoch == before.second.seen->epoch;
+        });
+    });
+}
+
+task<result<>> seat_watch::look() {
+    // Shared with the units, which may run again after a broken group.
+    const auto seats = std::make_shared<std::vector<seat>>();
+    POSTHORN_CO_TRY(co_await commit(with_.where, [seats](store_transaction& tx) -> result<> {
+        auto found = tx.claims()->seats();
+        if (!found) return std::unexpected(std::move(found).error());
+        *seats = *std::move(found);
+        return {};
+    }));
+    bool freed = is_one_gone(*seats);
+    for (const auto& one : silent(*seats)) {
+        POSTHORN_CO_TRY(co_await commit(with_.where, [one](store_transaction& tx) -> result<> {
+            POSTHORN_TRY(tx.leases().release(one.name, one.held.owner, one.held.epoch));
+            return {};
+        }));
+        with_.log.info("Outbox: {Owner} is gone (epoch {Epoch}); others send what it had claimed",
+                       {{"Owner", one.held.owner}, {"Epoch", one.held.epoch}});
+        freed = true;
+    }
+    if (freed) with_.freed();
+    co_return result<>{};
+}
+
+}  // namespace posthorn

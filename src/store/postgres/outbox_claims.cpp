@@ -1,0 +1,70 @@
+#include "store/postgres/outbox_claims.hpp"
+
+#include <utility>
+
+namespace posthorn::postgres {
+
+outbox_claims::outbox_claims(connection& database, const outbox_rules& rules)
+    : due_(database),
+      page_(database, rules),
+      epoch_(database.prepare(
+          "SELECT epoch FROM {s}.posthorn_leases WHERE epoch = $1 AND owner IS NOT NULL"
+          " AND (name = 'dispatcher' OR name LIKE 'dispatcher/%') FOR SHARE")),
+      claim_(database.prepare(
+          "UPDATE {s}.outbox_due SET claim_epoch = $2 WHERE seq = ANY ($1::bigint[])")),
+      hold_(database.prepare("SELECT seq FROM {s}.outbox_due AS d WHERE seq = ANY ($1::bigint[])"
+                             " AND " POSTHORN_PG_UNCLAIMED("$2") " ORDER BY seq FOR UPDATE")),
+      let_go_(database.prepare("UPDATE {s}.outbox_due SET claim_epoch = NULL"
+                               " WHERE seq = ANY ($1::bigint[]) AND claim_epoch = $2")),
+      seats_(database.prepare("SELECT name, owner, epoch, beat FROM {s}.posthorn_leases"
+                              " WHERE owner IS NOT NULL AND name LIKE 'dispatcher/%'")) {}
+
+result<> outbox_claims::require_epoch(std::int64_t epoch) {
+    auto held = epoch_.run(epoch);
+    if (!held) return std::unexpected(std::move(held).error());
+    if (!held->empty()) return {};
+    return fail(error_code::lease_lost, "epoch {} is over; another node dispatches this outbox now",
+                epoch);
+}
+
+result<outbox_page> outbox_claims::claim(const due_question& asked, std::int64_t epoch) {
+    POSTHORN_TRY(require_epoch(epoch));
+    const auto chosen = due_.choose_unclaimed(asked, epoch);
+    if (!chosen) return std::unexpected(chosen.error());
+    if (!chosen->seqs.empty()) claim_.defer(chosen->seqs, epoch);
+    return page_.read(*chosen);
+}
+
+void outbox_claims::claim_one(std::int64_t seq, std::int64_t epoch) {
+    claim_.defer(std::vector<std::int64_t>{seq}, epoch);
+}
+
+result<std::vector<std::int64_t>> outbox_claims::hold(std::span<const std::int64_t> seqs,
+                                                      std::int64_t epoch) {
+    auto found = hold_.run(seqs, epoch);
+    if (!found) return std::unexpected(std::move(found).error());
+    std::vector<std::int64_t> held;
+    for (int i = 0; i < found->size(); ++i) held.push_back((*found)[i].integer(0));
+    return held;
+}
+
+result<> outbox_claims::let_go(std::span<const std::int64_t> seqs, std::int64_t epoch) {
+    POSTHORN_TRY(let_go_.run(seqs, epoch));
+    return {};
+}
+
+result<std::vector<seat>> outbox_claims::seats() {
+    auto found = seats_.run();
+    if (!found) return std::unexpected(std::move(found).error());
+    std::vector<seat> all;
+    for (int i = 0; i < found->size(); ++i) {
+        const auto row = (*found)[i];
+        all.push_back({.name = std::string(row.text(0)),
+                       .held = {.owner = std::string(row.text(1)),
+                                .epoch = row.integer(2),
+                                .beat = row.integer(3)}});
+    }
+    return all;
+}
+
+}  // namespace posthorn::postgres

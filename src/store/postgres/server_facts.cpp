@@ -1,0 +1,31 @@
+#include "store/postgres/server_facts.hpp"
+
+#include <utility>
+
+#include "store/postgres/session.hpp"
+#include "store/postgres/tables.hpp"
+
+namespace posthorn::postgres {
+
+result<server_facts> look_at_server(const connect_options& where, const clock& time) {
+    auto opened = connect({.connect = where, .rules = {}, .writer = {}}, time);
+    if (!opened) return std::unexpected(std::move(opened).error());
+    auto& database = **opened;
+    auto there = database.ask("SELECT to_regclass($name${s}.posthorn_meta$name$) IS NOT NULL");
+    if (!there) return std::unexpected(std::move(there).error());
+    if (there->front().integer(0) == 0)
+        return fail(error_code::not_found, "the schema {} has no tables of Posthorn",
+                    database.schema());
+    auto found = database.ask(
+        "SELECT (SELECT max(number) FROM {s}.posthorn_migrations WHERE folder = 'store'),"
+        " (SELECT value FROM {s}.posthorn_meta WHERE name = 'service'),"
+        " (SELECT count(*) FROM {s}.outbox_closed WHERE status = 'Dead')");
+    if (!found) return std::unexpected(std::move(found).error());
+    const auto row = found->front();
+    return server_facts{.service = std::string(row.text(1)),
+                        .step = row.integer(0),
+                        .step_known = store_tables().steps.back().number,
+                        .dead = row.integer(2)};
+}
+
+}  // namespace posthorn::postgres

@@ -1,0 +1,104 @@
+// A server that goes, comes back, or is another one than it seems, on one of this process alone.
+#include <gmock/gmock.h>
+
+#include "conformance/store/postgres_node.hpp"
+#include "integration/node_fixture.hpp"
+#include "support/eventually.hpp"
+
+namespace posthorn::integration {
+namespace {
+
+using test::eventually;
+using testing::HasSubstr;
+
+class postgres_server : public node_test {
+protected:
+    [[nodiscard]] node_options orders_on(const std::string& url) const {
+        auto with = options("orders");
+        with.database = url;
+        with.schema = place_.schema();
+        with.parts = node_parts::outbox;
+        return with;
+    }
+    /// Why no node starts on it.
+    [[nodiscard]] std::optional<error> refused(const std::string& url) const {
+        try {
+            const node made{orders_on(url)};
+        } catch (const error& why) {
+            return why;
+        }
+        return std::nullopt;
+    }
+
+    test::postgres_place place_;
+};
+
+TEST_F(postgres_server, that_is_gone_for_a_while_loses_nothing_and_doubles_nothing) {
+    node inventory{options("inventory")};
+    execute(inventory, "CREATE TABLE taken (id TEXT PRIMARY KEY)");
+    inventory.handle("Take", [](context& with, const message& got) {
+        with.execute("INSERT INTO taken (id) VALUES (?)", got.id.to_string());
+    });
+    inventory.start();
+    node orders{orders_on(place_.url())};
+    orders.start();
+    std::int64_t sent = 0;
+    for (; sent < 20; ++sent) orders.send("inventory", "Take", "{}");
+    test::halt_postgres();
+    EXPECT_EQ(code_of([&] { orders.send("inventory", "Take", "{}"); }),
+              error_code::store_unavailable);
+    EXPECT_EQ(refused(place_.url()).value().code(), error_code::store_unavailable);
+    test::start_postgres_again();
+    EXPECT_TRUE(eventually([&] {
+        return !code_of([&] { orders.send("inventory", "Take", "{}"); }).has_value();
+    })) << "it comes back by itself";
+    const auto taken = [&] { return integer(inventory, "SELECT count(*) FROM taken"); };
+    EXPECT_TRUE(eventually([&] { return taken() == sent + 1; }));
+    test::postgres_client seen(place_.url());
+    EXPECT_TRUE(eventually([&] { return seen.rows("SELECT 1 FROM outbox_due").empty(); }));
+    EXPECT_EQ(taken(), sent + 1);
+}
+
+TEST_F(postgres_server, that_is_a_standby_is_refused_and_its_primary_found) {
+    {
+        const node made{orders_on(place_.url())};
+    }
+    const test::postgres_beside standby({"standby"});
+    const auto why = refused(standby.url());
+    ASSERT_TRUE(why);
+    EXPECT_EQ(why->code(), error_code::store_read_only) << why->what();
+    EXPECT_THAT(why->what(), HasSubstr("target_session_attrs=read-write"));
+    // Both, in one URL.
+    auto both = standby.url();
+    const auto& primary = test::postgres_url();
+    const auto host = [](const std::string& url) {
+        const auto from = url.find('@') + 1;
+        return url.substr(from, url.find('/', from) - from);
+    };
+    both.insert(both.find('@') + 1 + host(both).size(), "," + host(primary));
+    node found{orders_on(both + "?target_session_attrs=read-write")};
+    EXPECT_NO_THROW(found.send("inventory", "Take", "{}"));
+}
+
+TEST_F(postgres_server, behind_a_pooler_of_sessions_is_as_good) {
+    const test::postgres_beside pooler({"pooler", "session"});
+    node inventory{options("inventory")};
+    std::atomic<int> handled = 0;
+    inventory.handle("Take", [&](context&, const message&) { ++handled; });
+    inventory.start();
+    node orders{orders_on(pooler.url())};
+    orders.start();
+    orders.send("inventory", "Take", "{}");
+    EXPECT_TRUE(eventually([&] { return handled == 1; }));
+}
+
+TEST_F(postgres_server, behind_a_pooler_of_transactions_is_refused_with_the_reason) {
+    const test::postgres_beside pooler({"pooler", "transaction"});
+    const auto why = refused(pooler.url());
+    ASSERT_TRUE(why);
+    EXPECT_EQ(why->code(), error_code::invalid_configuration);
+    EXPECT_THAT(why->what(), HasSubstr("use pool_mode = session"));
+}
+
+}  // namespace
+}  // namespace posthorn::integration
