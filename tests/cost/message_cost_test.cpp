@@ -82,7 +82,7 @@ TEST(message_cost, of_64_at_a_time_is_within_its_ceilings) {
                          {"statements", 5.2},
                          {"steps", 530},
                          {"syncs", 0.057},
-                         {"writes", 2.5},
+                         {"writes", 0.122},
                          {"bytes", 5200}});
 }
 
@@ -93,7 +93,7 @@ TEST(message_cost, of_one_at_a_time_is_within_its_ceilings) {
                          {"statements", 18},
                          {"steps", 755},
                          {"syncs", 2.45},
-                         {"writes", 34.2},
+                         {"writes", 2.4},
                          {"bytes", 71000}});
 }
 

@@ -78,9 +78,9 @@ const std::vector<bug>& bugs() {
         {"normal_in_the_inbox", power_cuts(1), "invariant [1236]"},
         {"dispatch_before_the_sync", scenario("a_row_of_plain_sql_is_not_on_disk_when_it_is_seen"),
          "invariant 2: it left its sender before"},
-        {"recovered_rows_unsynced", simulator(7), "invariant [123]"},
+        {"recovered_rows_unsynced", simulator(45), "invariant [123]"},
         {"full_disk_not_told", crash("disk full", "full_disk.*", 10), "FAILED.*full_disk"},
-        {"lost_group_called_done", simulator(2), "invariant [123]"},
+        {"lost_group_called_done", simulator(3), "invariant [123]"},
         {"settle_before_ack", crash("pause", "pause.of_a_receiver*", 10), "FAILED.*pause"},
         {"batch_judged_by_its_first", simulator(1), "it is sent,? and"},
 

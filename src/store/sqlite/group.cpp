@@ -214,7 +214,7 @@ commit_end group::commit(std::span<member> members) {
 }
 
 commit_end group::conclude(std::span<member> members) {
-    const auto committed = commit_.run();
+    const auto committed = log_.run(database_, commit_);
     if (committed) return commit_end::committed;
     const auto code = committed.error().code();
     const bool constraint =

@@ -10,6 +10,7 @@
 #include "base/clock.hpp"
 #include "store/disk_keeper.hpp"
 #include "store/sqlite/connection.hpp"
+#include "store/sqlite/gathered_log.hpp"
 #include "store/sqlite/unit_transaction.hpp"
 #include "store/store.hpp"
 
@@ -84,6 +85,7 @@ private:
     std::unique_ptr<unit_transaction> transaction_;
     statement begin_;
     statement commit_;
+    gathered_log log_;
     statement roll_back_;
     statement savepoint_;
     statement release_;

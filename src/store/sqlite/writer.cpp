@@ -276,15 +276,18 @@ void writer::checkpoint() {
 }
 
 // VACUUM begins and ends its own transaction. It copies into a temporary database first, which
-// would otherwise be in memory; and from then on the file can be shrunk page by page.
+// would otherwise be in memory, as would the pages that it copies back; and from then on the file
+// can be shrunk page by page.
 result<> writer::compact() {
     if (has_failed()) return std::unexpected(*failed_);
     if (!guard_.hold())
         return fail(error_code::store_busy,
                     "a node, or another command, has this database; stop it first");
-    POSTHORN_TRY(database_.execute("PRAGMA temp_store = FILE; PRAGMA auto_vacuum = INCREMENTAL"));
+    POSTHORN_TRY(
+        database_.execute("PRAGMA temp_store = FILE; PRAGMA cache_spill = ON;"
+                          "PRAGMA auto_vacuum = INCREMENTAL"));
     const auto done = database_.execute("VACUUM");
-    POSTHORN_TRY(database_.execute("PRAGMA temp_store = MEMORY"));
+    POSTHORN_TRY(database_.execute("PRAGMA temp_store = MEMORY; PRAGMA cache_spill = OFF"));
     if (!done && done.error().code() == error_code::io_failed) fail_stop(done.error());
     POSTHORN_TRY(done);
     checkpoint();  // Only that makes the file itself smaller.

@@ -326,6 +326,7 @@ TEST_F(sqlite_store, its_writer_has_the_settings_that_its_promises_rest_on) {
         EXPECT_EQ(pragma(writer, "journal_mode"), "wal");
         EXPECT_EQ(pragma(writer, "synchronous"), number);
         EXPECT_EQ(pragma(writer, "cache_size"), "-8000");
+        EXPECT_EQ(pragma(writer, "cache_spill"), "0");
         EXPECT_EQ(pragma(writer, "foreign_keys"), "1");
         EXPECT_EQ(pragma(writer, "temp_store"), "2");
         EXPECT_EQ(pragma(writer, "mmap_size"), "0");

@@ -1,4 +1,6 @@
 // How SQLite itself behaves where the store relies on it. docs/reference/tried-claims.md lists why.
+#include <filesystem>
+
 #include "unit/store/sqlite/files.hpp"
 
 namespace posthorn::sqlite {
@@ -92,6 +94,23 @@ TEST_F(sqlite_itself, takes_no_incremental_vacuum_in_a_file_that_has_tables) {
         ASSERT_EQ(db.run("PRAGMA auto_vacuum = INCREMENTAL; CREATE TABLE t(n)"), SQLITE_OK);
     }
     EXPECT_EQ(plain_handle(fresh).number("PRAGMA auto_vacuum"), 2);
+}
+
+TEST_F(sqlite_itself, loses_a_commit_after_pages_that_it_wrote_early_and_again_were_undone) {
+    plain_handle db(path_);
+    ASSERT_EQ(db.run("PRAGMA cache_size = 8; CREATE TABLE wide(n INTEGER PRIMARY KEY, filler);"
+                     "BEGIN IMMEDIATE; SAVEPOINT part;"
+                     "WITH RECURSIVE c(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM c WHERE n < 200)"
+                     " INSERT INTO wide SELECT n, randomblob(1500) FROM c;"
+                     "UPDATE wide SET filler = randomblob(1500) WHERE n > 100;"
+                     "ROLLBACK TO part; RELEASE part; INSERT INTO t VALUES (1); COMMIT"),
+              SQLITE_OK);
+    EXPECT_EQ(plain_handle(path_).number("SELECT count(*) FROM t"), 1);
+    const conformance::temporary_directory place;
+    const auto copy = (place.path() / "copy.db").string();
+    std::filesystem::copy_file(path_, copy);
+    std::filesystem::copy_file(path_ + "-wal", copy + "-wal");
+    EXPECT_EQ(plain_handle(copy).number("SELECT count(*) FROM t"), 0) << "it has been mended";
 }
 
 }  // namespace
