@@ -18,10 +18,13 @@ constexpr std::size_t service_size_max = 255;
 /// A field as its length in decimal, a colon, its bytes and a comma: no two lists of fields give
 /// the same text.
 void append_netstring(std::string& out, std::string_view field) {
-    if (POSTHORN_PLANTED(signed_without_lengths))
+    if (POSTHORN_PLANTED(signed_without_lengths)) {
         out += field;
-    else
-        fmt::format_to(std::back_inserter(out), "{}:{},", field.size(), field);
+        return;
+    }
+    // By hand: a pattern that is read anew for each field was a twentieth of what a message costs.
+    const fmt::format_int length(field.size());
+    out.append(length.data(), length.size()).append(1, ':').append(field).append(1, ',');
 }
 
 std::string text_of(const signature_headers& headers, const signed_content& what) {
