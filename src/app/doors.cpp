@@ -151,7 +151,7 @@ void doors::fill_routes() {
                     .time = seams.clock,
                     .counters = core.counters(),
                     .inbox = [&core] { return core.inbox(); },
-                    .broken = [&core] { return core.broken(); },
+                    .broken = [&core] { return core.not_working(); },
                     .worries = [&core] { return worries_of(core); },
                     .backups = [&core] { return core.backups(); },
                     .wake = [&core] { core.wake(); },

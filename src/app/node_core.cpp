@@ -320,6 +320,14 @@ std::vector<std::string> node_core::broken() const {
     return {};
 }
 
+std::vector<std::string> node_core::not_working() const {
+    auto all = broken();
+    auto trouble = store().write_trouble();
+    if (!trouble) trouble = inbox_store().write_trouble();
+    if (trouble) all.push_back(fmt::format("the store cannot be written: {}", trouble->what()));
+    return all;
+}
+
 std::vector<std::pair<health_level, std::string>> node_core::worries() const {
     std::vector<std::pair<health_level, std::string>> all;
     if (dispatcher().clock_jumped())
@@ -339,7 +347,7 @@ std::vector<std::pair<health_level, std::string>> node_core::worries() const {
 }
 
 node_health node_core::health() const {
-    node_health seen{.reasons = broken(), .durable = options_.durable};
+    node_health seen{.reasons = not_working(), .durable = options_.durable};
     if (!seen.reasons.empty()) seen.level = health_level::red;
     for (auto& [level, text] : worries()) {
         seen.level = std::max(seen.level, level);

@@ -86,6 +86,8 @@ public:
     [[nodiscard]] node_health health() const;
     /// Why nothing can commit any more, so that only a restart helps; empty while it can.
     [[nodiscard]] std::vector<std::string> broken() const;
+    /// The same, and why nothing could be written lately, which may mend itself.
+    [[nodiscard]] std::vector<std::string> not_working() const;
     /// What health says beyond that, with its colour.
     [[nodiscard]] std::vector<std::pair<health_level, std::string>> worries() const;
     [[nodiscard]] result<node_stats> stats();

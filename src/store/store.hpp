@@ -95,6 +95,8 @@ public:
 
     /// Whether it has stopped for good, because a commit is in doubt. Only a restart helps.
     [[nodiscard]] virtual bool has_failed() const = 0;
+    /// Why nothing could be written lately, until something could again.
+    [[nodiscard]] virtual std::optional<error> write_trouble() const { return std::nullopt; }
     /// How long the unit that runs now has been running; zero if none is.
     [[nodiscard]] virtual std::chrono::nanoseconds unit_age() const = 0;
 

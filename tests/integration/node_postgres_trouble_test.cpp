@@ -85,6 +85,17 @@ protected:
             ".outbox_messages (destination, endpoint, payload) VALUES ('inventory', 'Take', '{}')");
         ++sent_;
     }
+    /// While nothing can be written, health says so and why.
+    void expect_red(const std::string& advice) {
+        EXPECT_TRUE(eventually([&] {
+            const auto seen = orders_->health();
+            return seen.level == health_level::red && !seen.reasons.empty() &&
+                   seen.reasons.front().find(advice) != std::string::npos;
+        })) << advice;
+    }
+    void expect_green() {
+        EXPECT_TRUE(eventually([&] { return orders_->health().level == health_level::green; }));
+    }
     void expect_everything_once() {
         EXPECT_TRUE(eventually([&] {
             try {
@@ -129,15 +140,17 @@ TEST_F(postgres_trouble, a_role_that_may_not_log_in) {
     admin("ALTER ROLE " + role_ + " NOLOGIN");
     end_sessions();
     expect_refused(error_code::invalid_configuration, "ALTER ROLE");
+    expect_red("ALTER ROLE");
     admin("ALTER ROLE " + role_ + " LOGIN");
     expect_everything_once();
+    expect_green();
 }
 
 TEST_F(postgres_trouble, a_right_that_was_taken_away) {
     admin("REVOKE INSERT ON " + place_.schema() + ".outbox_messages FROM " + role_);
-    expect_refused(error_code::statement_failed, "GRANT SELECT, INSERT, UPDATE, DELETE ON \"" +
-                                                     place_.schema() + "\".outbox_messages TO " +
-                                                     role_);
+    const auto grant = "GRANT SELECT, INSERT, UPDATE, DELETE ON \"" + place_.schema() +
+                       "\".outbox_messages TO " + role_;
+    expect_refused(error_code::store_read_only, grant);
     admin("GRANT INSERT ON " + place_.schema() + ".outbox_messages TO " + role_);
     expect_everything_once();
 }
@@ -146,6 +159,7 @@ TEST_F(postgres_trouble, a_server_that_is_read_only) {
     admin("ALTER ROLE " + role_ + " SET default_transaction_read_only = on");
     end_sessions();
     expect_refused(error_code::store_read_only, "target_session_attrs=read-write");
+    expect_red("target_session_attrs=read-write");
     admin("ALTER ROLE " + role_ + " RESET default_transaction_read_only");
     end_sessions();
     expect_everything_once();

@@ -144,14 +144,24 @@ error lost_failure(pg_conn* handle) {
                         said.empty() ? "no word from the server" : said)};
 }
 
-std::string missing_grant(std::string_view denied, std::string_view role, std::string_view schema) {
+namespace {
+
+/// What a role may not use: "table" and its name, say. Empty if it is about something else.
+std::pair<std::string_view, std::string_view> denied_object(std::string_view said) {
     constexpr std::string_view begin = "permission denied for ";
-    if (!denied.starts_with(begin)) return {};
-    denied.remove_prefix(begin.size());
-    const auto blank = denied.find(' ');
+    if (!said.starts_with(begin)) return {};
+    said.remove_prefix(begin.size());
+    const auto blank = said.find(' ');
     if (blank == std::string_view::npos) return {};
-    const auto kind = denied.substr(0, blank);
-    auto name = std::string(denied.substr(blank + 1));
+    return {said.substr(0, blank), said.substr(blank + 1)};
+}
+
+}  // namespace
+
+std::string missing_grant(std::string_view denied, std::string_view role, std::string_view schema) {
+    const auto [kind, object] = denied_object(denied);
+    if (kind.empty()) return {};
+    auto name = std::string(object);
     if (kind == "schema") return fmt::format("GRANT USAGE, CREATE ON SCHEMA {} TO {}", name, role);
     if (kind == "database") return fmt::format("GRANT CREATE ON DATABASE {} TO {}", name, role);
     if (!schema.empty() && is_ours(name)) name = fmt::format("{}.{}", schema, name);
@@ -164,13 +174,16 @@ error statement_failure(const pg_result* answer, pg_conn* handle, bool cancelled
                         std::string_view schema) {
     const auto state = field(answer, PG_DIAG_SQLSTATE);
     const auto said = field(answer, PG_DIAG_MESSAGE_PRIMARY);
-    const auto code = classify(state);
+    auto code = classify(state);
+    const auto what_to_do = advice(state, code, cancelled);
+    // Whoever may not write the store's own tables has a store that cannot be written.
+    if (state == "42501" && is_ours(denied_object(said).second)) code = error_code::store_read_only;
     // Of a CHECK or NOT NULL it shows the whole row: columns that the statement never named, to
     // whoever is told of the failure.
     const bool shows_row = state == "23514" || state == "23502";
     const auto detail = shows_row ? std::string{} : field(answer, PG_DIAG_MESSAGE_DETAIL);
     auto text = fmt::format("{}{}{} (PostgreSQL {}){}", said, detail.empty() ? "" : ": ", detail,
-                            state, advice(state, code, cancelled));
+                            state, what_to_do);
     if (state == "42501") {
         const char* const role = PQuser(handle);
         if (const auto grant = missing_grant(said, role == nullptr ? "it" : role, schema);

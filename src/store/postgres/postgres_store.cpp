@@ -46,6 +46,7 @@ public:
     [[nodiscard]] bool shares_dispatch() const override { return true; }
     // A commit in doubt is cleared up; the server answers for its disk.
     [[nodiscard]] bool has_failed() const override { return false; }
+    [[nodiscard]] std::optional<error> write_trouble() const override { return writer_->trouble(); }
     [[nodiscard]] std::chrono::nanoseconds unit_age() const override { return writer_->unit_age(); }
     [[nodiscard]] std::uint64_t units_done() const override { return writer_->units_done(); }
     result<> check_integrity() override;

@@ -221,7 +221,9 @@ void writer::commit_alone(std::span<member> members) {
 
 void writer::answer(std::span<member> members) {
     std::vector<outbox_row> enqueued, released;
+    const auto now = time_.steady();
     for (auto& one : members) {
+        trouble_.note(one.outcome, now);
         if (!one.outcome) continue;
         std::ranges::move(one.enqueued, std::back_inserter(enqueued));
         std::ranges::move(one.released, std::back_inserter(released));

@@ -14,6 +14,7 @@
 #include "store/postgres/group.hpp"
 #include "store/postgres/session.hpp"
 #include "store/store.hpp"
+#include "store/write_trouble.hpp"
 
 namespace posthorn::postgres {
 
@@ -37,6 +38,7 @@ public:
 
     [[nodiscard]] std::chrono::nanoseconds unit_age() const { return group_.unit_age(); }
     [[nodiscard]] std::uint64_t units_done() const noexcept { return units_done_; }
+    [[nodiscard]] std::optional<error> trouble() const { return trouble_.now(); }
 
 private:
     void schedule_if_needed();
@@ -67,6 +69,7 @@ private:
     bool has_news_ = false;
     steady_time told_at_{};
     std::atomic<std::uint64_t> units_done_ = 0;
+    write_trouble trouble_;
 
     std::mutex listening_;
     commit_listener* listener_ = nullptr;

@@ -54,6 +54,7 @@ public:
     result<bool> changed_by_others() override;
     void barrier(unit::done_type done) override;
     [[nodiscard]] bool has_failed() const override { return writer_->has_failed(); }
+    [[nodiscard]] std::optional<error> write_trouble() const override { return writer_->trouble(); }
     [[nodiscard]] std::chrono::nanoseconds unit_age() const override { return group_->unit_age(); }
     [[nodiscard]] std::uint64_t units_done() const override { return writer_->units_done(); }
     void look_at_disk() override { room_->look(); }

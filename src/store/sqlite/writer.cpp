@@ -207,7 +207,9 @@ void writer::watch_room(std::span<const member> members) {
 
 void writer::answer(std::vector<member>& members) {
     std::vector<outbox_row> enqueued, released;
+    const auto now = time_.steady();
     for (auto& one : members) {
+        trouble_.note(one.outcome, now);
         if (!one.outcome && !POSTHORN_PLANTED(dispatched_though_refused)) continue;
         std::ranges::move(one.enqueued, std::back_inserter(enqueued));
         std::ranges::move(one.released, std::back_inserter(released));

@@ -13,6 +13,7 @@
 #include "store/sqlite/group.hpp"
 #include "store/sqlite/wal_guard.hpp"
 #include "store/store.hpp"
+#include "store/write_trouble.hpp"
 
 namespace posthorn::sqlite {
 
@@ -46,6 +47,7 @@ public:
     result<> compact();
     void stop();
     [[nodiscard]] std::uint64_t units_done() const { return units_done_; }
+    [[nodiscard]] std::optional<error> trouble() const { return trouble_.now(); }
     [[nodiscard]] bool has_failed() const {
         const std::scoped_lock lock(mutex_);
         return failed_.has_value();
@@ -81,6 +83,7 @@ private:
     writer_options options_;
     std::atomic<int> wal_pages_ = 0;
     std::atomic<std::uint64_t> units_done_ = 0;
+    write_trouble trouble_;
     std::size_t units_now_;  // In one group; fewer in a shared file, so that the lock is soon free.
     std::chrono::nanoseconds held_{};  // The write lock, since the last gap.
 
