@@ -1,8 +1,11 @@
 """check_format.py and tidy.py, with the tools themselves."""
 
 import json
+import os
 import shutil
+import tempfile
 import unittest
+from pathlib import Path
 from unittest import mock
 
 import check_format
@@ -39,8 +42,16 @@ class Tidy(FakeTree):
         self.source = self.write("src/base/a.cpp", '#include "base/a.hpp"\nint* a = nullptr;\n')
         self.library = self.write("src/base/lib.cpp", "// Compiled once.\n#include <vector>\n")
         self.made = self.write("build/made.cpp", "int* a = 0;\n")
-        self.build = self.root / "build"
         self.flags = ""
+        self.take_deps()
+        cache = tempfile.TemporaryDirectory()
+        self.addCleanup(cache.cleanup)
+        place = mock.patch.dict(os.environ, {"XDG_CACHE_HOME": cache.name})
+        place.start()
+        self.addCleanup(place.stop)
+
+    def take_deps(self):
+        self.build = self.root / "build"
         self.deps = {self.build / "a.cpp.o": [self.source, self.header]}
 
     def run_tidy(self):
@@ -65,6 +76,29 @@ class Tidy(FakeTree):
         code, out = self.run_tidy()
         self.assertEqual(code, 0, out)
         self.assertIn("1 files, 1 unchanged", out)
+
+    def test_a_file_that_was_clean_in_another_checkout_is_not_run_again(self):
+        self.run_tidy()
+        with tempfile.TemporaryDirectory() as other:
+            was, self.root = self.root, Path(other).resolve() / "tree"
+            shutil.copytree(was, self.root)
+            self.source, self.header, self.library, self.made = (
+                self.root / path.relative_to(was)
+                for path in (self.source, self.header, self.library, self.made))
+            self.take_deps()
+            self.assertIn("1 files, 1 unchanged", self.run_tidy()[1])
+            self.header.write_text("#pragma once\nint c();\n")
+            self.assertIn("1 files, 0 unchanged", self.run_tidy()[1])
+            self.root = was
+
+    def test_what_nobody_asked_for_in_a_month_is_forgotten(self):
+        self.run_tidy()
+        for entry in (Path(os.environ["XDG_CACHE_HOME"]) / "posthorn" / "tidy").iterdir():
+            os.utime(entry, (0, 0))
+        self.source.write_text("int* b = nullptr;\n")
+        self.run_tidy()
+        self.source.write_text('#include "base/a.hpp"\nint* a = nullptr;\n')
+        self.assertIn("1 files, 0 unchanged", self.run_tidy()[1])
 
     def test_each_part_of_the_key_makes_a_file_run_again(self):
         def edit_source(): self.source.write_text('#include "base/a.hpp"\nint* b = nullptr;\n')

@@ -62,12 +62,18 @@ def without_pch(words):
 
 
 class Cache:
-    """One small file for each source that was clean, holding the key it was clean with."""
+    """One empty file for each source that was clean, named by all that this depends on.
+
+    It lies where ccache has its own, so that another checkout on the machine need not look again.
+    """
+
+    KEPT_FOR = 30 * 24 * 3600  # Seconds since it was last asked for.
 
     def __init__(self, root, build):
         self.root, self.build = root, build
-        self.folder = build / "tidy-cache"
-        self.folder.mkdir(exist_ok=True)
+        place = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
+        self.folder = Path(place) / "posthorn" / "tidy"
+        self.folder.mkdir(parents=True, exist_ok=True)
         self.deps = ninja_deps(build)
         self.contents = {}
         version = subprocess.run([TOOL, "--version"], capture_output=True).stdout
@@ -85,27 +91,33 @@ class Cache:
                         outputs.append(path)
                     elif path.suffix != ".pch":
                         ours.add(path)
-        digest = hashlib.sha256(self.common + "\0".join(words).encode())
+        command = "\0".join(words).replace(str(self.root), ".")
+        digest = hashlib.sha256(self.common + command.encode())
         for path in sorted(ours):
-            digest.update(f"{path}\0{self.content(path)}\0".encode())
+            digest.update(f"{path.relative_to(self.root)}\0{self.content(path)}\0".encode())
         return digest.hexdigest()
 
     def content(self, path):
         if path not in self.contents:
             known = path.is_file()
-            self.contents[path] = hashlib.sha256(path.read_bytes()).hexdigest() if known else "gone"
+            text = path.read_bytes().replace(str(self.root).encode(), b".") if known else b""
+            self.contents[path] = hashlib.sha256(text).hexdigest() if known else "gone"
         return self.contents[path]
 
-    def slot(self, source):
-        return self.folder / source.relative_to(self.root).as_posix().replace("/", "__")
+    def is_clean(self, key):
+        if key is None or not (self.folder / key).is_file():
+            return False
+        (self.folder / key).touch()
+        return True
 
-    def is_clean(self, source, key):
-        slot = self.slot(source)
-        return key is not None and slot.is_file() and slot.read_text() == key
-
-    def keep(self, source, key):
+    def keep(self, key):
         if key is not None:
-            self.slot(source).write_text(key)
+            (self.folder / key).touch()
+
+    def forget_old(self):
+        for entry in self.folder.iterdir():
+            if entry.stat().st_mtime < time.time() - self.KEPT_FOR:
+                entry.unlink(missing_ok=True)
 
 
 def run_one(root, source, words):
@@ -137,7 +149,7 @@ def check():
     jobs = [(source, words, cache.key(source, words, output))
             for source, words, output in commands(root, build)
             if not options.files or any(part in str(source) for part in options.files)]
-    due = [job for job in jobs if not cache.is_clean(job[0], job[2])]
+    due = [job for job in jobs if not cache.is_clean(job[2])]
     print(f"{len(jobs)} files, {len(jobs) - len(due)} unchanged since they were clean", flush=True)
 
     bad = []
@@ -151,7 +163,8 @@ def check():
                 bad.append(name)
                 print(findings.replace(f"{root}/", ""), flush=True)
             else:
-                cache.keep(source, key)
+                cache.keep(key)
+    cache.forget_old()
     if bad:
         print(f"findings in {len(bad)} file(s): mend them, or write // NOLINT(check): why")
         return 1
