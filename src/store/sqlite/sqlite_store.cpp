@@ -145,7 +145,8 @@ result<std::unique_ptr<store>> sqlite_store::open(const sqlite_options& options,
     POSTHORN_TRY(migrate(*made->database_, sets, seams.time));
     POSTHORN_TRY(claim_for(*made->database_, options.service));
     // Units must not lose their neighbours' commits to pages that SQLite writes early (ADR 0053).
-    POSTHORN_TRY(made->database_->execute("PRAGMA cache_spill = OFF"));
+    if (!POSTHORN_PLANTED(pages_written_early))
+        POSTHORN_TRY(made->database_->execute("PRAGMA cache_spill = OFF"));
 
     auto guard = wal_guard::open(file);
     if (!guard) return std::unexpected(std::move(guard).error());

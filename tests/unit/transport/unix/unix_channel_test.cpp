@@ -1,6 +1,7 @@
 #include "transport/unix/unix_channel.hpp"
 
 #include <array>
+#include <atomic>
 #include <future>
 #include <memory>
 #include <optional>
@@ -19,6 +20,7 @@
 #include "base/io_threads.hpp"
 #include "base/task_group.hpp"
 #include "base/timer.hpp"
+#include "support/eventually.hpp"
 #include "support/raw_unix.hpp"
 #include "support/temporary_directory.hpp"
 
@@ -228,16 +230,24 @@ TEST_F(unix_channel_test, ends_one_exchange_when_it_is_cancelled_and_leaves_the_
 class told_timer final : public timer {
 public:
     task<result<>> sleep_for(std::chrono::nanoseconds) override {
+        ++sleepers_;
         const auto tick = co_await ticks_.receive();
+        --sleepers_;
         if (!tick) co_return cancelled();
         co_return result<>{};
     }
     void pass(int ticks) {
         for (int i = 0; i < ticks; ++i) ticks_.try_send(i);
     }
+    /// Whoever still slept when its thread ends would never be destroyed.
+    [[nodiscard]] bool wakes_all() {
+        ticks_.close();
+        return test::eventually([this] { return sleepers_ == 0; });
+    }
 
 private:
     channel<int> ticks_{16};
+    std::atomic<int> sleepers_ = 0;
 };
 
 TEST_F(unix_channel_test, leaves_a_silent_connection_when_a_call_is_given_up_near_its_end) {
@@ -265,6 +275,7 @@ TEST_F(unix_channel_test, leaves_a_silent_connection_when_a_call_is_given_up_nea
         EXPECT_TRUE(next.get());
     }
     channel_.reset();
+    for (auto& each : times) EXPECT_TRUE(each.wakes_all());
     threads_.stop();
 }
 
