@@ -23,12 +23,12 @@ void network::check_leaving(process& from, const std::string& to, const message_
     // What a process first sends is what it found, and perhaps nobody had synced that.
     if (!from.is_to_be_looked_at() && !looks()) return;
     const auto survivor = from.disk().clone_durable();
+    plain_query database(*survivor, database_path);
     for (const auto* one : batch) {
         bool there = false;
-        query_disk(*survivor, database_path,
-                   fmt::format("SELECT 1 FROM outbox_messages WHERE message_id = '{}'",
-                               one->id.to_string()),
-                   [&](const plain_row&) { there = true; });
+        database.ask(fmt::format("SELECT 1 FROM outbox_messages WHERE message_id = '{}'",
+                                 one->id.to_string()),
+                     [&](const plain_row&) { there = true; });
         if (!there) book_.violate("invariant 2: it left its sender before it was on disk", one->id);
     }
 }

@@ -37,6 +37,7 @@ void process::hear(std::string_view line) {
 result<> process::open(core_options options, const std::function<void(process&)>& ready) {
     auto& time = around_.loop.time();
     options.database.vfs = seat_->vfs_name();
+    options.database.readers = 1;  // There is one thread, and each reader takes its time to open.
     auto opened = node_core::open(
         std::move(options), {on_.clock, time, random_, place_->context.get_executor(), writer_,
                              readers_, workers_, log_, hub_, nullptr, nullptr, &outside_});
