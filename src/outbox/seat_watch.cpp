@@ -31,10 +31,9 @@ std::vector<seat> seat_watch::silent(const std::vector<seat>& seats) {
                                           .now = one.held,
                                           .owner_is_gone = gone},
                                          {.owner = options_.owner, .duration = options_.duration});
-        if (action == lease_action::take)
-            dead.push_back(one);
-        else
-            now.emplace(one.name, next);
+        if (action == lease_action::take) dead.push_back(one);
+        // If its seat cannot be taken away yet, it is not watched for another lease.
+        now.emplace(one.name, action == lease_action::take ? seen_[one.name] : next);
     }
     seen_ = std::move(now);
     return dead;
@@ -60,10 +59,16 @@ task<result<>> seat_watch::look() {
     }));
     bool freed = is_one_gone(*seats);
     for (const auto& one : silent(*seats)) {
-        POSTHORN_CO_TRY(co_await commit(with_.where, [one](store_transaction& tx) -> result<> {
-            POSTHORN_TRY(tx.leases().release(one.name, one.held.owner, one.held.epoch));
+        const auto released = std::make_shared<bool>(false);
+        const auto release = [one, released](store_transaction& tx) -> result<> {
+            const auto done = tx.leases().release(one.name, one.held.owner, one.held.epoch);
+            POSTHORN_TRY(done);
+            *released = *done;
             return {};
-        }));
+        };
+        POSTHORN_CO_TRY(co_await commit(with_.where, release));
+        if (!*released) continue;
+        seen_.erase(one.name);
         with_.log.info("Outbox: {Owner} is gone (epoch {Epoch}); others send what it had claimed",
                        {{"Owner", one.held.owner}, {"Epoch", one.held.epoch}});
         freed = true;

@@ -34,7 +34,8 @@ public:
     /// Shows that the holder lives; false if it is the holder no more.
     virtual result<bool> beat(std::string_view name, std::string_view owner,
                               std::int64_t epoch) = 0;
-    /// Gives the lease back, so that the next one need not wait.
+    /// Gives the lease back, so that the next one need not wait. False if it is not the owner's, or
+    /// cannot be had for a moment.
     virtual result<bool> release(std::string_view name, std::string_view owner,
                                  std::int64_t epoch) = 0;
 };

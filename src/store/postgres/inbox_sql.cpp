@@ -220,9 +220,11 @@ lease_sql::lease_sql(connection& database)
                              " WHERE name = $1 AND owner = $2 AND epoch = $3")),
       release_(database.prepare("UPDATE {s}.posthorn_leases SET owner = NULL"
                                 " WHERE name = $1 AND owner = $2 AND epoch = $3")),
-      // A seat is for one run of a node alone, and its epoch is never given again.
-      leave_(database.prepare("DELETE FROM {s}.posthorn_leases"
-                              " WHERE name = $1 AND owner = $2 AND epoch = $3")) {}
+      // A seat is for one run of a node alone, and its epoch is never given again. Who is frozen in
+      // a transaction may have it locked; nobody waits for that.
+      leave_(database.prepare(
+          "DELETE FROM {s}.posthorn_leases WHERE name IN (SELECT name FROM {s}.posthorn_leases"
+          " WHERE name = $1 AND owner = $2 AND epoch = $3 FOR UPDATE SKIP LOCKED)")) {}
 
 result<std::optional<lease>> lease_sql::find(std::string_view name) {
     auto found = find_.run(name);

@@ -37,11 +37,18 @@ result<std::unique_ptr<connection>> connect(const session_options& options, cons
     auto opened = connection::open(options.connect, time);
     if (!opened) return opened;
     POSTHORN_TRY(require_usable(**opened));
-    // A stronger promise of the server's stays. Compiling queries costs more than ours take.
+    // A stronger promise of the server's stays. Compiling queries costs more than ours take. Who is
+    // frozen, or cut off, keeps others from what its transaction has locked for twice its lease: a
+    // handler that merely takes long has that much.
     POSTHORN_TRY((*opened)->script(
         "SET jit = off; SET standard_conforming_strings = on; SET bytea_output = 'hex';"
         "SELECT set_config('synchronous_commit', 'on', false)"
         " WHERE current_setting('synchronous_commit') NOT IN ('on', 'remote_apply');"
+        "SELECT set_config(name, '20s', false) FROM pg_settings"
+        " WHERE name = 'idle_in_transaction_session_timeout'"
+        " AND setting::integer NOT BETWEEN 1 AND 20000;"
+        "SET tcp_keepalives_idle = 10; SET tcp_keepalives_interval = 5;"
+        "SET tcp_keepalives_count = 3; SET tcp_user_timeout = 20000;"
         // After the application's own, so that our names never hide theirs.
         "SELECT set_config('search_path', concat_ws(', ', nullif(current_setting('search_path'),"
         " ''), $name${s}$name$), false)"));

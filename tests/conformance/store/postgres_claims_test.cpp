@@ -133,6 +133,16 @@ TEST_F(postgres_claims, of_one_that_left_or_died_are_void_and_no_attempt_is_char
     EXPECT_TRUE(refused_with(first_.settle({.seq = 1, .at = noon}), error_code::lease_lost));
 }
 
+TEST_F(postgres_claims, nobody_waits_for_the_seat_of_one_that_is_frozen_in_a_transaction) {
+    test::postgres_client frozen(place_.url());
+    ASSERT_EQ(frozen.run("BEGIN; SELECT 1 FROM posthorn_leases FOR SHARE"), std::nullopt);
+    first_.leave();
+    EXPECT_EQ(number("SELECT count(*) FROM posthorn_leases WHERE name = 'dispatcher/first'"), 1);
+    ASSERT_EQ(frozen.run("COMMIT"), std::nullopt);
+    first_.leave();
+    EXPECT_EQ(number("SELECT count(*) FROM posthorn_leases WHERE name = 'dispatcher/first'"), 0);
+}
+
 TEST_F(postgres_claims, nobody_settles_what_another_has_claimed) {
     ASSERT_TRUE(succeeded(first_.store.put(sample())));
     ASSERT_THAT(first_.claim(), ElementsAre(1));

@@ -22,8 +22,8 @@ namespace posthorn::conformance {
 class a_store {
 public:
     explicit a_store(const test::postgres_place& place, const std::string& service = "orders",
-                     std::vector<migration_set> more = {}) {
-        auto opened = postgres::open({.url = place.url(),
+                     std::vector<migration_set> more = {}, const std::string& url = {}) {
+        auto opened = postgres::open({.url = url.empty() ? place.url() : url,
                                       .schema = place.schema(),
                                       .service = service,
                                       .migrations = std::move(more)},

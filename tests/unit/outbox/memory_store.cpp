@@ -88,6 +88,7 @@ public:
     }
     result<bool> release(std::string_view name, std::string_view owner,
                          std::int64_t epoch) override {
+        if (tables_.seats_are_locked) return false;
         if (std::erase_if(tables_.seats, [&](const seat& one) {
                 return one.name == name && one.held.owner == owner && one.held.epoch == epoch;
             }) > 0)

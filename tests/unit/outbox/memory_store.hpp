@@ -32,6 +32,7 @@ struct memory_tables {
     std::optional<lease> holder;
     std::int64_t epoch = 0;
     std::vector<seat> seats;  // Of other dispatchers.
+    bool seats_are_locked = false;
     struct purge {
         row_kind kind;
         wall_time before;

@@ -61,6 +61,18 @@ TEST_F(a_seat_watch, takes_the_seat_of_a_silent_one_away_after_its_lease_and_not
     EXPECT_EQ(freed, 1);
 }
 
+TEST_F(a_seat_watch, tries_again_soon_if_a_seat_cannot_be_taken_away_yet) {
+    tables.seats_are_locked = true;
+    loop.run_for(30s);
+    EXPECT_EQ(seats(), 2U);
+    EXPECT_EQ(freed, 0);
+    tables.seats_are_locked = false;
+    loop.run_for(1s);
+    EXPECT_EQ(seats(), 1U);
+    loop.run_for(1min);
+    EXPECT_EQ(freed, 1);
+}
+
 TEST_F(a_seat_watch, does_not_wait_for_one_whose_process_is_known_to_be_dead) {
     dead = "them";
     loop.run_for(1s);
