@@ -46,7 +46,7 @@ def chaos(road, case):
 
 
 def fuzz(what):
-    return Fuzzer(f"fuzz, {what}", "seconds", 30, HOUR, 1, program=f"tests/fuzz/fuzz_{what}",
+    return Fuzzer(f"fuzz, {what}", "seconds", 20, HOUR, 1, program=f"tests/fuzz/fuzz_{what}",
                   corpus=f"tests/fuzz/corpus/{what}")
 
 

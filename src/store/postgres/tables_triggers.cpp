@@ -5,7 +5,7 @@
 
 namespace posthorn::postgres {
 
-#define POSTHORN_TRIGGER_FUNCTION \
+#define POSTHORN_OWN_FUNCTION \
     " LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS "
 
 const std::string_view trigger_definitions = R"sql(
@@ -39,53 +39,84 @@ $$ BEGIN RETURN EXISTS (SELECT 1 FROM {s}.posthorn_leases WHERE epoch = of_epoch
 CREATE FUNCTION {s}.claimant() RETURNS bigint LANGUAGE sql STABLE
  RETURN nullif(current_setting('posthorn.claim', true), '')::bigint;
 
-CREATE FUNCTION {s}.outbox_arrival() RETURNS trigger)sql" POSTHORN_TRIGGER_FUNCTION R"sql(
+-- What is wrong with a message, for whoever wrote it; NULL if nothing is.
+CREATE FUNCTION {s}.broken_rule(seq bigint, status text, expires_at bigint, has_payload boolean)
+ RETURNS text LANGUAGE sql IMMUTABLE AS
+$$ SELECT CASE
+ WHEN seq NOT BETWEEN 1 AND 4611686018427387903 THEN 'seq is given by the table: leave it out'
+ WHEN status NOT IN ('Pending', 'Sent', 'Dead', 'Expired', 'Resolved')
+  THEN 'status must be Pending, Sent, Dead, Expired or Resolved'
+ WHEN expires_at <= 0 THEN 'expires_at must be a time in UTC milliseconds'
+ WHEN NOT has_payload THEN 'a message needs a payload, or payload_bytes' END $$;
+
+-- A message that asks for more than to be sent, as it is to be stored.
+CREATE FUNCTION {s}.arranged(arrived {s}.outbox_messages)
+ RETURNS {s}.outbox_messages)sql" POSTHORN_OWN_FUNCTION R"sql(
 $$
 DECLARE
  first_id text;
+ why text;
 BEGIN
- IF length(NEW.message_id) = 32 THEN
-  NEW.message_id := substr(NEW.message_id, 1, 8) || '-' || substr(NEW.message_id, 9, 4) || '-'
-   || substr(NEW.message_id, 13, 4) || '-' || substr(NEW.message_id, 17, 4) || '-'
-   || substr(NEW.message_id, 21);
+ IF length(arrived.message_id) = 32 THEN
+  arrived.message_id := substr(arrived.message_id, 1, 8) || '-' || substr(arrived.message_id, 9, 4)
+   || '-' || substr(arrived.message_id, 13, 4) || '-' || substr(arrived.message_id, 17, 4) || '-'
+   || substr(arrived.message_id, 21);
  END IF;
- NEW.message_id := lower(NEW.message_id);
+ arrived.message_id := lower(arrived.message_id);
  -- The numbers of a key are in the order of its commits: one that was drawn before another had the
  -- lock is drawn anew, if that one is still to be waited for.
- IF NEW.order_key <> '' THEN
-  PERFORM pg_advisory_xact_lock({s}.key_lock('o', NEW.destination, NEW.tenant, NEW.order_key));
-  IF EXISTS (SELECT 1 FROM {s}.outbox_due AS d WHERE d.destination = NEW.destination
-    AND d.order_key = NEW.order_key AND d.tenant = coalesce(NEW.tenant, '') AND d.seq > NEW.seq)
-   OR EXISTS (SELECT 1 FROM {s}.outbox_closed AS c WHERE c.destination = NEW.destination
-    AND c.order_key = NEW.order_key AND c.tenant = coalesce(NEW.tenant, '')
-    AND c.status IN ('Dead', 'Expired') AND c.seq > NEW.seq) THEN
-   NEW.seq := nextval('{s}.outbox_seq');
+ IF arrived.order_key <> '' THEN
+  PERFORM pg_advisory_xact_lock(
+   {s}.key_lock('o', arrived.destination, arrived.tenant, arrived.order_key));
+  IF EXISTS (SELECT 1 FROM {s}.outbox_due AS d WHERE d.destination = arrived.destination
+    AND d.order_key = arrived.order_key AND d.tenant = coalesce(arrived.tenant, '')
+    AND d.seq > arrived.seq)
+   OR EXISTS (SELECT 1 FROM {s}.outbox_closed AS c WHERE c.destination = arrived.destination
+    AND c.order_key = arrived.order_key AND c.tenant = coalesce(arrived.tenant, '')
+    AND c.status IN ('Dead', 'Expired') AND c.seq > arrived.seq) THEN
+   arrived.seq := nextval('{s}.outbox_seq');
   END IF;
  END IF;
- IF NEW.dedupe_key <> '' AND NEW.status = 'Pending' THEN
-  PERFORM pg_advisory_xact_lock({s}.key_lock('d', NEW.destination, '', NEW.dedupe_key));
+ IF arrived.dedupe_key <> '' AND arrived.status = 'Pending' THEN
+  PERFORM pg_advisory_xact_lock({s}.key_lock('d', arrived.destination, '', arrived.dedupe_key));
   SELECT message_id INTO first_id FROM {s}.outbox_messages
-   WHERE destination = NEW.destination AND dedupe_key = NEW.dedupe_key ORDER BY seq LIMIT 1;
-  IF FOUND AND first_id <> NEW.message_id THEN
-   NEW.status := 'Resolved';
-   NEW.resolution := 'repeats ' || first_id;
+   WHERE destination = arrived.destination AND dedupe_key = arrived.dedupe_key ORDER BY seq LIMIT 1;
+  IF FOUND AND first_id <> arrived.message_id THEN
+   arrived.status := 'Resolved';
+   arrived.resolution := 'repeats ' || first_id;
   END IF;
  END IF;
- NEW.next_retry_at := greatest(NEW.next_retry_at, NEW.deliver_at);
- IF NEW.order_key <> '' AND NEW.status = 'Pending'
-  AND {s}.is_blocked(NEW.destination, NEW.tenant, NEW.order_key, NEW.seq) THEN
-  NEW.next_retry_at := greatest(NEW.next_retry_at, NEW.expires_at);
+ arrived.next_retry_at := greatest(arrived.next_retry_at, arrived.deliver_at);
+ IF arrived.order_key <> '' AND arrived.status = 'Pending'
+  AND {s}.is_blocked(arrived.destination, arrived.tenant, arrived.order_key, arrived.seq) THEN
+  arrived.next_retry_at := greatest(arrived.next_retry_at, arrived.expires_at);
  END IF;
+ why := {s}.broken_rule(arrived.seq, arrived.status, arrived.expires_at,
+  arrived.payload IS NOT NULL OR arrived.payload_bytes IS NOT NULL);
+ IF why IS NOT NULL THEN RAISE check_violation USING MESSAGE = why; END IF;
+ RETURN arrived;
+END $$;
+REVOKE EXECUTE ON FUNCTION {s}.arranged({s}.outbox_messages) FROM PUBLIC;
+
+-- Most messages ask for nothing more, and keep the rules. A fixed search_path would be set and taken
+-- back for each of them; here, and in outbox_arrived, every name has its schema instead, operators too.
+CREATE FUNCTION {s}.outbox_arrival() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER AS
+$$
+BEGIN
+ IF NEW.order_key IS NULL AND NEW.dedupe_key IS NULL AND NEW.deliver_at IS NULL
+  AND pg_catalog.octet_length(NEW.message_id) OPERATOR(pg_catalog.=) 36
+  AND pg_catalog.lower(NEW.message_id) OPERATOR(pg_catalog.=) NEW.message_id
+  AND NEW.status OPERATOR(pg_catalog.=) 'Pending' AND NEW.expires_at OPERATOR(pg_catalog.>) 0
+  AND (NEW.payload IS NOT NULL OR NEW.payload_bytes IS NOT NULL)
+  AND NEW.seq OPERATOR(pg_catalog.>) 0 AND NEW.seq OPERATOR(pg_catalog.<=) 4611686018427387903 THEN
+  RETURN NEW;
+ END IF;
+ NEW := {s}.arranged(NEW);
  RETURN NEW;
 END $$;
--- Most messages have nothing to be seen to.
 CREATE TRIGGER outbox_arrival BEFORE INSERT ON {s}.outbox_messages FOR EACH ROW
- WHEN (concat(NEW.order_key, NEW.dedupe_key, NEW.deliver_at) <> ''
-  OR NEW.message_id ~ '[A-Z]|^.{32}$')
  EXECUTE FUNCTION {s}.outbox_arrival();
 
--- A fixed search_path would be set and taken back for each message; here every name has its schema
--- instead, operators too.
 CREATE FUNCTION {s}.outbox_arrived() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER AS
 $$
 BEGIN
@@ -106,13 +137,19 @@ END $$;
 CREATE TRIGGER outbox_arrived AFTER INSERT ON {s}.outbox_messages FOR EACH ROW
  EXECUTE FUNCTION {s}.outbox_arrived();
 
-CREATE FUNCTION {s}.outbox_changed() RETURNS trigger)sql" POSTHORN_TRIGGER_FUNCTION R"sql(
+CREATE FUNCTION {s}.outbox_changed() RETURNS trigger)sql" POSTHORN_OWN_FUNCTION R"sql(
 $$
+DECLARE
+ why text;
 BEGIN
  DELETE FROM {s}.outbox_due AS due USING after_rows AS a WHERE due.seq = a.seq AND a.status <> 'Pending';
  -- Most are sent, and were pending.
- IF NOT EXISTS (SELECT 1 FROM after_rows WHERE status <> 'Sent')
+ IF NOT EXISTS (SELECT 1 FROM after_rows
+    WHERE status <> 'Sent' OR expires_at <= 0 OR (payload IS NULL AND payload_bytes IS NULL))
   AND NOT EXISTS (SELECT 1 FROM before_rows WHERE status <> 'Pending') THEN RETURN NULL; END IF;
+ SELECT min({s}.broken_rule(seq, status, expires_at, payload IS NOT NULL OR payload_bytes IS NOT NULL))
+  INTO why FROM after_rows;
+ IF why IS NOT NULL THEN RAISE check_violation USING MESSAGE = why; END IF;
  UPDATE {s}.outbox_due AS due SET destination = a.destination, tenant = coalesce(a.tenant, ''),
   priority = a.priority, next_retry_at = a.next_retry_at, expires_at = a.expires_at,
   order_key = nullif(a.order_key, ''), claim_epoch = NULL
@@ -141,7 +178,7 @@ CREATE TRIGGER outbox_changed AFTER UPDATE ON {s}.outbox_messages
  REFERENCING OLD TABLE AS before_rows NEW TABLE AS after_rows FOR EACH STATEMENT
  EXECUTE FUNCTION {s}.outbox_changed();
 
-CREATE FUNCTION {s}.outbox_gone() RETURNS trigger)sql" POSTHORN_TRIGGER_FUNCTION R"sql(
+CREATE FUNCTION {s}.outbox_gone() RETURNS trigger)sql" POSTHORN_OWN_FUNCTION R"sql(
 $$
 BEGIN
  DELETE FROM {s}.outbox_due AS due USING before_rows AS b WHERE due.seq = b.seq;
@@ -156,14 +193,14 @@ CREATE TRIGGER outbox_gone AFTER DELETE ON {s}.outbox_messages
  REFERENCING OLD TABLE AS before_rows FOR EACH STATEMENT EXECUTE FUNCTION {s}.outbox_gone();
 
 -- What somebody changed on purpose has no checksum.
-CREATE FUNCTION {s}.outbox_unseal() RETURNS trigger)sql" POSTHORN_TRIGGER_FUNCTION R"sql(
+CREATE FUNCTION {s}.outbox_unseal() RETURNS trigger)sql" POSTHORN_OWN_FUNCTION R"sql(
 $$ BEGIN NEW.checksum := NULL; RETURN NEW; END $$;
 CREATE TRIGGER outbox_unseal BEFORE UPDATE OF message_id, message_type, destination, endpoint,
  payload, payload_bytes, content_type, headers, correlation_id, tenant, order_key, parent_id,
  causation_id, created_at, expires_at ON {s}.outbox_messages FOR EACH ROW
  WHEN (NEW.checksum IS NOT NULL) EXECUTE FUNCTION {s}.outbox_unseal();
 
-CREATE FUNCTION {s}.cause_counted() RETURNS trigger)sql" POSTHORN_TRIGGER_FUNCTION R"sql(
+CREATE FUNCTION {s}.cause_counted() RETURNS trigger)sql" POSTHORN_OWN_FUNCTION R"sql(
 $$
 BEGIN
  IF TG_OP <> 'INSERT' AND OLD.cause_id IS NOT NULL THEN

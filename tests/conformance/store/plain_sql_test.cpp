@@ -213,6 +213,25 @@ TEST_P(store, a_status_that_does_not_exist_is_refused_by_the_database) {
     EXPECT_NE(disk().connect()->run(plain_with("status", "'Sending'")), std::nullopt);
 }
 
+TEST_P(store, an_update_that_breaks_a_rule_is_refused_by_the_database) {
+    db();
+    const auto other = disk().connect();
+    ASSERT_EQ(other->run(plain), std::nullopt);
+    for (const auto* change : {"status = 'Sending'", "expires_at = 0", "payload = NULL",
+                               "status = 'Sent', expires_at = 0", "status = 'Sent', payload = NULL",
+                               "status = 'Dead', expires_at = -1"})
+        EXPECT_NE(other->run(fmt::format("UPDATE outbox_messages SET {}", change)), std::nullopt)
+            << change;
+    EXPECT_THAT(due("billing", noon).rows, SizeIs(1));
+}
+
+TEST_P(store, a_message_that_expires_at_no_time_is_refused_by_the_database) {
+    db();
+    const auto other = disk().connect();
+    for (const auto* never : {"0", "-1"})
+        EXPECT_NE(other->run(plain_with("expires_at", never)), std::nullopt) << never;
+}
+
 TEST_P(store, a_repeated_dedupe_key_is_not_refused_by_the_database) {
     db();
     const auto other = disk().connect();

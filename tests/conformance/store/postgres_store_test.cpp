@@ -87,6 +87,27 @@ TEST_F(postgres_store, a_producer_needs_no_right_but_to_insert) {
     admin.run("DROP OWNED BY " + role + "; DROP ROLE " + role);
 }
 
+TEST_F(postgres_store, a_row_that_breaks_a_rule_is_refused_with_the_rule) {
+    a_store node(place_);
+    postgres_client producer(place_.url());
+    const auto insert = [&](const std::string& columns, const std::string& values) {
+        return producer
+            .run("INSERT INTO outbox_messages (destination, endpoint, " + columns +
+                 ") OVERRIDING SYSTEM VALUE VALUES ('billing', 'Charge', " + values + ")")
+            .value_or("");
+    };
+    EXPECT_THAT(insert("message_id", "DEFAULT"), HasSubstr("needs a payload"));
+    EXPECT_THAT(insert("payload, status", "'{}', 'Sending'"),
+                HasSubstr("Dead, Expired or Resolved"));
+    EXPECT_THAT(insert("payload, expires_at", "'{}', 0"), HasSubstr("expires_at must be"));
+    EXPECT_THAT(insert("payload, seq", "'{}', -1"), HasSubstr("leave it out"));
+    EXPECT_THAT(insert("payload, seq, order_key", "'{}', 4611686018427387904, 'k'"),
+                HasSubstr("leave it out"));
+    EXPECT_EQ(number("SELECT count(*) FROM outbox_messages"), 0);
+    EXPECT_EQ(insert("payload_bytes", "'\\x00'"), "");
+    EXPECT_EQ(number("SELECT count(*) FROM outbox_due"), 1);
+}
+
 TEST_F(postgres_store, the_printed_definitions_make_a_schema_that_it_opens_as_it_is) {
     postgres_client admin(place_.url());
     ASSERT_EQ(admin.run(postgres::schema_definitions(place_.schema())), std::nullopt);
