@@ -1,5 +1,6 @@
 """One harness at work in a process of its own: started, watched, and what came of it."""
 
+import functools
 import json
 import os
 import re
@@ -153,6 +154,14 @@ class FuzzerJob(Job):
         return ended
 
 
+@functools.cache
+def lists_its_tests(build):
+    """When ctest first runs after a build, it asks every program for its tests and writes them down:
+    several at once would spoil each other's lists."""
+    return subprocess.run(["ctest", "--test-dir", build, "-N"], stdout=subprocess.DEVNULL,
+                          stderr=subprocess.DEVNULL, check=False).returncode == 0
+
+
 class CasesJob(Job):
     def __init__(self, harness, options, folder):
         super().__init__(harness, folder, 0)
@@ -160,7 +169,9 @@ class CasesJob(Job):
         self.rounds = harness.small
 
     def problem(self):
-        return None
+        if lists_its_tests(self.build):
+            return None
+        return f"ctest cannot list the tests in {self.build}: build them first"
 
     def start(self, _seconds):
         selection = ["-L", f"^{self.harness.label}$"] if self.harness.label else []
