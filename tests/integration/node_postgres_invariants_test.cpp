@@ -120,7 +120,7 @@ protected:
         stock_.where.rest =
             free_ports + secret_with("orders") +
             "[handlers]\nEffect = \"sql:INSERT INTO effects (message_id, source) VALUES "
-            "(:_message_id, :_source)\"\n";
+            "(:_message_id::uuid::text, :_source)\"\n";
         stock_.where.rest.replace(stock_.where.rest.find("admin = \"127.0.0.1:0\""),
                                   std::string("admin = \"127.0.0.1:0\"").size(), "admin = \"\"");
         for (auto* const each : {&stock_, &orders_})

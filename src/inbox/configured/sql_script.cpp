@@ -92,6 +92,10 @@ private:
 
     result<> parameter() {
         auto end = at_ + 1;
+        if (text_.substr(at_).starts_with("::")) {  // A cast, where the database knows it.
+            take(end + 1);
+            return {};
+        }
         if (end < text_.size() && begins_name(text_[end]))
             while (end < text_.size() && continues_name(text_[end])) ++end;
         const auto name = text_.substr(at_ + 1, end - at_ - 1);

@@ -17,7 +17,7 @@ struct sql_statement {
 };
 
 /// Takes a text of statements apart at its semicolons. Pure: what the words mean is for the
-/// database to say, only text, names in quotes and comments are told apart.
+/// database to say, only text, names in quotes, casts (`::`) and comments are told apart.
 ///
 /// `error_code::invalid_configuration` if a quote or a comment does not end, if there is no
 /// statement, or if a parameter is written in another way than `:name`.

@@ -33,6 +33,11 @@ TEST(sql_script, leaves_quotes_and_comments_alone) {
     EXPECT_EQ(parsed("SELECT a$b, 1-1"), (script{{"SELECT a$b, 1-1", {}}}));
 }
 
+TEST(sql_script, leaves_casts_to_the_database) {
+    EXPECT_EQ(parsed("INSERT INTO t VALUES (:a::numeric, :b :: date, '1'::int)"),
+              (script{{"INSERT INTO t VALUES (?1::numeric, ?2 :: date, '1'::int)", {"a", "b"}}}));
+}
+
 TEST(sql_script, refuses_what_cannot_be_meant) {
     const auto problem = [](std::string_view text) {
         const auto read = parse_sql_script(text);
