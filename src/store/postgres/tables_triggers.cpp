@@ -96,8 +96,6 @@ BEGIN
  IF why IS NOT NULL THEN RAISE check_violation USING MESSAGE = why; END IF;
  RETURN arrived;
 END $$;
-REVOKE EXECUTE ON FUNCTION {s}.arranged({s}.outbox_messages) FROM PUBLIC;
-
 -- Most messages ask for nothing more, and keep the rules. A fixed search_path would be set and taken
 -- back for each of them; here, and in outbox_arrived, every name has its schema instead, operators too.
 CREATE FUNCTION {s}.outbox_arrival() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER AS
@@ -218,6 +216,12 @@ CREATE TRIGGER cause_down AFTER DELETE ON {s}.outbox_closed FOR EACH ROW
  WHEN (OLD.cause_id IS NOT NULL) EXECUTE FUNCTION {s}.cause_counted();
 CREATE TRIGGER cause_moved AFTER UPDATE OF cause_id ON {s}.outbox_closed FOR EACH ROW
  WHEN (NEW.cause_id IS DISTINCT FROM OLD.cause_id) EXECUTE FUNCTION {s}.cause_counted();
+
+-- Or whoever may use the schema could make triggers of them on a table of his own, with rows and types
+-- of his own, and have the owner's rights. Whom a trigger runs for is not asked.
+REVOKE EXECUTE ON FUNCTION {s}.arranged({s}.outbox_messages), {s}.outbox_arrival(),
+ {s}.outbox_arrived(), {s}.outbox_changed(), {s}.outbox_gone(), {s}.outbox_unseal(),
+ {s}.cause_counted() FROM PUBLIC;
 )sql";
 
 }  // namespace posthorn::postgres

@@ -82,6 +82,18 @@ TEST_F(postgres_store, a_producer_needs_no_right_but_to_insert) {
                          " VALUES ('billing', 'Charge', '{}', 'k', 'd')"),
             std::nullopt);
         EXPECT_NE(producer.run("SELECT * FROM " + place_.schema() + ".outbox_due"), std::nullopt);
+        // Nor can it make them its own, with rows, and types with casts, of its own.
+        ASSERT_EQ(producer.run("CREATE TEMP TABLE mine (seq bigint, status text, message_id text)"),
+                  std::nullopt);
+        for (const auto* function : {"outbox_arrival", "outbox_arrived", "outbox_changed",
+                                     "outbox_gone", "outbox_unseal", "cause_counted"})
+            EXPECT_THAT(producer
+                            .run(fmt::format("CREATE TRIGGER t BEFORE INSERT ON mine FOR EACH ROW"
+                                             " EXECUTE FUNCTION {}.{}()",
+                                             place_.schema(), function))
+                            .value_or(""),
+                        HasSubstr("permission denied for function"))
+                << function;
     }
     EXPECT_EQ(number("SELECT count(*) FROM outbox_due"), 1);
     admin.run("DROP OWNED BY " + role + "; DROP ROLE " + role);
