@@ -33,7 +33,7 @@ std::vector<seat> seat_watch::silent(const std::vector<seat>& seats) {
                                          {.owner = options_.owner, .duration = options_.duration});
         if (action == lease_action::take) dead.push_back(one);
         // If its seat cannot be taken away yet, it is not watched for another lease.
-        now.emplace(one.name, action == lease_action::take ? seen_[one.name] : next);
+        now.emplace(one.name, next).first->second.what = lease_state::kind::standby;
     }
     seen_ = std::move(now);
     return dead;

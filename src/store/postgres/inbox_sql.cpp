@@ -206,6 +206,10 @@ result<std::int64_t> inbox_reading::count() {
     return counted->front().integer(0);
 }
 
+// Who is frozen in a transaction may have a lease locked; nobody waits for that.
+#define POSTHORN_PG_UNLOCKED \
+    "(SELECT name FROM {s}.posthorn_leases WHERE name = $1 FOR UPDATE SKIP LOCKED)"
+
 lease_sql::lease_sql(connection& database)
     : find_(database.prepare("SELECT owner, epoch, beat FROM {s}.posthorn_leases WHERE name = $1")),
       make_(database.prepare("INSERT INTO {s}.posthorn_leases (name, owner, epoch, beat)"
@@ -215,16 +219,21 @@ lease_sql::lease_sql(connection& database)
           " 'dispatcher/%' THEN nextval('{s}.dispatcher_epochs') ELSE epoch + 1 END, beat = 0"
           " WHERE name = $1"
           " AND owner IS NOT DISTINCT FROM $3::text AND ($3::text IS NULL OR (epoch = $4"
-          " AND beat = $5)) RETURNING owner, epoch, beat")),
+          " AND beat = $5)) AND name IN " POSTHORN_PG_UNLOCKED " RETURNING owner, epoch, beat")),
       beat_(database.prepare("UPDATE {s}.posthorn_leases SET beat = beat + 1"
                              " WHERE name = $1 AND owner = $2 AND epoch = $3")),
       release_(database.prepare("UPDATE {s}.posthorn_leases SET owner = NULL"
                                 " WHERE name = $1 AND owner = $2 AND epoch = $3")),
-      // A seat is for one run of a node alone, and its epoch is never given again. Who is frozen in
-      // a transaction may have it locked; nobody waits for that.
-      leave_(database.prepare(
-          "DELETE FROM {s}.posthorn_leases WHERE name IN (SELECT name FROM {s}.posthorn_leases"
-          " WHERE name = $1 AND owner = $2 AND epoch = $3 FOR UPDATE SKIP LOCKED)")) {}
+      // A seat is for one run of a node alone, and its epoch is never given again.
+      leave_(database.prepare("DELETE FROM {s}.posthorn_leases WHERE name = $1 AND owner = $2"
+                              " AND epoch = $3 AND name IN " POSTHORN_PG_UNLOCKED)),
+      // The server ends by itself who is silent between two commands, and not in the middle of one.
+      end_frozen_(database.prepare(
+          "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = current_user"
+          " AND application_name = current_setting('application_name') AND state = 'active'"
+          " AND wait_event IN ('ClientRead', 'ClientWrite') AND pid <> pg_backend_pid()"
+          " AND state_change < clock_timestamp()"
+          " - current_setting('idle_in_transaction_session_timeout')::interval")) {}
 
 result<std::optional<lease>> lease_sql::find(std::string_view name) {
     auto found = find_.run(name);
@@ -250,8 +259,10 @@ result<bool> lease_sql::beat(std::string_view name, std::string_view owner, std:
 }
 
 result<bool> lease_sql::release(std::string_view name, std::string_view owner, std::int64_t epoch) {
-    auto& way = name.starts_with(seat_prefix) ? leave_ : release_;
-    return changed_any(way.run(name, owner, epoch));
+    if (!name.starts_with(seat_prefix)) return changed_any(release_.run(name, owner, epoch));
+    const auto left = changed_any(leave_.run(name, owner, epoch));
+    if (left && !*left) POSTHORN_TRY(end_frozen_.run());
+    return left;
 }
 
 }  // namespace posthorn::postgres

@@ -89,6 +89,7 @@ private:
     statement beat_;
     statement release_;
     statement leave_;
+    statement end_frozen_;
 };
 
 }  // namespace posthorn::postgres

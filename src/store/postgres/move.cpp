@@ -179,7 +179,8 @@ result<std::vector<moved_table>> copy_or_nothing(sqlite::moving_file& from, conn
                                                  const sqlite::move_mark& mark) {
     POSTHORN_TRY(from.begin(mark));
     auto copied = [&]() -> result<std::vector<moved_table>> {
-        POSTHORN_TRY(to.script("BEGIN"));
+        // The file may take its time to be counted.
+        POSTHORN_TRY(to.script("BEGIN; SET LOCAL idle_in_transaction_session_timeout = 0"));
         return copy_all(from, to, options, mark.id);
     }();
     if (!copied) {  // The server takes back what is not committed, whatever becomes of us.

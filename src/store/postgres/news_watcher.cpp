@@ -24,6 +24,7 @@ news_watcher::news_watcher(connect_options where, std::string own, const parts& 
 result<std::unique_ptr<connection>> news_watcher::open() {
     auto opened = connection::open(where_, with_.time);
     if (!opened) return opened;
+    POSTHORN_TRY(limit_silence(**opened));
     POSTHORN_TRY((*opened)->script("LISTEN " + quoted_identifier(channel_of((*opened)->schema()))));
     return opened;
 }

@@ -33,25 +33,30 @@ std::string channel_of(std::string_view schema) {
     return ("posthorn " + std::string(schema)).substr(0, name_max);
 }
 
+// Twice a lease: a handler that merely takes long has that much.
+result<> limit_silence(connection& database) {
+    return database.script(
+        "SELECT set_config(name, most, false) FROM pg_settings JOIN (VALUES"
+        " ('idle_in_transaction_session_timeout', '20000'), ('tcp_user_timeout', '20000'),"
+        " ('tcp_keepalives_idle', '10'), ('tcp_keepalives_interval', '5'),"
+        " ('tcp_keepalives_count', '3')) AS ours(name, most) USING (name)"
+        " WHERE CASE WHEN setting ~ '^[0-9]+$'"
+        " THEN setting::bigint NOT BETWEEN 1 AND most::bigint END");
+}
+
 result<std::unique_ptr<connection>> connect(const session_options& options, const clock& time) {
     auto opened = connection::open(options.connect, time);
     if (!opened) return opened;
     POSTHORN_TRY(require_usable(**opened));
-    // A stronger promise of the server's stays. Compiling queries costs more than ours take. Who is
-    // frozen, or cut off, keeps others from what its transaction has locked for twice its lease: a
-    // handler that merely takes long has that much.
+    // A stronger promise of the server's stays. Compiling queries costs more than ours take.
     POSTHORN_TRY((*opened)->script(
         "SET jit = off; SET standard_conforming_strings = on; SET bytea_output = 'hex';"
         "SELECT set_config('synchronous_commit', 'on', false)"
         " WHERE current_setting('synchronous_commit') NOT IN ('on', 'remote_apply');"
-        "SELECT set_config(name, '20s', false) FROM pg_settings"
-        " WHERE name = 'idle_in_transaction_session_timeout'"
-        " AND setting::integer NOT BETWEEN 1 AND 20000;"
-        "SET tcp_keepalives_idle = 10; SET tcp_keepalives_interval = 5;"
-        "SET tcp_keepalives_count = 3; SET tcp_user_timeout = 20000;"
         // After the application's own, so that our names never hide theirs.
         "SELECT set_config('search_path', concat_ws(', ', nullif(current_setting('search_path'),"
         " ''), $name${s}$name$), false)"));
+    POSTHORN_TRY(limit_silence(**opened));
     POSTHORN_TRY(join_schema(**opened));
     return opened;
 }
@@ -87,8 +92,12 @@ result<> require_kept_session(connection& one, const session_options& options, c
 result<std::unique_ptr<session>> session::open(const session_options& options, const clock& time) {
     auto database = connect(options, time);
     if (!database) return std::unexpected(std::move(database).error());
+    auto silence = (*database)->ask(
+        "SELECT setting FROM pg_settings WHERE name = 'idle_in_transaction_session_timeout'");
+    if (!silence) return std::unexpected(std::move(silence).error());
     POSTHORN_TRY((*database)->begin_pipeline());
     std::unique_ptr<session> made(new session(*std::move(database), options, time));
+    made->silence_max_ = std::chrono::milliseconds{silence->front().integer(0)};
     POSTHORN_TRY(made->make_writer_.run(made->writer_, to_ms(time.wall())));
     return made;
 }

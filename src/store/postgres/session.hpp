@@ -1,5 +1,6 @@
 #pragma once
 
+#include <chrono>
 #include <memory>
 #include <string>
 
@@ -21,6 +22,10 @@ struct session_options {
 /// the server's disk. `error_code::invalid_configuration` for a server that cannot be used.
 result<std::unique_ptr<connection>> connect(const session_options& options, const clock& time);
 
+/// Who is frozen, or cut off, keeps others from what its transaction has locked for 20 s and no
+/// longer: the server ends its session. An administrator's shorter limits stay.
+result<> limit_silence(connection& database);
+
 /// Whether a session stays the same one from one transaction to the next, as it does not behind a
 /// pooler in transaction mode: `error_code::invalid_configuration` then. Only looks further where
 /// somebody is in between.
@@ -36,6 +41,8 @@ public:
 
     [[nodiscard]] connection& database() noexcept { return *database_; }
     [[nodiscard]] unit_transaction& transaction() noexcept { return transaction_; }
+    /// After so long without a word within a transaction the server ends the session.
+    [[nodiscard]] std::chrono::milliseconds silence_max() const noexcept { return silence_max_; }
 
     /// What units store from now on is claimed by the dispatcher of this epoch; zero for none.
     result<> claim_as(std::int64_t epoch);
@@ -54,6 +61,7 @@ private:
 
     std::unique_ptr<connection> database_;
     const clock& time_;
+    std::chrono::milliseconds silence_max_{};
     std::string writer_;
     statement make_writer_;
     statement count_;

@@ -21,6 +21,7 @@ writer::writer(session_options options, std::unique_ptr<session> first, const cl
       thread_(thread),
       log_(log),
       group_(time),
+      silence_max_(session_->silence_max()),
       backend_(session_->database().backend()) {}
 
 void writer::listen(commit_listener* listener) {
@@ -113,6 +114,7 @@ result<> writer::connect_anew() {
     }
     if (std::exchange(connect_error_, std::nullopt)) log_.info("Store: connected again", {});
     session_ = *std::move(opened);
+    silence_max_ = session_->silence_max();
     backend_ = session_->database().backend();
     return {};
 }
@@ -128,7 +130,10 @@ void writer::commit_some(std::span<member>& left) {
     const auto end = try_commit(left, took_part);
     const auto done = left.first(took_part);
     left = left.subspan(took_part);
-    if (end == commit_end::lost) commit_alone(done);
+    if (end == commit_end::lost)
+        commit_alone(done);
+    else if (done.size() == 1)
+        blame_if_silent(done.front(), end);
     units_done_ += done.size();
     answer(done);
 }
@@ -195,6 +200,20 @@ commit_end writer::resolve(std::span<member> members) {
     return commit_end::refused;
 }
 
+// One that is slow every time would be repeated for ever, and no attempt charged. Who was frozen,
+// and is not to blame, has been run again by then, or is.
+bool writer::blame_if_silent(member& one, commit_end end) const {
+    const bool is_lost =
+        end == commit_end::lost ||
+        (!one.outcome && one.outcome.error().code() == error_code::store_unavailable);
+    if (!is_lost || group_.longest_run() < silence_max_) return false;
+    one.outcome = fail(error_code::statement_interrupted,
+                       "it kept its transaction idle for {} ms, and the server ended that; do "
+                       "what is slow before or after",
+                       std::chrono::floor<std::chrono::milliseconds>(group_.longest_run()).count());
+    return true;
+}
+
 void writer::commit_alone(std::span<member> members) {
     constexpr int tries_max = 3;
     for (auto& one : members) {
@@ -203,6 +222,7 @@ void writer::commit_alone(std::span<member> members) {
             one.outcome = {};
             std::size_t took_part = 0;
             const auto end = try_commit({&one, 1}, took_part);
+            if (blame_if_silent(one, end)) break;
             // What others held it up for may be over; a commit that did not take hold is repeated.
             const bool again =
                 end == commit_end::lost ||

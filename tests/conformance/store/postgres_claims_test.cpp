@@ -143,6 +143,59 @@ TEST_F(postgres_claims, nobody_waits_for_the_seat_of_one_that_is_frozen_in_a_tra
     EXPECT_EQ(number("SELECT count(*) FROM posthorn_leases WHERE name = 'dispatcher/first'"), 0);
 }
 
+// The server does not count a session as idle before it has had the end of what was sent.
+TEST_F(postgres_claims, one_that_is_frozen_while_it_sends_is_ended_if_it_has_a_seat_locked) {
+    const auto url = place_.url() + "%20-cidle_in_transaction_session_timeout%3D100";
+    a_store other(place_, "orders", {}, url);
+    const std::unique_ptr<PGconn, decltype(&PQfinish)> frozen(
+        PQconnectdb((url + "&application_name=posthorn%20orders").c_str()), &PQfinish);
+    ASSERT_EQ(PQenterPipelineMode(frozen.get()), 1);
+    for (const auto* sql : {"BEGIN", "SELECT 1 FROM posthorn_leases FOR SHARE"})
+        ASSERT_EQ(PQsendQueryParams(frozen.get(), sql, 0, nullptr, nullptr, nullptr, nullptr, 0),
+                  1);
+    ASSERT_EQ(PQsendFlushRequest(frozen.get()), 1);
+    ASSERT_EQ(PQflush(frozen.get()), 0);
+    const auto is_left = [&] {
+        bool left = false;
+        EXPECT_TRUE(succeeded(other.run([&](store_transaction& tx) -> result<> {
+            const auto done = tx.leases().release("dispatcher/first", "first", first_.epoch);
+            POSTHORN_TRY(done);
+            left = *done;
+            return {};
+        })));
+        return left;
+    };
+    test::postgres_client eye(place_.url());
+    ASSERT_TRUE(test::eventually([&] {
+        return !eye.rows(
+                       "SELECT 1 FROM pg_stat_activity WHERE state = 'active' AND wait_event ="
+                       " 'ClientRead' AND query LIKE '%posthorn_leases FOR SHARE%'")
+                    .empty();
+    }));
+    EXPECT_FALSE(is_left());
+    EXPECT_TRUE(test::eventually(is_left));
+}
+
+TEST_F(postgres_claims, nobody_waits_for_a_job_of_one_that_is_frozen_in_a_transaction) {
+    const auto take = [&](const std::optional<lease>& seen) {
+        std::optional<lease> taken;
+        EXPECT_TRUE(succeeded(first_.store.run([&](store_transaction& tx) -> result<> {
+            auto found = tx.leases().take("retention", "first", seen);
+            POSTHORN_TRY(found);
+            taken = *found;
+            return {};
+        })));
+        return taken;
+    };
+    const auto before = take(std::nullopt);
+    ASSERT_TRUE(before.has_value());
+    test::postgres_client frozen(place_.url());
+    ASSERT_EQ(frozen.run("BEGIN; SELECT 1 FROM posthorn_leases FOR SHARE"), std::nullopt);
+    EXPECT_FALSE(take(before).has_value());
+    ASSERT_EQ(frozen.run("COMMIT"), std::nullopt);
+    EXPECT_TRUE(take(before).has_value());
+}
+
 TEST_F(postgres_claims, nobody_settles_what_another_has_claimed) {
     ASSERT_TRUE(succeeded(first_.store.put(sample())));
     ASSERT_THAT(first_.claim(), ElementsAre(1));

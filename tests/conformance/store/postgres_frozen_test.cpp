@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "conformance/store/postgres_node.hpp"
+#include "support/eventually.hpp"
 
 namespace posthorn::conformance {
 namespace {
@@ -50,6 +51,31 @@ TEST_F(a_frozen_store, keeps_nobody_from_its_rows_and_goes_on_when_it_thaws) {
     EXPECT_TRUE(succeeded(outcome.get_future().get()));
     EXPECT_EQ(number("SELECT left_ FROM stock"), 4);
     EXPECT_TRUE(succeeded(node.put(sample())));
+}
+
+TEST_F(a_frozen_store, is_run_once_more_and_then_blamed_if_it_is_merely_slow) {
+    a_store node(place_, "orders", {}, url_with_limit(100));
+    ASSERT_EQ(postgres_client(place_.url()).run("CREATE TABLE done (n integer)"), std::nullopt);
+    for (const bool says_something_after : {false, true}) {
+        int runs = 0;
+        const auto outcome = node.run([&](store_transaction& tx) -> result<> {
+            ++runs;
+            POSTHORN_TRY(tx.execute("INSERT INTO done VALUES (1)", {}));
+            // As long as it takes the server to end it, and us to know it was that.
+            const auto begun = std::chrono::steady_clock::now();
+            EXPECT_TRUE(test::eventually([&] {
+                return std::chrono::steady_clock::now() - begun > std::chrono::milliseconds(100) &&
+                       number(
+                           "SELECT count(*) FROM pg_stat_activity WHERE state = 'idle in "
+                           "transaction' AND query LIKE '%INTO done%'") == 0;
+            }));
+            if (says_something_after) POSTHORN_TRY(tx.execute("INSERT INTO done VALUES (2)", {}));
+            return {};
+        });
+        EXPECT_TRUE(refused_with(outcome, error_code::statement_interrupted));
+        EXPECT_LE(runs, 2);
+        EXPECT_EQ(number("SELECT count(*) FROM done"), 0);
+    }
 }
 
 TEST_F(a_frozen_store, is_given_twenty_seconds_or_what_an_administrator_gives_if_that_is_less) {

@@ -73,6 +73,16 @@ TEST_F(a_seat_watch, tries_again_soon_if_a_seat_cannot_be_taken_away_yet) {
     EXPECT_EQ(freed, 1);
 }
 
+TEST_F(a_seat_watch, tells_of_a_dead_one_only_when_its_seat_is_free) {
+    tables.seats_are_locked = true;
+    dead = "them";
+    loop.run_for(10s);
+    EXPECT_EQ(freed, 0);
+    tables.seats_are_locked = false;
+    loop.run_for(10s);
+    EXPECT_EQ(freed, 1);
+}
+
 TEST_F(a_seat_watch, does_not_wait_for_one_whose_process_is_known_to_be_dead) {
     dead = "them";
     loop.run_for(1s);
