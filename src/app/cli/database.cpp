@@ -16,6 +16,8 @@ void database_choice::declare(CLI::App& options) {
         ->type_name("FILE");
     options.add_option("--database", database, "the database, in place of the configuration's")
         ->type_name("FILE");
+    options.add_option("--schema", schema, "the schema of a database on a server, likewise")
+        ->type_name("NAME");
 }
 
 result<config> database_choice::settings() const {
@@ -33,8 +35,32 @@ result<config> database_choice::settings() const {
         settings->store.url = is_server_url(database)
                                   ? database_url{.path = database, .on_server = true}
                                   : database_url{std::filesystem::absolute(database).string()};
+    if (settings && !schema.empty()) settings->store.schema = schema;
     return settings;
 }
+
+namespace {
+
+/// Only to look makes nothing: a name that is wrong would otherwise get tables of its own.
+result<> require_there(const config& settings, const std::string& path, const clock& time) {
+    std::error_code unusable;
+    if (!settings.store.url.on_server) {
+        if (std::filesystem::exists(path, unusable)) return {};
+        return fail(error_code::not_found,
+                    "there is no database at {}; make it with 'posthorn init', or name another one",
+                    path);
+    }
+    const auto seen = look_at_server({path, settings.store.schema}, time);
+    if (!seen && seen.error().code() == error_code::not_found)
+        return fail(error_code::not_found,
+                    "the schema {} of that server has no tables of Posthorn; make them with "
+                    "'posthorn init', or name another one with --schema or store.schema",
+                    settings.store.schema);
+    POSTHORN_TRY(seen);
+    return {};
+}
+
+}  // namespace
 
 database_session::database_session()
     : ids_([this] { return clock_.wall(); }, random_),
@@ -52,13 +78,8 @@ result<std::unique_ptr<database_session>> database_session::open(const config& s
                     "with --url, or set store.url to a file",
                     settings.service.id);
     const std::string path = settings.path_of(settings.store.url);
-    std::error_code unusable;
-    if (missing == if_missing::refuse && !settings.store.url.on_server &&
-        !std::filesystem::exists(path, unusable))
-        return fail(error_code::not_found,
-                    "there is no database at {}; make it with 'posthorn init', or name another one",
-                    path);
     std::unique_ptr<database_session> made(new database_session);
+    if (missing == if_missing::refuse) POSTHORN_TRY(require_there(settings, path, made->clock_));
     // Whoever names a file alone does not say whose it is.
     const bool is_named = settings.origins.contains("service.id");
     std::optional<server_database> server;

@@ -23,6 +23,7 @@ inline constexpr auto config_file_default = "posthorn.toml";
 struct database_choice {
     std::string config_file{};  // `posthorn.toml` of the current folder, if there is one.
     std::string database{};     // That of the configuration.
+    std::string schema{};       // Likewise.
 
     void declare(CLI::App& options);
     /// The configuration, with the database of `--database` in it. `error_code::invalid_argument`
