@@ -179,7 +179,19 @@ bool connection::send_preparation(const statement& of) {
                          static_cast<int>(of.types_.size()), of.types_.data()) == 1;
 }
 
+void connection::hear_silence() noexcept {
+    silence_ = {};
+    spoke_at_.reset();
+}
+
 result<rows> connection::flush() {
+    if (spoke_at_) silence_ = std::max(silence_, time_.steady() - *spoke_at_);
+    auto answer = send_line();
+    spoke_at_ = time_.steady();
+    return answer;
+}
+
+result<rows> connection::send_line() {
     last_state_.clear();
     if (!line_.empty() && line_.back().with.has_zero_byte()) {
         line_.pop_back();  // Those before it are none the worse.

@@ -106,6 +106,9 @@ public:
 
     /// From then on a statement under way is cancelled; none if empty.
     void set_deadline(std::optional<steady_time> when) { deadline_ = when; }
+    /// How long nothing was said to the server between two flushes, at most, since `hear_silence`.
+    [[nodiscard]] std::chrono::nanoseconds longest_silence() const noexcept { return silence_; }
+    void hear_silence() noexcept;
     /// Nothing can be done with it any more.
     [[nodiscard]] bool is_lost() const;
     /// The five letters of the last error; empty if the server did not say any.
@@ -133,6 +136,7 @@ private:
     result<> wait_for_answer();
     /// One answer; null between two commands.
     result<pg_result*> next_answer();
+    result<rows> send_line();
     result<rows> read_answers(std::size_t count, const std::deque<command>& sent);
     void cancel();
     error lost_error();
@@ -143,6 +147,8 @@ private:
     std::deque<command> line_;
     std::size_t line_bytes_ = 0;  // Of the values.
     std::optional<steady_time> deadline_;
+    std::optional<steady_time> spoke_at_;  // The end of the last flush.
+    std::chrono::nanoseconds silence_{};
     bool cancelled_ = false;
     std::optional<steady_time> given_up_;  // Then a cancelled one is past help.
     bool unusable_ = false;                // It did not even answer to a cancellation.

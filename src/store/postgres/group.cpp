@@ -37,7 +37,6 @@ result<> group::run_work(session& on, member& one) {
         outcome = fail(error_code::statement_failed, "the unit threw something unknown");
     }
     unit_started_ns_.store(0, std::memory_order_relaxed);
-    longest_run_ = std::max(longest_run_, time_.steady() - now);
     return outcome;
 }
 
@@ -114,7 +113,6 @@ void group::begin(session& on) {
 }
 
 group::outcome group::commit(session& on, std::span<member> members, std::int64_t number) {
-    longest_run_ = {};
     if (wary_ > 0)
         --wary_;
     else if (std::ranges::count_if(members, is_running) > 1)

@@ -50,8 +50,6 @@ public:
     outcome commit(session& on, std::span<member> members, std::int64_t number);
 
     [[nodiscard]] std::chrono::nanoseconds unit_age() const;
-    /// How long the slowest unit of the last commit ran.
-    [[nodiscard]] std::chrono::nanoseconds longest_run() const noexcept { return longest_run_; }
 
 private:
     outcome commit_in_savepoints(session& on, std::span<member> members, std::int64_t number);
@@ -74,7 +72,6 @@ private:
 
     const clock& time_;
     std::atomic<std::int64_t> unit_started_ns_ = 0;
-    std::chrono::nanoseconds longest_run_{};
     int wary_ = 0;  // So many groups more run in savepoints, since one failed.
 };
 

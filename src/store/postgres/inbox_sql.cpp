@@ -230,10 +230,15 @@ lease_sql::lease_sql(connection& database)
       // The server ends by itself who is silent between two commands, and not in the middle of one.
       end_frozen_(database.prepare(
           "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = current_user"
+          " AND datname = current_database() AND pid <> pg_backend_pid()"
           " AND application_name = current_setting('application_name') AND state = 'active'"
-          " AND wait_event IN ('ClientRead', 'ClientWrite') AND pid <> pg_backend_pid()"
-          " AND state_change < clock_timestamp()"
-          " - current_setting('idle_in_transaction_session_timeout')::interval")) {}
+          " AND wait_event IN ('ClientRead', 'ClientWrite') AND state_change < clock_timestamp()"
+          " - current_setting('idle_in_transaction_session_timeout')::interval"
+          " AND pid IN (SELECT pid FROM pg_locks WHERE granted"
+          " AND relation = to_regclass($leases${s}.posthorn_leases$leases$)"
+          " AND mode IN ('RowShareLock', 'RowExclusiveLock'))"
+          " AND EXISTS (SELECT 1 FROM {s}.posthorn_leases WHERE name = $1 AND owner = $2"
+          " AND epoch = $3)")) {}
 
 result<std::optional<lease>> lease_sql::find(std::string_view name) {
     auto found = find_.run(name);
@@ -261,7 +266,7 @@ result<bool> lease_sql::beat(std::string_view name, std::string_view owner, std:
 result<bool> lease_sql::release(std::string_view name, std::string_view owner, std::int64_t epoch) {
     if (!name.starts_with(seat_prefix)) return changed_any(release_.run(name, owner, epoch));
     const auto left = changed_any(leave_.run(name, owner, epoch));
-    if (left && !*left) POSTHORN_TRY(end_frozen_.run());
+    if (left && !*left) POSTHORN_TRY(end_frozen_.run(name, owner, epoch));
     return left;
 }
 

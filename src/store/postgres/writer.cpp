@@ -130,10 +130,8 @@ void writer::commit_some(std::span<member>& left) {
     const auto end = try_commit(left, took_part);
     const auto done = left.first(took_part);
     left = left.subspan(took_part);
-    if (end == commit_end::lost)
+    if (end == commit_end::lost || (done.size() == 1 && was_silent(done.front(), end)))
         commit_alone(done);
-    else if (done.size() == 1)
-        blame_if_silent(done.front(), end);
     units_done_ += done.size();
     answer(done);
 }
@@ -144,6 +142,7 @@ std::int64_t writer::claimer() {
 }
 
 commit_end writer::try_commit(std::span<member> members, std::size_t& took_part) {
+    was_lost_ = false;
     if (auto connected = connect_anew(); !connected) {
         for (auto& one : members)
             if (!one.settled) one.outcome = connected;
@@ -151,8 +150,11 @@ commit_end writer::try_commit(std::span<member> members, std::size_t& took_part)
     }
     // If that fails, the session is lost, and the group finds it so.
     std::ignore = session_->claim_as(claimer());
+    session_->database().hear_silence();
     const auto [end, count] = group_.commit(*session_, members, number_ + 1);
     took_part = count;
+    was_lost_ = session_->database().is_lost();
+    silence_ = session_->database().longest_silence();
     if (end == commit_end::committed) ++number_;
     return end == commit_end::in_doubt ? resolve(members.first(count)) : end;
 }
@@ -200,20 +202,16 @@ commit_end writer::resolve(std::span<member> members) {
     return commit_end::refused;
 }
 
-// One that is slow every time would be repeated for ever, and no attempt charged. Who was frozen,
-// and is not to blame, has been run again by then, or is.
-bool writer::blame_if_silent(member& one, commit_end end) const {
-    const bool is_lost =
+// The server ends a session that says nothing for too long within a transaction.
+bool writer::was_silent(const member& one, commit_end end) const {
+    const bool has_failed =
         end == commit_end::lost ||
-        (!one.outcome && one.outcome.error().code() == error_code::store_unavailable);
-    if (!is_lost || group_.longest_run() < silence_max_) return false;
-    one.outcome = fail(error_code::statement_interrupted,
-                       "it kept its transaction idle for {} ms, and the server ended that; do "
-                       "what is slow before or after",
-                       std::chrono::floor<std::chrono::milliseconds>(group_.longest_run()).count());
-    return true;
+        (!one.outcome && one.outcome.error().code() != error_code::commit_in_doubt);
+    return has_failed && was_lost_ && silence_ >= silence_max_;
 }
 
+// Who was frozen, and is not to blame, is not so again. One that is slow every time would otherwise
+// be repeated for ever, and no attempt charged.
 void writer::commit_alone(std::span<member> members) {
     constexpr int tries_max = 3;
     for (auto& one : members) {
@@ -222,7 +220,14 @@ void writer::commit_alone(std::span<member> members) {
             one.outcome = {};
             std::size_t took_part = 0;
             const auto end = try_commit({&one, 1}, took_part);
-            if (blame_if_silent(one, end)) break;
+            if (was_silent(one, end)) {
+                one.outcome =
+                    fail(error_code::statement_interrupted,
+                         "it kept its transaction idle for {} ms, and the server ended that; do "
+                         "what is slow before or after",
+                         std::chrono::floor<std::chrono::milliseconds>(silence_).count());
+                break;
+            }
             // What others held it up for may be over; a commit that did not take hold is repeated.
             const bool again =
                 end == commit_end::lost ||

@@ -48,7 +48,7 @@ private:
     void commit(std::vector<member> members);
     void commit_some(std::span<member>& left);
     void commit_alone(std::span<member> members);
-    bool blame_if_silent(member& one, commit_end end) const;
+    bool was_silent(const member& one, commit_end end) const;
     commit_end try_commit(std::span<member> members, std::size_t& took_part);
     /// After the connection was lost at a COMMIT.
     commit_end resolve(std::span<member> members);
@@ -64,6 +64,8 @@ private:
     logger& log_;
     group group_;
     std::chrono::nanoseconds silence_max_;  // Of the last session.
+    std::chrono::nanoseconds silence_{};    // In the last try to commit.
+    bool was_lost_ = false;                 // With it, the session.
     std::int64_t number_ = 0;               // Of the last commit.
     int backend_ = 0;                       // Of the present session, or of the one that was lost.
     steady_time tried_at_{};

@@ -145,10 +145,11 @@ TEST_F(postgres_claims, nobody_waits_for_the_seat_of_one_that_is_frozen_in_a_tra
 
 // The server does not count a session as idle before it has had the end of what was sent.
 TEST_F(postgres_claims, one_that_is_frozen_while_it_sends_is_ended_if_it_has_a_seat_locked) {
-    const auto url = place_.url() + "%20-cidle_in_transaction_session_timeout%3D100";
+    const auto url =
+        place_.url() +
+        "%20-cidle_in_transaction_session_timeout%3D1000&application_name=" + place_.schema();
     a_store other(place_, "orders", {}, url);
-    const std::unique_ptr<PGconn, decltype(&PQfinish)> frozen(
-        PQconnectdb((url + "&application_name=posthorn%20orders").c_str()), &PQfinish);
+    const std::unique_ptr<PGconn, decltype(&PQfinish)> frozen(PQconnectdb(url.c_str()), &PQfinish);
     ASSERT_EQ(PQenterPipelineMode(frozen.get()), 1);
     for (const auto* sql : {"BEGIN", "SELECT 1 FROM posthorn_leases FOR SHARE"})
         ASSERT_EQ(PQsendQueryParams(frozen.get(), sql, 0, nullptr, nullptr, nullptr, nullptr, 0),
