@@ -12,6 +12,8 @@ using test::postgres_client;
 
 class a_frozen_store : public on_postgres {
 protected:
+    real_clock time_;
+
     /// Where sessions that say nothing within a transaction are ended after so many milliseconds.
     [[nodiscard]] std::string url_with_limit(int ms) const {
         return place_.url() + fmt::format("%20-cidle_in_transaction_session_timeout%3D{}", ms);
@@ -60,9 +62,9 @@ TEST_F(a_frozen_store, is_run_once_more_and_then_blamed_if_it_is_merely_slow) {
     a_store node(place_, "orders", {}, url_with_limit(limit_ms));
     ASSERT_EQ(postgres_client(place_.url()).run("CREATE TABLE done (n integer)"), std::nullopt);
     const auto be_silent = [&] {
-        const auto begun = std::chrono::steady_clock::now();
+        const auto begun = time_.steady();
         EXPECT_TRUE(test::eventually([&] {
-            return std::chrono::steady_clock::now() - begun > std::chrono::milliseconds(limit_ms) &&
+            return time_.steady() - begun > std::chrono::milliseconds(limit_ms) &&
                    number(
                        "SELECT count(*) FROM pg_stat_activity WHERE state = 'idle in "
                        "transaction' AND query LIKE '%INTO done%'") == 0;
