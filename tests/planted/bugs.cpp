@@ -88,7 +88,7 @@ const std::vector<bug>& bugs() {
         {"dispatched_though_refused", simulator(7), "invariant 2"},
         {"dropped_savepoint", simulator(1), "invariant 2"},
         {"retry_with_a_new_id", crash("kill -9", "kill.*", 10), "FAILED.*kill"},
-        {"prune_too_early", simulator(2), "invariant 1"},
+        {"prune_too_early", simulator(10), "invariant 1"},
         {"in_doubt_called_refused", scenario("a_sync_fails_in_the_commit_of_the_sender"),
          "send\\(\\)"},
         {"failed_sync_ignored", scenario("a_sync_fails_in_the_commit_of_the_sender"),

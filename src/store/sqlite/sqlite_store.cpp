@@ -168,6 +168,12 @@ result<std::unique_ptr<store>> sqlite_store::open(const sqlite_options& options,
         const auto copied = made->guard_->checkpoint();
         made->group_->roll_back();
         POSTHORN_TRY(copied);
+        // Until the log begins anew, a cut may leave less of it than was copied, and that would be
+        // played over the file. Whoever is at it now begins it himself.
+        const auto renewed = made->database_->execute(
+            "UPDATE posthorn_meta SET value = value + 1 WHERE name = 'barrier'");
+        if (!renewed && renewed.error().code() == error_code::io_failed)
+            return std::unexpected(renewed.error());
     }
     made->writer_ = std::make_unique<writer>(
         *made->database_, *made->group_, *made->guard_, *made->room_, seams.time, seams.writer,

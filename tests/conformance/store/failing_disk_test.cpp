@@ -136,6 +136,25 @@ TEST_P(store_on_a_failing_disk,
     EXPECT_LE(number("SELECT count(*) FROM outbox_messages"), 1);  // The one in doubt.
 }
 
+// The process is started anew and its machine is not: what was not synced is still there to be
+// read, and no sync to come would save it.
+TEST_P(store_on_a_failing_disk, what_is_found_after_a_failed_sync_survives_a_power_cut) {
+    for (int i = 0; i < 5; ++i) put(sample());
+    faults().fail_next_sync();
+    const auto doubtful = run([this](store_transaction& tx) -> result<> {
+        for (int i = 0; i < 300; ++i) POSTHORN_TRY(tx.outbox().insert(sample()));
+        return {};
+    });
+    EXPECT_TRUE(refused_with(doubtful, error_code::commit_in_doubt));
+    reopen();
+    db();
+    const auto found = number("SELECT count(*) FROM outbox_messages");
+    EXPECT_EQ(found, 305);
+    recover();
+    EXPECT_TRUE(succeeded(db().check_integrity()));
+    EXPECT_EQ(number("SELECT count(*) FROM outbox_messages"), found);
+}
+
 TEST_P(store_on_a_failing_disk, units_queued_behind_a_failed_sync_are_refused) {
     make_tables();
     answers arrived;
