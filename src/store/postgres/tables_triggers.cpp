@@ -96,6 +96,7 @@ BEGIN
  IF why IS NOT NULL THEN RAISE check_violation USING MESSAGE = why; END IF;
  RETURN arrived;
 END $$;
+
 -- Most messages ask for nothing more, and keep the rules. A fixed search_path would be set and taken
 -- back for each of them; here, and in outbox_arrived, every name has its schema instead, operators too.
 CREATE FUNCTION {s}.outbox_arrival() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER AS

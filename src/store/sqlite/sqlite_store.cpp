@@ -20,6 +20,9 @@
 namespace posthorn::sqlite {
 namespace {
 
+/// An empty commit would sync nothing.
+constexpr auto* change_a_page = "UPDATE posthorn_meta SET value = value + 1 WHERE name = 'barrier'";
+
 /// The last connection to close copies the log into the file, unless told not to. After a failed
 /// sync that would trust a log of which the disk may lack a part, and a power cut then leaves
 /// neither the old pages nor the new ones; so only a store that has ended well does it.
@@ -94,10 +97,8 @@ result<> sqlite_store::compact() {
 }
 
 void sqlite_store::barrier(unit::done_type done) {
-    // It must change a page: an empty commit syncs nothing.
     submit({.work = [](store_transaction& tx) -> result<> {
-                auto changed = tx.execute(
-                    "UPDATE posthorn_meta SET value = value + 1 WHERE name = 'barrier'", {});
+                auto changed = tx.execute(change_a_page, {});
                 if (!changed) return std::unexpected(std::move(changed).error());
                 return {};
             },
@@ -170,8 +171,7 @@ result<std::unique_ptr<store>> sqlite_store::open(const sqlite_options& options,
         POSTHORN_TRY(copied);
         // Until the log begins anew, a cut may leave less of it than was copied, and that would be
         // played over the file. Whoever is at it now begins it himself.
-        const auto renewed = made->database_->execute(
-            "UPDATE posthorn_meta SET value = value + 1 WHERE name = 'barrier'");
+        const auto renewed = made->database_->execute(change_a_page);
         if (!renewed && renewed.error().code() == error_code::io_failed)
             return std::unexpected(renewed.error());
     }
