@@ -10,6 +10,7 @@ attacks_test.py PROGRAM [Attacks.test_…]
 import base64
 import hashlib
 import http.client
+import itertools
 import json
 import multiprocessing
 import os
@@ -72,7 +73,8 @@ def status_of(answer):
 
 
 class SlowConnections:
-    """Connections that send a byte of a request now and then, from a process of their own."""
+    """Connections that send a byte of a request each second, from a process of their own. Each has
+    its own moment of the second: all at once would be a burst, which is another attack."""
 
     def __init__(self, port, number):
         self.pipe, theirs = multiprocessing.Pipe()
@@ -89,14 +91,14 @@ class SlowConnections:
             one.setblocking(False)
             slow.append(one)
         pipe.send("ready")
-        end = False
-        while not end:
-            for one in slow:
+        for turn in itertools.count():
+            for one in slow[turn % 100::100]:
                 try:
                     one.send(b"x")
                 except OSError:
                     pass
-            end = pipe.poll(0.2)
+            if pipe.poll(0.01):
+                break
         shed = 0
         for one in slow:
             try:
