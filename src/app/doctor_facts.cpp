@@ -81,7 +81,7 @@ void add_right(file_rights::kind what, const fs::path& path, doctor_facts& facts
 void add_rights(const config& settings, const std::string& database, const gather_options& options,
                 doctor_facts& facts) {
     using kind = file_rights::kind;
-    for (const auto* const each : {"", "-wal", "-shm"})
+    for (const auto* const each : {"", "-wal", "-wal-saved", "-shm"})
         add_right(kind::database, database + each, facts);
     add_right(kind::folder, fs::path(database).parent_path(), facts);
     add_right(kind::secret, settings.path_of(settings.tls.key), facts);

@@ -4,6 +4,7 @@
 #include <system_error>
 
 #include "store/sqlite/file_locks.hpp"
+#include "store/sqlite/left_log.hpp"
 #include "store/sqlite/migrate.hpp"
 
 namespace posthorn::sqlite {
@@ -94,6 +95,7 @@ result<moving_file> moving_file::open(const std::string& path) {
     POSTHORN_TRY(sole_use::take(path));  // Says who it is.
     auto opened = connection::open({.path = path, .busy_timeout = std::chrono::milliseconds{0}});
     if (!opened) return std::unexpected(std::move(opened).error());
+    POSTHORN_TRY(save_left_log(*opened));
     // From the first look on nobody else has it, until this connection is closed.
     POSTHORN_TRY(opened->execute("PRAGMA locking_mode = EXCLUSIVE; PRAGMA synchronous = FULL"));
     POSTHORN_TRY(opened->execute("BEGIN IMMEDIATE; COMMIT"));

@@ -9,6 +9,7 @@
 #include "store/sqlite/backup_files.hpp"
 #include "store/sqlite/connection.hpp"
 #include "store/sqlite/file_locks.hpp"
+#include "store/sqlite/left_log.hpp"
 
 namespace posthorn::sqlite {
 namespace {
@@ -27,6 +28,7 @@ result<std::int64_t> close_down(const std::string& database) {
     auto opened =
         connection::open({.path = database, .busy_timeout = std::chrono::milliseconds{0}});
     if (!opened) return std::unexpected(std::move(opened).error());
+    POSTHORN_TRY(save_left_log(*opened));
     auto epoch = opened->integer("SELECT epoch FROM posthorn_leases WHERE name = 'dispatcher'");
     POSTHORN_TRY(opened->execute("PRAGMA journal_mode = DELETE"));
     return epoch;

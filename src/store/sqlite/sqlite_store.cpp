@@ -11,6 +11,7 @@
 #include "store/inside_unit.hpp"
 #include "store/sqlite/file_owner.hpp"
 #include "store/sqlite/group.hpp"
+#include "store/sqlite/left_log.hpp"
 #include "store/sqlite/migrate.hpp"
 #include "store/sqlite/moving.hpp"
 #include "store/sqlite/reader_pool.hpp"
@@ -127,6 +128,18 @@ result<> prepare_file(connection& database, const sqlite_options& options) {
         "PRAGMA journal_size_limit = 67108864");
 }
 
+result<> save_log(connection& database, const sqlite_options& options, logger& log) {
+    if (options.sync == synchronous::off || POSTHORN_PLANTED(recovered_rows_unsynced)) return {};
+    const auto found = save_left_log(database);
+    POSTHORN_TRY(found);
+    if (*found == left_log::kept)
+        log.warn(
+            "Store: the log {File} that an earlier process left could not be written anew, for "
+            "want of room or of a right; if a sync failed before, restart the machine first",
+            {{"File", options.path + "-wal"}});
+    return {};
+}
+
 result<std::unique_ptr<store>> sqlite_store::open(const sqlite_options& options,
                                                   const sqlite_seams& seams) {
     std::unique_ptr<sqlite_store> made(new sqlite_store);
@@ -137,6 +150,7 @@ result<std::unique_ptr<store>> sqlite_store::open(const sqlite_options& options,
     if (!database) return std::unexpected(std::move(database).error());
     made->database_ = std::make_unique<connection>(*std::move(database));
     checkpoint_on_close(*made->database_, false);
+    POSTHORN_TRY(save_log(*made->database_, options, seams.log));
     POSTHORN_TRY(require_free_names(*made->database_));
     POSTHORN_TRY(require_not_moved(*made->database_, options.path));
     POSTHORN_TRY(prepare_file(*made->database_, options));

@@ -155,6 +155,28 @@ TEST_P(store_on_a_failing_disk, what_is_found_after_a_failed_sync_survives_a_pow
     EXPECT_EQ(number("SELECT count(*) FROM outbox_messages"), found);
 }
 
+TEST_P(store_on_a_failing_disk,
+       a_power_cut_at_any_step_of_the_start_after_a_failed_sync_harms_nothing) {
+    std::int64_t answered = 0;
+    for (std::uint64_t step = 0, opened_whole = 0; opened_whole == 0; ++step) {
+        SCOPED_TRACE(step);
+        for (int i = 0; i < 5; ++i) put(sample());
+        answered += 5;
+        faults().fail_next_sync();
+        const auto doubtful = run([this](store_transaction& tx) -> result<> {
+            for (int i = 0; i < 30; ++i) POSTHORN_TRY(tx.outbox().insert(sample()));
+            return {};
+        });
+        EXPECT_TRUE(refused_with(doubtful, error_code::commit_in_doubt));
+        close();
+        faults().cut_power_after(step);
+        opened_whole = disk().open({}).has_value() ? 1 : 0;
+        recover(disk_faults::unsynced::chosen_by_seed);
+        ASSERT_TRUE(succeeded(db().check_integrity()));
+        ASSERT_GE(number("SELECT count(*) FROM outbox_messages"), answered);
+    }
+}
+
 TEST_P(store_on_a_failing_disk, units_queued_behind_a_failed_sync_are_refused) {
     make_tables();
     answers arrived;

@@ -31,6 +31,13 @@ void directory::remove(const std::string& path) {
     pending_[path].push_back(nullptr);
 }
 
+void directory::rename(const std::string& from, const std::string& to) {
+    auto file = find(from);
+    remove(from);
+    now_[to] = file;
+    pending_[to].push_back(std::move(file));
+}
+
 bool directory::is_new(const std::string& path, const file_ptr& file) const {
     return find(path) == file && find_durable(path) != file;
 }

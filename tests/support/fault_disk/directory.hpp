@@ -24,6 +24,8 @@ public:
     [[nodiscard]] file_ptr find(const std::string& path) const;
     file_ptr create(const std::string& path);
     void remove(const std::string& path);
+    /// Whatever had the second name is gone.
+    void rename(const std::string& from, const std::string& to);
 
     /// True where the name's creation was not durable yet.
     [[nodiscard]] bool is_new(const std::string& path, const file_ptr& file) const;

@@ -72,6 +72,17 @@ int disk_state::remove(std::uint64_t user, const std::string& path, bool sync_di
     return SQLITE_OK;
 }
 
+int disk_state::rename(std::uint64_t user, const std::string& from, const std::string& to) {
+    const std::lock_guard guard(mutex_);
+    if (!powered_ || (user != 0 && users_[user] != generation_)) return SQLITE_IOERR;
+    if (!files_.find(from)) return SQLITE_IOERR;
+    files_.rename(from, to);
+    if (!spend_operation(user)) return SQLITE_IOERR;
+    files_.sync(to);
+    ++syncs_.directory;
+    return SQLITE_OK;
+}
+
 // As SQLite's own VFS: an empty file does not count, so that nobody takes it for a hot journal.
 int disk_state::access(const std::string& path, bool& found) {
     const std::lock_guard guard(mutex_);

@@ -47,6 +47,7 @@ public:
     int open(std::uint64_t user, const char* path, int flags, std::unique_ptr<open_handle>& into);
     void close(open_handle& handle);
     int remove(std::uint64_t user, const std::string& path, bool sync_directory);
+    int rename(std::uint64_t user, const std::string& from, const std::string& to);
     int access(const std::string& path, bool& found);
 
     int read(open_handle& handle, std::uint64_t offset, std::span<std::byte> into);

@@ -3,6 +3,8 @@
 
 #include <sqlite3.h>
 
+#include "store/sqlite/left_log.hpp"
+
 namespace posthorn::faults {
 namespace {
 
@@ -68,6 +70,11 @@ int control(sqlite3_file* file, int operation, void* argument) {
         case SQLITE_FCNTL_HAS_MOVED:
             *flag = disk_of(file).has_moved(handle_of(file)) ? 1 : 0;
             return SQLITE_OK;
+        case sqlite::rename_file_control: {
+            const auto* const names = static_cast<const sqlite::file_names*>(argument);
+            if (names == nullptr) return SQLITE_OK;
+            return disk_of(file).rename(handle_of(file).user, names->from, names->to);
+        }
         default: return SQLITE_NOTFOUND;
     }
 }
