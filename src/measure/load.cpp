@@ -233,7 +233,14 @@ outcome run_load(const load& what, sender& from, board& shared,
                  const std::function<void(double)>& tell) {
     const auto all = what.warm_up_seconds + what.seconds;
     const auto warm_part = what.warm_up_seconds / all;
-    const auto warm = driver(what, from, shared, 0).run(what.warm_up_seconds, [&](double part) {
+    // At full speed, so that its files have the size that they have in service: a log that still
+    // grows takes longer to sync.
+    auto warming = what;
+    if (what.mode == load_mode::rate) {
+        warming.mode = load_mode::concurrent;
+        warming.chained = false;
+    }
+    const auto warm = driver(warming, from, shared, 0).run(what.warm_up_seconds, [&](double part) {
         if (tell) tell(part * warm_part);
     });
     drain(shared, warm.end);

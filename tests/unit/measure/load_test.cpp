@@ -3,6 +3,7 @@
 #include <array>
 #include <atomic>
 #include <stdexcept>
+#include <utility>
 
 #include <gtest/gtest.h>
 
@@ -20,7 +21,7 @@ public:
     explicit fake_sender(board& shared) : shared_(shared) {}
 
     void send(std::uint64_t index) override {
-        if (index == slow_index) sleep_until(now_ns() + 60 * millisecond_ns);
+        if (std::exchange(is_slow_, false)) sleep_until(now_ns() + 60 * millisecond_ns);
         const std::array one{index};
         shared_.effect(one);
         if (index == doubled_index) shared_.effect(one);
@@ -38,18 +39,20 @@ public:
         is_working = false;
     }
     usage used() override {
+        is_slow_ = std::exchange(stalls, false);  // The warm-up is over when it is asked.
         auto now = used_;
         now.cpu_ns = now.syncs * 2000;
         return now;
     }
 
     static constexpr auto nobody = ~std::uint64_t{0};
-    std::uint64_t slow_index = nobody;
+    bool stalls = false;  // In the first message that is measured.
     std::uint64_t doubled_index = nobody;
 
 private:
     board& shared_;
     usage used_{.syncs = 0};
+    bool is_slow_ = false;
     bool is_working = false;
     std::vector<std::pair<std::uint64_t, std::function<void()>>> queue;
 };
@@ -61,7 +64,7 @@ load short_load(load_mode mode) {
 TEST(bench_load, counts_a_stall_for_every_message_that_was_due_meanwhile) {
     board shared;
     fake_sender from(shared);
-    from.slow_index = 10;  // The first after the warm-up, whose ten it does not disturb.
+    from.stalls = true;
     const auto seen = run_load(short_load(load_mode::rate), from, shared);
     EXPECT_EQ(seen.messages, 100U);
     // Sixty of the hundred were due during the stall; the median one for ten milliseconds of it.
