@@ -94,6 +94,10 @@ void dispatcher::committed(std::vector<outbox_row> enqueued) {
     counters_.overflowed += hot_.push(std::move(enqueued));
 }
 
+void dispatcher::committing(const outbox_row& lone) {
+    if (!lone.parked && !lone.body.deliver_at) hot_.expect(lone);
+}
+
 void dispatcher::released(std::vector<outbox_row> rows) {
     counters_.overflowed += hot_.push(std::move(rows));
 }

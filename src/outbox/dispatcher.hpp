@@ -36,6 +36,8 @@ public:
 
     /// The hot path: from the store, after a commit.
     void committed(std::vector<outbox_row> enqueued) override;
+    /// Before it: the message can be made ready meanwhile.
+    void committing(const outbox_row& lone) override;
     void released(std::vector<outbox_row> rows) override;
     [[nodiscard]] std::int64_t claims_as() override { return hot_.claims_as(); }
     /// There may be something new in the table.

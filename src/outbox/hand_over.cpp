@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <new>
 #include <utility>
 
 namespace posthorn {
@@ -18,6 +19,20 @@ void hand_over::close() {
     claims_ = 0;
     overflowed_ = false;
     rows_.clear();
+    expected_.reset();
+}
+
+void hand_over::expect(const outbox_row& row) {
+    {
+        const std::scoped_lock lock(mutex_);
+        if (!open_ || !rows_.empty() || row.claim != claims_) return;
+        try {
+            expected_ = row;
+        } catch (const std::bad_alloc&) {  // It will come all the same.
+            return;
+        }
+    }
+    arrivals_.ring();
 }
 
 std::size_t hand_over::push(std::vector<outbox_row> rows) {
@@ -25,6 +40,7 @@ std::size_t hand_over::push(std::vector<outbox_row> rows) {
     {
         const std::scoped_lock lock(mutex_);
         if (!open_ || rows.empty()) return 0;
+        expected_.reset();
         const auto came = rows.size();
         if (claims_ != 0)  // Somebody else may have those by now.
             std::erase_if(rows, [this](const outbox_row& row) {
@@ -51,7 +67,8 @@ std::int64_t hand_over::claims_as() {
 
 hand_over::taken hand_over::take() {
     const std::scoped_lock lock(mutex_);
-    return {std::exchange(rows_, {}), std::exchange(overflowed_, false)};
+    return {std::exchange(rows_, {}), std::exchange(overflowed_, false),
+            std::exchange(expected_, {})};
 }
 
 }  // namespace posthorn

@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <mutex>
+#include <optional>
 #include <vector>
 
 #include "base/bell.hpp"
@@ -11,7 +12,7 @@
 namespace posthorn {
 
 /// Takes committed rows from the writer's thread to the dispatcher's strand, a bounded number of
-/// them. What does not fit is dropped and found by the cold path: it is in the table.
+/// them, and one that is about to be. What does not fit is dropped and found by the cold path: it is in the table.
 ///
 /// Lifetime: outlives the store's use of it as a listener.
 /// Threads:  any.
@@ -21,6 +22,8 @@ public:
     struct taken {
         std::vector<outbox_row> rows;
         bool overflowed = false;  // Rows were dropped since the last time.
+        /// What is likely to come next, if nothing has come.
+        std::optional<outbox_row> expected{};
     };
 
     hand_over(std::size_t rows_max, bell& arrivals) : rows_max_(rows_max), arrivals_(arrivals) {}
@@ -32,6 +35,8 @@ public:
     void close();
     /// Gives the number of rows dropped by overflow.
     std::size_t push(std::vector<outbox_row> rows);
+    /// Something that may be pushed next.
+    void expect(const outbox_row& row);
     [[nodiscard]] taken take();
     /// Under which epoch to store what comes next; zero if there is little room for it.
     [[nodiscard]] std::int64_t claims_as();
@@ -44,6 +49,7 @@ private:
     bool open_ = false;
     std::int64_t claims_ = 0;
     bool overflowed_ = false;
+    std::optional<outbox_row> expected_;
 };
 
 }  // namespace posthorn

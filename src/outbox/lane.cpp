@@ -62,6 +62,18 @@ void lane::pump() {
     pumps_ = false;
 }
 
+void lane::prepare(const message& next) {
+    if (closed_ || !queue_.empty() || gate_.may_send(now()) != leave::all) return;
+    auto* const wire = with_.routes.find(destination_);
+    if (wire == nullptr) return;
+    try {
+        wire->prepare(next);
+    } catch (const std::exception& broken) {  // Then it is made ready when it is sent.
+        with_.log.debug("Outbox: a message to {Destination} could not be prepared: {Error}",
+                        {{"Destination", destination_}, {"Error", broken.what()}});
+    }
+}
+
 void lane::launch_what_may_go() {
     while (!closed_ && in_flight_ < options_.batches_in_flight_max && !queue_.empty()) {
         const auto may = gate_.may_send(now());

@@ -70,6 +70,8 @@ public:
     [[nodiscard]] bool is_for_others(offered what);
     /// Starts what can be started of what was offered.
     void pump();
+    /// This is likely to be offered next. It may not be sent yet, and may never be.
+    void prepare(const message& next);
     /// Records that rows are no messages; those already here are passed over.
     void bury(std::span<const bad_row> rows);
     /// Puts a row off until its own time, without an attempt.

@@ -129,7 +129,8 @@ void tenure::abandon() {
 
 task<> tenure::take_hot_rows() {
     while (co_await around_.hot_arrivals.wait()) {
-        auto [rows, overflowed] = around_.hot.take();
+        auto [rows, overflowed, expected] = around_.hot.take();
+        if (expected) lanes_.get(expected->body.destination).prepare(expected->body);
         const auto now = around_.with.clock.wall();
         std::vector<lane*> touched;
         std::vector<outbox_row> left;

@@ -38,12 +38,15 @@ struct unit {
     std::move_only_function<std::optional<inbox_record>()> inserts_first{};
 };
 
-/// Told of what was enqueued, after it is on disk, so that nothing need be read again.
+/// Told of what was enqueued, so that nothing need be read again.
 class commit_listener {
 public:
     virtual ~commit_listener() = default;
-    /// On the writer's thread. Must not throw or block.
+    /// It is on disk. On the writer's thread. Must not throw or block.
     virtual void committed(std::vector<outbox_row> enqueued) = 0;
+    /// This one is about to be committed, and no other with it. Whoever sends it may get ready
+    /// while the disk is waited for; it may come to nothing. Likewise.
+    virtual void committing(const outbox_row& lone) { static_cast<void>(lone); }
     /// Messages that waited for an earlier one of their order key may go now. Likewise.
     virtual void released(std::vector<outbox_row> rows) { static_cast<void>(rows); }
     /// The epoch of the dispatcher that takes what is enqueued now, where several share an outbox;

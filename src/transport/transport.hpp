@@ -23,6 +23,8 @@ public:
 
     /// One answer for each message, in their order. Does not throw.
     virtual task<std::vector<delivery>> deliver(message_batch batch) = 0;
+    /// Does for a message that is likely to come alone what can be done before it may be sent.
+    virtual void prepare(const message& next) { static_cast<void>(next); }
 };
 
 /// Takes messages in: the other end of a transport.

@@ -196,7 +196,7 @@ result<> group::log_changes(std::span<member> members) {
     return transaction_->log().append("inbox.received", std::move(received), now);
 }
 
-commit_end group::commit(std::span<member> members) {
+std::optional<commit_end> group::run(std::span<member> members) {
     const auto begun = time_.steady();
     switch (run_all(members)) {
         case ran::all: break;
@@ -210,10 +210,10 @@ commit_end group::commit(std::span<member> members) {
         return commit_end::refused;
     }
     run_time_ = time_.steady() - begun;
-    return conclude(members);
+    return std::nullopt;
 }
 
-commit_end group::conclude(std::span<member> members) {
+commit_end group::commit(std::span<member> members) {
     const auto committed = log_.run(database_, commit_);
     if (committed) return commit_end::committed;
     const auto code = committed.error().code();

@@ -4,6 +4,7 @@
 #include <chrono>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -51,7 +52,10 @@ public:
     result<> begin();
     /// Whether it failed because the WAL's index must be built anew first.
     [[nodiscard]] bool needs_recovery() const;
-    /// Runs the members that are not settled and commits. `begin` came before.
+    /// Runs the members that are not settled. `begin` came before. Nothing if what they did is to
+    /// be committed.
+    std::optional<commit_end> run(std::span<member> members);
+    /// Commits what was run.
     commit_end commit(std::span<member> members);
     /// Gives the write lock back; nothing was changed.
     void roll_back();
@@ -76,7 +80,6 @@ private:
     bool run_and_note(member& one);
     result<> run_work(member& one);
     result<> log_changes(std::span<member> members);
-    commit_end conclude(std::span<member> members);
     [[nodiscard]] bool transaction_is_gone() const;
     void guard_units();
 

@@ -168,9 +168,25 @@ commit_end writer::try_commit(std::span<member> members) {
         if (listener_ != nullptr) listener_->foreign_commit();
     }
     const auto begun = time_.steady();  // Waiting for the lock is not holding it.
-    const auto end = group_.commit(members);
+    auto end = group_.run(members);
+    if (!end) {
+        announce(members);
+        end = group_.commit(members);
+    }
     held_ += time_.steady() - begun;
-    return end;
+    return *end;
+}
+
+// Of many the first would be out before the last is packed; only one alone has to wait for it.
+void writer::announce(std::span<const member> members) {
+    const outbox_row* lone = nullptr;
+    for (const auto& one : members) {
+        if (one.enqueued.size() > 1 || (lone != nullptr && !one.enqueued.empty())) return;
+        if (!one.enqueued.empty()) lone = &one.enqueued.front();
+    }
+    if (lone == nullptr) return;
+    const std::scoped_lock lock(listening_);
+    if (listener_ != nullptr) listener_->committing(*lone);
 }
 
 void writer::commit_alone(std::vector<member>& members) {

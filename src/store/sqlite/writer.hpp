@@ -62,6 +62,7 @@ private:
     void commit(std::vector<member> members);
     void commit_alone(std::vector<member>& members);
     commit_end try_commit(std::span<member> members);
+    void announce(std::span<const member> members);
     void answer(std::vector<member>& members);
     void fail_stop(const error& cause);
     void watch_room(std::span<const member> members);

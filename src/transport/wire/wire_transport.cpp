@@ -2,6 +2,7 @@
 
 #include <exception>
 #include <optional>
+#include <tuple>
 #include <utility>
 
 #include <fmt/format.h>
@@ -35,6 +36,26 @@ delivery without_secret(const error& why) {
     return {.what = outcome::undeliverable,
             .error = fmt::format("{}: {}", why.name(), why.what()),
             .code = why.code()};
+}
+
+wire_request single_request(const message& what, std::string body) {
+    return {.path = std::string(receive_path),
+            .traceparent = trace_of(what.headers).parent,
+            .body = std::move(body)};
+}
+
+auto fields_of(const message& what) {
+    // As many names as there are fields, or it does not compile.
+    const auto& [id, type, source, destination, endpoint, payload, content_type, headers,
+                 correlation_id, tenant, order_key, dedupe_key, parent_id, causation_id, priority,
+                 max_retries, created_at, expires_at, deliver_at] = what;
+    return std::tie(id, type, source, destination, endpoint, payload, content_type, headers,
+                    correlation_id, tenant, order_key, dedupe_key, parent_id, causation_id,
+                    priority, max_retries, created_at, expires_at, deliver_at);
+}
+
+bool is_same(const message& one, const message& other) {
+    return fields_of(one) == fields_of(other);
 }
 
 /// Whether the results are those of the messages asked about, in their order.
@@ -89,9 +110,46 @@ task<std::vector<delivery>> wire_transport::deliver(message_batch batch) {
     co_return given;
 }
 
+result<wire_request> wire_transport::with_signature(wire_request request,
+                                                    const key_ring* keys) const {
+    if (keys == nullptr)
+        return fail(error_code::secret_unavailable,
+                    "there is no secret for {}; add one that both share", options_.destination);
+    auto made =
+        sign(*keys, {options_.source, options_.destination},
+             {.path = request.path, .content_type = request.content_type, .body = request.body},
+             time_.wall());
+    if (!made) return std::unexpected(std::move(made).error());
+    request.signature = *std::move(made);
+    return request;
+}
+
+void wire_transport::prepare(const message& next) {
+    const auto keys = keys_.find(options_.destination);
+    if (!keys || keys->scheme() != signature_scheme::v2) return;
+    auto packed = pack({&next}, 0, false);
+    if (packed.refused) return;
+    auto made = with_signature(single_request(next, std::move(packed.body)), keys.get());
+    if (!made) return;
+    constexpr std::chrono::seconds fresh{1};  // Old signatures grow too old.
+    const std::scoped_lock lock(preparing_);
+    ready_ = {
+        .of = next, .keys = keys, .until = time_.steady() + fresh, .request = *std::move(made)};
+}
+
+std::optional<wire_request> wire_transport::take_ready(const message_batch& batch) {
+    const std::scoped_lock lock(preparing_);
+    auto ready = std::exchange(ready_, {});
+    if (!ready || batch.size() != 1 || !is_same(*batch.front(), ready->of)) return std::nullopt;
+    if (time_.steady() >= ready->until || keys_.find(options_.destination) != ready->keys.lock())
+        return std::nullopt;
+    return std::move(ready->request);
+}
+
 bool wire_transport::may_batch() const { return time_.steady() >= batches_again_at_.load(); }
 
 task<bool> wire_transport::send_all(const message_batch& batch, answers& to) {
+    if (auto ready = take_ready(batch)) co_return co_await send_one(*std::move(ready), to);
     while (to.size() < batch.size()) {
         const auto keys = keys_.find(options_.destination);
         if (keys && keys->scheme() != signature_scheme::v2) {
@@ -103,7 +161,8 @@ task<bool> wire_transport::send_all(const message_batch& batch, answers& to) {
         if (packed.refused)
             to.push_back(*std::move(packed.refused));
         else if (packed.count == 1)
-            is_open = co_await send_one(*batch[packed.from], std::move(packed.body), to);
+            is_open =
+                co_await send_one(single_request(*batch[packed.from], std::move(packed.body)), to);
         else
             is_open = co_await send_many(batch, std::move(packed), to);
         if (!is_open) co_return false;
@@ -142,10 +201,8 @@ wire_transport::parcel wire_transport::pack(const message_batch& batch, std::siz
     return packed;
 }
 
-task<bool> wire_transport::send_one(const message& what, std::string body, answers& to) {
-    auto got = co_await exchange({.path = std::string(receive_path),
-                                  .traceparent = trace_of(what.headers).parent,
-                                  .body = std::move(body)});
+task<bool> wire_transport::send_one(wire_request request, answers& to) {
+    auto got = co_await exchange(std::move(request));
     if (got.failure) {
         to.push_back(*std::move(got.failure));
         co_return !got.broken;
@@ -210,7 +267,8 @@ task<bool> wire_transport::send_singly(const message_batch& batch, std::size_t f
                                        std::size_t count, answers& to) {
     for (auto i = from; i < from + count; ++i) {
         auto packed = pack(batch, i, false);
-        if (!co_await send_one(*batch[i], std::move(packed.body), to)) co_return false;
+        if (!co_await send_one(single_request(*batch[i], std::move(packed.body)), to))
+            co_return false;
     }
     co_return true;
 }
@@ -234,24 +292,19 @@ task<bool> wire_transport::send_legacy(const message& what, const key_ring& keys
 }
 
 task<wire_transport::believed> wire_transport::exchange(wire_request request) {
-    // Found anew each time, and signed anew: keys change, and old signatures grow too old.
+    // Found anew each time, since they change.
     const auto keys = keys_.find(options_.destination);
-    const signed_content sent{
-        .path = request.path, .content_type = request.content_type, .body = request.body};
     if (keys && keys->scheme() != signature_scheme::v2)  // Since it was looked at last.
         co_return believed{
             .failure = failed(error(error_code::cancelled, "the scheme has just changed")),
             .broken = true};
-    auto made =
-        keys ? sign(*keys, {options_.source, options_.destination}, sent, time_.wall())
-             : fail(error_code::secret_unavailable,
-                    "there is no secret for {}; add one that both share", options_.destination);
+    const bool is_ready = keys && !request.signature.hmac.empty();
+    auto made = is_ready ? std::move(request) : with_signature(std::move(request), keys.get());
     if (!made) co_return believed{.failure = without_secret(made.error()), .broken = true};
-    const auto path = request.path;
-    const auto hmac = made->hmac;
-    request.signature = *std::move(made);
+    const auto path = made->path;
+    const auto hmac = made->signature.hmac;
 
-    auto reply = co_await channel_->exchange(std::move(request));
+    auto reply = co_await channel_->exchange(*std::move(made));
     if (!reply) co_return believed{.failure = unheard(reply.error()), .broken = true};
     believed got{.reply = *std::move(reply)};
     if (got.reply.status < 100 || got.reply.status > 599) {  // Zero would be taken for a request.

@@ -4,6 +4,8 @@
 #include <chrono>
 #include <cstddef>
 #include <memory>
+#include <mutex>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -35,19 +37,33 @@ public:
                    wire_transport_options options);
 
     task<std::vector<delivery>> deliver(message_batch batch) override;
+    /// Writes it out and signs it.
+    void prepare(const message& next) override;
 
 private:
     struct parcel;
     struct believed;
+    /// A request that can be sent as it is for a while, if message and keys are still those. Its
+    /// commit may have come to nothing, and another of the same id be stored instead.
+    struct ready_request {
+        message of;
+        std::weak_ptr<const key_ring> keys;
+        steady_time until;
+        wire_request request;
+    };
     using answers = std::vector<delivery>;
 
     [[nodiscard]] parcel pack(const message_batch& batch, std::size_t from, bool many) const;
     [[nodiscard]] bool may_batch() const;
+    /// What was prepared for a batch, if it was.
+    [[nodiscard]] std::optional<wire_request> take_ready(const message_batch& batch);
+    [[nodiscard]] result<wire_request> with_signature(wire_request request,
+                                                      const key_ring* keys) const;
 
     // Each adds an answer for every message it had, and returns false if the way is broken, so that
     // there is no use in going on.
     task<bool> send_all(const message_batch& batch, answers& to);
-    task<bool> send_one(const message& what, std::string body, answers& to);
+    task<bool> send_one(wire_request request, answers& to);
     task<bool> send_many(const message_batch& batch, parcel packed, answers& to);
     task<bool> send_singly(const message_batch& batch, std::size_t from, std::size_t count,
                            answers& to);
@@ -59,6 +75,8 @@ private:
     const clock& time_;
     wire_transport_options options_;
     std::atomic<steady_time> batches_again_at_{};  // Until then the peer is taken to lack them.
+    std::mutex preparing_;
+    std::optional<ready_request> ready_;
 };
 
 }  // namespace posthorn

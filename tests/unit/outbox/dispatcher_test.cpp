@@ -366,5 +366,36 @@ TEST(dispatcher, an_idle_lane_goes_away_and_comes_back) {
     EXPECT_EQ(node.count(outbox_status::sent), 2U);
 }
 
+TEST(dispatcher, has_a_message_prepared_while_its_commit_is_waited_for_and_sends_it_after) {
+    virtual_loop loop;
+    rig node(loop);
+    auto& inventory = node.wire("inventory");
+    node.start();
+    const auto body = node.to("inventory");
+    node.get().committing({.seq = 1, .body = body});
+    loop.settle();
+    EXPECT_EQ(inventory.prepared, std::vector{body.id});
+    EXPECT_TRUE(inventory.sends.empty());
+    node.store.send(body);
+    loop.settle();
+    EXPECT_EQ(inventory.sends, std::vector{body.id});
+}
+
+TEST(dispatcher, has_nothing_prepared_that_is_not_to_be_sent_soon) {
+    virtual_loop loop;
+    rig node(loop);
+    auto& inventory = node.wire("inventory");
+    node.start();
+    auto later = node.to("inventory");
+    later.deliver_at = loop.time().wall() + 1h;
+    node.get().committing({.seq = 1, .body = later});
+    loop.settle();
+    node.get().committing({.seq = 2, .body = node.to("inventory"), .parked = true});
+    loop.settle();
+    node.get().committing({.seq = 3, .body = node.to("nowhere")});
+    loop.settle();
+    EXPECT_TRUE(inventory.prepared.empty());
+}
+
 }  // namespace
 }  // namespace posthorn

@@ -112,5 +112,42 @@ TEST(agenda, gives_the_soonest_and_says_when_it_changes) {
     EXPECT_EQ(times.next(), std::nullopt);
 }
 
+TEST(hand_over, tells_what_is_expected_until_something_comes) {
+    bell arrivals;
+    hand_over hot(4, arrivals);
+    hot.expect(rows(1, 1).front());
+    hot.open();
+    EXPECT_FALSE(hot.take().expected) << "it came while closed";
+    hot.expect(rows(2, 2).front());
+    const auto taken = hot.take();
+    ASSERT_TRUE(taken.expected);
+    EXPECT_EQ(taken.expected->seq, 2);
+    EXPECT_TRUE(taken.rows.empty());
+    EXPECT_FALSE(hot.take().expected);
+
+    hot.expect(rows(3, 3).front());
+    hot.push(rows(3, 3));
+    EXPECT_FALSE(hot.take().expected) << "it has come";
+    hot.push(rows(4, 4));
+    hot.expect(rows(5, 5).front());
+    EXPECT_FALSE(hot.take().expected) << "others go first";
+    hot.expect(rows(6, 6).front());
+    hot.close();
+    hot.open();
+    EXPECT_FALSE(hot.take().expected);
+}
+
+TEST(hand_over, expects_only_what_is_stored_for_it) {
+    bell arrivals;
+    hand_over hot(4, arrivals);
+    hot.open(7);
+    auto row = rows(1, 1).front();
+    hot.expect(row);
+    EXPECT_FALSE(hot.take().expected);
+    row.claim = 7;
+    hot.expect(row);
+    EXPECT_TRUE(hot.take().expected);
+}
+
 }  // namespace
 }  // namespace posthorn

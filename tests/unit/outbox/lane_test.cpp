@@ -300,6 +300,25 @@ TEST(lane, sends_nothing_while_it_is_paused_and_everything_after_that) {
     EXPECT_EQ(node.count(outbox_status::sent), 11U);
 }
 
+TEST(lane, prepares_nothing_while_it_may_not_send) {
+    virtual_loop loop;
+    rig node(loop);
+    node.options.lane.batch_rows = 1;
+    auto& inventory = node.wire("inventory");
+    auto& silent = node.wire("silent");
+    fall_silent(silent);
+    node.store.tables.paused["inventory"] = {.destination = "inventory"};
+    node.start();
+    for (int i = 0; i < 20; ++i) node.store.send(node.to("silent"));
+    loop.run_for(900ms);
+    for (const auto* const one : {"inventory", "silent"}) {
+        node.get().committing({.seq = 100, .body = node.to(one)});
+        loop.settle();
+    }
+    EXPECT_TRUE(inventory.prepared.empty());
+    EXPECT_TRUE(silent.prepared.empty());
+}
+
 TEST(lane, that_was_paused_before_the_start_sends_nothing_of_the_hot_path_either) {
     virtual_loop loop;
     rig node(loop);

@@ -32,6 +32,8 @@ public:
         co_return answers;
     }
 
+    void prepare(const message& next) override { prepared.push_back(next.id); }
+
     std::function<delivery(const message&)> answer = [](const message&) {
         return delivery{.what = outcome::delivered,
                         .duplicate = false,
@@ -48,6 +50,7 @@ public:
     std::chrono::nanoseconds delay{};
     bool at_once = false;  // As no network is.
     std::vector<uuid> sends;
+    std::vector<uuid> prepared;
     std::vector<wall_time> sent_at;
     std::vector<std::size_t> batches;
     int unsynced_sends = 0;

@@ -154,5 +154,69 @@ TEST_F(writer_turns, a_unit_that_fails_alone_runs_once) {
     EXPECT_EQ(rows(), 0);
 }
 
+/// Notes what the store tells.
+class told final : public commit_listener {
+public:
+    explicit told(const std::string& path) : path_(path) {}
+
+    void committing(const outbox_row& lone) override {
+        all.push_back("committing " + std::to_string(lone.seq));
+        EXPECT_EQ(plain_handle(path_).number("SELECT count(*) FROM outbox_messages"), 0);
+    }
+    void committed(std::vector<outbox_row> enqueued) override {
+        for (const auto& row : enqueued) all.push_back("committed " + std::to_string(row.seq));
+    }
+    std::vector<std::string> all;
+
+private:
+    const std::string& path_;
+};
+
+class writer_tells : public writer_turns {
+protected:
+    void SetUp() override {
+        writer_turns::SetUp();
+        file_->listen(&told_);
+    }
+    void TearDown() override { file_->listen(nullptr); }
+    unit sends(std::size_t messages, const result<>& end = {}) {
+        return {.work = [this, messages, end](store_transaction& tx) -> result<> {
+            for (std::size_t i = 0; i < messages; ++i) {
+                static std::uint8_t made = 0;
+                std::array<std::uint8_t, 16> id{};
+                id.back() = ++made;
+                message body;
+                body.id = uuid(id);
+                body.destination = "stock";
+                body.endpoint = "Take";
+                body.payload = "{}";
+                body.expires_at = time_.wall() + std::chrono::hours{1};
+                POSTHORN_TRY(tx.outbox().insert(body));
+            }
+            return end;
+        }};
+    }
+
+    told told_{path_};
+};
+
+TEST_F(writer_tells, of_a_lone_message_before_its_commit) {
+    together(sends(1), named("a"));
+    EXPECT_THAT(told_.all, ElementsAre("committing 1", "committed 1"));
+}
+
+TEST_F(writer_tells, of_several_only_after_their_commit) {
+    together(sends(2));
+    together(sends(1), sends(1));
+    EXPECT_THAT(told_.all, ElementsAre("committed 1", "committed 2", "committed 3", "committed 4"));
+}
+
+TEST_F(writer_tells, nothing_of_a_message_whose_unit_failed) {
+    const auto undone = fail(error_code::no_handler, "thought better of it");
+    together(sends(1, undone));
+    together(sends(1, undone), named("a"));
+    EXPECT_THAT(told_.all, IsEmpty());
+}
+
 }  // namespace
 }  // namespace posthorn::sqlite

@@ -330,5 +330,65 @@ TEST(wire_transport, gives_the_trace_of_a_single_message) {
     }
 }
 
+/// One message that was prepared at a time of its own, so that its signature tells.
+class prepared_message : public ::testing::Test {
+protected:
+    prepared_message() {
+        rig_.wire.prepare(what_.front());
+        pass(5ms);
+    }
+    void pass(std::chrono::milliseconds time) { rig_.there.loop.run_for(time); }
+    std::string stamp_of_one_sent_now() {
+        expect_all(rig_.deliver(what_), delivered);
+        return rig_.way.requests.back().signature.timestamp;
+    }
+    transport_rig rig_;
+    std::vector<message> what_{wire_message(1)};
+};
+
+TEST_F(prepared_message, is_sent_as_it_was_prepared_and_once) {
+    EXPECT_TRUE(rig_.way.requests.empty());
+    const auto first = stamp_of_one_sent_now();
+    EXPECT_NE(first, stamp_of_one_sent_now());
+    ASSERT_EQ(rig_.way.requests.size(), 2U);
+    EXPECT_EQ(rig_.way.requests[0].body, rig_.way.requests[1].body);
+    EXPECT_EQ(rig_.way.requests[0].traceparent, rig_.way.requests[1].traceparent);
+}
+
+TEST_F(prepared_message, is_signed_anew_when_it_has_waited) {
+    pass(1s);
+    const auto stamp = stamp_of_one_sent_now();
+    EXPECT_EQ(stamp, stamp_of_one_sent_now());
+}
+
+TEST_F(prepared_message, is_signed_anew_when_the_keys_have_changed) {
+    rig_.keys.replace(rings_of("stock", {wire_key('k')}));
+    const auto stamp = stamp_of_one_sent_now();
+    EXPECT_EQ(stamp, stamp_of_one_sent_now());
+}
+
+TEST_F(prepared_message, is_not_sent_in_place_of_another_or_of_several) {
+    expect_all(rig_.deliver({wire_message(2)}), delivered);
+    rig_.wire.prepare(what_.front());
+    expect_all(rig_.deliver({wire_message(1), wire_message(2)}), delivered);
+    ASSERT_EQ(rig_.there.to.seen.size(), 3U);
+    EXPECT_EQ(rig_.there.to.seen[0].id, wire_message(2).id);
+    EXPECT_EQ(rig_.paths().back(), "/_rf/receive-batch");
+}
+
+TEST_F(prepared_message, is_not_sent_in_place_of_one_that_has_its_id_and_says_something_else) {
+    expect_all(rig_.deliver({wire_message(1, R"("else")")}), delivered);
+    ASSERT_EQ(rig_.there.to.seen.size(), 1U);
+    EXPECT_EQ(rig_.there.to.seen[0].payload, R"("else")");
+}
+
+TEST_F(prepared_message, that_cannot_be_written_out_is_refused_when_it_is_sent) {
+    auto bad = wire_message(3);
+    bad.tenant = "\xff";
+    rig_.wire.prepare(bad);
+    EXPECT_EQ(rig_.deliver({bad}).front().what, permanent);
+    EXPECT_TRUE(rig_.way.requests.empty());
+}
+
 }  // namespace
 }  // namespace posthorn
