@@ -161,10 +161,11 @@ public:
             ->capture_default_str()
             ->check(CLI::Range(0.1, 3600.0))
             ->type_name("NUMBER");
-        auto* rate =
-            options.add_option("--rate", asked_.rate, "messages a second; as many as it can")
-                ->check(CLI::Range(1.0, 1e6))
-                ->type_name("NUMBER");
+        auto* rate = options
+                         .add_option("--rate", asked_.rate,
+                                     "messages a second; without it, as many as it can")
+                         ->check(CLI::Range(1.0, 1e6))
+                         ->type_name("NUMBER");
         options.add_flag("--serial", asked_.serial, "one sender, each effective before the next")
             ->excludes(rate);
         options.add_flag("--callbacks", asked_.callbacks,

@@ -177,7 +177,7 @@ public:
         const int code = control(rename_file_control, &names);
         if (code == SQLITE_OK) return true;
         if (code != SQLITE_NOTFOUND) return false;
-        struct stat before {};
+        struct stat before{};
         if (::stat(log, &before) != 0 || !folder_can_be_synced()) return false;
         // If not, it has the group that SQLite would give to a new one.
         std::ignore = ::chown(copy.c_str(), static_cast<uid_t>(-1), before.st_gid);

@@ -34,7 +34,7 @@ protected:
         return found;
     }
     [[nodiscard]] struct stat facts_of_log() const {
-        struct stat found {};
+        struct stat found{};
         EXPECT_EQ(::stat(log_.c_str(), &found), 0);
         return found;
     }
