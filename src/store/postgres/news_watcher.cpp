@@ -59,6 +59,8 @@ task<> news_watcher::listen(connection& database) {
             PQfreemem(heard);
         }
         if (has_news) on_news_();
+        // It may have been while it connected, and nothing tells this wait of it.
+        if (co_await is_cancelled()) co_return;
         const auto [failure] = co_await events.async_wait(asio::posix::stream_descriptor::wait_read,
                                                           asio::as_tuple(asio::use_awaitable));
         if (failure || PQconsumeInput(handle) != 1) co_return;
