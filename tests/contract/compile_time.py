@@ -1,10 +1,12 @@
 #!/usr/bin/env python3
 """Compiles a service of fifty messages with ten fields each, both ends, and limits the time.
 
-Processor time is what counts, so that a busy machine does not fail it.
+Processor time is what counts, the least of up to three tries, so that a busy machine does not fail
+it: neighbours take caches away, and the same work takes half as long again.
 """
 
 import argparse
+import math
 import resource
 import subprocess
 import sys
@@ -36,19 +38,32 @@ def source():
     return "\n".join(lines)
 
 
+def seconds_to_compile(options, file):
+    before = seconds_spent()
+    subprocess.run([options.compiler, "-std=c++23", "-c", "-I", options.include, str(file),
+                    "-o", str(file.with_suffix(".o"))], check=True)
+    return seconds_spent() - before
+
+
+def seconds_spent():
+    spent = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return spent.ru_utime + spent.ru_stime
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--compiler", required=True)
     parser.add_argument("--include", required=True)
     parser.add_argument("--seconds-max", type=float, default=10)
     options = parser.parse_args()
+    seconds = math.inf
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "big.cpp"
         file.write_text(source(), encoding="utf-8")
-        subprocess.run([options.compiler, "-std=c++23", "-c", "-I", options.include, str(file),
-                        "-o", str(file.with_suffix(".o"))], check=True)
-    spent = resource.getrusage(resource.RUSAGE_CHILDREN)
-    seconds = spent.ru_utime + spent.ru_stime
+        for _ in range(3):
+            seconds = min(seconds, seconds_to_compile(options, file))
+            if seconds <= options.seconds_max:
+                break
     print(f"{MESSAGES} messages of {len(FIELDS)} fields: {seconds:.1f} s of processor time")
     if seconds > options.seconds_max:
         sys.exit(f"at most {options.seconds_max} s are allowed")
