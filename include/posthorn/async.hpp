@@ -10,7 +10,6 @@
 #include <coroutine>
 #include <exception>
 #include <functional>
-#include <memory>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -46,28 +45,39 @@ private:
     std::exception_ptr failure_;
 };
 
-/// The message's id, once it is on disk.
+/// The message's id, once it is on disk. Likewise.
 class sent {
 public:
     sent(node& on, std::string destination, std::string endpoint, std::string payload,
          send_options options)
-        : id_(std::make_shared<uuid>()),
-          commit_(on,
-                  [id = id_, destination = std::move(destination), endpoint = std::move(endpoint),
-                   payload = std::move(payload), options = std::move(options)](transaction& tx) {
-                      *id = tx.send(destination, endpoint, payload, options);
-                  }) {}
+        : node_(on),
+          destination_(std::move(destination)),
+          endpoint_(std::move(endpoint)),
+          payload_(std::move(payload)),
+          options_(std::move(options)) {}
 
     [[nodiscard]] bool await_ready() const noexcept { return false; }
-    void await_suspend(std::coroutine_handle<> waiting) { commit_.await_suspend(waiting); }
+    void await_suspend(std::coroutine_handle<> waiting) {
+        node_.send_then(std::move(destination_), std::move(endpoint_), std::move(payload_),
+                        std::move(options_), [this, waiting](uuid id, std::exception_ptr failure) {
+                            id_ = id;
+                            failure_ = std::move(failure);
+                            waiting.resume();
+                        });
+    }
     [[nodiscard]] uuid await_resume() const {
-        commit_.await_resume();
-        return *id_;
+        if (failure_) std::rethrow_exception(failure_);
+        return id_;
     }
 
 private:
-    std::shared_ptr<uuid> id_;
-    commit commit_;
+    node& node_;
+    std::string destination_;
+    std::string endpoint_;
+    std::string payload_;
+    send_options options_;
+    uuid id_;
+    std::exception_ptr failure_;
 };
 
 /// `co_await async::transact(node, [=](transaction& tx) { … });`

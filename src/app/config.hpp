@@ -36,6 +36,7 @@ struct config {
         database_url url{"data/{service}.db"};
         std::optional<database_url> inbox_url;
         std::string schema = "outbox";  // On a server.
+        std::int64_t transactions = 8;  // Likewise.
         sqlite::synchronous synchronous = sqlite::synchronous::full;
         bool shared = true;
         bool cleanup = true;

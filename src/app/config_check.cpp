@@ -141,6 +141,7 @@ void check_server(const config& settings, findings& found) {
             "store.schema",
             "store.schema is no name for a schema; write 1 to 63 characters that do not begin "
             "with pg_");
+    found.within("store.transactions", settings.store.transactions, 1, 100);
     if (settings.store.inbox_url &&
         (settings.store.url.on_server || settings.store.inbox_url->on_server))
         found.add("store.inbox_url",

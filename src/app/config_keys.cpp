@@ -52,6 +52,7 @@ constexpr std::array table{
     KEY(store.url, "the service's own database; {service} stands for its id"),
     KEY(store.inbox_url, "a database of its own for the inbox; not atomic with the other"),
     KEY(store.schema, "where Posthorn's tables lie in a PostgreSQL database"),
+    KEY(store.transactions, "how many of the service's own run at a time on PostgreSQL"),
     KEY(store.synchronous, "full: a promise is on disk; normal: a power cut may take it back"),
     KEY(store.shared, "other processes write the database too, such as the service itself"),
     KEY(store.cleanup, "rows past their retention are deleted"),

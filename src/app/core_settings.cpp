@@ -57,7 +57,8 @@ core_options core_settings(const config& settings) {
         .default_route = default_route_of(settings),
     };
     if (settings.store.url.on_server) {
-        core.server = server_database{std::exchange(core.database.path, {}), settings.store.schema};
+        core.server = server_database{std::exchange(core.database.path, {}), settings.store.schema,
+                                      static_cast<std::size_t>(settings.store.transactions)};
         core.database.migrations.clear();  // They are SQLite's.
     }
     core.outbox.poll_interval = out.poll_interval;

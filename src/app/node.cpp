@@ -173,7 +173,7 @@ std::shared_ptr<detail::reply_state> node::post_call(detail::call_target to, std
                                                      send_options options) {
     auto expected = value_or_throw(parts_->core().expect_response(to, options));
     auto& core = parts_->core();
-    core.submit_then(
+    core.submit_shared_then(
         [destination = std::string(to.destination), endpoint = std::string(to.endpoint),
          payload = std::move(payload),
          options](class transaction& tx) { tx.send(destination, endpoint, payload, options); },
@@ -190,6 +190,19 @@ void node::run_transaction(const std::function<void(class transaction&)>& work) 
 void node::transaction_then(std::function<void(class transaction&)> work,
                             std::function<void(std::exception_ptr)> done) {
     parts_->core().submit_then(std::move(work), std::move(done));
+}
+
+void node::send_then(std::string destination, std::string endpoint, std::string payload,
+                     send_options options, std::function<void(uuid, std::exception_ptr)> done) {
+    const auto id = std::make_shared<uuid>();
+    parts_->core().submit_shared_then(
+        [id, destination = std::move(destination), endpoint = std::move(endpoint),
+         payload = std::move(payload), options = std::move(options)](class transaction& tx) {
+            *id = tx.send(destination, endpoint, payload, options);
+        },
+        [id, done = std::move(done)](std::exception_ptr failure) {
+            done(*id, std::move(failure));
+        });
 }
 
 uuid node::send(std::string_view destination, std::string_view endpoint, std::string_view payload,

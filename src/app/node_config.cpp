@@ -68,6 +68,7 @@ void set_databases(config& settings, const node_options& options) {
     };
     settings.store.url = url(options.database);
     settings.store.schema = options.schema;
+    settings.store.transactions = options.transactions;
     settings.store.inbox_url.reset();
     if (!options.inbox_database.empty()) settings.store.inbox_url = url(options.inbox_database);
     settings.store.synchronous =
@@ -173,6 +174,7 @@ node_options options_of(config settings) {
             .database = path(settings.store.url),
             .inbox_database = settings.store.inbox_url ? path(*settings.store.inbox_url) : "",
             .schema = settings.store.schema,
+            .transactions = settings.store.transactions,
             .shared = settings.store.shared,
             .synchronous_full = settings.store.synchronous == sqlite::synchronous::full,
             .listen_http = address(settings.listen.http),

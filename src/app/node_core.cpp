@@ -209,6 +209,16 @@ struct user_work {
 
 void node_core::submit_then(std::function<void(transaction&)> work,
                             std::function<void(std::exception_ptr)> done) {
+    post(std::move(work), std::move(done), true);
+}
+
+void node_core::submit_shared_then(std::function<void(transaction&)> work,
+                                   std::function<void(std::exception_ptr)> done) {
+    post(std::move(work), std::move(done), false);
+}
+
+void node_core::post(std::function<void(transaction&)> work,
+                     std::function<void(std::exception_ptr)> done, bool alone) {
     auto answer = [&workers = seams_.workers, done = std::move(done)](std::exception_ptr failure) {
         workers.post([done, failure = std::move(failure)] { done(failure); });
     };
@@ -216,7 +226,7 @@ void node_core::submit_then(std::function<void(transaction&)> work,
     store().submit(
         {.work = [shared, this](store_transaction& tx) { return shared->run(tx, maker_); },
          .done = [shared](const result<>& outcome) { shared->finish(outcome); },
-         .alone = true});
+         .alone = alone});
 }
 
 void node_core::run(const std::function<void(transaction&)>& work) { wait_for(work, true); }
@@ -316,7 +326,7 @@ std::vector<std::string> node_core::broken() const {
     if (store().has_failed() || inbox_store().has_failed())
         return {"the store has stopped, because a commit is in doubt; restart"};
     if (database_->is_stuck() || (inbox_database_ && inbox_database_->is_stuck()))
-        return {"a handler or transaction is stuck; nothing can commit"};
+        return {"a handler or transaction is stuck, and others may wait for it"};
     return {};
 }
 

@@ -50,9 +50,12 @@ public:
     /// on a worker's thread: on the writer's it could make everybody wait, and wait for itself.
     void submit_then(std::function<void(transaction&)> work,
                      std::function<void(std::exception_ptr)> done);
+    /// The same for work of ours, which may share its commit with others.
+    void submit_shared_then(std::function<void(transaction&)> work,
+                            std::function<void(std::exception_ptr)> done);
     /// The same, waiting. `error_code::inside_unit` where that would wait for itself.
     void run(const std::function<void(transaction&)>& work);
-    /// The same for work of ours, which may share its commit with others.
+    /// The same for work of ours, waiting.
     void run_shared(const std::function<void(transaction&)>& work);
     [[nodiscard]] result<message> make_message(send_request asked) const {
         return maker_.make(std::move(asked));
@@ -98,6 +101,8 @@ private:
     node_core(core_options options, node_seams seams);
     result<bool> requeue_in(class store& where, const uuid& id);
     result<> start_inbox();
+    void post(std::function<void(transaction&)> work, std::function<void(std::exception_ptr)> done,
+              bool alone);
     void wait_for(const std::function<void(transaction&)>& work, bool alone);
     transactional_handler reply_handler();
     void watch_limit(reply_limit limit);

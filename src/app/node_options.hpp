@@ -83,6 +83,7 @@ struct node_seams {
 struct server_database {
     std::string url;
     std::string schema = "outbox";
+    std::size_t transactions = 8;  // Of the service's own, at a time.
 };
 
 struct core_options {

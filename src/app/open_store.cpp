@@ -25,6 +25,7 @@ result<std::unique_ptr<store>> open_store(const sqlite::sqlite_options& file,
                            .service = file.service,
                            .limits = file.limits,
                            .readers = file.readers,
+                           .transactions = server->transactions,
                            .migrations = {queue_tables_on_server(), admin_tables_on_server()}},
                           {seams.time, seams.writer, seams.log});
 #else

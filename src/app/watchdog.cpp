@@ -28,8 +28,8 @@ task<> watchdog::run() {
         const auto ms = std::chrono::duration_cast<std::chrono::milliseconds>(age);
         if (state != unit_state::fine && !stuck_.exchange(true))
             log_.error(
-                "Store: a handler or transaction has been running for {Age}; nothing else "
-                "can commit",
+                "Store: a handler or transaction has been running for {Age}; others may wait "
+                "for it",
                 {{"Age", ms}});
         if (state == unit_state::fine) stuck_ = false;
         if (state != unit_state::hopeless) continue;

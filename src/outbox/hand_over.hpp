@@ -11,7 +11,7 @@
 
 namespace posthorn {
 
-/// Takes committed rows from the writer's thread to the dispatcher's strand, a bounded number of
+/// Takes committed rows from a writer's thread to the dispatcher's strand, a bounded number of
 /// them, and one that is about to be. What does not fit is dropped and found by the cold path: it
 /// is in the table.
 ///

@@ -24,13 +24,13 @@ struct unit {
     using done_type = std::move_only_function<void(result<>)>;
 
     work_type work;
-    /// On the writer's thread, once the commit is on disk or has failed. Must not throw or block.
+    /// On a writer's thread, once the commit is on disk or has failed. Must not throw or block.
     done_type done{};
     /// Waits for the next commit instead of causing one; whoever submits lazily must see to it that
     /// one comes.
     bool lazy = false;
     /// The application's own, of which nobody knows what it locks and for how long: shares a commit
-    /// with nobody, where the database lets several commit at a time.
+    /// with nobody, and runs beside others, where the database lets several commit at a time.
     bool alone = false;
     std::chrono::milliseconds limit = std::chrono::seconds{5};  // For its SQL; then interrupted.
     /// The inbox's row that it inserts first, if it will insert one. A store that is far away may
@@ -38,11 +38,11 @@ struct unit {
     std::move_only_function<std::optional<inbox_record>()> inserts_first{};
 };
 
-/// Told of what was enqueued, so that nothing need be read again.
+/// Told of what was enqueued, so that nothing need be read again. By one writer's thread at a time.
 class commit_listener {
 public:
     virtual ~commit_listener() = default;
-    /// It is on disk. On the writer's thread. Must not throw or block.
+    /// It is on disk. On a writer's thread. Must not throw or block.
     virtual void committed(std::vector<outbox_row> enqueued) = 0;
     /// This one is about to be committed, and no other with it. Whoever sends it may get ready
     /// while the disk is waited for; it may come to nothing. Likewise.
@@ -50,7 +50,7 @@ public:
     /// Messages that waited for an earlier one of their order key may go now. Likewise.
     virtual void released(std::vector<outbox_row> rows) { static_cast<void>(rows); }
     /// The epoch of the dispatcher that takes what is enqueued now, where several share an outbox;
-    /// zero for none, and then it is for whoever finds it. On the writer's thread, before a group.
+    /// zero for none, and then it is for whoever finds it. On a writer's thread, before a group.
     [[nodiscard]] virtual std::int64_t claims_as() { return 0; }
     /// Somebody else's commit was noticed: another process, or a handle not ours. Likewise.
     virtual void foreign_commit() {}

@@ -55,6 +55,49 @@ TEST_F(node_on_postgres, a_message_takes_effect_once_with_the_handlers_change) {
     EXPECT_EQ(orders.health().level, health_level::green);
 }
 
+TEST_F(node_on_postgres,
+       transactions_at_the_same_time_take_effect_once_and_in_the_order_of_their_key) {
+    constexpr int threads = 12;
+    constexpr int each = 20;
+    node orders{on_server("orders", ours)};
+    node inventory{on_server("inventory", theirs)};
+    execute(orders, "CREATE TABLE orders (id text PRIMARY KEY)");
+    execute(inventory,
+            "CREATE TABLE reserved (n bigint GENERATED ALWAYS AS IDENTITY, id text PRIMARY KEY)");
+    std::atomic<int> handled = 0;
+    count_orders(inventory, handled);
+    inventory.start();
+    orders.start();
+    {
+        std::vector<std::jthread> service;
+        for (int thread = 0; thread < threads; ++thread)
+            service.emplace_back([&, thread] {
+                for (int i = 0; i < each; ++i)
+                    orders.transaction([&](transaction& tx) {
+                        tx.execute("INSERT INTO orders (id) VALUES (?)",
+                                   fmt::format("{}-{}", thread, i));
+                        tx.send("inventory", "OrderApproved", "{}",
+                                {.order_key = thread % 2 == 0 ? "even" : ""});
+                    });
+            });
+    }
+    EXPECT_TRUE(eventually([&] { return orders.stats().sent == threads * each; }));
+    EXPECT_EQ(text(orders, "SELECT count(*)::text FROM orders"), std::to_string(threads * each));
+    EXPECT_EQ(text(inventory, "SELECT count(*)::text FROM reserved"),
+              std::to_string(threads * each));
+    const auto effects =
+        test::postgres_client(theirs.url()).rows("SELECT id FROM reserved ORDER BY n");
+    const auto sent = test::postgres_client(ours.url())
+                          .rows(
+                              "SELECT message_id FROM outbox_messages"
+                              " WHERE order_key = 'even' ORDER BY seq");
+    ASSERT_EQ(sent.size(), threads * each / 2U);
+    auto next = sent.begin();
+    for (const auto& one : effects)
+        if (next != sent.end() && one == *next) ++next;
+    EXPECT_EQ(next, sent.end()) << "each comes after the one before it";
+}
+
 TEST_F(node_on_postgres, plain_sql_of_any_client_is_sent) {
     node orders{on_server("orders", ours)};
     node inventory{on_server("inventory", theirs)};

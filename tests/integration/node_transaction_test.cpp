@@ -122,6 +122,24 @@ TEST_F(node_transaction, that_does_not_wait_tells_when_it_is_on_disk) {
     EXPECT_THROW(std::rethrow_exception(failed.get_future().get()), out_of_stock);
 }
 
+TEST_F(node_transaction, of_one_message_gives_its_id_to_who_does_not_wait) {
+    using answer = std::pair<uuid, std::exception_ptr>;
+    const auto send = [&](const std::string& payload) {
+        std::promise<answer> done;
+        orders.send_then(
+            "inventory", "OrderApproved", payload, {},
+            [&](uuid id, std::exception_ptr failure) { done.set_value({id, std::move(failure)}); });
+        return done.get_future().get();
+    };
+    const auto [id, failure] = send("{}");
+    EXPECT_EQ(failure, nullptr);
+    EXPECT_EQ(database(path("orders")).text("SELECT message_id FROM outbox_messages"),
+              id.to_string());
+    EXPECT_EQ(code_of([&] { std::rethrow_exception(send("{").second); }),
+              error_code::invalid_payload);
+    EXPECT_EQ(messages(), 1);
+}
+
 TEST_F(node_transaction, what_follows_a_commit_may_wait_for_another) {
     std::promise<uuid> second;
     orders.transaction_then(place, [&](const std::exception_ptr&) {

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "store/inside_unit.hpp"
+#include "store/postgres/failures.hpp"
 
 namespace posthorn::postgres {
 namespace {
@@ -13,6 +14,14 @@ namespace {
 std::int64_t ns(steady_time time) { return time.time_since_epoch().count(); }
 
 bool is_running(const member& one) { return !one.settled; }
+
+/// Others hold what was needed, as when two wait for each other.
+bool is_busy(const connection& database) {
+    return classify(database.last_state()) == error_code::store_busy;
+}
+bool is_busy(const std::optional<error>& why) {
+    return why && why->code() == error_code::store_busy;
+}
 
 }  // namespace
 
@@ -71,6 +80,8 @@ bool group::run(session& on, member& one, bool is_shared) {
     transaction.begin_unit(true);
     one.outcome = run_work(on, one);
     if (one.outcome) one.outcome = finish(on, is_shared);
+    // Whatever it made of that.
+    one.gave_way = !one.outcome && (is_busy(database) || is_busy(transaction.broken()));
     database.set_deadline(std::nullopt);
     one.enqueued = transaction.outbox().take_enqueued();
     one.released = transaction.outbox().take_released();
@@ -104,6 +115,7 @@ void group::log_changes(session& on, std::span<member> members) {
 void group::begin(session& on) {
     auto& database = on.database();
     database.defer("BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE");
+    on.refresh_plans();
     if (on.transaction().outbox().must_look_again()) {
         // If this fails, nobody is the worse: order is looked after every few minutes anyway.
         database.defer("SAVEPOINT posthorn_look");
@@ -124,24 +136,22 @@ std::optional<commit_end> group::commit_bare(session& on, std::span<member> memb
                                              std::int64_t number) {
     constexpr int wary_groups = 64;
     begin(on);
-    bool has_foreign_sql = false;
-    if (!run_all_bare(on, members, has_foreign_sql)) {
+    if (!run_all_bare(on, members)) {
         wary_ = wary_groups;
         return take_all_back(on, members);
     }
-    const auto end = conclude(on, members, number, has_foreign_sql);
+    const auto end = conclude(on, members, number);
     if (end == commit_end::lost) wary_ = wary_groups;
     return end;
 }
 
-bool group::run_all_bare(session& on, std::span<member> members, bool& has_foreign_sql) {
+bool group::run_all_bare(session& on, std::span<member> members) {
     auto& database = on.database();
     if (!insert_ahead(on, members)) return false;
     std::chrono::milliseconds longest{};
     for (auto& one : members) {
         if (one.settled) continue;
         if (!run_bare(on, one)) return false;
-        has_foreign_sql |= on.transaction().has_foreign_sql();
         longest = std::max(longest, one.work.limit);
         if (database.has_long_line() && !flush_within(on, longest)) return false;
     }
@@ -171,13 +181,19 @@ bool group::flush_within(session& on, std::chrono::milliseconds limit) {
     return flushed.has_value();
 }
 
-std::optional<commit_end> group::take_all_back(session& on, std::span<member> members) {
+// False for a session that is lost, as is one that cannot do that.
+bool group::roll_back(session& on) {
     auto& database = on.database();
-    std::ignore = on.transaction().inbox().end_ahead();
-    if (database.is_lost()) return commit_end::lost;
     database.drop_line();
     database.defer("ROLLBACK");
-    std::ignore = database.flush();  // A session that cannot do that is lost.
+    std::ignore = database.flush();
+    return !database.is_lost();
+}
+
+std::optional<commit_end> group::take_all_back(session& on, std::span<member> members) {
+    std::ignore = on.transaction().inbox().end_ahead();
+    if (on.database().is_lost()) return commit_end::lost;
+    const bool is_back = roll_back(on);
     for (auto& each : members) {
         if (each.settled) continue;
         each.outcome = {};
@@ -185,7 +201,7 @@ std::optional<commit_end> group::take_all_back(session& on, std::span<member> me
         each.released.clear();
         each.received.clear();
     }
-    return database.is_lost() ? std::optional(commit_end::lost) : std::nullopt;
+    return is_back ? std::nullopt : std::optional(commit_end::lost);
 }
 
 bool group::run_bare(session& on, member& one) {
@@ -207,48 +223,38 @@ group::outcome group::commit_in_savepoints(session& on, std::span<member> member
     begin(on);
     std::size_t done = 0;
     int savepoints = 0;
-    bool has_foreign_sql = false;
     for (; done < members.size() && savepoints < savepoints_max; ++done) {
         auto& one = members[done];
         if (one.settled) continue;
         if (!run(on, one, is_shared)) {
             if (database.is_lost() && is_shared) return {commit_end::lost, members.size()};
-            if (!database.is_lost()) {
-                database.defer("ROLLBACK");
-                const auto undone = database.flush();
-                static_cast<void>(undone);  // A session that cannot do that is lost.
-            }
+            if (!database.is_lost()) std::ignore = roll_back(on);
             if (one.outcome)
                 one.outcome = fail(error_code::store_unavailable,
                                    "the connection was lost before the commit; try again");
             return {is_shared ? commit_end::lost : commit_end::refused, members.size()};
         }
         savepoints += on.transaction().savepoints();
-        has_foreign_sql |= on.transaction().has_foreign_sql();
     }
-    return {conclude(on, members.first(done), number, has_foreign_sql), done};
+    return {conclude(on, members.first(done), number), done};
 }
 
-commit_end group::conclude(session& on, std::span<member> members, std::int64_t number,
-                           bool has_foreign_sql) {
+commit_end group::conclude(session& on, std::span<member> members, std::int64_t number) {
     auto& database = on.database();
     log_changes(on, members);
-    // A unit may have changed it through a function.
-    if (has_foreign_sql)
-        database.defer(
-            "SELECT set_config('synchronous_commit', 'on', true)"
-            " WHERE current_setting('synchronous_commit') NOT IN ('on', 'remote_apply')");
     on.count_commit(number, time_.wall());
     database.defer("COMMIT");
     const auto committed = database.flush();
-    if (committed && committed->done() == "COMMIT") return commit_end::committed;
+    if (committed && committed->done() == "COMMIT") {
+        on.transaction().outbox().has_looked();
+        return commit_end::committed;
+    }
     if (database.is_lost()) return commit_end::in_doubt;
     const result<> refused =
         committed ? fail(error_code::statement_failed, "the transaction was rolled back")
                   : result<>(std::unexpected(committed.error()));
-    database.defer("ROLLBACK");
-    const auto undone = database.flush();
-    static_cast<void>(undone);
+    const bool was_busy = is_busy(database);
+    std::ignore = roll_back(on);
     std::size_t running = 0;
     for (auto& one : members) {
         if (one.settled) continue;
@@ -256,6 +262,7 @@ commit_end group::conclude(session& on, std::span<member> members, std::int64_t 
         one.enqueued.clear();
         one.released.clear();
         one.outcome = refused;
+        one.gave_way = was_busy;
     }
     return running > 1 ? commit_end::lost : commit_end::refused;
 }

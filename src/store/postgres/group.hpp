@@ -17,7 +17,8 @@ namespace posthorn::postgres {
 struct member {
     unit work;
     result<> outcome{};
-    bool settled = false;  // Its outcome is final and it takes no part in another try.
+    bool settled = false;   // Its outcome is final and it takes no part in another try.
+    bool gave_way = false;  // To others, who held what it needs, in the last try.
     std::vector<outbox_row> enqueued{};
     std::vector<outbox_row> released{};
     std::vector<std::int64_t> received{};
@@ -34,7 +35,7 @@ enum class commit_end : std::uint8_t {
 /// Runs units in one transaction and commits them together. As long as none fails, that takes no
 /// savepoints; if one does, all of them run again, each in its own (docs/adr/0047).
 ///
-/// Threads: the writer's, but for `unit_age`.
+/// Threads: its session's, but for `unit_age`.
 class group {
 public:
     /// The server remembers 64 subtransactions of a transaction at little cost.
@@ -57,18 +58,18 @@ private:
     std::optional<commit_end> commit_bare(session& on, std::span<member> members,
                                           std::int64_t number);
     /// Of all those that run without savepoints; false if one failed.
-    bool run_all_bare(session& on, std::span<member> members, bool& has_foreign_sql);
+    bool run_all_bare(session& on, std::span<member> members);
     bool run_bare(session& on, member& one);
     bool insert_ahead(session& on, std::span<member> members);
     bool flush_within(session& on, std::chrono::milliseconds limit);
+    static bool roll_back(session& on);
     std::optional<commit_end> take_all_back(session& on, std::span<member> members);
     void begin(session& on);
     bool run(session& on, member& one, bool is_shared);
     result<> run_work(session& on, member& one);
     result<> finish(session& on, bool is_shared);
     void log_changes(session& on, std::span<member> members);
-    commit_end conclude(session& on, std::span<member> members, std::int64_t number,
-                        bool has_foreign_sql);
+    commit_end conclude(session& on, std::span<member> members, std::int64_t number);
 
     const clock& time_;
     std::atomic<std::int64_t> unit_started_ns_ = 0;

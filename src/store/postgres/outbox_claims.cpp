@@ -49,7 +49,7 @@ result<std::vector<std::int64_t>> outbox_claims::hold(std::span<const std::int64
 }
 
 result<> outbox_claims::let_go(std::span<const std::int64_t> seqs, std::int64_t epoch) {
-    POSTHORN_TRY(let_go_.run(seqs, epoch));
+    let_go_.defer(seqs, epoch);
     return {};
 }
 

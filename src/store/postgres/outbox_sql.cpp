@@ -229,7 +229,8 @@ result<> outbox_sql::let_go(const order_scope& of) {
 }
 
 result<> outbox_sql::look_again() {
-    for (const auto& each : std::exchange(look_again_, {})) POSTHORN_TRY(let_go(each));
+    std::ranges::move(std::exchange(look_again_, {}), std::back_inserter(looking_));
+    for (const auto& each : looking_) POSTHORN_TRY(let_go(each));
     return {};
 }
 

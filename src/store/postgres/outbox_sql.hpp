@@ -41,8 +41,12 @@ public:
     result<> let_go(const order_scope& of);
     /// Whether a producer held a key just when a message of it was taken out of the way, so that
     /// nobody could see the producer's. `look_again` is to be called in a later transaction.
-    [[nodiscard]] bool must_look_again() const noexcept { return !look_again_.empty(); }
+    [[nodiscard]] bool must_look_again() const noexcept {
+        return !look_again_.empty() || !looking_.empty();
+    }
     result<> look_again();
+    /// The transaction in which it did so has committed; otherwise it does so once more.
+    void has_looked() noexcept { looking_.clear(); }
 
     /// The epoch that the session's rows are stored under; zero for none.
     void claim_as(std::int64_t epoch) noexcept { claims_as_ = epoch; }
@@ -94,6 +98,7 @@ private:
     std::vector<outbox_row> enqueued_;
     std::vector<outbox_row> released_;
     std::vector<order_scope> look_again_;
+    std::vector<order_scope> looking_;  // In the present transaction.
 };
 
 }  // namespace posthorn::postgres

@@ -1,9 +1,11 @@
 #include "store/postgres/postgres_store.hpp"
 
+#include <algorithm>
 #include <utility>
 
 #include "store/inside_unit.hpp"
 #include "store/postgres/migrate.hpp"
+#include "store/postgres/own_transactions.hpp"
 #include "store/postgres/reader_pool.hpp"
 #include "store/postgres/tables.hpp"
 #include "store/postgres/writer.hpp"
@@ -17,21 +19,30 @@ public:
     static result<std::unique_ptr<store>> open(const postgres_options& options,
                                                const postgres_seams& seams);
     ~postgres_store() override {
-        if (writer_) stop();
+        if (own_) stop();
     }
     postgres_store(const postgres_store&) = delete;
     postgres_store& operator=(const postgres_store&) = delete;
 
     void submit(unit work) override {
+        if (work.alone) return own_->submit(std::move(work));
         std::vector<unit> one;
         one.push_back(std::move(work));
         writer_->submit(std::move(one));
     }
-    void submit(std::vector<unit> work) override { writer_->submit(std::move(work)); }
+    void submit(std::vector<unit> work) override {
+        std::vector<unit> shared;
+        for (auto& each : work)
+            if (each.alone)
+                own_->submit(std::move(each));
+            else
+                shared.push_back(std::move(each));
+        writer_->submit(std::move(shared));
+    }
     result<> read(const std::function<result<>(store_reader&)>& look) override {
         return readers_->read(look);
     }
-    void listen(commit_listener* listener) override { writer_->listen(listener); }
+    void listen(commit_listener* listener) override { services_.listeners.listen(listener); }
     // Nobody can tell cheaply, so it may always be.
     result<bool> changed_by_others() override {
         POSTHORN_TRY(require_outside_unit());
@@ -46,18 +57,28 @@ public:
     [[nodiscard]] bool shares_dispatch() const override { return true; }
     // A commit in doubt is cleared up; the server answers for its disk.
     [[nodiscard]] bool has_failed() const override { return false; }
-    [[nodiscard]] std::optional<error> write_trouble() const override { return writer_->trouble(); }
-    [[nodiscard]] std::chrono::nanoseconds unit_age() const override { return writer_->unit_age(); }
-    [[nodiscard]] std::uint64_t units_done() const override { return writer_->units_done(); }
+    [[nodiscard]] std::optional<error> write_trouble() const override {
+        return services_.trouble.now();
+    }
+    [[nodiscard]] std::chrono::nanoseconds unit_age() const override {
+        return std::max(writer_->unit_age(), own_->unit_age());
+    }
+    [[nodiscard]] std::uint64_t units_done() const override { return services_.units_done; }
     result<> check_integrity() override;
-    void stop() override { writer_->stop(); }
+    void stop() override {
+        own_->stop();
+        writer_->stop();
+    }
     [[nodiscard]] const std::string& name() const noexcept { return name_; }
 
 private:
-    postgres_store() = default;
+    explicit postgres_store(const postgres_seams& seams)
+        : services_{.time = seams.time, .log = seams.log} {}
 
+    write_services services_;
     std::unique_ptr<reader_pool> readers_;
     std::unique_ptr<writer> writer_;
+    std::unique_ptr<own_transactions> own_;
     std::string schema_;
     std::string name_;
 };
@@ -110,12 +131,14 @@ result<std::unique_ptr<store>> postgres_store::open(const postgres_options& opti
     with.writer = *std::move(name);
     auto first = session::open(with, seams.time);
     if (!first) return std::unexpected(std::move(first).error());
-    std::unique_ptr<postgres_store> made(new postgres_store);
+    std::unique_ptr<postgres_store> made(new postgres_store(seams));
     made->schema_ = (*first)->database().schema();
     made->name_ = with.writer;
     made->readers_ = std::make_unique<reader_pool>(with, seams.time, options.readers);
-    made->writer_ = std::make_unique<writer>(std::move(with), *std::move(first), seams.time,
-                                             seams.writer, seams.log);
+    made->writer_ =
+        std::make_unique<writer>(with, *std::move(first), made->services_, seams.writer);
+    made->own_ = std::make_unique<own_transactions>(std::move(with), options.transactions,
+                                                    made->services_, *made->writer_);
     return made;
 }
 

@@ -19,13 +19,14 @@ struct postgres_options {
     std::string service{};    // Its own id, the source of its messages.
     message_limits limits{};  // For rows that a producer wrote with plain SQL.
     std::size_t readers = 2;
+    std::size_t transactions = 8;             // Of the application's own, at a time; at least one.
     std::vector<migration_set> migrations{};  // Of the folders above.
 };
 
 /// What the store is built from; outlives it.
 struct postgres_seams {
     const clock& time;
-    executor& writer;  // One thread.
+    executor& writer;  // One thread, of the store's own units.
     logger& log;
 };
 

@@ -11,11 +11,12 @@ result<std::unique_ptr<reader>> reader::open(const session_options& options, con
     auto database = connect(options, time);
     if (!database) return std::unexpected(std::move(database).error());
     POSTHORN_TRY((*database)->begin_pipeline());
-    return std::unique_ptr<reader>(new reader(*std::move(database), options.rules));
+    return std::unique_ptr<reader>(new reader(*std::move(database), options.rules, time));
 }
 
-reader::reader(std::unique_ptr<connection> database, const outbox_rules& rules)
+reader::reader(std::unique_ptr<connection> database, const outbox_rules& rules, const clock& time)
     : database_(std::move(database)),
+      time_(time),
       outbox_(*database_, rules),
       inbox_(*database_),
       inspection_(*database_),
@@ -34,6 +35,7 @@ result<> reader::query(std::string_view sql, std::span<const sql_param> with,
 
 result<> reader::read(const std::function<result<>(store_reader&)>& look) {
     database_->defer("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY");
+    plans_.look(*database_, time_.steady());
     result<> outcome;
     try {
         outcome = look(*this);

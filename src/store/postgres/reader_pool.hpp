@@ -34,9 +34,11 @@ public:
     [[nodiscard]] bool is_lost() const { return database_->is_lost(); }
 
 private:
-    reader(std::unique_ptr<connection> database, const outbox_rules& rules);
+    reader(std::unique_ptr<connection> database, const outbox_rules& rules, const clock& time);
 
     std::unique_ptr<connection> database_;
+    const clock& time_;
+    fresh_plans plans_;
     outbox_reading outbox_;
     inbox_reading inbox_;
     inspection_sql inspection_;

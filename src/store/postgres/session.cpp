@@ -98,8 +98,15 @@ result<std::unique_ptr<session>> session::open(const session_options& options, c
     POSTHORN_TRY((*database)->begin_pipeline());
     std::unique_ptr<session> made(new session(*std::move(database), options, time));
     made->silence_max_ = std::chrono::milliseconds{silence->front().integer(0)};
-    POSTHORN_TRY(made->make_writer_.run(made->writer_, to_ms(time.wall())));
+    POSTHORN_TRY(made->keep_writer());
     return made;
+}
+
+result<> session::keep_writer() {
+    const auto now = to_ms(time_.wall());
+    make_writer_.defer(writer_, now);
+    POSTHORN_TRY(keep_writer_.run(writer_, now));
+    return {};
 }
 
 session::session(std::unique_ptr<connection> database, const session_options& options,
@@ -109,17 +116,26 @@ session::session(std::unique_ptr<connection> database, const session_options& op
       writer_(options.writer),
       make_writer_(database_->prepare("INSERT INTO {s}.posthorn_commits (writer, number, at)"
                                       " VALUES ($1, 0, $2) ON CONFLICT DO NOTHING")),
+      // A session that was lost may have it locked.
+      keep_writer_(database_->prepare(
+          "UPDATE {s}.posthorn_commits SET at = $2::bigint WHERE writer IN (SELECT writer"
+          " FROM {s}.posthorn_commits WHERE writer = $1 AND at < $2::bigint - 86400000"
+          " FOR UPDATE SKIP LOCKED)")),
       // What only read has nothing to be in doubt about.
       count_(database_->prepare("UPDATE {s}.posthorn_commits SET number = $2, at = $3"
                                 " WHERE writer = $1"
-                                " AND pg_current_xact_id_if_assigned() IS NOT NULL")),
+                                " AND pg_current_xact_id_if_assigned() IS NOT NULL"
+                                " RETURNING CASE WHEN current_setting('synchronous_commit')"
+                                " NOT IN ('on', 'remote_apply')"
+                                " THEN set_config('synchronous_commit', 'on', true) END")),
       last_(database_->prepare(
           "SELECT number FROM {s}.posthorn_commits WHERE writer = $1 FOR UPDATE")),
       end_old_(database_->prepare("SELECT pg_terminate_backend(pid) FROM pg_stat_activity"
                                   " WHERE pid = $1 AND usename = current_user"
                                   " AND application_name = current_setting('application_name')"
                                   " AND pid <> pg_backend_pid()")),
-      forget_(database_->prepare("DELETE FROM {s}.posthorn_commits WHERE writer = $1 OR at < $2")),
+      forget_(database_->prepare("DELETE FROM {s}.posthorn_commits WHERE writer = $1 OR writer "
+                                 "LIKE $1 || '/%' OR at < $2")),
       notify_(database_->prepare("SELECT pg_notify($1, $2) IS NULL")),
       claim_as_(database_->prepare("SELECT set_config('posthorn.claim', $1, false)")),
       transaction_(*database_, time, options.rules, options.writer) {}

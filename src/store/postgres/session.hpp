@@ -6,6 +6,7 @@
 
 #include "base/clock.hpp"
 #include "store/postgres/connection.hpp"
+#include "store/postgres/fresh_plans.hpp"
 #include "store/postgres/outbox_rows.hpp"
 #include "store/postgres/unit_transaction.hpp"
 
@@ -44,15 +45,21 @@ public:
     /// After so long without a word within a transaction the server ends the session.
     [[nodiscard]] std::chrono::milliseconds silence_max() const noexcept { return silence_max_; }
 
+    /// Sees to it that its row is there, and that others see that it is in use: they forget what is
+    /// a week old. Outside of a transaction.
+    result<> keep_writer();
+    /// When a transaction has begun.
+    void refresh_plans() { plans_.look(*database_, time_.steady()); }
     /// What units store from now on is claimed by the dispatcher of this epoch; zero for none.
     result<> claim_as(std::int64_t epoch);
-    /// Goes with the COMMIT of what wrote something, and says so in the table.
+    /// Goes with the COMMIT of what wrote something, and says so in the table. It is on disk when
+    /// it is answered, even if a unit has changed that through a function.
     void count_commit(std::int64_t number, wall_time now);
     /// The number of the last commit, once nobody is at it any more.
     result<std::int64_t> last_commit(int old_backend);
     /// Says to others that there is something new. Outside of a transaction.
     result<> notify();
-    /// The store is done.
+    /// The store is done, with all its sessions.
     void forget_writer();
 
 private:
@@ -64,6 +71,7 @@ private:
     std::chrono::milliseconds silence_max_{};
     std::string writer_;
     statement make_writer_;
+    statement keep_writer_;
     statement count_;
     statement last_;
     statement end_old_;
@@ -71,6 +79,7 @@ private:
     statement notify_;
     statement claim_as_;
     std::int64_t claims_as_ = 0;
+    fresh_plans plans_;
     unit_transaction transaction_;
 };
 

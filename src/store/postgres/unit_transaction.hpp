@@ -14,14 +14,14 @@
 
 namespace posthorn::postgres {
 
-/// The transaction that units see, on the writer's connection.
+/// The transaction that units see, on the connection of a session that writes.
 ///
 /// A statement of a unit's own that fails is taken back alone, as on SQLite. PostgreSQL spoils the
 /// whole transaction, so such a statement has a savepoint before it, unless it is the first thing
 /// that the unit does; or the unit has none either, and is run again if a statement fails. In that
 /// case one that gives no rows is not waited for.
 ///
-/// Lifetime: as the writer's connection; idle between units.
+/// Lifetime: as the connection; idle between units.
 /// Threads:  the writer's.
 class unit_transaction final : public store_transaction {
 public:

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <atomic>
 #include <chrono>
 #include <future>
 #include <memory>
@@ -18,14 +19,28 @@
 
 namespace posthorn::conformance {
 
+/// The real one, which can be told that more time has passed.
+class hurried_clock final : public clock {
+public:
+    [[nodiscard]] wall_time wall() const override { return real_.wall(); }
+    [[nodiscard]] steady_time steady() const override { return real_.steady() + passed_.load(); }
+    void pass(std::chrono::seconds time) { passed_ = passed_.load() + time; }
+
+private:
+    real_clock real_;
+    std::atomic<std::chrono::nanoseconds> passed_{};
+};
+
 /// One node's store, on a schema that others may share.
 class a_store {
 public:
     explicit a_store(const test::postgres_place& place, const std::string& service = "orders",
-                     std::vector<migration_set> more = {}, const std::string& url = {}) {
+                     std::vector<migration_set> more = {}, const std::string& url = {},
+                     std::size_t transactions = 8) {
         auto opened = postgres::open({.url = url.empty() ? place.url() : url,
                                       .schema = place.schema(),
                                       .service = service,
+                                      .transactions = transactions,
                                       .migrations = std::move(more)},
                                      {time_, writer_, log_});
         if (!opened) throw error(opened.error());
@@ -35,17 +50,23 @@ public:
     a_store(const a_store&) = delete;
     a_store& operator=(const a_store&) = delete;
 
-    result<> run(unit::work_type work) {
-        std::promise<result<>> answer;
-        store_->submit({.work = std::move(work),
-                        .done = [&](result<> value) { answer.set_value(std::move(value)); }});
-        return answer.get_future().get();
-    }
+    result<> run(unit::work_type work) { return submit(std::move(work), false).get(); }
+    /// As a transaction of an application's own.
+    std::future<result<>> run_own(unit::work_type work) { return submit(std::move(work), true); }
     result<> put(const message& body) { return run(enqueue(body)); }
     posthorn::store& get() { return *store_; }
+    void pass(std::chrono::seconds time) { time_.pass(time); }
 
 private:
-    real_clock time_;
+    std::future<result<>> submit(unit::work_type work, bool alone) {
+        auto answer = std::make_shared<std::promise<result<>>>();
+        store_->submit({.work = std::move(work),
+                        .done = [answer](result<> value) { answer->set_value(std::move(value)); },
+                        .alone = alone});
+        return answer->get_future();
+    }
+
+    hurried_clock time_;
     logger log_ = logger::null();
     worker_threads writer_{"writer"};
     std::unique_ptr<posthorn::store> store_;

@@ -161,6 +161,41 @@ TEST_F(postgres_store, settling_touches_no_index_of_the_messages) {
               0);
 }
 
+TEST_F(postgres_store, a_plan_made_for_a_small_table_is_not_kept_when_it_has_grown) {
+    a_store node(place_);
+    ASSERT_TRUE(succeeded(node.run([](store_transaction& tx) -> result<> {
+        POSTHORN_TRY(tx.leases().take("dispatcher", "this test", std::nullopt));
+        return {};
+    })));
+    const auto insert = [&](int rows) {
+        const auto made = fmt::format(
+            "INSERT INTO outbox_messages (destination, endpoint, payload)"
+            " SELECT 'billing', 'Charge', '{{}}' FROM generate_series(1, {})",
+            rows);
+        ASSERT_EQ(postgres_client(place_.url()).run(made), std::nullopt);
+    };
+    const auto settle = [&](std::int64_t seq) {
+        ASSERT_TRUE(succeeded(node.run([&](store_transaction& tx) -> result<> {
+            const settlement sent{.seq = seq, .at = noon};
+            POSTHORN_TRY(tx.outbox().settle({&sent, 1}, 1));
+            return {};
+        })));
+    };
+    const auto rows_read_one_after_the_other = [&] {
+        EXPECT_TRUE(succeeded(node.run(execute("SELECT pg_stat_force_next_flush()"))));
+        return number("SELECT seq_tup_read FROM pg_stat_user_tables WHERE relid = '" +
+                      place_.schema() + ".outbox_messages'::regclass");
+    };
+    insert(20);
+    for (std::int64_t seq = 1; seq <= 10; ++seq) settle(seq);
+    insert(2'000);
+    node.pass(std::chrono::minutes{1});
+    settle(11);
+    const auto before = rows_read_one_after_the_other();
+    for (std::int64_t seq = 12; seq <= 20; ++seq) settle(seq);
+    EXPECT_EQ(rows_read_one_after_the_other(), before);
+}
+
 TEST_F(postgres_store, a_settle_does_not_wait_for_a_producer_that_holds_the_key) {
     a_store node(place_);
     std::int64_t head = 0;
@@ -221,76 +256,6 @@ TEST_F(postgres_store, the_numbers_of_an_order_key_are_in_the_order_of_its_commi
                      " WHERE seq < before"),
               0);
     EXPECT_EQ(number("SELECT count(*) FROM outbox_due WHERE next_retry_at < expires_at"), 1);
-}
-
-TEST_F(postgres_store, a_commit_is_answered_as_it_was_though_its_backend_is_killed_at_any_moment) {
-    a_store node(place_, place_.schema());
-    postgres_client admin;
-    const int kills_wanted = test::number_from("POSTHORN_KILLS", 51);
-    // What the backend is at; each in turn.
-    struct moment {
-        std::string_view name;
-        std::string_view is;
-        int kills = 0;
-    };
-    std::array<moment, 3> moments{{
-        {"before COMMIT", "state <> 'idle' AND query NOT LIKE 'COMMIT%'"},
-        {"during COMMIT", "state = 'active' AND query LIKE 'COMMIT%'"},
-        {"after COMMIT", "state = 'idle'"},
-    }};
-    std::atomic<int> kills = 0;
-    std::atomic<int> stored = 0;
-    std::jthread killer([&] {
-        while (kills < kills_wanted) {
-            const int before = stored;
-            if (!test::eventually([&] { return stored > before; })) return;
-            auto& now = moments.at(static_cast<std::size_t>(kills) % moments.size());
-            const auto kill =
-                "SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity WHERE"
-                " application_name = 'posthorn " +
-                place_.schema() + "' AND " + std::string(now.is);
-            EXPECT_TRUE(test::eventually([&] {
-                const auto killed = std::stoi(admin.rows(kill)[0][0].value_or("0"));
-                now.kills += killed;
-                kills += killed;
-                return killed > 0;
-            }));
-        }
-    });
-    std::map<uuid, result<>> answers;
-    while (kills < kills_wanted && answers.size() < 1'000'000) {
-        const auto body = sample();
-        const bool ok = answers.emplace(body.id, node.put(body)).first->second.has_value();
-        stored += ok;
-        // Without a server refusals would come by the million.
-        if (!ok) static_cast<void>(test::eventually([&] { return kills >= kills_wanted; }, 2ms));
-    }
-    killer.join();
-    EXPECT_GE(kills, kills_wanted);
-    int in_doubt = 0;
-    for (const auto& one : moments) {
-        EXPECT_GE(one.kills, kills_wanted / 3) << one.name;
-        RecordProperty(std::string(one.name), one.kills);
-    }
-    std::set<std::string> there;
-    for (const auto& row :
-         postgres_client(place_.url()).rows("SELECT message_id FROM outbox_messages"))
-        there.insert(row[0].value_or(""));
-    for (const auto& [id, answer] : answers) {
-        if (answer)
-            EXPECT_TRUE(there.contains(id.to_string())) << "answered and lost";
-        else if (!answer.error().is_in_doubt())
-            EXPECT_FALSE(there.contains(id.to_string())) << answer.error().what();
-        else
-            ++in_doubt;
-    }
-    fmt::print(
-        "{} kills, a third each before, during and after COMMIT: {} of {} sends answered, "
-        "{} in doubt, none lost\n",
-        kills.load(), stored.load(), answers.size(), in_doubt);
-    EXPECT_EQ(number("SELECT count(*) FROM outbox_messages"),
-              number("SELECT count(*) FROM outbox_due"));
-    EXPECT_TRUE(succeeded(node.get().check_integrity()));
 }
 
 TEST_F(postgres_store, two_nodes_that_open_at_once_make_the_tables_once) {

@@ -43,6 +43,7 @@ parts = "inbox"
 [store]
 url = "sqlite:{service}/x.db"
 schema = "mail"
+transactions = 3
 inbox_url = "sqlite:/in.db"
 synchronous = "normal"
 shared = false
