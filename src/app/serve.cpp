@@ -99,11 +99,17 @@ task<> served_node::work() {
 // Not to be left half-way by the signal that ends the patience.
 task<> served_node::drain() { co_await cancellable(node_.stop()); }
 
-// Whoever signals again wants no more waiting.
+// Whoever signals again wants no more waiting, not even for a database that does not answer. To end
+// at any moment, as in a crash, loses nothing.
 task<> served_node::cut_off_on_signal() {
+    constexpr std::chrono::seconds patience{3};
     int number = SIGHUP;
     while (number == SIGHUP) number = co_await next_signal();
-    if (number != 0) node_.cut_off();
+    if (number == 0) co_return;
+    node_.cut_off();
+    if (!co_await node_.sleeper().sleep_for(patience)) co_return;
+    options_.announce("posthorn: the database does not answer; ended without waiting for it");
+    std::_Exit(EXIT_FAILURE);
 }
 
 /// Says nothing while the node cannot work, so that the manager starts it anew. A full disk is no

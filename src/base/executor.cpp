@@ -14,11 +14,19 @@ void name_this_thread(const std::string& name) {
 worker_threads::worker_threads(const std::string& name, std::size_t count) {
     POSTHORN_ASSERT(count > 0);
     threads_.reserve(count);
-    for (std::size_t i = 0; i < count; ++i) {
-        threads_.emplace_back([this, name] {
-            name_this_thread(name);
-            work();
-        });
+    try {
+        for (std::size_t i = 0; i < count; ++i)
+            threads_.emplace_back([this, name] {
+                name_this_thread(name);
+                work();
+            });
+    } catch (...) {  // The system gives no more, and those that run would be waited for.
+        {
+            const std::scoped_lock lock(mutex_);
+            stopping_ = true;
+        }
+        changed_.notify_all();
+        throw;
     }
 }
 

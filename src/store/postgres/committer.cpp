@@ -48,21 +48,22 @@ committer::committer(session_options options, std::unique_ptr<session> first, wr
     is_connected_ = true;
 }
 
+bool committer::is_good() const { return session_ && !session_->database().is_lost(); }
+
 result<> committer::connect() {
     constexpr std::chrono::hours kept_for{1};
     const auto now = with_.time.steady();
-    const bool is_good = session_ && !session_->database().is_lost();
-    if (is_good && now - kept_at_ > kept_for) {
+    if (is_good() && now - kept_at_ > kept_for) {
         kept_at_ = now;
-        std::ignore = session_->keep_writer();  // If that fails, it is lost, and found so.
+        std::ignore = session_->keep_writer();  // If that fails, it is lost.
     }
-    if (is_good && now - used_at_ <= rest_max) return {};
+    if (is_good() && now - used_at_ <= rest_max) return {};
+    if (!is_good()) session_.reset();
     auto opened = open();
-    if (!opened && is_good) {  // It may do yet.
+    if (!opened && is_good()) {  // It may do yet.
         used_at_ = now;
         return {};
     }
-    if (!opened) session_.reset();
     is_connected_ = opened.has_value();
     return opened;
 }
@@ -91,7 +92,7 @@ bool committer::commit(std::vector<member> members) {
     has_news_ = false;
     std::span<member> left(members);
     while (!left.empty()) commit_some(left);
-    is_connected_ = session_ && !session_->database().is_lost();
+    is_connected_ = is_good();
     must_look_again_ = is_connected_ && session_->transaction().outbox().must_look_again();
     used_at_ = with_.time.steady();
     return has_news_;
@@ -103,8 +104,8 @@ void committer::commit_some(std::span<member>& left) {
     const auto end = try_commit(left, took_part);
     const auto done = left.first(took_part);
     left = left.subspan(took_part);
-    if (end == commit_end::lost || (done.size() == 1 && deserves_another_try(done.front(), end)))
-        try_one_by_one(done);
+    for (auto& one : done)
+        if (deserves_another_try(one, end)) try_once_more(one);
     with_.units_done += done.size();
     answer(done);
 }
@@ -182,41 +183,38 @@ bool committer::was_silent() const { return was_lost_ && silence_ >= silence_max
 bool committer::deserves_another_try(const member& one, commit_end end) const {
     if (end == commit_end::lost) return true;
     if (!has_failed(one, end)) return false;
-    return one.work.alone ? one.gave_way || was_lost_ : was_silent();
+    return one.gave_way || (one.work.alone ? was_lost_ : was_silent());
 }
 
 // Who was frozen, and is not to blame, is not so again. One that is slow every time would otherwise
 // be repeated for ever, and no attempt charged.
-void committer::try_one_by_one(std::span<member> members) {
+void committer::try_once_more(member& one) {
     constexpr int tries_max = 3;
-    for (auto& one : members) {
-        if (one.settled) continue;
-        for (int tries = 1;; ++tries) {
-            one.outcome = {};
-            std::size_t took_part = 0;
-            const auto end = try_commit({&one, 1}, took_part);
-            if (has_failed(one, end) && was_silent()) {
-                one.outcome =
-                    fail(error_code::statement_interrupted,
-                         "it kept its transaction idle for {} ms, and the server ended that; do "
-                         "what is slow before or after",
-                         std::chrono::floor<std::chrono::milliseconds>(silence_).count());
-                break;
-            }
-            // What others held it up for may be over; a commit that did not take hold is repeated.
-            const bool again =
-                deserves_another_try(one, end) ||
-                (!one.outcome && one.outcome.error().code() == error_code::store_busy);
-            if (!again) break;
-            if (tries == tries_max) {
-                if (one.outcome)
-                    one.outcome = fail(error_code::store_unavailable,
-                                       "the connection was lost again and again; try again");
-                break;
-            }
+    if (one.settled) return;
+    for (int tries = 1;; ++tries) {
+        one.outcome = {};
+        std::size_t took_part = 0;
+        const auto end = try_commit({&one, 1}, took_part);
+        if (has_failed(one, end) && was_silent()) {
+            one.outcome =
+                fail(error_code::statement_interrupted,
+                     "it kept its transaction idle for {} ms, and the server ended that; do "
+                     "what is slow before or after",
+                     std::chrono::floor<std::chrono::milliseconds>(silence_).count());
+            break;
         }
-        one.settled = true;
+        // What others held it up for may be over; a commit that did not take hold is repeated.
+        const bool again = deserves_another_try(one, end) ||
+                           (!one.outcome && one.outcome.error().code() == error_code::store_busy);
+        if (!again) break;
+        if (tries == tries_max) {
+            if (one.outcome)
+                one.outcome = fail(error_code::store_unavailable,
+                                   "the connection was lost again and again; try again");
+            break;
+        }
     }
+    one.settled = true;
 }
 
 void committer::answer(std::span<member> members) {
@@ -235,12 +233,10 @@ void committer::answer(std::span<member> members) {
         if (one.work.done) one.work.done(std::move(one.outcome));
 }
 
-bool committer::tell_others() {
-    return session_ && !session_->database().is_lost() && session_->notify().has_value();
-}
+bool committer::tell_others() { return is_good() && session_->notify().has_value(); }
 
 void committer::close() {
-    if (session_ && !session_->database().is_lost()) session_->forget_writer();
+    if (is_good()) session_->forget_writer();
     session_.reset();
 }
 

@@ -61,9 +61,10 @@ public:
     [[nodiscard]] bool must_look_again() const noexcept { return must_look_again_; }
 
 private:
+    [[nodiscard]] bool is_good() const;
     result<> open();
     void commit_some(std::span<member>& left);
-    void try_one_by_one(std::span<member> members);
+    void try_once_more(member& one);
     [[nodiscard]] bool was_silent() const;
     [[nodiscard]] bool deserves_another_try(const member& one, commit_end end) const;
     commit_end try_commit(std::span<member> members, std::size_t& took_part);

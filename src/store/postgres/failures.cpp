@@ -115,7 +115,9 @@ error connect_failure(pg_conn* handle, std::string_view url) {
     if (has(said, "authentication failed") || has(said, "no password supplied") ||
         has(said, "no pg_hba.conf entry")) {
         code = error_code::invalid_configuration;
-        what_to_do = "; look at the name and the password in store.url, and at pg_hba.conf";
+        what_to_do =
+            "; look at the name and the password in store.url (or PGPASSWORD, or .pgpass), and at "
+            "pg_hba.conf";
     } else if (has(said, "not permitted to log in")) {
         code = error_code::invalid_configuration;
         what_to_do = "; let it: ALTER ROLE ... LOGIN";

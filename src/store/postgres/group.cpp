@@ -121,6 +121,7 @@ void group::begin(session& on) {
         database.defer("SAVEPOINT posthorn_look");
         const auto looked = on.transaction().outbox().look_again();
         database.defer(looked ? "RELEASE posthorn_look" : "ROLLBACK TO posthorn_look");
+        if (!looked) on.transaction().outbox().look_later();
     }
 }
 

@@ -11,6 +11,11 @@ namespace {
 // As `is_blocked` of the schema asks for it.
 #define POSTHORN_PG_BLOCKED "{s}.is_blocked(m.destination, m.tenant, m.order_key, m.seq)"
 
+void add_new(std::vector<order_scope>& to, const std::vector<order_scope>& some) {
+    for (const auto& each : some)
+        if (std::ranges::find(to, each) == to.end()) to.push_back(each);
+}
+
 }  // namespace
 
 outbox_sql::outbox_sql(connection& database, const clock& time, outbox_rules rules,
@@ -219,7 +224,7 @@ result<> outbox_sql::let_go(const order_scope& of) {
     auto head = head_.run(of.destination, of.order_key, of.tenant);
     if (!head) return std::unexpected(std::move(head).error());
     if (head->empty()) {
-        if (alone->front().integer(0) == 0) look_again_.push_back(of);
+        if (alone->front().integer(0) == 0) add_new(look_again_, {of});
         return {};
     }
     const auto seq = head->front().integer(0);
@@ -229,9 +234,14 @@ result<> outbox_sql::let_go(const order_scope& of) {
 }
 
 result<> outbox_sql::look_again() {
-    std::ranges::move(std::exchange(look_again_, {}), std::back_inserter(looking_));
+    add_new(looking_, std::exchange(look_again_, {}));
     for (const auto& each : looking_) POSTHORN_TRY(let_go(each));
     return {};
+}
+
+void outbox_sql::look_later() {
+    add_new(look_again_, std::exchange(looking_, {}));
+    released_.clear();
 }
 
 // A row that is no message, or not for now, is left to the cold path.

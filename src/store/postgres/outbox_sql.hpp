@@ -47,6 +47,8 @@ public:
     result<> look_again();
     /// The transaction in which it did so has committed; otherwise it does so once more.
     void has_looked() noexcept { looking_.clear(); }
+    /// It was undone in the transaction, which goes on.
+    void look_later();
 
     /// The epoch that the session's rows are stored under; zero for none.
     void claim_as(std::int64_t epoch) noexcept { claims_as_ = epoch; }

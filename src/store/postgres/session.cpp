@@ -122,12 +122,13 @@ session::session(std::unique_ptr<connection> database, const session_options& op
           " FROM {s}.posthorn_commits WHERE writer = $1 AND at < $2::bigint - 86400000"
           " FOR UPDATE SKIP LOCKED)")),
       // What only read has nothing to be in doubt about.
-      count_(database_->prepare("UPDATE {s}.posthorn_commits SET number = $2, at = $3"
-                                " WHERE writer = $1"
-                                " AND pg_current_xact_id_if_assigned() IS NOT NULL"
-                                " RETURNING CASE WHEN current_setting('synchronous_commit')"
-                                " NOT IN ('on', 'remote_apply')"
-                                " THEN set_config('synchronous_commit', 'on', true) END")),
+      count_(database_->prepare(
+          "INSERT INTO {s}.posthorn_commits (writer, number, at)"
+          " SELECT $1::text, $2::bigint, $3::bigint"
+          " WHERE pg_current_xact_id_if_assigned() IS NOT NULL"
+          " ON CONFLICT (writer) DO UPDATE SET number = excluded.number, at = excluded.at"
+          " RETURNING CASE WHEN current_setting('synchronous_commit')"
+          " NOT IN ('on', 'remote_apply') THEN set_config('synchronous_commit', 'on', true) END")),
       last_(database_->prepare(
           "SELECT number FROM {s}.posthorn_commits WHERE writer = $1 FOR UPDATE")),
       end_old_(database_->prepare("SELECT pg_terminate_backend(pid) FROM pg_stat_activity"

@@ -125,6 +125,35 @@ TEST_F(postgres_own_transactions, are_run_again_when_they_wait_for_each_others_o
     EXPECT_EQ(number("SELECT count(*) FROM outbox_messages"), 4);
 }
 
+TEST_F(postgres_own_transactions, and_a_send_that_wait_for_each_other_both_end_well) {
+    a_store node(place_);
+    auto once = sample();
+    once.dedupe_key = "d";
+    auto both = sample("k");
+    both.dedupe_key = "d";
+    std::promise<void> holds, waits;
+    auto own = node.run_own(
+        [&, first = sample("k"), is_first = true](store_transaction& tx) mutable -> result<> {
+            POSTHORN_TRY(tx.outbox().insert(first));
+            if (std::exchange(is_first, false)) {
+                holds.set_value();
+                waits.get_future().wait();
+            }
+            POSTHORN_TRY(tx.outbox().insert(once));
+            return {};
+        });
+    holds.get_future().wait();
+    auto sent = std::async(std::launch::async, [&] { return node.put(both); });
+    EXPECT_TRUE(test::eventually([&] {
+        return number("SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND NOT granted") >
+               0;
+    }));
+    waits.set_value();
+    EXPECT_TRUE(succeeded(own.get()));
+    EXPECT_TRUE(succeeded(sent.get()));
+    EXPECT_EQ(number("SELECT count(*) FROM outbox_messages WHERE dedupe_key = 'd'"), 1);
+}
+
 TEST_F(postgres_own_transactions, do_not_leave_what_they_store_behind_a_message_that_is_settled) {
     a_store node(place_);
     std::int64_t head = 0;

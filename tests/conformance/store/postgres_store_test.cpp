@@ -217,11 +217,9 @@ TEST_F(postgres_store, a_settle_does_not_wait_for_a_producer_that_holds_the_key)
         return {};
     })));
     ASSERT_EQ(producer.run("COMMIT"), std::nullopt);
-    // It believed that the first was in its way. The next commit sets that right.
-    const auto parked = "SELECT count(*) FROM outbox_due WHERE next_retry_at = expires_at";
-    EXPECT_EQ(number(parked), 1);
+    // It believed that the first was in its way. The next commit sets that right, at the latest.
     ASSERT_TRUE(succeeded(node.put(sample())));
-    EXPECT_EQ(number(parked), 0);
+    EXPECT_EQ(number("SELECT count(*) FROM outbox_due WHERE next_retry_at = expires_at"), 0);
 }
 
 TEST_F(postgres_store, the_numbers_of_an_order_key_are_in_the_order_of_its_commits) {
