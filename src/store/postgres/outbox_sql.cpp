@@ -78,8 +78,8 @@ outbox_sql::outbox_sql(connection& database, const clock& time, outbox_rules rul
           " WHERE seq = $1 AND status = 'Pending' AND next_retry_at = expires_at"
           " AND order_key <> '' AND NOT " POSTHORN_PG_BLOCKED)),
       park_(database.prepare("UPDATE {s}.outbox_messages AS m SET next_retry_at = expires_at"
-                             " WHERE seq = $1 AND status = 'Pending' AND order_key <> ''"
-                             " AND " POSTHORN_PG_BLOCKED)),
+                             " WHERE seq = ANY ($1::bigint[]) AND status = 'Pending'"
+                             " AND order_key <> '' AND " POSTHORN_PG_BLOCKED " RETURNING seq")),
       place_(database.prepare(
           "UPDATE {s}.outbox_messages AS m SET next_retry_at = CASE WHEN order_key <> ''"
           " AND " POSTHORN_PG_BLOCKED " THEN expires_at ELSE coalesce(deliver_at, 0) END"
@@ -141,11 +141,24 @@ result<std::vector<std::int64_t>> outbox_sql::held_of_rest(std::span<const settl
     return claims_.hold(seqs, epoch);
 }
 
+// All of them in one statement: who inserts many of a key at once leaves many to be parked.
+result<std::int64_t> outbox_sql::park(std::span<const settlement> outcomes,
+                                      std::span<const std::int64_t> ours, by_status& settled) {
+    std::vector<std::int64_t> seqs;
+    for (const auto& one : outcomes)
+        if (one.parks && std::ranges::binary_search(ours, one.seq)) seqs.push_back(one.seq);
+    if (seqs.empty()) return 0;
+    auto parked = park_.run(seqs);
+    if (!parked) return std::unexpected(std::move(parked).error());
+    auto& done = settled[static_cast<std::size_t>(outbox_status::pending)];
+    for (int i = 0; i < parked->size(); ++i) done.push_back((*parked)[i].integer(0));
+    return parked->size();
+}
+
 result<bool> outbox_sql::settle_one(const settlement& outcome) {
     const auto error = storable(outcome.error);
     auto changed =
-        outcome.parks ? park_.run(outcome.seq)
-        : outcome.to == outbox_status::pending
+        outcome.to == outbox_status::pending
             ? retry_.run(outcome.seq, std::int64_t{outcome.charged}, to_ms(outcome.next_attempt_at),
                          to_ms(outcome.at), or_null(error))
             : close_.run(outcome.seq, to_string(outcome.to), std::int64_t{outcome.charged},
@@ -174,8 +187,11 @@ result<std::int64_t> outbox_sql::settle(std::span<const settlement> outcomes, st
     if (!changed) return changed;
     const auto ours = held_of_rest(outcomes, epoch);
     if (!ours) return std::unexpected(ours.error());
+    const auto parked = park(outcomes, *ours, settled);
+    if (!parked) return parked;
+    *changed += *parked;
     for (const auto& outcome : outcomes) {
-        if (outcome.to == outbox_status::sent) continue;
+        if (outcome.to == outbox_status::sent || outcome.parks) continue;
         if (!std::ranges::binary_search(*ours, outcome.seq)) continue;  // Another node sends it.
         const auto done = settle_one(outcome);
         if (!done) return std::unexpected(done.error());

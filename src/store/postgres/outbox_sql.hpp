@@ -66,6 +66,8 @@ private:
                                      by_status& settled);
     result<std::vector<std::int64_t>> held_of_rest(std::span<const settlement> outcomes,
                                                    std::int64_t epoch);
+    result<std::int64_t> park(std::span<const settlement> outcomes,
+                              std::span<const std::int64_t> ours, by_status& settled);
     result<bool> settle_one(const settlement& outcome);
     result<> after_settling(const settlement& outcome);
     result<> let_go_after(std::int64_t seq);
