@@ -53,9 +53,8 @@ public:
     void close();
 
     [[nodiscard]] std::chrono::nanoseconds unit_age() const { return group_.unit_age(); }
-    /// When it was last used.
+    /// Whether it was when it was last used.
     [[nodiscard]] bool is_connected() const noexcept { return is_connected_; }
-
     /// Whether a producer held an order key just when a message of it was settled. A later
     /// transaction of this session finds what that one stored.
     [[nodiscard]] bool must_look_again() const noexcept { return must_look_again_; }

@@ -87,6 +87,25 @@ protected:
         body.expires_at = noon + std::chrono::hours(24);
         return body;
     }
+    /// A message of an order key, in a store that dispatches under epoch 1 from now on.
+    std::int64_t put_first_of(const std::string& key, a_store& node) {
+        std::int64_t seq = 0;
+        EXPECT_TRUE(succeeded(node.run([&](store_transaction& tx) -> result<> {
+            auto stored = tx.outbox().insert(sample(key));
+            if (!stored) return std::unexpected(stored.error());
+            seq = stored->seq;
+            POSTHORN_TRY(tx.leases().take("dispatcher", "this test", std::nullopt));
+            return {};
+        })));
+        return seq;
+    }
+    static void settle_first(std::int64_t seq, a_store& node) {
+        EXPECT_TRUE(succeeded(node.run([&](store_transaction& tx) -> result<> {
+            const settlement sent{.seq = seq, .at = noon, .followers_wait = true};
+            POSTHORN_TRY(tx.outbox().settle({&sent, 1}, 1));
+            return {};
+        })));
+    }
     std::int64_t number(const std::string& sql) {
         return std::stoll(test::postgres_client(place_.url()).rows(sql).at(0).at(0).value_or("-1"));
     }

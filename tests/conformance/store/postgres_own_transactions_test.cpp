@@ -156,14 +156,7 @@ TEST_F(postgres_own_transactions, and_a_send_that_wait_for_each_other_both_end_w
 
 TEST_F(postgres_own_transactions, do_not_leave_what_they_store_behind_a_message_that_is_settled) {
     a_store node(place_);
-    std::int64_t head = 0;
-    ASSERT_TRUE(succeeded(node.run([&](store_transaction& tx) -> result<> {
-        auto stored = tx.outbox().insert(sample("k"));
-        if (!stored) return std::unexpected(stored.error());
-        head = stored->seq;
-        POSTHORN_TRY(tx.leases().take("dispatcher", "this test", std::nullopt));
-        return {};
-    })));
+    const auto head = put_first_of("k", node);
     std::promise<void> holds, settled;
     auto follower = node.run_own([&](store_transaction& tx) -> result<> {
         POSTHORN_TRY(tx.outbox().insert(sample("k")));
@@ -172,11 +165,7 @@ TEST_F(postgres_own_transactions, do_not_leave_what_they_store_behind_a_message_
         return {};
     });
     holds.get_future().wait();
-    ASSERT_TRUE(succeeded(node.run([&](store_transaction& tx) -> result<> {
-        const settlement sent{.seq = head, .at = noon, .followers_wait = true};
-        POSTHORN_TRY(tx.outbox().settle({&sent, 1}, 1));
-        return {};
-    })));
+    settle_first(head, node);
     settled.set_value();
     ASSERT_TRUE(succeeded(follower.get()));
     // It believed that the first was in its way. Nothing else is committed that could show it.

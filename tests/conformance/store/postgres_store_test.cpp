@@ -198,24 +198,13 @@ TEST_F(postgres_store, a_plan_made_for_a_small_table_is_not_kept_when_it_has_gro
 
 TEST_F(postgres_store, a_settle_does_not_wait_for_a_producer_that_holds_the_key) {
     a_store node(place_);
-    std::int64_t head = 0;
-    ASSERT_TRUE(succeeded(node.run([&](store_transaction& tx) -> result<> {
-        auto stored = tx.outbox().insert(sample("k"));
-        if (!stored) return std::unexpected(stored.error());
-        head = stored->seq;
-        POSTHORN_TRY(tx.leases().take("dispatcher", "this test", std::nullopt));
-        return {};
-    })));
+    const auto head = put_first_of("k", node);
     postgres_client producer(place_.url());
     ASSERT_EQ(producer.run("BEGIN"), std::nullopt);
     ASSERT_EQ(producer.run("INSERT INTO outbox_messages (destination, endpoint, payload, order_key)"
                            " VALUES ('billing', 'Charge', '{}', 'k')"),
               std::nullopt);
-    ASSERT_TRUE(succeeded(node.run([&](store_transaction& tx) -> result<> {
-        const settlement sent{.seq = head, .at = noon, .followers_wait = true};
-        POSTHORN_TRY(tx.outbox().settle({&sent, 1}, 1));
-        return {};
-    })));
+    settle_first(head, node);
     ASSERT_EQ(producer.run("COMMIT"), std::nullopt);
     // It believed that the first was in its way. The next commit sets that right, at the latest.
     ASSERT_TRUE(succeeded(node.put(sample())));
