@@ -13,13 +13,11 @@ const std::string_view table_definitions = R"sql(
 CREATE FUNCTION {s}.to_ms(at timestamptz) RETURNS bigint LANGUAGE sql STABLE
  RETURN (date_part('epoch', at) * 1000 - 0.4995)::bigint;
 
--- A UUIDv7: milliseconds, version, process, variant, random bits. One expression without a subquery,
--- which the planner puts in the place of the call; the process tells sessions with one seed apart.
+-- A UUIDv7: a random one whose first digits are the milliseconds and its version. One expression
+-- without a subquery, which the planner puts in the place of the call.
 CREATE FUNCTION {s}.new_id() RETURNS text LANGUAGE sql VOLATILE
- RETURN encode(
- int8send(({s}.to_ms(clock_timestamp()) << 16) | 28672 | (pg_backend_pid() & 4095))
- || int8send((-9223372036854775808)::bigint | (floor(random() * 2147483648)::bigint << 31)
-  | floor(random() * 2147483648)::bigint), 'hex')::uuid::text;
+ RETURN overlay(gen_random_uuid()::text PLACING
+ '0' || overlay(to_hex({s}.to_ms(clock_timestamp())) PLACING '-' FROM 8 FOR 0) || '-7' FROM 1 FOR 15);
 
 -- No index on anything that changes, so that updates need not touch one. No CHECK, which every
 -- statement would read and plan anew: triggers hold rows to broken_rule.

@@ -1,11 +1,7 @@
 // What is true of the store on PostgreSQL alone: its server, its sessions, and others beside it.
 #include "store/postgres/postgres_store.hpp"
 
-#include <array>
 #include <atomic>
-#include <future>
-#include <map>
-#include <set>
 #include <thread>
 
 #include <fmt/format.h>
@@ -60,64 +56,6 @@ TEST_F(postgres_store, a_missing_right_is_named) {
     EXPECT_FALSE(opened);
     if (!opened) EXPECT_THAT(opened.error().what(), HasSubstr("GRANT USAGE, CREATE ON SCHEMA"));
     admin.run("DROP ROLE " + role);
-}
-
-TEST_F(postgres_store, a_producer_needs_no_right_but_to_insert) {
-    a_store node(place_);
-    postgres_client admin;
-    const auto role = "role_" + place_.schema();
-    ASSERT_EQ(admin.run("CREATE ROLE " + role +
-                        " LOGIN PASSWORD 'p';"
-                        "GRANT USAGE ON SCHEMA " +
-                        place_.schema() + " TO " + role + ";GRANT INSERT ON " + place_.schema() +
-                        ".outbox_messages TO " + role),
-              std::nullopt);
-    auto url = test::postgres_url();
-    url.replace(url.find("posthorn:posthorn@"), 18, role + ":p@");
-    {
-        postgres_client producer(url);
-        EXPECT_EQ(
-            producer.run("INSERT INTO " + place_.schema() +
-                         ".outbox_messages (destination, endpoint, payload, order_key, dedupe_key)"
-                         " VALUES ('billing', 'Charge', '{}', 'k', 'd')"),
-            std::nullopt);
-        EXPECT_NE(producer.run("SELECT * FROM " + place_.schema() + ".outbox_due"), std::nullopt);
-        // Nor can it make them its own, with rows, and types with casts, of its own.
-        ASSERT_EQ(producer.run("CREATE TEMP TABLE mine (seq bigint, status text, message_id text)"),
-                  std::nullopt);
-        for (const auto* function : {"outbox_arrival", "outbox_arrived", "outbox_changed",
-                                     "outbox_gone", "outbox_unseal", "cause_counted"})
-            EXPECT_THAT(producer
-                            .run(fmt::format("CREATE TRIGGER t BEFORE INSERT ON mine FOR EACH ROW"
-                                             " EXECUTE FUNCTION {}.{}()",
-                                             place_.schema(), function))
-                            .value_or(""),
-                        HasSubstr("permission denied for function"))
-                << function;
-    }
-    EXPECT_EQ(number("SELECT count(*) FROM outbox_due"), 1);
-    admin.run("DROP OWNED BY " + role + "; DROP ROLE " + role);
-}
-
-TEST_F(postgres_store, a_row_that_breaks_a_rule_is_refused_with_the_rule) {
-    a_store node(place_);
-    postgres_client producer(place_.url());
-    const auto insert = [&](const std::string& columns, const std::string& values) {
-        return producer
-            .run("INSERT INTO outbox_messages (destination, endpoint, " + columns +
-                 ") OVERRIDING SYSTEM VALUE VALUES ('billing', 'Charge', " + values + ")")
-            .value_or("");
-    };
-    EXPECT_THAT(insert("message_id", "DEFAULT"), HasSubstr("needs a payload"));
-    EXPECT_THAT(insert("payload, status", "'{}', 'Sending'"),
-                HasSubstr("Dead, Expired or Resolved"));
-    EXPECT_THAT(insert("payload, expires_at", "'{}', 0"), HasSubstr("expires_at must be"));
-    EXPECT_THAT(insert("payload, seq", "'{}', -1"), HasSubstr("leave it out"));
-    EXPECT_THAT(insert("payload, seq, order_key", "'{}', 4611686018427387904, 'k'"),
-                HasSubstr("leave it out"));
-    EXPECT_EQ(number("SELECT count(*) FROM outbox_messages"), 0);
-    EXPECT_EQ(insert("payload_bytes", "'\\x00'"), "");
-    EXPECT_EQ(number("SELECT count(*) FROM outbox_due"), 1);
 }
 
 TEST_F(postgres_store, the_printed_definitions_make_a_schema_that_it_opens_as_it_is) {
@@ -209,40 +147,6 @@ TEST_F(postgres_store, a_settle_does_not_wait_for_a_producer_that_holds_the_key)
     // It believed that the first was in its way. The next commit sets that right, at the latest.
     ASSERT_TRUE(succeeded(node.put(sample())));
     EXPECT_EQ(number("SELECT count(*) FROM outbox_due WHERE next_retry_at = expires_at"), 0);
-}
-
-TEST_F(postgres_store, the_numbers_of_an_order_key_are_in_the_order_of_its_commits) {
-    a_store node(place_);
-    constexpr int producers = 4;
-    constexpr int each = 25;
-    std::atomic<int> failures = 0;
-    ASSERT_EQ(postgres_client(place_.url())
-                  .run("CREATE TABLE taken (n bigint GENERATED ALWAYS AS IDENTITY, seq bigint)"),
-              std::nullopt);
-    {
-        std::vector<std::jthread> threads;
-        for (int p = 0; p < producers; ++p)
-            threads.emplace_back([&] {
-                postgres_client producer(place_.url());
-                for (int i = 0; i < each; ++i)
-                    // The second row is numbered while the key is held: in the order of commits.
-                    failures +=
-                        producer
-                            .run(
-                                "WITH m AS (INSERT INTO outbox_messages (destination, endpoint, "
-                                "payload,"
-                                " order_key) VALUES ('billing', 'Charge', '{}', 'k') RETURNING seq)"
-                                " INSERT INTO taken (seq) SELECT seq FROM m")
-                            .has_value();
-            });
-    }
-    EXPECT_EQ(failures, 0);
-    EXPECT_EQ(number("SELECT count(*) FROM taken"), producers * each);
-    EXPECT_EQ(number("SELECT count(*) FROM (SELECT seq, lag(seq) OVER (ORDER BY n) AS before FROM "
-                     "taken) AS t"
-                     " WHERE seq < before"),
-              0);
-    EXPECT_EQ(number("SELECT count(*) FROM outbox_due WHERE next_retry_at < expires_at"), 1);
 }
 
 TEST_F(postgres_store, two_nodes_that_open_at_once_make_the_tables_once) {
