@@ -46,6 +46,9 @@ TEST_F(commands_on_postgres, make_no_tables_in_order_to_look_and_say_who_does) {
                           << "\"\nschema = \"" << place_.schema() << "\"\n";
     const auto made = test::run_process({POSTHORN_PROGRAM, "init", "--config", config});
     ASSERT_EQ(made.end.exit_code, 0) << made.err;
+    EXPECT_THAT(made.out, HasSubstr("made  postgresql://"));
+    const auto again = test::run_process({POSTHORN_PROGRAM, "init", "--config", config});
+    EXPECT_THAT(again.out, HasSubstr("was there: postgresql://"));
     for (const auto& words : all) EXPECT_EQ(run(words).end.exit_code, 0) << words.front();
 }
 

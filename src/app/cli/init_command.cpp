@@ -11,6 +11,7 @@
 #include "app/cli/options.hpp"
 #include "app/config_type.hpp"
 #include "app/open_store.hpp"
+#include "base/clock.hpp"
 
 namespace posthorn::cli {
 namespace {
@@ -131,10 +132,12 @@ private:
 
     result<> make_on_server(const config& settings, bool had_config,
                             const console& terminal) const {
+        const server_database place{settings.path_of(settings.store.url), settings.store.schema};
+        const bool had_tables = look_at_server(place, real_clock()).has_value();
         const auto made = database_session::open(settings, database_session::if_missing::make);
         if (!made) return std::unexpected(made.error());
-        print({config_type<database_url>::show(settings.store.url), true, had_config}, settings,
-              terminal);
+        print({config_type<database_url>::show(settings.store.url), had_tables, had_config},
+              settings, terminal);
         return {};
     }
 

@@ -41,10 +41,11 @@ result<> require_movable(sqlite::moving_file& from, const move_options& options)
                     "'posthorn migrate --undo sqlite:{} URL'",
                     from.path(), (*mark)->to, to_iso8601((*mark)->at), from.path());
     if ((*mark)->to == place_of(options)) return {};
-    return fail(error_code::state_changed,
-                "a move of {0} to {1} was cut off, and may be complete there: run it again with "
-                "that URL, or drop the schema there and then 'posthorn migrate --undo sqlite:{0}'",
-                from.path(), (*mark)->to);
+    return fail(
+        error_code::state_changed,
+        "a move of {0} to {1} was cut off, and may be complete there: run it again with "
+        "that URL, or drop the schema there and then 'posthorn migrate --undo sqlite:{0} URL'",
+        from.path(), (*mark)->to);
 }
 
 result<std::string> copied_by(connection& to) {

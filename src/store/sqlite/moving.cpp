@@ -84,7 +84,8 @@ result<> require_not_moved(connection& database, const std::string& path) {
                     path, seen.to, to_iso8601(seen.at));
     return fail(error_code::invalid_configuration,
                 "a move of {0} to {1} began at {2} and was cut off: run the same 'posthorn "
-                "migrate' again, which goes on from there, or 'posthorn migrate --undo sqlite:{0}'",
+                "migrate' again, which goes on from there, or 'posthorn migrate --undo sqlite:{0} "
+                "URL'",
                 path, seen.to, to_iso8601(seen.at));
 }
 
