@@ -1,15 +1,53 @@
 // A server that goes, comes back, or is another one than it seems, on one of this process alone.
+#include <csignal>
+#include <fstream>
+
 #include <gmock/gmock.h>
 
 #include "conformance/store/postgres_node.hpp"
 #include "integration/node_fixture.hpp"
 #include "support/eventually.hpp"
+#include "support/process.hpp"
+#include "support/raw_http.hpp"
 
 namespace posthorn::integration {
 namespace {
 
 using test::eventually;
 using testing::HasSubstr;
+
+/// All processes of the server, which do nothing as long as this lives.
+class frozen_server {
+public:
+    frozen_server() {
+        for (const auto& row : test::postgres_client().rows(
+                 "SELECT pid FROM pg_stat_activity WHERE pid <> pg_backend_pid()"))
+            processes_.push_back(std::stoi(row.at(0).value_or("0")));
+        const auto first = parent_of(processes_.at(0));
+        if (first <= 1) throw std::runtime_error("whose child is the server's session?");
+        processes_.insert(processes_.begin(), first);
+        signal_all(SIGSTOP);
+    }
+    ~frozen_server() { signal_all(SIGCONT); }
+    frozen_server(const frozen_server&) = delete;
+    frozen_server& operator=(const frozen_server&) = delete;
+
+private:
+    static pid_t parent_of(pid_t child) {
+        std::ifstream facts("/proc/" + std::to_string(child) + "/status");
+        std::string word;
+        while (facts >> word && word != "PPid:") {
+        }
+        pid_t parent = 0;
+        facts >> parent;
+        return parent;
+    }
+    void signal_all(int number) const {
+        for (const auto one : processes_) ::kill(one, number);
+    }
+
+    std::vector<pid_t> processes_;
+};
 
 class postgres_server : public node_test {
 protected:
@@ -57,6 +95,25 @@ TEST_F(postgres_server, that_is_gone_for_a_while_loses_nothing_and_doubles_nothi
     test::postgres_client seen(place_.url());
     EXPECT_TRUE(eventually([&] { return seen.rows("SELECT 1 FROM outbox_due").empty(); }));
     EXPECT_EQ(taken(), sent + 1);
+}
+
+TEST_F(postgres_server, that_is_frozen_does_not_keep_a_node_from_ending_at_the_second_signal) {
+    const test::temporary_directory folder;
+    std::ofstream(folder.file("orders.toml"))
+        << "[service]\nid = \"orders\"\n[store]\nurl = \"" << test::postgres_url()
+        << "\"\nschema = \"" << place_.schema()
+        << "\"\n[listen]\nhttp = \"127.0.0.1:0\"\nadmin = \"\"\n";
+    test::process serve({POSTHORN_PROGRAM, "serve", "--config", folder.file("orders.toml")});
+    const auto place = serve.read_line().value_or("");
+    test::raw_http idle(test::port_in(place));
+    idle.send("GET / HTTP/1.1\r\nHost: x\r\n\r\n");
+    ASSERT_EQ(idle.receive().status, 404);
+    const frozen_server frozen;
+    serve.send_signal(SIGTERM);
+    EXPECT_TRUE(idle.is_closed_by_peer());  // It has seen the first; two at once would be one.
+    serve.send_signal(SIGTERM);
+    EXPECT_EQ(serve.wait(), (test::process_end{.exit_code = 1}));
+    EXPECT_THAT(serve.out() + serve.err(), HasSubstr("the database does not answer"));
 }
 
 TEST_F(postgres_server, that_is_a_standby_is_refused_and_its_primary_found) {
