@@ -30,6 +30,10 @@ finding check_tables(const doctor_facts& facts) {
                 "receivers know messages by their source: under another name each would take "
                 "effect a second time, so a node is refused",
                 "mend service.id or store.url"};
+    if (!file.moved.empty())
+        return {finding_level::bad, file.moved,
+                "two nodes on two copies would each send everything, so none starts on this one",
+                "set store.url to the server that it names"};
     if (file.step > file.step_known)
         return {finding_level::bad,
                 fmt::format("its tables are at step {}, this Posthorn knows {}", file.step,

@@ -1,4 +1,5 @@
 // Commands on a store that is on a server.
+#include <filesystem>
 #include <fstream>
 
 #include <gmock/gmock.h>
@@ -50,6 +51,25 @@ TEST_F(commands_on_postgres, make_no_tables_in_order_to_look_and_say_who_does) {
     const auto again = test::run_process({POSTHORN_PROGRAM, "init", "--config", config});
     EXPECT_THAT(again.out, HasSubstr("was there: postgresql://"));
     for (const auto& words : all) EXPECT_EQ(run(words).end.exit_code, 0) << words.front();
+}
+
+TEST_F(commands_on_postgres, start_from_nothing_with_a_schema_of_their_own) {
+    const auto config = folder_.file("new.toml");
+    const auto init = [&](const std::string& url) {
+        return test::run_process({POSTHORN_PROGRAM, "init", "--config", config, "--service",
+                                  "orders", "--database", url, "--schema", place_.schema()});
+    };
+    const auto mistaken = init("postgresql://nobody@127.0.0.1:1/x");
+    EXPECT_EQ(mistaken.end.exit_code, 1);
+    EXPECT_FALSE(std::filesystem::exists(config)) << "or the next try would take it for granted";
+    const auto made = init(test::postgres_url());
+    ASSERT_EQ(made.end.exit_code, 0) << made.err;
+    EXPECT_EQ(run({"stats"}).end.exit_code, 0);
+    EXPECT_EQ(init(test::postgres_url()).end.exit_code, 0);
+    const auto other =
+        test::run_process({POSTHORN_PROGRAM, "init", "--config", config, "--schema", "another"});
+    EXPECT_EQ(other.end.exit_code, 2);
+    EXPECT_THAT(other.err, HasSubstr("store.schema = \"" + place_.schema() + "\""));
 }
 
 }  // namespace

@@ -211,6 +211,9 @@ TEST_F(move, leaves_a_file_on_which_nobody_starts_and_into_which_nobody_writes) 
     EXPECT_THROW(database(file()).run("INSERT INTO outbox_messages (destination, endpoint, payload)"
                                       " VALUES ('inventory', 'Take', '{}')"),
                  std::runtime_error);
+    const auto looked = test::run_process({POSTHORN_PROGRAM, "doctor", "--database", file()});
+    EXPECT_EQ(looked.end.exit_code, 1);
+    EXPECT_THAT(looked.out, HasSubstr("was moved to postgresql://"));
     const auto again = migrate();
     EXPECT_EQ(again.end.exit_code, 1);
     EXPECT_THAT(again.err, HasSubstr("already"));

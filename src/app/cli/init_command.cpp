@@ -29,7 +29,7 @@ id = "{}"
 [store]
 # The service's own database. Its business tables belong in the same file.
 url = "{}"
-
+{}
 [listen]
 # Where other services reach this one, and where operators and their tools do.
 http = "127.0.0.1:7400"
@@ -74,6 +74,8 @@ public:
             ->type_name("FILE");
         options.add_option("--service", service_, "the service's id (the folder's name)")
             ->type_name("ID");
+        options.add_option("--schema", schema_, "the schema on PostgreSQL (outbox)")
+            ->type_name("NAME");
         options.add_flag("--sql", sql_,
                          "print the SQL that makes the tables on PostgreSQL, and do nothing else");
         add_json_flag(options, json_);
@@ -87,6 +89,20 @@ public:
         const bool had_config = fs::exists(config_file_, unusable);
         if (sql_) return print_sql(had_config, terminal);
         if (!had_config) POSTHORN_TRY(write_starter());
+        auto done = make(had_config, terminal);
+        // Or repeating it with other words would find this one's configuration.
+        if (!done && !had_config) fs::remove(config_file_, unusable);
+        return done;
+    }
+
+private:
+    struct outcome {
+        std::string database;
+        bool had_database;
+        bool had_config;
+    };
+
+    result<> make(bool had_config, const console& terminal) {
         const database_choice chosen{.config_file = config_file_, .database = database_};
         const auto settings = chosen.settings();
         if (!settings) return std::unexpected(settings.error());
@@ -95,9 +111,15 @@ public:
                         "{} is there already and says service.id = \"{}\"; edit it, or leave out "
                         "--service",
                         config_file_, settings->service.id);
+        if (had_config && !schema_.empty() && schema_ != settings->store.schema)
+            return fail(error_code::invalid_argument,
+                        "{} is there already and says store.schema = \"{}\"; edit it, or leave out "
+                        "--schema",
+                        config_file_, settings->store.schema);
 
         if (settings->store.url.on_server) return make_on_server(*settings, had_config, terminal);
         const fs::path database = settings->path_of(settings->store.url);
+        std::error_code unusable;
         const bool had_database = fs::exists(database, unusable);
         if (database.has_parent_path()) fs::create_directories(database.parent_path(), unusable);
         if (unusable)
@@ -109,13 +131,6 @@ public:
         return {};
     }
 
-private:
-    struct outcome {
-        std::string database;
-        bool had_database;
-        bool had_config;
-    };
-
     /// For an application that makes its tables itself.
     result<> print_sql(bool has_config, const console& terminal) const {
         std::string schema = config{}.store.schema;
@@ -124,6 +139,7 @@ private:
             if (!settings) return std::unexpected(settings.error());
             schema = settings->store.schema;
         }
+        if (!schema_.empty()) schema = schema_;
         const auto sql = server_definitions(schema);
         if (!sql) return std::unexpected(sql.error());
         terminal.out << *sql;
@@ -152,11 +168,15 @@ private:
             const auto folder = fs::absolute(config_file_).parent_path();
             database = fs::absolute(database_).lexically_proximate(folder).string();
         }
-        if (!fits_in_toml(service) || !fits_in_toml(database))
+        if (!fits_in_toml(service) || !fits_in_toml(database) || !fits_in_toml(schema_))
             return fail(error_code::invalid_argument,
-                        "the service's id and the database's path must do without quotes, "
-                        "backslashes and line ends");
-        const auto text = fmt::format(fmt::runtime(starter), service, scheme + database);
+                        "the service's id, the database's path and the schema must do without "
+                        "quotes, backslashes and line ends");
+        if (!schema_.empty() && !is_server_url(database_))
+            return fail(error_code::invalid_argument,
+                        "a schema is for a database on a server; say --database postgresql://...");
+        const auto schema = schema_.empty() ? "" : fmt::format("schema = \"{}\"\n", schema_);
+        const auto text = fmt::format(fmt::runtime(starter), service, scheme + database, schema);
         POSTHORN_TRY(parse_config(text, config_file_));  // Rather than leave a file that is wrong.
         return write_new_file(config_file_, text, {.mode = 0644});
     }
@@ -183,6 +203,7 @@ private:
     std::string config_file_ = config_file_default;
     std::string database_;
     std::string service_;
+    std::string schema_;
     bool sql_ = false;
     bool json_ = false;
 };

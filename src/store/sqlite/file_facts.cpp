@@ -8,6 +8,7 @@
 #include "store/inspection.hpp"
 #include "store/sqlite/connection.hpp"
 #include "store/sqlite/migrate.hpp"
+#include "store/sqlite/moving.hpp"
 
 namespace posthorn::sqlite {
 namespace {
@@ -86,7 +87,11 @@ result<file_facts> look_at_file(const std::string& path, bool thorough) {
         return fail(error_code::invalid_argument,
                     "{} has no tables of Posthorn; make them with 'posthorn init'", path);
     // Of a damaged one nothing else is worth asking.
-    if (facts.damage.empty()) ask_of_tables(file, facts);
+    if (facts.damage.empty()) {
+        ask_of_tables(file, facts);
+        if (const auto here = require_not_moved(*opened, path); !here)
+            facts.moved = here.error().what();
+    }
     POSTHORN_TRY(file.outcome());
     return facts;
 }

@@ -16,6 +16,7 @@ struct file_facts {
     std::int64_t auto_vacuum = 0;       // 2 is incremental.
     std::string damage{};               // What the check found; empty if it is whole.
     std::string service{};              // Whose it is.
+    std::string moved{};                // Where to, and how to go on; empty if it was not.
     std::int64_t step = 0;              // Of the store's tables.
     int step_known = 0;                 // The newest that this program has.
     std::string lease_owner{};          // Who dispatches; empty if nobody does.
