@@ -93,7 +93,7 @@ bool committer::commit(std::vector<member> members) {
     std::span<member> left(members);
     while (!left.empty()) commit_some(left);
     is_connected_ = is_good();
-    must_look_again_ = is_connected_ && session_->transaction().outbox().must_look_again();
+    must_look_again_ = is_connected_ && session_->transaction().keys().must_look_again();
     used_at_ = with_.time.steady();
     return has_news_;
 }

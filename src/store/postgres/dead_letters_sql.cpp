@@ -80,7 +80,7 @@ result<> dead_letters_sql::make_pending(std::int64_t seq) {
     return {};
 }
 
-result<> dead_letters_sql::place(std::int64_t seq) { return with_.outbox.place(seq); }
+result<> dead_letters_sql::place(std::int64_t seq) { return with_.keys.place(seq); }
 
 result<> dead_letters_sql::give_new_id(std::int64_t seq, wall_time now) {
     note_.defer(seq, to_ms(now));
@@ -125,7 +125,7 @@ result<> dead_letters_sql::record_closed(std::int64_t seq, outbox_status status,
     return with_.closed.record(seq, status, at);
 }
 
-result<> dead_letters_sql::release_next(const order_scope& of) { return with_.outbox.let_go(of); }
+result<> dead_letters_sql::release_next(const order_scope& of) { return with_.keys.let_go(of); }
 
 result<> dead_letters_sql::log(std::string_view kind, std::vector<std::int64_t> seqs,
                                wall_time at) {

@@ -3,7 +3,7 @@
 #include "store/dead_letter_rules.hpp"
 #include "store/postgres/closed_log.hpp"
 #include "store/postgres/connection.hpp"
-#include "store/postgres/outbox_sql.hpp"
+#include "store/postgres/order_keys.hpp"
 
 namespace posthorn::postgres {
 
@@ -17,7 +17,7 @@ public:
     struct neighbours {
         change_log& changes;
         closed_log& closed;
-        outbox_sql& outbox;
+        order_keys& keys;
     };
 
     dead_letters_sql(connection& database, const message_limits& limits, const neighbours& others);

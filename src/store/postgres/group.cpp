@@ -84,7 +84,7 @@ bool group::run(session& on, member& one, bool is_shared) {
     one.gave_way = !one.outcome && (is_busy(database) || is_busy(transaction.broken()));
     database.set_deadline(std::nullopt);
     one.enqueued = transaction.outbox().take_enqueued();
-    one.released = transaction.outbox().take_released();
+    one.released = transaction.keys().take_released();
     one.received = transaction.inbox().take_received();
     if (database.is_lost()) return false;
     if (one.outcome) {
@@ -116,12 +116,12 @@ void group::begin(session& on) {
     auto& database = on.database();
     database.defer("BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE");
     on.refresh_plans();
-    if (on.transaction().outbox().must_look_again()) {
+    if (on.transaction().keys().must_look_again()) {
         // If this fails, nobody is the worse: order is looked after every few minutes anyway.
         database.defer("SAVEPOINT posthorn_look");
-        const auto looked = on.transaction().outbox().look_again();
+        const auto looked = on.transaction().keys().look_again();
         database.defer(looked ? "RELEASE posthorn_look" : "ROLLBACK TO posthorn_look");
-        if (!looked) on.transaction().outbox().look_later();
+        if (!looked) on.transaction().keys().look_later();
     }
 }
 
@@ -212,7 +212,7 @@ bool group::run_bare(session& on, member& one) {
     one.outcome = run_work(on, one);
     database.set_deadline(std::nullopt);
     one.enqueued = transaction.outbox().take_enqueued();
-    one.released = transaction.outbox().take_released();
+    one.released = transaction.keys().take_released();
     one.received = transaction.inbox().take_received();
     return one.outcome && !transaction.broken() && !database.is_lost() && !database.is_spoilt();
 }
@@ -247,7 +247,7 @@ commit_end group::conclude(session& on, std::span<member> members, std::int64_t 
     database.defer("COMMIT");
     const auto committed = database.flush();
     if (committed && committed->done() == "COMMIT") {
-        on.transaction().outbox().has_looked();
+        on.transaction().keys().has_looked();
         return commit_end::committed;
     }
     if (database.is_lost()) return commit_end::in_doubt;

@@ -6,34 +6,16 @@
 #include "store/outbox_rows.hpp"
 
 namespace posthorn::postgres {
-namespace {
 
-// As `is_blocked` of the schema asks for it.
-#define POSTHORN_PG_BLOCKED "{s}.is_blocked(m.destination, m.tenant, m.order_key, m.seq)"
-
-void add_new(std::vector<order_scope>& to, const std::vector<order_scope>& some) {
-    for (const auto& each : some)
-        if (std::ranges::find(to, each) == to.end()) to.push_back(each);
-}
-
-}  // namespace
-
-outbox_sql::outbox_sql(connection& database, const clock& time, outbox_rules rules,
-                       const neighbours& others)
+outbox_sql::outbox_sql(connection& database, const clock& time, const neighbours& others)
     : time_(time),
-      rules_(std::move(rules)),
       log_(others.log),
       closed_(others.closed),
       claims_(others.claims),
+      keys_(others.keys),
       insert_(database.prepare(outbox_insert_sql)),
       lock_dedupe_(database.prepare(outbox_lock_dedupe_sql)),
       known_(database.prepare(outbox_known_sql)),
-      one_(database.prepare("SELECT " POSTHORN_PG_OUTBOX_COLUMNS
-                            " FROM {s}.outbox_messages WHERE seq = $1 AND status = 'Pending'"
-                            " AND next_retry_at <= $2")),
-      policy_(database.prepare("INSERT INTO {s}.posthorn_meta (name, value) VALUES"
-                               " ('order_policy', $1) ON CONFLICT (name) DO UPDATE SET value ="
-                               " excluded.value")),
       send_(database.prepare(
           "UPDATE {s}.outbox_messages AS m SET status = 'Sent', sent_at = s.at,"
           " last_attempt_at = s.at FROM unnest($1::bigint[], $2::bigint[]) AS s(seq, at)"
@@ -64,26 +46,7 @@ outbox_sql::outbox_sql(connection& database, const clock& time, outbox_rules rul
       told_(database.prepare(
           "WITH told AS (DELETE FROM {s}.outbox_ended WHERE seq = $1 RETURNING seq)"
           " SELECT seq FROM told JOIN {s}.outbox_messages USING (seq)"
-          " WHERE status IN ('Dead', 'Expired')")),
-      scope_(database.prepare("SELECT destination, order_key, coalesce(tenant, '')"
-                              " FROM {s}.outbox_messages WHERE seq = $1 AND order_key <> ''")),
-      lock_key_(
-          database.prepare("SELECT pg_try_advisory_xact_lock({s}.key_lock('o', $1, $2, $3))")),
-      head_(database.prepare(
-          "SELECT seq FROM {s}.outbox_due WHERE destination = $1 AND order_key = $2"
-          " AND tenant = $3 ORDER BY seq LIMIT 1")),
-      // A retry that would come past the expiry stands at the expiry too; then it comes sooner.
-      release_(database.prepare(
-          "UPDATE {s}.outbox_messages AS m SET next_retry_at = coalesce(deliver_at, 0)"
-          " WHERE seq = $1 AND status = 'Pending' AND next_retry_at = expires_at"
-          " AND order_key <> '' AND NOT " POSTHORN_PG_BLOCKED)),
-      park_(database.prepare("UPDATE {s}.outbox_messages AS m SET next_retry_at = expires_at"
-                             " WHERE seq = ANY ($1::bigint[]) AND status = 'Pending'"
-                             " AND order_key <> '' AND " POSTHORN_PG_BLOCKED " RETURNING seq")),
-      place_(database.prepare(
-          "UPDATE {s}.outbox_messages AS m SET next_retry_at = CASE WHEN order_key <> ''"
-          " AND " POSTHORN_PG_BLOCKED " THEN expires_at ELSE coalesce(deliver_at, 0) END"
-          " WHERE seq = $1 AND status = 'Pending'")) {}
+          " WHERE status IN ('Dead', 'Expired')")) {}
 
 result<enqueued> outbox_sql::insert(message body) {
     if (!body.dedupe_key.empty()) {
@@ -124,7 +87,7 @@ result<std::int64_t> outbox_sql::settle_sent(std::span<const settlement> outcome
         const bool counts =
             one.to == outbox_status::sent && std::ranges::binary_search(done, one.seq);
         if (!counts) continue;
-        if (one.followers_wait) POSTHORN_TRY(let_go_after(one.seq));
+        if (one.followers_wait) POSTHORN_TRY(keys_.let_go_after(one.seq));
         if (one.charged && !one.error.empty())
             attempt_.defer(one.seq, to_ms(one.at), storable(one.error));
     }
@@ -148,11 +111,11 @@ result<std::int64_t> outbox_sql::park(std::span<const settlement> outcomes,
     for (const auto& one : outcomes)
         if (one.parks && std::ranges::binary_search(ours, one.seq)) seqs.push_back(one.seq);
     if (seqs.empty()) return 0;
-    auto parked = park_.run(seqs);
-    if (!parked) return std::unexpected(std::move(parked).error());
+    const auto parked = keys_.park(seqs);
+    if (!parked) return std::unexpected(parked.error());
     auto& done = settled[static_cast<std::size_t>(outbox_status::pending)];
-    for (int i = 0; i < parked->size(); ++i) done.push_back((*parked)[i].integer(0));
-    return parked->size();
+    done.insert(done.end(), parked->begin(), parked->end());
+    return std::ssize(*parked);
 }
 
 result<bool> outbox_sql::settle_one(const settlement& outcome) {
@@ -171,7 +134,7 @@ result<bool> outbox_sql::settle_one(const settlement& outcome) {
 result<> outbox_sql::after_settling(const settlement& outcome) {
     if (outcome.to != outbox_status::pending) {
         POSTHORN_TRY(closed_.record(outcome.seq, outcome.to, outcome.at));
-        POSTHORN_TRY(let_go_after(outcome.seq));
+        POSTHORN_TRY(keys_.let_go_after(outcome.seq));
     }
     if (outcome.to == outbox_status::dead || outcome.to == outbox_status::expired)
         end_.defer(outcome.seq);
@@ -212,84 +175,9 @@ result<bool> outbox_sql::requeue(const uuid& id) {
     if (!found) return std::unexpected(std::move(found).error());
     if (found->empty()) return false;
     const auto seq = found->front().integer(0);
-    POSTHORN_TRY(place(seq));
+    POSTHORN_TRY(keys_.place(seq));
     log_.append("outbox.requeued", {seq}, time_.wall());
     return true;
-}
-
-result<> outbox_sql::place(std::int64_t seq) {
-    POSTHORN_TRY(place_.run(seq));
-    return {};
-}
-
-result<> outbox_sql::let_go_after(std::int64_t seq) {
-    auto scope = scope_.run(seq);
-    if (!scope) return std::unexpected(std::move(scope).error());
-    if (scope->empty()) return {};
-    const auto row = scope->front();
-    return let_go({.destination = std::string(row.text(0)),
-                   .order_key = std::string(row.text(1)),
-                   .tenant = std::string(row.text(2))});
-}
-
-// A producer of the key that has not committed yet believes that the message is in its way. Waiting
-// for it could take as long as an application's transaction does, so it is looked for again later.
-result<> outbox_sql::let_go(const order_scope& of) {
-    auto alone = lock_key_.run(of.destination, of.tenant, of.order_key);
-    if (!alone) return std::unexpected(std::move(alone).error());
-    auto head = head_.run(of.destination, of.order_key, of.tenant);
-    if (!head) return std::unexpected(std::move(head).error());
-    if (head->empty()) {
-        if (alone->front().integer(0) == 0) add_new(look_again_, {of});
-        return {};
-    }
-    const auto seq = head->front().integer(0);
-    auto released = release_.run(seq);
-    if (!released) return std::unexpected(std::move(released).error());
-    return released->changed() > 0 ? announce(seq) : result<>{};
-}
-
-result<> outbox_sql::look_again() {
-    add_new(looking_, std::exchange(look_again_, {}));
-    for (const auto& each : looking_) POSTHORN_TRY(let_go(each));
-    return {};
-}
-
-void outbox_sql::look_later() {
-    add_new(look_again_, std::exchange(looking_, {}));
-    released_.clear();
-}
-
-// A row that is no message, or not for now, is left to the cold path.
-result<> outbox_sql::announce(std::int64_t seq) {
-    auto found = one_.run(seq, to_ms(time_.wall()));
-    if (!found) return std::unexpected(std::move(found).error());
-    if (found->empty()) return {};
-    auto row = read_row(found->front(), rules_.source);
-    if (!row || !validate(row->body, rules_.limits)) return {};
-    if (claims_as_ != 0) claims_.claim_one(seq, claims_as_);
-    row->claim = claims_as_;
-    released_.push_back(*std::move(row));
-    return {};
-}
-
-result<> outbox_sql::set_order_policy(order_policy policy) {
-    POSTHORN_TRY(policy_.run(to_string(policy)));
-    return {};
-}
-
-result<std::int64_t> outbox_sql::release_unblocked(std::span<const std::int64_t> seqs) {
-    std::vector<std::int64_t> gone;
-    for (const auto seq : seqs) {
-        const auto released = release_.run(seq);
-        if (!released) return std::unexpected(released.error());
-        if (released->changed() == 0) continue;
-        gone.push_back(seq);
-        POSTHORN_TRY(announce(seq));
-    }
-    const auto number = std::ssize(gone);
-    log_.append("outbox.released", std::move(gone), time_.wall());
-    return number;
 }
 
 result<bool> outbox_sql::pause(const paused_destination& what) {

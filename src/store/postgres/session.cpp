@@ -146,6 +146,7 @@ result<> session::claim_as(std::int64_t epoch) {
     POSTHORN_TRY(claim_as_.run(epoch == 0 ? std::string() : std::to_string(epoch)));
     claims_as_ = epoch;
     transaction_.outbox().claim_as(epoch);
+    transaction_.keys().claim_as(epoch);
     return {};
 }
 

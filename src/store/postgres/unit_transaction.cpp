@@ -24,10 +24,11 @@ unit_transaction::unit_transaction(connection& database, const clock& time,
       log_(database),
       closed_(database),
       claims_(database, rules),
-      outbox_(database, time, rules, {log_, closed_, claims_}),
+      keys_(database, {time, rules, log_, claims_}),
+      outbox_(database, time, {log_, closed_, claims_, keys_}),
       inbox_(database),
       leases_(database),
-      dead_letters_(database, rules.limits, {log_, closed_, outbox_}),
+      dead_letters_(database, rules.limits, {log_, closed_, keys_}),
       old_(database),
       foreign_(database) {}
 

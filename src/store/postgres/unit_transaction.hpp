@@ -9,6 +9,7 @@
 #include "store/postgres/foreign_statements.hpp"
 #include "store/postgres/inbox_sql.hpp"
 #include "store/postgres/old_rows_sql.hpp"
+#include "store/postgres/order_keys.hpp"
 #include "store/postgres/outbox_sql.hpp"
 #include "store/transaction.hpp"
 
@@ -37,6 +38,7 @@ public:
     dead_letters_sql& dead_letters() override { return dead_letters_; }
     old_rows_sql& old() override { return old_; }
     outbox_claims* claims() override { return &claims_; }
+    [[nodiscard]] order_keys& keys() noexcept { return keys_; }
     [[nodiscard]] change_log& log() noexcept { return log_; }
 
     /// Writes something, so that the commit flushes the server's log.
@@ -63,6 +65,7 @@ private:
     change_log log_;
     closed_log closed_;
     outbox_claims claims_;
+    order_keys keys_;
     outbox_sql outbox_;
     inbox_sql inbox_;
     lease_sql leases_;
