@@ -8,6 +8,19 @@
 
 namespace posthorn {
 
+task<result<>> claims::take_in(std::vector<std::string> destinations, bool& more) {
+    constexpr std::size_t rows_max = 2'000;  // Takes some ten milliseconds.
+    arrivals_question asked{
+        .rows_max = rows_max, .epoch = epoch_, .claimed = std::move(destinations)};
+    return commit(where_, [&more, asked = std::move(asked)](store_transaction& tx) -> result<> {
+        POSTHORN_ASSERT(tx.claims() != nullptr);
+        const auto is_more = tx.claims()->take_in(asked);
+        if (!is_more) return std::unexpected(is_more.error());
+        more = *is_more;
+        return {};
+    });
+}
+
 task<result<>> claims::take(due_question asked, outbox_page& into) {
     return commit(where_, [asked, &into, epoch = epoch_](store_transaction& tx) -> result<> {
         POSTHORN_ASSERT(tx.claims() != nullptr);

@@ -82,6 +82,7 @@ public:
     /// those already here are passed over.
     void park(std::vector<outbox_row> rows, wall_time now);
 
+    [[nodiscard]] bool has_room_for(std::size_t rows) const { return room() >= rows; }
     /// The cold path's read: how many rows to ask for, none if there is no room.
     [[nodiscard]] std::size_t begin_read();
     void end_read(bool store_has_more);

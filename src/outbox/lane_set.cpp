@@ -30,6 +30,13 @@ std::vector<std::string> lane_set::behind() const {
     return names;
 }
 
+std::vector<std::string> lane_set::with_room_for(std::size_t rows) const {
+    std::vector<std::string> names;
+    for (const auto& [destination, one] : lanes_)
+        if (one->has_room_for(rows)) names.push_back(destination);
+    return names;
+}
+
 void lane_set::pause(const std::vector<paused_destination>& paused) {
     std::set<std::string, std::less<>> fresh;
     for (const auto& one : paused) fresh.insert(one.destination);

@@ -31,6 +31,8 @@ public:
     void abandon();
     /// Destinations of those that have more in the table than they will get to soon, in order.
     [[nodiscard]] std::vector<std::string> behind() const;
+    /// Destinations of those that could take so many at once, in order.
+    [[nodiscard]] std::vector<std::string> with_room_for(std::size_t rows) const;
     /// What the table says now.
     void pause(const std::vector<paused_destination>& paused);
     /// Removes those that have nothing to do, and looks after the others about every second.

@@ -52,6 +52,7 @@ task<result<>> sweeper::sweep() {
     ++with_.counters.sweeps;
     const auto now = with_.clock.wall();
     with_.agenda.drop_until(now);
+    auto outcome = co_await take_in();  // The first that is bad.
     std::vector<std::string> destinations;
     std::optional<wall_time> next;
     std::vector<paused_destination> paused;
@@ -71,7 +72,7 @@ task<result<>> sweeper::sweep() {
     with_.lanes.pause(paused);
     if (next && *next > now) with_.agenda.note(*next);
 
-    result<> outcome;  // The first that is bad; one destination's trouble is not the others'.
+    // One destination's trouble is not the others'.
     for (const auto& destination : destinations) {
         if (co_await is_cancelled()) break;
         auto done = co_await read_destination(destination, now);
@@ -82,6 +83,23 @@ task<result<>> sweeper::sweep() {
     // Also after a failure: what was found is closed, and handed over if it can be.
     auto handed = co_await hand_over_found(now);
     co_return outcome ? std::move(handed) : std::move(outcome);
+}
+
+task<result<>> sweeper::take_in() {
+    if (!with_.claims.are_needed()) co_return result<>{};
+    bool more = false;
+    POSTHORN_CO_TRY(
+        co_await read(with_.where, with_.readers, [&more](store_reader& reader) -> result<> {
+            const auto some = reader.outbox().has_arrivals();
+            if (!some) return std::unexpected(some.error());
+            more = *some;
+            return {};
+        }));
+    if (!more) co_return result<>{};
+    auto ours = with_.lanes.with_room_for(with_.options.claim_rows_max);
+    auto taken = co_await with_.claims.take_in(std::move(ours), more);
+    if (taken && more) with_.call.want();
+    co_return taken;
 }
 
 task<result<>> sweeper::read_destination(const std::string& destination, wall_time now) {

@@ -52,6 +52,7 @@ private:
     void watch_clock();
     task<> rest();
     task<result<>> sweep();
+    task<result<>> take_in();
     task<result<>> read_destination(const std::string& destination, wall_time now);
     task<result<>> find_due(due_question asked, outbox_page& into);
     task<result<>> hand_over_found(wall_time now);

@@ -20,6 +20,13 @@ struct seat {
     lease held;
 };
 
+/// How many messages of others are wanted, and which of them for whom.
+struct arrivals_question {
+    std::size_t rows_max = 0;
+    std::int64_t epoch = 0;              // Of who claims.
+    std::vector<std::string> claimed{};  // The destinations whose messages he claims.
+};
+
 /// Which dispatcher sends what, inside a write transaction, where several share an outbox.
 ///
 /// A claim is the epoch of the dispatcher's seat, beside the row. It holds as long as the seat
@@ -32,6 +39,9 @@ public:
     /// What `outbox_reader::due` gives, without what others have claimed or are about to; all of it
     /// is claimed. `error_code::lease_lost` unless the epoch is that of a seat.
     virtual result<outbox_page> claim(const due_question& asked, std::int64_t epoch) = 0;
+    /// Makes messages known to `claim` and `due` that others have committed since the last time,
+    /// all of which the store may leave to this. True if there may be more.
+    virtual result<bool> take_in(const arrivals_question& asked) = 0;
     /// Leaves rows to whoever comes first.
     virtual result<> let_go(std::span<const std::int64_t> seqs, std::int64_t epoch) = 0;
     /// Of all dispatchers, dead ones included.

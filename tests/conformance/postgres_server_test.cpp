@@ -93,7 +93,7 @@ TEST_F(postgres_server, that_is_gone_for_a_while_loses_nothing_and_doubles_nothi
     const auto taken = [&] { return integer(inventory, "SELECT count(*) FROM taken"); };
     EXPECT_TRUE(eventually([&] { return taken() == sent + 1; }));
     test::postgres_client seen(place_.url());
-    EXPECT_TRUE(eventually([&] { return seen.rows("SELECT 1 FROM outbox_due").empty(); }));
+    EXPECT_TRUE(eventually([&] { return seen.rows("SELECT 1 FROM outbox_pending").empty(); }));
     EXPECT_EQ(taken(), sent + 1);
 }
 

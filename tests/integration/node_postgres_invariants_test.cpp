@@ -195,7 +195,7 @@ TEST_F(postgres_invariants, hold_though_senders_and_their_backends_are_killed) {
     }
     over = true;
     writing.join();
-    EXPECT_TRUE(eventually([&] { return eye.rows("SELECT 1 FROM outbox_due LIMIT 1").empty(); },
+    EXPECT_TRUE(eventually([&] { return eye.rows("SELECT 1 FROM outbox_pending LIMIT 1").empty(); },
                            120s, 20ms));
     for (auto& one : orders_.processes) one->stop();
     stock_.processes.back()->stop();

@@ -159,7 +159,7 @@ TEST_F(move, goes_on_where_it_stopped) {
     const auto last =
         database(file()).integer("SELECT seq FROM sqlite_sequence WHERE name = 'outbox_messages'");
     EXPECT_EQ(
-        on_server("SELECT count(*) FROM outbox_due"),
+        on_server("SELECT count(*) FROM outbox_pending"),
         database(file()).text("SELECT count(*) FROM outbox_messages WHERE status = 'Pending'"));
     EXPECT_EQ(on_server("SELECT order_key FROM outbox_closed WHERE status = 'Dead'"), "k");
     EXPECT_EQ(on_server("SELECT value FROM posthorn_meta WHERE name = 'service'"), "orders");

@@ -47,7 +47,7 @@ protected:
     }
     [[nodiscard]] bool is_drained(std::chrono::minutes limit = 1min) const {
         test::postgres_client eye(place_.url());
-        return eventually([&] { return eye.rows("SELECT 1 FROM outbox_due LIMIT 1").empty(); },
+        return eventually([&] { return eye.rows("SELECT 1 FROM outbox_pending LIMIT 1").empty(); },
                           limit, 20ms);
     }
     /// One whose sessions the server shows under its name, and that deletes old rows every second.

@@ -107,7 +107,7 @@ protected:
         }));
         EXPECT_TRUE(eventually([&] { return taken() >= sent_; }));
         EXPECT_TRUE(eventually([&] {
-            return admin_.rows("SELECT 1 FROM " + place_.schema() + ".outbox_due").empty();
+            return admin_.rows("SELECT 1 FROM " + place_.schema() + ".outbox_pending").empty();
         }));
         EXPECT_EQ(taken(), sent_);
     }

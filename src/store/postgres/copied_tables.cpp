@@ -75,7 +75,12 @@ constexpr std::array queued{column{"seq", number},     column{"message_id"},
 constexpr std::array known{column{"name"}, column{"value"}};
 
 constexpr std::array tables{
-    copied_table{.name = "outbox_messages", .columns = messages, .numbered_by = "seq"},
+    // No transaction of the server's stored them, so nobody looks for them.
+    copied_table{.name = "outbox_messages",
+                 .columns = messages,
+                 .numbered_by = "seq",
+                 .also = "tx",
+                 .always = "0"},
     copied_table{.name = "outbox_attempts", .columns = attempts, .and_by = "attempt"},
     copied_table{.name = "outbox_ended", .columns = ended},
     copied_table{.name = "outbox_causes", .columns = causes, .numbered_by = "cause_id"},

@@ -29,6 +29,8 @@ struct copied_table {
     std::string_view and_by{};
     std::string_view only{};         // Which rows, if not all.
     std::string_view numbered_by{};  // The column that the server numbers by itself, if any.
+    std::string_view also{};         // A column that only the server has, if any,
+    std::string_view always{};       // and what it is in all that comes from a file.
 };
 
 /// Those with rows to copy, in the order of copying. What the server keeps beside them is made

@@ -55,6 +55,7 @@ public:
             if (i > 0) lines_ += '\t';
             POSTHORN_TRY(add(from, i));
         }
+        if (!table_.also.empty()) lines_.append("\t").append(table_.always);
         lines_ += '\n';
         ++sum_.rows;
         return {};
@@ -154,6 +155,7 @@ std::string copy_command(const copied_table& table) {
         names += one.name;
         if (one.holds == kind::payload) names += ", payload_bytes";
     }
+    if (!table.also.empty()) names.append(", ").append(table.also);
     return fmt::format("COPY {{s}}.{} ({}) FROM STDIN", table.name, names);
 }
 

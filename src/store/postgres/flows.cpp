@@ -45,8 +45,11 @@ flow_walk::flow_walk(connection& database)
           "d.destination = $2::text AND (d.tenant, d.priority) > ($3::text, $4::bigint)",
           "d.destination = $2::text AND (d.tenant, d.priority) > (w.tenant, w.priority)",
           "tenant, priority"))),
-      names_(database.prepare(POSTHORN_PG_WALK("destination", "true",
-                                               "d.destination > w.destination", "destination"))) {}
+      names_(database.prepare("SELECT destination FROM (" POSTHORN_PG_WALK(
+          "destination", "true", "d.destination > w.destination",
+          "destination") ") AS due UNION SELECT destination COLLATE \"C\" FROM {s}.arrivals()"
+                         " WHERE status = 'Pending'"
+                         " ORDER BY 1 LIMIT $1")) {}
 
 result<std::vector<flow>> flow_walk::after(std::optional<std::string_view> destination,
                                            const std::optional<flow>& mark) {

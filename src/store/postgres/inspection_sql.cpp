@@ -38,7 +38,7 @@ bounded_count up_to(std::int64_t counted, std::int64_t at_most) {
 
 #define POSTHORN_PG_OF_DESTINATION(compare)                                                \
     "SELECT m.created_at, m.deliver_at, m.last_error FROM (SELECT seq, next_retry_at FROM" \
-    " {s}.outbox_due WHERE destination = $1 AND next_retry_at " compare                    \
+    " {s}.outbox_pending WHERE destination = $1 AND next_retry_at " compare                \
     " $2 ORDER BY tenant, priority, next_retry_at, seq LIMIT $3) AS due"                   \
     " JOIN {s}.outbox_messages AS m USING (seq) ORDER BY due.next_retry_at, m.seq"
 
@@ -46,24 +46,24 @@ bounded_count up_to(std::int64_t counted, std::int64_t at_most) {
 
 inspection_sql::inspection_sql(connection& database)
     : flows_(database),
-      count_pending_(
-          database.prepare("SELECT count(*) FROM (SELECT 1 FROM {s}.outbox_due LIMIT $1) AS part")),
+      count_pending_(database.prepare(
+          "SELECT count(*) FROM (SELECT 1 FROM {s}.outbox_pending LIMIT $1) AS part")),
       count_sent_(database.prepare("SELECT count(*) FROM (SELECT 1 FROM {s}.outbox_messages"
                                    " WHERE status = 'Sent' LIMIT $1) AS part")),
       count_closed_(database.prepare("SELECT count(*) FROM (SELECT 1 FROM {s}.outbox_closed"
                                      " WHERE status = $2 LIMIT $1) AS part")),
-      due_count_(database.prepare("SELECT count(*) FROM (SELECT 1 FROM {s}.outbox_due"
+      due_count_(database.prepare("SELECT count(*) FROM (SELECT 1 FROM {s}.outbox_pending"
                                   " WHERE destination = $1 LIMIT $2) AS part")),
       first_due_(database.prepare(
           "SELECT greatest(created_at, deliver_at) FROM {s}.outbox_messages WHERE seq ="
-          " (SELECT min(seq) FROM (SELECT seq FROM {s}.outbox_due WHERE destination = $1"
+          " (SELECT min(seq) FROM (SELECT seq FROM {s}.outbox_pending WHERE destination = $1"
           " AND next_retry_at <= $2 LIMIT $3) AS part)")),
       due_rows_(database.prepare(POSTHORN_PG_OF_DESTINATION("<="))),
       waiting_rows_(database.prepare(POSTHORN_PG_OF_DESTINATION(">"))),
       all_(database.prepare(
           POSTHORN_PG_SEARCH("SELECT seq FROM {s}.outbox_messages WHERE seq < $1"))),
       pending_(database.prepare(POSTHORN_PG_SEARCH(
-          "SELECT seq FROM {s}.outbox_due WHERE seq < $1 AND ($4::text = '' OR destination ="
+          "SELECT seq FROM {s}.outbox_pending WHERE seq < $1 AND ($4::text = '' OR destination ="
           " $4::text)"))),
       closed_(database.prepare(POSTHORN_PG_SEARCH(
           "SELECT seq FROM {s}.outbox_closed WHERE seq < $1 AND status = $3::text"))),

@@ -1,5 +1,6 @@
 #include "store/postgres/outbox_claims.hpp"
 
+#include <algorithm>
 #include <utility>
 
 namespace posthorn::postgres {
@@ -10,8 +11,13 @@ outbox_claims::outbox_claims(connection& database, const outbox_rules& rules)
       epoch_(database.prepare(
           "SELECT epoch FROM {s}.posthorn_leases WHERE epoch = $1 AND owner IS NOT NULL"
           " AND (name = 'dispatcher' OR name LIKE 'dispatcher/%') FOR SHARE")),
+      take_in_(database.prepare("SELECT {s}.take_in($1, $2, $3::text[])")),
       claim_(database.prepare(
-          "UPDATE {s}.outbox_due SET claim_epoch = $2 WHERE seq = ANY ($1::bigint[])")),
+          "UPDATE {s}.outbox_due SET claim_epoch = $2 WHERE seq = ANY ($1::bigint[])"
+          " AND claim_epoch IS DISTINCT FROM $2")),
+      remove_(database.prepare(
+          "DELETE FROM {s}.outbox_due AS d WHERE seq = ANY ($1::bigint[]) AND NOT EXISTS (SELECT 1"
+          " FROM {s}.outbox_messages AS m WHERE m.seq = d.seq AND m.status = 'Pending')")),
       hold_(database.prepare("SELECT seq FROM {s}.outbox_due AS d WHERE seq = ANY ($1::bigint[])"
                              " AND " POSTHORN_PG_UNCLAIMED("$2") " ORDER BY seq FOR UPDATE")),
       let_go_(database.prepare("UPDATE {s}.outbox_due SET claim_epoch = NULL"
@@ -32,7 +38,31 @@ result<outbox_page> outbox_claims::claim(const due_question& asked, std::int64_t
     const auto chosen = due_.choose_unclaimed(asked, epoch);
     if (!chosen) return std::unexpected(chosen.error());
     if (!chosen->seqs.empty()) claim_.defer(chosen->seqs, epoch);
-    return page_.read(*chosen);
+    auto page = page_.read(*chosen);
+    if (page) remove_idle(*chosen, *page);
+    return page;
+}
+
+void outbox_claims::remove_idle(const due_rows::choice& chosen, const outbox_page& found) {
+    if (found.rows.size() + found.bad.size() + found.parked.size() == chosen.seqs.size()) return;
+    auto idle = chosen.seqs;
+    std::ranges::sort(idle);
+    const auto drop = [&idle](std::int64_t seq) {
+        const auto place = std::ranges::lower_bound(idle, seq);
+        if (place != idle.end() && *place == seq) idle.erase(place);
+    };
+    for (const auto& one : found.rows) drop(one.seq);
+    for (const auto& one : found.bad) drop(one.seq);
+    for (const auto& one : found.parked) drop(one.seq);
+    remove_.defer(idle);
+}
+
+result<bool> outbox_claims::take_in(const arrivals_question& asked) {
+    if (!asked.claimed.empty()) POSTHORN_TRY(require_epoch(asked.epoch));
+    auto taken =
+        take_in_.run(static_cast<std::int64_t>(asked.rows_max), asked.epoch, asked.claimed);
+    if (!taken) return std::unexpected(std::move(taken).error());
+    return taken->front().integer(0) != 0;
 }
 
 void outbox_claims::claim_one(std::int64_t seq, std::int64_t epoch) {

@@ -29,6 +29,7 @@ public:
     outbox_claims(connection& database, const outbox_rules& rules);
 
     result<outbox_page> claim(const due_question& asked, std::int64_t epoch) override;
+    result<bool> take_in(const arrivals_question& asked) override;
     result<> let_go(std::span<const std::int64_t> seqs, std::int64_t epoch) override;
     result<std::vector<seat>> seats() override;
 
@@ -42,10 +43,16 @@ public:
     result<std::vector<std::int64_t>> hold(std::span<const std::int64_t> seqs, std::int64_t epoch);
 
 private:
+    /// Rows that stand for no pending message any longer, as one that was closed while it was taken
+    /// in.
+    void remove_idle(const due_rows::choice& chosen, const outbox_page& found);
+
     due_rows due_;
     page_reader page_;
     statement epoch_;
+    statement take_in_;
     statement claim_;
+    statement remove_;
     statement hold_;
     statement let_go_;
     statement seats_;

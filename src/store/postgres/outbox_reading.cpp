@@ -34,6 +34,7 @@ outbox_reading::outbox_reading(connection& database, outbox_rules rules)
       flows_(database),
       due_(database),
       page_(database, rules_),
+      arrivals_(database.prepare("SELECT {s}.has_arrivals()")),
       policy_(database.prepare("SELECT value FROM {s}.posthorn_meta WHERE name = 'order_policy'")),
       find_(database.prepare("SELECT " POSTHORN_PG_OUTBOX_COLUMNS
                              " FROM {s}.outbox_messages WHERE message_id = $1")),
@@ -59,6 +60,12 @@ outbox_reading::outbox_reading(connection& database, outbox_rules rules)
       keys_(database.prepare(POSTHORN_PG_KEYS(""))),
       keys_after_(database.prepare(POSTHORN_PG_KEYS(" AND (d.destination, d.order_key, d.tenant) >"
                                                     " ($2::text, $3::text, $4::text)"))) {}
+
+result<bool> outbox_reading::has_arrivals() {
+    auto found = arrivals_.run();
+    if (!found) return std::unexpected(std::move(found).error());
+    return found->front().integer(0) != 0;
+}
 
 result<std::vector<std::string>> outbox_reading::due_destinations(wall_time now) {
     std::set<std::string> names;

@@ -17,6 +17,7 @@ class outbox_reading final : public outbox_reader {
 public:
     outbox_reading(connection& database, outbox_rules rules);
 
+    result<bool> has_arrivals() override;
     result<std::vector<std::string>> due_destinations(wall_time now) override;
     result<outbox_page> due(const due_question& asked) override;
     result<std::optional<wall_time>> next_due() override;
@@ -37,6 +38,7 @@ private:
     std::optional<flow> destinations_after_;  // Where the next look goes on, if one was too long.
     std::optional<flow> next_due_after_;
     page_reader page_;
+    statement arrivals_;
     statement policy_;
     statement find_;
     statement status_;

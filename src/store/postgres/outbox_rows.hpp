@@ -22,13 +22,23 @@ namespace posthorn::postgres {
     " resolution, correlation_id, tenant, order_key"
 
 /// The one INSERT behind all ways in that go through Posthorn. Gives no row if the id is there.
-inline constexpr std::string_view outbox_insert_sql =
-    "INSERT INTO {s}.outbox_messages (message_id, correlation_id, message_type, destination,"
-    " endpoint, payload, payload_bytes, headers, max_retries, next_retry_at, created_at,"
-    " expires_at, deliver_at, parent_id, causation_id, tenant, order_key, dedupe_key, priority,"
-    " content_type, checksum) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14,"
-    " $15, $16, $17, $18, $19, $20, $21) ON CONFLICT (message_id) DO NOTHING"
-    " RETURNING seq, next_retry_at";
+#define POSTHORN_PG_INSERT                                                                       \
+    "INSERT INTO {s}.outbox_messages (message_id, correlation_id, message_type, destination,"    \
+    " endpoint, payload, payload_bytes, headers, max_retries, next_retry_at, created_at,"        \
+    " expires_at, deliver_at, parent_id, causation_id, tenant, order_key, dedupe_key, priority," \
+    " content_type, checksum) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13,"   \
+    " $14, $15, $16, $17, $18, $19, $20, $21) ON CONFLICT (message_id) DO NOTHING"               \
+    " RETURNING seq, next_retry_at"
+inline constexpr std::string_view outbox_insert_sql = POSTHORN_PG_INSERT;
+/// The same by a node, whose the message is from then on. One with an order key has its row in
+/// outbox_due already.
+inline constexpr std::string_view outbox_file_sql =
+    "WITH stored AS (" POSTHORN_PG_INSERT
+    ", status, destination, tenant, priority, expires_at), filed AS (INSERT INTO {s}.outbox_due"
+    " (seq, destination, tenant, priority, next_retry_at, expires_at, claim_epoch) SELECT seq,"
+    " destination, coalesce(tenant, ''), priority, next_retry_at, expires_at, CASE WHEN"
+    " next_retry_at = 0 THEN {s}.claimant() END FROM stored WHERE status = 'Pending'"
+    " AND $17 IS NULL) SELECT seq, next_retry_at FROM stored";
 [[nodiscard]] values insert_values(const message& body);
 /// As text, or else as bytes: two values, of which one is NULL. Refers to the payload.
 void add_payload(values& to, std::string_view payload);

@@ -13,7 +13,7 @@ outbox_sql::outbox_sql(connection& database, const clock& time, const neighbours
       closed_(others.closed),
       claims_(others.claims),
       keys_(others.keys),
-      insert_(database.prepare(outbox_insert_sql)),
+      insert_(database.prepare(outbox_file_sql)),
       lock_dedupe_(database.prepare(outbox_lock_dedupe_sql)),
       known_(database.prepare(outbox_known_sql)),
       send_(database.prepare(

@@ -12,7 +12,8 @@ page_reader::page_reader(connection& database, outbox_rules rules)
       many_(database.prepare(
           "SELECT " POSTHORN_PG_OUTBOX_COLUMNS
           ", CASE WHEN order_key <> '' THEN {s}.is_blocked(destination, tenant, order_key, seq)"
-          " ELSE false END FROM {s}.outbox_messages WHERE seq = ANY ($1::bigint[])")) {}
+          " ELSE false END FROM {s}.outbox_messages WHERE seq = ANY ($1::bigint[])"
+          " AND status = 'Pending'")) {}
 
 result<outbox_page> page_reader::read(const due_rows::choice& chosen) {
     outbox_page page;

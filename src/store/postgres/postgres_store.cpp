@@ -89,10 +89,11 @@ result<> postgres_store::check_integrity() {
     POSTHORN_TRY(readers_->read([&](store_reader& from) {
         return from.query(
             fmt::format("SELECT count(*) FROM {0}.outbox_messages AS m"
-                        " FULL JOIN {0}.outbox_due AS d USING (seq)"
+                        " LEFT JOIN {0}.outbox_due AS d USING (seq)"
                         " LEFT JOIN {0}.outbox_closed AS c USING (seq)"
-                        " WHERE coalesce(m.status = 'Pending', false) <> (d.seq IS NOT NULL)"
-                        " OR (m.status IN ('Dead', 'Expired', 'Resolved')) <> (c.seq IS NOT NULL)",
+                        " WHERE ((m.status = 'Pending' AND d.seq IS NULL)"
+                        " OR (m.status IN ('Dead', 'Expired', 'Resolved')) <> (c.seq IS NOT NULL))"
+                        " AND m.seq NOT IN (SELECT seq FROM {0}.arrivals())",
                         schema_),
             {}, [&](const sql_row& row) { wrong = row.integer(0); });
     }));

@@ -49,13 +49,16 @@ CREATE TABLE {s}.outbox_messages (
  priority bigint NOT NULL DEFAULT 0,
  content_type text NOT NULL DEFAULT 'application/json',
  resolution text,
- checksum bigint)
+ checksum bigint,
+ tx xid8 NOT NULL DEFAULT pg_current_xact_id())
  WITH (fillfactor = 80, autovacuum_vacuum_scale_factor = 0.02,
   autovacuum_vacuum_insert_scale_factor = 0.05);
 CREATE INDEX outbox_dedupe ON {s}.outbox_messages (destination, dedupe_key, seq)
  WHERE dedupe_key IS NOT NULL;
+CREATE INDEX outbox_tx ON {s}.outbox_messages (tx, seq);
 
--- A row for each pending message. Narrow, and gone when the message is settled.
+-- A row for each pending message, but for what take_in has not found yet. Narrow, and gone when the
+-- message is settled.
 CREATE TABLE {s}.outbox_due (
  seq bigint PRIMARY KEY,
  destination text COLLATE "C" NOT NULL,
@@ -70,6 +73,22 @@ CREATE TABLE {s}.outbox_due (
 CREATE INDEX outbox_due_flow ON {s}.outbox_due (destination, tenant, priority, next_retry_at, seq);
 CREATE INDEX outbox_due_order ON {s}.outbox_due (destination, order_key, tenant, seq)
  WHERE order_key IS NOT NULL;
+
+-- How far take_in has come: it has seen the messages of all transactions that were over in `seen`, but
+-- for a few, of which it has not seen all. A look of several pages is at `last_tx, last_seq`; when it
+-- is done it has seen `until`. The numbers of transactions are those of one server.
+CREATE TABLE {s}.outbox_intake (
+ is_only boolean PRIMARY KEY DEFAULT true CHECK (is_only),
+ server bigint NOT NULL,
+ seen pg_snapshot NOT NULL,
+ seen_but_for xid8[] NOT NULL,
+ until pg_snapshot,
+ until_but_for xid8[],
+ last_tx xid8,
+ last_seq bigint) WITH (fillfactor = 50);
+INSERT INTO {s}.outbox_intake (server, seen, seen_but_for)
+ SELECT system_identifier, pg_current_snapshot(), ARRAY[pg_current_xact_id()]
+ FROM pg_control_system();
 
 CREATE TABLE {s}.outbox_attempts (
  seq bigint NOT NULL,
@@ -160,9 +179,9 @@ CREATE TABLE {s}.changes (
 )sql";
 
 migration_set store_tables() noexcept {
-    static const std::string first = std::string(table_definitions) +
-                                     std::string(trigger_definitions) +
-                                     std::string(view_definitions);
+    static const std::string first =
+        std::string(table_definitions) + std::string(intake_definitions) +
+        std::string(trigger_definitions) + std::string(view_definitions);
     static const std::array<migration, 1> steps{{{1, first}}};
     return {"store", steps};
 }

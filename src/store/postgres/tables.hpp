@@ -11,6 +11,7 @@ namespace posthorn::postgres {
 
 /// The parts of the first step.
 extern const std::string_view table_definitions;
+extern const std::string_view intake_definitions;
 extern const std::string_view trigger_definitions;
 extern const std::string_view view_definitions;
 

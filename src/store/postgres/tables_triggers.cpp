@@ -40,18 +40,23 @@ CREATE FUNCTION {s}.claimant() RETURNS bigint LANGUAGE sql STABLE
  RETURN nullif(current_setting('posthorn.claim', true), '')::bigint;
 
 -- What is wrong with a message, for whoever wrote it; NULL if nothing is.
-CREATE FUNCTION {s}.broken_rule(seq bigint, status text, expires_at bigint, has_payload boolean)
- RETURNS text LANGUAGE sql IMMUTABLE AS
+CREATE FUNCTION {s}.broken_rule(seq bigint, status text, expires_at bigint, has_payload boolean,
+  names text) RETURNS text LANGUAGE sql IMMUTABLE AS
 $$ SELECT CASE
  WHEN seq NOT BETWEEN 1 AND 4611686018427387903 THEN 'seq is given by the table: leave it out'
  WHEN status NOT IN ('Pending', 'Sent', 'Dead', 'Expired', 'Resolved')
   THEN 'status must be Pending, Sent, Dead, Expired or Resolved'
  WHEN expires_at <= 0 THEN 'expires_at must be a time in UTC milliseconds'
- WHEN NOT has_payload THEN 'a message needs a payload, or payload_bytes' END $$;
+ WHEN NOT has_payload THEN 'a message needs a payload, or payload_bytes'
+ WHEN octet_length(names) > 2048
+  THEN 'destination, tenant and order_key have 2048 bytes together, and no more' END $$;
 
--- A message that asks for more than to be sent, as it is to be stored.
+-- A message that asks for more than to be sent, as it is to be stored. That it is in the way of others
+-- of its order key must be known with it, so it gets its row in outbox_due; that one goes again if an
+-- ON CONFLICT keeps the message out.
 CREATE FUNCTION {s}.arranged(arrived {s}.outbox_messages)
- RETURNS {s}.outbox_messages)sql" POSTHORN_OWN_FUNCTION R"sql(
+ RETURNS {s}.outbox_messages SET enable_seqscan = off SET jit = off)sql" POSTHORN_OWN_FUNCTION
+                                             R"sql(
 $$
 DECLARE
  first_id text;
@@ -63,6 +68,7 @@ BEGIN
    || substr(arrived.message_id, 21);
  END IF;
  arrived.message_id := lower(arrived.message_id);
+ arrived.tx := pg_current_xact_id();
  -- The numbers of a key are in the order of its commits: one that was drawn before another had the
  -- lock is drawn anew, if that one is still to be waited for.
  IF arrived.order_key <> '' THEN
@@ -92,13 +98,25 @@ BEGIN
   arrived.next_retry_at := greatest(arrived.next_retry_at, arrived.expires_at);
  END IF;
  why := {s}.broken_rule(arrived.seq, arrived.status, arrived.expires_at,
-  arrived.payload IS NOT NULL OR arrived.payload_bytes IS NOT NULL);
+  arrived.payload IS NOT NULL OR arrived.payload_bytes IS NOT NULL,
+  concat(arrived.destination, arrived.tenant, arrived.order_key));
  IF why IS NOT NULL THEN RAISE check_violation USING MESSAGE = why; END IF;
+ IF arrived.order_key <> '' AND arrived.status = 'Pending'
+  AND NOT EXISTS (SELECT 1 FROM {s}.outbox_messages AS m WHERE m.message_id = arrived.message_id)
+  AND NOT EXISTS (SELECT 1 FROM {s}.outbox_messages AS m WHERE m.seq = arrived.seq) THEN
+  SET CONSTRAINTS {s}.due_row_came DEFERRED;
+  INSERT INTO {s}.outbox_due (seq, destination, tenant, priority, next_retry_at, expires_at, order_key,
+    claim_epoch)
+   VALUES (arrived.seq, arrived.destination, coalesce(arrived.tenant, ''), arrived.priority,
+    arrived.next_retry_at, arrived.expires_at, arrived.order_key,
+    CASE WHEN arrived.next_retry_at = 0 THEN {s}.claimant() END);
+ END IF;
  RETURN arrived;
 END $$;
 
--- Most messages ask for nothing more, and keep the rules. A fixed search_path would be set and taken
--- back for each of them; here, and in outbox_arrived, every name has its schema instead, operators too.
+-- Most messages ask for nothing more, and keep the rules: take_in does the rest, for many at a time. A
+-- fixed search_path would be set and taken back for each of them; every name has its schema instead,
+-- operators too.
 CREATE FUNCTION {s}.outbox_arrival() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER AS
 $$
 BEGIN
@@ -107,7 +125,10 @@ BEGIN
   AND pg_catalog.lower(NEW.message_id) OPERATOR(pg_catalog.=) NEW.message_id
   AND NEW.status OPERATOR(pg_catalog.=) 'Pending' AND NEW.expires_at OPERATOR(pg_catalog.>) 0
   AND (NEW.payload IS NOT NULL OR NEW.payload_bytes IS NOT NULL)
-  AND NEW.seq OPERATOR(pg_catalog.>) 0 AND NEW.seq OPERATOR(pg_catalog.<=) 4611686018427387903 THEN
+  AND pg_catalog.octet_length(NEW.destination) OPERATOR(pg_catalog.<=) 255
+  AND (NEW.tenant IS NULL OR pg_catalog.octet_length(NEW.tenant) OPERATOR(pg_catalog.<=) 1024)
+  AND NEW.seq OPERATOR(pg_catalog.>) 0 AND NEW.seq OPERATOR(pg_catalog.<=) 4611686018427387903
+  AND NEW.tx OPERATOR(pg_catalog.=) pg_catalog.pg_current_xact_id() THEN
   RETURN NEW;
  END IF;
  NEW := {s}.arranged(NEW);
@@ -116,25 +137,18 @@ END $$;
 CREATE TRIGGER outbox_arrival BEFORE INSERT ON {s}.outbox_messages FOR EACH ROW
  EXECUTE FUNCTION {s}.outbox_arrival();
 
-CREATE FUNCTION {s}.outbox_arrived() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER AS
+CREATE FUNCTION {s}.due_row_came() RETURNS trigger SET enable_seqscan = off SET jit = off)sql" POSTHORN_OWN_FUNCTION
+                                             R"sql(
 $$
 BEGIN
- IF NEW.status OPERATOR(pg_catalog.=) 'Pending' THEN
-  INSERT INTO {s}.outbox_due (seq, destination, tenant, priority, next_retry_at, expires_at, order_key,
-    claim_epoch)
-   VALUES (NEW.seq, NEW.destination, coalesce(NEW.tenant, ''), NEW.priority, NEW.next_retry_at,
-    NEW.expires_at, CASE WHEN NEW.order_key OPERATOR(pg_catalog.<>) '' THEN NEW.order_key END,
-    CASE WHEN NEW.next_retry_at OPERATOR(pg_catalog.=) 0 THEN {s}.claimant() END);
- ELSIF NEW.status OPERATOR(pg_catalog.<>) 'Sent' THEN
-  INSERT INTO {s}.outbox_closed (seq, status, at, destination, tenant, order_key)
-   VALUES (NEW.seq, NEW.status, {s}.to_ms(pg_catalog.clock_timestamp()), NEW.destination,
-    coalesce(NEW.tenant, ''),
-    CASE WHEN NEW.order_key OPERATOR(pg_catalog.<>) '' THEN NEW.order_key END);
- END IF;
+ DELETE FROM {s}.outbox_due AS d WHERE d.seq = NEW.seq AND NOT EXISTS (
+  SELECT 1 FROM {s}.outbox_messages AS m WHERE m.seq = d.seq AND m.destination = d.destination
+   AND coalesce(m.tenant, '') = d.tenant AND nullif(m.order_key, '') IS NOT DISTINCT FROM d.order_key);
  RETURN NULL;
 END $$;
-CREATE TRIGGER outbox_arrived AFTER INSERT ON {s}.outbox_messages FOR EACH ROW
- EXECUTE FUNCTION {s}.outbox_arrived();
+CREATE CONSTRAINT TRIGGER due_row_came AFTER INSERT ON {s}.outbox_due
+ DEFERRABLE INITIALLY DEFERRED FOR EACH ROW WHEN (NEW.order_key IS NOT NULL)
+ EXECUTE FUNCTION {s}.due_row_came();
 
 CREATE FUNCTION {s}.outbox_changed() RETURNS trigger)sql" POSTHORN_OWN_FUNCTION R"sql(
 $$
@@ -146,9 +160,16 @@ BEGIN
  IF NOT EXISTS (SELECT 1 FROM after_rows
     WHERE status <> 'Sent' OR expires_at <= 0 OR (payload IS NULL AND payload_bytes IS NULL))
   AND NOT EXISTS (SELECT 1 FROM before_rows WHERE status <> 'Pending') THEN RETURN NULL; END IF;
- SELECT min({s}.broken_rule(seq, status, expires_at, payload IS NOT NULL OR payload_bytes IS NOT NULL))
-  INTO why FROM after_rows;
+ SELECT min({s}.broken_rule(seq, status, expires_at, payload IS NOT NULL OR payload_bytes IS NOT NULL,
+   concat(destination, tenant, order_key))) INTO why FROM after_rows;
  IF why IS NOT NULL THEN RAISE check_violation USING MESSAGE = why; END IF;
+ -- It cannot see a row that has been made since it began.
+ IF current_setting('transaction_isolation') <> 'read committed' AND EXISTS (SELECT 1
+   FROM before_rows AS b WHERE b.status = 'Pending' AND b.tx <> pg_current_xact_id()
+    AND NOT EXISTS (SELECT 1 FROM {s}.outbox_due AS d WHERE d.seq = b.seq)) THEN
+  RAISE serialization_failure USING MESSAGE = 'a message is being taken in that was not when this'
+   ' transaction began; run it again, or in READ COMMITTED';
+ END IF;
  UPDATE {s}.outbox_due AS due SET destination = a.destination, tenant = coalesce(a.tenant, ''),
   priority = a.priority, next_retry_at = a.next_retry_at, expires_at = a.expires_at,
   order_key = nullif(a.order_key, ''), claim_epoch = NULL
@@ -159,7 +180,9 @@ BEGIN
  INSERT INTO {s}.outbox_due (seq, destination, tenant, priority, next_retry_at, expires_at, order_key)
   SELECT a.seq, a.destination, coalesce(a.tenant, ''), a.priority, a.next_retry_at, a.expires_at,
    nullif(a.order_key, '') FROM after_rows AS a JOIN before_rows AS b USING (seq)
-  WHERE a.status = 'Pending' AND b.status <> 'Pending' ON CONFLICT DO NOTHING;
+  WHERE a.status = 'Pending' AND b.status <> 'Pending'
+  -- One that take_in made while the message was closed; whoever is about to remove it has to wait.
+  ON CONFLICT (seq) DO UPDATE SET claim_epoch = NULL;
  DELETE FROM {s}.outbox_closed AS closed USING after_rows AS a, before_rows AS b
   WHERE closed.seq = a.seq AND b.seq = a.seq AND a.status <> b.status;
  INSERT INTO {s}.outbox_closed (seq, status, at, destination, tenant, order_key)
@@ -221,7 +244,7 @@ CREATE TRIGGER cause_moved AFTER UPDATE OF cause_id ON {s}.outbox_closed FOR EAC
 -- Or whoever may use the schema could make triggers of them on a table of his own, with rows and types
 -- of his own, and have the owner's rights. Whom a trigger runs for is not asked.
 REVOKE EXECUTE ON FUNCTION {s}.arranged({s}.outbox_messages), {s}.outbox_arrival(),
- {s}.outbox_arrived(), {s}.outbox_changed(), {s}.outbox_gone(), {s}.outbox_unseal(),
+ {s}.due_row_came(), {s}.outbox_changed(), {s}.outbox_gone(), {s}.outbox_unseal(),
  {s}.cause_counted() FROM PUBLIC;
 )sql";
 

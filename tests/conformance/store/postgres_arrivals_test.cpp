@@ -26,6 +26,7 @@ protected:
         })));
     }
     std::vector<std::int64_t> claim(a_store& node) {
+        take_in(node);
         std::vector<std::int64_t> seqs;
         EXPECT_TRUE(succeeded(node.run([&](store_transaction& tx) -> result<> {
             auto page = tx.claims()->claim(
@@ -70,8 +71,8 @@ TEST_F(postgres_arrivals, a_producer_needs_no_right_but_to_insert) {
         // Nor can it make them its own, with rows, and types with casts, of its own.
         ASSERT_EQ(producer.run("CREATE TEMP TABLE mine (seq bigint, status text, message_id text)"),
                   std::nullopt);
-        for (const auto* function :
-             {"outbox_arrival", "outbox_changed", "outbox_gone", "outbox_unseal", "cause_counted"})
+        for (const auto* function : {"outbox_arrival", "outbox_changed", "outbox_gone",
+                                     "outbox_unseal", "cause_counted", "due_row_came"})
             EXPECT_THAT(producer
                             .run(fmt::format("CREATE TRIGGER t BEFORE INSERT ON mine FOR EACH ROW"
                                              " EXECUTE FUNCTION {}.{}()",
@@ -105,7 +106,7 @@ TEST_F(postgres_arrivals, a_row_that_breaks_a_rule_is_refused_with_the_rule) {
                 HasSubstr("outbox_messages"));
     EXPECT_EQ(number("SELECT count(*) FROM outbox_messages"), 0);
     EXPECT_EQ(insert("payload_bytes", "'\\x00'"), "");
-    EXPECT_EQ(number("SELECT count(*) FROM outbox_due"), 1);
+    EXPECT_EQ(number("SELECT count(*) FROM outbox_pending"), 1);
 }
 
 TEST_F(postgres_arrivals, the_numbers_of_an_order_key_are_in_the_order_of_its_commits) {

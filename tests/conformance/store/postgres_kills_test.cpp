@@ -119,7 +119,7 @@ void postgres_kills::expect_answers_to_be_true() {
         "{} in doubt, none lost\n",
         kills_.load(), stored_.load(), answers_.size(), in_doubt);
     EXPECT_EQ(number("SELECT count(*) FROM outbox_messages"),
-              number("SELECT count(*) FROM outbox_due"));
+              number("SELECT count(*) FROM outbox_pending"));
     EXPECT_TRUE(succeeded(node_.get().check_integrity()));
 }
 

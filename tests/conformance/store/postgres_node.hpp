@@ -14,6 +14,7 @@
 #include "base/random.hpp"
 #include "base/uuid_generator.hpp"
 #include "conformance/store/suite.hpp"
+#include "store/claim_table.hpp"
 #include "store/postgres/postgres_store.hpp"
 #include "support/postgres/postgres_server.hpp"
 
@@ -103,6 +104,13 @@ protected:
         EXPECT_TRUE(succeeded(node.run([&](store_transaction& tx) -> result<> {
             const settlement sent{.seq = seq, .at = noon, .followers_wait = true};
             POSTHORN_TRY(tx.outbox().settle({&sent, 1}, 1));
+            return {};
+        })));
+    }
+    /// What plain SQL has stored, as the next sweep would.
+    static void take_in(a_store& node) {
+        EXPECT_TRUE(succeeded(node.run([](store_transaction& tx) -> result<> {
+            POSTHORN_TRY(tx.claims()->take_in({.rows_max = 100'000}));
             return {};
         })));
     }

@@ -78,6 +78,7 @@ TEST_F(postgres_store, settling_touches_no_index_of_the_messages) {
     ASSERT_TRUE(succeeded(
         node.run(execute("INSERT INTO outbox_messages (destination, endpoint, payload)"
                          " SELECT 'billing', 'Charge', '{}' FROM generate_series(1, 500)"))));
+    take_in(node);
     // Where there is room on their pages, as there is once vacuum has been.
     postgres_client(place_.url()).run("VACUUM outbox_messages");
     for (std::int64_t first = 1; first <= 25; first += 5) {
@@ -111,6 +112,7 @@ TEST_F(postgres_store, a_plan_made_for_a_small_table_is_not_kept_when_it_has_gro
             " SELECT 'billing', 'Charge', '{{}}' FROM generate_series(1, {})",
             rows);
         ASSERT_EQ(postgres_client(place_.url()).run(made), std::nullopt);
+        take_in(node);
     };
     const auto settle = [&](std::int64_t seq) {
         ASSERT_TRUE(succeeded(node.run([&](store_transaction& tx) -> result<> {

@@ -3,6 +3,8 @@
 #include <charconv>
 #include <chrono>
 
+#include "store/claim_table.hpp"
+
 namespace posthorn::conformance {
 
 using namespace std::chrono_literals;
@@ -224,6 +226,21 @@ result<std::int64_t> store_fixture::settle(std::vector<settlement> outcomes, std
     });
     if (!outcome) return std::unexpected(outcome.error());
     return changed;
+}
+
+void store_fixture::take_arrivals_in() {
+    bool some = false;
+    const auto outcome = db().read([&](store_reader& reader) -> result<> {
+        const auto found = reader.outbox().has_arrivals();
+        if (!found) return std::unexpected(found.error());
+        some = *found;
+        return {};
+    });
+    EXPECT_TRUE(outcome) << outcome.error().what();
+    constexpr std::size_t rows_max = 1'000;
+    while (some)
+        some = write<bool>(
+            [](store_transaction& tx) { return tx.claims()->take_in({.rows_max = rows_max}); });
 }
 
 outbox_page store_fixture::due(const std::string& destination, wall_time now, std::size_t limit) {

@@ -112,6 +112,7 @@ protected:
 
     template <class T>
     T write(std::function<result<T>(store_transaction&)> what);
+    /// As a sweep does, it takes in what others have stored before it looks.
     template <class T>
     T look(std::function<result<T>(store_reader&)> what);
 
@@ -132,6 +133,8 @@ protected:
     std::optional<outbox_status> status(const uuid& id);
 
 private:
+    void take_arrivals_in();
+
     seeded_random random_{7};
     uuid_generator ids_{[] { return noon; }, random_};
     std::unique_ptr<storage> storage_;
@@ -168,6 +171,7 @@ T store_fixture::write(std::function<result<T>(store_transaction&)> what) {
 
 template <class T>
 T store_fixture::look(std::function<result<T>(store_reader&)> what) {
+    take_arrivals_in();
     std::optional<T> found;
     const auto outcome = db().read([&](store_reader& reader) -> result<> {
         auto value = what(reader);

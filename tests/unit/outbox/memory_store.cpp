@@ -35,6 +35,7 @@ public:
     claim_table* claims() override { return this; }
 
     result<outbox_page> claim(const due_question&, std::int64_t) override { return not_here(); }
+    result<bool> take_in(const arrivals_question&) override { return not_here(); }
     result<> let_go(std::span<const std::int64_t>, std::int64_t) override { return not_here(); }
     result<std::vector<seat>> seats() override { return tables_.seats; }
 
