@@ -8,8 +8,8 @@
 
 namespace posthorn {
 
-task<result<>> claims::take_in(std::vector<std::string> destinations, bool& more) {
-    constexpr std::size_t rows_max = 2'000;  // Takes some ten milliseconds.
+task<result<>> claims::take_in(std::size_t rows_max, std::vector<std::string> destinations,
+                               bool& more) {
     arrivals_question asked{
         .rows_max = rows_max, .epoch = epoch_, .claimed = std::move(destinations)};
     return commit(where_, [&more, asked = std::move(asked)](store_transaction& tx) -> result<> {

@@ -23,9 +23,9 @@ public:
     [[nodiscard]] bool cover(const outbox_row& row) const {
         return row.claim == epoch_ || !are_needed();
     }
-    /// What others have stored counts among what is due from then on, as much as fits in a page;
-    /// that to these destinations is ours.
-    task<result<>> take_in(std::vector<std::string> destinations, bool& more);
+    /// What others have stored counts among what is due from then on, so many rows of it; that to
+    /// these destinations is ours.
+    task<result<>> take_in(std::size_t rows_max, std::vector<std::string> destinations, bool& more);
     /// Due rows that are nobody else's. They are past a sync with that.
     task<result<>> take(due_question asked, outbox_page& into);
     /// Rows that we hold no longer, and have not settled: others may be able to send them. If that

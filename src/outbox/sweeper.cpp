@@ -96,8 +96,9 @@ task<result<>> sweeper::take_in() {
             return {};
         }));
     if (!more) co_return result<>{};
-    auto ours = with_.lanes.with_room_for(with_.options.claim_rows_max);
-    auto taken = co_await with_.claims.take_in(std::move(ours), more);
+    const auto rows_max = with_.options.claim_rows_max;
+    auto ours = with_.lanes.with_room_for(rows_max);
+    auto taken = co_await with_.claims.take_in(rows_max, std::move(ours), more);
     if (taken && more) with_.call.want();
     co_return taken;
 }

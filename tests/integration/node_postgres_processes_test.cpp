@@ -98,12 +98,12 @@ protected:
 };
 
 TEST_F(processes_on_postgres, share_an_outbox_and_a_killed_ones_part_is_sent_in_order_by_others) {
-    constexpr std::int64_t messages = 4'000;  // More than fit into one's window.
+    constexpr std::int64_t messages = 10'000;  // More than fit into one's window.
     auto orders = start(4);
     // Some with an order key, of which there are ten.
     run("INSERT INTO outbox_messages (destination, endpoint, payload, order_key)"
         " SELECT 'stock', 'Reserve', '{\"item\":\"' || i % 200 || '\",\"count\":' || i"
-        " || '}', CASE WHEN i % 200 < 10 THEN i % 200 END FROM generate_series(1, 4000) AS i");
+        " || '}', CASE WHEN i % 200 < 10 THEN i % 200 END FROM generate_series(1, 10000) AS i");
     kill_one_that_has_claims(orders);
     EXPECT_TRUE(is_drained());
     EXPECT_EQ(orders_.number("SELECT count(*) FROM outbox_messages WHERE status = 'Sent'"),

@@ -101,9 +101,10 @@ BEGIN
        OR tx = ANY (state.seen_but_for))
      ORDER BY tx, seq LIMIT rows_max) AS m
    ORDER BY tx, seq LIMIT rows_max),
-  wanted AS MATERIALIZED (SELECT tx, seq FROM arrived AS a WHERE status <> 'Sent'
-   AND NOT EXISTS (SELECT 1 FROM {s}.outbox_due AS d WHERE d.seq = a.seq)
-   AND NOT EXISTS (SELECT 1 FROM {s}.outbox_closed AS c WHERE c.seq = a.seq)),
+  wanted AS MATERIALIZED (SELECT tx, seq FROM arrived AS a WHERE CASE status
+    WHEN 'Sent' THEN false
+    WHEN 'Pending' THEN NOT EXISTS (SELECT 1 FROM {s}.outbox_due AS d WHERE d.seq = a.seq)
+    ELSE NOT EXISTS (SELECT 1 FROM {s}.outbox_closed AS c WHERE c.seq = a.seq) END),
   held AS MATERIALIZED (SELECT status, seq, destination, tenant, priority, next_retry_at, expires_at,
     order_key
    FROM {s}.outbox_messages WHERE seq = ANY (ARRAY(SELECT seq FROM wanted)) AND status <> 'Sent'
