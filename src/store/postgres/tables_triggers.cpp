@@ -55,8 +55,8 @@ $$ SELECT CASE
 -- of its order key must be known with it, so it gets its row in outbox_due; that one goes again if an
 -- ON CONFLICT keeps the message out.
 CREATE FUNCTION {s}.arranged(arrived {s}.outbox_messages)
- RETURNS {s}.outbox_messages SET enable_seqscan = off SET jit = off)sql" POSTHORN_OWN_FUNCTION
-                                             R"sql(
+ RETURNS {s}.outbox_messages
+ SET enable_seqscan = off SET jit = off)sql" POSTHORN_OWN_FUNCTION R"sql(
 $$
 DECLARE
  first_id text;
@@ -137,8 +137,8 @@ END $$;
 CREATE TRIGGER outbox_arrival BEFORE INSERT ON {s}.outbox_messages FOR EACH ROW
  EXECUTE FUNCTION {s}.outbox_arrival();
 
-CREATE FUNCTION {s}.due_row_came() RETURNS trigger SET enable_seqscan = off SET jit = off)sql" POSTHORN_OWN_FUNCTION
-                                             R"sql(
+CREATE FUNCTION {s}.due_row_came() RETURNS trigger
+ SET enable_seqscan = off SET jit = off)sql" POSTHORN_OWN_FUNCTION R"sql(
 $$
 BEGIN
  DELETE FROM {s}.outbox_due AS d WHERE d.seq = NEW.seq AND NOT EXISTS (

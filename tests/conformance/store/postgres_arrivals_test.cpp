@@ -19,24 +19,9 @@ using ::testing::MatchesRegex;
 
 class postgres_arrivals : public on_postgres {
 protected:
-    void dispatch_from(a_store& node) {
-        ASSERT_TRUE(succeeded(node.run([](store_transaction& tx) -> result<> {
-            POSTHORN_TRY(tx.leases().take("dispatcher", "this test", std::nullopt));
-            return {};
-        })));
-    }
-    std::vector<std::int64_t> claim(a_store& node) {
+    std::vector<std::int64_t> take_in_and_claim(a_store& node) {
         take_in(node);
-        std::vector<std::int64_t> seqs;
-        EXPECT_TRUE(succeeded(node.run([&](store_transaction& tx) -> result<> {
-            auto page = tx.claims()->claim(
-                {.destination = "billing", .now = noon, .limit = 100, .held = {}}, 1);
-            if (!page) return std::unexpected(page.error());
-            seqs.clear();
-            for (const auto& row : page->rows) seqs.push_back(row.seq);
-            return {};
-        })));
-        return seqs;
+        return claim(node);
     }
     /// With a key, of the message of an id that is always the same.
     std::string insert_again(const std::string& key) {
@@ -169,10 +154,10 @@ TEST_F(postgres_arrivals, a_message_that_is_there_already_leaves_nothing_to_be_s
     dispatch_from(node);
     postgres_client producer(place_.url());
     ASSERT_EQ(producer.run(insert_again("NULL")), std::nullopt);
-    EXPECT_THAT(claim(node), ElementsAre(1));
+    EXPECT_THAT(take_in_and_claim(node), ElementsAre(1));
     ASSERT_EQ(producer.run(insert_again("NULL")), std::nullopt);
     EXPECT_TRUE(succeeded(node.get().check_integrity()));
-    EXPECT_THAT(claim(node), ElementsAre(1));
+    EXPECT_THAT(take_in_and_claim(node), ElementsAre(1));
     EXPECT_EQ(number("SELECT count(*) FROM outbox_due"), 1);
 }
 

@@ -60,24 +60,8 @@ protected:
             seqs.push_back(std::stoll(row.at(0).value_or("0")));
         return seqs;
     }
-    void dispatch() {
-        ASSERT_TRUE(succeeded(node_.run([](store_transaction& tx) -> result<> {
-            POSTHORN_TRY(tx.leases().take("dispatcher", "this test", std::nullopt));
-            return {};
-        })));
-    }
-    std::vector<std::int64_t> claim() {
-        std::vector<std::int64_t> seqs;
-        EXPECT_TRUE(succeeded(node_.run([&](store_transaction& tx) -> result<> {
-            auto page = tx.claims()->claim(
-                {.destination = "billing", .now = noon, .limit = 100, .held = {}}, 1);
-            if (!page) return std::unexpected(page.error());
-            seqs.clear();
-            for (const auto& row : page->rows) seqs.push_back(row.seq);
-            return {};
-        })));
-        return seqs;
-    }
+    void dispatch() { dispatch_from(node_); }
+    std::vector<std::int64_t> claim() { return on_postgres::claim(node_); }
 
 private:
     a_store node_{place_};

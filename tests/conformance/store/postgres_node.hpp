@@ -107,6 +107,26 @@ protected:
             return {};
         })));
     }
+    /// Under epoch 1, from now on.
+    static void dispatch_from(a_store& node) {
+        ASSERT_TRUE(succeeded(node.run([](store_transaction& tx) -> result<> {
+            POSTHORN_TRY(tx.leases().take("dispatcher", "this test", std::nullopt));
+            return {};
+        })));
+    }
+    /// What is due to billing, as who dispatches under epoch 1 gets it.
+    static std::vector<std::int64_t> claim(a_store& node) {
+        std::vector<std::int64_t> seqs;
+        EXPECT_TRUE(succeeded(node.run([&](store_transaction& tx) -> result<> {
+            auto page = tx.claims()->claim(
+                {.destination = "billing", .now = noon, .limit = 100, .held = {}}, 1);
+            if (!page) return std::unexpected(page.error());
+            seqs.clear();
+            for (const auto& row : page->rows) seqs.push_back(row.seq);
+            return {};
+        })));
+        return seqs;
+    }
     /// What plain SQL has stored, as the next sweep would.
     static void take_in(a_store& node) {
         EXPECT_TRUE(succeeded(node.run([](store_transaction& tx) -> result<> {
