@@ -13,11 +13,15 @@ const std::string_view table_definitions = R"sql(
 CREATE FUNCTION {s}.to_ms(at timestamptz) RETURNS bigint LANGUAGE sql STABLE
  RETURN (date_part('epoch', at) * 1000 - 0.4995)::bigint;
 
--- A UUIDv7: a random one whose first digits are the milliseconds and its version. One expression
--- without a subquery, which the planner puts in the place of the call.
-CREATE FUNCTION {s}.new_id() RETURNS text LANGUAGE sql VOLATILE
- RETURN overlay(gen_random_uuid()::text PLACING
- '0' || overlay(to_hex({s}.to_ms(clock_timestamp())) PLACING '-' FROM 8 FOR 0) || '-7' FROM 1 FOR 15);
+-- A UUIDv7: 60 bits of time, so finer than milliseconds, then 52 random ones (48 on PostgreSQL 14),
+-- and among and behind them the number of the transaction, for sessions that have the same seed. As
+-- random as ids have to be, and secrets have not: gen_random_uuid takes a twentieth of an INSERT. One
+-- expression without a subquery, which the planner puts in the place of the call.
+CREATE FUNCTION {s}.new_id() RETURNS text LANGUAGE sql VOLATILE RETURN '0' || overlay(overlay(
+ to_hex((date_part('epoch', clock_timestamp()) * 4096000)::bigint)
+ PLACING '-7' FROM 12 FOR 0) PLACING '-' FROM 8 FOR 0) || '-' || overlay(to_hex(
+ (random() * 4611686018427387904::float8 - 9223372036854775808::float8)::bigint # txid_current())
+ PLACING '-' FROM 5 FOR 0);
 
 -- No index on anything that changes, so that updates need not touch one. No CHECK, which every
 -- statement would read and plan anew: triggers hold rows to broken_rule.

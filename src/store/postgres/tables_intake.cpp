@@ -35,11 +35,16 @@ $$ SELECT tx, tx FROM pg_snapshot_xip(seen) AS tx WHERE pg_visible_in_snapshot(t
   CASE WHEN pg_snapshot_xmax(seen) = '1' THEN '18446744073709551615' ELSE pg_snapshot_xmax(now) END $$;
 
 -- Whether take_in would find something, be it only what has its row already.
-CREATE FUNCTION {s}.has_arrivals() RETURNS boolean LANGUAGE sql STABLE)sql" POSTHORN_BY_INDEX R"sql(
-$$ SELECT coalesce((SELECT i.until IS NOT NULL OR EXISTS (SELECT 1
-  FROM {s}.unseen({s}.known(i), i.seen_but_for, pg_current_snapshot()) AS r, LATERAL (SELECT 1
-   FROM {s}.outbox_messages AS m WHERE m.tx BETWEEN r.low AND r.high LIMIT 1) AS one)
- FROM {s}.outbox_intake AS i), true) $$;
+CREATE FUNCTION {s}.has_arrivals() RETURNS boolean LANGUAGE plpgsql STABLE)sql" POSTHORN_BY_INDEX R"sql(
+$$
+DECLARE
+ state {s}.outbox_intake;
+BEGIN
+ SELECT * INTO state FROM {s}.outbox_intake;
+ IF NOT FOUND OR state.until IS NOT NULL OR NOT {s}.is_from_here(state) THEN RETURN true; END IF;
+ RETURN EXISTS (SELECT 1 FROM {s}.unseen(state.seen, state.seen_but_for, pg_current_snapshot()) AS r,
+  LATERAL (SELECT 1 FROM {s}.outbox_messages AS m WHERE m.tx BETWEEN r.low AND r.high LIMIT 1) AS one);
+END $$;
 
 -- What has no row in outbox_due or outbox_closed and is to have one, as that of outbox_due will be.
 CREATE FUNCTION {s}.arrivals() RETURNS TABLE (status text, seq bigint, destination text, tenant text,
@@ -92,34 +97,36 @@ BEGIN
   state.last_seq := 9223372036854775807;
  END IF;
  WITH arrived AS MATERIALIZED (
-   (SELECT tx, seq, status FROM {s}.outbox_messages
+   (SELECT tx, seq, status, ctid AS place FROM {s}.outbox_messages
     WHERE tx = state.last_tx AND seq > state.last_seq ORDER BY seq LIMIT rows_max)
    UNION ALL SELECT m.* FROM {s}.unseen(state.seen, state.seen_but_for, state.until) AS r,
-    LATERAL (SELECT tx, seq, status FROM {s}.outbox_messages
+    LATERAL (SELECT tx, seq, status, ctid AS place FROM {s}.outbox_messages
      WHERE tx BETWEEN r.low AND r.high AND tx > state.last_tx
       AND (pg_visible_in_snapshot(tx, state.until) OR pg_snapshot_xmax(state.seen) = '1'
        OR tx = ANY (state.seen_but_for))
      ORDER BY tx, seq LIMIT rows_max) AS m
    ORDER BY tx, seq LIMIT rows_max),
-  wanted AS MATERIALIZED (SELECT tx, seq FROM arrived AS a WHERE CASE status
+  -- One lookup for each; of NOT EXISTS the server would make a look at all rows there are.
+  wanted AS MATERIALIZED (SELECT tx, seq, place FROM arrived AS a WHERE CASE status
     WHEN 'Sent' THEN false
-    WHEN 'Pending' THEN NOT EXISTS (SELECT 1 FROM {s}.outbox_due AS d WHERE d.seq = a.seq)
-    ELSE NOT EXISTS (SELECT 1 FROM {s}.outbox_closed AS c WHERE c.seq = a.seq) END),
+    WHEN 'Pending' THEN (SELECT d.seq FROM {s}.outbox_due AS d WHERE d.seq = a.seq) IS NULL
+    ELSE (SELECT c.seq FROM {s}.outbox_closed AS c WHERE c.seq = a.seq) IS NULL END),
   held AS MATERIALIZED (SELECT status, seq, destination, tenant, priority, next_retry_at, expires_at,
     order_key
-   FROM {s}.outbox_messages WHERE seq = ANY (ARRAY(SELECT seq FROM wanted)) AND status <> 'Sent'
-   ORDER BY seq FOR SHARE SKIP LOCKED),
+   FROM {s}.outbox_messages WHERE ctid = ANY (ARRAY(SELECT place FROM wanted)) AND status <> 'Sent'
+   FOR SHARE SKIP LOCKED),
   filed AS (INSERT INTO {s}.outbox_due (seq, destination, tenant, priority, next_retry_at, expires_at,
     order_key, claim_epoch)
    SELECT seq, destination, coalesce(tenant, ''), priority, next_retry_at, expires_at,
     nullif(order_key, ''),
     CASE WHEN next_retry_at = 0 AND destination = ANY (claimed) THEN epoch END
-   FROM held WHERE status = 'Pending' ON CONFLICT DO NOTHING),
+   FROM held WHERE status = 'Pending'),
   closed AS (INSERT INTO {s}.outbox_closed (seq, status, at, destination, tenant, order_key)
    SELECT seq, status, {s}.to_ms(clock_timestamp()), destination, coalesce(tenant, ''),
-    nullif(order_key, '') FROM held WHERE status <> 'Pending' ON CONFLICT DO NOTHING)
- SELECT (SELECT count(*) FROM arrived) AS rows, last.tx, last.seq, ARRAY(SELECT DISTINCT tx FROM wanted
-   WHERE seq NOT IN (SELECT seq FROM held)) AS left_out
+    nullif(order_key, '') FROM held WHERE status <> 'Pending')
+ SELECT (SELECT count(*) FROM arrived) AS rows, last.tx, last.seq, CASE
+   WHEN (SELECT count(*) FROM wanted) > (SELECT count(*) FROM held) THEN
+   ARRAY(SELECT DISTINCT tx FROM wanted WHERE seq NOT IN (SELECT seq FROM held)) END AS left_out
   INTO page FROM (SELECT) AS one LEFT JOIN (SELECT tx, seq FROM arrived ORDER BY tx DESC, seq DESC
    LIMIT 1) AS last ON true;
  state.until_but_for := state.until_but_for || page.left_out;
@@ -131,6 +138,9 @@ BEGIN
  END IF;
  UPDATE {s}.outbox_intake SET server = state.server, seen = state.seen, until = state.until,
   until_but_for = state.until_but_for, last_tx = page.tx, last_seq = page.seq;
+ RETURN true;
+EXCEPTION WHEN unique_violation THEN
+ -- Somebody has changed one since the statement began, and made its row. The next look sees it.
  RETURN true;
 END $$;
 )sql";

@@ -150,12 +150,16 @@ CREATE CONSTRAINT TRIGGER due_row_came AFTER INSERT ON {s}.outbox_due
  DEFERRABLE INITIALLY DEFERRED FOR EACH ROW WHEN (NEW.order_key IS NOT NULL)
  EXECUTE FUNCTION {s}.due_row_came();
 
-CREATE FUNCTION {s}.outbox_changed() RETURNS trigger)sql" POSTHORN_OWN_FUNCTION R"sql(
+-- Rows of other tables are found by lists of seqs, which is by index: for a join the server may read
+-- all there are.
+CREATE FUNCTION {s}.outbox_changed() RETURNS trigger
+ SET enable_seqscan = off SET jit = off)sql" POSTHORN_OWN_FUNCTION R"sql(
 $$
 DECLARE
  why text;
 BEGIN
- DELETE FROM {s}.outbox_due AS due USING after_rows AS a WHERE due.seq = a.seq AND a.status <> 'Pending';
+ DELETE FROM {s}.outbox_due
+  WHERE seq = ANY (ARRAY(SELECT seq FROM after_rows WHERE status <> 'Pending'));
  -- Most are sent, and were pending.
  IF NOT EXISTS (SELECT 1 FROM after_rows
     WHERE status <> 'Sent' OR expires_at <= 0 OR (payload IS NULL AND payload_bytes IS NULL))
@@ -174,6 +178,7 @@ BEGIN
   priority = a.priority, next_retry_at = a.next_retry_at, expires_at = a.expires_at,
   order_key = nullif(a.order_key, ''), claim_epoch = NULL
   FROM after_rows AS a WHERE due.seq = a.seq AND a.status = 'Pending'
+  AND due.seq = ANY (ARRAY(SELECT seq FROM after_rows WHERE status = 'Pending'))
   AND (due.next_retry_at, due.destination, due.tenant, due.priority, due.expires_at, due.order_key)
    IS DISTINCT FROM (a.next_retry_at, a.destination, coalesce(a.tenant, ''), a.priority,
     a.expires_at, nullif(a.order_key, ''));
@@ -183,8 +188,8 @@ BEGIN
   WHERE a.status = 'Pending' AND b.status <> 'Pending'
   -- One that take_in made while the message was closed; whoever is about to remove it has to wait.
   ON CONFLICT (seq) DO UPDATE SET claim_epoch = NULL;
- DELETE FROM {s}.outbox_closed AS closed USING after_rows AS a, before_rows AS b
-  WHERE closed.seq = a.seq AND b.seq = a.seq AND a.status <> b.status;
+ DELETE FROM {s}.outbox_closed WHERE seq = ANY (ARRAY(
+  SELECT a.seq FROM after_rows AS a JOIN before_rows AS b USING (seq) WHERE a.status <> b.status));
  INSERT INTO {s}.outbox_closed (seq, status, at, destination, tenant, order_key)
   SELECT a.seq, a.status, {s}.to_ms(clock_timestamp()), a.destination, coalesce(a.tenant, ''),
    nullif(a.order_key, '') FROM after_rows AS a JOIN before_rows AS b USING (seq)
@@ -192,7 +197,8 @@ BEGIN
   ON CONFLICT DO NOTHING;
  UPDATE {s}.outbox_closed AS closed SET destination = a.destination, tenant = coalesce(a.tenant, ''),
   order_key = nullif(a.order_key, '') FROM after_rows AS a
-  WHERE closed.seq = a.seq AND (closed.destination, closed.tenant, closed.order_key)
+  WHERE closed.seq = a.seq AND closed.seq = ANY (ARRAY(SELECT seq FROM after_rows))
+  AND (closed.destination, closed.tenant, closed.order_key)
    IS DISTINCT FROM (a.destination, coalesce(a.tenant, ''), nullif(a.order_key, ''));
  RETURN NULL;
 END $$;
@@ -200,14 +206,17 @@ CREATE TRIGGER outbox_changed AFTER UPDATE ON {s}.outbox_messages
  REFERENCING OLD TABLE AS before_rows NEW TABLE AS after_rows FOR EACH STATEMENT
  EXECUTE FUNCTION {s}.outbox_changed();
 
-CREATE FUNCTION {s}.outbox_gone() RETURNS trigger)sql" POSTHORN_OWN_FUNCTION R"sql(
+CREATE FUNCTION {s}.outbox_gone() RETURNS trigger
+ SET enable_seqscan = off SET jit = off)sql" POSTHORN_OWN_FUNCTION R"sql(
 $$
+DECLARE
+ gone bigint[] := ARRAY(SELECT seq FROM before_rows);
 BEGIN
- DELETE FROM {s}.outbox_due AS due USING before_rows AS b WHERE due.seq = b.seq;
- DELETE FROM {s}.outbox_attempts AS tried USING before_rows AS b WHERE tried.seq = b.seq;
+ DELETE FROM {s}.outbox_due WHERE seq = ANY (gone);
+ DELETE FROM {s}.outbox_attempts WHERE seq = ANY (gone);
  IF EXISTS (SELECT 1 FROM before_rows WHERE status <> 'Sent') THEN
-  DELETE FROM {s}.outbox_closed AS closed USING before_rows AS b WHERE closed.seq = b.seq;
-  DELETE FROM {s}.outbox_ended AS ended USING before_rows AS b WHERE ended.seq = b.seq;
+  DELETE FROM {s}.outbox_closed WHERE seq = ANY (gone);
+  DELETE FROM {s}.outbox_ended WHERE seq = ANY (gone);
  END IF;
  RETURN NULL;
 END $$;

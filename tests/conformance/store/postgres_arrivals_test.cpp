@@ -149,6 +149,24 @@ TEST_F(postgres_arrivals, a_message_without_an_id_gets_one_of_its_time) {
     }
 }
 
+TEST_F(postgres_arrivals, ids_of_sessions_with_the_same_seed_differ) {
+    const a_store node(place_);
+    constexpr int sessions = 3;
+    for (int i = 0; i < sessions; ++i)
+        ASSERT_EQ(postgres_client(place_.url())
+                      .run("SELECT setseed(0.5); INSERT INTO outbox_messages (destination,"
+                           " endpoint, payload) SELECT 'billing', 'Charge', '{}'"
+                           " FROM generate_series(1, 100)"),
+                  std::nullopt);
+    // Without the time, which differs here and need not.
+    EXPECT_EQ(number("SELECT count(DISTINCT substr(message_id, 20)) FROM outbox_messages"),
+              sessions * 100);
+    EXPECT_EQ(number("SELECT count(DISTINCT left(translate(substr(message_id, 20), '-', ''), 12))"
+                     " FROM outbox_messages"),
+              100)
+        << "or they were not of the same seed";
+}
+
 TEST_F(postgres_arrivals, a_message_that_is_there_already_leaves_nothing_to_be_sent) {
     a_store node(place_);
     dispatch_from(node);

@@ -51,6 +51,29 @@ TEST_F(postgres_intake, is_waited_for_by_who_changes_what_is_being_taken_in) {
     EXPECT_EQ(number("SELECT count(*) FROM outbox_due WHERE next_retry_at = 0"), 1);
 }
 
+TEST_F(postgres_intake, looks_again_where_a_row_is_made_beside_it) {
+    must(producer_, insert(3));
+    must(other_,
+         "BEGIN; INSERT INTO outbox_due (seq, destination, tenant, priority, next_retry_at,"
+         " expires_at) SELECT seq, destination, '', 0, 7, expires_at FROM outbox_messages"
+         " WHERE seq = 2");
+    bool has_more = false;
+    std::jthread taker([&] { has_more = take_in(); });
+    ASSERT_TRUE(test::eventually([this] {
+        return !eye_.rows(
+                        "SELECT 1 FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND query"
+                        " LIKE '%take_in%' AND pid <> pg_backend_pid()")
+                    .empty();
+    }));
+    must(other_, "COMMIT");
+    taker.join();
+    EXPECT_TRUE(has_more);
+    EXPECT_THAT(due(), ElementsAre(2));
+    EXPECT_FALSE(take_in());
+    EXPECT_THAT(due(), ElementsAre(1, 2, 3));
+    EXPECT_EQ(number("SELECT next_retry_at FROM outbox_due WHERE seq = 2"), 7);
+}
+
 TEST_F(postgres_intake, is_not_overlooked_by_a_transaction_that_sees_the_past) {
     dispatch();
     must(producer_, insert(3));
