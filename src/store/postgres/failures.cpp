@@ -32,12 +32,13 @@ bool is_ours(std::string_view name) {
                                [name](std::string_view each) { return name.starts_with(each); });
 }
 
-std::string_view advice(std::string_view state, error_code code, bool cancelled) {
+std::string advice(std::string_view state, error_code code, bool cancelled, std::string_view role) {
     if (state == "57014" && cancelled) return "; the unit took too long, make it smaller";
     if (state == "57014")
-        return "; if an administrator has set statement_timeout, raise it for this role: ALTER "
-               "ROLE "
-               "... SET statement_timeout = 0";
+        return fmt::format(
+            "; if an administrator has set statement_timeout, lift it for this role: ALTER ROLE {} "
+            "SET statement_timeout = 0",
+            role);
     if (state == "26000" || state == "42P05")
         return "; a pooler in transaction mode, such as PgBouncer, mixes sessions up: use session "
                "mode, or connect to the server itself";
@@ -177,7 +178,9 @@ error statement_failure(const pg_result* answer, pg_conn* handle, bool cancelled
     const auto state = field(answer, PG_DIAG_SQLSTATE);
     const auto said = field(answer, PG_DIAG_MESSAGE_PRIMARY);
     auto code = classify(state);
-    const auto what_to_do = advice(state, code, cancelled);
+    const char* const user = PQuser(handle);
+    const std::string_view role = user == nullptr ? "it" : user;
+    const auto what_to_do = advice(state, code, cancelled, role);
     // Whoever may not write the store's own tables has a store that cannot be written.
     if (state == "42501" && is_ours(denied_object(said).second)) code = error_code::store_read_only;
     // Of a CHECK or NOT NULL it shows the whole row: columns that the statement never named, to
@@ -186,12 +189,9 @@ error statement_failure(const pg_result* answer, pg_conn* handle, bool cancelled
     const auto detail = shows_row ? std::string{} : field(answer, PG_DIAG_MESSAGE_DETAIL);
     auto text = fmt::format("{}{}{} (PostgreSQL {}){}", said, detail.empty() ? "" : ": ", detail,
                             state, what_to_do);
-    if (state == "42501") {
-        const char* const role = PQuser(handle);
-        if (const auto grant = missing_grant(said, role == nullptr ? "it" : role, schema);
-            !grant.empty())
+    if (state == "42501")
+        if (const auto grant = missing_grant(said, role, schema); !grant.empty())
             text += fmt::format("; grant it: {}", grant);
-    }
     return {code, text};
 }
 

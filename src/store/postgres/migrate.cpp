@@ -134,7 +134,7 @@ result<> claim_for(connection& database, std::string_view service) {
     return fail(error_code::invalid_configuration,
                 "the schema {} belongs to the service '{}', not to '{}'; give the name back, or "
                 "give this service a schema of its own (store.schema). To rename the service on "
-                "purpose, see the page of this error",
+                "purpose, see the page of invalid_configuration",
                 database.schema(), owner->front().text(0), service);
 }
 

@@ -151,9 +151,10 @@ CREATE CONSTRAINT TRIGGER due_row_came AFTER INSERT ON {s}.outbox_due
  EXECUTE FUNCTION {s}.due_row_came();
 
 -- Rows of other tables are found by lists of seqs, which is by index: for a join the server may read
--- all there are.
+-- all there are. Plans are kept: one that was made for a statement with a row must do for another with
+-- a hundred thousand.
 CREATE FUNCTION {s}.outbox_changed() RETURNS trigger
- SET enable_seqscan = off SET jit = off)sql" POSTHORN_OWN_FUNCTION R"sql(
+ SET enable_seqscan = off SET enable_nestloop = off SET jit = off)sql" POSTHORN_OWN_FUNCTION R"sql(
 $$
 DECLARE
  why text;
@@ -170,7 +171,7 @@ BEGIN
  -- It cannot see a row that has been made since it began.
  IF current_setting('transaction_isolation') <> 'read committed' AND EXISTS (SELECT 1
    FROM before_rows AS b WHERE b.status = 'Pending' AND b.tx <> pg_current_xact_id()
-    AND NOT EXISTS (SELECT 1 FROM {s}.outbox_due AS d WHERE d.seq = b.seq)) THEN
+    AND (SELECT d.seq FROM {s}.outbox_due AS d WHERE d.seq = b.seq) IS NULL) THEN
   RAISE serialization_failure USING MESSAGE = 'a message is being taken in that was not when this'
    ' transaction began; run it again, or in READ COMMITTED';
  END IF;

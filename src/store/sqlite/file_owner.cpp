@@ -50,7 +50,7 @@ result<> claim_for(connection& database, std::string_view service) {
     return fail(error_code::invalid_configuration,
                 "the database belongs to the service '{}', not to '{}'; give the name back, or "
                 "give this service a database of its own. To rename the service on purpose, see "
-                "the page of this error",
+                "the page of invalid_configuration",
                 owner->text(0), service);
 }
 

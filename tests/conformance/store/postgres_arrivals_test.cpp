@@ -161,7 +161,7 @@ TEST_F(postgres_arrivals, ids_of_sessions_with_the_same_seed_differ) {
     // Without the time, which differs here and need not.
     EXPECT_EQ(number("SELECT count(DISTINCT substr(message_id, 20)) FROM outbox_messages"),
               sessions * 100);
-    EXPECT_EQ(number("SELECT count(DISTINCT left(translate(substr(message_id, 20), '-', ''), 12))"
+    EXPECT_EQ(number("SELECT count(DISTINCT left(translate(substr(message_id, 20), '-', ''), 8))"
                      " FROM outbox_messages"),
               100)
         << "or they were not of the same seed";
