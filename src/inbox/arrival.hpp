@@ -3,6 +3,7 @@
 #include <string>
 
 #include "base/result.hpp"
+#include "inbox/answers.hpp"
 #include "inbox/handlers.hpp"
 #include "store/inbox_table.hpp"
 #include "transport/transport.hpp"
@@ -20,6 +21,7 @@ struct arrival {
 
     // Written by the unit, which may run twice and so begins by resetting them.
     delivery answer;
+    std::string cause;         // Of an answer that keeps it from the sender: for our log.
     bool answered = false;     // Otherwise `answer` is what to say once the handler's work is in.
     bool rolled_back = false;  // On purpose: the answer does not hang on the commit.
     bool claimed = false;
@@ -36,6 +38,7 @@ struct arrival {
     [[nodiscard]] inbox_key key() const { return {what->source, what->id}; }
     void reset() {
         answer = {};
+        cause.clear();
         answered = false;
         rolled_back = false;
         claimed = false;
@@ -44,6 +47,10 @@ struct arrival {
     void settle(delivery with) {
         answer = std::move(with);
         answered = true;
+    }
+    void settle_by_store(const error& why) {
+        settle(answer_to_store_error(why));
+        cause = why.what();
     }
 };
 

@@ -38,7 +38,7 @@ task<std::vector<delivery>> inbox::receive(message_batch batch) {
     auto& arrivals = flying->arrivals;
     if (const auto synced = co_await sync_what_was_recovered(); !synced) {
         for (auto& one : arrivals)
-            if (!one.answered) one.settle(answer_to_store_error(synced.error()));
+            if (!one.answered) one.settle_by_store(synced.error());
     } else if (flying->units_left > 0) {
         submit(flying);
         co_await flying->landed->wait_regardless();
@@ -47,7 +47,7 @@ task<std::vector<delivery>> inbox::receive(message_batch batch) {
     std::vector<task<>> claimed;
     for (auto& one : arrivals) {
         if (one.is_void())
-            one.settle(answer_to_store_error(one.committed.error()));
+            one.settle_by_store(one.committed.error());
         else if (one.claimed)
             claimed.push_back(run_claimed(one));
     }
@@ -138,7 +138,7 @@ void inbox::report(const arrival& one) {
         parts_.log.warn("Inbox:  Message {MessageId} from {SourceServiceId} not taken in: {Error}",
                         {{"MessageId", one.what->id},
                          {"SourceServiceId", one.what->source},
-                         {"Error", answer.error}});
+                         {"Error", one.cause.empty() ? answer.error : one.cause}});
     }
     if (POSTHORN_PLANTED(payload_in_the_log))
         parts_.log.warn("Inbox:  It said {Payload}", {{"Payload", one.what->payload}});

@@ -36,7 +36,7 @@ task<> inbox::run_claimed(arrival& one) {
             return intake_.complete(tx, one, response);
         });
     if (!completed)
-        one.settle(answer_to_store_error(completed.error()));
+        one.settle_by_store(completed.error());
     else if (!one.answered)
         one.settle({.what = outcome::delivered, .payload = *std::move(called)});
 }

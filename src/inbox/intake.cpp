@@ -98,9 +98,7 @@ result<std::string> intake::run_handler(store_transaction& tx, arrival& one) con
         one.settle(answer_to_exception(std::current_exception()));
     }
     // A handler may catch the error and go on, but what it then has is not what it asked for.
-    if (auto intact = through.intact(); !intact) {
-        one.settle(answer_to_store_error(intact.error()));
-    }
+    if (auto intact = through.intact(); !intact) one.settle_by_store(intact.error());
     if (!one.answered && response.size() > options_.response_size_max)
         one.settle(answer_response_too_large(response.size(), options_.response_size_max));
     if (one.answered) return roll_back(one);

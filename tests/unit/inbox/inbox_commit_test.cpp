@@ -8,6 +8,7 @@ namespace {
 
 using namespace std::chrono_literals;
 using testing::HasSubstr;
+using testing::Not;
 
 /// Passes everything on, but may lie about what became of units, and counts barriers.
 class doubtful_store final : public store {
@@ -101,6 +102,19 @@ TEST_F(inbox_commit, a_full_disk_throttles_and_charges_nothing) {
     const auto answer = receive(from_orders("Charge", "1"));
     EXPECT_EQ(answer.what, outcome::throttled);
     EXPECT_GT(answer.retry_after, 0ms);
+}
+
+TEST_F(inbox_commit, what_is_wrong_with_the_database_is_for_our_log_and_not_for_the_sender) {
+    handle_by_writing("Charge");
+    doubtful_store doubtful(database());
+    const auto earlier = from_orders("Charge", "0");
+    static_cast<void>(loop.run(box(&doubtful).receive({&earlier})));
+    doubtful.failure = error(error_code::store_read_only, "GRANT INSERT ON inbox TO billing");
+    lines.clear();
+    const auto answer = receive(from_orders("Charge", "1"));
+    EXPECT_THAT(answer.error, HasSubstr("its log says why"));
+    EXPECT_THAT(answer.error, Not(HasSubstr("GRANT")));
+    EXPECT_THAT(lines, testing::Contains(HasSubstr("GRANT INSERT ON inbox TO billing")));
 }
 
 TEST_F(inbox_commit, one_sync_of_what_a_crash_left_comes_before_the_first_answer) {
