@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "base/assert.hpp"
+#include "store/postgres/sql_text.hpp"
 
 namespace posthorn::postgres {
 namespace {
@@ -12,15 +13,6 @@ constexpr std::string_view make_schema = "CREATE SCHEMA IF NOT EXISTS {s};\n";
 constexpr std::string_view record_table =
     "CREATE TABLE IF NOT EXISTS {s}.posthorn_migrations (folder text NOT NULL, number bigint NOT "
     "NULL, applied_at bigint NOT NULL, PRIMARY KEY (folder, number));\n";
-
-std::string text_literal(std::string_view text) {
-    std::string quoted = "'";
-    for (const char c : text) {
-        if (c == '\'') quoted += '\'';
-        quoted += c;
-    }
-    return quoted + '\'';
-}
 
 std::string record_of(std::string_view folder, int number, std::int64_t at_ms) {
     return fmt::format("INSERT INTO {{s}}.posthorn_migrations VALUES ({}, {}, {});\n",

@@ -7,6 +7,7 @@
 #include "store/postgres/migrate.hpp"
 #include "store/postgres/own_transactions.hpp"
 #include "store/postgres/reader_pool.hpp"
+#include "store/postgres/rights.hpp"
 #include "store/postgres/tables.hpp"
 #include "store/postgres/writer.hpp"
 
@@ -110,6 +111,9 @@ result<std::string> prepare_schema(const session_options& session_with,
     auto database = connect(session_with, seams.time);
     if (!database) return std::unexpected(std::move(database).error());
     POSTHORN_TRY(require_kept_session(**database, session_with, seams.time));
+    const auto missing = missing_rights(**database);
+    if (!missing) return std::unexpected(missing.error());
+    if (!missing->empty()) seams.log.warn("Store: {Missing}", {{"Missing", *missing}});
     std::vector<migration_set> sets{store_tables()};
     sets.insert(sets.end(), options.migrations.begin(), options.migrations.end());
     POSTHORN_TRY(migrate(**database, sets, seams.time));

@@ -109,6 +109,15 @@ std::string numbered(std::string_view sql) {
     return text;
 }
 
+std::string text_literal(std::string_view text) {
+    std::string quoted = "'";
+    for (const char c : text) {
+        if (c == '\'') quoted += '\'';
+        quoted += c;
+    }
+    return quoted + '\'';
+}
+
 result<> require_allowed(std::string_view sql) {
     constexpr std::array<std::string_view, 19> forbidden{
         "ABORT",    "BEGIN",     "CHECKPOINT", "COMMIT", "DEALLOCATE", "DISCARD", "END",

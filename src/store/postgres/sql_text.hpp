@@ -12,6 +12,9 @@ namespace posthorn::postgres {
 /// itself is left alone. Quoted texts, names and comments are passed over. Pure.
 [[nodiscard]] std::string numbered(std::string_view sql);
 
+/// A text as it is written in SQL, in quotes. Pure.
+[[nodiscard]] std::string text_literal(std::string_view text);
+
 /// `error_code::statement_forbidden` for what would end the transaction that a unit shares, or
 /// change the session for those after it. Pure.
 [[nodiscard]] result<> require_allowed(std::string_view sql);

@@ -26,7 +26,9 @@ protected:
     }
 
     real_clock time_;
-    logger log_ = logger::null();
+    std::string logged_;
+    logger log_{{.sink = [this](std::string_view line) { logged_ += line; }},
+                [this] { return time_.wall(); }};
     worker_threads writer_{"writer"};
 };
 
@@ -54,8 +56,42 @@ TEST_F(postgres_store, a_missing_right_is_named) {
     url.replace(url.find("posthorn:posthorn@"), 18, role + ":p@");
     const auto opened = try_open(url);
     EXPECT_FALSE(opened);
-    if (!opened) EXPECT_THAT(opened.error().what(), HasSubstr("GRANT USAGE, CREATE ON SCHEMA"));
+    if (!opened) EXPECT_THAT(opened.error().what(), HasSubstr("GRANT USAGE ON SCHEMA"));
     admin.run("DROP ROLE " + role);
+}
+
+TEST_F(postgres_store, all_rights_that_are_missing_are_logged_at_once) {
+    {
+        const a_store owner(place_);
+    }
+    postgres_client admin;
+    const auto role = "role_" + place_.schema();
+    const auto must = [&](const std::string& sql) {
+        ASSERT_EQ(admin.run(sql), std::nullopt) << sql;
+    };
+    must("CREATE ROLE " + role + " LOGIN PASSWORD 'p'");
+    must("GRANT USAGE ON SCHEMA " + place_.schema() + " TO " + role);
+    must("GRANT ALL ON ALL TABLES IN SCHEMA " + place_.schema() + " TO " + role);
+    must("REVOKE DELETE ON " + place_.schema() + ".outbox_due FROM " + role);
+    must("REVOKE SELECT ON " + place_.schema() + ".outbox_pending FROM " + role);
+    auto url = test::postgres_url();
+    url.replace(url.find("posthorn:posthorn@"), 18, role + ":p@");
+    if (const auto opened = try_open(url)) (*opened)->stop();
+    EXPECT_THAT(logged_, HasSubstr("outbox_due"));
+    EXPECT_THAT(logged_, HasSubstr("outbox_pending"));
+    EXPECT_THAT(logged_, HasSubstr("outbox_seq"));
+    EXPECT_THAT(logged_, ::testing::Not(HasSubstr("outbox_messages")));
+    EXPECT_THAT(logged_, HasSubstr("GRANT USAGE ON ALL SEQUENCES IN SCHEMA"));
+    logged_.clear();
+    must("GRANT ALL ON ALL TABLES IN SCHEMA " + place_.schema() + " TO " + role);
+    must("GRANT USAGE ON ALL SEQUENCES IN SCHEMA " + place_.schema() + " TO " + role);
+    auto opened = try_open(url);
+    ASSERT_TRUE(succeeded(opened));
+    (*opened)->stop();
+    EXPECT_EQ(logged_, "");
+    opened->reset();
+    must("DROP OWNED BY " + role);
+    must("DROP ROLE " + role);
 }
 
 TEST_F(postgres_store, the_printed_definitions_make_a_schema_that_it_opens_as_it_is) {
