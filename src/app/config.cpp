@@ -6,6 +6,7 @@
 
 #include "app/config_table.hpp"
 #include "app/nearest.hpp"
+#include "base/without_password.hpp"
 
 namespace posthorn {
 namespace {
@@ -61,7 +62,7 @@ std::string replaced(std::string text, std::string_view what, std::string_view w
 std::string show_value(const config_value& value) {
     struct {
         std::string operator()(const std::string& text) const {
-            return fmt::format("\"{}\"", text);
+            return fmt::format("\"{}\"", without_password(text));
         }
         std::string operator()(std::int64_t number) const { return fmt::format("{}", number); }
         std::string operator()(double number) const { return fmt::format("{}", number); }

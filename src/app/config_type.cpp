@@ -7,6 +7,8 @@
 
 #include <fmt/format.h>
 
+#include "base/without_password.hpp"
+
 namespace posthorn {
 namespace {
 
@@ -142,17 +144,17 @@ bool is_server_url(std::string_view text) noexcept {
     return text.starts_with("postgresql://") || text.starts_with("postgres://");
 }
 
+result<> require_path(std::string_view text) {
+    if (!text.contains("://")) return {};
+    return fail(error_code::invalid_argument,
+                "'{}' is no database; write a path, or postgresql://USER@HOST/DATABASE",
+                without_password(text));
+}
+
 std::string config_type<database_url>::show(const database_url& value) {
     if (value.in_memory) return "memory:";
     if (!value.on_server) return "sqlite:" + value.path;
-    auto shown = value.path;
-    const auto host = shown.find("://") + 3;
-    const auto at = shown.find('@', host);
-    const auto colon = shown.find(':', host);
-    if (at != std::string::npos && colon < at) shown.replace(colon + 1, at - colon - 1, "(hidden)");
-    if (const auto word = shown.find("password="); word != std::string::npos)
-        shown.replace(word, shown.find('&', word) - word, "password=(hidden)");
-    return shown;
+    return without_password(value.path);
 }
 
 std::optional<database_url> config_type<database_url>::read(const config_value& value) {

@@ -8,6 +8,7 @@
 #include "app/open_store.hpp"
 #include "app/process_identity.hpp"
 #include "app/secrets.hpp"
+#include "base/without_password.hpp"
 #include "store/sqlite/backup_files.hpp"
 #include "store/sqlite/file_locks.hpp"
 #include "store/sqlite/version.hpp"
@@ -78,16 +79,20 @@ void add_right(file_rights::kind what, const fs::path& path, doctor_facts& facts
     facts.rights.push_back({what, path.string(), seen.st_mode & 07777U, is_closed});
 }
 
-void add_rights(const config& settings, const std::string& database, const gather_options& options,
-                doctor_facts& facts) {
+void add_file_rights(const std::string& database, doctor_facts& facts) {
     using kind = file_rights::kind;
     for (const auto* const each : {"", "-wal", "-wal-saved", "-shm"})
         add_right(kind::database, database + each, facts);
     add_right(kind::folder, fs::path(database).parent_path(), facts);
+}
+
+void add_rights(const config& settings, const gather_options& options, doctor_facts& facts) {
+    using kind = file_rights::kind;
     add_right(kind::secret, settings.path_of(settings.tls.key), facts);
     if (!settings.backup.folder.empty())
         add_right(kind::folder, settings.path_of(settings.backup.folder), facts);
-    bool holds_secrets = false;
+    const auto& url = settings.store.url.path;
+    bool holds_secrets = settings.store.url.on_server && without_password(url) != url;
     for (const auto& [peer, secrets] : settings.secrets)
         for (const auto& one : secrets) {
             holds_secrets |= one.where == secret_setting::kind::written;
@@ -161,9 +166,11 @@ doctor_facts facts_without_file(const config& settings, const clock& time) {
     return facts;
 }
 
-doctor_facts facts_of_server(const config& settings, const clock& time) {
+doctor_facts facts_of_server(const config& settings, const gather_options& options,
+                             const clock& time) {
     auto facts = facts_without_file(settings, time);
     facts.on_server = true;
+    add_rights(settings, options, facts);
     auto seen = look_at_server(
         {.url = settings.path_of(settings.store.url), .schema = settings.store.schema}, time);
     if (!seen) {
@@ -181,7 +188,7 @@ doctor_facts facts_of_server(const config& settings, const clock& time) {
 
 doctor_facts gather_facts(const config& settings, const gather_options& options,
                           const clock& time) {
-    if (settings.store.url.on_server) return facts_of_server(settings, time);
+    if (settings.store.url.on_server) return facts_of_server(settings, options, time);
     if (settings.store.url.in_memory) return facts_without_file(settings, time);
     std::string database = settings.path_of(settings.store.url);
     std::error_code unusable;  // The locks and the log of a link are where it leads to.
@@ -193,7 +200,8 @@ doctor_facts gather_facts(const config& settings, const gather_options& options,
     add_secrets(settings, facts);
     add_locks(database, options, facts);
     add_disk(database, facts);
-    add_rights(settings, database, options, facts);
+    add_file_rights(database, facts);
+    add_rights(settings, options, facts);
     add_backups(settings, database, facts);
     add_file(database, options.full, facts);
     return facts;

@@ -8,6 +8,7 @@
 
 #include <posthorn/time.hpp>
 
+#include "base/result.hpp"
 #include "security/scheme.hpp"
 #include "security/secret.hpp"
 #include "store/outbox_table.hpp"
@@ -29,6 +30,9 @@ struct database_url {
 
 /// Whether a text names a database on a PostgreSQL server.
 [[nodiscard]] bool is_server_url(std::string_view text) noexcept;
+
+/// Refused, if a path looks like the URL of a database that is none of ours.
+[[nodiscard]] result<> require_path(std::string_view text);
 
 /// A named set of defaults; config_profiles.cpp holds their numbers.
 enum class defaults_name : std::uint8_t {

@@ -13,6 +13,7 @@ namespace posthorn::integration {
 namespace {
 
 using testing::HasSubstr;
+using testing::Not;
 
 class commands_on_postgres : public testing::Test {
 protected:
@@ -70,6 +71,59 @@ TEST_F(commands_on_postgres, start_from_nothing_with_a_schema_of_their_own) {
         test::run_process({POSTHORN_PROGRAM, "init", "--config", config, "--schema", "another"});
     EXPECT_EQ(other.end.exit_code, 2);
     EXPECT_THAT(other.err, HasSubstr("store.schema = \"" + place_.schema() + "\""));
+}
+
+TEST_F(commands_on_postgres, name_the_right_to_connect_that_is_missing) {
+    const auto name = "of_" + place_.schema();
+    test::postgres_client admin(test::postgres_url());
+    const auto must = [&](const std::string& sql) {
+        EXPECT_EQ(admin.run(sql), std::nullopt) << sql;
+    };
+    must("CREATE ROLE " + name + " LOGIN PASSWORD 'p'");
+    must("CREATE DATABASE " + name);
+    must("REVOKE ALL ON DATABASE " + name + " FROM PUBLIC");
+    auto url = test::postgres_url();
+    url.replace(url.find("posthorn:posthorn@"), 18, name + ":p@");
+    url.replace(url.rfind('/') + 1, std::string::npos, name);
+    const auto refused = test::run_process({POSTHORN_PROGRAM, "stats", "--database", url});
+    EXPECT_EQ(refused.end.exit_code, 2);
+    EXPECT_THAT(refused.err, HasSubstr("GRANT CONNECT ON DATABASE " + name + " TO " + name));
+    must("DROP DATABASE " + name);
+    must("DROP ROLE " + name);
+}
+
+TEST_F(commands_on_postgres, refuse_what_looks_like_a_server_without_showing_its_password) {
+    const auto config = folder_.file("new.toml");
+    const std::vector<std::vector<std::string>> all{
+        {"stats", "--database", "pg://u:secret@h/d"},
+        {"init", "--config", config, "--service", "orders", "--database", "pg://u:secret@h/d"},
+        {"migrate", "sqlite:" + folder_.file("orders.db"), "postgressql://u:secret@h/d"},
+        {"migrate", "postgresql://u:secret@h/d", "sqlite:" + folder_.file("orders.db")}};
+    for (auto words : all) {
+        words.insert(words.begin(), POSTHORN_PROGRAM);
+        const auto told = test::run_process(words);
+        EXPECT_EQ(told.end.exit_code, 2) << words[1];
+        EXPECT_THAT(told.err + told.out, Not(HasSubstr("secret"))) << words[1];
+        EXPECT_THAT(told.err, HasSubstr("u:(hidden)@h/d")) << words[1];
+    }
+    EXPECT_FALSE(std::filesystem::exists(config));
+}
+
+TEST_F(commands_on_postgres, keep_a_configuration_with_a_password_to_its_owner) {
+    const auto config = folder_.file("new.toml");
+    const auto made =
+        test::run_process({POSTHORN_PROGRAM, "init", "--config", config, "--service", "orders",
+                           "--database", test::postgres_url(), "--schema", place_.schema()});
+    ASSERT_EQ(made.end.exit_code, 0) << made.err;
+    namespace fs = std::filesystem;
+    EXPECT_EQ(fs::status(config).permissions(), fs::perms::owner_read | fs::perms::owner_write);
+    const auto doctor = [&] {
+        return test::run_process({POSTHORN_PROGRAM, "doctor", "--config", config}).out;
+    };
+    fs::permissions(folder_.path(), fs::perms::others_exec, fs::perm_options::add);
+    EXPECT_THAT(doctor(), Not(HasSubstr("chmod")));
+    fs::permissions(config, fs::perms::others_read, fs::perm_options::add);
+    EXPECT_THAT(doctor(), HasSubstr("chmod o-rwx " + config));
 }
 
 }  // namespace

@@ -31,10 +31,12 @@ result<config> database_choice::settings() const {
     auto settings = !config_file.empty() ? load_config(config_file)
                     : database.empty()   ? load_config(config_file_default)
                                          : result<config>(config{});
-    if (settings && !database.empty())
-        settings->store.url = is_server_url(database)
-                                  ? database_url{.path = database, .on_server = true}
-                                  : database_url{std::filesystem::absolute(database).string()};
+    if (settings && is_server_url(database)) {
+        settings->store.url = {.path = database, .on_server = true};
+    } else if (settings && !database.empty()) {
+        POSTHORN_TRY(require_path(database));
+        settings->store.url = {std::filesystem::absolute(database).string()};
+    }
     if (settings && !schema.empty()) settings->store.schema = schema;
     return settings;
 }

@@ -12,6 +12,7 @@
 #include "app/config_type.hpp"
 #include "app/open_store.hpp"
 #include "base/clock.hpp"
+#include "base/without_password.hpp"
 
 namespace posthorn::cli {
 namespace {
@@ -27,7 +28,7 @@ constexpr std::string_view starter =
 id = "{}"
 
 [store]
-# The service's own database. Its business tables belong in the same file.
+# The service's own database, in which its business tables belong too.
 url = "{}"
 {}
 [listen]
@@ -165,6 +166,7 @@ private:
             database = database_;
             scheme.clear();
         } else if (!database_.empty()) {  // The configuration counts paths from its own folder.
+            POSTHORN_TRY(require_path(database_));
             const auto folder = fs::absolute(config_file_).parent_path();
             database = fs::absolute(database_).lexically_proximate(folder).string();
         }
@@ -178,7 +180,9 @@ private:
         const auto schema = schema_.empty() ? "" : fmt::format("schema = \"{}\"\n", schema_);
         const auto text = fmt::format(fmt::runtime(starter), service, scheme + database, schema);
         POSTHORN_TRY(parse_config(text, config_file_));  // Rather than leave a file that is wrong.
-        return write_new_file(config_file_, text, {.mode = 0644});
+        const bool has_password = without_password(database) != database;
+        return write_new_file(config_file_, text,
+                              {.mode = static_cast<mode_t>(has_password ? 0600 : 0644)});
     }
 
     void print(const outcome& done, const config& settings, const console& terminal) const {

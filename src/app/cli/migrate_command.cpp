@@ -13,6 +13,7 @@
 #include "base/clock.hpp"
 #include "base/random.hpp"
 #include "base/uuid_generator.hpp"
+#include "base/without_password.hpp"
 
 namespace posthorn::cli {
 namespace {
@@ -66,10 +67,12 @@ private:
         constexpr std::string_view scheme = "sqlite:";
         if (!from_.starts_with(scheme) || from_.size() == scheme.size())
             return fail(error_code::invalid_argument,
-                        "'{}' is no database that can be moved; write sqlite:PATH", from_);
+                        "'{}' is no database that can be moved; write sqlite:PATH",
+                        without_password(from_));
         if (!is_server_url(to_) && !(undo_ && to_.empty()))
             return fail(error_code::invalid_argument,
-                        "'{}' is no server to move to; write postgresql://USER@HOST/DATABASE", to_);
+                        "'{}' is no server to move to; write postgresql://USER@HOST/DATABASE",
+                        without_password(to_));
         return store_move{.file = std::filesystem::absolute(from_.substr(scheme.size())).string(),
                           .to = {to_, schema_},
                           .id = ids_.next().to_string()};

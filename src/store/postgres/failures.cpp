@@ -7,6 +7,8 @@
 #include <fmt/format.h>
 #include <libpq-fe.h>
 
+#include "base/without_password.hpp"
+
 namespace posthorn::postgres {
 namespace {
 
@@ -23,6 +25,8 @@ std::string field(const PGresult* answer, int which) {
     const char* const text = PQresultErrorField(answer, which);
     return text == nullptr ? std::string{} : text;
 }
+
+std::string_view or_it(const char* name) { return name == nullptr ? "it" : name; }
 
 /// A table or sequence of the store's, which the server names without its schema.
 bool is_ours(std::string_view name) {
@@ -87,38 +91,21 @@ error_code classify(std::string_view state) noexcept {
     return error_code::statement_failed;
 }
 
-std::string without_password(std::string_view url) {
-    std::string shown(url);
-    const auto scheme = shown.find("://");
-    if (scheme == std::string::npos) {
-        const auto word = shown.find("password=");
-        if (word == std::string::npos) return shown;
-        const auto from = word + std::string_view("password=").size();
-        return shown.replace(from, shown.find(' ', from) - from, "...");
-    }
-    const auto from = scheme + 3;
-    const auto at = shown.find('@', from);
-    const auto colon = shown.find(':', from);
-    if (at != std::string::npos && colon < at) shown.replace(colon + 1, at - colon - 1, "...");
-    if (const auto word = shown.find("password="); word != std::string::npos) {
-        const auto value = word + std::string_view("password=").size();
-        const auto end = shown.find('&', value);
-        shown.replace(value, end == std::string::npos ? end : end - value, "...");
-    }
-    return shown;
-}
-
 error connect_failure(pg_conn* handle, std::string_view url) {
     // The server gives no code to one whom it does not let in.
     const std::string_view said = trimmed(PQerrorMessage(handle));
     auto code = error_code::store_unavailable;
-    std::string_view what_to_do = "; is it running, and is store.url right?";
+    std::string what_to_do = "; is it running, and is store.url right?";
     if (has(said, "authentication failed") || has(said, "no password supplied") ||
         has(said, "no pg_hba.conf entry")) {
         code = error_code::invalid_configuration;
         what_to_do =
             "; look at the name and the password in store.url (or PGPASSWORD, or .pgpass), and at "
             "pg_hba.conf";
+    } else if (has(said, "CONNECT privilege")) {
+        code = error_code::invalid_configuration;
+        what_to_do = fmt::format("; grant it: GRANT CONNECT ON DATABASE {} TO {}",
+                                 or_it(PQdb(handle)), or_it(PQuser(handle)));
     } else if (has(said, "not permitted to log in")) {
         code = error_code::invalid_configuration;
         what_to_do = "; let it: ALTER ROLE ... LOGIN";
@@ -165,7 +152,9 @@ std::string missing_grant(std::string_view denied, std::string_view role, std::s
     const auto [kind, object] = denied_object(denied);
     if (kind.empty()) return {};
     auto name = std::string(object);
-    if (kind == "schema") return fmt::format("GRANT USAGE, CREATE ON SCHEMA {} TO {}", name, role);
+    if (kind == "schema")
+        return fmt::format(
+            "GRANT USAGE ON SCHEMA {} TO {} (and CREATE, if it is to make the tables)", name, role);
     if (kind == "database") return fmt::format("GRANT CREATE ON DATABASE {} TO {}", name, role);
     if (!schema.empty() && is_ours(name)) name = fmt::format("{}.{}", schema, name);
     if (kind == "sequence") return fmt::format("GRANT USAGE ON SEQUENCE {} TO {}", name, role);
@@ -178,8 +167,7 @@ error statement_failure(const pg_result* answer, pg_conn* handle, bool cancelled
     const auto state = field(answer, PG_DIAG_SQLSTATE);
     const auto said = field(answer, PG_DIAG_MESSAGE_PRIMARY);
     auto code = classify(state);
-    const char* const user = PQuser(handle);
-    const std::string_view role = user == nullptr ? "it" : user;
+    const auto role = or_it(PQuser(handle));
     const auto what_to_do = advice(state, code, cancelled, role);
     // Whoever may not write the store's own tables has a store that cannot be written.
     if (state == "42501" && is_ours(denied_object(said).second)) code = error_code::store_read_only;

@@ -21,8 +21,6 @@ namespace posthorn::postgres {
 [[nodiscard]] error statement_failure(const pg_result* answer, pg_conn* handle, bool cancelled,
                                       std::string_view schema);
 
-/// A URL as it may be shown to people.
-[[nodiscard]] std::string without_password(std::string_view url);
 /// What is to be granted, for what the server says is denied; empty if it says something else.
 [[nodiscard]] std::string missing_grant(std::string_view denied, std::string_view role,
                                         std::string_view schema);

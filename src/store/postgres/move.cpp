@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "base/without_password.hpp"
 #include "store/postgres/copied_tables.hpp"
 #include "store/postgres/failures.hpp"
 #include "store/postgres/migrate.hpp"

@@ -168,6 +168,8 @@ TEST(config, says_where_what_is_wrong_and_what_to_write_instead) {
         bad_case{
             "[elsewhere]\n",
             "p.toml:1: unknown section [elsewhere]; write one of: service, store, backup, listen"},
+        bad_case{"[store]\nurl = \"postgressql://u:secret@h/d\"",
+                 "p.toml:2: store.url cannot be \"postgressql://u:(hidden)@h/d\"; write"},
         bad_case{"[store]\nurl = \"mysql://x\"",
                  "p.toml:2: store.url cannot be \"mysql://x\"; write \"sqlite:PATH\""},
         bad_case{"[store]\nshared = \"true\"",
