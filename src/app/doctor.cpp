@@ -37,6 +37,10 @@ finding check_synchronous(const doctor_facts& facts) {
         return {finding_level::bad, "the store is in memory and NOT DURABLE",
                 "it ends with the node, and every message with it",
                 "set store.url to a file, unless this is a test"};
+    if (!facts.server_is_synced)
+        return {finding_level::bad, "the server runs with fsync = off",
+                "when its machine loses power it may lose what was promised, or all of it",
+                "set fsync = on in postgresql.conf"};
     if (facts.synchronous_full) return fine("every promise is past a sync (full)");
     return {finding_level::warn, "store.synchronous is \"normal\"",
             "a power cut can take back what was promised, and messages with it",

@@ -82,6 +82,9 @@ struct doctor_facts {
         sqlite::file_facts{.journal_mode = "wal", .auto_vacuum = 2, .step = 1, .step_known = 1};
     std::string file_error{};
     bool on_server = false;  // There is no file then; of `file` only what a server says counts.
+    bool server_is_synced = true;
+    bool server_is_read_only = false;
+    std::string missing_rights{};  // On a server, and what to grant.
     bool checked_fully = false;
     std::string service{};  // Who should own it; empty if nobody said.
 };

@@ -177,6 +177,9 @@ doctor_facts facts_of_server(const config& settings, const gather_options& optio
         facts.file_error = seen.error().what();
         return facts;
     }
+    facts.server_is_synced = seen->is_synced;
+    facts.server_is_read_only = seen->is_read_only;
+    facts.missing_rights = std::move(seen->missing_rights);
     facts.file = sqlite::file_facts{.service = std::move(seen->service),
                                     .step = seen->step,
                                     .step_known = static_cast<int>(seen->step_known),

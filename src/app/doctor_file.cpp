@@ -30,6 +30,14 @@ finding check_tables(const doctor_facts& facts) {
                 "receivers know messages by their source: under another name each would take "
                 "effect a second time, so a node is refused",
                 "mend service.id or store.url"};
+    if (facts.server_is_read_only)
+        return {finding_level::bad, "the server is a standby, or read-only for this role",
+                "no node can work on it",
+                "name the primary, say with target_session_attrs=read-write, or take "
+                "default_transaction_read_only back"};
+    if (!facts.missing_rights.empty())
+        return {finding_level::bad, "this role lacks rights", "no node can work with it",
+                facts.missing_rights};
     if (!file.moved.empty())
         return {finding_level::bad, file.moved,
                 "two nodes on two copies would each send everything, so none starts on this one",

@@ -51,7 +51,13 @@ result<server_store_facts> look_at_server([[maybe_unused]] const server_database
     auto seen = postgres::look_at_server(
         {.url = server.url, .schema = server.schema, .application = "posthorn doctor"}, time);
     if (!seen) return std::unexpected(std::move(seen).error());
-    return server_store_facts{std::move(seen->service), seen->step, seen->step_known, seen->dead};
+    return server_store_facts{.service = std::move(seen->service),
+                              .step = seen->step,
+                              .step_known = seen->step_known,
+                              .dead = seen->dead,
+                              .is_synced = seen->is_synced,
+                              .is_read_only = seen->is_read_only,
+                              .missing_rights = std::move(seen->missing_rights)};
 #else
     return fail(error_code::invalid_configuration, "this Posthorn was built without PostgreSQL");
 #endif

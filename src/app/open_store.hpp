@@ -31,6 +31,9 @@ struct server_store_facts {
     std::int64_t step = 0;
     std::int64_t step_known = 0;
     std::int64_t dead = 0;
+    bool is_synced = true;
+    bool is_read_only = false;
+    std::string missing_rights;
 };
 result<server_store_facts> look_at_server(const server_database& server, const clock& time);
 

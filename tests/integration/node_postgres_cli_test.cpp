@@ -92,6 +92,38 @@ TEST_F(commands_on_postgres, name_the_right_to_connect_that_is_missing) {
     must("DROP ROLE " + name);
 }
 
+TEST_F(commands_on_postgres, tell_a_role_with_which_no_node_can_work) {
+    ASSERT_EQ(test::run_process({POSTHORN_PROGRAM, "init", "--config", folder_.file("new.toml"),
+                                 "--service", "orders", "--database", test::postgres_url(),
+                                 "--schema", place_.schema()})
+                  .end.exit_code,
+              0);
+    const auto role = "role_" + place_.schema();
+    test::postgres_client admin(test::postgres_url());
+    const auto must = [&](const std::string& sql) {
+        EXPECT_EQ(admin.run(sql), std::nullopt) << sql;
+    };
+    auto url = test::postgres_url();
+    url.replace(url.find("posthorn:posthorn@"), 18, role + ":p@");
+    const auto config = folder_.file("role.toml");
+    std::ofstream(config) << "[service]\nid = \"orders\"\n[store]\nurl = \"" << url
+                          << "\"\nschema = \"" << place_.schema() << "\"\n";
+    const auto doctor = [&] {
+        return test::run_process({POSTHORN_PROGRAM, "doctor", "--config", config}).out;
+    };
+    must("CREATE ROLE " + role + " LOGIN PASSWORD 'p'");
+    must("GRANT USAGE ON SCHEMA " + place_.schema() + " TO " + role);
+    must("GRANT SELECT ON ALL TABLES IN SCHEMA " + place_.schema() + " TO " + role);
+    EXPECT_THAT(doctor(), HasSubstr("GRANT ALL ON ALL TABLES IN SCHEMA"));
+    must("GRANT ALL ON ALL TABLES IN SCHEMA " + place_.schema() + " TO " + role);
+    must("GRANT USAGE ON ALL SEQUENCES IN SCHEMA " + place_.schema() + " TO " + role);
+    EXPECT_THAT(doctor(), Not(HasSubstr("GRANT")));
+    must("ALTER ROLE " + role + " SET default_transaction_read_only = on");
+    EXPECT_THAT(doctor(), HasSubstr("read-only for this role"));
+    must("DROP OWNED BY " + role);
+    must("DROP ROLE " + role);
+}
+
 TEST_F(commands_on_postgres, refuse_what_looks_like_a_server_without_showing_its_password) {
     const auto config = folder_.file("new.toml");
     const std::vector<std::vector<std::string>> all{

@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "store/postgres/rights.hpp"
 #include "store/postgres/session.hpp"
 #include "store/postgres/tables.hpp"
 
@@ -19,13 +20,20 @@ result<server_facts> look_at_server(const connect_options& where, const clock& t
     auto found = database.ask(
         "SELECT (SELECT max(number) FROM {s}.posthorn_migrations WHERE folder = 'store'),"
         " (SELECT value FROM {s}.posthorn_meta WHERE name = 'service'),"
-        " (SELECT count(*) FROM {s}.outbox_closed WHERE status = 'Dead')");
+        " (SELECT count(*) FROM {s}.outbox_closed WHERE status = 'Dead'),"
+        " current_setting('fsync') = 'on',"
+        " pg_is_in_recovery() OR current_setting('default_transaction_read_only') = 'on'");
     if (!found) return std::unexpected(std::move(found).error());
+    auto missing = missing_rights(database);
+    if (!missing) return std::unexpected(std::move(missing).error());
     const auto row = found->front();
     return server_facts{.service = std::string(row.text(1)),
                         .step = row.integer(0),
                         .step_known = store_tables().steps.back().number,
-                        .dead = row.integer(2)};
+                        .dead = row.integer(2),
+                        .is_synced = row.integer(3) != 0,
+                        .is_read_only = row.integer(4) != 0,
+                        .missing_rights = *std::move(missing)};
 }
 
 }  // namespace posthorn::postgres

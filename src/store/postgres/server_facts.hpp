@@ -13,6 +13,9 @@ struct server_facts {
     std::int64_t step = 0;
     std::int64_t step_known = 0;
     std::int64_t dead = 0;
+    bool is_synced = true;       // False with `fsync = off`.
+    bool is_read_only = false;   // It, or this role there.
+    std::string missing_rights;  // And what to grant; empty if there are none.
 };
 
 /// Connects and looks, and changes nothing. `error_code::not_found` where there are no tables.

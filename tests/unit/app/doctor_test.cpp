@@ -51,6 +51,12 @@ TEST(doctor, finds_nothing_in_a_healthy_set_up) {
         EXPECT_EQ(to_string(check.look(facts).level), "ok") << check.name;
 }
 
+TEST(doctor, looks_at_what_a_server_does_with_promises_and_lets_a_node_do) {
+    expect("synchronous", {{"no fsync", [](auto& facts) { facts.server_is_synced = false; }, bad}});
+    expect("tables", {{"a standby", [](auto& facts) { facts.server_is_read_only = true; }, bad},
+                      {"rights", [](auto& facts) { facts.missing_rights = "GRANT"; }, bad}});
+}
+
 TEST(doctor, gives_every_check_a_name_of_its_own) {
     std::vector<std::string_view> names;
     for (const auto& check : doctor_checks()) names.push_back(check.name);
