@@ -63,8 +63,9 @@ void set_databases(config& settings, const node_options& options) {
     const auto path = [&](const std::string& written) { return path_in_code(settings, written); };
     const auto url = [&](const std::string& written) {
         if (is_server_url(written)) return database_url{.path = written, .on_server = true};
-        return written == in_memory ? database_url{.path = {}, .in_memory = true}
-                                    : database_url{path(written)};
+        if (written == in_memory) return database_url{.path = {}, .in_memory = true};
+        value_or_throw(require_path(written));
+        return database_url{path(written)};
     };
     settings.store.url = url(options.database);
     settings.store.schema = options.schema;

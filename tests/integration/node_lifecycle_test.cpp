@@ -99,6 +99,9 @@ TEST_F(node_lifecycle, says_what_is_wrong_with_its_options) {
     with = options("orders");
     with.routes["inventory"] = "carrier pigeon";
     EXPECT_THAT(refusal(with), HasSubstr("the route 'carrier pigeon' is not understood"));
+    with = options("orders");
+    with.database = "postgressql://u:secret@h/d";
+    EXPECT_THAT(refusal(with), HasSubstr("'postgressql://u:(hidden)@h/d' is no database"));
 }
 
 TEST_F(node_lifecycle, refuses_times_and_numbers_below_zero) {

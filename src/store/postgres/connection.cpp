@@ -9,6 +9,7 @@
 
 #include "base/assert.hpp"
 #include "store/postgres/failures.hpp"
+#include "store/postgres/sql_text.hpp"
 
 namespace posthorn::postgres {
 namespace {
@@ -28,15 +29,6 @@ std::string with_schema(std::string_view sql, std::string_view schema) {
 }
 
 }  // namespace
-
-std::string quoted_identifier(std::string_view name) {
-    std::string text = "\"";
-    for (const char c : name) {
-        if (c == '"') text += '"';
-        text += c;
-    }
-    return text + '"';
-}
 
 void connection::closer::operator()(pg_conn* handle) const noexcept { PQfinish(handle); }
 

@@ -157,7 +157,4 @@ private:
     std::uint64_t statements_run_ = 0;
 };
 
-/// `name` as an identifier, whatever is in it.
-[[nodiscard]] std::string quoted_identifier(std::string_view name);
-
 }  // namespace posthorn::postgres

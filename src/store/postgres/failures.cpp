@@ -28,14 +28,6 @@ std::string field(const PGresult* answer, int which) {
 
 std::string_view or_it(const char* name) { return name == nullptr ? "it" : name; }
 
-/// A table or sequence of the store's, which the server names without its schema.
-bool is_ours(std::string_view name) {
-    constexpr std::array<std::string_view, 5> beginnings{"outbox_", "inbox_messages", "posthorn_",
-                                                         "changes", "dispatcher_epochs"};
-    return std::ranges::any_of(beginnings,
-                               [name](std::string_view each) { return name.starts_with(each); });
-}
-
 std::string advice(std::string_view state, error_code code, bool cancelled, std::string_view role) {
     if (state == "57014" && cancelled) return "; the unit took too long, make it smaller";
     if (state == "57014")
@@ -60,6 +52,13 @@ std::string advice(std::string_view state, error_code code, bool cancelled, std:
 }
 
 }  // namespace
+
+bool is_ours(std::string_view name) {
+    constexpr std::array<std::string_view, 5> beginnings{"outbox_", "inbox_messages", "posthorn_",
+                                                         "changes", "dispatcher_epochs"};
+    return std::ranges::any_of(beginnings,
+                               [name](std::string_view each) { return name.starts_with(each); });
+}
 
 error_code classify(std::string_view state) noexcept {
     constexpr std::array<std::pair<std::string_view, error_code>, 21> whole{{

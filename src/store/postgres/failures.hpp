@@ -21,6 +21,9 @@ namespace posthorn::postgres {
 [[nodiscard]] error statement_failure(const pg_result* answer, pg_conn* handle, bool cancelled,
                                       std::string_view schema);
 
+/// Whether a name is that of a table, view or sequence of the store's; without its schema, as the
+/// server names it.
+[[nodiscard]] bool is_ours(std::string_view name);
 /// What is to be granted, for what the server says is denied; empty if it says something else.
 [[nodiscard]] std::string missing_grant(std::string_view denied, std::string_view role,
                                         std::string_view schema);

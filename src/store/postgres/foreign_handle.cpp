@@ -5,6 +5,7 @@
 #include "store/postgres/connection.hpp"
 #include "store/postgres/failures.hpp"
 #include "store/postgres/outbox_rows.hpp"
+#include "store/postgres/sql_text.hpp"
 
 namespace posthorn::postgres {
 namespace {

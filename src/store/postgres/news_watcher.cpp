@@ -12,6 +12,7 @@
 #include "base/cancellation.hpp"
 #include "base/run_on.hpp"
 #include "store/postgres/session.hpp"
+#include "store/postgres/sql_text.hpp"
 
 namespace posthorn::postgres {
 

@@ -109,14 +109,22 @@ std::string numbered(std::string_view sql) {
     return text;
 }
 
-std::string text_literal(std::string_view text) {
-    std::string quoted = "'";
+namespace {
+
+std::string in_quotes(std::string_view text, char quote) {
+    std::string quoted(1, quote);
     for (const char c : text) {
-        if (c == '\'') quoted += '\'';
+        if (c == quote) quoted += quote;
         quoted += c;
     }
-    return quoted + '\'';
+    return quoted + quote;
 }
+
+}  // namespace
+
+std::string text_literal(std::string_view text) { return in_quotes(text, '\''); }
+
+std::string quoted_identifier(std::string_view name) { return in_quotes(name, '"'); }
 
 result<> require_allowed(std::string_view sql) {
     constexpr std::array<std::string_view, 19> forbidden{

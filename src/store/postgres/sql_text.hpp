@@ -14,6 +14,8 @@ namespace posthorn::postgres {
 
 /// A text as it is written in SQL, in quotes. Pure.
 [[nodiscard]] std::string text_literal(std::string_view text);
+/// A name, likewise. Pure.
+[[nodiscard]] std::string quoted_identifier(std::string_view name);
 
 /// `error_code::statement_forbidden` for what would end the transaction that a unit shares, or
 /// change the session for those after it. Pure.

@@ -10,6 +10,7 @@
 #include "conformance/store/postgres_node.hpp"
 #include "store/claim_table.hpp"
 #include "store/postgres/session.hpp"
+#include "store/postgres/sql_text.hpp"
 #include "support/eventually.hpp"
 
 namespace posthorn::conformance {
