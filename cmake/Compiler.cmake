@@ -6,6 +6,8 @@ set(CMAKE_CXX_EXTENSIONS OFF)
 set(CMAKE_POSITION_INDEPENDENT_CODE ON)
 set(CMAKE_CXX_VISIBILITY_PRESET hidden)
 set(CMAKE_VISIBILITY_INLINES_HIDDEN ON)
+# Lines and functions for traces and profiles; the types of variables would be half of the build.
+set(CMAKE_CXX_FLAGS_RELWITHDEBINFO "-O2 -gline-tables-only -DNDEBUG")
 
 if(NOT CMAKE_CXX_COMPILER_ID STREQUAL "Clang" OR CMAKE_CXX_COMPILER_VERSION VERSION_LESS 19)
     message(FATAL_ERROR
@@ -25,7 +27,7 @@ add_library(posthorn_flags INTERFACE)
 target_compile_options(posthorn_flags INTERFACE
     -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wsign-conversion -Wnon-virtual-dtor
     -Wold-style-cast -Woverloaded-virtual -Wimplicit-fallthrough -Wunreachable-code -Werror
-    -fno-omit-frame-pointer)
+    -fno-omit-frame-pointer -pthread)
 target_compile_options(posthorn_flags INTERFACE "SHELL:-Xclang -fno-pch-timestamp")
 # Boost.Asio without the parts that its next releases drop.
 target_compile_definitions(posthorn_flags INTERFACE BOOST_ASIO_NO_DEPRECATED BOOST_ASIO_SEPARATE_COMPILATION

@@ -15,15 +15,39 @@ function(posthorn_folder name)
     set_property(GLOBAL APPEND PROPERTY POSTHORN_FOLDERS posthorn_${name})
 endfunction()
 
-# posthorn_program(<folder> [USES <folders below>...] [LINKS <libraries>...])
+# posthorn_program(<folder> [UNOPTIMISED] [USES <folders below>...] [LINKS <libraries>...])
 # Declares src/<folder> without its main.cpp as target posthorn_<folder>, no part of the library.
+# UNOPTIMISED is for what reads options and prints: it takes twice as long to compile otherwise.
 function(posthorn_program name)
     posthorn_objects(${name} EXCLUDE "/main[.]cpp$" ${ARGN})
 endfunction()
 
+# posthorn_together(<out> <name> <sources>...): files that include several of the sources each, to be
+# compiled in a third of the time; cmake/unity.py says which go together. Grouped anew when CMake runs,
+# so a source that takes a name of its neighbour's may ask for that: touch CMakeLists.txt.
+function(posthorn_together out name)
+    set(joined ${ARGN})
+    foreach(source IN LISTS ARGN)
+        # tests/planted compiles those with a bug a second time, each in place of the library's own;
+        # files that compile a library are long enough; the others have definitions of their own.
+        file(STRINGS ${source} alone LIMIT_COUNT 1 REGEX
+            "POSTHORN_PLANTED\\(|include <.*/src[.]hpp>|POSTHORN_PROJECT_VERSION|POSTHORN_WITH_")
+        if(alone)
+            list(REMOVE_ITEM joined ${source})
+            list(APPEND left ${source})
+        endif()
+    endforeach()
+    list(SORT joined)
+    execute_process(COMMAND ${Python3_EXECUTABLE} -B ${PROJECT_SOURCE_DIR}/cmake/unity.py
+            ${CMAKE_CURRENT_BINARY_DIR}/together ${name} 8 ${joined}
+        OUTPUT_VARIABLE files OUTPUT_STRIP_TRAILING_WHITESPACE COMMAND_ERROR_IS_FATAL ANY)
+    string(REPLACE "\n" ";" files "${files}")
+    set(${out} ${left} ${files} PARENT_SCOPE)
+endfunction()
+
 # The objects of a folder; files whose path matches EXCLUDE are left out.
 function(posthorn_objects name)
-    cmake_parse_arguments(PARSE_ARGV 1 folder "" "EXCLUDE" "USES;LINKS")
+    cmake_parse_arguments(PARSE_ARGV 1 folder "UNOPTIMISED" "EXCLUDE" "USES;LINKS")
     string(REPLACE "/" "_" target "posthorn_${name}")
     file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/${name}/*.cpp)
     file(GLOB_RECURSE headers CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/${name}/*.hpp)
@@ -41,31 +65,44 @@ function(posthorn_objects name)
         endif()
     endforeach()
 
-    add_library(${target} OBJECT ${sources})
+    set(compiled ${sources})
+    if(POSTHORN_UNITY)
+        posthorn_together(compiled ${target} ${sources})
+    endif()
+    add_library(${target} OBJECT ${compiled})
     target_sources(${target} PUBLIC
         FILE_SET proven TYPE HEADERS BASE_DIRS ${CMAKE_CURRENT_SOURCE_DIR} FILES ${proven}
         FILE_SET unproven TYPE HEADERS BASE_DIRS ${CMAKE_CURRENT_SOURCE_DIR} FILES ${unproven})
     target_link_libraries(${target} PUBLIC posthorn_public ${folder_USES} ${folder_LINKS} PRIVATE posthorn_flags)
     set_target_properties(${target} PROPERTIES VERIFY_INTERFACE_HEADER_SETS ${POSTHORN_VERIFY_HEADERS}
         INTERFACE_HEADER_SETS_TO_VERIFY unproven)
-    # Where headers are proven, an include that is missing has to show. What measures is linked without Asio.
-    if(POSTHORN_PCH AND NOT POSTHORN_VERIFY_HEADERS AND NOT name STREQUAL "measure")
-        target_precompile_headers(${target} PRIVATE <algorithm> <chrono> <deque> <expected> <functional>
-            <map> <memory> <mutex> <optional> <span> <string> <variant> <vector> <fmt/format.h>
-            <boost/asio/any_io_executor.hpp> <boost/asio/awaitable.hpp> <boost/asio/use_awaitable.hpp>)
+    # What measures is linked without Asio.
+    if(folder_UNOPTIMISED)
+        target_compile_options(${target} PRIVATE -O0)
+        if(POSTHORN_PCH)
+            target_precompile_headers(${target} REUSE_FROM posthorn_program_headers)
+        endif()
+    elseif(POSTHORN_PCH AND NOT name STREQUAL "measure")
+        target_precompile_headers(${target} REUSE_FROM posthorn_headers)
     endif()
 endfunction()
 
-# posthorn_test(<name> [SERIAL] [POSTGRES] LABELS <labels>... SOURCES <files>... [LINKS <libraries>...])
+# posthorn_test(<name> [SERIAL] [POSTGRES] [OPTIMISED] LABELS <labels>... SOURCES <files>... [LINKS <libraries>...])
 # One executable of GoogleTest cases, each registered with CTest under its own name. SERIAL ones
-# measure time and run beside nothing else. POSTGRES ones find the private server running.
+# measure time and run beside nothing else. POSTGRES ones find the private server running. The tests'
+# own sources are not optimised, but for OPTIMISED ones, which do work of their own; the library is.
 function(posthorn_test name)
-    cmake_parse_arguments(PARSE_ARGV 1 test "SERIAL;POSTGRES" "" "LABELS;SOURCES;LINKS")
+    cmake_parse_arguments(PARSE_ARGV 1 test "SERIAL;POSTGRES;OPTIMISED" "" "LABELS;SOURCES;LINKS")
     add_executable(${name} ${test_SOURCES})
     target_link_libraries(${name} PRIVATE posthorn_flags posthorn posthorn_internal test_support GTest::gmock_main ${test_LINKS})
     target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR}/tests)
+    set(headers test_headers_optimised)
+    if(NOT test_OPTIMISED)
+        target_compile_options(${name} PRIVATE -O0)
+        set(headers test_headers)
+    endif()
     if(POSTHORN_PCH)
-        target_precompile_headers(${name} REUSE_FROM test_headers)
+        target_precompile_headers(${name} REUSE_FROM ${headers})
     endif()
     # What ./test runs under a sanitizer, so that it builds nothing else for it.
     if(NOT TARGET sanitized_tests)

@@ -13,7 +13,7 @@ die() {
 
 # What it takes to build Posthorn.
 packages_build=(
-    clang-19 lld-19 ninja-build ccache cmake pkg-config
+    clang-19 lld-19 ninja-build ccache cmake pkg-config python3
     libboost1.81-dev libboost-json1.81-dev libfmt-dev libspdlog-dev libsqlite3-dev libsimdjson-dev libcli11-dev libtomlplusplus-dev
     libssl-dev libjemalloc-dev libpq-dev libgrpc++-dev libprotobuf-dev protobuf-compiler protobuf-compiler-grpc
 )

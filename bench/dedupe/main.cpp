@@ -23,14 +23,14 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include "base/clock.hpp"
-#include "base/executor.hpp"
-#include "base/log.hpp"
+#include "base/async/executor.hpp"
+#include "base/log/log.hpp"
 #include "base/random.hpp"
+#include "base/time/clock.hpp"
 #include "common/scratch.hpp"
 #include "measure/load.hpp"
 #include "measure/pace.hpp"
-#include "store/sqlite/sqlite_store.hpp"
+#include "store/sqlite/commit/sqlite_store.hpp"
 
 namespace posthorn::bench {
 namespace {

@@ -9,9 +9,9 @@
 #include <utility>
 
 #include <posthorn/error.hpp>
-#include <posthorn/json_decode.hpp>
-#include <posthorn/json_encode.hpp>
-#include <posthorn/json_schema.hpp>
+#include <posthorn/json/decode.hpp>
+#include <posthorn/json/encode.hpp>
+#include <posthorn/json/schema.hpp>
 #include <posthorn/message.hpp>
 #include <posthorn/permanent.hpp>
 

@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-#include <posthorn/time.hpp>
+#include <posthorn/detail/time.hpp>
 #include <posthorn/uuid.hpp>
 
 namespace posthorn {

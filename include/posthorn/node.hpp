@@ -15,11 +15,11 @@
 #include <posthorn/context.hpp>
 #include <posthorn/contract.hpp>
 #include <posthorn/dead_letter.hpp>
+#include <posthorn/detail/pluggable.hpp>
 #include <posthorn/error.hpp>
 #include <posthorn/message.hpp>
 #include <posthorn/node_options.hpp>
 #include <posthorn/permanent.hpp>
-#include <posthorn/pluggable.hpp>
 #include <posthorn/reply.hpp>
 #include <posthorn/service.hpp>
 #include <posthorn/transaction.hpp>

@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include <posthorn/pluggable.hpp>
+#include <posthorn/detail/pluggable.hpp>
 #include <posthorn/transport.hpp>
 
 namespace posthorn {

@@ -10,7 +10,7 @@
 #include <utility>
 
 #include <posthorn/contract.hpp>
-#include <posthorn/json_decode.hpp>
+#include <posthorn/json/decode.hpp>
 
 namespace posthorn {
 namespace detail {

@@ -8,8 +8,8 @@
 #include <string>
 #include <string_view>
 
-#include <posthorn/constant_json.hpp>
 #include <posthorn/contract.hpp>
+#include <posthorn/json/constant.hpp>
 
 namespace posthorn {
 namespace detail {

@@ -10,8 +10,8 @@
 #include <utility>
 
 #include <posthorn/contract.hpp>
+#include <posthorn/detail/sql.hpp>
 #include <posthorn/message.hpp>
-#include <posthorn/sql.hpp>
 
 namespace posthorn {
 

@@ -10,7 +10,7 @@
 #include <string>
 #include <string_view>
 
-#include <posthorn/time.hpp>
+#include <posthorn/detail/time.hpp>
 
 namespace posthorn {
 

@@ -6,7 +6,7 @@
 
 #include <fmt/format.h>
 
-#include "base/base64.hpp"
+#include "base/text/base64.hpp"
 #include "security/hex.hpp"
 
 namespace posthorn {

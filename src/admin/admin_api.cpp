@@ -5,13 +5,13 @@
 #include <boost/json/serialize.hpp>
 
 #include "admin/answers.hpp"
-#include "admin/dead_operations.hpp"
 #include "admin/dead_routes.hpp"
 #include "admin/lane_routes.hpp"
 #include "admin/metrics.hpp"
-#include "admin/query.hpp"
 #include "admin/render.hpp"
-#include "base/run_on.hpp"
+#include "base/async/run_on.hpp"
+#include "operations/dead_operations.hpp"
+#include "operations/query.hpp"
 
 namespace posthorn {
 namespace {

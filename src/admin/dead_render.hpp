@@ -2,7 +2,7 @@
 
 #include <boost/json/object.hpp>
 
-#include "admin/dead_operations.hpp"
+#include "operations/dead_operations.hpp"
 
 namespace posthorn {
 

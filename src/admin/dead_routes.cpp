@@ -8,9 +8,9 @@
 #include <fmt/format.h>
 
 #include "admin/answers.hpp"
-#include "admin/dead_operations.hpp"
 #include "admin/dead_render.hpp"
-#include "admin/query.hpp"
+#include "operations/dead_operations.hpp"
+#include "operations/query.hpp"
 
 namespace posthorn {
 namespace {

@@ -3,7 +3,7 @@
 #include <functional>
 
 #include "admin/access.hpp"
-#include "admin/audit.hpp"
+#include "audit/audit.hpp"
 
 namespace posthorn {
 

@@ -7,9 +7,9 @@
 
 #include <boost/json/object.hpp>
 
-#include <posthorn/time.hpp>
+#include <posthorn/detail/time.hpp>
 
-#include "base/utf8.hpp"
+#include "base/text/utf8.hpp"
 #include "store/inspection.hpp"
 
 /// How the admin endpoints write what rows hold.

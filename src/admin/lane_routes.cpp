@@ -5,8 +5,9 @@
 #include <boost/json/serialize.hpp>
 
 #include "admin/answers.hpp"
-#include "admin/lanes.hpp"
-#include "base/run_on.hpp"
+#include "base/async/run_on.hpp"
+#include "base/text/percent.hpp"
+#include "operations/lanes.hpp"
 
 namespace posthorn {
 namespace {

@@ -3,12 +3,12 @@
 #include <string>
 #include <vector>
 
-#include "admin/health.hpp"
-#include "admin/operations.hpp"
 #include "base/histogram.hpp"
 #include "inbox/inbox.hpp"
-#include "outbox/outbox_counters.hpp"
-#include "store/sqlite/backup_keeper.hpp"
+#include "operations/health.hpp"
+#include "operations/operations.hpp"
+#include "outbox/lane/outbox_counters.hpp"
+#include "store/sqlite/upkeep/backup_keeper.hpp"
 
 namespace posthorn {
 

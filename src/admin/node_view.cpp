@@ -6,7 +6,7 @@
 
 #include <fmt/format.h>
 
-#include "base/run_on.hpp"
+#include "base/async/run_on.hpp"
 
 namespace posthorn {
 namespace {

@@ -7,13 +7,13 @@
 #include <string>
 #include <vector>
 
-#include "admin/health.hpp"
-#include "base/clock.hpp"
-#include "base/executor.hpp"
-#include "base/task.hpp"
+#include "base/async/executor.hpp"
+#include "base/async/task.hpp"
+#include "base/time/clock.hpp"
 #include "inbox/inbox.hpp"
-#include "outbox/outbox_counters.hpp"
-#include "store/sqlite/backup_keeper.hpp"
+#include "operations/health.hpp"
+#include "outbox/lane/outbox_counters.hpp"
+#include "store/sqlite/upkeep/backup_keeper.hpp"
 #include "store/store.hpp"
 
 namespace posthorn {

@@ -9,11 +9,11 @@
 
 #include <fmt/ranges.h>
 
-#include <posthorn/json_reader.hpp>
-#include <posthorn/json_writer.hpp>
+#include <posthorn/json/reader.hpp>
+#include <posthorn/json/writer.hpp>
 
 #include "admin/answers.hpp"
-#include "inbox/configured/queue.hpp"
+#include "queue/queue.hpp"
 #include "store/async.hpp"
 
 namespace posthorn {
@@ -148,9 +148,8 @@ task<http_response> take(const queue_parts& with, http_request request) {
                             .lease = asked->lease};
     std::vector<queued_message> taken;
     const auto done = co_await commit(with.where, [&](store_transaction& tx) -> result<> {
-        auto given = take_queued(tx, wanted, with.time.wall());
-        if (!given) return std::unexpected(std::move(given).error());
-        taken = *std::move(given);
+        POSTHORN_LET(given, take_queued(tx, wanted, with.time.wall()));
+        taken = std::move(given);
         return {};
     });
     if (!done) co_return answer_to_error(done.error());
@@ -169,9 +168,8 @@ task<http_response> settle(const queue_parts& with, http_request request, field_
     const queue_receipt receipt{asked->seqs, asked->owner};
     std::int64_t count = 0;
     const auto done = co_await commit(with.where, [&](store_transaction& tx) -> result<> {
-        const auto changed = work(tx, receipt, with.time.wall() + asked->delay);
-        if (!changed) return std::unexpected(changed.error());
-        count = *changed;
+        POSTHORN_LET(changed, work(tx, receipt, with.time.wall() + asked->delay));
+        count = changed;
         return {};
     });
     if (!done) co_return answer_to_error(done.error());

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "admin/gate.hpp"
-#include "base/clock.hpp"
+#include "base/time/clock.hpp"
 #include "store/store.hpp"
 #include "transport/http/router.hpp"
 

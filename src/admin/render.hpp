@@ -2,9 +2,9 @@
 
 #include <boost/json/object.hpp>
 
-#include "admin/health.hpp"
-#include "admin/operations.hpp"
-#include "outbox/reachability.hpp"
+#include "operations/health.hpp"
+#include "operations/operations.hpp"
+#include "outbox/lane/reachability.hpp"
 
 namespace posthorn {
 

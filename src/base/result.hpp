@@ -30,11 +30,24 @@ T value_or_throw(result<T> outcome) {
 }  // namespace posthorn
 
 /// Leaves the function with the error of an expression that has one; drops its value.
-#define POSTHORN_TRY(...)                                     \
-    if (auto posthorn_tried = (__VA_ARGS__); !posthorn_tried) \
+#define POSTHORN_TRY(...)                                       \
+    if (auto&& posthorn_tried = (__VA_ARGS__); !posthorn_tried) \
     return std::unexpected(std::move(posthorn_tried).error())
 
 /// The same inside a coroutine.
-#define POSTHORN_CO_TRY(...)                                  \
-    if (auto posthorn_tried = (__VA_ARGS__); !posthorn_tried) \
+#define POSTHORN_CO_TRY(...)                                    \
+    if (auto&& posthorn_tried = (__VA_ARGS__); !posthorn_tried) \
     co_return std::unexpected(std::move(posthorn_tried).error())
+
+/// `POSTHORN_LET(row, table.find(id));` makes `row` the value, or leaves the function with the
+/// error.
+#define POSTHORN_LET(name, ...)                                                               \
+    auto posthorn_let_##name = (__VA_ARGS__);                                                 \
+    if (!posthorn_let_##name) return std::unexpected(std::move(posthorn_let_##name).error()); \
+    auto& name = *posthorn_let_##name
+
+/// The same inside a coroutine.
+#define POSTHORN_CO_LET(name, ...)                                                               \
+    auto posthorn_let_##name = (__VA_ARGS__);                                                    \
+    if (!posthorn_let_##name) co_return std::unexpected(std::move(posthorn_let_##name).error()); \
+    auto& name = *posthorn_let_##name

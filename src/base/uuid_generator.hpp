@@ -5,7 +5,7 @@
 #include <functional>
 #include <mutex>
 
-#include <posthorn/time.hpp>
+#include <posthorn/detail/time.hpp>
 #include <posthorn/uuid.hpp>
 
 #include "base/random.hpp"

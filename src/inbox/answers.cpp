@@ -7,7 +7,7 @@
 #include <posthorn/permanent.hpp>
 
 #include "base/assert.hpp"
-#include "base/utf8.hpp"
+#include "base/text/utf8.hpp"
 
 namespace posthorn {
 namespace {

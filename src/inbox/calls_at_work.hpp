@@ -5,7 +5,7 @@
 #include <set>
 #include <utility>
 
-#include "base/waiter.hpp"
+#include "base/async/waiter.hpp"
 
 namespace posthorn {
 

@@ -11,8 +11,8 @@
 #include <posthorn/context.hpp>
 #include <posthorn/service.hpp>
 
+#include "base/async/task.hpp"
 #include "base/result.hpp"
-#include "base/task.hpp"
 
 namespace posthorn {
 

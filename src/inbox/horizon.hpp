@@ -2,7 +2,7 @@
 
 #include <chrono>
 
-#include <posthorn/time.hpp>
+#include <posthorn/detail/time.hpp>
 
 namespace posthorn {
 

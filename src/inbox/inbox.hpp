@@ -7,11 +7,11 @@
 #include <string>
 #include <vector>
 
-#include "base/clock_watch.hpp"
-#include "base/executor.hpp"
+#include "base/async/executor.hpp"
+#include "base/async/timer.hpp"
 #include "base/histogram.hpp"
-#include "base/log.hpp"
-#include "base/timer.hpp"
+#include "base/log/log.hpp"
+#include "base/time/clock_watch.hpp"
 #include "inbox/calls_at_work.hpp"
 #include "inbox/handlers.hpp"
 #include "inbox/intake.hpp"

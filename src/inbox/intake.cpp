@@ -53,21 +53,20 @@ result<> intake::handle(store_transaction& tx, arrival& one) const {
         POSTHORN_TRY(take_claim(tx, one, now));
     }
 
-    auto response = run_handler(tx, one);
-    if (!response) return std::unexpected(std::move(response).error());
+    POSTHORN_LET(response, run_handler(tx, one));
     if (*is_new) {
-        if (!response->empty() && !POSTHORN_PLANTED(response_not_kept))
-            POSTHORN_TRY(tx.inbox().respond(record.key, *response));
+        if (!response.empty() && !POSTHORN_PLANTED(response_not_kept))
+            POSTHORN_TRY(tx.inbox().respond(record.key, response));
     } else {
-        record.response = *response;
+        record.response = response;
         const auto completed = tx.inbox().complete(record, one.claim_owner);
         POSTHORN_TRY(completed);
         if (!*completed)
             return fail(error_code::statement_failed,
                         "the handler changed the inbox's own row; leave inbox_messages alone");
     }
-    POSTHORN_TRY(reply(tx, one, *response));
-    one.answer = {.what = outcome::delivered, .payload = *std::move(response)};
+    POSTHORN_TRY(reply(tx, one, response));
+    one.answer = {.what = outcome::delivered, .payload = std::move(response)};
     return {};
 }
 
@@ -79,13 +78,12 @@ result<> intake::reply(store_transaction& tx, const arrival& one, std::string_vi
     options.correlation_id =
         asked.correlation_id.empty() ? asked.id.to_string() : asked.correlation_id;
     if (!check_json(response)) options.content_type = "text/plain";
-    auto made = maker_.make({.destination = asked.source,
-                             .endpoint = asked.endpoint,
-                             .payload = response,
-                             .options = std::move(options),
-                             .cause = &asked});
-    if (!made) return std::unexpected(std::move(made).error());
-    POSTHORN_TRY(tx.outbox().insert(*std::move(made)));
+    POSTHORN_LET(made, maker_.make({.destination = asked.source,
+                                    .endpoint = asked.endpoint,
+                                    .payload = response,
+                                    .options = std::move(options),
+                                    .cause = &asked}));
+    POSTHORN_TRY(tx.outbox().insert(std::move(made)));
     return {};
 }
 
@@ -133,9 +131,8 @@ result<bool> intake::take_claim(store_transaction& tx, const arrival& one, wall_
 
 result<intake::verdict> intake::judge_known(store_transaction& tx, arrival& one,
                                             wall_time now) const {
-    auto known = tx.inbox().find(one.key());
-    if (!known) return std::unexpected(std::move(known).error());
-    auto* const entry = *known ? &**known : nullptr;
+    POSTHORN_LET(known, tx.inbox().find(one.key()));
+    auto* const entry = known ? &*known : nullptr;
     if (entry != nullptr) one.claim_before = entry->claimed_until;
     const auto decided = decide(entry, one.hash, now, one.by->lease);
     if (decided.what == dedupe_decision::kind::run) return verdict::run;

@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <optional>
 
-#include "base/clock_watch.hpp"
+#include "base/time/clock_watch.hpp"
 #include "inbox/arrival.hpp"
 #include "inbox/horizon.hpp"
 #include "store/message_maker.hpp"

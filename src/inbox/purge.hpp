@@ -3,10 +3,10 @@
 #include <chrono>
 #include <cstdint>
 
-#include "base/clock_watch.hpp"
-#include "base/log.hpp"
-#include "base/timer.hpp"
-#include "store/purger.hpp"
+#include "base/async/timer.hpp"
+#include "base/log/log.hpp"
+#include "base/time/clock_watch.hpp"
+#include "store/upkeep/purger.hpp"
 
 namespace posthorn {
 

@@ -1,7 +1,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <posthorn/json_decode.hpp>
+#include <posthorn/json/decode.hpp>
 
 namespace posthorn::detail {
 

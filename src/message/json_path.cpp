@@ -4,9 +4,9 @@
 #include <fmt/format.h>
 
 #include <posthorn/error.hpp>
-#include <posthorn/json_path.hpp>
+#include <posthorn/json/path.hpp>
 
-#include "base/utf8.hpp"
+#include "base/text/utf8.hpp"
 
 namespace posthorn {
 namespace {

@@ -10,7 +10,7 @@
 #include <fmt/format.h>
 #include <simdjson.h>
 
-#include <posthorn/json_reader.hpp>
+#include <posthorn/json/reader.hpp>
 
 #include "message/json_check.hpp"
 

@@ -3,8 +3,8 @@
 
 #include <fmt/format.h>
 
-#include <posthorn/json_time.hpp>
-#include <posthorn/time.hpp>
+#include <posthorn/detail/time.hpp>
+#include <posthorn/json/time.hpp>
 
 namespace posthorn {
 namespace {

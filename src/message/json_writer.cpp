@@ -2,9 +2,9 @@
 #include <charconv>
 #include <cmath>
 
-#include <posthorn/json_writer.hpp>
+#include <posthorn/json/writer.hpp>
 
-#include "base/utf8.hpp"
+#include "base/text/utf8.hpp"
 #include "message/json_check.hpp"
 
 namespace posthorn {

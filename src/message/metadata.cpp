@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include <posthorn/constant_json.hpp>
-#include <posthorn/json_writer.hpp>
+#include <posthorn/json/constant.hpp>
+#include <posthorn/json/writer.hpp>
 
 #include "message/json_check.hpp"
 

@@ -4,10 +4,10 @@
 #include <utility>
 
 #include <posthorn/error.hpp>
-#include <posthorn/json_reader.hpp>
-#include <posthorn/json_writer.hpp>
+#include <posthorn/json/reader.hpp>
+#include <posthorn/json/writer.hpp>
 
-#include "message/wire/fields.hpp"
+#include "message/fields.hpp"
 
 namespace posthorn {
 namespace {

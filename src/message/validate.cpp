@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <string_view>
 
-#include "base/utf8.hpp"
+#include "base/text/utf8.hpp"
 #include "message/json_check.hpp"
 
 namespace posthorn {

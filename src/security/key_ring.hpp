@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-#include <posthorn/time.hpp>
+#include <posthorn/detail/time.hpp>
 
 #include "security/scheme.hpp"
 #include "security/secret.hpp"

@@ -3,7 +3,7 @@
 #include <array>
 
 #include "base/assert.hpp"
-#include "base/base64.hpp"
+#include "base/text/base64.hpp"
 #include "message/compact_json.hpp"
 #include "security/hex.hpp"
 #include "security/hmac.hpp"

@@ -5,7 +5,7 @@
 
 #include <fmt/ranges.h>
 
-#include "base/base64.hpp"
+#include "base/text/base64.hpp"
 
 namespace posthorn {
 namespace {
@@ -40,9 +40,8 @@ result<> apply_word(signing_key& key, std::string_view word) {
         return wrong("only from=TIME, until=TIME and revoked may follow a key");
     auto& place = is_from ? key.signs_from : key.verifies_until;
     if (place) return wrong("from= or until= is given twice; keep one");
-    auto time = parse_time(word.substr(word.find('=') + 1));
-    if (!time) return std::unexpected(std::move(time).error());
-    place = *time;
+    POSTHORN_LET(time, parse_time(word.substr(word.find('=') + 1)));
+    place = time;
     return {};
 }
 

@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include <posthorn/time.hpp>
+#include <posthorn/detail/time.hpp>
 
 #include "base/result.hpp"
 #include "security/key_ring.hpp"

@@ -4,7 +4,7 @@
 
 #include <openssl/crypto.h>
 
-#include "base/base64.hpp"
+#include "base/text/base64.hpp"
 
 namespace posthorn {
 

@@ -3,8 +3,8 @@
 #include <algorithm>
 
 #include "base/assert.hpp"
-#include "base/base64.hpp"
 #include "base/planted.hpp"
+#include "base/text/base64.hpp"
 #include "security/hex.hpp"
 #include "security/hmac.hpp"
 

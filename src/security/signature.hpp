@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-#include <posthorn/time.hpp>
+#include <posthorn/detail/time.hpp>
 
 #include "base/result.hpp"
 #include "security/key_ring.hpp"

@@ -1,6 +1,6 @@
 #include "store/async.hpp"
 
-#include "base/run_on.hpp"
+#include "base/async/run_on.hpp"
 
 namespace posthorn {
 namespace {

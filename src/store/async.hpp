@@ -3,8 +3,8 @@
 #include <memory>
 #include <utility>
 
-#include "base/executor.hpp"
-#include "base/waiter.hpp"
+#include "base/async/executor.hpp"
+#include "base/async/waiter.hpp"
 #include "store/store.hpp"
 
 namespace posthorn {

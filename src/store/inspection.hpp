@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include <posthorn/time.hpp>
+#include <posthorn/detail/time.hpp>
 #include <posthorn/uuid.hpp>
 
 #include "base/result.hpp"

@@ -6,11 +6,11 @@
 #include <string>
 #include <string_view>
 
+#include <posthorn/detail/pluggable.hpp>
 #include <posthorn/message.hpp>
-#include <posthorn/pluggable.hpp>
 
-#include "base/clock.hpp"
 #include "base/result.hpp"
+#include "base/time/clock.hpp"
 #include "base/uuid_generator.hpp"
 #include "message/validate.hpp"
 

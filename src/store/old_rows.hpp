@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <string_view>
 
-#include <posthorn/time.hpp>
+#include <posthorn/detail/time.hpp>
 
 #include "base/result.hpp"
 #include "store/slices.hpp"

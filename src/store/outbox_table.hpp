@@ -98,7 +98,7 @@ struct unblocked_slice {
 };
 
 /// A message that was given up and that nobody has been told of yet.
-struct ended_row {
+struct final_row {
     outbox_row row;
     outbox_status status = outbox_status::dead;  // Or expired.
     std::string error{};                         // The last one; empty if there was none.
@@ -169,7 +169,7 @@ public:
     virtual result<bool> resume(std::string_view destination) = 0;
     /// Records that the end of a message was told; false if it was before, or if the message lives
     /// again, so that there is nothing to tell.
-    virtual result<bool> tell_ended(std::int64_t seq) = 0;
+    virtual result<bool> mark_notified(std::int64_t seq) = 0;
 
     virtual result<> set_order_policy(order_policy policy) = 0;
     /// Releases those of the rows that are parked though nothing is in their way any longer; gives
@@ -202,7 +202,7 @@ public:
     virtual result<std::vector<paused_destination>> paused() = 0;
     /// Messages after `seq` whose end nobody was told of, in order, at most `limit`. Of a row that
     /// is no message, as much as can be read.
-    virtual result<std::vector<ended_row>> ended(std::int64_t after_seq, std::size_t limit) = 0;
+    virtual result<std::vector<final_row>> ended(std::int64_t after_seq, std::size_t limit) = 0;
     virtual result<order_policy> present_order_policy() = 0;
     /// Looks at the next `keys_max` order keys, after the last one of the slice before.
     virtual result<unblocked_slice> unblocked(const std::optional<order_scope>& after,

@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "base/clock.hpp"
+#include "base/time/clock.hpp"
 
 namespace posthorn {
 

@@ -5,7 +5,7 @@
 #include <span>
 #include <string_view>
 
-#include <posthorn/sql.hpp>
+#include <posthorn/detail/sql.hpp>
 
 #include "base/result.hpp"
 #include "store/inbox_table.hpp"

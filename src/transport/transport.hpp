@@ -5,7 +5,7 @@
 #include <posthorn/message.hpp>
 #include <posthorn/transport.hpp>
 
-#include "base/task.hpp"
+#include "base/async/task.hpp"
 
 namespace posthorn {
 

@@ -8,7 +8,7 @@
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 
-#include "base/base64.hpp"
+#include "base/text/base64.hpp"
 #include "chaos/checks.hpp"
 #include "chaos/party.hpp"
 #include "chaos/road.hpp"

@@ -5,10 +5,10 @@
 #include <stdexcept>
 #include <thread>
 
-#include "app/node_runtime.hpp"
-#include "base/clock.hpp"
-#include "base/io_threads.hpp"
-#include "base/task_group.hpp"
+#include "app/node/node_runtime.hpp"
+#include "base/async/io_threads.hpp"
+#include "base/async/task_group.hpp"
+#include "base/time/clock.hpp"
 #include "chaos/dice.hpp"
 #include "chaos/road.hpp"
 

@@ -9,7 +9,7 @@
 
 #include <posthorn/node.hpp>
 
-#include "base/clock.hpp"
+#include "base/time/clock.hpp"
 #include "chaos/dice.hpp"
 #include "chaos/tally.hpp"
 #include "support/temporary_directory.hpp"

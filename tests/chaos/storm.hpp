@@ -11,7 +11,7 @@
 #include <string_view>
 #include <thread>
 
-#include "base/clock.hpp"
+#include "base/time/clock.hpp"
 #include "chaos/dice.hpp"
 #include "chaos/stamps.hpp"
 #include "chaos/tally.hpp"

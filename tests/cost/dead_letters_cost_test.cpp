@@ -5,14 +5,14 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
-#include "admin/dead_operations.hpp"
-#include "base/clock.hpp"
-#include "base/io_threads.hpp"
-#include "base/log.hpp"
-#include "base/task_group.hpp"
-#include "conformance/store/sqlite_connection.hpp"
+#include "base/async/io_threads.hpp"
+#include "base/async/task_group.hpp"
+#include "base/log/log.hpp"
+#include "base/time/clock.hpp"
+#include "conformance/store/storage/sqlite_connection.hpp"
 #include "conformance/store/temporary_directory.hpp"
-#include "store/sqlite/sqlite_store.hpp"
+#include "operations/dead_operations.hpp"
+#include "store/sqlite/commit/sqlite_store.hpp"
 
 namespace posthorn::cost {
 namespace {

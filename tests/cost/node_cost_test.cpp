@@ -4,7 +4,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
-#include "conformance/store/sqlite_connection.hpp"
+#include "conformance/store/storage/sqlite_connection.hpp"
 #include "conformance/store/temporary_directory.hpp"
 #include "posthorn/node.hpp"
 #include "support/process.hpp"

@@ -2,8 +2,8 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
-#include "base/clock.hpp"
-#include "conformance/store/sqlite_connection.hpp"
+#include "base/time/clock.hpp"
+#include "conformance/store/storage/sqlite_connection.hpp"
 #include "conformance/store/temporary_directory.hpp"
 #include "posthorn/node.hpp"
 

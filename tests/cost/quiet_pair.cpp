@@ -3,7 +3,7 @@
 #include <utility>
 
 #include "base/assert.hpp"
-#include "base/task_group.hpp"
+#include "base/async/task_group.hpp"
 #include "transport/wire/wire_transport.hpp"
 
 namespace posthorn::cost {
@@ -30,7 +30,7 @@ void held_executor::run() {
 }
 
 /// One of the two, with what it is built from.
-class quiet_pair::half final : public outside_network, public receiver {
+class quiet_pair::half final : public connector, public receiver {
 public:
     half(quiet_pair& of, std::string service, half* other, const std::filesystem::path& folder)
         : of_(of),

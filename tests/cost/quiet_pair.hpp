@@ -6,8 +6,8 @@
 #include <memory>
 #include <string>
 
-#include "app/node_core.hpp"
-#include "base/virtual_loop.hpp"
+#include "app/node/node_core.hpp"
+#include "base/async/virtual_loop.hpp"
 #include "transport/inprocess/hub.hpp"
 #include "transport/wire/peer_keys.hpp"
 #include "transport/wire/wire_server.hpp"

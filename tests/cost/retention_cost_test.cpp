@@ -5,11 +5,11 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
-#include "base/io_threads.hpp"
-#include "base/task_group.hpp"
+#include "base/async/io_threads.hpp"
+#include "base/async/task_group.hpp"
 #include "conformance/store/temporary_directory.hpp"
 #include "cost/traffic.hpp"
-#include "store/purger.hpp"
+#include "store/upkeep/purger.hpp"
 #include "support/thread_time.hpp"
 
 namespace posthorn::cost {

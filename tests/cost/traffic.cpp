@@ -3,8 +3,8 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
-#include "base/task_group.hpp"
-#include "conformance/store/sqlite_connection.hpp"
+#include "base/async/task_group.hpp"
+#include "conformance/store/storage/sqlite_connection.hpp"
 
 namespace posthorn::cost {
 namespace {

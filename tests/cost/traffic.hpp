@@ -8,7 +8,7 @@
 #include <mutex>
 #include <string>
 
-#include "app/node_runtime.hpp"
+#include "app/node/node_runtime.hpp"
 
 namespace posthorn::cost {
 

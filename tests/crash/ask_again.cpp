@@ -2,10 +2,10 @@
 
 #include <gtest/gtest.h>
 
-#include "app/node_config.hpp"
-#include "app/outside.hpp"
-#include "app/secrets.hpp"
-#include "base/io_threads.hpp"
+#include "app/config/secrets.hpp"
+#include "app/node/network_connector.hpp"
+#include "app/node/node_config.hpp"
+#include "base/async/io_threads.hpp"
 #include "base/result.hpp"
 #include "crash/canary.hpp"
 #include "crash/services.hpp"
@@ -68,13 +68,13 @@ public:
                        .routes = {{"target", target}},
                        .secrets = {{"target", {"base64:" + std::string(canary_secret_base64)}}}});
         keys_.replace(value_or_throw(load_secrets(settings)));
-        outside_ = value_or_throw(outside::open(
+        connector_ = value_or_throw(network_connector::open(
             settings, {network_.executor(), clock_, timer_, workers_, keys_, transports_}));
-        wire_ = value_or_throw(outside_->connect("target", core_route(target)));
+        wire_ = value_or_throw(connector_->connect("target", core_route(target)));
     }
     ~second_source() {
         wire_.reset();
-        posthorn::start(network_.executor(), outside_->close()).get();
+        posthorn::start(network_.executor(), connector_->close()).get();
     }
     second_source(const second_source&) = delete;
     second_source& operator=(const second_source&) = delete;
@@ -89,8 +89,8 @@ private:
     worker_threads workers_{"work"};
     io_threads network_{"io"};
     peer_keys keys_;
-    outside::transports transports_;
-    std::unique_ptr<outside> outside_;
+    network_connector::transports transports_;
+    std::unique_ptr<network_connector> connector_;
     std::unique_ptr<transport> wire_;
 };
 

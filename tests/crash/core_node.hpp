@@ -4,8 +4,8 @@
 #include <memory>
 #include <string_view>
 
-#include "app/node_core.hpp"
-#include "base/io_threads.hpp"
+#include "app/node/node_core.hpp"
+#include "base/async/io_threads.hpp"
 
 namespace posthorn::crash {
 

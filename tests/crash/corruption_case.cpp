@@ -14,10 +14,10 @@
 #include <posthorn/node.hpp>
 
 #include "base/checksum.hpp"
-#include "base/clock.hpp"
+#include "base/time/clock.hpp"
 #include "crash/pair_words.hpp"
-#include "store/sqlite/backup.hpp"
-#include "store/sqlite/restore.hpp"
+#include "store/sqlite/upkeep/backup.hpp"
+#include "store/sqlite/upkeep/restore.hpp"
 #include "support/eventually.hpp"
 #include "support/sqlite_file.hpp"
 

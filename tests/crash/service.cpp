@@ -25,8 +25,8 @@
 
 #include <poll.h>
 
-#include "app/node_config.hpp"
-#include "app/node_runtime.hpp"
+#include "app/node/node_config.hpp"
+#include "app/node/node_runtime.hpp"
 #include "crash/arguments.hpp"
 #include "crash/links.hpp"
 #include "crash/promise_file.hpp"

@@ -3,7 +3,7 @@
 #include <atomic>
 #include <string>
 
-#include "base/timer.hpp"
+#include "base/async/timer.hpp"
 #include "crash/worker_points.hpp"
 #include "transport/transport.hpp"
 

@@ -6,7 +6,8 @@
 
 #include <arpa/inet.h>
 
-#include "app/route_url.hpp"
+#include "app/config/route_url.hpp"
+#include "base/text/percent.hpp"
 #include "fuzz/promise.hpp"
 #include "transport/host_port.hpp"
 #include "transport/http/types.hpp"

@@ -7,15 +7,15 @@
 #include <boost/json/parse.hpp>
 
 #include "admin/admin_api.hpp"
-#include "admin/dead_requests.hpp"
-#include "admin/query.hpp"
+#include "base/async/virtual_loop.hpp"
 #include "base/random.hpp"
-#include "base/utf8.hpp"
+#include "base/text/utf8.hpp"
 #include "base/uuid_generator.hpp"
-#include "base/virtual_loop.hpp"
 #include "fuzz/promise.hpp"
+#include "operations/dead_requests.hpp"
+#include "operations/query.hpp"
 #include "store/async.hpp"
-#include "store/sqlite/sqlite_store.hpp"
+#include "store/sqlite/commit/sqlite_store.hpp"
 #include "support/temporary_directory.hpp"
 
 namespace posthorn {

@@ -3,8 +3,8 @@
 #include <limits>
 #include <string>
 
-#include "app/config.hpp"
-#include "base/base64.hpp"
+#include "app/config/config.hpp"
+#include "base/text/base64.hpp"
 #include "fuzz/promise.hpp"
 
 namespace posthorn {

@@ -7,7 +7,7 @@
 
 #include <gmock/gmock.h>
 
-#include "base/clock.hpp"
+#include "base/time/clock.hpp"
 #include "node_fixture.hpp"
 #include "support/eventually.hpp"
 #include "support/raw_http.hpp"

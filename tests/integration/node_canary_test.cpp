@@ -7,9 +7,9 @@
 #include <posthorn/permanent.hpp>
 
 #include "admin/admin_api.hpp"
-#include "app/node_core.hpp"
-#include "base/base64.hpp"
-#include "base/io_threads.hpp"
+#include "app/node/node_core.hpp"
+#include "base/async/io_threads.hpp"
+#include "base/text/base64.hpp"
 #include "inbox/configured/http_handler.hpp"
 #include "inbox/configured/sql_handler.hpp"
 #include "support/eventually.hpp"

@@ -5,7 +5,7 @@
 
 #include <gmock/gmock.h>
 
-#include "base/clock.hpp"
+#include "base/time/clock.hpp"
 #include "integration/node_fixture.hpp"
 #include "support/eventually.hpp"
 #include "support/process.hpp"

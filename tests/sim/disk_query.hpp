@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "sim/picture.hpp"
+#include "sim/checks/picture.hpp"
 #include "support/fault_disk/fault_disk.hpp"
 
 struct sqlite3;

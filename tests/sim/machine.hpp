@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "sim/keys.hpp"
+#include "sim/checks/keys.hpp"
 #include "sim/process.hpp"
 
 namespace posthorn::sim {

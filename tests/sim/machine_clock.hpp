@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "base/virtual_time.hpp"
+#include "base/async/virtual_time.hpp"
 
 namespace posthorn::sim {
 

@@ -9,9 +9,9 @@
 #include <utility>
 #include <vector>
 
+#include "base/async/task_group.hpp"
 #include "base/random.hpp"
-#include "base/task_group.hpp"
-#include "sim/ledger.hpp"
+#include "sim/checks/ledger.hpp"
 #include "sim/process.hpp"
 
 namespace posthorn::sim {

@@ -4,7 +4,7 @@
 
 #include <fmt/format.h>
 
-#include "sim/keys.hpp"
+#include "sim/checks/keys.hpp"
 #include "sim/machine.hpp"
 #include "sim/network.hpp"
 
@@ -19,7 +19,7 @@ process::process(const surroundings& around, const host& on, std::string name, s
       place_(around.loop.add()),
       log_({.level = on.level, .sink = [this](std::string_view line) { hear(line); }},
            [&clock = on.clock] { return clock.wall(); }),
-      outside_(*this, around.net),
+      connector_(*this, around.net),
       door_(*this, around.net),
       server_({door_, on.keys, on.clock, log_}, {.service = on.service}),
       visits_(place_->context.get_executor()),
@@ -40,7 +40,7 @@ result<> process::open(core_options options, const std::function<void(process&)>
     options.database.readers = 1;  // There is one thread, and each reader takes its time to open.
     auto opened = node_core::open(
         std::move(options), {on_.clock, time, random_, place_->context.get_executor(), writer_,
-                             readers_, workers_, log_, hub_, nullptr, nullptr, &outside_});
+                             readers_, workers_, log_, hub_, nullptr, nullptr, &connector_});
     if (!opened) return std::unexpected(std::move(opened).error());
     core_ = *std::move(opened);
     ready(*this);

@@ -6,10 +6,10 @@
 #include <string>
 #include <vector>
 
-#include "app/node_core.hpp"
-#include "base/bell.hpp"
+#include "app/node/node_core.hpp"
+#include "base/async/bell.hpp"
+#include "sim/checks/ledger.hpp"
 #include "sim/disk_query.hpp"
-#include "sim/ledger.hpp"
 #include "sim/machine_clock.hpp"
 #include "sim/wire.hpp"
 #include "sim/world_loop.hpp"
@@ -95,7 +95,7 @@ private:
     inline_executor writer_, readers_, workers_;
     logger log_;
     inprocess_hub hub_;
-    sim_outside outside_;
+    sim_outside connector_;
     door door_;
     wire_server server_;
     std::unique_ptr<node_core> core_;

@@ -3,9 +3,9 @@
 #include <map>
 #include <string>
 
-#include <posthorn/time.hpp>
+#include <posthorn/detail/time.hpp>
 
-#include "sim/checks.hpp"
+#include "sim/checks/checks.hpp"
 #include "support/fault_disk/fault_disk.hpp"
 
 namespace posthorn::sim {

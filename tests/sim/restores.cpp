@@ -5,8 +5,8 @@
 #include <fmt/format.h>
 
 #include "sim/disk_query.hpp"
-#include "store/sqlite/outbox_replay.hpp"
-#include "store/sqlite/restore.hpp"
+#include "store/sqlite/tables/outbox_replay.hpp"
+#include "store/sqlite/upkeep/restore.hpp"
 
 namespace posthorn::sim {
 namespace {

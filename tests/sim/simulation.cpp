@@ -6,7 +6,7 @@
 
 #include <fmt/format.h>
 
-#include "sim/faults.hpp"
+#include "sim/faults/faults.hpp"
 #include "sim/people.hpp"
 
 namespace posthorn::sim {

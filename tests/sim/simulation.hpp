@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "sim/checks.hpp"
+#include "sim/checks/checks.hpp"
 
 namespace posthorn::sim {
 

@@ -2,7 +2,7 @@
 
 #include <string>
 
-#include "app/node_options.hpp"
+#include "app/config/core_options.hpp"
 #include "transport/wire/wire_server.hpp"
 #include "transport/wire/wire_transport.hpp"
 
@@ -30,7 +30,7 @@ private:
 };
 
 /// The ways out of a simulated process: everything is signed.
-class sim_outside final : public outside_network {
+class sim_outside final : public connector {
 public:
     sim_outside(process& from, network& net) : from_(from), net_(net) {}
 

@@ -7,7 +7,7 @@
 
 #include <posthorn/permanent.hpp>
 
-#include "sim/keys.hpp"
+#include "sim/checks/keys.hpp"
 #include "sim/network.hpp"
 
 namespace posthorn::sim {

@@ -9,8 +9,8 @@
 #include <posthorn/transaction.hpp>
 
 #include "base/uuid_generator.hpp"
+#include "sim/checks/payloads.hpp"
 #include "sim/machine.hpp"
-#include "sim/payloads.hpp"
 #include "sim/process.hpp"
 
 namespace posthorn::sim {

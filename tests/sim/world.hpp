@@ -7,9 +7,9 @@
 #include <string>
 #include <vector>
 
+#include "base/async/task_group.hpp"
 #include "base/random.hpp"
-#include "base/task_group.hpp"
-#include "sim/ledger.hpp"
+#include "sim/checks/ledger.hpp"
 #include "sim/machine.hpp"
 #include "sim/network.hpp"
 #include "sim/remains.hpp"

@@ -8,7 +8,7 @@
 #include <boost/asio/any_io_executor.hpp>
 #include <boost/asio/io_context.hpp>
 
-#include "base/virtual_time.hpp"
+#include "base/async/virtual_time.hpp"
 
 namespace posthorn::sim {
 

@@ -69,6 +69,41 @@ def check_layer(report, file, line, path, quoted):
                    f"it may include {names}: put an interface below, or pass the service in")
 
 
+def room_in(folder, path):
+    """The room of a path below a folder: "." if it lies in the folder itself."""
+    inner = path[len(folder) + 1:].split("/")
+    return inner[0] if len(inner) > 1 else "."
+
+
+def check_room(report, file, line, path):
+    """Holds an include inside one folder of src/ against the order of its rooms."""
+    own = file.removeprefix("src/")
+    for folder, rooms in rules.ROOMS.items():
+        if not (own.startswith(folder + "/") and path.startswith(folder + "/")):
+            continue
+        here, there = room_in(folder, own), room_in(folder, path)
+        for room in (here, there):
+            if room not in rooms:
+                report.add(file, line, f"{folder}/{room} is not a room that the table knows",
+                           "add it to ROOMS in tests/structure/rules.py")
+                return
+        if rooms.index(there) > rooms.index(here):
+            report.add(file, line, f"{folder}/{here} must not include {path}",
+                       f"the rooms of {folder} are, lowest first, {', '.join(rooms)}")
+
+
+def check_folders(report, files):
+    counts = {}
+    for file in files:
+        folder = PurePosixPath(file).parent.as_posix()
+        if not allowed(file, rules.FILES_UNCOUNTED):
+            counts[folder] = counts.get(folder, 0) + 1
+    for folder, count in sorted(counts.items()):
+        if count > rules.FILES_MAX:
+            report.add(folder, 1, f"{count} files, more than {rules.FILES_MAX}",
+                       "give the folder rooms")
+
+
 def check_heavy(report, file, line, path):
     place = file.replace("tests/unit/", "src/", 1) if file.startswith("tests/unit/") else file
     for name, pattern, where, advice in rules.HEAVY:
@@ -96,6 +131,8 @@ def check_cpp(report, file, text):
         else:
             check_layer(report, file, line, path, quoted)
             check_heavy(report, file, line, path)
+            if quoted and parts[0] == "src":
+                check_room(report, file, line, path)
     check_seams(report, file, code)
     if PurePosixPath(file).suffix in HEADERS:
         if not re.search(r"^[ \t]*#[ \t]*pragma[ \t]+once\b", code, re.MULTILINE):
@@ -125,6 +162,7 @@ def check():
     root = arguments(__doc__).parse_args().root
     report = Report()
     count = 0
+    check_folders(report, [path.as_posix() for path in project_files(root)])
     for path in project_files(root):
         is_cpp = path.suffix in CPP
         if path.parts[0] not in (FOLDERS if len(path.parts) > 1 else ROOT_SCRIPTS):

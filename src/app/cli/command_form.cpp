@@ -3,7 +3,7 @@
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
-#include "app/cli/command.hpp"
+#include "app/cli/kit/command.hpp"
 #include "app/cli/program.hpp"
 
 namespace posthorn::cli {

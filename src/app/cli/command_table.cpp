@@ -1,8 +1,8 @@
 #include <algorithm>
 #include <array>
 
-#include "app/cli/bench_command.hpp"
-#include "app/cli/command.hpp"
+#include "app/cli/bench/bench_command.hpp"
+#include "app/cli/kit/command.hpp"
 
 namespace posthorn::cli {
 namespace {

@@ -25,7 +25,7 @@ bool takes_files(const command_form& command) {
     return false;
 }
 
-std::string quoted(std::string_view text) {
+std::string shell_quoted(std::string_view text) {
     std::string safe;
     for (const char c : text) safe += c == '\'' ? std::string("'\\''") : std::string(1, c);
     return "'" + safe + "'";
@@ -34,7 +34,8 @@ std::string quoted(std::string_view text) {
 // The patterns of a shell's `case` for an option behind its command.
 std::string option_patterns(const command_form& command, const option_form& option) {
     std::vector<std::string> patterns;
-    for (const auto& name : option.names) patterns.push_back(quoted(path_of(command) + " " + name));
+    for (const auto& name : option.names)
+        patterns.push_back(shell_quoted(path_of(command) + " " + name));
     return fmt::format("{}", fmt::join(patterns, "|"));
 }
 
@@ -49,9 +50,10 @@ case_arms arms_of(const std::vector<command_form>& commands) {
     case_arms arms;
     std::vector<std::string> paths;
     for (const auto& command : commands) {
-        if (!command.path.empty()) paths.push_back(quoted(path_of(command)));
-        arms.words += fmt::format("        {}) words='{}'; files={} ;;\n", quoted(path_of(command)),
-                                  fmt::join(words_of(command), " "), takes_files(command) ? 1 : 0);
+        if (!command.path.empty()) paths.push_back(shell_quoted(path_of(command)));
+        arms.words +=
+            fmt::format("        {}) words='{}'; files={} ;;\n", shell_quoted(path_of(command)),
+                        fmt::join(words_of(command), " "), takes_files(command) ? 1 : 0);
         for (const auto& option : command.options)
             if (option.takes_value && !option.names.empty())
                 arms.options += fmt::format("        {}) words='{}'; files={} ;;\n",
@@ -121,7 +123,7 @@ if [ "$funcstack[1]" = _posthorn ]; then _posthorn "$@"; else compdef _posthorn 
 std::string fish_completion(const std::vector<command_form>& commands) {
     std::vector<std::string> paths;
     for (const auto& command : commands)
-        if (!command.path.empty()) paths.push_back(quoted(path_of(command)));
+        if (!command.path.empty()) paths.push_back(shell_quoted(path_of(command)));
     std::string text = fmt::format(
         R"(# fish completion for posthorn; made by 'posthorn completion fish'.
 function __posthorn_at
@@ -136,8 +138,8 @@ complete -c posthorn -f
 )",
         fmt::join(paths, " "));
     for (const auto& command : commands) {
-        const auto here =
-            fmt::format("complete -c posthorn -n \"__posthorn_at {}\"", quoted(path_of(command)));
+        const auto here = fmt::format("complete -c posthorn -n \"__posthorn_at {}\"",
+                                      shell_quoted(path_of(command)));
         for (const auto& member : command.members) text += fmt::format("{} -a {}\n", here, member);
         for (const auto& option : command.options) {
             std::string line = here;
@@ -147,7 +149,7 @@ complete -c posthorn -f
             if (option.is_file) line += " -F";
             if (!option.choices.empty())
                 line += fmt::format(" -a '{}'", fmt::join(option.choices, " "));
-            text += line + " -d " + quoted(option.summary) + '\n';
+            text += line + " -d " + shell_quoted(option.summary) + '\n';
         }
     }
     return text;

@@ -1,8 +1,8 @@
 #include <ostream>
 
-#include "app/cli/command.hpp"
 #include "app/cli/completion.hpp"
-#include "app/cli/options.hpp"
+#include "app/cli/kit/command.hpp"
+#include "app/cli/kit/options.hpp"
 
 namespace posthorn::cli {
 namespace {

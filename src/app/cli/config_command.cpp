@@ -5,11 +5,11 @@
 #include <boost/json/array.hpp>
 #include <boost/json/object.hpp>
 
-#include "app/cli/command.hpp"
-#include "app/cli/database.hpp"
-#include "app/cli/json_output.hpp"
-#include "app/cli/options.hpp"
-#include "app/cli/presentation.hpp"
+#include "app/cli/kit/command.hpp"
+#include "app/cli/kit/database.hpp"
+#include "app/cli/kit/json_output.hpp"
+#include "app/cli/kit/options.hpp"
+#include "app/cli/kit/presentation.hpp"
 
 namespace posthorn::cli {
 namespace {
@@ -29,9 +29,8 @@ public:
         std::error_code unusable;
         if (file_.empty() && std::filesystem::exists(config_file_default, unusable))
             file_ = config_file_default;
-        const auto settings = file_.empty() ? result<config>(config{}) : load_config(file_);
-        if (!settings) return std::unexpected(settings.error());
-        const auto entries = list_config(*settings);
+        POSTHORN_LET(settings, file_.empty() ? result<config>(config{}) : load_config(file_));
+        const auto entries = list_config(settings);
         if (json_) {
             boost::json::array list;
             for (const auto& each : entries)

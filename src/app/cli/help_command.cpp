@@ -2,7 +2,7 @@
 
 #include <CLI/CLI.hpp>
 
-#include "app/cli/command.hpp"
+#include "app/cli/kit/command.hpp"
 #include "app/cli/program.hpp"
 
 namespace posthorn::cli {

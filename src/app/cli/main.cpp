@@ -2,7 +2,7 @@
 #include <vector>
 
 #include "app/cli/program.hpp"
-#include "store/sqlite/memory_account.hpp"
+#include "store/sqlite/driver/memory_account.hpp"
 #include "transport/grpc/grpc_log.hpp"
 
 int main(int argc, char** argv) {

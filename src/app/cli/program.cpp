@@ -5,8 +5,8 @@
 
 #include <CLI/CLI.hpp>
 
-#include "app/cli/presentation.hpp"
-#include "app/nearest.hpp"
+#include "app/cli/kit/presentation.hpp"
+#include "app/config/nearest.hpp"
 #include "base/assert.hpp"
 
 namespace posthorn::cli {

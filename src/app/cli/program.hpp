@@ -3,7 +3,7 @@
 #include <span>
 #include <string>
 
-#include "app/cli/command.hpp"
+#include "app/cli/kit/command.hpp"
 
 namespace posthorn::cli {
 

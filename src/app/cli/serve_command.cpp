@@ -3,9 +3,9 @@
 
 #include <CLI/CLI.hpp>
 
-#include "app/cli/command.hpp"
-#include "app/config.hpp"
-#include "app/serve.hpp"
+#include "app/cli/kit/command.hpp"
+#include "app/config/config.hpp"
+#include "app/node/serve.hpp"
 
 namespace posthorn::cli {
 namespace {
@@ -27,15 +27,14 @@ public:
     }
 
     result<> run(const console& terminal) override {
-        const auto settings = read();
-        if (!settings) return std::unexpected(settings.error());
+        POSTHORN_LET(settings, read());
         serve_options options;
         // Whoever started us may be waiting for the line, so it must not sit in a buffer.
         options.announce = [&](const std::string& line) {
             terminal.out << line << '\n' << std::flush;
         };
         options.read_again = [this] { return read(); };
-        return serve(*settings, options);
+        return serve(settings, options);
     }
 
 private:

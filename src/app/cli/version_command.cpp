@@ -6,10 +6,10 @@
 
 #include <posthorn/version.hpp>
 
-#include "app/cli/command.hpp"
-#include "app/cli/options.hpp"
+#include "app/cli/kit/command.hpp"
+#include "app/cli/kit/options.hpp"
 #include "base/build_info.hpp"
-#include "store/sqlite/version.hpp"
+#include "store/sqlite/driver/version.hpp"
 
 namespace posthorn::cli {
 namespace {

@@ -4,8 +4,8 @@
 #include <functional>
 #include <string>
 
+#include "base/async/task.hpp"
 #include "base/result.hpp"
-#include "base/task.hpp"
 #include "inbox/handlers.hpp"
 #include "transport/http/types.hpp"
 

@@ -5,7 +5,7 @@
 #include <fmt/format.h>
 
 #include <posthorn/error.hpp>
-#include <posthorn/json_reader.hpp>
+#include <posthorn/json/reader.hpp>
 #include <posthorn/permanent.hpp>
 
 namespace posthorn {

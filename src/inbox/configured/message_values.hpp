@@ -5,8 +5,8 @@
 #include <string_view>
 #include <vector>
 
+#include <posthorn/detail/sql.hpp>
 #include <posthorn/message.hpp>
-#include <posthorn/sql.hpp>
 
 #include "inbox/configured/sql_script.hpp"
 

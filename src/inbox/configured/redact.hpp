@@ -4,7 +4,7 @@
 #include <string>
 #include <string_view>
 
-#include <posthorn/sql.hpp>
+#include <posthorn/detail/sql.hpp>
 
 namespace posthorn {
 

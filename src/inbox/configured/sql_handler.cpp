@@ -6,7 +6,7 @@
 #include <memory>
 #include <utility>
 
-#include <posthorn/json_writer.hpp>
+#include <posthorn/json/writer.hpp>
 #include <posthorn/permanent.hpp>
 
 #include "inbox/configured/message_values.hpp"

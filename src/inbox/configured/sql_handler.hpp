@@ -3,7 +3,7 @@
 #include <string>
 #include <string_view>
 
-#include "base/clock.hpp"
+#include "base/time/clock.hpp"
 #include "inbox/configured/sql_script.hpp"
 #include "inbox/handlers.hpp"
 #include "store/store.hpp"

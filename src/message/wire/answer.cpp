@@ -3,12 +3,12 @@
 #include <algorithm>
 #include <array>
 
-#include <posthorn/json_writer.hpp>
+#include <posthorn/json/writer.hpp>
 
-#include "base/base64.hpp"
-#include "base/utf8.hpp"
+#include "base/text/base64.hpp"
+#include "base/text/utf8.hpp"
+#include "message/fields.hpp"
 #include "message/json_check.hpp"
-#include "message/wire/fields.hpp"
 #include "message/wire/split.hpp"
 
 namespace posthorn {
@@ -165,9 +165,8 @@ result<std::vector<wire_answer>> read_answers(std::string_view json) {
         const auto where = fmt::format("results[{}]", i);
         if ((*slices)[i].empty())
             return fail(error_code::malformed_request, "{} is not an object", where);
-        auto read = read_one((*slices)[i], where);
-        if (!read) return std::unexpected(std::move(read).error());
-        all.push_back(*std::move(read));
+        POSTHORN_LET(read, read_one((*slices)[i], where));
+        all.push_back(std::move(read));
     }
     return all;
 }

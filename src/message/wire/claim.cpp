@@ -2,7 +2,7 @@
 
 #include <array>
 
-#include "message/wire/fields.hpp"
+#include "message/fields.hpp"
 #include "message/wire/names.hpp"
 
 namespace posthorn {

@@ -4,7 +4,7 @@
 #include <array>
 #include <optional>
 
-#include "message/wire/fields.hpp"
+#include "message/fields.hpp"
 #include "message/wire/names.hpp"
 
 namespace posthorn {

@@ -5,10 +5,10 @@
 #include <optional>
 #include <utility>
 
-#include <posthorn/json_writer.hpp>
+#include <posthorn/json/writer.hpp>
 
-#include "base/base64.hpp"
-#include "message/wire/fields.hpp"
+#include "base/text/base64.hpp"
+#include "message/fields.hpp"
 #include "message/wire/names.hpp"
 #include "message/wire/split.hpp"
 

@@ -1,8 +1,8 @@
-#include <posthorn/json_reader.hpp>
-#include <posthorn/json_writer.hpp>
+#include <posthorn/json/reader.hpp>
+#include <posthorn/json/writer.hpp>
 
-#include "base/base64.hpp"
-#include "base/utf8.hpp"
+#include "base/text/base64.hpp"
+#include "base/text/utf8.hpp"
 #include "message/compact_json.hpp"
 #include "message/wire/envelope.hpp"
 #include "message/wire/names.hpp"

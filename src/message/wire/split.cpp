@@ -4,7 +4,7 @@
 
 #include <simdjson.h>
 
-#include "message/wire/fields.hpp"
+#include "message/fields.hpp"
 
 namespace posthorn {
 namespace {

@@ -15,9 +15,9 @@
 #include <boost/asio/any_io_executor.hpp>
 #include <grpcpp/grpcpp.h>
 
-#include "base/log.hpp"
-#include "base/task_group.hpp"
-#include "base/waiter.hpp"
+#include "base/async/task_group.hpp"
+#include "base/async/waiter.hpp"
+#include "base/log/log.hpp"
 #include "transport/grpc/rf_receiver.pb.h"
 #include "transport/http/limits.hpp"
 #include "transport/wire/exchange.hpp"

@@ -8,9 +8,9 @@
 #include <grpc/support/time.h>
 #include <grpcpp/grpcpp.h>
 
-#include "base/cancellation.hpp"
-#include "base/utf8.hpp"
-#include "base/waiter.hpp"
+#include "base/async/cancellation.hpp"
+#include "base/async/waiter.hpp"
+#include "base/text/utf8.hpp"
 #include "transport/grpc/grpc_fields.hpp"
 #include "transport/grpc/grpc_library.hpp"
 #include "transport/grpc/grpc_tls.hpp"
@@ -65,12 +65,11 @@ public:
     result<> open() {
         std::shared_ptr<grpc::ChannelCredentials> with = grpc::InsecureChannelCredentials();
         if (options_.tls) {
-            auto read = grpc_channel_credentials({.authority = options_.authority,
-                                                  .own = options_.own,
-                                                  .host = options_.host,
-                                                  .peer_name = options_.peer_name});
-            if (!read) return std::unexpected(std::move(read).error());
-            with = *std::move(read);
+            POSTHORN_LET(read, grpc_channel_credentials({.authority = options_.authority,
+                                                         .own = options_.own,
+                                                         .host = options_.host,
+                                                         .peer_name = options_.peer_name}));
+            with = std::move(read);
         }
         // With the scheme, so that no host is taken for one.
         auto channel = grpc::CreateCustomChannel("dns:///" + name(), with, arguments_of(options_));

@@ -10,8 +10,8 @@
 #include <grpcpp/grpcpp.h>
 #include <grpcpp/health_check_service_interface.h>
 
-#include "base/run_on.hpp"
-#include "base/task_group.hpp"
+#include "base/async/run_on.hpp"
+#include "base/async/task_group.hpp"
 #include "transport/grpc/grpc_calls.hpp"
 #include "transport/grpc/grpc_library.hpp"
 #include "transport/grpc/grpc_tls.hpp"
@@ -85,14 +85,13 @@ public:
     }
 
     result<> bind(const host_port& address) {
-        auto with = grpc_server_credentials(parts_.tls);
-        if (!with) return std::unexpected(std::move(with).error());
+        POSTHORN_LET(with, grpc_server_credentials(parts_.tls));
         // Both for every server of the process: there is no other way.
         grpc::EnableDefaultHealthCheckService(true);
         grpc::reflection::InitProtoReflectionServerBuilderPlugin();
         grpc::ServerBuilder builder;
         int port = 0;
-        builder.AddListeningPort(to_string(address), *with, &port);
+        builder.AddListeningPort(to_string(address), with, &port);
         builder.RegisterService(this);
         set_limits(builder, parts_.limits);
         server_ = builder.BuildAndStart();

@@ -6,11 +6,11 @@
 
 #include <boost/asio/any_io_executor.hpp>
 
-#include "base/executor.hpp"
-#include "base/log.hpp"
+#include "base/async/executor.hpp"
+#include "base/async/task.hpp"
+#include "base/async/timer.hpp"
+#include "base/log/log.hpp"
 #include "base/result.hpp"
-#include "base/task.hpp"
-#include "base/timer.hpp"
 #include "transport/host_port.hpp"
 #include "transport/http/limits.hpp"
 #include "transport/http/tls.hpp"

@@ -10,7 +10,7 @@
 #include <boost/beast/http/write.hpp>
 
 #include "base/assert.hpp"
-#include "base/cancellation.hpp"
+#include "base/async/cancellation.hpp"
 #include "transport/http/unread.hpp"
 
 namespace posthorn {
@@ -71,11 +71,10 @@ task<result<>> client_connection::open() {
 }
 
 task<result<>> client_connection::connect() {
-    const auto found = co_await resolve(parts_.to);
-    if (!found) co_return std::unexpected(found.error());
+    POSTHORN_CO_LET(found, co_await resolve(parts_.to));
     if (closed_) co_return cancelled();
     stream_.expires_after(parts_.limits.connect_timeout);
-    const auto [refused, endpoint] = co_await stream_.tcp().async_connect(*found, as_result);
+    const auto [refused, endpoint] = co_await stream_.tcp().async_connect(found, as_result);
     if (refused)
         co_return fail(error_code::unreachable, "{} cannot be reached: {}", origin(parts_.to),
                        refused.message());

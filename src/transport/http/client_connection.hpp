@@ -9,9 +9,9 @@
 #include <boost/beast/http/message.hpp>
 #include <boost/beast/http/string_body.hpp>
 
+#include "base/async/task.hpp"
+#include "base/async/waiter.hpp"
 #include "base/result.hpp"
-#include "base/task.hpp"
-#include "base/waiter.hpp"
 #include "transport/http/limits.hpp"
 #include "transport/http/stream.hpp"
 #include "transport/http/types.hpp"

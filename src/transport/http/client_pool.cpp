@@ -4,8 +4,8 @@
 
 #include <boost/asio/dispatch.hpp>
 
-#include "base/cancellation.hpp"
-#include "base/with_timeout.hpp"
+#include "base/async/cancellation.hpp"
+#include "base/async/with_timeout.hpp"
 #include "transport/http/client_connection.hpp"
 
 namespace posthorn {
@@ -88,10 +88,9 @@ task<result<http_response>> client_pool::send(http_request request, http_call_li
 
 task<result<http_response>> client_pool::perform(std::shared_ptr<http_call> call) {
     for (;;) {
-        const auto on = co_await place(call);
-        if (!on) co_return std::unexpected(on.error());
+        POSTHORN_CO_LET(on, co_await place(call));
         const bool done = co_await call->done->wait();
-        if (!done) (*on)->forget(call);
+        if (!done) on->forget(call);
         wake_one();
         if (!done) co_return cancelled();
         // A new connection fails for good, so this ends when those that were kept are used up.

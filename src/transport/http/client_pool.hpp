@@ -6,11 +6,11 @@
 
 #include <boost/asio/any_io_executor.hpp>
 
+#include "base/async/task.hpp"
+#include "base/async/task_group.hpp"
+#include "base/async/timer.hpp"
+#include "base/async/waiter.hpp"
 #include "base/result.hpp"
-#include "base/task.hpp"
-#include "base/task_group.hpp"
-#include "base/timer.hpp"
-#include "base/waiter.hpp"
 #include "transport/http/limits.hpp"
 #include "transport/http/tls.hpp"
 #include "transport/http/types.hpp"

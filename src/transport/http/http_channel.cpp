@@ -40,17 +40,15 @@ std::string prefix_of(const http_url& to) {
 result<std::unique_ptr<http_channel>> http_channel::open(http_client_parts parts,
                                                          std::string_view url,
                                                          http_channel_options options) {
-    auto to = parse_http_url(url);
-    if (!to) return std::unexpected(std::move(to).error());
-    if (!to->query.empty())
+    POSTHORN_LET(to, parse_http_url(url));
+    if (!to.query.empty())
         return fail(error_code::invalid_argument, "'{}' may not have a query; leave it out", url);
-    if (to->tls && !parts.tls) {
-        auto trusted = make_tls_client("");
-        if (!trusted) return std::unexpected(std::move(trusted).error());
-        parts.tls = *std::move(trusted);
+    if (to.tls && !parts.tls) {
+        POSTHORN_LET(trusted, make_tls_client(""));
+        parts.tls = std::move(trusted);
     }
     return std::unique_ptr<http_channel>(
-        new http_channel(std::move(parts), *std::move(to), options));
+        new http_channel(std::move(parts), std::move(to), options));
 }
 
 http_channel::http_channel(http_client_parts parts, http_url to,
@@ -63,9 +61,8 @@ http_channel::http_channel(http_client_parts parts, http_url to,
           {.limits = options.pool, .repeats_are_harmless = true, .peer_name = options.peer_name}) {}
 
 task<result<wire_reply>> http_channel::exchange(wire_request request) {
-    auto response = co_await pool_.send(to_http(std::move(request), prefix_), limits_);
-    if (!response) co_return std::unexpected(std::move(response).error());
-    co_return to_wire(*std::move(response));
+    POSTHORN_CO_LET(response, co_await pool_.send(to_http(std::move(request), prefix_), limits_));
+    co_return to_wire(std::move(response));
 }
 
 }  // namespace posthorn

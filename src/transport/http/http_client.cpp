@@ -10,13 +10,11 @@ http_client::http_client(http_client_parts parts, http_pool_limits limits)
 
 task<result<http_response>> http_client::send(std::string url, http_request request,
                                               http_call_limits limits) {
-    auto to = parse_http_url(url);
-    if (!to) co_return std::unexpected(std::move(to).error());
-    const auto pool = pool_for(*to);
-    if (!pool) co_return std::unexpected(pool.error());
-    request.path = to->path.empty() ? "/" : std::move(to->path);
-    request.query = std::move(to->query);
-    co_return co_await (*pool)->send(std::move(request), limits);
+    POSTHORN_CO_LET(to, parse_http_url(url));
+    POSTHORN_CO_LET(pool, pool_for(to));
+    request.path = to.path.empty() ? "/" : std::move(to.path);
+    request.query = std::move(to.query);
+    co_return co_await pool->send(std::move(request), limits);
 }
 
 result<client_pool*> http_client::pool_for(const http_url& to) {
@@ -24,9 +22,8 @@ result<client_pool*> http_client::pool_for(const http_url& to) {
     auto& pool = pools_[origin(to)];
     if (pool) return pool.get();
     if (to.tls && !parts_.tls) {
-        auto trusted = make_tls_client("");
-        if (!trusted) return std::unexpected(std::move(trusted).error());
-        parts_.tls = *std::move(trusted);
+        POSTHORN_LET(trusted, make_tls_client(""));
+        parts_.tls = std::move(trusted);
     }
     pool = std::make_unique<client_pool>(parts_, to, client_pool::options{.limits = limits_});
     return pool.get();

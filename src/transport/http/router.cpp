@@ -7,6 +7,7 @@
 #include <fmt/ranges.h>
 
 #include "base/assert.hpp"
+#include "base/text/percent.hpp"
 
 namespace posthorn {
 namespace {

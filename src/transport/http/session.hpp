@@ -6,8 +6,8 @@
 #include <boost/beast/http/parser.hpp>
 #include <boost/beast/http/string_body.hpp>
 
-#include "base/log.hpp"
-#include "base/task.hpp"
+#include "base/async/task.hpp"
+#include "base/log/log.hpp"
 #include "transport/http/limits.hpp"
 #include "transport/http/stream.hpp"
 #include "transport/http/types.hpp"

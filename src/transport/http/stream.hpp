@@ -12,7 +12,7 @@
 #include <boost/beast/core/tcp_stream.hpp>
 #include <boost/beast/ssl/ssl_stream.hpp>
 
-#include "base/task.hpp"
+#include "base/async/task.hpp"
 #include "transport/http/tls.hpp"
 
 namespace posthorn {

@@ -90,16 +90,14 @@ result<std::shared_ptr<tls_context>> load_context(const tls_files& files, const 
 }  // namespace
 
 result<std::unique_ptr<tls_server>> tls_server::load(tls_files files, const clock& time) {
-    auto context = load_context(files, time);
-    if (!context) return std::unexpected(std::move(context).error());
-    return std::unique_ptr<tls_server>(new tls_server(std::move(files), time, *std::move(context)));
+    POSTHORN_LET(context, load_context(files, time));
+    return std::unique_ptr<tls_server>(new tls_server(std::move(files), time, std::move(context)));
 }
 
 result<> tls_server::reload() {
-    auto context = load_context(files_, time_);
-    if (!context) return std::unexpected(std::move(context).error());
+    POSTHORN_LET(context, load_context(files_, time_));
     const std::lock_guard lock(mutex_);
-    context_ = *std::move(context);
+    context_ = std::move(context);
     return {};
 }
 
@@ -127,10 +125,9 @@ result<std::shared_ptr<tls_context>> make_tls_client(const std::string& authorit
 
 result<> renew_tls_client(tls_context& in_use, const std::string& authorities,
                           const tls_files& own) {
-    auto fresh = make_tls_client(authorities, own);
-    if (!fresh) return std::unexpected(std::move(fresh).error());
+    POSTHORN_LET(fresh, make_tls_client(authorities, own));
     // A connection holds on to what was in the context when it began.
-    in_use = std::move(**fresh);
+    in_use = std::move(*fresh);
     return {};
 }
 

@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "base/clock.hpp"
 #include "base/result.hpp"
+#include "base/time/clock.hpp"
 
 namespace boost::asio::ssl {
 class context;

@@ -7,7 +7,7 @@
 #include <boost/json/object.hpp>
 #include <boost/json/serialize.hpp>
 
-#include "base/utf8.hpp"
+#include "base/text/utf8.hpp"
 
 namespace posthorn {
 namespace {
@@ -55,25 +55,6 @@ std::optional<http_target> split_target(std::string_view target) {
     const auto mark = target.find('?');
     if (mark == target.npos) return http_target{target, {}};
     return http_target{target.substr(0, mark), target.substr(mark + 1)};
-}
-
-std::optional<std::string> percent_decode(std::string_view text) {
-    std::string decoded;
-    decoded.reserve(text.size());
-    for (std::size_t at = 0; at < text.size(); ++at) {
-        if (text[at] != '%') {
-            decoded += text[at];
-            continue;
-        }
-        unsigned char byte = 0;
-        const auto digits = text.substr(at + 1, 2);
-        const auto [stop, failure] = std::from_chars(digits.begin(), digits.end(), byte, 16);
-        if (digits.size() != 2 || failure != std::errc{} || stop != digits.end())
-            return std::nullopt;
-        decoded += static_cast<char>(byte);
-        at += 2;
-    }
-    return decoded;
 }
 
 bool is_loopback(std::string_view peer) {

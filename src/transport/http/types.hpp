@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "base/task.hpp"
+#include "base/async/task.hpp"
 
 namespace posthorn {
 
@@ -69,9 +69,6 @@ struct http_target {
 };
 /// Nothing if the target names no path.
 [[nodiscard]] std::optional<http_target> split_target(std::string_view target);
-
-/// `a%20b` as `a b`; nothing if a percent sign is not followed by two hexadecimal digits.
-[[nodiscard]] std::optional<std::string> percent_decode(std::string_view text);
 
 /// Whether a request's `peer` is this very machine.
 [[nodiscard]] bool is_loopback(std::string_view peer);

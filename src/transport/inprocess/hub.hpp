@@ -6,8 +6,8 @@
 #include <mutex>
 #include <string>
 
+#include "base/async/waiter.hpp"
 #include "base/result.hpp"
-#include "base/waiter.hpp"
 #include "transport/transport.hpp"
 
 namespace posthorn {

@@ -129,9 +129,8 @@ result<socket_place> socket_place::claim(std::string path, socket_folder folder)
                            sizeof(sockaddr_un::sun_path) - 1);
     POSTHORN_TRY(folder == socket_folder::closed ? check_directory(path)
                                                  : check_shared_directory(path));
-    const auto lock = lock_beside(path);
-    if (!lock) return std::unexpected(lock.error());
-    socket_place claimed(std::move(path), *lock);
+    POSTHORN_LET(lock, lock_beside(path));
+    socket_place claimed(std::move(path), lock);
     if (auto removed = remove_what_is_stale(claimed.path_); !removed) {
         claimed.path_.clear();  // What lies there is not ours to remove.
         return std::unexpected(std::move(removed).error());

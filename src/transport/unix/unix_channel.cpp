@@ -4,7 +4,7 @@
 
 #include <boost/asio/post.hpp>
 
-#include "base/cancellation.hpp"
+#include "base/async/cancellation.hpp"
 
 namespace posthorn {
 namespace {
@@ -31,10 +31,9 @@ unix_channel::~unix_channel() {
 
 result<> unix_channel::connect() {
     if (connection_ && connection_->is_usable()) return {};
-    auto opened = unix_connection::open(where_, options_.path, options_.replies);
-    if (!opened) return std::unexpected(std::move(opened).error());
+    POSTHORN_LET(opened, unix_connection::open(where_, options_.path, options_.replies));
     // One that is not usable ends by itself, when the last of its requests has.
-    connection_ = *std::move(opened);
+    connection_ = std::move(opened);
     connection_->keep_time(time_, options_.exchange_timeout);
     return {};
 }
@@ -43,9 +42,8 @@ task<result<wire_reply>> unix_channel::exchange(wire_request request) {
     if (co_await is_cancelled()) co_return cancelled();
     POSTHORN_CO_TRY(connect());
     const auto on = connection_;
-    const auto one = on->send(std::move(request));
-    if (!one) co_return std::unexpected(one.error());
-    auto answer = co_await answer_to(on, *one);
+    POSTHORN_CO_LET(one, on->send(std::move(request)));
+    auto answer = co_await answer_to(on, one);
     if (answer || answer.error().code() != error_code::timed_out) co_return answer;
     co_return fail(error_code::unreachable, "no answer on {} within {} ms", options_.path,
                    options_.exchange_timeout.count());

@@ -6,7 +6,7 @@
 
 #include <boost/asio/any_io_executor.hpp>
 
-#include "base/timer.hpp"
+#include "base/async/timer.hpp"
 #include "transport/unix/unix_connection.hpp"
 #include "transport/wire/exchange.hpp"
 

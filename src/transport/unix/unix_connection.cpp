@@ -9,7 +9,7 @@
 #include <boost/asio/write.hpp>
 #include <sys/socket.h>
 
-#include "base/task_group.hpp"
+#include "base/async/task_group.hpp"
 #include "transport/unix/peer_credentials.hpp"
 #include "transport/unix/socket_place.hpp"
 
@@ -55,15 +55,14 @@ bool unix_connection::is_usable() {
 
 result<std::shared_ptr<unix_connection::call>> unix_connection::send(wire_request request) {
     const auto number = last_number_ + 1;
-    auto start = request_start(number, request);
-    if (!start) return std::unexpected(std::move(start).error());
+    POSTHORN_LET(start, request_start(number, request));
     last_number_ = number;
     auto one = std::make_shared<call>();
     one->number = number;
     one->reads_before = reads_;
     one->ticks_before = ticks_;
     calls_.emplace(number, one);
-    waiting_.push_back({number, *std::move(start), std::move(request.body)});
+    waiting_.push_back({number, std::move(start), std::move(request.body)});
     if (in_write_.empty()) write();
     return one;
 }

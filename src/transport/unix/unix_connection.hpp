@@ -12,10 +12,10 @@
 #include <boost/asio/any_io_executor.hpp>
 #include <boost/asio/local/stream_protocol.hpp>
 
+#include "base/async/task.hpp"
+#include "base/async/timer.hpp"
+#include "base/async/waiter.hpp"
 #include "base/result.hpp"
-#include "base/task.hpp"
-#include "base/timer.hpp"
-#include "base/waiter.hpp"
 #include "transport/unix/frame.hpp"
 #include "transport/unix/frame_head.hpp"
 #include "transport/wire/exchange.hpp"

@@ -25,8 +25,7 @@ constexpr int time_steps = 8;
 
 result<std::unique_ptr<unix_server>> unix_server::listen(const std::string& path,
                                                          unix_server_parts parts) {
-    auto place = socket_place::claim(path, parts.folder);
-    if (!place) return std::unexpected(std::move(place).error());
+    POSTHORN_LET(place, socket_place::claim(path, parts.folder));
     protocol::acceptor acceptor(parts.where);
     boost::system::error_code failure;
     acceptor.open(protocol(), failure);
@@ -41,7 +40,7 @@ result<std::unique_ptr<unix_server>> unix_server::listen(const std::string& path
                     "cannot listen on {}: {}; choose a path on a local file system", path,
                     failure.message());
     return std::unique_ptr<unix_server>(
-        new unix_server(std::move(parts), *std::move(place), std::move(acceptor)));
+        new unix_server(std::move(parts), std::move(place), std::move(acceptor)));
 }
 
 unix_server::unix_server(unix_server_parts parts, socket_place place, protocol::acceptor acceptor)

@@ -10,12 +10,12 @@
 #include <boost/asio/any_io_executor.hpp>
 #include <boost/asio/local/stream_protocol.hpp>
 
-#include "base/log.hpp"
+#include "base/async/task.hpp"
+#include "base/async/task_group.hpp"
+#include "base/async/timer.hpp"
+#include "base/async/waiter.hpp"
+#include "base/log/log.hpp"
 #include "base/result.hpp"
-#include "base/task.hpp"
-#include "base/task_group.hpp"
-#include "base/timer.hpp"
-#include "base/waiter.hpp"
 #include "transport/http/limits.hpp"
 #include "transport/unix/socket_place.hpp"
 #include "transport/unix/unix_session.hpp"

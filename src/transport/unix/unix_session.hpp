@@ -11,10 +11,10 @@
 #include <boost/asio/cancellation_signal.hpp>
 #include <boost/asio/local/stream_protocol.hpp>
 
-#include "base/bell.hpp"
-#include "base/log.hpp"
-#include "base/task.hpp"
-#include "base/task_group.hpp"
+#include "base/async/bell.hpp"
+#include "base/async/task.hpp"
+#include "base/async/task_group.hpp"
+#include "base/log/log.hpp"
 #include "transport/http/limits.hpp"
 #include "transport/unix/frame.hpp"
 #include "transport/wire/exchange.hpp"

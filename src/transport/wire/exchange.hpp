@@ -7,8 +7,8 @@
 #include <string_view>
 #include <vector>
 
+#include "base/async/task.hpp"
 #include "base/result.hpp"
-#include "base/task.hpp"
 #include "security/signature.hpp"
 
 namespace posthorn {

@@ -55,21 +55,19 @@ result<wire_request> write_legacy(const message& what, const key_ring& keys, wal
     const auto payload = compact_payload(what);
     std::string hmac;
     if (keys.scheme() == signature_scheme::rf_hmac) {
-        auto made = sign_rf_hmac(keys,
-                                 {.message_id = what.id.to_string(),
-                                  .source = what.source,
-                                  .endpoint = what.endpoint,
-                                  .payload = payload},
-                                 now);
-        if (!made) return std::unexpected(std::move(made).error());
-        hmac = *std::move(made);
+        POSTHORN_LET(made, sign_rf_hmac(keys,
+                                        {.message_id = what.id.to_string(),
+                                         .source = what.source,
+                                         .endpoint = what.endpoint,
+                                         .payload = payload},
+                                        now));
+        hmac = std::move(made);
     }
     append_envelope(request.body, what,
                     {.payload = payload, .hmac = hmac, .is_command = is_command});
     if (is_command) {
-        auto made = sign_x_workflow(keys, request.body, now);
-        if (!made) return std::unexpected(std::move(made).error());
-        request.workflow_signature = *std::move(made);
+        POSTHORN_LET(made, sign_x_workflow(keys, request.body, now));
+        request.workflow_signature = std::move(made);
     }
     return request;
 }

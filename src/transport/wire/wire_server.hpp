@@ -7,14 +7,14 @@
 #include <string>
 #include <vector>
 
-#include "base/clock.hpp"
-#include "base/log.hpp"
+#include "base/log/log.hpp"
+#include "base/time/clock.hpp"
 #include "message/validate.hpp"
 #include "message/wire/answer.hpp"
 #include "message/wire/envelope.hpp"
 #include "transport/transport.hpp"
 #include "transport/wire/exchange.hpp"
-#include "transport/wire/line_gate.hpp"
+#include "transport/wire/log_rate_limit.hpp"
 #include "transport/wire/peer_keys.hpp"
 
 namespace posthorn {
@@ -77,7 +77,7 @@ private:
 
     wire_server_parts parts_;
     wire_server_options options_;
-    line_gate distrusted_lines_{20};
+    log_rate_limit distrusted_lines_{20};
     std::atomic<std::size_t> at_work_ = 0;
     std::atomic<std::uint64_t> bad_signatures_ = 0;
     std::atomic<std::uint64_t> malformed_ = 0;

@@ -115,12 +115,12 @@ result<wire_request> wire_transport::with_signature(wire_request request,
     if (keys == nullptr)
         return fail(error_code::secret_unavailable,
                     "there is no secret for {}; add one that both share", options_.destination);
-    auto made =
+    POSTHORN_LET(
+        made,
         sign(*keys, {options_.source, options_.destination},
              {.path = request.path, .content_type = request.content_type, .body = request.body},
-             time_.wall());
-    if (!made) return std::unexpected(std::move(made).error());
-    request.signature = *std::move(made);
+             time_.wall()));
+    request.signature = std::move(made);
     return request;
 }
 

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "base/clock.hpp"
+#include "base/time/clock.hpp"
 #include "transport/transport.hpp"
 #include "transport/wire/exchange.hpp"
 #include "transport/wire/peer_keys.hpp"

@@ -4,8 +4,8 @@
 #include "conformance/store/kept_store.hpp"
 #include "conformance/store/lane_store.hpp"
 #include "conformance/store/ordered_store.hpp"
-#include "conformance/store/postgres_storage.hpp"
-#include "conformance/store/sqlite_storage.hpp"
+#include "conformance/store/storage/postgres_storage.hpp"
+#include "conformance/store/storage/sqlite_storage.hpp"
 #include "conformance/store/suite.hpp"
 
 namespace posthorn::conformance {

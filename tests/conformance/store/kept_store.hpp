@@ -4,7 +4,7 @@
 
 #include <fmt/format.h>
 
-#include "base/virtual_time.hpp"
+#include "base/async/virtual_time.hpp"
 #include "conformance/store/suite.hpp"
 
 namespace posthorn::conformance {

@@ -8,14 +8,14 @@ namespace {
 
 work tell(std::int64_t seq, bool& news) {
     return [seq, &news](store_transaction& tx) -> result<> {
-        const auto done = tx.outbox().tell_ended(seq);
+        const auto done = tx.outbox().mark_notified(seq);
         POSTHORN_TRY(done);
         news = *done;
         return {};
     };
 }
 
-std::function<result<std::vector<ended_row>>(store_reader&)> ended(std::int64_t after = 0,
+std::function<result<std::vector<final_row>>(store_reader&)> ended(std::int64_t after = 0,
                                                                    std::size_t limit = 10) {
     return [=](store_reader& reader) { return reader.outbox().ended(after, limit); };
 }
@@ -78,7 +78,7 @@ TEST_P(store, a_unit_that_fails_has_told_nobody) {
     const auto seq = put(sample());
     settle({given_up(seq, outbox_status::dead)}, dispatch());
     EXPECT_FALSE(run([seq](store_transaction& tx) -> result<> {
-        POSTHORN_TRY(tx.outbox().tell_ended(seq));
+        POSTHORN_TRY(tx.outbox().mark_notified(seq));
         return fail(error_code::statement_failed, "the hook failed");
     }));
     EXPECT_EQ(look(ended()).size(), 1U);

@@ -4,10 +4,10 @@
 
 #include <sqlite3.h>
 
-#include "base/executor.hpp"
+#include "base/async/executor.hpp"
 #include "conformance/store/suite.hpp"
 #include "conformance/store/temporary_directory.hpp"
-#include "store/sqlite/sqlite_store.hpp"
+#include "store/sqlite/commit/sqlite_store.hpp"
 
 namespace posthorn::conformance {
 namespace {

@@ -1,5 +1,5 @@
 // What is true of the store on SQLite alone: its files, its directory, its query plans.
-#include "store/sqlite/sqlite_store.hpp"
+#include "store/sqlite/commit/sqlite_store.hpp"
 
 #include <atomic>
 #include <fstream>
@@ -11,11 +11,11 @@
 #include <sqlite3.h>
 #include <unistd.h>
 
-#include "base/clock.hpp"
-#include "base/executor.hpp"
-#include "base/log.hpp"
-#include "conformance/store/sqlite_connection.hpp"
-#include "conformance/store/sqlite_storage.hpp"
+#include "base/async/executor.hpp"
+#include "base/log/log.hpp"
+#include "base/time/clock.hpp"
+#include "conformance/store/storage/sqlite_connection.hpp"
+#include "conformance/store/storage/sqlite_storage.hpp"
 #include "conformance/store/suite.hpp"
 #include "conformance/store/temporary_directory.hpp"
 

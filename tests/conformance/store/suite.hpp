@@ -10,10 +10,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "base/clock.hpp"
 #include "base/random.hpp"
+#include "base/time/clock.hpp"
 #include "base/uuid_generator.hpp"
-#include "conformance/store/storage.hpp"
+#include "conformance/store/storage/storage.hpp"
 #include "store/store.hpp"
 
 namespace posthorn::conformance {

@@ -5,7 +5,7 @@
 #include <boost/asio/post.hpp>
 #include <boost/asio/use_future.hpp>
 
-#include "base/cancellation.hpp"
+#include "base/async/cancellation.hpp"
 #include "conformance/transport/suite.hpp"
 
 namespace posthorn::conformance {

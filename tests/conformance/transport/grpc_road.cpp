@@ -1,8 +1,8 @@
 #include <atomic>
 #include <memory>
 
-#include "base/executor.hpp"
-#include "base/task_group.hpp"
+#include "base/async/executor.hpp"
+#include "base/async/task_group.hpp"
 #include "conformance/transport/socket_road.hpp"
 #include "transport/grpc/grpc_channel.hpp"
 #include "transport/grpc/grpc_server.hpp"

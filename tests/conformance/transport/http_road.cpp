@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "base/task_group.hpp"
+#include "base/async/task_group.hpp"
 #include "conformance/transport/socket_road.hpp"
 #include "transport/http/http_channel.hpp"
 #include "transport/http/receive_routes.hpp"

@@ -6,9 +6,9 @@
 
 #include <boost/asio/experimental/awaitable_operators.hpp>
 
-#include "base/bell.hpp"
-#include "base/task_group.hpp"
-#include "base/waiter.hpp"
+#include "base/async/bell.hpp"
+#include "base/async/task_group.hpp"
+#include "base/async/waiter.hpp"
 #include "conformance/transport/road.hpp"
 #include "transport/inprocess/hub.hpp"
 

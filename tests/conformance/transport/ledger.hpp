@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "base/waiter.hpp"
+#include "base/async/waiter.hpp"
 #include "transport/transport.hpp"
 
 namespace posthorn::conformance {

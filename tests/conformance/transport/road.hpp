@@ -7,8 +7,8 @@
 #include <ostream>
 #include <string>
 
-#include "base/io_threads.hpp"
-#include "base/timer.hpp"
+#include "base/async/io_threads.hpp"
+#include "base/async/timer.hpp"
 #include "transport/transport.hpp"
 
 namespace posthorn::conformance {

@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "base/task_group.hpp"
+#include "base/async/task_group.hpp"
 #include "transport/wire/wire_transport.hpp"
 
 namespace posthorn::conformance {

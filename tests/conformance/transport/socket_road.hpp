@@ -5,8 +5,8 @@
 #include <optional>
 #include <string>
 
-#include "base/clock.hpp"
-#include "base/log.hpp"
+#include "base/log/log.hpp"
+#include "base/time/clock.hpp"
 #include "conformance/transport/road.hpp"
 #include "support/fault_proxy.hpp"
 #include "support/temporary_directory.hpp"

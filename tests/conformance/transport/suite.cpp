@@ -1,6 +1,6 @@
 #include "conformance/transport/suite.hpp"
 
-#include "base/clock.hpp"
+#include "base/time/clock.hpp"
 
 namespace posthorn::conformance {
 

@@ -9,10 +9,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "base/io_threads.hpp"
+#include "base/async/io_threads.hpp"
+#include "base/async/task_group.hpp"
+#include "base/async/timer.hpp"
 #include "base/random.hpp"
-#include "base/task_group.hpp"
-#include "base/timer.hpp"
 #include "base/uuid_generator.hpp"
 #include "conformance/transport/ledger.hpp"
 #include "conformance/transport/road.hpp"

@@ -1,6 +1,6 @@
 #include <memory>
 
-#include "base/task_group.hpp"
+#include "base/async/task_group.hpp"
 #include "conformance/transport/socket_road.hpp"
 #include "transport/pipe/pipe_path.hpp"
 #include "transport/unix/unix_channel.hpp"

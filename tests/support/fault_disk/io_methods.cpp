@@ -3,7 +3,7 @@
 
 #include <sqlite3.h>
 
-#include "store/sqlite/left_log.hpp"
+#include "store/sqlite/driver/leftover_wal.hpp"
 
 namespace posthorn::faults {
 namespace {

@@ -11,11 +11,11 @@
 #include <gtest/gtest.h>
 
 #include "admin/admin_api.hpp"
+#include "base/async/virtual_loop.hpp"
 #include "base/random.hpp"
 #include "base/uuid_generator.hpp"
-#include "base/virtual_loop.hpp"
 #include "store/async.hpp"
-#include "store/sqlite/sqlite_store.hpp"
+#include "store/sqlite/commit/sqlite_store.hpp"
 #include "support/temporary_directory.hpp"
 
 namespace posthorn {

@@ -10,12 +10,12 @@
 #include <gtest/gtest.h>
 #include <stdlib.h>
 
+#include "base/async/virtual_loop.hpp"
 #include "base/random.hpp"
-#include "base/virtual_loop.hpp"
-#include "inbox/configured/queue.hpp"
 #include "inbox/inbox.hpp"
+#include "queue/queue.hpp"
 #include "store/async.hpp"
-#include "store/sqlite/sqlite_store.hpp"
+#include "store/sqlite/commit/sqlite_store.hpp"
 
 namespace posthorn {
 

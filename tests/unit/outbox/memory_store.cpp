@@ -47,7 +47,7 @@ public:
     result<bool> resume(std::string_view destination) override {
         return tables_.paused.erase(std::string(destination)) > 0;
     }
-    result<bool> tell_ended(std::int64_t) override { return false; }
+    result<bool> mark_notified(std::int64_t) override { return false; }
     result<slice_outcome> purge(row_kind kind, wall_time before, const slice&) override {
         tables_.purges.push_back({kind, before});
         if (tables_.slices_left == 0) return slice_outcome{};
@@ -175,7 +175,7 @@ public:
         for (const auto& [destination, one] : from_.tables.paused) all.push_back(one);
         return all;
     }
-    result<std::vector<ended_row>> ended(std::int64_t, std::size_t) override { return not_here(); }
+    result<std::vector<final_row>> ended(std::int64_t, std::size_t) override { return not_here(); }
     result<order_policy> present_order_policy() override { return order_policy::park; }
     result<unblocked_slice> unblocked(const std::optional<order_scope>&, std::size_t) override {
         return unblocked_slice{};

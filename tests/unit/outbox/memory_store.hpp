@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "base/clock.hpp"
+#include "base/time/clock.hpp"
 #include "store/claim_table.hpp"
 #include "store/store.hpp"
 

@@ -6,9 +6,9 @@
 #include <string>
 #include <vector>
 
+#include "base/async/virtual_loop.hpp"
 #include "base/random.hpp"
-#include "base/virtual_loop.hpp"
-#include "outbox/dispatcher.hpp"
+#include "outbox/dispatch/dispatcher.hpp"
 #include "unit/outbox/memory_store.hpp"
 
 namespace posthorn::testing {

@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "base/base64.hpp"
+#include "base/text/base64.hpp"
 #include "security/hmac.hpp"
 
 namespace posthorn {

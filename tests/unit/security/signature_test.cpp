@@ -7,7 +7,7 @@
 
 #include <gtest/gtest.h>
 
-#include "base/base64.hpp"
+#include "base/text/base64.hpp"
 #include "security/hex.hpp"
 #include "security/hmac.hpp"
 

@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "base/virtual_time.hpp"
+#include "base/async/virtual_time.hpp"
 
 namespace posthorn {
 namespace {

@@ -5,10 +5,10 @@
 
 #include <gtest/gtest.h>
 
-#include "base/executor.hpp"
-#include "base/log.hpp"
-#include "base/virtual_time.hpp"
-#include "store/sqlite/sqlite_store.hpp"
+#include "base/async/executor.hpp"
+#include "base/async/virtual_time.hpp"
+#include "base/log/log.hpp"
+#include "store/sqlite/commit/sqlite_store.hpp"
 #include "support/sqlite_file.hpp"
 #include "support/temporary_directory.hpp"
 

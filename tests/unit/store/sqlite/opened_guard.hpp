@@ -6,7 +6,7 @@
 #include <gtest/gtest.h>
 #include <sqlite3.h>
 
-#include "store/sqlite/wal_guard.hpp"
+#include "store/sqlite/driver/wal_guard.hpp"
 
 namespace posthorn::sqlite {
 

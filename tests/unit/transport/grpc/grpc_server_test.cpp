@@ -10,9 +10,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "base/channel.hpp"
-#include "base/io_threads.hpp"
-#include "base/task_group.hpp"
+#include "base/async/channel.hpp"
+#include "base/async/io_threads.hpp"
+#include "base/async/task_group.hpp"
 #include "support/eventually.hpp"
 #include "support/temporary_directory.hpp"
 #include "transport/grpc/grpc_channel.hpp"

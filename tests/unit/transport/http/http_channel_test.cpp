@@ -5,7 +5,7 @@
 
 #include <gmock/gmock.h>
 
-#include "base/channel.hpp"
+#include "base/async/channel.hpp"
 #include "transport/http/wire_headers.hpp"
 #include "unit/transport/http/http_fixture.hpp"
 

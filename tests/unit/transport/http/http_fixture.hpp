@@ -6,9 +6,9 @@
 
 #include <gtest/gtest.h>
 
-#include "base/io_threads.hpp"
-#include "base/task_group.hpp"
-#include "base/timer.hpp"
+#include "base/async/io_threads.hpp"
+#include "base/async/task_group.hpp"
+#include "base/async/timer.hpp"
 #include "support/raw_http.hpp"
 #include "transport/http/client_pool.hpp"
 #include "transport/http/server.hpp"

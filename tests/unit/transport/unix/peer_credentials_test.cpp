@@ -7,9 +7,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/io_threads.hpp"
-#include "base/task_group.hpp"
-#include "base/timer.hpp"
+#include "base/async/io_threads.hpp"
+#include "base/async/task_group.hpp"
+#include "base/async/timer.hpp"
 #include "support/other_user.hpp"
 #include "support/raw_unix.hpp"
 #include "support/temporary_directory.hpp"

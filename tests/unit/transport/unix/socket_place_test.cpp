@@ -9,8 +9,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/io_threads.hpp"
-#include "base/timer.hpp"
+#include "base/async/io_threads.hpp"
+#include "base/async/timer.hpp"
 #include "support/raw_unix.hpp"
 #include "support/temporary_directory.hpp"
 #include "transport/unix/unix_server.hpp"

@@ -10,10 +10,10 @@
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 
-#include "base/channel.hpp"
-#include "base/io_threads.hpp"
-#include "base/task_group.hpp"
-#include "base/timer.hpp"
+#include "base/async/channel.hpp"
+#include "base/async/io_threads.hpp"
+#include "base/async/task_group.hpp"
+#include "base/async/timer.hpp"
 #include "support/eventually.hpp"
 #include "support/raw_unix.hpp"
 #include "support/temporary_directory.hpp"

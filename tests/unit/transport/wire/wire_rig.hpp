@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "base/virtual_loop.hpp"
+#include "base/async/virtual_loop.hpp"
 #include "message/wire/envelope.hpp"
 #include "transport/wire/exchange.hpp"
 #include "transport/wire/peer_keys.hpp"

@@ -1,0 +1,108 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include <boost/json/object.hpp>
+
+#include <posthorn/uuid.hpp>
+
+#include "app/cli/kit/database.hpp"
+#include "base/result.hpp"
+
+namespace posthorn::cli {
+
+/// Which rows to list; empty fields ask for nothing.
+struct list_choice {
+    std::string status{};
+    std::string destination{};
+    std::string endpoint{};
+    std::string source{};
+    std::string since{};
+    std::size_t limit = 50;
+    std::int64_t before = 0;
+};
+
+/// Whether to let messages go to a destination.
+struct pause_choice {
+    std::string destination{};
+    bool paused = true;
+    std::string reason{};
+};
+
+/// Which of the messages that were given up; empty fields ask for nothing.
+struct dead_choice {
+    std::string status{};
+    std::string destination{};
+    std::string endpoint{};
+    std::string tenant{};
+    std::string order_key{};
+    std::string error{};
+    std::int64_t cause = 0;
+    std::string since{};
+    std::string until{};
+    std::size_t limit = 50;
+    std::int64_t before = 0;
+    std::int64_t after = 0;
+
+    /// Whether it leaves any out.
+    [[nodiscard]] bool narrows() const {
+        return !(status + destination + endpoint + tenant + order_key + error + since + until)
+                    .empty() ||
+               cause > 0;
+    }
+};
+
+/// A change of one or of many of them, as the endpoints take it.
+struct dead_order {
+    std::string verb;  // requeue, resolve, delete, edit.
+    boost::json::object body{};
+    std::string if_state{};  // Of one.
+};
+
+/// What a person asks about a node: its file, or the node itself while it runs. Both answer with
+/// the objects of the admin endpoints, so that one page of documentation serves both.
+///
+/// Threads: one; everything blocks.
+class admin_source {
+public:
+    virtual ~admin_source() = default;
+
+    virtual result<boost::json::object> health() = 0;
+    virtual result<boost::json::object> outbox_stats() = 0;
+    virtual result<boost::json::object> messages(const list_choice& wanted) = 0;
+    virtual result<boost::json::object> message(const uuid& id, bool with_payload) = 0;
+    virtual result<boost::json::object> lanes() = 0;
+    virtual result<boost::json::object> pause(const pause_choice& wanted) = 0;
+
+    virtual result<boost::json::object> dead(const dead_choice& wanted) = 0;
+    virtual result<boost::json::object> dead_groups(const dead_choice& wanted) = 0;
+    virtual result<boost::json::object> dead_message(const uuid& id, bool with_payload) = 0;
+    virtual result<boost::json::object> change_dead(const uuid& id, const dead_order& how) = 0;
+    /// One slice; the answer says where the next one begins.
+    virtual result<boost::json::object> change_many_dead(const dead_choice& wanted,
+                                                         const dead_order& how) = 0;
+
+    virtual result<boost::json::object> inbox_stats() = 0;
+    virtual result<boost::json::object> inbox_messages(const list_choice& wanted) = 0;
+};
+
+[[nodiscard]] std::unique_ptr<admin_source> make_file_source(config settings);
+
+struct node_address {
+    std::string url;  // Of the admin listener.
+    std::string key;  // None if empty.
+};
+[[nodiscard]] std::unique_ptr<admin_source> make_node_source(node_address address);
+
+/// The options that say whom to ask: `--config`, `--database`, `--url` and `--key`.
+struct source_choice {
+    database_choice file{};
+    node_address node{};
+
+    void declare(CLI::App& options);
+    [[nodiscard]] result<std::unique_ptr<admin_source>> open() const;
+};
+
+}  // namespace posthorn::cli

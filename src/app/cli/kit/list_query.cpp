@@ -1,0 +1,48 @@
+#include "app/cli/kit/list_query.hpp"
+
+#include <algorithm>
+#include <cctype>
+
+#include <fmt/format.h>
+
+#include "base/text/percent.hpp"
+
+namespace posthorn::cli {
+
+std::string to_query(const list_choice& wanted) {
+    std::string query = fmt::format("limit={}", wanted.limit);
+    const auto add = [&query](std::string_view name, std::string_view value) {
+        if (!value.empty()) query += fmt::format("&{}={}", name, percent_encode(value));
+    };
+    add("status", wanted.status);
+    add("destination", wanted.destination);
+    add("endpoint", wanted.endpoint);
+    add("source", wanted.source);
+    add("since", wanted.since);
+    if (wanted.before > 0) query += fmt::format("&before={}", wanted.before);
+    return query;
+}
+
+std::string to_query(const dead_choice& wanted) {
+    std::string query = fmt::format("limit={}", wanted.limit);
+    const auto add = [&query](std::string_view name, std::string_view value) {
+        if (!value.empty()) query += fmt::format("&{}={}", name, percent_encode(value));
+    };
+    const auto add_number = [&query](std::string_view name, std::int64_t value) {
+        if (value > 0) query += fmt::format("&{}={}", name, value);
+    };
+    add("status", wanted.status);
+    add("destination", wanted.destination);
+    add("endpoint", wanted.endpoint);
+    add("tenant", wanted.tenant);
+    add("orderKey", wanted.order_key);
+    add("error", wanted.error);
+    add("since", wanted.since);
+    add("until", wanted.until);
+    add_number("cause", wanted.cause);
+    add_number("before", wanted.before);
+    add_number("after", wanted.after);
+    return query;
+}
+
+}  // namespace posthorn::cli

@@ -1,0 +1,212 @@
+#include "app/cli/kit/message_output.hpp"
+
+#include <array>
+
+#include <boost/json/array.hpp>
+#include <boost/json/serialize.hpp>
+#include <fmt/format.h>
+
+#include "app/cli/kit/presentation.hpp"
+
+namespace posthorn::cli {
+namespace {
+
+namespace json = boost::json;
+
+std::string field(const json::object& from, std::string_view name) {
+    const auto* value = from.if_contains(name);
+    if (value == nullptr || value->is_null()) return "";
+    return value->is_string() ? std::string(value->as_string()) : json::serialize(*value);
+}
+
+std::string distance(const json::object& from, std::string_view name, wall_time now) {
+    const auto time = parse_iso8601(field(from, name));
+    return time ? to_distance(*time, now) : "";
+}
+
+std::string age(const json::object& from, std::string_view name) {
+    const auto* value = from.if_contains(name);
+    if (value == nullptr || !value->is_int64()) return "";
+    return to_age(std::chrono::milliseconds(value->as_int64()));
+}
+
+// `120`, or `1000000+` where counting stopped.
+std::string count(const json::object& from, std::string_view name) {
+    const bool more = from.contains(fmt::format("{}AtLeast", name));
+    return field(from, name) + (more ? "+" : "");
+}
+
+// The library writes 100.0 as 1E2.
+std::string rate_of(const json::object& from) {
+    const auto* value = from.if_contains("rate");
+    return value != nullptr && value->is_number()
+               ? fmt::format("{:g}/s", value->to_number<double>())
+               : "";
+}
+
+const json::array& rows_of(const json::object& from, std::string_view name) {
+    static const json::array none;
+    const auto* value = from.if_contains(name);
+    const auto* rows = value == nullptr ? nullptr : value->if_array();
+    return rows == nullptr ? none : *rows;
+}
+
+template <class Add>
+std::string table_of(const json::object& page, text_table table, Add add) {
+    const auto& rows = rows_of(page, "messages");
+    for (const auto& row : rows)
+        if (row.is_object()) add(table, row.as_object());
+    std::string text = rows.empty() ? "none\n" : table.to_text();
+    if (const auto next = field(page, "next"); !next.empty())
+        text += fmt::format("more: add --before {}\n", next);
+    return text;
+}
+
+std::string alarm_text(const json::object& from) {
+    const auto* alarm = from.if_contains("undeliverable");
+    if (alarm == nullptr || !alarm->is_object()) return "";
+    const auto& fields = alarm->as_object();
+    if (const auto number = count(fields, "count"); !number.empty() && number != "0")
+        return fmt::format("undeliverable  {}, such as for {}: {}\n", number,
+                           to_cell(field(fields, "destination")),
+                           to_cell(field(fields, "error"), 200));
+    return "";
+}
+
+// Said only where it is bad news.
+std::string durability_text(const json::object& from) {
+    const auto* durable = from.if_contains("durable");
+    if (durable == nullptr || *durable != false) return "";
+    return "NOT DURABLE    the store is in memory and ends with the node\n";
+}
+
+}  // namespace
+
+std::string outbox_table_text(const json::object& page, wall_time now) {
+    return table_of(
+        page, text_table({"ID", "DESTINATION", "ENDPOINT", "STATUS", "TRIES", "MADE", "ERROR"}),
+        [now](text_table& table, const json::object& row) {
+            table.add({to_cell(field(row, "messageId")), to_cell(field(row, "destination"), 24),
+                       to_cell(field(row, "endpoint"), 32), field(row, "status"),
+                       field(row, "retryCount"), distance(row, "createdAt", now),
+                       to_cell(field(row, "lastError"), 50)});
+        });
+}
+
+std::string dead_table_text(const json::object& page, wall_time now) {
+    return table_of(
+        page, text_table({"ID", "DESTINATION", "ENDPOINT", "TRIES", "GIVEN UP", "STATE", "ERROR"}),
+        [now](text_table& table, const json::object& row) {
+            table.add(
+                {to_cell(field(row, "messageId")), to_cell(field(row, "destination"), 24),
+                 to_cell(field(row, "endpoint"), 32), field(row, "retryCount"),
+                 distance(row, "closedAt", now), field(row, "state"),
+                 to_cell(field(row, row.contains("resolution") ? "resolution" : "lastError"), 50)});
+        });
+}
+
+std::string dead_groups_text(const json::object& page, wall_time now) {
+    const auto& groups = rows_of(page, "groups");
+    text_table table({"CAUSE", "COUNT", "DESTINATION", "ENDPOINT", "LAST", "ERROR"});
+    for (const auto& each : groups)
+        if (const auto* row = each.if_object())
+            table.add({field(*row, "cause"), field(*row, "count"),
+                       to_cell(field(*row, "destination"), 24),
+                       to_cell(field(*row, "endpoint"), 32), distance(*row, "lastAt", now),
+                       to_cell(field(*row, "text"), 60)});
+    std::string text = groups.empty() ? "none\n" : table.to_text();
+    if (page.contains("more")) text += "more: add --limit\n";
+    if (page.contains("ungrouped"))
+        text += fmt::format("{} not looked at yet; ask again\n", field(page, "ungrouped"));
+    return text;
+}
+
+std::string inbox_table_text(const json::object& page, wall_time now) {
+    return table_of(
+        page, text_table({"ID", "FROM", "ENDPOINT", "PROCESSED", "FORGOTTEN"}),
+        [now](text_table& table, const json::object& row) {
+            const auto done = distance(row, "processedAt", now);
+            table.add({to_cell(field(row, "messageId")), to_cell(field(row, "sourceServiceId"), 24),
+                       to_cell(field(row, "endpoint"), 32), done.empty() ? "at work" : done,
+                       distance(row, "expiresAt", now)});
+        });
+}
+
+std::string message_text(const json::object& message, wall_time now) {
+    std::string text;
+    for (const auto& each : message) {
+        const std::string name(each.key());
+        if (name == "attempts" || name == "payload" || name == "headers") continue;
+        const auto ago = distance(message, name, now);
+        text += fmt::format("{:<14} {}{}\n", to_cell(name), to_cell(field(message, name), 400),
+                            ago.empty() ? "" : fmt::format(" ({})", ago));
+    }
+    for (const auto& each : rows_of(message, "attempts"))
+        if (each.is_object())
+            text += fmt::format("{:<14} {}: {}\n", "attempt " + field(each.as_object(), "attempt"),
+                                distance(each.as_object(), "at", now),
+                                to_cell(field(each.as_object(), "error"), 400));
+    if (message.contains("headers"))
+        text += "headers        " + to_shown(field(message, "headers")) + '\n';
+    if (message.contains("payload"))
+        text += "payload\n" + to_shown(field(message, "payload")) + '\n';
+    return text;
+}
+
+std::string outbox_stats_text(const json::object& stats) {
+    constexpr std::array<std::pair<std::string_view, std::string_view>, 5> counts{
+        {{"pending", "pending"},
+         {"failed", "dead"},
+         {"expired", "expired"},
+         {"resolved", "resolved"},
+         {"sent", "sent"}}};
+    std::string text;
+    for (const auto& [name, shown] : counts)
+        if (stats.contains(name)) text += fmt::format("{:<14} {}\n", shown, count(stats, name));
+    text += fmt::format("{:<14} {}\n", "oldest", age(stats, "oldestAgeMs"));
+    text += alarm_text(stats);
+    text += durability_text(stats);
+    const auto& backlog = rows_of(stats, "backlog");
+    if (backlog.empty()) return text;
+    text_table table({"DESTINATION", "PENDING", "OLDEST"});
+    for (const auto& each : backlog)
+        if (const auto* row = each.if_object())
+            table.add({to_cell(field(*row, "destination"), 40), count(*row, "pending"),
+                       age(*row, "oldestAgeMs")});
+    return text + '\n' + table.to_text();
+}
+
+std::string inbox_stats_text(const json::object& stats) {
+    std::string text = fmt::format("{:<14} {}\n", "remembered", count(stats, "size"));
+    for (const auto* name : {"processed", "duplicates"})
+        if (stats.contains(name)) text += fmt::format("{:<14} {}\n", name, field(stats, name));
+    return text;
+}
+
+std::string lanes_text(const json::object& lanes, wall_time now) {
+    const auto& rows = rows_of(lanes, "lanes");
+    if (rows.empty()) return "none\n";
+    text_table table({"DESTINATION", "STATE", "BREAKER", "QUEUED", "IN FLIGHT", "WINDOW", "BATCH",
+                      "RATE", "UNTIL", "PAUSED", "REASON"});
+    for (const auto& each : rows) {
+        if (!each.is_object()) continue;
+        const auto& row = each.as_object();
+        table.add({to_cell(field(row, "destination"), 24), field(row, "state"),
+                   field(row, "breaker"), field(row, "queued"), field(row, "inFlight"),
+                   field(row, "window"), field(row, "batch"), rate_of(row),
+                   distance(row, "until", now), distance(row, "pausedSince", now),
+                   to_cell(field(row, "reason"), 40)});
+    }
+    return table.to_text();
+}
+
+std::string health_text(const json::object& report) {
+    std::string text = fmt::format("{} {}\n", to_cell(field(report, "service"), 255),
+                                   to_cell(field(report, "status")));
+    text += durability_text(report);
+    for (const auto& why : rows_of(report, "reasons"))
+        if (why.is_string()) text += "  " + to_cell(std::string(why.as_string()), 400) + '\n';
+    return text;
+}
+
+}  // namespace posthorn::cli

@@ -1,0 +1,44 @@
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <posthorn/detail/time.hpp>
+
+namespace posthorn::cli {
+
+/// How long ago or how long yet, in the largest unit that fits: `12s`, `3m`, `5h`, `2d`.
+[[nodiscard]] std::string to_age(std::chrono::milliseconds time);
+/// `3m ago`, `in 2h`, `now`.
+[[nodiscard]] std::string to_distance(wall_time time, wall_time now);
+
+/// `250ms`, `90s`, `15m`, `24h`, `7d`, and such things in a row: `1h30m`. Empty for all else, and
+/// for what is longer than ten years.
+[[nodiscard]] std::optional<std::chrono::milliseconds> parse_duration(std::string_view text);
+
+/// One line of text: what would break a table or a terminal is replaced, the rest cut.
+[[nodiscard]] std::string to_cell(std::string_view text, std::size_t size_max = 60);
+
+/// Text for a terminal, in lines of its own: whatever could move the cursor, or show something else
+/// than there is, is written as `\\u001b`. JSON stays the same JSON.
+[[nodiscard]] std::string to_shown(std::string_view text);
+
+/// Aligned columns for people.
+///
+/// `text_table t({"ID", "AGE"}); t.add({id, age}); out << t.to_text();`
+class text_table {
+public:
+    explicit text_table(std::vector<std::string> heads) : rows_{std::move(heads)} {}
+
+    void add(std::vector<std::string> row);
+    [[nodiscard]] std::string to_text() const;
+
+private:
+    std::vector<std::vector<std::string>> rows_;  // The heads first.
+};
+
+}  // namespace posthorn::cli

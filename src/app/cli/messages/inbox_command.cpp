@@ -1,0 +1,54 @@
+#include <array>
+
+#include "app/cli/kit/look_command.hpp"
+#include "app/cli/kit/message_output.hpp"
+#include "app/cli/kit/options.hpp"
+
+namespace posthorn::cli {
+namespace {
+
+class inbox_list_command final : public look_command {
+    void declare_more(CLI::App& options) override {
+        options.add_option("--source", wanted_.source, "only those from this service")
+            ->type_name("SERVICE");
+        declare_list(options, wanted_);
+        options.footer("Example: posthorn inbox list --source orders");
+    }
+    result<boost::json::object> ask(admin_source& from) override {
+        return from.inbox_messages(wanted_);
+    }
+    [[nodiscard]] std::string to_text(const boost::json::object& answer,
+                                      wall_time now) const override {
+        return inbox_table_text(answer, now);
+    }
+
+    list_choice wanted_;
+};
+
+class inbox_stats_command final : public look_command {
+    void declare_more(CLI::App& options) override {
+        options.footer("Example: posthorn inbox stats --config orders.toml");
+    }
+    result<boost::json::object> ask(admin_source& from) override { return from.inbox_stats(); }
+    [[nodiscard]] std::string to_text(const boost::json::object& answer,
+                                      wall_time /*now*/) const override {
+        return inbox_stats_text(answer);
+    }
+};
+
+template <class Command>
+std::unique_ptr<command> make() {
+    return std::make_unique<Command>();
+}
+
+constexpr std::array members{
+    command_entry{"list", "list messages that were taken in, newest first",
+                  make<inbox_list_command>},
+    command_entry{"stats", "count what was taken in", make<inbox_stats_command>},
+};
+
+}  // namespace
+
+std::unique_ptr<command> make_inbox_command() { return std::make_unique<command_group>(members); }
+
+}  // namespace posthorn::cli

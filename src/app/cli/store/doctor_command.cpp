@@ -1,0 +1,93 @@
+#include <algorithm>
+#include <ostream>
+
+#include <boost/json/array.hpp>
+#include <boost/json/object.hpp>
+
+#include "app/cli/kit/command.hpp"
+#include "app/cli/kit/database.hpp"
+#include "app/cli/kit/json_output.hpp"
+#include "app/cli/kit/options.hpp"
+#include "app/cli/kit/presentation.hpp"
+#include "app/doctor/doctor_facts.hpp"
+
+namespace posthorn::cli {
+namespace {
+
+namespace json = boost::json;
+
+class doctor_command final : public command {
+public:
+    void declare(CLI::App& options) override {
+        where_.declare(options);
+        options.add_flag("--full", full_, "look at every page and index, which takes longer");
+        options.add_flag("--strict", strict_, "exit with 1 for warnings too");
+        add_json_flag(options, json_);
+        options.footer(
+            "Example: posthorn doctor --config orders.toml\n"
+            "A node may run or not; nothing is changed. Exits with 0 if nothing is bad, 1 if "
+            "something\nis, 2 if the configuration is wrong.");
+    }
+
+    result<> run(const console& terminal) override {
+        POSTHORN_LET(settings, where_.settings());
+        worker_threads thread("posthorn-doctor");
+        const auto facts =
+            gather_facts(settings,
+                         {.full = full_,
+                          .config_file = config_file(),
+                          .rest = [&](std::chrono::nanoseconds time) { thread.rest(time); }},
+                         clock_);
+        json::array list;
+        auto worst = finding_level::ok;
+        for (const auto& check : doctor_checks()) {
+            const auto found = check.look(facts);
+            worst = std::max(worst, found.level);
+            if (json_)
+                list.push_back(json::object{{"check", check.name},
+                                            {"level", to_string(found.level)},
+                                            {"what", found.what},
+                                            {"why", found.why},
+                                            {"todo", found.todo}});
+            else
+                print(check.name, found, terminal);
+        }
+        if (json_)
+            print_json(terminal, json::object{{"status", to_string(worst)}, {"findings", list}});
+        return judge(worst);
+    }
+
+private:
+    [[nodiscard]] std::string config_file() const {
+        if (!where_.config_file.empty()) return where_.config_file;
+        return where_.database.empty() ? config_file_default : "";
+    }
+
+    static void print(std::string_view check, const finding& found, const console& terminal) {
+        terminal.out << fmt::format("{:<5} {:<16} {}\n", to_string(found.level), check,
+                                    to_shown(found.what));
+        if (found.level == finding_level::ok) return;
+        terminal.out << fmt::format("{:22} why: {}\n{:22} do:  {}\n", "", found.why, "",
+                                    found.todo);
+    }
+
+    [[nodiscard]] result<> judge(finding_level worst) const {
+        if (worst == finding_level::bad)
+            return fail(error_code::store_failed, "something is bad; see above what to do");
+        if (worst == finding_level::warn && strict_)
+            return fail(error_code::store_failed, "something is weak; see above what to do");
+        return {};
+    }
+
+    real_clock clock_;
+    database_choice where_;
+    bool full_ = false;
+    bool strict_ = false;
+    bool json_ = false;
+};
+
+}  // namespace
+
+std::unique_ptr<command> make_doctor_command() { return std::make_unique<doctor_command>(); }
+
+}  // namespace posthorn::cli

@@ -1,0 +1,64 @@
+#include <algorithm>
+#include <array>
+
+#include "app/config/config_table.hpp"
+
+namespace posthorn {
+namespace {
+
+bool is_hash(std::string_view text) {
+    constexpr std::string_view prefix = "sha256:";
+    const auto is_hex = [](char each) {
+        return (each >= '0' && each <= '9') || (each >= 'a' && each <= 'f');
+    };
+    return text.starts_with(prefix) && text.size() == prefix.size() + 64 &&
+           std::ranges::all_of(text.substr(prefix.size()), is_hex);
+}
+
+result<admin_key_setting> read_key(const config_item& item, const key_row& self) {
+    const auto* fields = std::get_if<config_fields>(&item.value);
+    if (!fields) return wrong_value(item.origin, self.key, item.value, self.wanted);
+    admin_key_setting key{.origin = item.origin};
+    field_reader reader(self.key, *fields);
+    reader.take("name", key.name);
+    reader.take("role", key.role);
+    reader.take("hash", key.hash);
+    reader.take("payloads", key.payloads);
+    POSTHORN_TRY(reader.finish());
+    if (key.name.empty())
+        return wrong_value(item.origin,
+                           "a key of admin.keys has no name; write name = \"…\", "
+                           "which the audit shows");
+    constexpr std::array<std::string_view, 3> roles{"viewer", "operator", "worker"};
+    if (std::ranges::find(roles, key.role) == roles.end())
+        return wrong_value(item.origin, "admin.keys role", key.role,
+                           R"("viewer", "operator" or "worker")");
+    // Whoever put the key itself here must not see it in a message.
+    if (!is_hash(key.hash))
+        return wrong_value(item.origin,
+                           fmt::format("the hash of admin key '{}' is none; write \"sha256:\" and "
+                                       "64 hexadecimal digits, as `posthorn keys new` prints it",
+                                       key.name));
+    return key;
+}
+
+}  // namespace
+
+result<> set_admin_keys(const key_row& self, config& settings, const config_value& value,
+                        std::string_view origin) {
+    const auto* list = std::get_if<config_list>(&value);
+    if (!list) return wrong_value(origin, self.key, value, self.wanted);
+    std::vector<admin_key_setting> keys;
+    for (const auto& item : list->items) {
+        POSTHORN_LET(key, read_key(item, self));
+        if (std::ranges::find(keys, key.name, &admin_key_setting::name) != keys.end())
+            return wrong_value(item.origin, fmt::format("two keys of admin.keys are called '{}'; "
+                                                        "give each a name of its own",
+                                                        key.name));
+        keys.push_back(std::move(key));
+    }
+    settings.admin.keys = std::move(keys);
+    return {};
+}
+
+}  // namespace posthorn

@@ -1,0 +1,107 @@
+#include "app/config/config_table.hpp"
+#include "app/config/route_url.hpp"
+
+namespace posthorn {
+namespace {
+
+constexpr std::string_view wanted =
+    R"("http://HOST:PORT", "https://HOST:PORT", "unix:///PATH", "pipe://NAME", "grpc://HOST:PORT" or "inprocess:", or a table such as )"
+    R"({ url = "https://stock:7400", timeout = "5s" })";
+
+template <class T>
+void take(field_reader& reader, std::string_view name, std::optional<T>& into) {
+    if (reader.has(name)) reader.take(name, into.emplace());
+    reader.knows(name);
+}
+
+result<> check_lane(const route_setting& route, std::string_view key, std::string_view origin) {
+    const auto outside = [](const auto& value, auto min, auto max) {
+        return value && !(*value >= min && *value <= max);
+    };
+    const auto refuse = [&](std::string_view name, std::string_view rule) {
+        return wrong_value(origin, fmt::format("{}.{} is out of range; {}", key, name, rule));
+    };
+    if (outside(route.window, 1, 1000)) return refuse("window", "write 1 to 1000 batches");
+    if (outside(route.batch, 1, 10'000)) return refuse("batch", "write 1 to 10000 messages");
+    if (outside(route.rate, 0.0, 1e9))
+        return refuse("rate", "write messages a second, or 0 for no limit");
+    if (outside(route.burst, 0.0, 1e9))
+        return refuse("burst", "write a number of messages, or 0 for as many as in a second");
+    return {};
+}
+
+result<> read_scheme(std::string_view key, const config_value& value, std::string_view origin,
+                     std::optional<signature_scheme>& into) {
+    const auto* text = std::get_if<std::string>(&value);
+    if (text) into = parse_scheme(*text);
+    if (into) return {};
+    return wrong_value(origin, key, value, R"("v2", "rf-hmac" or "x-workflow")");
+}
+
+result<> read_table(route_setting& route, std::string_view key, const config_fields& fields,
+                    std::string_view origin) {
+    field_reader reader(key, fields);
+    reader.take("url", route.url);
+    reader.take("connections", route.connections);
+    take(reader, "timeout", route.timeout);
+    take(reader, "window", route.window);
+    take(reader, "batch", route.batch);
+    take(reader, "rate", route.rate);
+    take(reader, "burst", route.burst);
+    reader.take_with("signature", [&](const config_item& item) {
+        return read_scheme(fmt::format("{}.signature", key), item.value, item.origin,
+                           route.signature);
+    });
+    POSTHORN_TRY(reader.finish());
+    if (route.url.empty())
+        return wrong_value(origin, fmt::format("{} has no url; write {}", key, wanted));
+    if (route.connections < 1 || route.connections > 64)
+        return wrong_value(origin, fmt::format("{}.connections cannot be {}; write 1 to 64", key,
+                                               route.connections));
+    POSTHORN_TRY(check_lane(route, key, origin));
+    if (route.timeout && *route.timeout < std::chrono::milliseconds{1})
+        return wrong_value(origin,
+                           fmt::format("{}.timeout cannot be 0; write one such as \"30s\"", key));
+    return {};
+}
+
+}  // namespace
+
+result<> set_signature(config& settings, std::string_view name, const config_value& value,
+                       std::string_view origin) {
+    std::optional<signature_scheme> scheme;
+    POSTHORN_TRY(read_scheme(fmt::format("signatures.{}", name), value, origin, scheme));
+    settings.signatures.insert_or_assign(std::string(name),
+                                         signature_setting{*scheme, std::string(origin)});
+    return {};
+}
+
+result<> set_route(config& settings, std::string_view name, const config_value& value,
+                   std::string_view origin) {
+    const auto key = fmt::format("routes.{}", name);
+    route_setting route{.origin = std::string(origin)};
+    if (const auto* text = std::get_if<std::string>(&value)) {
+        route.url = *text;
+    } else if (const auto* fields = std::get_if<config_fields>(&value)) {
+        POSTHORN_TRY(read_table(route, key, *fields, origin));
+    } else {
+        return wrong_value(origin, key, value, wanted);
+    }
+    const bool is_default = name == "default";
+    // Any name in the place of the destinations' own, which are not known yet.
+    const auto url = parse_route_url(is_default ? for_service(route.url, "any") : route.url);
+    if (!url) return wrong_value(origin, fmt::format("{}: {}", key, url.error().what()));
+    if (is_default && route.signature && *route.signature != signature_scheme::v2)
+        return wrong_value(origin,
+                           fmt::format("routes.default.signature cannot be \"{}\", which is "
+                                       "chosen for one peer at a time; write it beside the "
+                                       "peer's own route, or under [signatures]",
+                                       to_string(*route.signature)));
+    if (is_default)
+        settings.default_route = std::move(route);
+    else
+        settings.routes.insert_or_assign(std::string(name), std::move(route));
+    return {};
+}
+
+}  // namespace posthorn

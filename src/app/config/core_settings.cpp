@@ -1,0 +1,160 @@
+#include "app/config/core_settings.hpp"
+
+#include <utility>
+
+#include "audit/audit.hpp"
+#include "queue/queue.hpp"
+
+namespace posthorn {
+namespace {
+
+std::optional<std::size_t> size_of(const std::optional<std::int64_t>& number) {
+    if (!number) return std::nullopt;
+    return static_cast<std::size_t>(*number);
+}
+
+core_route route_of(const config& settings, const route_setting& setting) {
+    core_route route(setting.url);
+    route.connections = setting.connections;
+    route.timeout = setting.timeout.value_or(settings.outbox.request_timeout);
+    route.limits = {.window = size_of(setting.window),
+                    .batch = size_of(setting.batch),
+                    .rate = setting.rate,
+                    .burst = setting.burst,
+                    .timeout = setting.timeout};
+    route.origin = setting.origin;
+    return route;
+}
+
+// Where nothing is kept a sync keeps nothing.
+sqlite::synchronous sync_of(const database_url& url, const config& settings) {
+    return url.in_memory ? sqlite::synchronous::off : settings.store.synchronous;
+}
+
+}  // namespace
+
+core_options core_settings(const config& settings) {
+    const auto& out = settings.outbox;
+    core_options core{
+        .database = {.path = settings.path_of(settings.store.url),
+                     .service = settings.service.id,
+                     .sync = sync_of(settings.store.url, settings),
+                     .shared = settings.store.shared,
+                     .limits = message_limits_of(settings),
+                     .migrations = {queue_tables(), admin_tables()},
+                     .disk = {.low_water = settings.store.disk_low_water.bytes,
+                              .ballast = settings.store.ballast.bytes}},
+        .sending = {.source = settings.service.id,
+                    .expires_in = out.message_ttl,
+                    .max_retries = static_cast<std::int32_t>(out.max_retries),
+                    .limits = message_limits_of(settings),
+                    .payloads = {},
+                    .may_send = settings.service.parts != node_parts::inbox},
+        .parts = settings.service.parts,
+        .durable = settings.is_durable(),
+        .retries = retries_of(settings),
+        .routes = routes_of(settings),
+        .default_route = default_route_of(settings),
+    };
+    if (settings.store.url.on_server) {
+        core.server = server_database{std::exchange(core.database.path, {}), settings.store.schema,
+                                      static_cast<std::size_t>(settings.store.transactions)};
+        core.database.migrations.clear();  // They are SQLite's.
+    }
+    core.outbox.poll_interval = out.poll_interval;
+    core.outbox.order.policy = out.order;
+    core.outbox.lane.batch_rows = static_cast<std::size_t>(out.batch_size);
+    core.outbox.lane.batches_in_flight_max = static_cast<std::size_t>(out.window);
+    core.outbox.lane.rate = {.per_second = out.rate, .burst = out.burst};
+    core.outbox.lane.attempt_timeout = out.attempt_timeout;
+    core.outbox.drain_time = out.drain_timeout;
+    core.cleanup = settings.store.cleanup;
+    core.retention.sent = out.sent_retention;
+    core.retention.interval = out.cleanup_interval;
+    core.retention.dead = out.dead_retention;
+    core.outbox.expiry.dead_too = out.expire_dead;
+    core.retention.expired = out.expired_retention;
+    core.retention.resolved = out.resolved_retention;
+    core.retention.changes = settings.store.changes_retention;
+    core.retention.vacuum = settings.store.vacuum;
+    core.inbox.intake.horizon.retention = settings.inbox.retention;
+    core.inbox.intake.response_size_max = settings.limits.payload.bytes;
+    core.inbox.purge.interval = settings.inbox.cleanup_interval;
+    if (!settings.backup.folder.empty())
+        core.backup = sqlite::backup_plan{.folder = settings.path_of(settings.backup.folder),
+                                          .every = settings.backup.every,
+                                          .keep = settings.backup.keep};
+    if (settings.store.inbox_url) {
+        core.inbox_database = core.database;
+        core.inbox_database->path = settings.path_of(*settings.store.inbox_url);
+        core.inbox_database->sync = sync_of(*settings.store.inbox_url, settings);
+    }
+    return core;
+}
+
+retry_policy retries_of(const config& settings) {
+    const auto& out = settings.outbox;
+    if (out.retry == retry_kind::fixed) return retry_policy(fixed_backoff{out.retry_delay_base});
+    return retry_policy(exponential_backoff{.base = out.retry_delay_base,
+                                            .max = out.retry_delay_max,
+                                            .jitter_max = out.jitter_max,
+                                            .jitter_factor = out.jitter_factor});
+}
+
+core_routes routes_of(const config& settings) {
+    core_routes routes;
+    for (const auto& [destination, route] : settings.routes)
+        routes.emplace(destination, route_of(settings, route));
+    return routes;
+}
+
+std::optional<core_route> default_route_of(const config& settings) {
+    if (!settings.default_route) return std::nullopt;
+    return route_of(settings, *settings.default_route);
+}
+
+http_limits limits_of(const config& settings) {
+    const auto& limits = settings.limits;
+    return {.body_bytes_max = limits.body.bytes,
+            .header_bytes_max = limits.headers.bytes,
+            .connections_max = static_cast<std::size_t>(limits.connections),
+            .header_timeout = limits.header_timeout,
+            .idle_timeout = limits.idle_timeout};
+}
+
+message_limits message_limits_of(const config& settings) {
+    const auto& limits = settings.limits;
+    return {.payload_size_max = limits.payload.bytes,
+            .headers_size_max = limits.message_headers.bytes,
+            .name_size_max = static_cast<std::size_t>(limits.name),
+            .text_size_max = static_cast<std::size_t>(limits.text),
+            .depth_max = static_cast<std::size_t>(limits.depth)};
+}
+
+wire_server_options wire_options_of(const config& settings) {
+    return {.service = settings.service.id,
+            .messages_max = static_cast<std::size_t>(settings.limits.messages_in_batch),
+            .requests_at_work_max = static_cast<std::size_t>(settings.limits.requests_at_work),
+            .limits = message_limits_of(settings)};
+}
+
+std::vector<std::string> queues_of(const config& settings) {
+    std::vector<std::string> queues;
+    for (const auto* const section : {&settings.handlers, &settings.responses})
+        for (const auto& [endpoint, setting] : *section)
+            if (setting.what == handler_setting::kind::queue) queues.push_back(endpoint);
+    return queues;
+}
+
+std::vector<admin_key> admin_keys_of(const config& settings) {
+    std::vector<admin_key> keys;
+    for (const auto& each : settings.admin.keys) {
+        const auto role = parse_admin_role(each.role);
+        const auto hash = parse_key_hash(each.hash);
+        // Both were checked when the file was read.
+        if (role && hash) keys.push_back({each.name, *role, *hash, each.payloads});
+    }
+    return keys;
+}
+
+}  // namespace posthorn

@@ -1,0 +1,64 @@
+#include "app/node/configured_handlers.hpp"
+
+#include <utility>
+
+#include "inbox/configured/sql_handler.hpp"
+#include "queue/queue.hpp"
+
+namespace posthorn {
+namespace {
+
+std::unexpected<error> wrong_sql(std::string_view key, const handler_setting& setting,
+                                 const error& why) {
+    return fail(error_code::invalid_configuration, "{}: {}: {}", setting.origin, key, why.what());
+}
+
+async_handler make_web_handler(const handler_setting& setting, const handler_parts& with) {
+    const auto tell = [&log = with.log](const message& received, const error& why) {
+        log.warn(
+            "Handler of {Endpoint} not reached for {MessageId}: {Error}",
+            {{"Endpoint", received.endpoint}, {"MessageId", received.id}, {"Error", why.what()}});
+    };
+    return make_http_handler({.url = setting.text, .lease = setting.lease, .tell_failure = tell},
+                             with.caller);
+}
+
+/// `key` is what it stands under in the file.
+result<handler> make_handler(std::string_view key, const handler_setting& setting,
+                             const handler_parts& with) {
+    // An answer is no request: what takes one by configuration is for it alone.
+    handler made{.run = transactional_handler{},
+                 .limit = setting.limit,
+                 .lease = setting.lease,
+                 .takes_responses = false};
+    switch (setting.what) {
+        case handler_setting::kind::queue: made.run = make_queue_handler(with.time); return made;
+        case handler_setting::kind::http: made.run = make_web_handler(setting, with); return made;
+        case handler_setting::kind::sql: break;
+    }
+    auto script = parse_sql_script(setting.text);
+    if (!script) return wrong_sql(key, setting, script.error());
+    const auto checked = check_sql_script(with.database, *script);
+    if (!checked) return wrong_sql(key, setting, checked.error());
+    if (!checked->text.empty())
+        with.log.warn("The SQL of {Key} cannot work yet: {Error}",
+                      {{"Key", key}, {"Error", checked->text}});
+    made.run = make_sql_handler(*std::move(script), with.time);
+    return made;
+}
+
+}  // namespace
+
+result<> add_configured_handlers(const config& settings, const handler_parts& with) {
+    for (const auto& [endpoint, setting] : settings.handlers) {
+        POSTHORN_LET(made, make_handler("handlers." + endpoint, setting, with));
+        POSTHORN_TRY(with.registry.add(endpoint, std::move(made)));
+    }
+    for (const auto& [endpoint, setting] : settings.responses) {
+        POSTHORN_LET(made, make_handler("responses." + endpoint, setting, with));
+        POSTHORN_TRY(with.registry.add_response(endpoint, std::move(made)));
+    }
+    return {};
+}
+
+}  // namespace posthorn

@@ -1,0 +1,26 @@
+#pragma once
+
+#include "app/config/config.hpp"
+#include "base/log/log.hpp"
+#include "base/time/clock.hpp"
+#include "inbox/configured/http_handler.hpp"
+#include "inbox/handlers.hpp"
+#include "store/store.hpp"
+
+namespace posthorn {
+
+/// What configured handlers are made with; outlives them.
+struct handler_parts {
+    handlers& registry;
+    store& database;  // The inbox's.
+    const clock& time;
+    logger& log;
+    web_caller caller;
+};
+
+/// Adds the handlers of `[handlers]` and `[responses]`. `error_code::invalid_configuration`, with
+/// the line, for SQL that the database does not understand; a table that is missing is only
+/// remarked on, since the service may make it later.
+result<> add_configured_handlers(const config& settings, const handler_parts& with);
+
+}  // namespace posthorn

@@ -1,0 +1,31 @@
+#pragma once
+
+#include <chrono>
+
+#include "base/async/executor.hpp"
+#include "base/async/task.hpp"
+#include "base/async/timer.hpp"
+#include "store/store.hpp"
+
+namespace posthorn {
+
+/// Looks at the disk under a store every second, so that what is refused for want of room is taken
+/// again once there is room.
+///
+/// Lifetime: `run()` once; the rest outlives it.
+/// Threads:  `run()` on one; the disk is looked at on `workers`.
+/// Cancel:   `run()` returns.
+class disk_watch {
+public:
+    disk_watch(store& watched, executor& workers, timer& sleeper)
+        : watched_(watched), workers_(workers), sleeper_(sleeper) {}
+
+    task<> run();
+
+private:
+    store& watched_;
+    executor& workers_;
+    timer& sleeper_;
+};
+
+}  // namespace posthorn

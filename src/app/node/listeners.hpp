@@ -1,0 +1,85 @@
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "admin/gate.hpp"
+#include "admin/node_view.hpp"
+#include "app/config/config.hpp"
+#include "app/node/node_core.hpp"
+#include "audit/audit.hpp"
+#include "transport/grpc/grpc_server.hpp"
+#include "transport/http/router.hpp"
+#include "transport/http/server.hpp"
+#include "transport/http/tls.hpp"
+#include "transport/unix/unix_server.hpp"
+#include "transport/wire/peer_keys.hpp"
+#include "transport/wire/wire_server.hpp"
+
+namespace posthorn {
+
+/// Where a node is reached: the listener for peers, the one for operators, the Unix socket,
+/// the pipe.
+///
+/// Lifetime: `open` binds; `start` once the node has started; `stop` before the node stops its
+///           stores. What it is given outlives it.
+/// Threads:  `open` on any, the rest on the network executor.
+/// Cancel:   as the servers': `stop` lets requests in flight finish for as long as it is told.
+class listeners {
+public:
+    struct parts {
+        node_core& core;
+        const node_seams& seams;
+        const peer_keys& keys;
+    };
+
+    /// `error_code::address_unavailable` or `certificate_unusable`.
+    static result<std::unique_ptr<listeners>> open(const config& settings, parts with);
+
+    void start();
+    task<> stop(std::chrono::milliseconds patience);
+    void cut_off();
+
+    /// Reads the certificate again; the old one stays if that fails.
+    result<> reload_certificate();
+    void replace_admin_keys(std::vector<admin_key> keys);
+
+    /// `http://127.0.0.1:7400` and so on.
+    struct place {
+        std::string url;
+        bool has_health = true;
+    };
+    [[nodiscard]] std::vector<place> places() const;
+
+private:
+    listeners(const config& settings, parts with);
+    result<> bind();
+    result<> bind_sockets();
+    result<> bind_grpc();
+    result<std::unique_ptr<unix_server>> bind_socket(const std::string& path, socket_folder folder);
+    result<> bind_http(std::string_view key, const host_port& address, const router& routes,
+                       const tls_server* tls);
+    void warn_if_exposed() const;
+    void fill_routes();
+    void publish_contracts();
+
+    const config settings_;
+    parts with_;
+    std::unique_ptr<tls_server> tls_;
+    std::unique_ptr<wire_server> wire_;
+    std::unique_ptr<node_view> view_;
+    std::unique_ptr<admin_access> access_;
+    std::unique_ptr<audit> audit_;
+    std::unique_ptr<admin_gate> gate_;
+    router public_routes_;
+    router admin_routes_;
+    std::vector<std::pair<std::unique_ptr<http_server>, bool>> http_;  // And whether it has TLS.
+    std::unique_ptr<unix_server> unix_;
+    std::unique_ptr<unix_server> pipe_;
+    std::unique_ptr<grpc_server> grpc_;
+};
+
+}  // namespace posthorn

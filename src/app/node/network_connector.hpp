@@ -1,0 +1,71 @@
+#pragma once
+
+#include <map>
+#include <memory>
+#include <string>
+
+#include <posthorn/transport.hpp>
+
+#include "app/config/config.hpp"
+#include "app/config/core_options.hpp"
+#include "base/async/task_group.hpp"
+#include "inbox/configured/http_handler.hpp"
+#include "transport/http/http_client.hpp"
+#include "transport/wire/peer_keys.hpp"
+
+namespace posthorn {
+
+/// The real network: HTTP, HTTPS, gRPC, Unix sockets and named pipes, and whatever the application
+/// brings.
+///
+/// Lifetime: `close` has returned before it is destroyed; what it is given outlives it.
+/// Threads:  the network executor.
+/// Cancel:   `cut_off` lets everything on its way fail; `close` waits for the connections too.
+class network_connector final : public connector {
+public:
+    using transports = std::map<std::string, transport_function, std::less<>>;
+    struct parts {
+        boost::asio::any_io_executor where;
+        const clock& time;
+        timer& sleeper;
+        executor& workers;
+        const peer_keys& keys;
+        const transports& by_scheme;  // The application's own.
+    };
+
+    /// `error_code::certificate_unusable` if the authorities cannot be read.
+    static result<std::unique_ptr<network_connector>> open(const config& settings, parts with);
+
+    result<std::unique_ptr<transport>> connect(const std::string& destination,
+                                               const core_route& route) override;
+    [[nodiscard]] bool signs(const core_route& route) const override;
+    [[nodiscard]] bool has_secret(std::string_view peer) const override;
+
+    /// Reads the authorities and our own certificate again, for new connections. If that fails, the
+    /// old ones stay. (gRPC reads them whenever it has to connect anew.)
+    result<> reload_certificates();
+    /// For handlers that are web services.
+    [[nodiscard]] web_caller caller();
+    void cut_off();
+    task<> close();
+
+private:
+    class own_transport;
+
+    network_connector(const config& settings, parts with, std::shared_ptr<tls_context> trusted);
+    [[nodiscard]] const transport_function* own(std::string_view url) const;
+    [[nodiscard]] http_client_parts client_parts();
+    task<result<http_response>> call_web(web_call call);
+
+    parts with_;
+    std::string service_;
+    std::size_t answer_bytes_max_;
+    bool mutual_;  // Peers must show certificates of their own names.
+    std::string authority_;
+    tls_files own_;
+    std::shared_ptr<tls_context> trusted_;
+    task_group connections_;
+    http_client client_;
+};
+
+}  // namespace posthorn

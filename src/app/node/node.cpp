@@ -1,0 +1,260 @@
+#include <csignal>
+#include <filesystem>
+
+#include <boost/asio/as_tuple.hpp>
+#include <boost/asio/signal_set.hpp>
+#include <boost/asio/use_awaitable.hpp>
+
+#include <posthorn/node.hpp>
+
+#include "app/node/node_config.hpp"
+#include "app/node/node_runtime.hpp"
+#include "app/node/open_store.hpp"
+#include "store/inside_unit.hpp"
+#include "store/sqlite/commit/foreign_handle.hpp"
+
+namespace posthorn {
+namespace {
+
+namespace asio = boost::asio;
+
+// In full: the process may go elsewhere later.
+std::filesystem::path file_of(const config& settings) {
+    const std::filesystem::path written = settings.path_of(settings.store.url);
+    std::error_code failed;
+    auto whole = std::filesystem::absolute(written, failed);
+    return failed ? written : whole;
+}
+
+task<> wait_for_signal() {
+    asio::signal_set signals(co_await asio::this_coro::executor, SIGINT, SIGTERM);
+    co_await signals.async_wait(asio::as_tuple(asio::use_awaitable));
+}
+
+}  // namespace
+
+/// The node that runs.
+class node::parts {
+public:
+    explicit parts(const node_options& options)
+        : runtime_(value_or_throw(
+              node_runtime::open(config_of(options), {.log_sink = options.log_sink,
+                                                      .on_fail_stop = options.on_fail_stop,
+                                                      .transports = options.transports,
+                                                      .make_folders = options.loaded != nullptr,
+                                                      .retry = options.retry.custom,
+                                                      .payloads = options.payloads,
+                                                      .wall_clock = options.wall_clock}))),
+          file_(file_of(runtime_->settings())),
+          payloads_(options.payloads) {}
+
+    void start() { value_or_throw(posthorn::start(runtime_->network(), runtime_->start()).get()); }
+    void stop() { runtime_->stop_and_wait(); }
+    void wait() { posthorn::start(runtime_->network(), wait_for_signal()).get(); }
+    node_core& core() { return runtime_->core(); }
+    node_runtime& runtime() { return *runtime_; }
+    [[nodiscard]] const std::filesystem::path& file() const { return file_; }
+    [[nodiscard]] const std::shared_ptr<const serializer>& payloads() const { return payloads_; }
+
+private:
+    std::unique_ptr<node_runtime> runtime_;
+    std::filesystem::path file_;
+    std::shared_ptr<const serializer> payloads_;
+};
+
+namespace {
+
+/// The message as a handler of a type takes it: JSON.
+message as_json(const message& received, const serializer& by) {
+    message plain = received;
+    try {
+        plain.payload = by.to_json(received.payload);
+    } catch (const std::exception& misfit) {
+        throw permanent(misfit.what());
+    }
+    plain.content_type = "application/json";
+    return plain;
+}
+
+/// A handler of a type, `handler(context&, const message&)` or `handler(const message&)`, with the
+/// node's serializer before it.
+template <class... Context>
+std::function<std::string(Context&..., const message&)> reading(
+    const std::shared_ptr<const serializer>& by,
+    std::function<std::string(Context&..., const message&)> handler) {
+    if (!by) return handler;
+    return [by, run = std::move(handler)](Context&... with, const message& received) {
+        if (received.content_type != by->content_type()) return run(with..., received);
+        return run(with..., as_json(received, *by));
+    };
+}
+
+}  // namespace
+
+node::node(node_options options) : parts_(std::make_unique<parts>(options)) {}
+node::~node() = default;
+
+void node::start() { parts_->start(); }
+void node::stop() {
+    value_or_throw(require_outside_unit());
+    parts_->stop();
+}
+void node::wait() {
+    value_or_throw(require_outside_unit());
+    parts_->wait();
+    stop();
+}
+
+void node::add_handler(std::string endpoint,
+                       std::function<std::string(context&, const message&)> handler,
+                       bool is_typed) {
+    if (is_typed) handler = reading<context>(parts_->payloads(), std::move(handler));
+    value_or_throw(parts_->core().registry().add(
+        std::move(endpoint),
+        {.run = transactional_handler(std::move(handler)), .takes_responses = !is_typed}));
+}
+
+void node::add_external_handler(std::string endpoint,
+                                std::function<std::string(const message&)> handler,
+                                external_options options, bool is_typed) {
+    if (is_typed) handler = reading<>(parts_->payloads(), std::move(handler));
+    value_or_throw(parts_->core().registry().add(std::move(endpoint),
+                                                 {.run = blocking_handler(std::move(handler)),
+                                                  .lease = options.lease,
+                                                  .takes_responses = !is_typed}));
+}
+
+void node::add_response_handler(std::string endpoint,
+                                std::function<std::string(context&, const message&)> handler) {
+    value_or_throw(parts_->core().registry().add_response(
+        std::move(endpoint), {.run = transactional_handler(std::move(handler))}));
+}
+
+void node::on_dead(std::function<void(class transaction&, const dead_letter&)> hook) {
+    parts_->core().hooks().on_dead(std::move(hook));
+}
+
+void node::on_expired(std::function<void(class transaction&, const dead_letter&)> hook) {
+    parts_->core().hooks().on_expired(std::move(hook));
+}
+
+std::size_t node::declare_offer(const detail::service_info& offered) {
+    return value_or_throw(parts_->core().registry().offer(offered));
+}
+
+void node::add_service_handler(std::size_t service, std::size_t position,
+                               std::function<std::string(context&, const message&)> handler) {
+    value_or_throw(parts_->core().registry().add_to_service(
+        service, position,
+        {.run = transactional_handler(reading<context>(parts_->payloads(), std::move(handler)))}));
+}
+
+void node::add_external_service_handler(std::size_t service, std::size_t position,
+                                        std::function<std::string(const message&)> handler,
+                                        external_options options) {
+    value_or_throw(parts_->core().registry().add_to_service(
+        service, position,
+        {.run = blocking_handler(reading<>(parts_->payloads(), std::move(handler))),
+         .lease = options.lease}));
+}
+
+void node::declare_use(detail::service_use use) {
+    value_or_throw(parts_->core().declare_use(std::move(use)));
+}
+
+std::shared_ptr<detail::reply_state> node::start_call(detail::call_target to, std::string payload,
+                                                      send_options options) {
+    auto expected = value_or_throw(parts_->core().expect_response(to, options));
+    send(to.destination, to.endpoint, payload, std::move(options));
+    return expected;
+}
+
+std::shared_ptr<detail::reply_state> node::post_call(detail::call_target to, std::string payload,
+                                                     send_options options) {
+    auto expected = value_or_throw(parts_->core().expect_response(to, options));
+    auto& core = parts_->core();
+    core.submit_shared_then(
+        [destination = std::string(to.destination), endpoint = std::string(to.endpoint),
+         payload = std::move(payload),
+         options](class transaction& tx) { tx.send(destination, endpoint, payload, options); },
+        [&core, id = options.correlation_id](std::exception_ptr failure) {
+            if (failure) core.fail_response(id, std::move(failure));
+        });
+    return expected;
+}
+
+void node::run_transaction(const std::function<void(class transaction&)>& work) {
+    parts_->core().run(work);
+}
+
+void node::transaction_then(std::function<void(class transaction&)> work,
+                            std::function<void(std::exception_ptr)> done) {
+    parts_->core().submit_then(std::move(work), std::move(done));
+}
+
+void node::send_then(std::string destination, std::string endpoint, std::string payload,
+                     send_options options, std::function<void(uuid, std::exception_ptr)> done) {
+    const auto id = std::make_shared<uuid>();
+    parts_->core().submit_shared_then(
+        [id, destination = std::move(destination), endpoint = std::move(endpoint),
+         payload = std::move(payload), options = std::move(options)](class transaction& tx) {
+            *id = tx.send(destination, endpoint, payload, options);
+        },
+        [id, done = std::move(done)](std::exception_ptr failure) {
+            done(*id, std::move(failure));
+        });
+}
+
+uuid node::send(std::string_view destination, std::string_view endpoint, std::string_view payload,
+                send_options options) {
+    uuid id;
+    parts_->core().run_shared(
+        [&](class transaction& tx) { id = tx.send(destination, endpoint, payload, options); });
+    return id;
+}
+
+ticket node::send(pg_conn* handle, std::string_view destination, std::string_view endpoint,
+                  std::string_view payload, send_options options) {
+    const auto body = value_or_throw(parts_->core().make_message({.destination = destination,
+                                                                  .endpoint = endpoint,
+                                                                  .payload = payload,
+                                                                  .options = std::move(options)}));
+    return {value_or_throw(insert_on_server(handle, parts_->runtime().settings(), body))};
+}
+
+ticket node::send(sqlite3* handle, std::string_view destination, std::string_view endpoint,
+                  std::string_view payload, send_options options) {
+    const auto body = value_or_throw(parts_->core().make_message({.destination = destination,
+                                                                  .endpoint = endpoint,
+                                                                  .payload = payload,
+                                                                  .options = std::move(options)}));
+    if (const auto disk = parts_->core().store().disk(); !may_grow(disk.state))
+        throw error(error_code::store_full, describe(disk));
+    return {value_or_throw(sqlite::insert_on(handle, parts_->file(), body))};
+}
+
+void node::durable(const ticket& of) { value_or_throw(parts_->core().durable(of.id)); }
+
+bool node::requeue(const uuid& id) { return value_or_throw(parts_->core().requeue(id)); }
+
+bool node::pause(std::string_view destination, std::string_view reason) {
+    return value_or_throw(parts_->core().change_pause(
+        {.destination = std::string(destination), .paused = true, .reason = std::string(reason)}));
+}
+
+bool node::resume(std::string_view destination) {
+    return value_or_throw(
+        parts_->core().change_pause({.destination = std::string(destination), .paused = false}));
+}
+
+std::vector<std::string> node::addresses() const {
+    std::vector<std::string> urls;
+    for (auto& place : parts_->runtime().places()) urls.push_back(std::move(place.url));
+    return urls;
+}
+std::string node::database_file() const { return parts_->file().string(); }
+node_health node::health() const { return parts_->core().health(); }
+node_stats node::stats() const { return value_or_throw(parts_->core().stats()); }
+void node::check_integrity() { value_or_throw(parts_->core().check_integrity()); }
+
+}  // namespace posthorn

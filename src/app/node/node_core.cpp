@@ -1,0 +1,386 @@
+#include "app/node/node_core.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <future>
+#include <utility>
+
+#include <boost/asio/post.hpp>
+
+#include "app/node/declared_uses.hpp"
+#include "app/node/node_routes.hpp"
+#include "base/assert.hpp"
+#include "store/dead_letters.hpp"
+#include "store/inside_unit.hpp"
+#include "store/user_transaction.hpp"
+
+namespace posthorn {
+
+namespace asio = boost::asio;
+
+node_core::node_core(core_options options, node_seams seams)
+    : options_(std::move(options)),
+      seams_(std::move(seams)),
+      ids_([&time = seams_.clock] { return time.wall(); }, seams_.random),
+      maker_(options_.sending, seams_.clock, ids_),
+      replies_(
+          std::make_shared<replies>([this](reply_limit limit) { watch_limit(std::move(limit)); })),
+      services_(seams_.network) {}
+
+node_core::~node_core() = default;
+
+result<std::unique_ptr<node_core>> node_core::open(core_options options, node_seams seams) {
+    std::unique_ptr<node_core> made(new node_core(std::move(options), std::move(seams)));
+    const auto& asked = made->options_;
+    const auto& with = made->seams_;
+    POSTHORN_LET(routes, routes::make(asked, with));
+    made->routes_ = std::move(routes);
+    POSTHORN_LET(database, node_database::open(asked.database, {asked, with, with.writer,
+                                                                *made->routes_, made->hooks_}));
+    made->database_ = std::move(database);
+    // Where nobody can call, nobody waits: its sender shall keep it, rather than lose it here.
+    if (asked.may_call) made->handlers_.add_replies({.run = made->reply_handler()});
+    if (!asked.inbox_database) return made;
+    POSTHORN_ASSERT(with.inbox_writer != nullptr);
+    POSTHORN_LET(inbox, node_database::open(*asked.inbox_database, {asked, with, *with.inbox_writer,
+                                                                    *made->routes_, made->hooks_}));
+    made->inbox_database_ = std::move(inbox);
+    return made;
+}
+
+/// A Response that somebody waits for is handed over on a thread that he may go on with. It may be
+/// handed over before it is recorded here: until then its sender keeps it.
+transactional_handler node_core::reply_handler() {
+    return [waiting = replies_, &workers = seams_.workers, &log = seams_.log](
+               context&, const message& received) {
+        workers.post([waiting, &log, id = received.correlation_id, from = received.source,
+                      payload = received.payload] {
+            if (!waiting->complete(id, from, payload))
+                log.warn("Inbox: {Source} answered a call that was made to another service",
+                         {{"Source", from}});
+        });
+        return std::string{};
+    };
+}
+
+namespace {
+
+// Cancelled, it calls `late` for replies that the node's stop has answered.
+task<> keep_limit(timer& time, executor& workers, reply_limit limit) {
+    const auto within = std::min<std::chrono::milliseconds>(limit.within, std::chrono::years{100});
+    const bool in_time = co_await limit.answered->wait_for(time, within);
+    if (!in_time) workers.post(std::move(limit.late));
+}
+
+}  // namespace
+
+void node_core::watch_limit(reply_limit limit) {
+    // The replies close on the network's thread too, and before we are gone.
+    asio::post(seams_.network, [this, among = replies_, limit = std::move(limit)]() mutable {
+        if (!among->is_closed())
+            services_.spawn(keep_limit(seams_.timer, seams_.workers, std::move(limit)));
+    });
+}
+
+result<> node_core::declare_use(detail::service_use use) {
+    if (handlers_.frozen())
+        return fail(error_code::invalid_argument,
+                    "a proxy of {} comes too late; make proxies before the node starts", use.name);
+    uses_.push_back(std::move(use));
+    return {};
+}
+
+task<result<>> node_core::start() {
+    if (started_) co_return result<>{};
+    POSTHORN_CO_TRY(handlers_.complete());
+    if (options_.parts == node_parts::outbox && handlers_.has_any())
+        co_return fail(error_code::invalid_configuration,
+                       "this node has handlers but no inbox, so nothing would reach them; give it "
+                       "one with service.parts = \"both\", or remove the handlers");
+    POSTHORN_CO_TRY(check_uses(
+        uses_, [this](std::string_view destination) { return routes_->facts_of(destination); }));
+    started_ = true;
+    handlers_.freeze();
+    if (options_.parts != node_parts::outbox) POSTHORN_CO_TRY(start_inbox());
+    const auto dispatch = options_.parts == node_parts::inbox ? node_database::with_outbox::no
+                                                              : node_database::with_outbox::yes;
+    database_->start(services_, dispatch);
+    if (inbox_database_) inbox_database_->start(services_, dispatch);
+    co_return result<>{};
+}
+
+result<> node_core::start_inbox() {
+    inbox_ = std::make_unique<class inbox>(
+        inbox_parts{inbox_store(), handlers_, maker_, ids_, seams_.clock, seams_.timer,
+                    seams_.workers, seams_.log},
+        options_.inbox);
+    POSTHORN_TRY(seams_.hub.join(options_.sending.source, *inbox_));
+    if (!options_.cleanup) return {};
+    if (inbox_store().shares_dispatch()) {
+        inbox_job_ = std::make_unique<shared_job>(
+            shared_job::services{inbox_store(), seams_.clock, seams_.timer, seams_.log,
+                                 options_.owner_is_gone},
+            options_.outbox.lease, "inbox retention", [this] { return inbox_->run(); });
+        services_.spawn(inbox_job_->run());
+    } else {
+        services_.spawn(inbox_->run());  // It purges, and does nothing else.
+    }
+    return {};
+}
+
+result<> node_core::replace_routes(core_routes routes, std::optional<core_route> default_route) {
+    POSTHORN_TRY(routes_->replace(std::move(routes), std::move(default_route)));
+    dispatcher().routes_changed();
+    if (inbox_database_) inbox_database_->dispatcher().routes_changed();
+    return {};
+}
+
+std::vector<const outbox_counters*> node_core::counters() const {
+    std::vector<const outbox_counters*> all{&database_->dispatcher().counters()};
+    if (inbox_database_) all.push_back(&inbox_database_->dispatcher().counters());
+    return all;
+}
+
+std::vector<sqlite::backup_state> node_core::backups() const {
+    std::vector<sqlite::backup_state> all;
+    for (const auto* const each : {database_.get(), inbox_database_.get()})
+        if (auto state = each ? each->backups() : std::nullopt) all.push_back(*std::move(state));
+    return all;
+}
+
+void node_core::wake() {
+    dispatcher().wake();
+    if (inbox_database_) inbox_database_->dispatcher().wake();
+}
+
+task<> node_core::stop() {
+    if (inbox_) co_await seams_.hub.leave(options_.sending.source);
+    replies_->close();
+    database_->stop();
+    if (inbox_database_) inbox_database_->stop();
+    services_.cancel();
+    co_await services_.join();
+}
+
+void node_core::stop_stores() {
+    store().stop();
+    inbox_store().stop();
+}
+
+result<> node_core::check_integrity() {
+    POSTHORN_TRY(store().check_integrity());
+    return inbox_database_ ? inbox_store().check_integrity() : result<>{};
+}
+
+namespace {
+
+/// A user's transaction on its way: what it threw goes back to the caller as it was thrown.
+struct user_work {
+    std::function<void(transaction&)> work;
+    std::function<void(std::exception_ptr)> done;
+    std::exception_ptr thrown{};
+
+    result<> run(store_transaction& tx, const message_maker& maker) {
+        thrown = nullptr;  // Of an earlier run.
+        user_transaction seen(tx, maker);
+        try {
+            work(seen);
+        } catch (const std::exception& failure) {
+            thrown = std::current_exception();
+            return fail(error_code::statement_failed, "{}", failure.what());
+        } catch (...) {
+            thrown = std::current_exception();
+            return fail(error_code::statement_failed, "the transaction threw something unknown");
+        }
+        return seen.intact();
+    }
+
+    void finish(const result<>& outcome) {
+        if (outcome) return done(nullptr);
+        if (thrown && outcome.error().code() == error_code::statement_failed) return done(thrown);
+        done(std::make_exception_ptr(outcome.error()));
+    }
+};
+
+}  // namespace
+
+void node_core::submit_then(std::function<void(transaction&)> work,
+                            std::function<void(std::exception_ptr)> done) {
+    post(std::move(work), std::move(done), true);
+}
+
+void node_core::submit_shared_then(std::function<void(transaction&)> work,
+                                   std::function<void(std::exception_ptr)> done) {
+    post(std::move(work), std::move(done), false);
+}
+
+void node_core::post(std::function<void(transaction&)> work,
+                     std::function<void(std::exception_ptr)> done, bool alone) {
+    auto answer = [&workers = seams_.workers, done = std::move(done)](std::exception_ptr failure) {
+        workers.post([done, failure = std::move(failure)] { done(failure); });
+    };
+    auto shared = std::make_shared<user_work>(std::move(work), std::move(answer));
+    store().submit(
+        {.work = [shared, this](store_transaction& tx) { return shared->run(tx, maker_); },
+         .done = [shared](const result<>& outcome) { shared->finish(outcome); },
+         .alone = alone});
+}
+
+void node_core::run(const std::function<void(transaction&)>& work) { wait_for(work, true); }
+
+void node_core::run_shared(const std::function<void(transaction&)>& work) { wait_for(work, false); }
+
+// The caller stays, so that nothing of his need be copied.
+void node_core::wait_for(const std::function<void(transaction&)>& work, bool alone) {
+    value_or_throw(require_outside_unit());
+    std::promise<std::exception_ptr> answer;
+    user_work waiting{.work = std::ref(work), .done = [&](std::exception_ptr failure) {
+                          answer.set_value(std::move(failure));
+                      }};
+    store().submit_and_wait(
+        {.work = [&waiting, this](store_transaction& tx) { return waiting.run(tx, maker_); },
+         .done = [&waiting](const result<>& outcome) { waiting.finish(outcome); },
+         .alone = alone});
+    if (auto failure = answer.get_future().get()) std::rethrow_exception(failure);
+}
+
+result<std::shared_ptr<detail::reply_state>> node_core::expect_response(
+    const detail::call_target& to, send_options& options) {
+    if (options_.parts == node_parts::outbox)
+        return fail(error_code::invalid_argument,
+                    "this node has no inbox, so no response to {} could reach it; send it, or give "
+                    "the node one with service.parts = \"both\"",
+                    to.endpoint);
+    if (handlers_.has_response(to.endpoint))
+        return fail(error_code::invalid_argument,
+                    "responses to {} go to their handler; send the command instead of waiting for "
+                    "it, or remove the handler",
+                    to.endpoint);
+    if (!options.id) options.id = ids_.next();
+    if (options.correlation_id.empty()) options.correlation_id = options.id->to_string();
+    return replies_->expect(options.correlation_id, to.destination);
+}
+
+result<> node_core::durable(const uuid& id) {
+    POSTHORN_TRY(require_outside_unit());
+    bool visible = false;
+    POSTHORN_TRY(store().read([&](store_reader& from) -> result<> {
+        POSTHORN_LET(status, from.outbox().status(id));
+        visible = status.has_value();
+        return {};
+    }));
+    if (!visible)
+        return fail(error_code::not_committed,
+                    "message {} is not committed; commit its transaction first, or it was rolled "
+                    "back",
+                    id.to_string());
+    std::promise<result<>> synced;
+    store().barrier([&](result<> outcome) { synced.set_value(std::move(outcome)); });
+    return synced.get_future().get();
+}
+
+result<bool> node_core::requeue(const uuid& id) {
+    POSTHORN_TRY(require_outside_unit());
+    auto requeued = requeue_in(store(), id);
+    // What handlers send is stored where they work.
+    if (requeued && !*requeued && inbox_database_) requeued = requeue_in(inbox_store(), id);
+    if (requeued && *requeued) wake();
+    return requeued;
+}
+
+result<bool> node_core::requeue_in(class store& where, const uuid& id) {
+    bool requeued = false;
+    std::promise<result<>> committed;
+    where.submit({.work = [&](store_transaction& tx) -> result<> {
+                      const auto changed = tx.dead_letters().change(
+                          id, {.what = dead_action::requeue}, seams_.clock.wall());
+                      requeued = changed.has_value();
+                      const bool was_not_dead =
+                          !changed && (changed.error().code() == error_code::state_changed ||
+                                       changed.error().code() == error_code::not_found);
+                      if (!changed && !was_not_dead) return std::unexpected(changed.error());
+                      return {};
+                  },
+                  .done = [&](result<> outcome) { committed.set_value(std::move(outcome)); }});
+    POSTHORN_TRY(committed.get_future().get());
+    return requeued;
+}
+
+result<bool> node_core::change_pause(pause_change wanted) {
+    wanted.at = seams_.clock.wall();
+    auto changed = posthorn::change_pause(store(), wanted);
+    if (changed && inbox_database_) {
+        const auto there = posthorn::change_pause(inbox_store(), wanted);
+        POSTHORN_TRY(there);
+        changed = *changed || *there;
+    }
+    if (changed && *changed) wake();
+    return changed;
+}
+
+std::vector<std::string> node_core::broken() const {
+    if (store().has_failed() || inbox_store().has_failed())
+        return {"the store has stopped, because a commit is in doubt; restart"};
+    if (database_->is_stuck() || (inbox_database_ && inbox_database_->is_stuck()))
+        return {"a handler or transaction is stuck, and others may wait for it"};
+    return {};
+}
+
+std::vector<std::string> node_core::not_working() const {
+    auto all = broken();
+    auto trouble = store().write_trouble();
+    if (!trouble) trouble = inbox_store().write_trouble();
+    if (trouble) all.push_back(fmt::format("the store cannot be written: {}", trouble->what()));
+    return all;
+}
+
+std::vector<std::pair<health_level, std::string>> node_core::worries() const {
+    std::vector<std::pair<health_level, std::string>> all;
+    if (dispatcher().clock_jumped())
+        all.emplace_back(
+            health_level::yellow,
+            "the clock has jumped; no message expires until it was steady for an hour");
+    const auto disk = std::max(store().disk(), inbox_store().disk(),
+                               [](const auto& a, const auto& b) { return a.state < b.state; });
+    if (auto text = describe(disk); !text.empty())
+        all.emplace_back(may_grow(disk.state) ? health_level::yellow : health_level::red,
+                         std::move(text));
+    for (const auto& each : backups())
+        if (!each.last_error.empty())
+            all.emplace_back(health_level::yellow,
+                             fmt::format("the last backup failed: {}", each.last_error));
+    return all;
+}
+
+node_health node_core::health() const {
+    node_health seen{.reasons = not_working(), .durable = options_.durable};
+    if (!seen.reasons.empty()) seen.level = health_level::red;
+    for (auto& [level, text] : worries()) {
+        seen.level = std::max(seen.level, level);
+        seen.reasons.push_back(std::move(text));
+    }
+    return seen;
+}
+
+result<node_stats> node_core::stats() {
+    node_stats seen{.durable = options_.durable};
+    const auto add = [&seen](store_reader& from) -> result<> {
+        const auto outbox = from.outbox().counts();
+        POSTHORN_TRY(outbox);
+        const auto received = from.inbox().count();
+        POSTHORN_TRY(received);
+        seen.pending += outbox->pending;
+        seen.sent += outbox->sent;
+        seen.dead += outbox->dead;
+        seen.expired += outbox->expired;
+        seen.resolved += outbox->resolved;
+        seen.received += *received;
+        return {};
+    };
+    POSTHORN_TRY(store().read(add));
+    if (inbox_database_) POSTHORN_TRY(inbox_store().read(add));
+    if (inbox_) seen.duplicates = static_cast<std::int64_t>(inbox_->counts().duplicates);
+    return seen;
+}
+
+}  // namespace posthorn

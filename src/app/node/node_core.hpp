@@ -1,0 +1,127 @@
+#pragma once
+
+#include <exception>
+#include <functional>
+#include <memory>
+
+#include <posthorn/node.hpp>
+
+#include "app/config/core_options.hpp"
+#include "app/node/node_database.hpp"
+#include "app/node/node_hooks.hpp"
+#include "app/node/replies.hpp"
+#include "base/async/task_group.hpp"
+#include "base/uuid_generator.hpp"
+#include "inbox/inbox.hpp"
+#include "operations/lanes.hpp"
+
+namespace posthorn {
+
+/// A whole node over its seams: the store, the dispatcher, the inbox, and what watches them.
+///
+/// Lifetime: `open`, add handlers, `start`, `stop`, destroy.
+/// Threads:  `start` and `stop` run on the network executor; the rest from any.
+/// Cancel:   `stop` leaves the hub, ends the services, then commits what the store still has. Twice
+///           is safe.
+class node_core {
+public:
+    static result<std::unique_ptr<node_core>> open(core_options options, node_seams seams);
+    ~node_core();
+    node_core(const node_core&) = delete;
+    node_core& operator=(const node_core&) = delete;
+
+    [[nodiscard]] handlers& registry() noexcept { return handlers_; }
+    /// Before it starts: what is done about messages that were given up.
+    [[nodiscard]] node_hooks& hooks() noexcept { return hooks_; }
+    /// A service that must be reachable when the node starts.
+    result<> declare_use(detail::service_use use);
+    /// Gives what the Response to a Command will be in, once that is sent with the options.
+    result<std::shared_ptr<detail::reply_state>> expect_response(const detail::call_target& to,
+                                                                 send_options& options);
+    void fail_response(std::string_view correlation_id, std::exception_ptr why) {
+        replies_->fail(correlation_id, std::move(why));
+    }
+    task<result<>> start();
+    task<> stop();
+    /// From the next batch on. If one cannot be used, the old ones stay. On the network executor.
+    result<> replace_routes(core_routes routes, std::optional<core_route> default_route);
+
+    /// Runs `work` in a transaction; `done` gets the exception, or null once it is on disk. It runs
+    /// on a worker's thread: on the writer's it could make everybody wait, and wait for itself.
+    void submit_then(std::function<void(transaction&)> work,
+                     std::function<void(std::exception_ptr)> done);
+    /// The same for work of ours, which may share its commit with others.
+    void submit_shared_then(std::function<void(transaction&)> work,
+                            std::function<void(std::exception_ptr)> done);
+    /// The same, waiting. `error_code::inside_unit` where that would wait for itself.
+    void run(const std::function<void(transaction&)>& work);
+    /// The same for work of ours, waiting.
+    void run_shared(const std::function<void(transaction&)>& work);
+    [[nodiscard]] result<message> make_message(send_request asked) const {
+        return maker_.make(std::move(asked));
+    }
+    result<> durable(const uuid& id);
+    result<bool> requeue(const uuid& id);
+    /// Pauses a destination, or lets it go on; says whether that changed anything.
+    result<bool> change_pause(pause_change wanted);
+
+    /// What `transaction` and `send` write to.
+    [[nodiscard]] class store& store() const noexcept { return database_->store(); }
+    /// What handlers write to: the same, unless the inbox has a file of its own.
+    [[nodiscard]] class store& inbox_store() const noexcept {
+        return inbox_database_ ? inbox_database_->store() : store();
+    }
+    void stop_stores();
+    result<> check_integrity();
+    /// Null before it has started, and where the node has none.
+    [[nodiscard]] class inbox* inbox() noexcept { return inbox_.get(); }
+    [[nodiscard]] bool is_durable() const noexcept { return options_.durable; }
+    [[nodiscard]] class dispatcher& dispatcher() const noexcept { return database_->dispatcher(); }
+    /// Of each database.
+    [[nodiscard]] std::vector<const outbox_counters*> counters() const;
+    /// Of each database, if any are made.
+    [[nodiscard]] std::vector<sqlite::backup_state> backups() const;
+    void wake();
+    /// Ends what handlers wait for outside of this process; `stop` then need not wait for them.
+    void give_up() {
+        if (inbox_) inbox_->give_up();
+    }
+    [[nodiscard]] node_health health() const;
+    /// Why nothing can commit any more, so that only a restart helps; empty while it can.
+    [[nodiscard]] std::vector<std::string> broken() const;
+    /// The same, and why nothing could be written lately, which may mend itself.
+    [[nodiscard]] std::vector<std::string> not_working() const;
+    /// What health says beyond that, with its colour.
+    [[nodiscard]] std::vector<std::pair<health_level, std::string>> worries() const;
+    [[nodiscard]] result<node_stats> stats();
+
+private:
+    class routes;
+
+    node_core(core_options options, node_seams seams);
+    result<bool> requeue_in(class store& where, const uuid& id);
+    result<> start_inbox();
+    void post(std::function<void(transaction&)> work, std::function<void(std::exception_ptr)> done,
+              bool alone);
+    void wait_for(const std::function<void(transaction&)>& work, bool alone);
+    transactional_handler reply_handler();
+    void watch_limit(reply_limit limit);
+
+    core_options options_;
+    node_seams seams_;
+    uuid_generator ids_;
+    message_maker maker_;
+    handlers handlers_;
+    std::vector<detail::service_use> uses_;
+    std::shared_ptr<replies> replies_;
+    node_hooks hooks_{maker_, *replies_};
+    std::unique_ptr<routes> routes_;
+    std::unique_ptr<node_database> database_;
+    std::unique_ptr<node_database> inbox_database_;
+    std::unique_ptr<class inbox> inbox_;
+    std::unique_ptr<shared_job> inbox_job_;  // Where several nodes share the database.
+    task_group services_;
+    bool started_ = false;
+};
+
+}  // namespace posthorn

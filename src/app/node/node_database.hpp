@@ -1,0 +1,68 @@
+#pragma once
+
+#include <memory>
+
+#include "app/config/core_options.hpp"
+#include "app/node/disk_watch.hpp"
+#include "app/node/open_store.hpp"
+#include "app/node/watchdog.hpp"
+#include "base/async/task_group.hpp"
+#include "lease/shared_job.hpp"
+#include "outbox/dispatch/dispatcher.hpp"
+#include "store/sqlite/driver/commit_watcher.hpp"
+
+namespace posthorn {
+
+/// One database of a node with what runs on it: its store, its dispatcher, and what watches them.
+///
+/// A node has one, or two where the inbox has a file of its own. What a handler sends then goes
+/// from the inbox's file, so that it still commits together with the record of its message.
+///
+/// Lifetime: `open`, `start` once, destroy after the services have ended. What it is given outlives
+///           it.
+/// Threads:  `start` on the network executor; the rest from any.
+/// Cancel:   `stop` asks the dispatcher to end; the services are cancelled by their group.
+class node_database {
+public:
+    struct surroundings {
+        const core_options& options;
+        const node_seams& seams;
+        executor& writer;
+        route_table& routes;
+        final_row_listener& ended;
+    };
+
+    static result<std::unique_ptr<node_database>> open(const sqlite::sqlite_options& file,
+                                                       const surroundings& around);
+    ~node_database();
+    node_database(const node_database&) = delete;
+    node_database& operator=(const node_database&) = delete;
+
+    /// Without an outbox nothing is sent; the store works and is cared for all the same.
+    enum class with_outbox : bool { no, yes };
+    void start(task_group& services, with_outbox dispatch);
+    void stop();
+
+    [[nodiscard]] class store& store() const noexcept { return *store_; }
+    [[nodiscard]] class dispatcher& dispatcher() const noexcept { return *dispatcher_; }
+    /// Empty if none are made.
+    [[nodiscard]] std::optional<sqlite::backup_state> backups() const;
+    [[nodiscard]] bool is_stuck() const noexcept { return watchdog_->is_stuck(); }
+
+private:
+    node_database() = default;
+
+    bool cleanup_ = true;
+    std::unique_ptr<class store> store_;
+    std::unique_ptr<class dispatcher> dispatcher_;
+    std::unique_ptr<watchdog> watchdog_;
+    std::unique_ptr<outbox_retention> retention_;
+    std::unique_ptr<shared_job> retention_job_;        // Where several nodes share the database.
+    std::unique_ptr<sqlite::backup_keeper> backups_;   // None unless asked for.
+    std::unique_ptr<weekly_vacuum> vacuum_;            // If it is asked for.
+    std::unique_ptr<disk_watch> disk_;                 // If there is something to watch for.
+    std::unique_ptr<sqlite::commit_watcher> watcher_;  // None in the simulator.
+    std::unique_ptr<store_news> news_;                 // On a server.
+};
+
+}  // namespace posthorn

@@ -1,0 +1,48 @@
+#include "app/node/node_hooks.hpp"
+
+#include <exception>
+
+#include <fmt/format.h>
+
+#include "store/user_transaction.hpp"
+
+namespace posthorn {
+namespace {
+
+dead_letter letter_of(const final_row& what) {
+    return {.body = what.row.body,
+            .expired = what.status == outbox_status::expired,
+            .error = what.error,
+            .attempts = what.row.attempts,
+            .may_have_taken_effect = what.row.attempts > 0};
+}
+
+}  // namespace
+
+result<> node_hooks::ended(store_transaction& tx, const final_row& what) {
+    const auto& hook = what.status == outbox_status::expired ? expired_ : dead_;
+    if (!hook) return {};
+    user_transaction seen(tx, maker_);
+    try {
+        hook(seen, letter_of(what));
+    } catch (const std::exception& failure) {
+        return fail(error_code::statement_failed, "{}", failure.what());
+    } catch (...) {
+        return fail(error_code::statement_failed, "the hook threw something unknown");
+    }
+    return seen.intact();
+}
+
+void node_hooks::told(const final_row& what) {
+    const auto& body = what.row.body;
+    if (body.type != message_type::command || body.correlation_id.empty()) return;
+    const bool expired = what.status == outbox_status::expired;
+    const auto code = expired ? error_code::message_expired : error_code::closed;
+    calls_.fail(
+        body.correlation_id,
+        std::make_exception_ptr(error(
+            code, fmt::format("{} was given up by {}, so no response comes: {}", body.endpoint,
+                              expired ? "its expiry" : "its retries", what.error))));
+}
+
+}  // namespace posthorn

@@ -1,0 +1,38 @@
+#pragma once
+
+#include <functional>
+
+#include <posthorn/dead_letter.hpp>
+#include <posthorn/transaction.hpp>
+
+#include "app/node/replies.hpp"
+#include "outbox/upkeep/dead_letter_notifier.hpp"
+#include "store/message_maker.hpp"
+
+namespace posthorn {
+
+/// What the application does about messages that were given up.
+///
+/// Lifetime: filled before the node starts; as long as the node.
+/// Threads:  as every listener's.
+class node_hooks final : public final_row_listener {
+public:
+    using hook = std::function<void(transaction&, const dead_letter&)>;
+
+    node_hooks(const message_maker& maker, replies& calls) : maker_(maker), calls_(calls) {}
+
+    void on_dead(hook added) { dead_ = std::move(added); }
+    void on_expired(hook added) { expired_ = std::move(added); }
+
+    result<> ended(store_transaction& tx, const final_row& what) override;
+    /// Nobody waits any longer for the Response to a Command that was given up.
+    void told(const final_row& what) override;
+
+private:
+    const message_maker& maker_;
+    replies& calls_;
+    hook dead_;
+    hook expired_;
+};
+
+}  // namespace posthorn

@@ -1,0 +1,141 @@
+#include "app/node/open_store.hpp"
+
+#include <utility>
+
+#include "audit/audit.hpp"
+#include "queue/queue.hpp"
+
+#ifdef POSTHORN_WITH_POSTGRES
+#include "store/postgres/commit/foreign_handle.hpp"
+#include "store/postgres/commit/news_watcher.hpp"
+#include "store/postgres/commit/postgres_store.hpp"
+#include "store/postgres/upkeep/move.hpp"
+#include "store/postgres/upkeep/server_facts.hpp"
+#endif
+
+namespace posthorn {
+
+result<std::unique_ptr<store>> open_store(const sqlite::sqlite_options& file,
+                                          const std::optional<server_database>& server,
+                                          const sqlite::sqlite_seams& seams) {
+    if (!server) return sqlite::open(file, seams);
+#ifdef POSTHORN_WITH_POSTGRES
+    return postgres::open({.url = server->url,
+                           .schema = server->schema,
+                           .service = file.service,
+                           .limits = file.limits,
+                           .readers = file.readers,
+                           .transactions = server->transactions,
+                           .migrations = {queue_tables_on_server(), admin_tables_on_server()}},
+                          {seams.time, seams.writer, seams.log});
+#else
+    return fail(
+        error_code::invalid_configuration,
+        "this Posthorn was built without PostgreSQL; build it with POSTHORN_POSTGRES=ON, or "
+        "use sqlite: in store.url");
+#endif
+}
+
+result<std::string> server_definitions([[maybe_unused]] const std::string& schema) {
+#ifdef POSTHORN_WITH_POSTGRES
+    return postgres::schema_definitions(schema,
+                                        {queue_tables_on_server(), admin_tables_on_server()});
+#else
+    return fail(error_code::invalid_configuration, "this Posthorn was built without PostgreSQL");
+#endif
+}
+
+result<server_store_facts> look_at_server([[maybe_unused]] const server_database& server,
+                                          [[maybe_unused]] const clock& time) {
+#ifdef POSTHORN_WITH_POSTGRES
+    POSTHORN_LET(
+        seen,
+        postgres::look_at_server(
+            {.url = server.url, .schema = server.schema, .application = "posthorn doctor"}, time));
+    return server_store_facts{.service = std::move(seen.service),
+                              .step = seen.step,
+                              .step_known = seen.step_known,
+                              .dead = seen.dead,
+                              .is_synced = seen.is_synced,
+                              .is_read_only = seen.is_read_only,
+                              .missing_rights = std::move(seen.missing_rights)};
+#else
+    return fail(error_code::invalid_configuration, "this Posthorn was built without PostgreSQL");
+#endif
+}
+
+#ifdef POSTHORN_WITH_POSTGRES
+namespace {
+
+postgres::move_options options_of(const store_move& asked) {
+    return {.file = asked.file,
+            .url = asked.to.url,
+            .schema = asked.to.schema,
+            .id = asked.id,
+            .in_file = {admin_tables(), queue_tables()},
+            .on_server = {queue_tables_on_server(), admin_tables_on_server()},
+            .progress = asked.progress};
+}
+
+}  // namespace
+
+result<store_moved> move_store(const store_move& asked, const clock& time) {
+    POSTHORN_LET(done, postgres::move_to_server(options_of(asked), time));
+    store_moved told{.to = std::move(done.to),
+                     .tables = {},
+                     .left = std::move(done.left),
+                     .was_there = done.was_there};
+    for (auto& one : done.tables) told.tables.push_back({std::move(one.name), one.rows, one.hash});
+    return told;
+}
+
+result<> take_move_back(const store_move& asked, const clock& time) {
+    return postgres::take_move_back(options_of(asked), time);
+}
+
+namespace {
+
+class server_news final : public store_news {
+public:
+    server_news(const server_database& server, const store& opened, const node_seams& seams,
+                std::function<void()> on_news)
+        : watcher_({.url = server.url, .schema = server.schema}, postgres::name_of(opened),
+                   {seams.clock, seams.timer, seams.readers, seams.log}, std::move(on_news)) {}
+    task<> run() override { return watcher_.run(); }
+
+private:
+    postgres::news_watcher watcher_;
+};
+
+}  // namespace
+
+std::unique_ptr<store_news> watch_server(const server_database& server, const store& opened,
+                                         const node_seams& seams, std::function<void()> on_news) {
+    return std::make_unique<server_news>(server, opened, seams, std::move(on_news));
+}
+#else
+result<store_moved> move_store(const store_move&, const clock&) {
+    return fail(error_code::invalid_configuration, "this Posthorn was built without PostgreSQL");
+}
+result<> take_move_back(const store_move&, const clock&) {
+    return fail(error_code::invalid_configuration, "this Posthorn was built without PostgreSQL");
+}
+std::unique_ptr<store_news> watch_server(const server_database&, const store&, const node_seams&,
+                                         std::function<void()>) {
+    return nullptr;
+}
+#endif
+
+result<uuid> insert_on_server([[maybe_unused]] pg_conn* handle, const config& settings,
+                              [[maybe_unused]] const message& body) {
+    if (!settings.store.url.on_server)
+        return fail(error_code::invalid_argument,
+                    "the node's database is no PostgreSQL one; give a handle on the node's own");
+#ifdef POSTHORN_WITH_POSTGRES
+    return postgres::insert_on(handle, {settings.store.schema, settings.service.id}, body);
+#else
+    return fail(error_code::invalid_configuration, "this Posthorn was built without PostgreSQL");
+#endif
+}
+
+}  // namespace posthorn

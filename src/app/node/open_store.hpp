@@ -1,0 +1,82 @@
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "app/config/config.hpp"
+#include "app/config/core_options.hpp"
+#include "base/async/task.hpp"
+#include "store/store.hpp"
+
+struct pg_conn;
+
+namespace posthorn {
+
+/// Opens the store on a server, if one is given, and otherwise on the file. Where Posthorn was
+/// built without PostgreSQL, a server is `error_code::invalid_configuration`.
+result<std::unique_ptr<store>> open_store(const sqlite::sqlite_options& file,
+                                          const std::optional<server_database>& server,
+                                          const sqlite::sqlite_seams& seams);
+
+/// The SQL that makes Posthorn's tables on a server.
+result<std::string> server_definitions(const std::string& schema);
+
+/// What `doctor` wants to know of a store on a server; nothing is changed there.
+struct server_store_facts {
+    std::string service;
+    std::int64_t step = 0;
+    std::int64_t step_known = 0;
+    std::int64_t dead = 0;
+    bool is_synced = true;
+    bool is_read_only = false;
+    std::string missing_rights;
+};
+result<server_store_facts> look_at_server(const server_database& server, const clock& time);
+
+struct store_move {
+    std::string file;  // A stopped node's.
+    server_database to;
+    std::string id;  // A new one, for this move.
+    std::function<void(std::int64_t done, std::int64_t all, std::string_view table)> progress{};
+};
+
+struct store_moved {
+    struct table {
+        std::string name;
+        std::int64_t rows = 0;
+        std::int64_t hash = 0;  // The same on both sides.
+    };
+    std::string to;
+    std::vector<table> tables;      // None if an earlier run had copied them.
+    std::vector<std::string> left;  // Tables of the file that are not Posthorn's.
+    bool was_there = false;
+};
+
+/// Copies a store from a file to a server, whole or not at all, and marks the file.
+result<store_moved> move_store(const store_move& asked, const clock& time);
+/// Takes the mark away. Without a URL the server is not asked whether the copy is still there.
+result<> take_move_back(const store_move& asked, const clock& time);
+
+/// Hears of what other nodes have stored.
+///
+/// Lifetime: what it is given outlives `run()`.
+/// Cancel:   `run()` returns.
+class store_news {
+public:
+    virtual ~store_news() = default;
+    virtual task<> run() = 0;
+};
+
+/// Of a store that `open_store` opened on the server.
+std::unique_ptr<store_news> watch_server(const server_database& server, const store& opened,
+                                         const node_seams& seams, std::function<void()> on_news);
+
+/// Stores a message through the caller's own connection to the node's server, in the caller's open
+/// transaction. `error_code::invalid_argument` where the node's database is no such one.
+result<uuid> insert_on_server(pg_conn* handle, const config& settings, const message& body);
+
+}  // namespace posthorn

@@ -1,0 +1,159 @@
+#include "app/node/serve.hpp"
+
+#include <charconv>
+#include <csignal>
+#include <cstdlib>
+#include <memory>
+#include <utility>
+
+#include <boost/asio/as_tuple.hpp>
+#include <boost/asio/experimental/awaitable_operators.hpp>
+#include <boost/asio/signal_set.hpp>
+#include <boost/asio/use_awaitable.hpp>
+#include <fmt/ranges.h>
+
+#include "app/node/node_runtime.hpp"
+#include "base/async/task_group.hpp"
+#include "transport/unix/notify_socket.hpp"
+
+namespace posthorn {
+namespace {
+
+namespace asio = boost::asio;
+
+std::string environment(const char* name) {
+    const char* const value = std::getenv(name);
+    return value ? value : "";
+}
+
+/// How often the manager wants to hear of us: half of what it waits for. Zero if it does not.
+std::chrono::microseconds watchdog_interval() {
+    const auto text = environment("WATCHDOG_USEC");
+    std::int64_t microseconds = 0;
+    std::from_chars(text.data(), text.data() + text.size(), microseconds);
+    return std::chrono::microseconds(microseconds / 2);
+}
+
+/// A node with a process around it: signals and the service manager.
+///
+/// Lifetime: `run` once, destroy after it returned.
+/// Threads:  `run` on the node's network executor.
+class served_node {
+public:
+    served_node(node_runtime& node, const serve_options& options)
+        : node_(node), options_(options), manager_(environment("NOTIFY_SOCKET")) {}
+
+    task<result<>> run();
+
+private:
+    task<int> next_signal();
+    task<> work();
+    task<> drain();
+    task<> cut_off_on_signal();
+    task<> feed_watchdog();
+    void announce() const;
+    void reload();
+
+    node_runtime& node_;
+    const serve_options& options_;
+    notify_socket manager_;
+    real_clock clock_;
+    asio::signal_set signals_{node_.network(), SIGINT, SIGTERM, SIGHUP};
+};
+
+task<result<>> served_node::run() {
+    using namespace asio::experimental::awaitable_operators;
+    POSTHORN_CO_TRY(co_await node_.start());
+    announce();
+    node_.log().info("Node {Service} runs", {{"Service", node_.settings().service.id}});
+    manager_.tell("READY=1");
+    co_await (work() || feed_watchdog());
+    manager_.tell("STOPPING=1");
+    node_.log().info("Stopping; a second signal stops without waiting");
+    // Stopping heeds no cancellation, so this waits for it whoever comes first.
+    co_await (drain() || cut_off_on_signal());
+    node_.log().info("Stopped");
+    co_return result<>{};
+}
+
+void served_node::announce() const {
+    if (!node_.settings().is_durable())
+        options_.announce("posthorn: the store is in memory and NOT DURABLE");
+    for (const auto& place : node_.places())
+        options_.announce(fmt::format("posthorn: listening on {}{}", place.url,
+                                      place.has_health ? " (health: /_rf/health)" : ""));
+}
+
+/// Zero if nobody waits any longer.
+task<int> served_node::next_signal() {
+    const auto [failure, number] =
+        co_await signals_.async_wait(asio::as_tuple(asio::use_awaitable));
+    co_return failure ? 0 : number;
+}
+
+/// Until somebody wants it to end.
+task<> served_node::work() {
+    while (co_await next_signal() == SIGHUP) reload();
+}
+
+// Not to be left half-way by the signal that ends the patience.
+task<> served_node::drain() { co_await cancellable(node_.stop()); }
+
+// Whoever signals again wants no more waiting, not even for a database that does not answer. To end
+// at any moment, as in a crash, loses nothing.
+task<> served_node::cut_off_on_signal() {
+    constexpr std::chrono::seconds patience{3};
+    int number = SIGHUP;
+    while (number == SIGHUP) number = co_await next_signal();
+    if (number == 0) co_return;
+    node_.cut_off();
+    if (!co_await node_.sleeper().sleep_for(patience)) co_return;
+    options_.announce("posthorn: the database does not answer; ended without waiting for it");
+    std::_Exit(EXIT_FAILURE);
+}
+
+/// Says nothing while the node cannot work, so that the manager starts it anew. A full disk is no
+/// reason: what helps against that is room.
+task<> served_node::feed_watchdog() {
+    const auto interval = watchdog_interval();
+    if (!manager_.has_manager() || interval.count() <= 0) {
+        co_await node_.sleeper().sleep_for(std::chrono::hours{24 * 365 * 100});
+        co_return;
+    }
+    while (co_await node_.sleeper().sleep_for(interval))
+        if (node_.core().broken().empty()) manager_.tell("WATCHDOG=1");
+}
+
+void served_node::reload() {
+    const auto now =
+        std::chrono::duration_cast<std::chrono::microseconds>(clock_.steady().time_since_epoch());
+    manager_.tell(fmt::format("RELOADING=1\nMONOTONIC_USEC={}", now.count()));
+    auto fresh = options_.read_again();
+    const auto done = fresh ? node_.reload(*fresh) : result<>(std::unexpected(fresh.error()));
+    if (!done) {
+        node_.log().error(
+            "Reload: the old configuration stays, since the new one is wrong: {Error}",
+            {{"Error", done.error().what()}});
+    } else {
+        const auto waiting = keys_that_need_a_restart(node_.settings(), *fresh);
+        node_.log().info("Reload: routes, secrets, certificates and admin keys are taken over");
+        if (!waiting.empty())
+            node_.log().warn("Reload: {Keys} changed too, which needs a restart",
+                             {{"Keys", fmt::format("{}", fmt::join(waiting, ", "))}});
+    }
+    manager_.tell("READY=1");
+}
+
+}  // namespace
+
+result<> serve(const config& settings, const serve_options& options) {
+    POSTHORN_LET(node, node_runtime::open(settings, {.make_folders = true, .may_call = false}));
+    auto outcome = [&] {
+        served_node around(*node, options);
+        return start(node->network(), around.run()).get();
+    }();
+    node->stop_and_wait();
+    return outcome;
+}
+
+}  // namespace posthorn

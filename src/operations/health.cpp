@@ -1,0 +1,99 @@
+#include "operations/health.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include <boost/json/object.hpp>
+#include <boost/json/serialize.hpp>
+#include <fmt/format.h>
+
+#include "base/assert.hpp"
+
+namespace posthorn {
+namespace {
+
+std::string shown(const bounded_count& number) {
+    return fmt::format("{}{}", number.at_least ? "more than " : "", number.value);
+}
+
+void judge_backlog(const outbox_overview& outbox, health_verdict& verdict) {
+    const auto worsen = [&](std::string why) {
+        verdict.status = std::max(verdict.status, health_status::yellow);
+        verdict.reasons.push_back(std::move(why));
+    };
+    if (outbox.pending.value >= pending_green_below)
+        worsen(fmt::format("{} messages wait{}", shown(outbox.pending),
+                           outbox.pending.value > pending_warned_above
+                               ? "; the destinations may be too slow, or down"
+                               : ""));
+    if (outbox.oldest_age >= age_green_below)
+        worsen(fmt::format(
+            "the oldest message has waited for {} s{}",
+            std::chrono::floor<std::chrono::seconds>(outbox.oldest_age).count(),
+            outbox.oldest_age > age_warned_above ? "; see which destination it is for" : ""));
+}
+
+}  // namespace
+
+std::string_view to_string(health_status status) noexcept {
+    switch (status) {
+        case health_status::green: return "green";
+        case health_status::yellow: return "yellow";
+        case health_status::red: return "red";
+    }
+    POSTHORN_ASSERT(false);
+    return {};
+}
+
+health_verdict judge_health(const health_facts& facts) {
+    const auto& outbox = facts.outbox;
+    health_verdict verdict{.reasons = facts.broken};
+    if (!facts.broken.empty()) {
+        verdict.status = health_status::red;
+        verdict.working = false;
+    }
+    for (const auto& [how, what] : facts.worries) {
+        verdict.status = std::max(verdict.status, how);
+        verdict.reasons.push_back(what);
+    }
+    if (outbox.dead.value > 0) {
+        verdict.status = health_status::red;
+        verdict.reasons.push_back(
+            fmt::format("{} messages are dead and wait for a person", shown(outbox.dead)));
+    }
+    if (outbox.undeliverable.value > 0) {
+        verdict.undeliverable = true;
+        verdict.status = std::max(verdict.status, health_status::yellow);
+        verdict.reasons.push_back(
+            fmt::format("{} messages are undeliverable: '{}' has no route, "
+                        "no secret or no handler for them",
+                        shown(outbox.undeliverable), outbox.undeliverable_destination));
+    }
+    for (auto& why : reasons_of(facts.lanes)) {
+        verdict.status = std::max(verdict.status, health_status::yellow);
+        verdict.reasons.push_back(std::move(why));
+    }
+    judge_backlog(outbox, verdict);
+    return verdict;
+}
+
+std::string render_health(const health_report& report) {
+    return boost::json::serialize(boost::json::object{{"status", to_string(report.status)},
+                                                      {"service", report.service},
+                                                      {"version", report.version}});
+}
+
+namespace {
+
+task<http_response> answer(health_report report) {
+    co_return json_response(report.working ? 200 : 503, render_health(report));
+}
+
+}  // namespace
+
+void add_health_route(router& routes, std::function<health_report()> current) {
+    routes.add("GET", "/_rf/health",
+               [current = std::move(current)](const http_request&) { return answer(current()); });
+}
+
+}  // namespace posthorn

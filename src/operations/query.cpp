@@ -1,0 +1,118 @@
+#include "operations/query.hpp"
+
+#include <charconv>
+#include <functional>
+
+#include "base/text/percent.hpp"
+#include "base/text/utf8.hpp"
+#include "transport/http/types.hpp"
+
+namespace posthorn {
+namespace {
+
+constexpr std::size_t shown_characters_max = 64;
+
+std::string shown(std::string_view text) { return clean_utf8(text, shown_characters_max); }
+
+result<> read_status(std::string_view value, list_query& into) {
+    into.status = parse_outbox_status(value);
+    if (into.status) return {};
+    return fail(error_code::invalid_argument,
+                "status '{}' is none of Pending, Sent, Dead, Expired, Resolved", shown(value));
+}
+
+result<> read_one(std::string_view name, std::string_view value, list_query& into) {
+    if (name == "status") return read_status(value, into);
+    if (name == "since") return read_time(name, value, into.since);
+    if (name == "before") return read_number(name, value, into.before);
+    if (name == "limit") return read_number(name, value, into.limit);
+    if (name == "destination") {
+        into.destination = value;
+    } else if (name == "endpoint") {
+        into.endpoint = value;
+    } else if (name == "source") {
+        into.source = value;
+    } else if (name == "database" && (value == "inbox" || value == "main")) {
+        into.of_inbox = value == "inbox";
+    } else {
+        return fail(error_code::invalid_argument,
+                    "'{}' cannot be asked for; use status, destination, endpoint, source, since, "
+                    "before, limit, or database=inbox",
+                    shown(name));
+    }
+    return {};
+}
+
+template <class T>
+result<> read_positive(std::string_view name, std::string_view text, T& into) {
+    const auto [end, failure] = std::from_chars(text.data(), text.data() + text.size(), into);
+    if (failure == std::errc{} && end == text.data() + text.size() && into > 0) return {};
+    return fail(error_code::invalid_argument, "{} is '{}'; give a number above zero", name,
+                shown(text));
+}
+
+}  // namespace
+
+result<> read_number(std::string_view name, std::string_view text, std::int64_t& into) {
+    return read_positive(name, text, into);
+}
+
+result<> read_number(std::string_view name, std::string_view text, std::size_t& into) {
+    return read_positive(name, text, into);
+}
+
+result<> read_time(std::string_view name, std::string_view text, std::optional<wall_time>& into) {
+    into = parse_iso8601(text);
+    if (into) return {};
+    return fail(error_code::invalid_argument, "{} is '{}'; give a time like 2026-02-14T12:00:00Z",
+                name, shown(text));
+}
+
+result<> for_each_parameter(
+    std::string_view query,
+    const std::function<result<>(std::string_view, std::string_view)>& take) {
+    while (!query.empty()) {
+        const auto end = query.find('&');
+        const auto pair = query.substr(0, end);
+        query.remove_prefix(end == query.npos ? query.size() : end + 1);
+        if (pair.empty()) continue;
+        const auto mark = pair.find('=');
+        const auto name = percent_decode(pair.substr(0, mark));
+        const auto value = percent_decode(mark == pair.npos ? "" : pair.substr(mark + 1));
+        if (!name || !value)
+            return fail(error_code::invalid_argument, "'{}' is not percent-encoded", shown(pair));
+        POSTHORN_TRY(take(*name, *value));
+    }
+    return {};
+}
+
+result<> check_page(std::size_t limit) {
+    if (limit > list_rows_max)
+        return fail(error_code::invalid_argument, "limit is {}; a page has {} rows at most", limit,
+                    list_rows_max);
+    return {};
+}
+
+result<list_query> parse_list_query(std::string_view query) {
+    list_query asked;
+    POSTHORN_TRY(for_each_parameter(query, [&](std::string_view name, std::string_view value) {
+        return read_one(name, value, asked);
+    }));
+    POSTHORN_TRY(check_page(asked.limit));
+    return asked;
+}
+
+result<bool> parse_show_query(std::string_view query) {
+    bool payload = false;
+    POSTHORN_TRY(
+        for_each_parameter(query, [&](std::string_view name, std::string_view value) -> result<> {
+            if (name != "payload" || (value != "true" && value != "false"))
+                return fail(error_code::invalid_argument,
+                            "'{}' cannot be asked for; use payload=true", shown(name));
+            payload = value == "true";
+            return {};
+        }));
+    return payload;
+}
+
+}  // namespace posthorn

@@ -1,0 +1,110 @@
+#include "outbox/dispatch/dispatcher.hpp"
+
+#include <utility>
+
+#include <boost/asio/this_coro.hpp>
+
+#include "outbox/lane/outbox_log.hpp"
+
+namespace posthorn {
+namespace {
+
+std::string lease_name(const store& of, const lease_options& options) {
+    if (!of.shares_dispatch()) return std::string(dispatcher_lease_name);
+    return std::string(seat_prefix) + options.owner;
+}
+
+}  // namespace
+
+dispatcher::dispatcher(dispatcher_services with, outbox_options options, retry_policy retries,
+                       std::function<bool(const std::string& owner)> owner_is_gone)
+    : with_(with),
+      options_(std::move(options)),
+      retries_(std::move(retries)),
+      owner_is_gone_(std::move(owner_is_gone)),
+      hot_(options_.hand_over_rows, hot_arrivals_),
+      guard_(with_.store, with_.readers),
+      clocks_(with_.clock, options_.clock),
+      keeper_({.where = with_.store,
+               .clock = with_.clock,
+               .timer = with_.timer,
+               .log = with_.log,
+               .owner_is_gone = owner_is_gone_,
+               .changed = [this] { lease_changed(); },
+               .name = lease_name(with_.store, options_.lease)},
+              options_.lease) {
+    with_.store.listen(this);
+}
+
+dispatcher::~dispatcher() { with_.store.listen(nullptr); }
+
+task<> dispatcher::run() {
+    // The work is in a group of its own, which a cancellation of ours does not reach: it has to be
+    // able to wait while it winds down.
+    task_group working(co_await boost::asio::this_coro::executor);
+    working.spawn(work());
+    co_await stop_.wait();
+    stopping_ = true;
+    if (current_ != nullptr) current_->stop();
+    changed_.ring();
+    co_await working.join();
+}
+
+task<> dispatcher::work() {
+    task_group keeping(co_await boost::asio::this_coro::executor);
+    keeping.spawn(keeper_.run());
+    while (!stopping_) {
+        if (const auto epoch = keeper_.epoch())
+            co_await hold(*epoch);
+        else
+            co_await changed_.wait();
+    }
+    keeper_.stop();
+    co_await keeping.join();
+}
+
+task<> dispatcher::hold(std::int64_t epoch) {
+    tenure held({.with = with_,
+                 .options = options_,
+                 .retries = retries_,
+                 .counters = counters_,
+                 .hot = hot_,
+                 .hot_arrivals = hot_arrivals_,
+                 .guard = guard_,
+                 .clocks = clocks_,
+                 .sweep = sweep_,
+                 .owner_is_gone = owner_is_gone_,
+                 .refused = [this](std::int64_t old) { keeper_.refused(old); },
+                 .where = co_await boost::asio::this_coro::executor},
+                epoch);
+    current_ = &held;
+    co_await held.run();
+    current_ = nullptr;
+}
+
+void dispatcher::lease_changed() {
+    changed_.ring();
+    if (current_ != nullptr && keeper_.epoch() != current_->epoch()) current_->abandon();
+}
+
+void dispatcher::committed(std::vector<outbox_row> enqueued) {
+    log_enqueued(with_.log, enqueued);
+    // Those come by themselves when it is their turn.
+    std::erase_if(enqueued, [](const outbox_row& row) { return row.parked; });
+    counters_.overflowed += hot_.push(std::move(enqueued));
+}
+
+void dispatcher::committing(const outbox_row& lone) {
+    if (!lone.parked && !lone.body.deliver_at) hot_.expect(lone);
+}
+
+void dispatcher::released(std::vector<outbox_row> rows) {
+    counters_.overflowed += hot_.push(std::move(rows));
+}
+
+void dispatcher::foreign_commit() {
+    guard_.distrust();
+    sweep_.want();
+}
+
+}  // namespace posthorn

@@ -1,0 +1,164 @@
+#include "outbox/dispatch/sweeper.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/async/cancellation.hpp"
+#include "base/planted.hpp"
+#include "store/async.hpp"
+
+namespace posthorn {
+
+task<> sweeper::run() {
+    while (!co_await is_cancelled()) {
+        watch_clock();
+        if (auto swept = co_await sweep(); !swept)
+            with_.log.warn("Outbox: the sweep failed, will try again: {Error}",
+                           {{"Error", swept.error().what()}});
+        with_.lanes.tend();
+        with_.counters.lanes = with_.lanes.size();
+        co_await rest();
+    }
+}
+
+// Here, because somebody has to look regularly. Said once for each jump.
+void sweeper::watch_clock() {
+    const bool jumped = with_.clocks.jumped();
+    if (jumped && !told_of_jump_)
+        with_.log.warn("Outbox: Clock has jumped; messages expire only once it is steady");
+    told_of_jump_ = jumped;
+}
+
+task<> sweeper::rest() {
+    auto end = with_.clock.steady() + with_.options.poll_interval;
+    if (POSTHORN_PLANTED(sweeps_only_when_called)) end = steady_time::max();
+    while (!co_await is_cancelled() && !with_.call.take_wanted()) {
+        const auto now = with_.clock.steady();
+        if (now >= end) co_return;
+        std::chrono::nanoseconds limit = end - now;
+        if (const auto due = with_.agenda.next()) {
+            const auto wall = with_.clock.wall();
+            if (*due <= wall) co_return;
+            // Compared in milliseconds: a due time may be further off than nanoseconds can say.
+            const std::chrono::milliseconds until = *due - wall;
+            if (until <= with_.options.poll_interval)
+                limit = std::min<std::chrono::nanoseconds>(limit, until);
+        }
+        co_await with_.call.sleep(with_.timer, limit);
+    }
+}
+
+task<result<>> sweeper::sweep() {
+    ++with_.counters.sweeps;
+    const auto now = with_.clock.wall();
+    with_.agenda.drop_until(now);
+    auto outcome = co_await take_in();  // The first that is bad.
+    std::vector<std::string> destinations;
+    std::optional<wall_time> next;
+    std::vector<paused_destination> paused;
+    POSTHORN_CO_TRY(
+        co_await read(with_.where, with_.readers, [&](store_reader& reader) -> result<> {
+            POSTHORN_LET(due, reader.outbox().due_destinations(now));
+            destinations = std::move(due);
+            POSTHORN_LET(later, reader.outbox().next_due());
+            next = later;
+            POSTHORN_LET(shut, reader.outbox().paused());
+            paused = std::move(shut);
+            return {};
+        }));
+    with_.lanes.pause(paused);
+    if (next && *next > now) with_.agenda.note(*next);
+
+    // One destination's trouble is not the others'.
+    for (const auto& destination : destinations) {
+        if (co_await is_cancelled()) break;
+        auto done = co_await read_destination(destination, now);
+        if (done && rows_found_ >= with_.options.sweep_rows_max)
+            done = co_await hand_over_found(now);
+        if (outcome && !done) outcome = std::move(done);
+    }
+    // Also after a failure: what was found is closed, and handed over if it can be.
+    auto handed = co_await hand_over_found(now);
+    co_return outcome ? std::move(handed) : std::move(outcome);
+}
+
+task<result<>> sweeper::take_in() {
+    if (!with_.claims.are_needed()) co_return result<>{};
+    bool more = false;
+    POSTHORN_CO_TRY(
+        co_await read(with_.where, with_.readers, [&more](store_reader& reader) -> result<> {
+            POSTHORN_LET(some, reader.outbox().has_arrivals());
+            more = some;
+            return {};
+        }));
+    if (!more) co_return result<>{};
+    const auto rows_max = with_.options.claim_rows_max;
+    auto ours = with_.lanes.with_room_for(rows_max);
+    auto taken = co_await with_.claims.take_in(rows_max, std::move(ours), more);
+    if (taken && more) with_.call.want();
+    co_return taken;
+}
+
+task<result<>> sweeper::read_destination(const std::string& destination, wall_time now) {
+    auto& to = with_.lanes.get(destination);
+    auto limit = to.begin_read();
+    if (limit == 0) co_return result<>{};
+    // Others are to get a share; if there is more, it looks again at once.
+    if (with_.claims.are_needed()) limit = std::min(limit, with_.options.claim_rows_max);
+    const auto held = to.held();
+    outbox_page page;
+    auto outcome = co_await find_due(
+        {.destination = destination, .now = now, .limit = limit, .held = held}, page);
+    if (!outcome) {
+        to.fail_read();
+        co_return outcome;
+    }
+    const bool more = page.more;
+    std::erase_if(page.rows, [&](const outbox_row& row) { return to.knows(row.seq); });
+    rows_found_ += page.rows.size();
+    found_.push_back({&to, std::move(page), more});
+    co_return outcome;
+}
+
+task<result<>> sweeper::find_due(due_question asked, outbox_page& into) {
+    if (with_.claims.are_needed()) return with_.claims.take(asked, into);
+    return read(with_.where, with_.readers, [asked, &into](store_reader& reader) -> result<> {
+        POSTHORN_LET(due, reader.outbox().due(asked));
+        into = std::move(due);
+        return {};
+    });
+}
+
+task<result<>> sweeper::hand_over_found(wall_time now) {
+    result<> safe;
+    // A stop drops what was found; it stays in the table.
+    const bool dropping = co_await is_cancelled();
+    // What was claimed is past a sync: that of the claim.
+    if (rows_found_ > 0 && !dropping && !with_.claims.are_needed())
+        safe = co_await with_.guard.pass();
+    rows_found_ = 0;
+    for (auto& [to, page, store_has_more] : std::exchange(found_, {})) {
+        if (safe && !dropping) {
+            std::vector<outbox_row> left;
+            for (auto& row : page.rows) {
+                // A producer of plain SQL may have said when and left the retry time at its
+                // default.
+                if (row.body.deliver_at && *row.body.deliver_at > now)
+                    to->postpone(row, now);
+                else if (to->is_for_others(to->offer(row)))
+                    left.push_back(std::move(row));
+            }
+            with_.claims.let_go(left);
+            to->pump();
+        }
+        if (!dropping) to->bury(page.bad);
+        if (!dropping) to->park(std::move(page.parked), now);
+        if (safe)
+            to->end_read(store_has_more);
+        else
+            to->fail_read();
+    }
+    co_return safe;
+}
+
+}  // namespace posthorn

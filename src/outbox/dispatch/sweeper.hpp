@@ -1,0 +1,66 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "base/async/executor.hpp"
+#include "outbox/dispatch/sync_guard.hpp"
+#include "outbox/lane/lane_set.hpp"
+#include "store/store.hpp"
+
+namespace posthorn {
+
+/// The cold path: finds due messages in the table that are not in memory. Retries, what was there
+/// at the start, what overflowed, and what other processes wrote, all come this way.
+///
+/// It sweeps at once when it starts, when it is called, when a message falls due, and every poll
+/// interval.
+///
+/// Lifetime: `run()` once; everything given outlives it.
+/// Threads:  the dispatcher's strand; it reads on `readers`.
+/// Cancel:   `run()` returns after the read or barrier under way.
+class sweeper {
+public:
+    struct services {
+        store& where;
+        executor& readers;
+        class clock& clock;
+        clock_guard& clocks;
+        class timer& timer;
+        logger& log;
+        sync_guard& guard;
+        class claims& claims;
+        lane_set& lanes;
+        class agenda& agenda;
+        sweep_call& call;
+        outbox_counters& counters;
+        const outbox_options& options;
+    };
+
+    explicit sweeper(services with) : with_(with) {}
+
+    task<> run();
+
+private:
+    /// What was read for one destination, before it is known to be past a sync.
+    struct found {
+        lane* to;
+        outbox_page page;
+        bool store_has_more;
+    };
+
+    void watch_clock();
+    task<> rest();
+    task<result<>> sweep();
+    task<result<>> take_in();
+    task<result<>> read_destination(const std::string& destination, wall_time now);
+    task<result<>> find_due(due_question asked, outbox_page& into);
+    task<result<>> hand_over_found(wall_time now);
+
+    services with_;
+    std::vector<found> found_;
+    std::size_t rows_found_ = 0;
+    bool told_of_jump_ = false;
+};
+
+}  // namespace posthorn

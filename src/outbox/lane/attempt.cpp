@@ -1,0 +1,54 @@
+#include "outbox/lane/attempt.hpp"
+
+#include <exception>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "base/planted.hpp"
+
+namespace posthorn {
+namespace {
+
+task<result<std::vector<delivery>>> ask(transport& wire, message_batch batch) {
+    try {
+        co_return co_await wire.deliver(std::move(batch));
+    } catch (const std::exception& broken) {  // Against its contract, but ours to survive.
+        co_return fail(error_code::io_failed, "the transport failed: {}", broken.what());
+    }
+}
+
+std::vector<delivery> all_missed(std::size_t rows, const error& why) {
+    auto missed = failure(why.what());
+    missed.code = why.code();
+    if (POSTHORN_PLANTED(settle_before_ack)) missed.what = outcome::delivered;
+    return std::vector<delivery>(rows, missed);
+}
+
+}  // namespace
+
+delivery failure(std::string why, outcome what) {
+    return {.what = what,
+            .duplicate = false,
+            .payload = {},
+            .error = std::move(why),
+            .retry_after = {}};
+}
+
+task<std::vector<delivery>> attempt(transport& wire, const std::vector<outbox_row>& rows) {
+    message_batch batch;
+    batch.reserve(rows.size());
+    for (const auto& row : rows) batch.push_back(&row.body);
+    auto answers = co_await ask(wire, std::move(batch));
+    if (!answers) co_return all_missed(rows.size(), answers.error());
+    answers->resize(rows.size(), failure("the answer left this message out"));
+    co_return *std::move(answers);
+}
+
+std::vector<delivery> timed_out(std::size_t rows, std::chrono::milliseconds limit) {
+    return all_missed(rows,
+                      error(error_code::timed_out,
+                            fmt::format("timed out: not finished within {} ms", limit.count())));
+}
+
+}  // namespace posthorn

@@ -1,0 +1,40 @@
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "base/async/task.hpp"
+#include "store/store.hpp"
+
+namespace posthorn {
+
+/// What a dispatcher has claimed of an outbox that several dispatch from. Where one does so at a
+/// time, the lease says it all, and there is nothing to claim.
+///
+/// Lifetime: one holding of the lease; the store outlives it.
+/// Threads:  the dispatcher's strand.
+/// Cancel:   commits are not cancelled.
+class claims {
+public:
+    claims(store& where, std::int64_t epoch) : where_(where), epoch_(epoch) {}
+
+    [[nodiscard]] bool are_needed() const { return where_.shares_dispatch(); }
+    /// Whether the row, come from its commit, is ours to send.
+    [[nodiscard]] bool cover(const outbox_row& row) const {
+        return row.claim == epoch_ || !are_needed();
+    }
+    /// What others have stored counts among what is due from then on, so many rows of it; that to
+    /// these destinations is ours.
+    task<result<>> take_in(std::size_t rows_max, std::vector<std::string> destinations, bool& more);
+    /// Due rows that are nobody else's. They are past a sync with that.
+    task<result<>> take(due_question asked, outbox_page& into);
+    /// Rows that we hold no longer, and have not settled: others may be able to send them. If that
+    /// cannot be written, the next sweep of ours finds them.
+    void let_go(const std::vector<outbox_row>& rows);
+
+private:
+    store& where_;
+    std::int64_t epoch_;
+};
+
+}  // namespace posthorn

@@ -1,0 +1,417 @@
+#include "outbox/lane/lane.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include <boost/asio/cancellation_signal.hpp>
+#include <fmt/format.h>
+
+#include "base/async/cancellation.hpp"
+#include "base/planted.hpp"
+#include "outbox/lane/attempt.hpp"
+
+namespace posthorn {
+
+using permit = breaker::permit;
+
+lane::lane(std::string destination, lane_services with, bool paused)
+    : destination_(std::move(destination)),
+      with_(with),
+      options_(with_limits(with.options.lane, with.routes.limits(destination_))),
+      gate_(options_.breaker, paused),
+      rate_(options_.rate),
+      size_(options_.batch_rows),
+      used_at_(with.clock.steady()) {}
+
+lane::~lane() { with_.counters.board.forget(destination_); }
+
+std::size_t lane::room() const {
+    if (closed_) return 0;
+    switch (gate_.may_take(now())) {
+        case permit::none: return 0;
+        case permit::one: return queue_.empty() ? 1 : 0;
+        case permit::all: break;
+    }
+    if (queue_.bytes() >= options_.window_bytes) return 0;
+    return options_.window_rows - std::min(held_.size(), options_.window_rows);
+}
+
+lane::offered lane::offer(outbox_row& row) {
+    if (held_.knows(row.seq)) return offered::known;
+    if (!std::exchange(has_begun_, true) && row.attempts > 0) gate_.breaker.doubt(now());
+    if (room() == 0) {
+        store_has_more_ = true;
+        return gate_.may_take(now()) == permit::all ? offered::full : offered::shut;
+    }
+    held_.add(row.seq);
+    queue_.push(std::move(row));
+    used_at_ = now();
+    return offered::taken;
+}
+
+bool lane::is_for_others(offered what) {
+    constexpr std::size_t waiting_max = 4'000;
+    if (what != offered::full) return what == offered::shut;
+    return ++waiting_ > waiting_max;
+}
+
+// A transport that answers at once ends its batch inside of here. Were the next one begun there,
+// each would lie deeper on the stack than the last.
+void lane::pump() {
+    if (std::exchange(pumps_, true)) return;
+    launch_what_may_go();
+    pumps_ = false;
+}
+
+void lane::prepare(const message& next) {
+    if (closed_ || !queue_.empty() || gate_.may_send(now()) != permit::all) return;
+    auto* const wire = with_.routes.find(destination_);
+    if (wire == nullptr) return;
+    try {
+        wire->prepare(next);
+    } catch (const std::exception& broken) {  // Then it is made ready when it is sent.
+        with_.log.debug("Outbox: a message to {Destination} could not be prepared: {Error}",
+                        {{"Destination", destination_}, {"Error", broken.what()}});
+    }
+}
+
+void lane::launch_what_may_go() {
+    while (!closed_ && in_flight_ < options_.batches_in_flight_max && !queue_.empty()) {
+        const auto may = gate_.may_send(now());
+        if (may == permit::none) return;
+        const auto wanted = may == permit::one ? 1 : std::min(size_.rows(), queue_.size());
+        const auto allowed = rate_.allows(wanted, now());
+        if (allowed == 0) return wake_at(rate_.ready_at(wanted, now()));
+        flight going{.rows = next_rows(allowed), .probe = may == permit::one};
+        if (going.rows.empty()) continue;
+        rate_.take(going.rows.size(), now());
+        if (going.probe) gate_.breaker.begin_probe();
+        launch(std::move(going));
+    }
+}
+
+std::vector<outbox_row> lane::next_rows(std::size_t rows_max) {
+    const auto wall = with_.clock.wall();
+    std::vector<outbox_row> rows, late;
+    while (!queue_.empty() && rows.size() < rows_max) {
+        auto row = queue_.pop();
+        (is_expired(row.body, wall) ? late : rows).push_back(std::move(row));
+    }
+    settle(record_expired(late, recording(), [this](const auto& row) { leave_in_doubt(row); }));
+    return rows;
+}
+
+// Expired is for ever, and a clock that has jumped may jump back. The row stays in the table as it
+// is, where the next sweep finds it.
+void lane::leave_in_doubt(const outbox_row& row) {
+    held_.remove(row.seq);
+    in_doubt_until_ = now() + with_.options.poll_interval;
+}
+
+void lane::launch(flight going) {
+    ++in_flight_;
+    const auto limit =
+        under_way_.insert(under_way_.end(), {.until = now() + options_.attempt_timeout});
+    keep_watch();
+    with_.batches.spawn(deliver(std::move(going), limit), limit->stop);
+}
+
+task<> lane::deliver(flight going, under_way::iterator limit) {
+    auto* const wire = with_.routes.find(destination_);
+    const auto begun = now();
+    finished_batch back;
+    if (wire != nullptr)
+        back.answers = co_await attempt(*wire, going.rows);
+    else
+        back.answers = answer_without_route(going.rows);
+    back.took = now() - begun;
+    const bool late = limit->late;
+    if (late)
+        back.answers = timed_out(
+            going.rows.size(), std::chrono::ceil<std::chrono::milliseconds>(limit->until - begun));
+    under_way_.erase(limit);
+    const bool interrupted = !late && co_await is_cancelled();
+    if (wire != nullptr && !interrupted && !abandoned_)
+        back.spared = !learn(going, back);
+    else if (going.probe)
+        gate_.breaker.drop_probe();
+    back.rows = std::move(going.rows);
+    finish(std::move(back), interrupted);
+}
+
+std::vector<delivery> lane::answer_without_route(const std::vector<outbox_row>& rows) {
+    if (gate_.mode(now()) != lane_mode::no_route) held_back_.clear();  // Of an earlier look.
+    gate_.look_for_route_at(now() + with_.options.judge.undeliverable_delay);
+    for (const auto& row : rows)
+        if (held_back_.size() < options_.window_rows) held_back_.push_back(row.seq);
+    publish();
+    return {rows.size(), failure(fmt::format("no route to '{}'; add it to node_options::routes, or "
+                                             "under [routes]",
+                                             destination_),
+                                 outcome::undeliverable)};
+}
+
+void lane::finish(finished_batch back, bool interrupted) {
+    --in_flight_;
+    used_at_ = now();
+    if (abandoned_) {
+        let_go(back.rows);
+    } else {
+        if (interrupted) keep_good_news(back);
+        settle(
+            record(std::move(back), recording(), [this](const auto& row) { leave_in_doubt(row); }));
+    }
+    pump();
+    with_.batch_ended.ring();
+}
+
+// Nothing failed: we stopped listening. Only what is known to be delivered is recorded.
+void lane::keep_good_news(finished_batch& back) {
+    std::vector<outbox_row> sure;
+    for (std::size_t i = 0; i < back.rows.size(); ++i) {
+        if (back.answers[i].what == outcome::delivered)
+            sure.push_back(std::move(back.rows[i]));
+        else
+            held_.remove(back.rows[i].seq);
+    }
+    std::erase_if(back.answers, [](const delivery& one) { return one.what != outcome::delivered; });
+    back.rows = std::move(sure);
+}
+
+bool lane::learn(const flight& going, const finished_batch& back) {
+    const bool answered = shows_a_peer(back.answers);
+    with_.counters.peers.note(destination_, answered, with_.clock.wall());
+    size_.note({.rows = going.rows.size(), .took = back.took, .answered = answered},
+               options_.attempt_timeout);
+    const auto before = gate_.breaker.current();
+    gate_.breaker.note(answered, going.probe, now(), with_.random.unit());
+    const auto rest = rest_asked(back.answers, with_.options.judge);
+    if (rest) gate_.rest_until(now() + *rest);
+    if (rest || gate_.breaker.current() != before) {
+        if (gate_.may_take(now()) != permit::all) shut();
+        tell_of_breaker(before);
+        publish();
+    }
+    // Only those tries count that were made before it was known that nobody is there.
+    return answered || (before == breaker::state::closed && !going.probe);
+}
+
+void lane::tell_of_breaker(breaker::state before) {
+    const auto is = gate_.breaker.current();
+    if (is == breaker::state::open && before == breaker::state::closed)
+        with_.log.warn(
+            "Outbox: {Destination} does not answer; its messages wait, and one is tried from time "
+            "to time",
+            {{"Destination", destination_}});
+    if (is == breaker::state::closed && before != breaker::state::closed) {
+        with_.log.info("Outbox: {Destination} answers again", {{"Destination", destination_}});
+        ask_for_more();
+    }
+}
+
+record_services lane::recording() const {
+    return {with_.clock,    with_.clocks,  with_.random,       with_.log,
+            with_.counters, with_.retries, with_.options.judge};
+}
+
+void lane::settle(std::vector<settlement> outcomes) {
+    with_.settler.add(*this, std::move(outcomes));
+}
+
+void lane::bury(std::span<const bad_row> rows) {
+    std::vector<settlement> outcomes;
+    for (const auto& row : rows)
+        if (held_.add(row.seq)) outcomes.push_back(record_bad(row, destination_, recording()));
+    settle(std::move(outcomes));
+}
+
+void lane::postpone(const outbox_row& row, wall_time wall) {
+    if (held_.add(row.seq)) settle({posthorn::postpone(row, wall)});
+}
+
+void lane::expire(std::vector<outbox_row> rows) {
+    std::erase_if(rows, [this](const outbox_row& row) { return !held_.add(row.seq); });
+    settle(record_expired(rows, recording(), [this](const auto& row) { leave_in_doubt(row); }));
+}
+
+std::size_t lane::begin_read() {
+    const auto more = std::min(room(), options_.read_rows_max);
+    store_has_more_ = more == 0;
+    if (more == 0) return 0;
+    held_.begin_read();
+    return more;
+}
+
+void lane::end_read(bool store_has_more) {
+    held_.end_read();
+    if (store_has_more)
+        store_has_more_ = true;
+    else
+        waiting_ = 0;
+    ask_for_more();
+}
+
+void lane::fail_read() {
+    held_.end_read();
+    store_has_more_ = true;
+}
+
+void lane::settled(std::span<const settlement> outcomes) {
+    bool sooner = false;
+    for (const auto& one : outcomes) {
+        if (POSTHORN_PLANTED(retry_stays_held) && one.to == outbox_status::pending) continue;
+        held_.remove(one.seq);
+        if (one.to == outbox_status::pending) sooner |= with_.agenda.note(one.next_attempt_at);
+    }
+    if (sooner) with_.sweep.look_at_agenda();
+    ask_for_more();
+}
+
+void lane::ask_for_more() {
+    if (!store_has_more_ || closed_ || gate_.may_take(now()) == permit::none) return;
+    if (now() < in_doubt_until_) return;  // It would find the same rows again.
+    if (held_.size() * 2 > options_.window_rows || queue_.bytes() * 2 > options_.window_bytes)
+        return;
+    store_has_more_ = false;
+    with_.sweep.want();
+}
+
+void lane::let_go(const std::vector<outbox_row>& rows) {
+    for (const auto& row : rows) held_.remove(row.seq);
+}
+
+void lane::close() {
+    closed_ = true;
+    let_go(queue_.take_all());
+}
+
+bool lane::is_idle() const {
+    return is_empty() && alarms_ == 0 && !held_.is_read() && now() - used_at_ >= options_.idle_time;
+}
+
+// How a lane shuts and opens: pauses, rests, time and routes.
+
+// What waits goes back to the table, where it is seen, and expires.
+void lane::shut() {
+    const auto rows = queue_.take_all();
+    let_go(rows);
+    with_.claims.let_go(rows);
+    store_has_more_ = store_has_more_ || !rows.empty();
+    if (const auto then = gate_.changes_at(now())) wake_at(*then);
+}
+
+void lane::pause(bool paused) {
+    if (gate_.is_paused() == paused) return;
+    gate_.pause(paused);
+    if (gate_.may_take(now()) != breaker::permit::all) shut();
+    store_has_more_ = true;  // As far as we know.
+    ask_for_more();
+    publish();
+}
+
+void lane::routes_changed() {
+    options_ = with_limits(with_.options.lane, with_.routes.limits(destination_));
+    rate_.change(options_.rate, now());
+    size_.change_max(options_.batch_rows);
+    gate_.look_for_route();
+    // What was put off for want of a route is due again.
+    const auto wall = with_.clock.wall();
+    std::vector<settlement> due;
+    for (const auto seq : std::exchange(held_back_, {}))
+        if (held_.add(seq)) due.push_back(recall(seq, wall));
+    settle(std::move(due));
+    pump();
+    ask_for_more();
+    publish();
+}
+
+void lane::tend() {
+    const auto wall = with_.clock.wall();
+    const auto late =
+        queue_.take_if([wall](const outbox_row& row) { return is_expired(row.body, wall); });
+    settle(record_expired(late, recording(), [this](const auto& row) { leave_in_doubt(row); }));
+    if (gate_.mode(now()) != lane_mode::no_route) held_back_.clear();
+    publish();
+}
+
+void lane::wake_at(steady_time when) {
+    if (closed_ || (wakes_at_ && *wakes_at_ <= when)) return;
+    wakes_at_ = when;
+    ++alarms_;
+    with_.batches.spawn(wake_after(when));
+}
+
+task<> lane::wake_after(steady_time when) {
+    if (when > now()) std::ignore = co_await with_.timer.sleep_for(when - now());
+    const bool cancelled = co_await is_cancelled();
+    --alarms_;
+    if (wakes_at_ == when) wakes_at_.reset();
+    if (closed_ || cancelled) co_return;
+    if (const auto then = gate_.changes_at(now())) wake_at(*then);  // It was put off meanwhile.
+    pump();
+    ask_for_more();
+    publish();
+}
+
+void lane::publish() {
+    if (abandoned_) return;
+    const auto at = now();
+    lane_state state{.destination = destination_,
+                     .mode = gate_.mode(at),
+                     .breaker = gate_.breaker.current(),
+                     .queued = queue_.size(),
+                     .in_flight = in_flight_,
+                     .window = options_.batches_in_flight_max,
+                     .batch = size_.rows(),
+                     .batch_max = options_.batch_rows,
+                     .rate = options_.rate.per_second};
+    if (const auto then = gate_.changes_at(at))
+        state.until = with_.clock.wall() + std::chrono::ceil<std::chrono::milliseconds>(*then - at);
+    with_.counters.board.note(std::move(state));
+}
+
+// How a lane gives up on batches that take too long.
+
+void lane::keep_watch() {
+    if (watches_) return;
+    watches_ = true;
+    ++alarms_;
+    with_.batches.spawn(watch());
+}
+
+// Those that were told and are still there have a transport that heeds nobody.
+lane::under_way::iterator lane::next_late() {
+    const auto sooner = [](const limited& a, const limited& b) {
+        return a.late != b.late ? b.late : a.until < b.until;
+    };
+    const auto next = std::ranges::min_element(under_way_, sooner);
+    return next == under_way_.end() || next->late ? under_way_.end() : next;
+}
+
+// Sleeps on while batches come and go: of a thousand that are answered in time none wakes it.
+task<> lane::watch() {
+    for (auto next = next_late(); next != under_way_.end(); next = next_late()) {
+        if (const auto left = next->until - now(); left > left.zero()) {
+            if (!co_await with_.timer.sleep_for(left)) break;
+        } else {
+            next->late = true;
+            next->stop->emit(boost::asio::cancellation_type::terminal);
+        }
+    }
+    watches_ = false;
+    --alarms_;
+}
+
+// What a lane does with rows that wait for an earlier one of their order key.
+
+void lane::park(std::vector<outbox_row> rows, wall_time now) {
+    std::vector<settlement> waiting;
+    for (const auto& row : rows)
+        if (!is_expired(row.body, now) && held_.add(row.seq))
+            waiting.push_back(posthorn::park(row, now));
+    settle(std::move(waiting));
+    std::erase_if(rows, [now](const outbox_row& row) { return !is_expired(row.body, now); });
+    expire(std::move(rows));
+}
+
+}  // namespace posthorn

@@ -1,0 +1,186 @@
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <list>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/async/bell.hpp"
+#include "base/async/task_group.hpp"
+#include "outbox/lane/claims.hpp"
+#include "outbox/lane/lane_record.hpp"
+#include "outbox/lane/route_table.hpp"
+#include "outbox/lane/settler.hpp"
+#include "outbox/lane/sweep_call.hpp"
+#include "outbox/rules/agenda.hpp"
+#include "outbox/rules/batch_size.hpp"
+#include "outbox/rules/held_rows.hpp"
+#include "outbox/rules/lane_gate.hpp"
+#include "outbox/rules/lane_queue.hpp"
+#include "outbox/rules/rate_limit.hpp"
+
+namespace posthorn {
+
+/// What every lane uses; all of it outlives the lanes.
+struct lane_services {
+    class clock& clock;
+    clock_guard& clocks;
+    class timer& timer;
+    random_source& random;
+    logger& log;
+    route_table& routes;
+    outbox_counters& counters;
+    const retry_policy& retries;
+    const outbox_options& options;
+    class settler& settler;
+    class agenda& agenda;
+    task_group& batches;  // In which attempts run.
+    class claims& claims;
+    sweep_call& sweep;
+    bell& batch_ended;
+};
+
+/// Moves messages of one destination onto the wire, each at least once, several batches at a time.
+///
+/// What it decides is decided elsewhere, by pure types: whether it may send at all (`lane_gate`),
+/// how fast (`rate_limit`), how much at once (`batch_size`), who is next (`lane_queue`), and what
+/// becomes of a message (`judge`). A lane that may not send holds nothing: its rows are in the
+/// table, where people see them and where the sweep finds them when it opens.
+///
+/// Lifetime: destroyed only when `is_idle()`, or after the task group of its batches has joined.
+/// Threads:  the dispatcher's strand.
+/// Cancel:   `close()` takes nothing new; a batch whose coroutine is cancelled settles only what
+///           its transport knows to be delivered, and leaves the rest pending and uncharged.
+class lane final : public settle_listener {
+public:
+    enum class offered : std::uint8_t { taken, known, full, shut };
+
+    lane(std::string destination, lane_services with, bool paused);
+    ~lane() override;
+    lane(const lane&) = delete;
+    lane& operator=(const lane&) = delete;
+
+    /// Moves the row away only if it is `taken`. `full` and `shut` leave it to the cold path, which
+    /// is asked for once there is room.
+    offered offer(outbox_row& row);
+    /// Whether a row that was not taken is to be left to other dispatchers. What does not fit now
+    /// is not, unless there is much of it: claiming it again would cost more than the wait.
+    [[nodiscard]] bool is_for_others(offered what);
+    /// Starts what can be started of what was offered.
+    void pump();
+    /// This is likely to be offered next. It may not be sent yet, and may never be.
+    void prepare(const message& next);
+    /// Records that rows are no messages; those already here are passed over.
+    void bury(std::span<const bad_row> rows);
+    /// Puts a row off until its own time, without an attempt.
+    void postpone(const outbox_row& row, wall_time now);
+    /// Records that rows of the table are past their time; those already here are passed over.
+    void expire(std::vector<outbox_row> rows);
+    /// Parks rows that wait for an earlier one of their order key, or records that they expired;
+    /// those already here are passed over.
+    void park(std::vector<outbox_row> rows, wall_time now);
+
+    [[nodiscard]] bool has_room_for(std::size_t rows) const { return room() >= rows; }
+    /// The cold path's read: how many rows to ask for, none if there is no room.
+    [[nodiscard]] std::size_t begin_read();
+    void end_read(bool store_has_more);
+    /// Nothing came of it; the next poll tries again, not sooner.
+    void fail_read();
+    /// Around a look at the table that takes nothing in.
+    void begin_look() { held_.begin_read(); }
+    void end_look() { held_.end_read(); }
+    /// The rows that the read need not find, in order.
+    [[nodiscard]] std::vector<std::int64_t> held() const { return held_.list(); }
+    [[nodiscard]] std::size_t rows_held() const { return held_.size(); }
+    [[nodiscard]] bool knows(std::int64_t seq) const { return held_.knows(seq); }
+
+    void pause(bool paused);
+    /// Takes new limits over, and looks for a route at once.
+    void routes_changed();
+    /// Now and then: lets go of what is past its time, and tells how it is.
+    void tend();
+    /// There are rows in the table that it will not get to soon.
+    [[nodiscard]] bool is_behind() const { return store_has_more_; }
+
+    void close();
+    /// From now on nothing is recorded: the answers belong to an old epoch.
+    void abandon() {
+        abandoned_ = true;
+        close();
+    }
+
+    [[nodiscard]] bool is_empty() const { return held_.size() == 0 && in_flight_ == 0; }
+    [[nodiscard]] bool is_idle() const;
+    [[nodiscard]] std::size_t batches_in_flight() const noexcept { return in_flight_; }
+    [[nodiscard]] const std::string& destination() const noexcept { return destination_; }
+
+    void settled(std::span<const settlement> outcomes) override;
+
+private:
+    /// A batch on its way.
+    struct flight {
+        std::vector<outbox_row> rows;
+        bool probe = false;
+    };
+
+    /// One that has a limit, while it is on its way.
+    struct limited {
+        steady_time until;
+        boost::asio::cancellation_signal* stop = nullptr;
+        bool late = false;
+    };
+    using under_way = std::list<limited>;
+
+    [[nodiscard]] std::size_t room() const;
+    std::vector<outbox_row> next_rows(std::size_t rows_max);
+    void launch_what_may_go();
+    void launch(flight going);
+    task<> deliver(flight going, under_way::iterator limit);
+    /// One sleep for all that is under way: a timer for each batch would cost more than the batch.
+    void keep_watch();
+    task<> watch();
+    [[nodiscard]] under_way::iterator next_late();
+    std::vector<delivery> answer_without_route(const std::vector<outbox_row>& rows);
+    void finish(finished_batch back, bool interrupted);
+    void keep_good_news(finished_batch& back);
+    /// Learns about the destination from a batch; says whether silence counts against messages.
+    bool learn(const flight& going, const finished_batch& back);
+    void tell_of_breaker(breaker::state before);
+    void shut();
+    void wake_at(steady_time when);
+    task<> wake_after(steady_time when);
+    void publish();
+    void settle(std::vector<settlement> outcomes);
+    void leave_in_doubt(const outbox_row& row);
+    void let_go(const std::vector<outbox_row>& rows);
+    void ask_for_more();
+    [[nodiscard]] record_services recording() const;
+    [[nodiscard]] steady_time now() const { return with_.clock.steady(); }
+
+    std::string destination_;
+    lane_services with_;
+    lane_options options_;
+    lane_gate gate_;
+    rate_limit rate_;
+    batch_size size_;
+    lane_queue queue_;
+    held_rows held_;
+    std::size_t in_flight_ = 0;
+    under_way under_way_;
+    bool watches_ = false;
+    bool pumps_ = false;
+    bool store_has_more_ = false;
+    bool closed_ = false;
+    bool abandoned_ = false;
+    bool has_begun_ = false;   // Something was offered.
+    std::size_t waiting_ = 0;  // Rows that did not fit, and are ours in the table, at most.
+    steady_time used_at_;
+    steady_time in_doubt_until_{};  // Rows that seem expired fill the table's first page.
+    std::optional<steady_time> wakes_at_;
+    std::size_t alarms_ = 0;               // Coroutines that wait to wake us.
+    std::vector<std::int64_t> held_back_;  // Rows put off for want of a route, of late.
+};
+
+}  // namespace posthorn

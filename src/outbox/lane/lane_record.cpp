@@ -1,0 +1,95 @@
+#include "outbox/lane/lane_record.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/planted.hpp"
+
+namespace posthorn {
+namespace {
+
+using kind = decision::kind;
+
+void count(outbox_counters& counters, kind what, std::int32_t attempts) {
+    const bool over = what == kind::settle || what == kind::bury || what == kind::expire;
+    if (over) counters.retries.record(static_cast<std::uint64_t>(std::max(attempts, 0)));
+    switch (what) {
+        case kind::settle: ++counters.sent; break;
+        case kind::retry: ++counters.retried; break;
+        case kind::throttle: ++counters.throttled; break;
+        case kind::hold: ++counters.undeliverable; break;
+        case kind::spare: ++counters.spared; break;
+        case kind::bury: ++counters.dead; break;
+        case kind::expire: ++counters.expired; break;
+    }
+}
+
+void raise_alarm(logger& log, std::string_view destination, std::size_t number,
+                 std::string_view error) {
+    log.error("Outbox: {Count} messages for {Destination} are undeliverable: {Error}",
+              {{"Count", number}, {"Destination", destination}, {"Error", error}});
+}
+
+}  // namespace
+
+std::vector<settlement> record(finished_batch batch, const record_services& with,
+                               const std::function<void(const outbox_row&)>& in_doubt) {
+    const auto took_ms = std::chrono::duration_cast<std::chrono::milliseconds>(batch.took);
+    const auto took_us = std::chrono::duration_cast<std::chrono::microseconds>(batch.took);
+    const auto now = with.clock.wall();
+    const judge_rules rules{with.retries, with.options};
+    std::vector<settlement> outcomes;
+    outcomes.reserve(batch.rows.size());
+    std::size_t held_back = 0;
+    std::string why_held_back;
+    for (std::size_t i = 0; i < batch.rows.size(); ++i) {
+        const auto& row = batch.rows[i];
+        auto& answer = batch.answers[POSTHORN_PLANTED(batch_judged_by_its_first) ? 0 : i];
+        if (answer.error.size() > with.options.error_bytes_max)
+            answer.error.resize(with.options.error_bytes_max);
+        const auto what =
+            batch.spared ? spare(row, now) : judge(answer, row, now, rules, with.random.unit());
+        if (what.what == kind::expire && with.clocks.jumped()) {
+            in_doubt(row);
+            continue;
+        }
+        log_attempt(with.log, {row, what, answer.error, took_ms});
+        count(with.counters, what.what, row.attempts);
+        if (what.what == kind::hold && held_back++ == 0) why_held_back = answer.error;
+        outcomes.push_back(to_settlement(what, row, now, std::move(answer.error)));
+    }
+    if (held_back > 0)
+        raise_alarm(with.log, batch.rows.front().body.destination, held_back, why_held_back);
+    // What has no route was on no wire.
+    if (const auto sent = outcomes.size() - held_back; sent > 0)
+        with.counters.send_us.record(static_cast<std::uint64_t>(took_us.count()), sent);
+    return outcomes;
+}
+
+std::vector<settlement> record_expired(const std::vector<outbox_row>& rows,
+                                       const record_services& with,
+                                       const std::function<void(const outbox_row&)>& in_doubt) {
+    const auto now = with.clock.wall();
+    std::vector<settlement> outcomes;
+    for (const auto& row : rows) {
+        if (with.clocks.jumped()) {
+            in_doubt(row);
+            continue;
+        }
+        const decision what{.what = kind::expire};
+        auto& outcome = outcomes.emplace_back(expire(row.seq, now));
+        log_attempt(with.log, {row, what, outcome.error, {}});
+        count(with.counters, what.what, row.attempts);
+    }
+    return outcomes;
+}
+
+settlement record_bad(const bad_row& row, std::string_view destination,
+                      const record_services& with) {
+    with.log.error("Outbox: row {Seq} for {Destination} is not a message: {Error}",
+                   {{"Seq", row.seq}, {"Destination", destination}, {"Error", row.reason}});
+    count(with.counters, kind::bury, 0);
+    return bury(row, with.clock.wall());
+}
+
+}  // namespace posthorn

@@ -1,0 +1,203 @@
+#include "outbox/lane/settler.hpp"
+
+#include <algorithm>
+#include <optional>
+#include <tuple>
+
+#include <boost/asio/this_coro.hpp>
+
+#include "base/async/cancellation.hpp"
+#include "base/async/task_group.hpp"
+
+namespace posthorn {
+namespace {
+
+bool is_end(const settlement& one) {
+    return one.to == outbox_status::dead || one.to == outbox_status::expired;
+}
+
+bool is_urgent(const settlement& one) {
+    return one.followers_wait && one.to != outbox_status::pending;
+}
+
+}  // namespace
+
+settler::settler(services with, settler_options options, std::int64_t epoch,
+                 std::function<void()> lost, std::function<void()> ended)
+    : with_(with),
+      options_(options),
+      epoch_(epoch),
+      lost_(std::move(lost)),
+      ended_(std::move(ended)),
+      retry_delay_(options.retry_delay_min) {}
+
+void settler::add(settle_listener& listener, std::vector<settlement> outcomes) {
+    if (abandoned_ || outcomes.empty()) return;
+    outcomes_waiting_ += outcomes.size();
+    // Cut up, so that none comes to the time limit of a unit, over and over.
+    while (outcomes.size() > options_.outcomes_in_unit_max) {
+        const auto cut =
+            outcomes.end() - static_cast<std::ptrdiff_t>(options_.outcomes_in_unit_max);
+        submit_all(listener, {std::move_iterator(cut), std::move_iterator(outcomes.end())});
+        outcomes.erase(cut, outcomes.end());
+    }
+    submit_all(listener, std::move(outcomes));
+}
+
+void settler::submit_all(settle_listener& listener, std::vector<settlement> outcomes) {
+    submit({.listener = &listener,
+            .outcomes = std::make_shared<const std::vector<settlement>>(std::move(outcomes)),
+            .since = with_.clock.steady()});
+}
+
+void settler::submit(batch what) {
+    const auto number = ++submissions_;
+    what.forced = std::ranges::any_of(*what.outcomes, is_urgent);
+    const bool lazy = !what.forced;
+    if (lazy) outcomes_unforced_ += what.outcomes->size();
+    const auto [place, added] = submitted_.emplace(number, std::move(what));
+    if (!alarm_at_) answers_->arrived.ring();  // So that `run` sets its alarm.
+    with_.where.submit({.work = [outcomes = place->second.outcomes,
+                                 epoch = epoch_](store_transaction& tx) -> result<> {
+                            POSTHORN_TRY(tx.outbox().settle(*outcomes, epoch));
+                            return {};
+                        },
+                        .done =
+                            [to = answers_, number](result<> answer) {
+                                {
+                                    const std::scoped_lock lock(to->mutex);
+                                    to->list.emplace_back(number, std::move(answer));
+                                }
+                                to->arrived.ring();
+                            },
+                        .lazy = lazy});
+    if (outcomes_unforced_ >= options_.outcomes_waiting_max) force();
+}
+
+void settler::force() {
+    outcomes_unforced_ = 0;
+    for (auto& [number, one] : submitted_) one.forced = true;
+    with_.where.submit({.work = [](store_transaction&) -> result<> { return {}; },
+                        .done = [](const result<>&) {}});
+}
+
+task<> settler::run() {
+    task_group alarms(co_await boost::asio::this_coro::executor);
+    while (!co_await is_cancelled()) {
+        take_answers();
+        const auto now = with_.clock.steady();
+        resubmit(now);
+        const auto deadline = next_deadline();
+        if (deadline && *deadline <= now) {
+            force();
+            continue;
+        }
+        if (deadline && (!alarm_at_ || *deadline < *alarm_at_)) {
+            alarm_at_ = deadline;
+            alarms.spawn(ring_at(*deadline, *deadline - now));
+        }
+        co_await answers_->arrived.wait();
+    }
+    alarms.cancel();
+    co_await alarms.join();
+}
+
+// Not moved on for each outcome: it rings for the first, and is then set for what is left.
+task<> settler::ring_at(steady_time when, std::chrono::nanoseconds after) {
+    std::ignore = co_await with_.timer.sleep_for(after);
+    if (alarm_at_ == when) alarm_at_.reset();
+    answers_->arrived.ring();
+}
+
+std::optional<steady_time> settler::next_deadline() const {
+    std::optional<steady_time> next;
+    const auto unforced = std::ranges::find_if(
+        submitted_, [](const auto& numbered) { return !numbered.second.forced; });
+    if (unforced != submitted_.end()) next = unforced->second.since + options_.commit_delay;
+    if (!failed_.empty()) next = next ? std::min(*next, retry_at_) : retry_at_;
+    return next;
+}
+
+void settler::take_answers() {
+    std::vector<std::pair<std::uint64_t, result<>>> list;
+    {
+        const std::scoped_lock lock(answers_->mutex);
+        list.swap(answers_->list);
+    }
+    for (const auto& [number, answer] : list) {
+        auto known = submitted_.extract(number);
+        if (known.empty()) continue;  // Of before `abandon`.
+        auto& what = known.mapped();
+        if (!what.forced) outcomes_unforced_ -= what.outcomes->size();
+        take_answer(std::move(what), answer);
+    }
+    if (outcomes_waiting_ == 0) drained_.ring();
+}
+
+void settler::take_answer(batch what, const result<>& answer) {
+    if (answer) {
+        retry_delay_ = options_.retry_delay_min;
+        if (ended_ && std::ranges::any_of(*what.outcomes, is_end)) ended_();
+        return finish(what);
+    }
+    if (answer.error().code() == error_code::lease_lost) {
+        with_.log.warn("Outbox: lock lost, another node dispatches now; dropped {Count} outcomes",
+                       {{"Count", what.outcomes->size()}, {"Epoch", epoch_}});
+        abandon();
+        return lost_();
+    }
+    try_later(std::move(what), answer.error());
+}
+
+void settler::try_later(batch what, const error& why) {
+    with_.log.warn("Outbox: could not record {Count} outcomes, will try again: {Error}",
+                   {{"Count", what.outcomes->size()}, {"Error", why.what()}});
+    if (why.is_in_doubt()) {
+        std::vector<settlement> again, dropped;
+        for (const auto& one : *what.outcomes)
+            (one.to == outbox_status::pending ? dropped : again).push_back(one);
+        what.outcomes = std::make_shared<const std::vector<settlement>>(std::move(dropped));
+        finish(what);
+        what.outcomes = std::make_shared<const std::vector<settlement>>(std::move(again));
+        if (what.outcomes->empty()) return;
+    }
+    if (failed_.empty()) {
+        retry_at_ = with_.clock.steady() + retry_delay_;
+        retry_delay_ = std::min(retry_delay_ * 2, options_.retry_delay_max);
+    }
+    failed_.push_back(std::move(what));
+}
+
+void settler::resubmit(steady_time now) {
+    if (failed_.empty() || now < retry_at_) return;
+    for (auto& what : std::exchange(failed_, {})) {
+        what.since = now;
+        what.forced = false;
+        submit(std::move(what));
+    }
+}
+
+void settler::finish(const batch& what) {
+    outcomes_waiting_ -= what.outcomes->size();
+    what.listener->settled(*what.outcomes);
+}
+
+task<> settler::flush(std::chrono::nanoseconds limit) {
+    const auto end = with_.clock.steady() + limit;
+    if (outcomes_waiting_ > 0) force();
+    while (outcomes_waiting_ > 0) {
+        const auto now = with_.clock.steady();
+        if (now >= end) co_return;
+        co_await drained_.wait_for(with_.timer, end - now);
+    }
+}
+
+void settler::abandon() {
+    abandoned_ = true;
+    submitted_.clear();
+    failed_.clear();
+    outcomes_waiting_ = outcomes_unforced_ = 0;
+    drained_.ring();
+}
+
+}  // namespace posthorn

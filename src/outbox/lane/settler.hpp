@@ -1,0 +1,108 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "base/async/bell.hpp"
+#include "base/log/log.hpp"
+#include "base/time/clock.hpp"
+#include "outbox/rules/outbox_options.hpp"
+#include "store/store.hpp"
+
+namespace posthorn {
+
+/// Told which outcomes are on disk, or need not be known any longer.
+class settle_listener {
+public:
+    virtual ~settle_listener() = default;
+    virtual void settled(std::span<const settlement> outcomes) = 0;
+};
+
+/// Records what became of messages, cheaply: outcomes ride with the next commit, whosever it is,
+/// and force one only when they are many or have waited a few milliseconds. One that others may
+/// wait for, because of its order key, waits for nobody.
+///
+/// A crash before that loses outcomes, never messages: the receiver's inbox absorbs the repeat.
+///
+/// | the store says | then                                                                        |
+/// |----------------|-----------------------------------------------------------------------------|
+/// | committed      | the listener is told                                                        |
+/// | lease lost     | dropped: the rows are another node's now; `lost` is called                  |
+/// | in doubt       | final outcomes again; retries not, which could be charged twice: at worst   |
+/// |                | such a row is pending as before, and tried sooner                           |
+/// | anything else  | again after a pause                                                         |
+///
+/// Lifetime: listeners outlive it; `run()` has returned before it is destroyed.
+/// Threads:  the dispatcher's strand.
+/// Cancel:   `run()` returns; outcomes not yet on disk are left to the store. `flush()` before it.
+class settler {
+public:
+    struct services {
+        store& where;
+        class clock& clock;
+        class timer& timer;
+        logger& log;
+    };
+
+    /// `ended` is called when messages that were given up are on disk as such.
+    settler(services with, settler_options options, std::int64_t epoch, std::function<void()> lost,
+            std::function<void()> ended = {});
+
+    void add(settle_listener& listener, std::vector<settlement> outcomes);
+    task<> run();
+    /// Forces a commit and waits until nothing is left, at most for `limit`.
+    task<> flush(std::chrono::nanoseconds limit);
+    /// Nothing is submitted any more: the epoch is over.
+    void abandon();
+    [[nodiscard]] std::size_t outcomes_waiting() const noexcept { return outcomes_waiting_; }
+
+private:
+    struct batch {
+        settle_listener* listener;
+        std::shared_ptr<const std::vector<settlement>> outcomes;
+        steady_time since;
+        bool forced = false;
+    };
+    /// What the writer's thread leaves for us; it may outlive us.
+    struct answers {
+        std::mutex mutex;
+        std::vector<std::pair<std::uint64_t, result<>>> list;
+        bell arrived;
+    };
+
+    void submit_all(settle_listener& listener, std::vector<settlement> outcomes);
+    void submit(batch what);
+    void force();
+    task<> ring_at(steady_time when, std::chrono::nanoseconds after);
+    void take_answers();
+    void take_answer(batch what, const result<>& answer);
+    void try_later(batch what, const error& why);
+    void resubmit(steady_time now);
+    void finish(const batch& what);
+    [[nodiscard]] std::optional<steady_time> next_deadline() const;
+
+    services with_;
+    settler_options options_;
+    std::int64_t epoch_;
+    std::function<void()> lost_;
+    std::function<void()> ended_;
+    std::shared_ptr<answers> answers_ = std::make_shared<answers>();
+    std::map<std::uint64_t, batch> submitted_;  // By the number of the submission.
+    std::vector<batch> failed_;                 // To be submitted again at `retry_at_`.
+    std::optional<steady_time> alarm_at_;       // The first that `run` wakes at by itself.
+    steady_time retry_at_{};
+    std::chrono::milliseconds retry_delay_;
+    std::uint64_t submissions_ = 0;
+    std::size_t outcomes_waiting_ = 0;
+    std::size_t outcomes_unforced_ = 0;
+    bool abandoned_ = false;
+    bell drained_;
+};
+
+}  // namespace posthorn

@@ -1,0 +1,71 @@
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <string_view>
+
+#include "base/time/clock.hpp"
+
+namespace posthorn {
+
+struct breaker_options {
+    std::uint32_t silences_max = 5;  // Batches in a row to which nobody answers; then it opens.
+    std::chrono::milliseconds open_min = std::chrono::seconds{1};  // Doubles with each probe.
+    std::chrono::milliseconds open_max = std::chrono::seconds{60};
+    double jitter = 0.2;  // As much less, at most, so that senders do not come back together.
+};
+
+/// Keeps a lane from a destination at which nobody answers.
+///
+/// | state   | what happens                              | becomes                          |
+/// |---------|-------------------------------------------|----------------------------------|
+/// | closed  | an answer, whatever it says               | closed, and counts from zero     |
+/// | closed  | silence, fewer than allowed in a row      | closed                           |
+/// | closed  | silence for the last time allowed         | open for `open_min`              |
+/// | open    | silence of a batch sent before it opened  | open                             |
+/// | open    | its time is over, and there is a message  | probing, with that one message   |
+/// | probing | silence of the probe                      | open for twice as long as before |
+/// | any     | an answer, to the probe or a batch before | closed                           |
+/// | probing | the probe was given up without an outcome | open, and ready to probe at once |
+///
+/// A destination that refuses a message has answered: a message that is poison opens nothing.
+///
+/// Pure: whoever tells it of an event says what time it is, and gives the chance in it.
+/// Threads: one at a time.
+class breaker {
+public:
+    enum class state : std::uint8_t { closed, open, probing };
+    /// What may be sent now.
+    enum class permit : std::uint8_t { all, one, none };
+
+    explicit breaker(breaker_options options = {}) : options_(options) {}
+
+    /// Nothing is known of the destination, and messages have failed there before: a probe first,
+    /// so that a sender that is started again and again charges them nothing.
+    void doubt(steady_time now);
+
+    [[nodiscard]] permit permits(steady_time now) const;
+    /// One message was sent because it may be.
+    void begin_probe();
+    /// A batch came back. `unit` in [0, 1) is the chance in the time for which it stays open.
+    void note(bool answered, bool was_probe, steady_time now, double unit);
+    /// A probe ended without telling anything.
+    void drop_probe();
+
+    [[nodiscard]] state current() const noexcept { return state_; }
+    /// When it will be ready to probe; says nothing unless it is open.
+    [[nodiscard]] steady_time probe_at() const noexcept { return probe_at_; }
+
+private:
+    void open(steady_time now, double unit);
+
+    breaker_options options_;
+    state state_ = state::closed;
+    std::uint32_t silences_ = 0;
+    std::chrono::milliseconds open_for_{};  // The next time, before jitter.
+    steady_time probe_at_{};
+};
+
+[[nodiscard]] std::string_view to_string(breaker::state state) noexcept;
+
+}  // namespace posthorn

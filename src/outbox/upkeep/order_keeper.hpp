@@ -1,0 +1,46 @@
+#pragma once
+
+#include "base/async/bell.hpp"
+#include "base/async/executor.hpp"
+#include "base/async/timer.hpp"
+#include "base/log/log.hpp"
+#include "outbox/rules/outbox_options.hpp"
+#include "store/store.hpp"
+
+namespace posthorn {
+
+/// Sees to it that no message waits for an earlier one of its order key that is no longer there.
+///
+/// Whoever settles or closes a message lets its followers go with the same commit. This is for what
+/// goes past that: rows deleted with plain SQL or by their age, a change of the policy, and a node
+/// that died between a settle and its look for followers. It looks at all keys, a slice at a time,
+/// when it starts, when it is asked to, and every few minutes.
+///
+/// Lifetime: `run()` once at a time; what it is given outlives it.
+/// Threads:  the dispatcher's strand; it reads on `readers`.
+/// Cancel:   `run()` returns after the slice under way.
+class order_keeper {
+public:
+    struct services {
+        store& where;
+        executor& readers;
+        class timer& timer;
+        logger& log;
+    };
+
+    order_keeper(services with, order_options options) : with_(with), options_(options) {}
+
+    task<> run();
+    /// Soon, if it runs.
+    void look() { wanted_.ring(); }
+
+private:
+    task<result<>> set_policy();
+    task<result<>> look_at_all();
+
+    services with_;
+    order_options options_;
+    bell wanted_;
+};
+
+}  // namespace posthorn

@@ -1,0 +1,61 @@
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+
+#include "base/async/timer.hpp"
+#include "base/log/log.hpp"
+#include "base/time/clock.hpp"
+#include "base/time/clock_watch.hpp"
+#include "outbox/upkeep/vacuum.hpp"
+#include "store/upkeep/purger.hpp"
+
+namespace posthorn {
+
+struct retention_options {
+    using time_kept = std::optional<std::chrono::milliseconds>;  // None: for ever.
+
+    time_kept sent = std::chrono::days{7};
+    time_kept dead{};  // Somebody is to look at them.
+    time_kept expired = std::chrono::days{30};
+    time_kept resolved = std::chrono::days{7};
+    time_kept changes = std::chrono::days{7};
+    vacuum_mode vacuum = vacuum_mode::incremental;
+    std::chrono::milliseconds interval = std::chrono::minutes{5};
+    slice_options slices{};
+    clock_watch_options clock{};  // When to believe that a row is old.
+};
+
+/// Deletes messages that are done with, and the log of changes, once nobody is likely to ask for
+/// them any more; then gives the room back to the disk.
+///
+/// Lifetime: `run()` once at a time, destroyed after it returned; the rest outlives it.
+/// Threads:  the executor that `run()` is on.
+/// Cancel:   returns after the slice under way.
+class outbox_retention {
+public:
+    outbox_retention(store& where, const clock& time, timer& sleeper, logger& log,
+                     retention_options options)
+        : purger_(where, time, sleeper, options.slices),
+          clock_(time),
+          clocks_(time, options.clock),
+          timer_(sleeper),
+          log_(log),
+          options_(options) {}
+
+    task<> run();
+
+private:
+    task<> purge();
+
+    purger purger_;
+    const clock& clock_;
+    clock_guard clocks_;  // A clock that has jumped makes everything look old.
+    timer& timer_;
+    logger& log_;
+    retention_options options_;
+};
+
+}  // namespace posthorn

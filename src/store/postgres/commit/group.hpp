@@ -1,0 +1,79 @@
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "base/time/clock.hpp"
+#include "store/postgres/commit/session.hpp"
+#include "store/store.hpp"
+
+namespace posthorn::postgres {
+
+/// A unit on its way through a commit.
+struct member {
+    unit work;
+    result<> outcome{};
+    bool settled = false;   // Its outcome is final and it takes no part in another try.
+    bool gave_way = false;  // To others, who held what it needs, in the last try.
+    std::vector<outbox_row> enqueued{};
+    std::vector<outbox_row> released{};
+    std::vector<std::int64_t> received{};
+};
+
+/// How an attempt to commit a group ended.
+enum class commit_end : std::uint8_t {
+    committed,  // Every member has its outcome.
+    refused,    // Nothing was stored; every member has the reason.
+    lost,       // Nothing was stored, for a reason that may be one member's: try them one by one.
+    in_doubt,   // The connection was lost at the COMMIT. Its number tells later.
+};
+
+/// Runs units in one transaction and commits them together. As long as none fails, that takes no
+/// savepoints; if one does, all of them run again, each in its own (docs/adr/0047).
+///
+/// Threads: its session's, but for `unit_age`.
+class group {
+public:
+    /// The server remembers 64 subtransactions of a transaction at little cost.
+    static constexpr int savepoints_max = 60;
+
+    explicit group(const clock& time) : time_(time) {}
+
+    struct outcome {
+        commit_end end = commit_end::committed;
+        std::size_t members = 0;  // How many took part; the rest is for the next transaction.
+    };
+    /// `number` is that of the commit.
+    outcome commit(session& on, std::span<member> members, std::int64_t number);
+
+    [[nodiscard]] std::chrono::nanoseconds unit_age() const;
+
+private:
+    outcome commit_in_savepoints(session& on, std::span<member> members, std::int64_t number);
+    /// Nothing if one failed: then nothing is stored, and nobody has an outcome.
+    std::optional<commit_end> commit_bare(session& on, std::span<member> members,
+                                          std::int64_t number);
+    /// Of all those that run without savepoints; false if one failed.
+    bool run_all_bare(session& on, std::span<member> members);
+    bool run_bare(session& on, member& one);
+    bool insert_ahead(session& on, std::span<member> members);
+    bool flush_within(session& on, std::chrono::milliseconds limit);
+    static bool roll_back(session& on);
+    std::optional<commit_end> take_all_back(session& on, std::span<member> members);
+    void begin(session& on);
+    bool run(session& on, member& one, bool is_shared);
+    result<> run_work(session& on, member& one);
+    result<> finish(session& on, bool is_shared);
+    void log_changes(session& on, std::span<member> members);
+    commit_end conclude(session& on, std::span<member> members, std::int64_t number);
+
+    const clock& time_;
+    std::atomic<std::int64_t> unit_started_ns_ = 0;
+    int wary_ = 0;  // So many groups more run in savepoints, since one failed.
+};
+
+}  // namespace posthorn::postgres

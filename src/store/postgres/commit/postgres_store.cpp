@@ -1,0 +1,161 @@
+#include "store/postgres/commit/postgres_store.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "store/inside_unit.hpp"
+#include "store/postgres/commit/own_transactions.hpp"
+#include "store/postgres/commit/reader_pool.hpp"
+#include "store/postgres/commit/writer.hpp"
+#include "store/postgres/schema/migrate.hpp"
+#include "store/postgres/schema/rights.hpp"
+#include "store/postgres/schema/tables.hpp"
+
+namespace posthorn::postgres {
+namespace {
+
+/// The store on one schema of a PostgreSQL database.
+class postgres_store final : public store {
+public:
+    static result<std::unique_ptr<store>> open(const postgres_options& options,
+                                               const postgres_seams& seams);
+    ~postgres_store() override {
+        if (own_) stop();
+    }
+    postgres_store(const postgres_store&) = delete;
+    postgres_store& operator=(const postgres_store&) = delete;
+
+    void submit(unit work) override {
+        if (work.alone) return own_->submit(std::move(work));
+        std::vector<unit> one;
+        one.push_back(std::move(work));
+        writer_->submit(std::move(one));
+    }
+    void submit(std::vector<unit> work) override {
+        std::vector<unit> shared;
+        for (auto& each : work)
+            if (each.alone)
+                own_->submit(std::move(each));
+            else
+                shared.push_back(std::move(each));
+        writer_->submit(std::move(shared));
+    }
+    result<> read(const std::function<result<>(store_reader&)>& look) override {
+        return readers_->read(look);
+    }
+    void listen(commit_listener* listener) override { services_.listeners.listen(listener); }
+    // Nobody can tell cheaply, so it may always be.
+    result<bool> changed_by_others() override {
+        POSTHORN_TRY(require_outside_unit());
+        return true;
+    }
+    void barrier(unit::done_type done) override {
+        submit({.work = [](store_transaction& tx) -> result<> {
+                    return static_cast<unit_transaction&>(tx).touch();
+                },
+                .done = std::move(done)});
+    }
+    [[nodiscard]] bool shares_dispatch() const override { return true; }
+    // A commit in doubt is cleared up; the server answers for its disk.
+    [[nodiscard]] bool has_failed() const override { return false; }
+    [[nodiscard]] std::optional<error> write_trouble() const override {
+        return services_.trouble.now();
+    }
+    [[nodiscard]] std::chrono::nanoseconds unit_age() const override {
+        return std::max(writer_->unit_age(), own_->unit_age());
+    }
+    [[nodiscard]] std::uint64_t units_done() const override { return services_.units_done; }
+    result<> check_integrity() override;
+    void stop() override {
+        own_->stop();
+        writer_->stop();
+    }
+    [[nodiscard]] const std::string& name() const noexcept { return name_; }
+
+private:
+    explicit postgres_store(const postgres_seams& seams)
+        : services_{.time = seams.time, .log = seams.log} {}
+
+    write_services services_;
+    std::unique_ptr<reader_pool> readers_;
+    std::unique_ptr<writer> writer_;
+    std::unique_ptr<own_transactions> own_;
+    std::string schema_;
+    std::string name_;
+};
+
+// The pages are the server's. What triggers keep beside the messages must fit them.
+result<> postgres_store::check_integrity() {
+    std::int64_t wrong = 0;
+    POSTHORN_TRY(readers_->read([&](store_reader& from) {
+        return from.query(
+            fmt::format("SELECT count(*) FROM {0}.outbox_messages AS m"
+                        " LEFT JOIN {0}.outbox_due AS d USING (seq)"
+                        " LEFT JOIN {0}.outbox_closed AS c USING (seq)"
+                        " WHERE ((m.status = 'Pending' AND d.seq IS NULL)"
+                        " OR (m.status IN ('Dead', 'Expired', 'Resolved')) <> (c.seq IS NOT NULL))"
+                        " AND m.seq NOT IN (SELECT seq FROM {0}.arrivals())",
+                        schema_),
+            {}, [&](const sql_row& row) { wrong = row.integer(0); });
+    }));
+    if (wrong == 0) return {};
+    return fail(error_code::store_corrupt,
+                "{} messages do not fit what is kept beside them: triggers of the schema were "
+                "switched off, or rows were changed without them",
+                wrong);
+}
+
+/// Makes the tables, and a name for this store among those that are open.
+result<std::string> prepare_schema(const session_options& session_with,
+                                   const postgres_options& options, const postgres_seams& seams) {
+    POSTHORN_LET(database, connect(session_with, seams.time));
+    POSTHORN_TRY(require_kept_session(*database, session_with, seams.time));
+    POSTHORN_LET(missing, missing_rights(*database));
+    if (!missing.empty()) seams.log.warn("Store: {Missing}", {{"Missing", missing}});
+    std::vector<migration_set> sets{store_tables()};
+    sets.insert(sets.end(), options.migrations.begin(), options.migrations.end());
+    POSTHORN_TRY(migrate(*database, sets, seams.time));
+    POSTHORN_TRY(claim_for(*database, options.service));
+    POSTHORN_TRY(database->begin_pipeline());
+    POSTHORN_LET(name, database->run_once("SELECT gen_random_uuid()::text", {}));
+    return std::string(name.front().text(0));
+}
+
+result<std::unique_ptr<store>> postgres_store::open(const postgres_options& options,
+                                                    const postgres_seams& seams) {
+    session_options with{.connect = {.url = options.url,
+                                     .schema = options.schema,
+                                     .application = "posthorn " + options.service},
+                         .rules = {.source = options.service, .limits = options.limits},
+                         .writer = {}};
+    POSTHORN_LET(name, prepare_schema(with, options, seams));
+    with.writer = std::move(name);
+    POSTHORN_LET(first, session::open(with, seams.time));
+    std::unique_ptr<postgres_store> made(new postgres_store(seams));
+    made->schema_ = first->database().schema();
+    made->name_ = with.writer;
+    made->readers_ = std::make_unique<reader_pool>(with, seams.time, options.readers);
+    made->writer_ = std::make_unique<writer>(with, std::move(first), made->services_, seams.writer);
+    made->own_ = std::make_unique<own_transactions>(std::move(with), options.transactions,
+                                                    made->services_, *made->writer_);
+    return made;
+}
+
+}  // namespace
+
+result<std::unique_ptr<store>> open(const postgres_options& options, const postgres_seams& seams) {
+    return postgres_store::open(options, seams);
+}
+
+const std::string& name_of(const store& opened) {
+    return dynamic_cast<const postgres_store&>(opened).name();
+}
+
+std::string schema_definitions(const std::string& schema,
+                               const std::vector<migration_set>& migrations) {
+    std::vector<migration_set> sets{store_tables()};
+    sets.insert(sets.end(), migrations.begin(), migrations.end());
+    return definitions(schema, sets);
+}
+
+}  // namespace posthorn::postgres

@@ -1,0 +1,82 @@
+#pragma once
+
+#include <optional>
+
+#include "base/time/clock.hpp"
+#include "store/postgres/commit/foreign_statements.hpp"
+#include "store/postgres/driver/connection.hpp"
+#include "store/postgres/tables/closed_messages.hpp"
+#include "store/postgres/tables/dead_letters_sql.hpp"
+#include "store/postgres/tables/inbox_sql.hpp"
+#include "store/postgres/tables/old_rows_sql.hpp"
+#include "store/postgres/tables/order_keys.hpp"
+#include "store/postgres/tables/outbox_sql.hpp"
+#include "store/transaction.hpp"
+
+namespace posthorn::postgres {
+
+/// The transaction that units see, on the connection of a session that writes.
+///
+/// A statement of a unit's own that fails is taken back alone, as on SQLite. PostgreSQL spoils the
+/// whole transaction, so such a statement has a savepoint before it, unless it is the first thing
+/// that the unit does; or the unit has none either, and is run again if a statement fails. In that
+/// case one that gives no rows is not waited for.
+///
+/// Lifetime: as the connection; idle between units.
+/// Threads:  the writer's.
+class unit_transaction final : public store_transaction {
+public:
+    unit_transaction(connection& database, const clock& time, const outbox_rules& rules,
+                     std::string writer);
+
+    result<std::int64_t> execute(std::string_view sql, std::span<const sql_param> with) override;
+    result<> query(std::string_view sql, std::span<const sql_param> with,
+                   const row_visitor& visit) override;
+    outbox_sql& outbox() override { return outbox_; }
+    inbox_sql& inbox() override { return inbox_; }
+    lease_sql& leases() override { return leases_; }
+    dead_letters_sql& dead_letters() override { return dead_letters_; }
+    old_rows_sql& old() override { return old_; }
+    outbox_claims* claims() override { return &claims_; }
+    [[nodiscard]] order_keys& keys() noexcept { return keys_; }
+    [[nodiscard]] change_log& log() noexcept { return log_; }
+
+    /// Writes something, so that the commit flushes the server's log.
+    result<> touch();
+
+    // For whoever runs units.
+    static constexpr const char* unit_savepoint = "SAVEPOINT posthorn_unit";
+    /// In a savepoint, which has to be made then; or without any, where one failure is the end of
+    /// the whole transaction.
+    void begin_unit(bool in_savepoint);
+    /// After which the unit must not commit, even if it returned success.
+    [[nodiscard]] const std::optional<error>& broken() const noexcept { return broken_; }
+    /// Whether it ran SQL that is not ours.
+    [[nodiscard]] bool has_foreign_sql() const noexcept { return has_foreign_sql_; }
+    /// Savepoints that it made.
+    [[nodiscard]] int savepoints() const noexcept { return savepoints_; }
+
+private:
+    result<rows> run(std::string_view sql, values given);
+
+    connection& database_;
+    std::string writer_;
+    statement touch_;
+    change_log log_;
+    closed_messages closed_;
+    outbox_claims claims_;
+    order_keys keys_;
+    outbox_sql outbox_;
+    inbox_sql inbox_;
+    lease_sql leases_;
+    dead_letters_sql dead_letters_;
+    old_rows_sql old_;
+    foreign_statements foreign_;
+    std::uint64_t statements_before_ = 0;
+    std::optional<error> broken_;
+    bool has_foreign_sql_ = false;
+    bool in_savepoint_ = true;
+    int savepoints_ = 0;
+};
+
+}  // namespace posthorn::postgres

@@ -1,0 +1,100 @@
+#include "store/postgres/tables/flows.hpp"
+
+#include <tuple>
+#include <utility>
+
+namespace posthorn::postgres {
+namespace {
+
+constexpr std::int64_t flows_max = 10'000;
+
+// Each step looks up the next flow in the index, rather than reading through the rows of one.
+#define POSTHORN_PG_WALK(columns, where_first, where_next, order)                   \
+    "WITH RECURSIVE walk AS ((SELECT " columns                                      \
+    ", next_retry_at FROM {s}.outbox_due AS d"                                      \
+    " WHERE " where_first " ORDER BY " order                                        \
+    ", next_retry_at LIMIT 1)"                                                      \
+    " UNION ALL SELECT n.* FROM walk AS w, LATERAL (SELECT " columns                \
+    ", next_retry_at FROM {s}.outbox_due AS d WHERE " where_next " ORDER BY " order \
+    ", next_retry_at LIMIT 1) AS n)"                                                \
+    " SELECT * FROM walk LIMIT $1"
+
+bool is_past(const flow& one, const flow& mark) {
+    return std::tie(one.destination, one.tenant, one.priority) >
+           std::tie(mark.destination, mark.tenant, mark.priority);
+}
+
+}  // namespace
+
+flow_walk::flow_walk(connection& database)
+    : all_(database.prepare(POSTHORN_PG_WALK(
+          "destination, tenant, priority", "true",
+          "(d.destination, d.tenant, d.priority) > (w.destination, w.tenant, w.priority)",
+          "destination, tenant, priority"))),
+      all_after_(database.prepare(POSTHORN_PG_WALK(
+          "destination, tenant, priority",
+          "(d.destination, d.tenant, d.priority) > ($2::text, $3::text, $4::bigint)",
+          "(d.destination, d.tenant, d.priority) > (w.destination, w.tenant, w.priority)",
+          "destination, tenant, priority"))),
+      of_one_(database.prepare(POSTHORN_PG_WALK(
+          "destination, tenant, priority", "d.destination = $2::text",
+          "d.destination = $2::text AND (d.tenant, d.priority) > (w.tenant, w.priority)",
+          "tenant, priority"))),
+      of_one_after_(database.prepare(POSTHORN_PG_WALK(
+          "destination, tenant, priority",
+          "d.destination = $2::text AND (d.tenant, d.priority) > ($3::text, $4::bigint)",
+          "d.destination = $2::text AND (d.tenant, d.priority) > (w.tenant, w.priority)",
+          "tenant, priority"))),
+      names_(database.prepare("SELECT destination FROM (" POSTHORN_PG_WALK(
+          "destination", "true", "d.destination > w.destination",
+          "destination") ") AS due UNION SELECT destination COLLATE \"C\" FROM {s}.arrivals()"
+                         " WHERE status = 'Pending'"
+                         " ORDER BY 1 LIMIT $1")) {}
+
+result<std::vector<flow>> flow_walk::after(std::optional<std::string_view> destination,
+                                           const std::optional<flow>& mark) {
+    const auto limit = flows_max + 1;
+    POSTHORN_LET(
+        found, destination
+                   ? (mark ? of_one_after_.run(limit, *destination, mark->tenant, mark->priority)
+                           : of_one_.run(limit, *destination))
+                   : (mark ? all_after_.run(limit, mark->destination, mark->tenant, mark->priority)
+                           : all_.run(limit)));
+    std::vector<flow> all;
+    for (int i = 0; i < found.size(); ++i) {
+        const auto row = found[i];
+        all.push_back({.destination = std::string(row.text(0)),
+                       .tenant = std::string(row.text(1)),
+                       .priority = row.integer(2),
+                       .first_ms = row.integer(3)});
+    }
+    return all;
+}
+
+result<> flow_walk::go_round(std::optional<std::string_view> destination,
+                             std::optional<flow>& resume, const visitor& visit) {
+    const auto mark = std::exchange(resume, std::nullopt);
+    std::int64_t seen = 0;
+    // From the mark to the end, then from the top to the mark.
+    for (const bool from_top : {false, true}) {
+        if (!mark && !from_top) continue;
+        POSTHORN_LET(flows, after(destination, from_top ? std::nullopt : mark));
+        for (const auto& one : flows) {
+            if (from_top && mark && is_past(one, *mark)) return {};
+            if (visit(one) == step::stop || ++seen > flows_max) {
+                resume = one;
+                return {};
+            }
+        }
+    }
+    return {};
+}
+
+result<std::vector<std::string>> flow_walk::destinations(std::size_t limit) {
+    POSTHORN_LET(found, names_.run(static_cast<std::int64_t>(limit)));
+    std::vector<std::string> names;
+    for (int i = 0; i < found.size(); ++i) names.emplace_back(found[i].text(0));
+    return names;
+}
+
+}  // namespace posthorn::postgres

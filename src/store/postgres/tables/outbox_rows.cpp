@@ -1,0 +1,80 @@
+#include "store/postgres/tables/outbox_rows.hpp"
+
+#include <algorithm>
+#include <limits>
+
+#include "base/text/utf8.hpp"
+#include "store/rows/outbox_rows.hpp"
+
+namespace posthorn::postgres {
+namespace {
+
+bool is_storable(std::string_view text) {
+    return text.find('\0') == std::string_view::npos && is_utf8(text);
+}
+
+}  // namespace
+
+std::string storable(std::string_view text) {
+    if (is_storable(text)) return std::string(text);
+    auto clean = clean_utf8(text, std::numeric_limits<std::size_t>::max());
+    std::ranges::replace(clean, '\0', ' ');
+    return clean;
+}
+
+void add_payload(values& to, std::string_view payload) {
+    if (is_storable(payload)) {
+        to.add(payload);
+        to.add(nullptr);
+    } else {
+        to.add(nullptr);
+        to.add(blob{std::as_bytes(std::span(payload))});
+    }
+}
+
+values insert_values(const message& body) {
+    values with;
+    with.add(body.id);
+    with.add(or_null(body.correlation_id));
+    with.add(to_string(body.type));
+    with.add(body.destination);
+    with.add(body.endpoint);
+    add_payload(with, body.payload);
+    with.add(or_null(body.headers));
+    with.add(std::int64_t{body.max_retries});
+    with.add(body.deliver_at ? to_ms(*body.deliver_at) : std::int64_t{0});
+    with.add(to_ms(body.created_at));
+    with.add(to_ms(body.expires_at));
+    if (body.deliver_at)
+        with.add(to_ms(*body.deliver_at));
+    else
+        with.add(nullptr);
+    with.add(body.parent_id);
+    with.add(body.causation_id);
+    with.add(or_null(body.tenant));
+    with.add(or_null(body.order_key));
+    with.add(or_null(body.dedupe_key));
+    with.add(std::int64_t{body.priority});
+    with.add(body.content_type);
+    with.add(checksum_of(body));
+    return with;
+}
+
+error duplicate_of(const message& body) {
+    return {error_code::duplicate_id,
+            fmt::format("message {} is in the outbox already; it was stored before, do not send it "
+                        "again under this id",
+                        body.id.to_string())};
+}
+
+result<enqueued> known_message(const sql_row& row) {
+    const auto id = uuid::parse(row.text(1));
+    if (!id)
+        return fail(error_code::invalid_argument,
+                    "the dedupe key belongs to row {} of the outbox, whose id is no UUID; mend or "
+                    "delete that row",
+                    row.integer(0));
+    return enqueued{.seq = row.integer(0), .id = *id, .repeated = true};
+}
+
+}  // namespace posthorn::postgres

@@ -1,0 +1,38 @@
+#include "store/postgres/upkeep/server_facts.hpp"
+
+#include <utility>
+
+#include "store/postgres/commit/session.hpp"
+#include "store/postgres/schema/rights.hpp"
+#include "store/postgres/schema/tables.hpp"
+
+namespace posthorn::postgres {
+
+result<server_facts> look_at_server(const connect_options& where, const clock& time) {
+    POSTHORN_LET(opened, connect({.connect = where, .rules = {}, .writer = {}}, time));
+    auto& database = *opened;
+    POSTHORN_LET(there,
+                 database.ask("SELECT to_regclass($name${s}.posthorn_meta$name$) IS NOT NULL"));
+    if (there.front().integer(0) == 0)
+        return fail(error_code::not_found, "the schema {} has no tables of Posthorn",
+                    database.schema());
+    POSTHORN_LET(
+        found,
+        database.ask(
+            "SELECT (SELECT max(number) FROM {s}.posthorn_migrations WHERE folder = 'store'),"
+            " (SELECT value FROM {s}.posthorn_meta WHERE name = 'service'),"
+            " (SELECT count(*) FROM {s}.outbox_closed WHERE status = 'Dead'),"
+            " current_setting('fsync') = 'on',"
+            " pg_is_in_recovery() OR current_setting('default_transaction_read_only') = 'on'"));
+    POSTHORN_LET(missing, missing_rights(database));
+    const auto row = found.front();
+    return server_facts{.service = std::string(row.text(1)),
+                        .step = row.integer(0),
+                        .step_known = store_tables().steps.back().number,
+                        .dead = row.integer(2),
+                        .is_synced = row.integer(3) != 0,
+                        .is_read_only = row.integer(4) != 0,
+                        .missing_rights = std::move(missing)};
+}
+
+}  // namespace posthorn::postgres

@@ -1,0 +1,24 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "store/postgres/driver/connection.hpp"
+
+namespace posthorn::postgres {
+
+/// What a person wants to know of a store on a server, without a node.
+struct server_facts {
+    std::string service;  // Whose it is; empty if nobody has said.
+    std::int64_t step = 0;
+    std::int64_t step_known = 0;
+    std::int64_t dead = 0;
+    bool is_synced = true;       // False with `fsync = off`.
+    bool is_read_only = false;   // It, or this role there.
+    std::string missing_rights;  // And what to grant; empty if there are none.
+};
+
+/// Connects and looks, and changes nothing. `error_code::not_found` where there are no tables.
+result<server_facts> look_at_server(const connect_options& where, const clock& time);
+
+}  // namespace posthorn::postgres

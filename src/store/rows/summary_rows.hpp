@@ -1,0 +1,23 @@
+#pragma once
+
+#include <cstddef>
+#include <optional>
+
+#include <posthorn/detail/sql.hpp>
+
+#include "store/inspection.hpp"
+
+namespace posthorn {
+
+/// What `read_summary` reads, first of a query's columns.
+#define POSTHORN_SUMMARY_COLUMNS                                                                \
+    "seq, message_id, message_type, destination, endpoint, status, retry_count, max_retries,"   \
+    " created_at, expires_at, next_retry_at, deliver_at, last_attempt_at, sent_at, last_error," \
+    " resolution, correlation_id, tenant, order_key"
+inline constexpr std::size_t summary_columns = 19;
+
+[[nodiscard]] message_summary read_summary(const sql_row& row);
+/// NULL is none.
+[[nodiscard]] std::optional<wall_time> optional_time(const sql_row& row, std::size_t column);
+
+}  // namespace posthorn

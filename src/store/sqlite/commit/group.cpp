@@ -1,0 +1,239 @@
+#include "store/sqlite/commit/group.hpp"
+
+#include <exception>
+#include <utility>
+
+#include <sqlite3.h>
+
+#include "base/assert.hpp"
+#include "base/planted.hpp"
+#include "store/inside_unit.hpp"
+#include "store/sqlite/driver/prepare_all.hpp"
+
+namespace posthorn::sqlite {
+namespace {
+
+// Whoever fails often is not made to run twice each time.
+constexpr int groups_after_failure = 64;
+
+std::int64_t ns(steady_time time) { return time.time_since_epoch().count(); }
+
+// Giving pages back is a unit's work too; harmless, whoever asks for it.
+bool is_ours(std::string_view pragma) {
+    return pragma == "incremental_vacuum" || pragma == "freelist_count" || pragma == "page_count";
+}
+
+}  // namespace
+
+result<std::unique_ptr<group>> group::open(connection& database, const clock& time,
+                                           outbox_rules rules, disk_keeper& room) {
+    std::unique_ptr<group> made(new group(database, time));
+    POSTHORN_LET(transaction, unit_transaction::open(database, time, std::move(rules), room));
+    made->transaction_ = std::move(transaction);
+    POSTHORN_TRY(prepare_all(database, {{&made->begin_, "BEGIN IMMEDIATE"},
+                                        {&made->commit_, "COMMIT"},
+                                        {&made->roll_back_, "ROLLBACK"},
+                                        {&made->savepoint_, "SAVEPOINT posthorn_unit"},
+                                        {&made->release_, "RELEASE posthorn_unit"},
+                                        {&made->roll_back_to_, "ROLLBACK TO posthorn_unit"},
+                                        {&made->data_version_, "PRAGMA data_version"}}));
+    made->guard_units();
+    POSTHORN_TRY(made->changed_by_others());
+    return made;
+}
+
+group::~group() {
+    sqlite3_set_authorizer(database_.handle(), nullptr, nullptr);
+    sqlite3_progress_handler(database_.handle(), 0, nullptr, nullptr);
+}
+
+// Units may neither end the transaction they share nor run for ever.
+void group::guard_units() {
+    const auto authorize = [](void* self, int action, const char* name, const char*, const char*,
+                              const char*) -> int {
+        if (!static_cast<group*>(self)->units_only_) return SQLITE_OK;
+        if (action == SQLITE_PRAGMA && is_ours(name)) return SQLITE_OK;
+        switch (action) {
+            case SQLITE_TRANSACTION:
+            case SQLITE_SAVEPOINT:
+            case SQLITE_ATTACH:
+            case SQLITE_DETACH:
+            case SQLITE_PRAGMA: return SQLITE_DENY;
+            default: return SQLITE_OK;
+        }
+    };
+    const auto watch_time = [](void* self) -> int {
+        const auto* const us = static_cast<group*>(self);
+        return us->deadline_ns_ != 0 && ns(us->time_.steady()) > us->deadline_ns_ ? 1 : 0;
+    };
+    constexpr int steps_between_looks = 4096;
+    sqlite3_set_authorizer(database_.handle(), authorize, this);
+    sqlite3_progress_handler(database_.handle(), steps_between_looks, watch_time, this);
+}
+
+result<> group::begin() { return begin_.run(); }
+
+bool group::needs_recovery() const {
+    const int code = sqlite3_extended_errcode(database_.handle());
+    return (code & 0xff) == SQLITE_PROTOCOL || code == SQLITE_BUSY_RECOVERY;
+}
+
+void group::roll_back() {
+    if (!transaction_is_gone()) POSTHORN_ASSERT(roll_back_.run().has_value());
+}
+
+result<bool> group::changed_by_others() {
+    const reset_at_end reset(data_version_);
+    POSTHORN_TRY(data_version_.step());
+    return std::exchange(data_version_seen_, data_version_.integer(0)) != data_version_seen_;
+}
+
+std::chrono::nanoseconds group::unit_age() const {
+    const std::int64_t started = unit_started_ns_.load(std::memory_order_relaxed);
+    return std::chrono::nanoseconds{started == 0 ? 0 : ns(time_.steady()) - started};
+}
+
+bool group::transaction_is_gone() const { return sqlite3_get_autocommit(database_.handle()) != 0; }
+
+result<> group::run_work(member& one) {
+    const std::int64_t now = ns(time_.steady());
+    unit_started_ns_.store(now, std::memory_order_relaxed);
+    deadline_ns_ = now + std::chrono::nanoseconds(one.work.limit).count();
+    const inside_unit_mark mark;
+    units_only_ = true;
+    result<> outcome;
+    try {
+        outcome = one.work.work(*transaction_);
+    } catch (const error& thrown) {
+        outcome = std::unexpected(thrown);
+    } catch (const std::exception& thrown) {
+        outcome = fail(error_code::statement_failed, "the unit threw: {}", thrown.what());
+    } catch (...) {
+        outcome = fail(error_code::statement_failed, "the unit threw something unknown");
+    }
+    units_only_ = false;
+    deadline_ns_ = 0;
+    unit_started_ns_.store(0, std::memory_order_relaxed);
+    return outcome;
+}
+
+// Whether the transaction is still there afterwards.
+bool group::run_and_note(member& one) {
+    one.outcome = run_work(one);
+    one.enqueued = transaction_->outbox().take_enqueued();
+    one.released = transaction_->outbox().take_released();
+    one.received = transaction_->inbox().take_received();
+    if (transaction_is_gone()) {
+        if (one.outcome)
+            one.outcome = fail(error_code::statement_failed,
+                               "a statement of the unit rolled the whole transaction back; do not "
+                               "use OR ROLLBACK");
+        one.settled = true;
+        return false;
+    }
+    // Found at COMMIT, a deferred violation would take the others along.
+    int violations = 0;
+    int highest = 0;
+    sqlite3_db_status(database_.handle(), SQLITE_DBSTATUS_DEFERRED_FKS, &violations, &highest, 0);
+    if (one.outcome && violations != 0)
+        one.outcome =
+            fail(error_code::statement_failed, "FOREIGN KEY constraint failed (deferred)");
+    return true;
+}
+
+// False if the whole transaction is gone with it.
+bool group::run_in_savepoint(member& one) {
+    if (!savepoint_.run() || !run_and_note(one)) return false;
+    if (one.outcome) return release_.run().has_value();
+    if (POSTHORN_PLANTED(dropped_savepoint)) return release_.run().has_value();
+    one.enqueued.clear();
+    one.released.clear();
+    one.received.clear();
+    return roll_back_to_.run().has_value() && release_.run().has_value();
+}
+
+group::ran group::run_in_savepoints(std::span<member> members) {
+    for (auto& one : members)
+        if (!one.settled && !run_in_savepoint(one)) return ran::broke;
+    return ran::all;
+}
+
+// A savepoint costs more than most units, and most units succeed. Who fails is known only once all
+// that came before it is there, too; so everybody runs again.
+group::ran group::run_together(std::span<member> members) {
+    for (auto& one : members) {
+        if (one.settled) continue;
+        if (!run_and_note(one)) return ran::broke;
+        if (!one.outcome) return ran::undone;
+    }
+    return ran::all;
+}
+
+group::ran group::run_all(std::span<member> members) {
+    if (careful_groups_ > 0) {
+        --careful_groups_;
+        return run_in_savepoints(members);
+    }
+    const auto done = run_together(members);
+    if (done != ran::undone) return done;
+    roll_back();
+    if (members.size() == 1) return ran::undone;
+    careful_groups_ = groups_after_failure;
+    return begin() ? run_in_savepoints(members) : ran::broke;
+}
+
+result<> group::log_changes(std::span<member> members) {
+    std::vector<std::int64_t> enqueued;
+    std::vector<std::int64_t> received;
+    for (const auto& one : members) {
+        for (const auto& row : one.enqueued) enqueued.push_back(row.seq);
+        received.insert(received.end(), one.received.begin(), one.received.end());
+    }
+    const auto now = time_.wall();
+    POSTHORN_TRY(transaction_->log().append("outbox.enqueued", std::move(enqueued), now));
+    return transaction_->log().append("inbox.received", std::move(received), now);
+}
+
+std::optional<commit_end> group::run(std::span<member> members) {
+    const auto begun = time_.steady();
+    switch (run_all(members)) {
+        case ran::all: break;
+        case ran::undone: return commit_end::refused;
+        case ran::broke: roll_back(); return commit_end::lost;
+    }
+    if (auto logged = log_changes(members); !logged) {
+        roll_back();
+        for (auto& one : members)
+            if (!one.settled) one.outcome = logged;
+        return commit_end::refused;
+    }
+    run_time_ = time_.steady() - begun;
+    return std::nullopt;
+}
+
+commit_end group::commit(std::span<member> members) {
+    const auto committed = log_.run(database_, commit_);
+    if (committed) return commit_end::committed;
+    const auto code = committed.error().code();
+    const bool constraint =
+        (sqlite3_extended_errcode(database_.handle()) & 0xff) == SQLITE_CONSTRAINT;
+    const bool refused = code == error_code::store_full || code == error_code::store_busy ||
+                         POSTHORN_PLANTED(failed_sync_ignored);
+    if (refused || constraint) roll_back();
+    if (constraint) return commit_end::lost;
+    const result<> outcome =
+        refused ? result<>(std::unexpected(committed.error()))
+                : fail(POSTHORN_PLANTED(in_doubt_called_refused) ? error_code::io_failed
+                                                                 : error_code::commit_in_doubt,
+                       "{}; whether this commit took hold shows after a restart: repeat it with "
+                       "the same message id",
+                       committed.error().what());
+    for (auto& one : members) {
+        // Even one that failed by itself: what it saw of its neighbours' rows is not there.
+        if (POSTHORN_PLANTED(full_disk_not_told) && refused) continue;
+        if (!one.settled) one.outcome = outcome;
+    }
+    return refused ? commit_end::refused : commit_end::in_doubt;
+}
+
+}  // namespace posthorn::sqlite

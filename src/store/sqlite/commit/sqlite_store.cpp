@@ -1,0 +1,202 @@
+#include "store/sqlite/commit/sqlite_store.hpp"
+
+#include <array>
+#include <future>
+#include <utility>
+
+#include <sqlite3.h>
+
+#include "base/planted.hpp"
+#include "store/inside_unit.hpp"
+#include "store/sqlite/commit/group.hpp"
+#include "store/sqlite/commit/reader_pool.hpp"
+#include "store/sqlite/commit/writer.hpp"
+#include "store/sqlite/driver/leftover_wal.hpp"
+#include "store/sqlite/driver/wal_guard.hpp"
+#include "store/sqlite/schema/file_owner.hpp"
+#include "store/sqlite/schema/migrate.hpp"
+#include "store/sqlite/upkeep/moving.hpp"
+#include "store/upkeep/disk_keeper.hpp"
+
+namespace posthorn::sqlite {
+namespace {
+
+/// An empty commit would sync nothing.
+constexpr auto* change_a_page = "UPDATE posthorn_meta SET value = value + 1 WHERE name = 'barrier'";
+
+/// The last connection to close copies the log into the file, unless told not to. After a failed
+/// sync that would trust a log of which the disk may lack a part, and a power cut then leaves
+/// neither the old pages nor the new ones; so only a store that has ended well does it.
+void checkpoint_on_close(connection& database, bool wanted) {
+    sqlite3_db_config(database.handle(), SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, wanted ? 0 : 1, nullptr);
+}
+
+/// The store on one SQLite file: a writer, a few readers and the guard.
+class sqlite_store final : public store {
+public:
+    static result<std::unique_ptr<store>> open(const sqlite_options& options,
+                                               const sqlite_seams& seams);
+    ~sqlite_store() override {
+        if (writer_) stop();
+    }
+    sqlite_store(const sqlite_store&) = delete;
+    sqlite_store& operator=(const sqlite_store&) = delete;
+
+    void submit(unit work) override {
+        std::vector<unit> one;
+        one.push_back(std::move(work));
+        writer_->submit(std::move(one));
+    }
+    void submit_and_wait(unit work) override {
+        if (!writer_->run_here(work)) submit(std::move(work));
+    }
+    void submit(std::vector<unit> work) override { writer_->submit(std::move(work)); }
+    result<> read(const std::function<result<>(store_reader&)>& look) override {
+        return readers_->read(look);
+    }
+    void listen(commit_listener* listener) override { writer_->listen(listener); }
+    result<bool> changed_by_others() override;
+    void barrier(unit::done_type done) override;
+    [[nodiscard]] bool has_failed() const override { return writer_->has_failed(); }
+    [[nodiscard]] std::optional<error> write_trouble() const override { return writer_->trouble(); }
+    [[nodiscard]] std::chrono::nanoseconds unit_age() const override { return group_->unit_age(); }
+    [[nodiscard]] std::uint64_t units_done() const override { return writer_->units_done(); }
+    void look_at_disk() override { room_->look(); }
+    [[nodiscard]] disk_report disk() const override { return room_->report(); }
+    result<> compact() override;
+    result<> check_integrity() override { return readers_->check(true); }
+    void stop() override {
+        writer_->stop();
+        if (!writer_->has_failed()) checkpoint_on_close(*database_, true);
+    }
+
+private:
+    sqlite_store() = default;
+
+    // In the order of their making; they go the other way round.
+    std::unique_ptr<disk_keeper> room_;
+    std::unique_ptr<connection> database_;
+    std::unique_ptr<wal_guard> guard_;
+    std::unique_ptr<group> group_;
+    std::unique_ptr<reader_pool> readers_;
+    std::unique_ptr<writer> writer_;
+};
+
+// Only the writer's own connection tells a foreign commit from one of ours.
+result<bool> sqlite_store::changed_by_others() {
+    POSTHORN_TRY(require_outside_unit());
+    std::promise<result<bool>> answer;
+    writer_->post([&] { answer.set_value(group_->changed_by_others()); });
+    return answer.get_future().get();
+}
+
+result<> sqlite_store::compact() {
+    POSTHORN_TRY(require_outside_unit());
+    std::promise<result<>> answer;
+    writer_->post([&] { answer.set_value(writer_->compact()); });
+    return answer.get_future().get();
+}
+
+void sqlite_store::barrier(unit::done_type done) {
+    submit({.work = [](store_transaction& tx) -> result<> {
+                POSTHORN_TRY(tx.execute(change_a_page, {}));
+                return {};
+            },
+            .done = std::move(done)});
+}
+
+// A disk of a test knows nothing of the machine's.
+std::unique_ptr<disk_space> space_of(const sqlite_options& options) {
+    if (options.disk_space) return options.disk_space();
+    const bool is_asked = options.disk.low_water > 0 || options.disk.ballast > 0;
+    return is_asked && options.vfs.empty() ? disk_space_of(options.path) : nullptr;
+}
+
+result<> prepare_file(connection& database, const sqlite_options& options) {
+    // Only a file without tables takes this; in others it changes nothing.
+    POSTHORN_TRY(database.insist("PRAGMA auto_vacuum = INCREMENTAL"));
+    POSTHORN_TRY(database.insist("PRAGMA journal_mode = WAL"));
+    constexpr std::array levels{"PRAGMA synchronous = FULL", "PRAGMA synchronous = NORMAL",
+                                "PRAGMA synchronous = OFF"};
+    POSTHORN_TRY(database.execute(levels.at(static_cast<std::size_t>(options.sync))));
+    if (POSTHORN_PLANTED(normal_in_the_inbox))
+        POSTHORN_TRY(database.execute("PRAGMA synchronous = NORMAL"));
+    return database.execute(
+        "PRAGMA cache_size = -8000; PRAGMA temp_store = MEMORY; PRAGMA mmap_size = 0;"
+        "PRAGMA foreign_keys = ON; PRAGMA wal_autocheckpoint = 0;"
+        "PRAGMA journal_size_limit = 67108864");
+}
+
+result<> save_log(connection& database, const sqlite_options& options, logger& log) {
+    if (options.sync == synchronous::off || POSTHORN_PLANTED(recovered_rows_unsynced)) return {};
+    const auto found = save_left_log(database);
+    POSTHORN_TRY(found);
+    if (*found == leftover_wal::kept)
+        log.warn(
+            "Store: the log {File} that an earlier process left could not be written anew, for "
+            "want of room or of a right; if a sync failed before, restart the machine first",
+            {{"File", options.path + "-wal"}});
+    return {};
+}
+
+result<std::unique_ptr<store>> sqlite_store::open(const sqlite_options& options,
+                                                  const sqlite_seams& seams) {
+    std::unique_ptr<sqlite_store> made(new sqlite_store);
+    made->room_ = std::make_unique<disk_keeper>(space_of(options), options.disk, seams.log);
+    if (options.vfs.empty()) POSTHORN_TRY(require_not_emptied(options.path));
+    const open_options file{.path = options.path, .vfs = options.vfs, .create = true};
+    POSTHORN_LET(database, connection::open(file));
+    made->database_ = std::make_unique<connection>(std::move(database));
+    checkpoint_on_close(*made->database_, false);
+    POSTHORN_TRY(save_log(*made->database_, options, seams.log));
+    POSTHORN_TRY(require_free_names(*made->database_));
+    POSTHORN_TRY(require_not_moved(*made->database_, options.path));
+    POSTHORN_TRY(prepare_file(*made->database_, options));
+
+    std::vector<migration_set> sets{store_tables()};
+    sets.insert(sets.end(), options.migrations.begin(), options.migrations.end());
+    POSTHORN_TRY(migrate(*made->database_, sets, seams.time));
+    POSTHORN_TRY(claim_for(*made->database_, options.service));
+    // Units must not lose their neighbours' commits to pages that SQLite writes early (ADR 0053).
+    if (!POSTHORN_PLANTED(pages_written_early))
+        POSTHORN_TRY(made->database_->execute("PRAGMA cache_spill = OFF"));
+
+    POSTHORN_LET(guard, wal_guard::open(file));
+    made->guard_ = std::move(guard);
+    const outbox_rules rules{.source = options.service, .limits = options.limits};
+    POSTHORN_LET(commits, group::open(*made->database_, seams.time, rules, *made->room_));
+    made->group_ = std::move(commits);
+    POSTHORN_LET(readers, reader_pool::open(file, rules, options.readers));
+    made->readers_ = std::move(readers);
+    if (options.check != check_at_start::none && !POSTHORN_PLANTED(corruption_unseen))
+        POSTHORN_TRY(made->readers_->check(options.check == check_at_start::full));
+
+    // What a killed process left in the WAL may never have reached the disk, not even by a sync to
+    // come, if one failed before. Copied into the file and synced there, it has.
+    if (!POSTHORN_PLANTED(recovered_rows_unsynced) && made->guard_->hold() &&
+        made->group_->begin()) {
+        const auto copied = made->guard_->checkpoint();
+        made->group_->roll_back();
+        POSTHORN_TRY(copied);
+        // Until the log begins anew, a cut may leave less of it than was copied, and that would be
+        // played over the file. Whoever is at it now begins it himself.
+        const auto renewed = made->database_->execute(change_a_page);
+        if (!renewed && renewed.error().code() == error_code::io_failed)
+            return std::unexpected(renewed.error());
+    }
+    made->writer_ = std::make_unique<writer>(
+        *made->database_, *made->group_, *made->guard_, *made->room_, seams.time, seams.writer,
+        seams.log,
+        writer_options{.shared = options.shared,
+                       .wal_pages_checkpoint = options.wal_pages_checkpoint});
+    made->room_->look();
+    return made;
+}
+
+}  // namespace
+
+result<std::unique_ptr<store>> open(const sqlite_options& options, const sqlite_seams& seams) {
+    return sqlite_store::open(options, seams);
+}
+
+}  // namespace posthorn::sqlite

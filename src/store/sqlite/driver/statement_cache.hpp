@@ -1,0 +1,38 @@
+#pragma once
+
+#include <functional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+
+#include "store/sqlite/driver/connection.hpp"
+#include "store/transaction.hpp"
+
+namespace posthorn::sqlite {
+
+/// Runs SQL that is not known in advance, and keeps its statements prepared.
+///
+/// Lifetime: not past its connection.
+/// Threads:  its connection's.
+class statement_cache {
+public:
+    explicit statement_cache(connection& database) : database_(&database) {}
+
+    result<> run(std::string_view sql, std::span<const sql_param> with,
+                 const store_transaction::row_visitor& visit);
+
+private:
+    struct hash : std::hash<std::string_view> {
+        using is_transparent = void;
+    };
+    using kept_statements = std::unordered_map<std::string, statement, hash, std::equal_to<>>;
+
+    result<statement> take(std::string_view sql);
+    void give_back(std::string_view sql, statement used);
+
+    connection* database_;
+    kept_statements kept_;
+};
+
+}  // namespace posthorn::sqlite

@@ -1,0 +1,62 @@
+#include "store/sqlite/schema/migrate.hpp"
+
+#include "base/assert.hpp"
+
+namespace posthorn::sqlite {
+namespace {
+
+constexpr const char* record_table =
+    "CREATE TABLE IF NOT EXISTS posthorn_migrations ("
+    " folder TEXT NOT NULL, number INTEGER NOT NULL, applied_at INTEGER NOT NULL,"
+    " PRIMARY KEY (folder, number)) WITHOUT ROWID";
+
+result<int> newest(connection& database, std::string_view folder) {
+    POSTHORN_LET(query,
+                 database.prepare(
+                     "SELECT coalesce(max(number), 0) FROM posthorn_migrations WHERE folder = ?"));
+    query.bind(1, folder);
+    POSTHORN_TRY(query.step());
+    return query.get<int>(0);
+}
+
+result<> apply(connection& database, std::string_view folder, const migration& step,
+               wall_time now) {
+    POSTHORN_TRY(database.execute(std::string(step.sql).c_str()));
+    POSTHORN_LET(record, database.prepare("INSERT INTO posthorn_migrations VALUES (?, ?, ?)"));
+    record.bind(1, folder);
+    record.bind(2, std::int64_t{step.number});
+    record.bind(3, std::int64_t{now.time_since_epoch().count()});
+    return record.run();
+}
+
+result<> bring_up_to_date(connection& database, const migration_set& set, wall_time now) {
+    POSTHORN_LET(done, newest(database, set.folder));
+    const int known = set.steps.empty() ? 0 : set.steps.back().number;
+    if (done > known)
+        return fail(error_code::store_newer,
+                    "the tables of '{}' are at step {}, this Posthorn knows {}; run the newer "
+                    "Posthorn that made them, or restore a backup from before",
+                    set.folder, done, known);
+    for (const auto& step : set.steps)
+        if (step.number > done) POSTHORN_TRY(apply(database, set.folder, step, now));
+    return {};
+}
+
+result<> migrate_all(connection& database, std::span<const migration_set> sets, wall_time now) {
+    POSTHORN_TRY(database.execute(record_table));
+    for (const auto& set : sets) POSTHORN_TRY(bring_up_to_date(database, set, now));
+    return {};
+}
+
+}  // namespace
+
+result<> migrate(connection& database, std::span<const migration_set> sets, const clock& time) {
+    POSTHORN_TRY(database.execute("BEGIN IMMEDIATE"));
+    if (auto done = migrate_all(database, sets, time.wall()); !done) {
+        POSTHORN_TRY(database.execute("ROLLBACK"));
+        return done;
+    }
+    return database.execute("COMMIT");
+}
+
+}  // namespace posthorn::sqlite

@@ -1,0 +1,18 @@
+#pragma once
+
+#include <span>
+
+#include "base/time/clock.hpp"
+#include "store/migration.hpp"
+#include "store/sqlite/driver/connection.hpp"
+
+namespace posthorn::sqlite {
+
+/// Brings the tables of every folder up to date, in one transaction. A step that is recorded is not
+/// run again; a record that no folder knows is `error_code::store_newer`.
+result<> migrate(connection& database, std::span<const migration_set> sets, const clock& time);
+
+/// The outbox, inbox, lease and change tables.
+[[nodiscard]] migration_set store_tables() noexcept;
+
+}  // namespace posthorn::sqlite

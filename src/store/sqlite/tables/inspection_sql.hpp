@@ -1,0 +1,62 @@
+#pragma once
+
+#include <functional>
+#include <map>
+
+#include "store/inspection.hpp"
+#include "store/sqlite/driver/connection.hpp"
+#include "store/sqlite/tables/flow_walk.hpp"
+
+namespace posthorn::sqlite {
+
+/// What people ask of a store, through a reading connection.
+///
+/// Lifetime: as its connection.
+/// Threads:  its connection's.
+class inspection_sql final : public store_inspector {
+public:
+    static result<inspection_sql> open(connection& database);
+
+    result<bounded_count> count(outbox_status status, std::int64_t at_most) override;
+    result<backlog_report> backlog(wall_time now, const backlog_limits& limits) override;
+    result<message_list> list(const message_filter& wanted) override;
+    result<std::optional<message_detail>> show(const uuid& id, bool with_payload) override;
+    result<bounded_count> inbox_size(std::int64_t at_most) override;
+    result<inbox_list> list(const inbox_filter& wanted) override;
+
+private:
+    /// A page under way.
+    struct search;
+    struct backlog_count;
+
+    result<message_list> list_pending(const message_filter& wanted);
+    result<message_list> walk(statement& rows, const message_filter& wanted);
+    result<std::vector<std::int64_t>> pending_seqs(std::string_view destination);
+    result<destination_backlog> backlog_of(std::string name, wall_time now,
+                                           const backlog_limits& limits);
+    result<> add_flow(destination_backlog& into, backlog_count& so_far, const flow& of,
+                      const backlog_limits& limits);
+    result<> look_at(destination_backlog& into, statement& rows, const flow& of, wall_time now,
+                     std::int64_t& rows_left);
+    result<> read_attempts(message_detail& into);
+
+    std::map<outbox_status, statement> counts_;
+    flow_walk flows_;
+    statement due_count_;
+    statement waiting_count_;
+    statement due_rows_;
+    statement waiting_rows_;
+    statement since_;
+    statement all_;
+    statement closed_;
+    statement pending_;
+    statement pending_of_;
+    statement one_;
+    statement show_;
+    statement attempts_;
+    statement inbox_count_;
+    statement inbox_ends_;
+    statement inbox_list_;
+};
+
+}  // namespace posthorn::sqlite

@@ -1,0 +1,127 @@
+#pragma once
+
+#include <functional>
+#include <vector>
+
+#include "store/outbox_table.hpp"
+#include "store/rows/outbox_rows.hpp"
+#include "store/sqlite/driver/connection.hpp"
+#include "store/sqlite/tables/change_log.hpp"
+#include "store/sqlite/tables/closed_messages.hpp"
+#include "store/sqlite/tables/due_rows.hpp"
+#include "store/sqlite/tables/expired_rows.hpp"
+#include "store/sqlite/tables/flow_walk.hpp"
+#include "store/sqlite/tables/order_keys.hpp"
+#include "store/sqlite/tables/order_walk.hpp"
+#include "store/upkeep/disk_keeper.hpp"
+
+namespace posthorn::sqlite {
+
+/// The outbox inside a write transaction.
+///
+/// Lifetime: as its connection.
+/// Threads:  the writer's.
+class outbox_sql final : public outbox_table {
+public:
+    static result<outbox_sql> open(connection& database, const clock& time, outbox_rules rules);
+
+    result<enqueued> insert(message body) override;
+    result<std::int64_t> settle(std::span<const settlement> outcomes, std::int64_t epoch) override;
+
+    result<bool> requeue(const uuid& id) override;
+    result<bool> pause(const paused_destination& what) override;
+    result<bool> resume(std::string_view destination) override;
+    result<bool> mark_notified(std::int64_t seq) override;
+    result<> set_order_policy(order_policy policy) override;
+    result<std::int64_t> release_unblocked(std::span<const std::int64_t> seqs) override;
+
+    /// What the present unit inserted, for the hot path and the change log.
+    std::vector<outbox_row> take_enqueued() { return std::exchange(enqueued_, {}); }
+    /// What the present unit released, for the hot path.
+    std::vector<outbox_row> take_released() { return std::exchange(released_, {}); }
+    /// A message of the key was taken out of the way: the next one goes.
+    result<> let_go(const order_scope& of);
+    void use_logs(change_log& log, closed_messages& closed) {
+        log_ = &log;
+        closed_ = &closed;
+    }
+    void use_room(disk_keeper& room) { room_ = &room; }
+
+private:
+    result<> settle_one(const settlement& outcome);
+    /// False if the row is not pending any more.
+    result<bool> record(const settlement& outcome);
+    /// Numbers without a gap; false, and nothing done, unless all of them are pending.
+    result<bool> send_all(std::span<const settlement> run);
+    result<> let_go_after(std::int64_t seq);
+    result<> announce(std::int64_t seq);
+    result<> require_epoch(std::int64_t epoch);
+
+    const clock* time_ = nullptr;
+    change_log* log_ = nullptr;
+    closed_messages* closed_ = nullptr;
+    outbox_rules rules_;
+    order_keys order_;
+    disk_keeper* room_ = nullptr;
+    statement insert_;
+    statement known_;
+    statement one_;
+    statement policy_;
+    statement send_;
+    statement send_many_;
+    statement pending_count_;
+    statement close_;
+    statement retry_;
+    statement attempt_;
+    statement epoch_;
+    statement requeue_;
+    statement pause_;
+    statement resume_;
+    statement end_;
+    statement told_;
+    statement is_ended_;
+    std::vector<outbox_row> enqueued_;
+    std::vector<outbox_row> released_;
+};
+
+/// The outbox as a reading connection sees it.
+class outbox_reading final : public outbox_reader {
+public:
+    static result<outbox_reading> open(connection& database, outbox_rules rules);
+
+    result<std::vector<std::string>> due_destinations(wall_time now) override;
+    result<outbox_page> due(const due_question& asked) override;
+    result<std::optional<wall_time>> next_due() override;
+    result<std::optional<outbox_row>> find(const uuid& id) override;
+    result<std::optional<outbox_status>> status(const uuid& id) override;
+    result<outbox_counts> counts() override;
+    result<expired_slice> expired(const expired_question& asked) override;
+    result<std::vector<paused_destination>> paused() override;
+    result<std::vector<final_row>> ended(std::int64_t after_seq, std::size_t limit) override;
+    result<order_policy> present_order_policy() override;
+    result<unblocked_slice> unblocked(const std::optional<order_scope>& after,
+                                      std::size_t keys_max) override {
+        return keys_.unblocked(after, keys_max);
+    }
+
+private:
+    result<> read_into(outbox_page& page, std::int64_t seq);
+
+    outbox_rules rules_;
+    order_keys order_;
+    order_walk keys_;
+    flow_walk flows_;
+    due_rows due_;
+    expired_rows expired_;
+    std::optional<flow> destinations_after_;  // Where the next look goes on, if one was too long.
+    std::optional<flow> next_due_after_;
+    statement one_;
+    statement policy_;
+    statement find_;
+    statement status_;
+    statement counts_;
+    statement paused_;
+    statement ended_;
+};
+
+}  // namespace posthorn::sqlite

@@ -1,0 +1,98 @@
+#include "store/sqlite/upkeep/file_facts.hpp"
+
+#include <algorithm>
+#include <functional>
+
+#include <sqlite3.h>
+
+#include "store/inspection.hpp"
+#include "store/sqlite/driver/connection.hpp"
+#include "store/sqlite/schema/migrate.hpp"
+#include "store/sqlite/upkeep/moving.hpp"
+
+namespace posthorn::sqlite {
+namespace {
+
+/// Asks one question after the other; the first failure stays.
+class questions {
+public:
+    explicit questions(connection& database) : database_(database) {}
+
+    void ask(std::string_view sql, const std::function<void(const sql_row&)>& visit) {
+        if (!outcome_) return;
+        auto query = database_.prepare(sql);
+        if (!query) {
+            outcome_ = std::unexpected(std::move(query).error());
+            return;
+        }
+        for (;;) {
+            const auto row = query->step();
+            if (!row) outcome_ = std::unexpected(row.error());
+            if (!row || !*row) return;
+            visit(*query);
+        }
+    }
+    void ask(std::string_view sql, std::string& into) {
+        ask(sql, [&](const sql_row& row) { into = row.text(0); });
+    }
+    void ask(std::string_view sql, std::int64_t& into) {
+        ask(sql, [&](const sql_row& row) { into = row.integer(0); });
+    }
+    [[nodiscard]] const result<>& outcome() const noexcept { return outcome_; }
+
+private:
+    connection& database_;
+    result<> outcome_;
+};
+
+void ask_of_file(questions& file, bool thorough, file_facts& facts) {
+    file.ask("PRAGMA journal_mode", facts.journal_mode);
+    file.ask("PRAGMA auto_vacuum", facts.auto_vacuum);
+    file.ask(thorough ? "PRAGMA integrity_check(1)" : "PRAGMA quick_check(1)", facts.damage);
+    if (facts.damage == "ok") facts.damage.clear();
+}
+
+void ask_of_tables(questions& file, file_facts& facts) {
+    file.ask("SELECT value FROM posthorn_meta WHERE name = 'service'", facts.service);
+    file.ask("SELECT max(number) FROM posthorn_migrations WHERE folder = 'store'", facts.step);
+    file.ask("SELECT owner FROM posthorn_leases WHERE name = 'dispatcher'", facts.lease_owner);
+    std::int64_t newest = 0;
+    const auto later = [&](const sql_row& row) { newest = std::max(newest, row.integer(0)); };
+    file.ask("SELECT at FROM changes ORDER BY change_seq DESC LIMIT 1", later);
+    file.ask("SELECT created_at FROM outbox_messages ORDER BY seq DESC LIMIT 1", later);
+    if (newest != 0) facts.newest = wall_time(std::chrono::milliseconds(newest));
+    file.ask(
+        "SELECT count(*) FROM (SELECT 1 FROM outbox_messages WHERE status = 'Dead' LIMIT 1000000)",
+        facts.dead);
+    file.ask("SELECT last_error FROM outbox_messages WHERE status = 'Pending' LIMIT 1000",
+             [&](const sql_row& row) {
+                 if (is_undeliverable_error(row.text(0))) ++facts.undeliverable;
+             });
+}
+
+}  // namespace
+
+result<file_facts> look_at_file(const std::string& path, bool thorough) {
+    POSTHORN_LET(opened, connection::open({.path = path}));
+    sqlite3_db_config(opened.handle(), SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, nullptr);
+    POSTHORN_TRY(opened.execute("PRAGMA query_only = ON; PRAGMA wal_autocheckpoint = 0"));
+    file_facts facts{.step_known = store_tables().steps.back().number};
+    questions file(opened);
+    ask_of_file(file, thorough, facts);
+    std::int64_t is_ours = 0;
+    file.ask("SELECT count(*) FROM sqlite_schema WHERE name = 'posthorn_migrations'", is_ours);
+    POSTHORN_TRY(file.outcome());
+    if (is_ours == 0)
+        return fail(error_code::invalid_argument,
+                    "{} has no tables of Posthorn; make them with 'posthorn init'", path);
+    // Of a damaged one nothing else is worth asking.
+    if (facts.damage.empty()) {
+        ask_of_tables(file, facts);
+        if (const auto here = require_not_moved(opened, path); !here)
+            facts.moved = here.error().what();
+    }
+    POSTHORN_TRY(file.outcome());
+    return facts;
+}
+
+}  // namespace posthorn::sqlite

@@ -1,0 +1,32 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include <posthorn/detail/time.hpp>
+
+#include "base/result.hpp"
+
+namespace posthorn::sqlite {
+
+/// What a database says of itself to somebody who only looks.
+struct file_facts {
+    std::string journal_mode{};
+    std::int64_t auto_vacuum = 0;       // 2 is incremental.
+    std::string damage{};               // What the check found; empty if it is whole.
+    std::string service{};              // Whose it is.
+    std::string moved{};                // Where to, and how to go on; empty if it was not.
+    std::int64_t step = 0;              // Of the store's tables.
+    int step_known = 0;                 // The newest that this program has.
+    std::string lease_owner{};          // Who dispatches; empty if nobody does.
+    std::optional<wall_time> newest{};  // The latest time that anything in it was done at.
+    std::int64_t dead = 0;              // Not counted past a million.
+    std::int64_t undeliverable = 0;     // Among the thousand pending that were looked at.
+};
+
+/// Looks without changing anything: no table is brought up to date, nothing is checkpointed.
+/// `error_code::invalid_argument` for a database without our tables.
+[[nodiscard]] result<file_facts> look_at_file(const std::string& path, bool thorough);
+
+}  // namespace posthorn::sqlite

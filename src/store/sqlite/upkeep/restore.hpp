@@ -1,0 +1,41 @@
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+
+#include "base/result.hpp"
+#include "base/time/clock.hpp"
+#include "store/sqlite/driver/connection.hpp"
+
+namespace posthorn::sqlite {
+
+struct restore_options {
+    std::filesystem::path backup;
+    std::string database;   // Where it goes, in place of what is there.
+    std::string service{};  // Whose it must be, if that is known.
+};
+
+struct restore_report {
+    std::filesystem::path kept;           // What was there before; empty if nothing was.
+    std::optional<wall_time> taken_at{};  // Of the backup; what came later is not in it.
+    std::int64_t epoch = 0;
+    bool replaced_damaged = false;  // What was there could not be read, and is kept as it is.
+};
+
+/// Puts a backup in the place of a database that nobody uses, keeping what was there aside.
+///
+/// The copy is verified before anything is touched, and takes the database's place in one step. Its
+/// epoch is higher than any that an owner of either had, so that whoever still believes to be one
+/// is refused. `error_code::store_busy`, with who it is, while anybody has the database open.
+[[nodiscard]] result<restore_report> restore(const restore_options& options, const clock& time);
+
+/// Higher than that of any owner of a backup or of what it replaces, whose epoch is empty if nobody
+/// can tell. Pure.
+[[nodiscard]] std::int64_t epoch_after_restore(std::int64_t in_backup,
+                                               std::optional<std::int64_t> replaced);
+/// Makes a backup what a node may be opened on.
+[[nodiscard]] result<> begin_epoch(const open_options& file, std::int64_t epoch, wall_time now);
+
+}  // namespace posthorn::sqlite

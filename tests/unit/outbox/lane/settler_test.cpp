@@ -1,0 +1,158 @@
+#include "outbox/lane/settler.hpp"
+
+#include <gtest/gtest.h>
+
+#include "base/async/virtual_loop.hpp"
+#include "unit/outbox/memory_store.hpp"
+
+namespace posthorn {
+namespace {
+
+using namespace std::chrono_literals;
+
+/// A settler for epoch 1 over a few pending rows.
+class settler_test : public ::testing::Test, public settle_listener {
+protected:
+    settler_test() {
+        store.tables.epoch = 1;
+        for (int i = 0; i < 5; ++i) store.send({});
+        store.commits = 0;
+        running.spawn(subject.run());
+        loop.settle();
+    }
+    ~settler_test() override {
+        running.cancel();
+        loop.run(running.join());
+    }
+
+    void settled(std::span<const settlement> outcomes) override {
+        for (const auto& one : outcomes) told.push_back(one.seq);
+    }
+    static settlement sent(std::int64_t seq) {
+        settlement one;
+        one.seq = seq;
+        return one;
+    }
+    static settlement failed(std::int64_t seq) {
+        auto one = sent(seq);
+        one.to = outbox_status::pending;
+        one.charged = true;
+        return one;
+    }
+    outbox_status status(std::int64_t seq) { return store.tables.rows.at(seq).status; }
+    void commit_something() {
+        store.submit({.work = [](store_transaction&) -> result<> { return {}; },
+                      .done = [](const result<>&) {}});
+    }
+    void fail_next(error_code code) { store.failures.emplace_back(code, "told to"); }
+
+    virtual_loop loop;
+    testing::memory_store store{loop.time()};
+    logger log = logger::null();
+    bool lost = false;
+    settler subject{{store, loop.time(), loop.time(), log}, {.outcomes_waiting_max = 3}, 1, [this] {
+                        lost = true;
+                    }};
+    task_group running{loop.executor()};
+    std::vector<std::int64_t> told;
+};
+
+TEST_F(settler_test, rides_with_the_next_commit) {
+    subject.add(*this, {sent(1)});
+    loop.run_for(4ms);
+    EXPECT_EQ(store.commits, 0);
+    EXPECT_EQ(status(1), outbox_status::pending);
+    commit_something();
+    loop.settle();
+    EXPECT_EQ(store.commits, 1);
+    EXPECT_EQ(status(1), outbox_status::sent);
+    EXPECT_EQ(told, std::vector<std::int64_t>{1});
+    loop.run_for(1s);
+    EXPECT_EQ(store.commits, 1);  // Nothing is left to force.
+}
+
+TEST_F(settler_test, forces_one_commit_after_five_milliseconds) {
+    subject.add(*this, {sent(1)});
+    loop.run_for(3ms);
+    subject.add(*this, {sent(2)});
+    loop.run_for(1999us);
+    EXPECT_EQ(store.commits, 0);
+    loop.run_for(1us);
+    EXPECT_EQ(store.commits, 1);
+    EXPECT_EQ(told, (std::vector<std::int64_t>{1, 2}));
+    loop.run_for(1s);
+    EXPECT_EQ(store.commits, 1);
+}
+
+TEST_F(settler_test, forces_a_commit_when_many_wait) {
+    subject.add(*this, {sent(1), sent(2)});
+    EXPECT_EQ(store.commits, 0);
+    subject.add(*this, {sent(3)});
+    EXPECT_EQ(store.commits, 1);
+    EXPECT_EQ(status(3), outbox_status::sent);
+}
+
+TEST_F(settler_test, tells_only_what_is_on_disk) {
+    store.hold(true);
+    subject.add(*this, {sent(1)});
+    loop.run_for(1s);
+    EXPECT_TRUE(told.empty());
+    store.hold(false);
+    loop.settle();
+    EXPECT_EQ(told, std::vector<std::int64_t>{1});
+}
+
+TEST_F(settler_test, tries_again_after_the_store_failed) {
+    fail_next(error_code::store_busy);
+    fail_next(error_code::store_full);
+    subject.add(*this, {sent(1), failed(2)});
+    loop.run_for(6ms);
+    EXPECT_TRUE(told.empty());
+    loop.run_for(100ms);
+    EXPECT_TRUE(told.empty());
+    loop.run_for(250ms);
+    EXPECT_EQ(told, (std::vector<std::int64_t>{1, 2}));
+    EXPECT_EQ(status(1), outbox_status::sent);
+    EXPECT_EQ(store.tables.rows.at(2).row.attempts, 1);
+    EXPECT_EQ(subject.outcomes_waiting(), 0U);
+}
+
+TEST_F(settler_test, after_a_commit_in_doubt_charges_nothing_twice) {
+    fail_next(error_code::commit_in_doubt);  // It took hold, but nobody can say so.
+    subject.add(*this, {sent(1), failed(2)});
+    loop.run_for(6ms);
+    EXPECT_EQ(told, std::vector<std::int64_t>{2});
+    loop.run_for(1s);
+    EXPECT_EQ(told, (std::vector<std::int64_t>{2, 1}));
+    EXPECT_EQ(store.tables.rows.at(2).row.attempts, 1);
+    EXPECT_EQ(status(1), outbox_status::sent);
+}
+
+TEST_F(settler_test, says_when_the_lease_is_lost_and_writes_nothing_more) {
+    store.tables.epoch = 2;
+    subject.add(*this, {sent(1)});
+    loop.run_for(10ms);
+    EXPECT_TRUE(lost);
+    EXPECT_TRUE(told.empty());
+    store.tables.epoch = 1;
+    subject.add(*this, {sent(2)});
+    loop.run_for(1s);
+    EXPECT_EQ(status(2), outbox_status::pending);
+}
+
+TEST_F(settler_test, flush_does_not_wait_for_the_timer) {
+    subject.add(*this, {sent(1)});
+    loop.run(subject.flush(5s));
+    EXPECT_EQ(loop.time().steady(), steady_time{});
+    EXPECT_EQ(status(1), outbox_status::sent);
+}
+
+TEST_F(settler_test, flush_gives_up_at_its_limit) {
+    store.hold(true);
+    subject.add(*this, {sent(1)});
+    loop.run(subject.flush(5s));
+    EXPECT_EQ(loop.time().steady(), steady_time{} + 5s);
+}
+
+}  // namespace
+}  // namespace posthorn
