@@ -39,7 +39,7 @@ function(posthorn_together out name)
     endforeach()
     list(SORT joined)
     execute_process(COMMAND ${Python3_EXECUTABLE} -B ${PROJECT_SOURCE_DIR}/cmake/unity.py
-            ${CMAKE_CURRENT_BINARY_DIR}/together ${name} 8 ${joined}
+            ${CMAKE_CURRENT_SOURCE_DIR} ${CMAKE_CURRENT_BINARY_DIR}/together ${name} 8 ${joined}
         OUTPUT_VARIABLE files OUTPUT_STRIP_TRAILING_WHITESPACE COMMAND_ERROR_IS_FATAL ANY)
     string(REPLACE "\n" ";" files "${files}")
     set(${out} ${left} ${files} PARENT_SCOPE)

@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 """Groups the sources of a target into files that include several of them, to be compiled at once.
 
-    unity.py OUT_FOLDER NAME FILES_MAX SOURCE...
+    unity.py ROOT OUT_FOLDER NAME FILES_MAX SOURCE...
 
-Prints the groups' files. A name that a source keeps to itself (in an unnamed namespace, or as a
+Prints the groups' files, which include the sources by their paths from ROOT, so that a compiler cache
+knows them in every checkout. A name that a source keeps to itself (in an unnamed namespace, or as a
 macro) must not be written in another source of its group: so no source can tell that it is compiled
 together with others, and nobody has to think of it when choosing a name.
 """
@@ -73,14 +74,14 @@ def group(sources, most):
     return [each[2] for each in groups]
 
 
-def main(folder, name, most, *sources):
+def main(root, folder, name, most, *sources):
     Path(folder).mkdir(parents=True, exist_ok=True)
     for number, members in enumerate(group(sources, int(most))):
         if len(members) == 1:
             print(members[0])
             continue
         file = Path(folder) / f"{name}_{number}.cpp"
-        text = "".join(f'#include "{member}"\n' for member in members)
+        text = "".join(f'#include "{Path(member).relative_to(root)}"\n' for member in members)
         if not file.is_file() or file.read_text(encoding="utf-8") != text:
             file.write_text(text, encoding="utf-8")
         print(file)
