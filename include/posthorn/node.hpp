@@ -17,6 +17,7 @@
 #include <posthorn/dead_letter.hpp>
 #include <posthorn/detail/pluggable.hpp>
 #include <posthorn/error.hpp>
+#include <posthorn/health.hpp>
 #include <posthorn/message.hpp>
 #include <posthorn/node_options.hpp>
 #include <posthorn/permanent.hpp>
@@ -33,14 +34,6 @@ namespace posthorn {
 /// Shows, once it is durable, that a message sent on the caller's own handle cannot be lost.
 struct ticket {
     uuid id;
-};
-
-enum class health_level : std::uint8_t { green, yellow, red };
-
-struct node_health {
-    health_level level = health_level::green;
-    std::vector<std::string> reasons{};  // Why it is not green.
-    bool durable = true;                 // False where the store is in memory: a test.
 };
 
 struct node_stats {

@@ -12,7 +12,6 @@
 namespace posthorn {
 namespace {
 
-constexpr std::array<std::string_view, 3> role_names{"viewer", "worker", "operator"};
 constexpr std::string_view hash_prefix = "sha256:";
 constexpr std::string_view key_prefix = "phk_";
 constexpr std::size_t key_characters_max = 256;
@@ -79,16 +78,6 @@ bool names_this_machine(const http_request& request) {
 }
 
 }  // namespace
-
-std::string_view to_string(admin_role role) noexcept {
-    return role_names[static_cast<std::size_t>(role)];
-}
-
-std::optional<admin_role> parse_admin_role(std::string_view text) noexcept {
-    for (std::size_t i = 0; i < role_names.size(); ++i)
-        if (role_names[i] == text) return static_cast<admin_role>(i);
-    return std::nullopt;
-}
 
 std::optional<sha256_digest> parse_key_hash(std::string_view text) noexcept {
     sha256_digest hash{};

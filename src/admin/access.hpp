@@ -10,21 +10,10 @@
 
 #include "base/random.hpp"
 #include "base/result.hpp"
+#include "feature/admin_route.hpp"
 #include "security/digest.hpp"
-#include "transport/http/types.hpp"
 
 namespace posthorn {
-
-/// What a key's holder may do. An operator may do what the others may.
-enum class admin_role : std::uint8_t {
-    viewer,  // Look, but not into payloads.
-    worker,  // Take messages from queues and acknowledge them.
-    // The word is a keyword. NOLINTNEXTLINE(readability-identifier-naming)
-    operator_,  // Change things.
-};
-
-[[nodiscard]] std::string_view to_string(admin_role role) noexcept;
-[[nodiscard]] std::optional<admin_role> parse_admin_role(std::string_view text) noexcept;
 
 /// A key as it is stored: its holder alone has the key itself.
 struct admin_key {
@@ -43,13 +32,6 @@ struct new_admin_key {
     std::string hash;  // As `parse_key_hash` reads it.
 };
 [[nodiscard]] new_admin_key make_admin_key(random_source& random);
-
-/// Who asks, once let in.
-struct admin_caller {
-    std::string name;  // `loopback` without a key.
-    admin_role role = admin_role::viewer;
-    bool payloads = false;
-};
 
 /// Why somebody was not let in.
 struct admin_refusal {

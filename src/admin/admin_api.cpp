@@ -4,8 +4,8 @@
 
 #include <boost/json/serialize.hpp>
 
-#include "admin/answers.hpp"
 #include "admin/dead_routes.hpp"
+#include "admin/json_answer.hpp"
 #include "admin/lane_routes.hpp"
 #include "admin/metrics.hpp"
 #include "admin/render.hpp"
@@ -17,12 +17,6 @@ namespace posthorn {
 namespace {
 
 namespace json = boost::json;
-
-template <class T>
-http_response answer_to(const result<T>& found) {
-    return found ? json_response(200, json::serialize(to_json(*found)))
-                 : answer_to_error(found.error());
-}
 
 /// The routes' handlers over one node.
 class endpoints {
@@ -66,6 +60,11 @@ task<http_response> endpoints::metrics() {
     const auto seen = co_await node_.look();
     const auto size =
         co_await run_on(parts().readers, [this] { return overview_inbox(*parts().stores.back()); });
+    auto of_features = co_await run_on(parts().readers, [this] {
+        prometheus_text text;
+        for (const auto& write : parts().metrics) write(text);
+        return text.take();
+    });
     metrics_facts facts{
         .service = parts().service,
         .version = parts().version,
@@ -81,8 +80,9 @@ task<http_response> endpoints::metrics() {
         .durable = parts().durable};
     if (size) facts.inbox_size = size->size;
     for (const auto* const one : parts().stores) facts.disks.push_back(one->disk());
-    co_return http_response{
-        200, {{"Content-Type", "text/plain; version=0.0.4; charset=utf-8"}}, render_metrics(facts)};
+    co_return http_response{200,
+                            {{"Content-Type", "text/plain; version=0.0.4; charset=utf-8"}},
+                            render_metrics(facts) + std::move(of_features)};
 }
 
 task<http_response> endpoints::outbox_stats() {
@@ -124,13 +124,6 @@ auto endpoints::in_any_store(const Ask& ask) const {
     return answer;
 }
 
-result<uuid> message_id_of(const http_request& request) {
-    const auto text = request.parameters.find("messageId");
-    if (text != request.parameters.end())
-        if (const auto id = uuid::parse(text->second)) return *id;
-    return fail(error_code::invalid_argument, "the path names no message id, which is a UUID");
-}
-
 task<http_response> endpoints::message(http_request request, admin_caller who) {
     const auto id = message_id_of(request);
     if (!id) co_return answer_to_error(id.error());
@@ -168,7 +161,12 @@ task<http_response> endpoints::inbox_stats() {
     const auto overview = co_await run_on(parts().readers, [&] {
         return overview_inbox(*parts().stores.back(), {counts.processed, counts.duplicates});
     });
-    co_return answer_to(overview);
+    if (!overview) co_return answer_to_error(overview.error());
+    auto shown = to_json(*overview);
+    if (parts().of_file)  // Only a running node counts.
+        for (const auto* counter : {"processed", "duplicates", "duplicateRate"})
+            shown.erase(counter);
+    co_return json_response(200, json::serialize(shown));
 }
 
 task<http_response> endpoints::inbox_messages(http_request request) {

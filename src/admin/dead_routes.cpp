@@ -7,8 +7,8 @@
 #include <boost/json/serialize.hpp>
 #include <fmt/format.h>
 
-#include "admin/answers.hpp"
 #include "admin/dead_render.hpp"
+#include "admin/json_answer.hpp"
 #include "operations/dead_operations.hpp"
 #include "operations/query.hpp"
 
@@ -16,19 +16,6 @@ namespace posthorn {
 namespace {
 
 namespace json = boost::json;
-
-template <class T>
-http_response answer_to(const result<T>& found) {
-    return found ? json_response(200, json::serialize(to_json(*found)))
-                 : answer_to_error(found.error());
-}
-
-result<uuid> message_id_of(const http_request& request) {
-    const auto text = request.parameters.find("messageId");
-    if (text != request.parameters.end())
-        if (const auto id = uuid::parse(text->second)) return *id;
-    return fail(error_code::invalid_argument, "the path names no message id, which is a UUID");
-}
 
 // `"0123456789abcdef"`, as the ETag gave it, with quotes or without; a star is any.
 std::string state_asked_for(const http_request& request) {

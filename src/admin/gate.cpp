@@ -4,7 +4,7 @@
 
 #include <fmt/format.h>
 
-#include "admin/answers.hpp"
+#include "feature/answers.hpp"
 
 namespace posthorn {
 namespace {
@@ -48,7 +48,7 @@ task<http_response> answer(http_response response) { co_return response; }
 
 }  // namespace
 
-http_handler admin_gate::guarded(admin_role needed, admin_handler handler) {
+http_handler key_gate::guarded(admin_role needed, admin_handler handler) {
     return [this, needed, handler = std::move(handler)](http_request request) {
         auto caller = access_.admit(request, needed);
         if (!caller) {
@@ -63,9 +63,21 @@ http_handler admin_gate::guarded(admin_role needed, admin_handler handler) {
     };
 }
 
-http_response admin_gate::refuse(const http_request& request, const admin_caller& who,
-                                 std::string_view why) {
+http_response key_gate::refuse(const http_request& request, const admin_caller& who,
+                               std::string_view why) {
     audit_.refused(entry_of(request, who.name, fmt::format("403: {}", why)));
+    return denied(403, why);
+}
+
+http_handler open_gate::guarded(admin_role /*needed*/, admin_handler handler) {
+    return [handler = std::move(handler)](http_request request) {
+        return handler(std::move(request),
+                       {.name = "file", .role = admin_role::operator_, .payloads = true});
+    };
+}
+
+http_response open_gate::refuse(const http_request& /*request*/, const admin_caller& /*who*/,
+                                std::string_view why) {
     return denied(403, why);
 }
 

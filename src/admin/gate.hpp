@@ -1,36 +1,52 @@
 #pragma once
 
-#include <functional>
-
 #include "admin/access.hpp"
 #include "audit/audit.hpp"
 
 namespace posthorn {
 
-/// Answers a request of somebody who was let in.
-using admin_handler = std::function<task<http_response>(http_request, admin_caller)>;
-
-/// Stands before the routes of the admin listener: lets in who may, and sees to it that every
-/// change and every refusal is kept. A change of which the audit cannot be written is not made.
+/// Stands before the routes of the admin API: lets in callers who may.
 ///
-/// What workers do with queues is their everyday traffic; of that only refusals are kept.
-///
-/// Lifetime: outlives the routes; so do its parts.
+/// Lifetime: outlives the routes.
 /// Threads:  any.
 class admin_gate {
 public:
-    admin_gate(const admin_access& access, audit& kept) : access_(access), audit_(kept) {}
+    virtual ~admin_gate() = default;
 
-    /// `routes.add("POST", "/_rf/queues/{name}/take", gate.guarded(admin_role::worker, take));`
-    [[nodiscard]] http_handler guarded(admin_role needed, admin_handler handler);
+    /// `routes.add("POST", "/_rf/queue/{name}/take", gate.guarded(admin_role::worker, take));`
+    [[nodiscard]] virtual http_handler guarded(admin_role needed, admin_handler handler) = 0;
     /// For a handler that finds by itself that its caller lacks a right, such as that to payloads.
+    [[nodiscard]] virtual http_response refuse(const http_request& request, const admin_caller& who,
+                                               std::string_view why) = 0;
+    [[nodiscard]] virtual std::uint64_t refusals() const noexcept { return 0; }
+};
+
+/// The gate of the admin listener: keys and roles, and every change and every refusal is kept. A
+/// change of which the audit cannot be written is not made.
+///
+/// What workers do with queues is their everyday traffic; of that only refusals are kept.
+///
+/// Lifetime: as any gate; its parts outlive it.
+class key_gate final : public admin_gate {
+public:
+    key_gate(const admin_access& access, audit& kept) : access_(access), audit_(kept) {}
+
+    [[nodiscard]] http_handler guarded(admin_role needed, admin_handler handler) override;
     [[nodiscard]] http_response refuse(const http_request& request, const admin_caller& who,
-                                       std::string_view why);
-    [[nodiscard]] std::uint64_t refusals() const noexcept { return audit_.refusals(); }
+                                       std::string_view why) override;
+    [[nodiscard]] std::uint64_t refusals() const noexcept override { return audit_.refusals(); }
 
 private:
     const admin_access& access_;
     audit& audit_;
+};
+
+/// For the owner of a database file, who may do everything with it anyway.
+class open_gate final : public admin_gate {
+public:
+    [[nodiscard]] http_handler guarded(admin_role needed, admin_handler handler) override;
+    [[nodiscard]] http_response refuse(const http_request& request, const admin_caller& who,
+                                       std::string_view why) override;
 };
 
 }  // namespace posthorn

@@ -4,9 +4,9 @@
 
 #include <boost/json/serialize.hpp>
 
-#include "admin/answers.hpp"
 #include "base/async/run_on.hpp"
 #include "base/text/percent.hpp"
+#include "feature/answers.hpp"
 #include "operations/lanes.hpp"
 
 namespace posthorn {

@@ -6,9 +6,9 @@
 #include <set>
 #include <utility>
 
-#include "admin/prometheus_text.hpp"
 #include "base/build_info.hpp"
 #include "base/text/utf8.hpp"
+#include "feature/prometheus_text.hpp"
 
 namespace posthorn {
 namespace {
@@ -179,7 +179,7 @@ std::string render_metrics(const metrics_facts& facts) {
     add_backups(text, facts.backups);
     add_disk(text, facts);
     text.begin("posthorn_health", "gauge", "One at the present colour.");
-    for (const auto each : {health_status::green, health_status::yellow, health_status::red})
+    for (const auto each : {health_level::green, health_level::yellow, health_level::red})
         text.sample(facts.health.status == each ? 1 : 0, {{"status", to_string(each)}});
     text.gauge("posthorn_working", "Whether the node can send and receive.",
                facts.health.working ? 1 : 0);

@@ -56,7 +56,7 @@ node_view::state node_view::read() const {
         if (where->has_failed())
             broken.emplace_back(
                 "the store has stopped, because a commit is in doubt; restart the node");
-        auto overview = overview_outbox(*where, parts_.time.wall());
+        auto overview = overview_outbox(*where, parts_.time.wall(), {.count_sent = parts_.of_file});
         if (!overview) {
             seen.store_read = false;
             broken.push_back(fmt::format("the store cannot be read: {}", overview.error().what()));

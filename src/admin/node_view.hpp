@@ -10,6 +10,7 @@
 #include "base/async/executor.hpp"
 #include "base/async/task.hpp"
 #include "base/time/clock.hpp"
+#include "feature/prometheus_text.hpp"
 #include "inbox/inbox.hpp"
 #include "operations/health.hpp"
 #include "outbox/lane/outbox_counters.hpp"
@@ -41,8 +42,12 @@ struct admin_parts {
     /// A message was made pending again: look for it.
     std::function<void()> wake{};
     std::function<std::uint64_t()> bad_signatures{};
-    bool durable =
-        true;  // False where the store is in memory, so that it is said wherever one looks.
+    /// Those of features, after ours. From any thread.
+    std::vector<std::function<void(prometheus_text&)>> metrics{};
+    /// False where the store is in memory, so that it is said wherever one looks.
+    bool durable = true;
+    /// There is a database but no node: sent messages are counted too, and nothing of the inbox is.
+    bool of_file = false;
 };
 
 /// What a node knows of itself, looked up at most once a second however often it is asked:

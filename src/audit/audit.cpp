@@ -35,6 +35,14 @@ constexpr std::string_view first_on_server =
 
 constexpr std::array<migration, 1> steps_on_server{{{1, first_on_server}}};
 
+using column = copied_table::column;
+using enum copied_table::column::kind;
+constexpr std::array columns{column{"seq", number},  column{"at", number},
+                             column{"who", note},    column{"what", note},
+                             column{"target", note}, column{"outcome", note}};
+constexpr std::array copied{
+    copied_table{.name = "posthorn_audit", .columns = columns, .numbered_by = "seq"}};
+
 // Much of it was chosen by whoever sent the request.
 audit_entry tidy(audit_entry entry) {
     for (auto* text : {&entry.who, &entry.what, &entry.target, &entry.outcome})
@@ -60,8 +68,7 @@ result<std::int64_t> insert(store_transaction& tx, const audit_entry& entry, wal
 
 }  // namespace
 
-migration_set admin_tables() noexcept { return {"admin", steps}; }
-migration_set admin_tables_on_server() noexcept { return {"admin", steps_on_server}; }
+table_set audit_tables() noexcept { return {{"admin", steps}, {"admin", steps_on_server}, copied}; }
 
 task<result<std::int64_t>> audit::begin(audit_entry change) {
     change = tidy(std::move(change));

@@ -13,10 +13,8 @@
 
 namespace posthorn {
 
-/// The tables of this folder, for the options of the store.
-[[nodiscard]] migration_set admin_tables() noexcept;
-/// The same in PostgreSQL; `{s}` stands for the schema.
-[[nodiscard]] migration_set admin_tables_on_server() noexcept;
+/// The table `posthorn_audit`.
+[[nodiscard]] table_set audit_tables() noexcept;
 
 /// One thing that somebody did, or was kept from doing.
 struct audit_entry {
@@ -31,7 +29,7 @@ struct audit_entry {
 /// Anybody can cause refusals, so only the first ones of each minute are kept; the next that is
 /// kept says how many were not. The newest 100,000 rows stay.
 ///
-/// Lifetime: outlives the routes that use it; the store, which has `admin_tables()`, outlives it.
+/// Lifetime: outlives the routes that use it; the store, which has `audit_tables()`, outlives it.
 /// Threads:  any.
 /// Cancel:   a commit is never cancelled.
 class audit {

@@ -11,7 +11,8 @@ namespace posthorn {
 
 shared_job::shared_job(services with, lease_options options, std::string name,
                        std::function<task<>()> job)
-    : job_(std::move(job)),
+    : name_(name),
+      job_(std::move(job)),
       keeper_({.where = with.where,
                .clock = with.clock,
                .timer = with.timer,
@@ -47,6 +48,15 @@ task<> shared_job::work() {
     }
     keeper_.stop();
     co_await keeping.join();
+}
+
+std::unique_ptr<node_service> done_by_one(shared_job::services with, lease_options options,
+                                          std::unique_ptr<node_service> job) {
+    if (!with.where.shares_dispatch()) return job;
+    std::string name(job->name());
+    return std::make_unique<shared_job>(
+        std::move(with), std::move(options), std::move(name),
+        [shared = std::shared_ptr<node_service>(std::move(job))] { return shared->run(); });
 }
 
 }  // namespace posthorn

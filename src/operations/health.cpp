@@ -18,7 +18,7 @@ std::string shown(const bounded_count& number) {
 
 void judge_backlog(const outbox_overview& outbox, health_verdict& verdict) {
     const auto worsen = [&](std::string why) {
-        verdict.status = std::max(verdict.status, health_status::yellow);
+        verdict.status = std::max(verdict.status, health_level::yellow);
         verdict.reasons.push_back(std::move(why));
     };
     if (outbox.pending.value >= pending_green_below)
@@ -35,11 +35,11 @@ void judge_backlog(const outbox_overview& outbox, health_verdict& verdict) {
 
 }  // namespace
 
-std::string_view to_string(health_status status) noexcept {
+std::string_view to_string(health_level status) noexcept {
     switch (status) {
-        case health_status::green: return "green";
-        case health_status::yellow: return "yellow";
-        case health_status::red: return "red";
+        case health_level::green: return "green";
+        case health_level::yellow: return "yellow";
+        case health_level::red: return "red";
     }
     POSTHORN_ASSERT(false);
     return {};
@@ -49,7 +49,7 @@ health_verdict judge_health(const health_facts& facts) {
     const auto& outbox = facts.outbox;
     health_verdict verdict{.reasons = facts.broken};
     if (!facts.broken.empty()) {
-        verdict.status = health_status::red;
+        verdict.status = health_level::red;
         verdict.working = false;
     }
     for (const auto& [how, what] : facts.worries) {
@@ -57,20 +57,20 @@ health_verdict judge_health(const health_facts& facts) {
         verdict.reasons.push_back(what);
     }
     if (outbox.dead.value > 0) {
-        verdict.status = health_status::red;
+        verdict.status = health_level::red;
         verdict.reasons.push_back(
             fmt::format("{} messages are dead and wait for a person", shown(outbox.dead)));
     }
     if (outbox.undeliverable.value > 0) {
         verdict.undeliverable = true;
-        verdict.status = std::max(verdict.status, health_status::yellow);
+        verdict.status = std::max(verdict.status, health_level::yellow);
         verdict.reasons.push_back(
             fmt::format("{} messages are undeliverable: '{}' has no route, "
                         "no secret or no handler for them",
                         shown(outbox.undeliverable), outbox.undeliverable_destination));
     }
     for (auto& why : reasons_of(facts.lanes)) {
-        verdict.status = std::max(verdict.status, health_status::yellow);
+        verdict.status = std::max(verdict.status, health_level::yellow);
         verdict.reasons.push_back(std::move(why));
     }
     judge_backlog(outbox, verdict);
@@ -81,19 +81,6 @@ std::string render_health(const health_report& report) {
     return boost::json::serialize(boost::json::object{{"status", to_string(report.status)},
                                                       {"service", report.service},
                                                       {"version", report.version}});
-}
-
-namespace {
-
-task<http_response> answer(health_report report) {
-    co_return json_response(report.working ? 200 : 503, render_health(report));
-}
-
-}  // namespace
-
-void add_health_route(router& routes, std::function<health_report()> current) {
-    routes.add("GET", "/_rf/health",
-               [current = std::move(current)](const http_request&) { return answer(current()); });
 }
 
 }  // namespace posthorn

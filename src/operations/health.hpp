@@ -2,32 +2,18 @@
 
 #include <chrono>
 #include <cstdint>
-#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "feature/node_builder.hpp"
 #include "operations/lanes.hpp"
 #include "operations/operations.hpp"
-#include "transport/http/router.hpp"
 
 namespace posthorn {
 
-/// How a node is, in the colours that monitoring shows.
-enum class health_status : std::uint8_t {
-    green,   // Does its work.
-    yellow,  // Does its work, but a person should look.
-    red,     // A person must look, now.
-};
-
-[[nodiscard]] std::string_view to_string(health_status status) noexcept;
-
-/// Something that a person should see to, though the node works.
-struct health_worry {
-    health_status how = health_status::yellow;
-    std::string what;
-};
+[[nodiscard]] std::string_view to_string(health_level status) noexcept;
 
 /// What is known of a node when it is asked how it is.
 struct health_facts {
@@ -39,7 +25,7 @@ struct health_facts {
 };
 
 struct health_verdict {
-    health_status status = health_status::green;
+    health_level status = health_level::green;
     bool working = true;                 // Otherwise nothing can be sent or received.
     bool undeliverable = false;          // The alarm: messages have no route or no handler.
     std::vector<std::string> reasons{};  // Why it is not green, the worst first.
@@ -67,7 +53,7 @@ inline constexpr std::chrono::minutes age_warned_above{2};
 [[nodiscard]] health_verdict judge_health(const health_facts& facts);
 
 struct health_report {
-    health_status status = health_status::green;
+    health_level status = health_level::green;
     std::string service;
     std::string version;
     bool working = true;
@@ -75,9 +61,5 @@ struct health_report {
 
 /// The report as one JSON object, with no more than strangers may know.
 [[nodiscard]] std::string render_health(const health_report& report);
-
-/// Adds `GET /_rf/health`: 200 with the report, 503 if the node does not work. A red one with a
-/// dead message does work: whoever takes nodes out of service by this must leave it in.
-void add_health_route(router& routes, std::function<health_report()> current);
 
 }  // namespace posthorn

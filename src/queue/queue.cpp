@@ -52,6 +52,19 @@ constexpr std::array steps_on_server{
               "CREATE INDEX queue_order ON {s}.posthorn_queue (endpoint, order_key, seq)"
               " WHERE order_key IS NOT NULL;"}};
 
+using column = copied_table::column;
+using enum copied_table::column::kind;
+constexpr std::array columns{column{"seq", number},     column{"message_id"},
+                             column{"source"},          column{"endpoint"},
+                             column{"message_type"},    column{"correlation_id"},
+                             column{"tenant"},          column{"order_key"},
+                             column{"payload"},         column{"content_type"},
+                             column{"headers"},         column{"received_at", number},
+                             column{"taken_by"},        column{"taken_until", number},
+                             column{"attempts", number}};
+constexpr std::array copied{
+    copied_table{.name = "posthorn_queue", .columns = columns, .numbered_by = "seq"}};
+
 constexpr std::string_view insert_sql =
     "INSERT INTO posthorn_queue (message_id, source, endpoint, message_type, correlation_id,"
     " tenant, order_key, payload, content_type, headers, received_at)"
@@ -86,7 +99,7 @@ std::int64_t count_of(wall_time time) { return time.time_since_epoch().count(); 
 wall_time time_of(std::int64_t count) { return wall_time(std::chrono::milliseconds(count)); }
 
 queued_message read(const sql_row& row) {
-    const auto text = [&](std::size_t column) { return std::string(row.text(column)); };
+    const auto text = [&](std::size_t at) { return std::string(row.text(at)); };
     return {.seq = row.integer(0),
             .message_id = text(1),
             .source = text(2),
@@ -109,8 +122,9 @@ std::optional<std::string_view> or_null(const std::string& text) {
 
 }  // namespace
 
-migration_set queue_tables() noexcept { return {"inbox/queue", steps}; }
-migration_set queue_tables_on_server() noexcept { return {"inbox/queue", steps_on_server}; }
+table_set queue_tables() noexcept {
+    return {{"inbox/queue", steps}, {"inbox/queue", steps_on_server}, copied};
+}
 
 transactional_handler make_queue_handler(const clock& time) {
     return [&time](context& with, const message& got) {
@@ -126,7 +140,7 @@ result<std::vector<queued_message>> take_queued(store_transaction& tx, const que
     const std::array<sql_param, 5> with{std::string_view(asked.endpoint), count_of(now),
                                         asked.limit, std::string_view(asked.owner),
                                         count_of(now + asked.lease)};
-    if (tx.claims() != nullptr)
+    if (tx.is_shared())
         POSTHORN_TRY(tx.query(turn_sql, std::span(with).first(1), [](const sql_row&) {}));
     std::vector<queued_message> taken;
     POSTHORN_TRY(tx.query(take_sql, with, [&](const sql_row& row) { taken.push_back(read(row)); }));

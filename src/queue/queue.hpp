@@ -15,9 +15,7 @@
 namespace posthorn {
 
 /// The table `posthorn_queue`, from which a service takes its messages with SQL or over HTTP.
-[[nodiscard]] migration_set queue_tables() noexcept;
-/// The same on PostgreSQL.
-[[nodiscard]] migration_set queue_tables_on_server() noexcept;
+[[nodiscard]] table_set queue_tables() noexcept;
 
 /// Puts a message into the queue, in the transaction that records it: exactly once. What the
 /// service does with it is then its own affair: it deletes the row in the transaction of its work.

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <functional>
 #include <optional>
+#include <span>
 #include <string_view>
 #include <vector>
 
@@ -38,21 +39,33 @@ struct unit {
     std::move_only_function<std::optional<inbox_record>()> inserts_first{};
 };
 
-/// Told of what was enqueued, so that nothing need be read again. By one writer's thread at a time.
-class commit_listener {
+/// Takes over what was enqueued, so that nothing need be read again: the dispatcher. Told by one
+/// writer's thread at a time.
+class commit_taker {
 public:
-    virtual ~commit_listener() = default;
+    virtual ~commit_taker() = default;
     /// It is on disk. On a writer's thread. Must not throw or block.
     virtual void committed(std::vector<outbox_row> enqueued) = 0;
-    /// This one is about to be committed, and no other with it. Whoever sends it may get ready
-    /// while the disk is waited for; it may come to nothing. Likewise.
+    /// This one is about to be committed, and no other with it. The taker may get ready while the
+    /// disk is waited for; it may come to nothing. Likewise.
     virtual void committing(const outbox_row& lone) { static_cast<void>(lone); }
     /// Messages that waited for an earlier one of their order key may go now. Likewise.
     virtual void released(std::vector<outbox_row> rows) { static_cast<void>(rows); }
     /// The epoch of the dispatcher that takes what is enqueued now, where several share an outbox;
-    /// zero for none, and then it is for whoever finds it. On a writer's thread, before a group.
+    /// zero for none, and then any of them may claim it. On a writer's thread, before a group.
     [[nodiscard]] virtual std::int64_t claims_as() { return 0; }
-    /// Somebody else's commit was noticed: another process, or a handle not ours. Likewise.
+    /// A commit of another process, or of a handle not ours, was noticed. Likewise.
+    virtual void foreign_commit() {}
+};
+
+/// Hears of commits. A feature that wakes on them is one; there may be several.
+class commit_listener {
+public:
+    virtual ~commit_listener() = default;
+    /// What was enqueued is on disk; empty where messages were only let go. On a writer's thread,
+    /// before the senders are answered. Must not throw or block.
+    virtual void committed(std::span<const outbox_row> enqueued) = 0;
+    /// A commit of another process, or of a handle not ours, was noticed. Likewise.
     virtual void foreign_commit() {}
 };
 
@@ -86,7 +99,10 @@ public:
     virtual void submit(std::vector<unit> work) = 0;
     /// Runs `look` on the calling thread; blocks while all readers are busy.
     virtual result<> read(const std::function<result<>(store_reader&)>& look) = 0;
-    virtual void listen(commit_listener* listener) = 0;
+    /// Null for nobody. The taker outlives the store or is taken off.
+    virtual void hand_to(commit_taker* taker) = 0;
+    virtual void listen(commit_listener& listener) = 0;
+    virtual void forget(commit_listener& listener) = 0;
 
     /// Whether somebody else committed since the last call: another process, or a handle not ours.
     virtual result<bool> changed_by_others() = 0;

@@ -40,6 +40,9 @@ public:
     virtual old_rows& old() = 0;
     /// Null where one node dispatches at a time.
     virtual claim_table* claims() { return nullptr; }
+    /// Whether other transactions write at the same time. Where they do, a statement that chooses
+    /// rows for one worker alone takes an advisory lock first.
+    [[nodiscard]] bool is_shared() { return claims() != nullptr; }
 };
 
 }  // namespace posthorn

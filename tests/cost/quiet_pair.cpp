@@ -46,8 +46,13 @@ public:
         options.default_route = "quiet:";
         options.watch_commits = false;
         core_ = value_or_throw(node_core::open(
-            std::move(options), {time(), time(), of.random_, of.loop_.executor(), writer_, readers_,
-                                 workers_, log_, hub_, nullptr, nullptr, this}));
+            std::move(options),
+            {{time(), time(), of.random_, log_, of.loop_.executor(), readers_, workers_},
+             writer_,
+             hub_,
+             nullptr,
+             nullptr,
+             this}));
     }
 
     result<std::unique_ptr<transport>> connect(const std::string& destination,

@@ -10,7 +10,7 @@ core_node::core_node(core_options options, std::function<void(std::string_view l
     : log_({.level = log_level::trace, .sink = std::move(sink)}, [this] { return clock_.wall(); }) {
     core_ = value_or_throw(node_core::open(
         std::move(options),
-        {clock_, timer_, random_, network_.executor(), writer_, readers_, workers_, log_, hub_}));
+        {{clock_, timer_, random_, log_, network_.executor(), readers_, workers_}, writer_, hub_}));
 }
 
 core_node::~core_node() {

@@ -37,11 +37,9 @@ struct known_row {
 class admin_side {
 public:
     admin_side() {
-        database_ =
-            value_or_throw(sqlite::open({.path = folder_.file("orders.db"),
-                                         .service = "orders",
-                                         .migrations = {admin_tables()}},
-                                        {.time = loop_.time(), .writer = inline_, .log = log_}));
+        database_ = value_or_throw(sqlite::open(
+            {.path = folder_.file("orders.db"), .service = "orders", .above = {audit_tables()}},
+            {.time = loop_.time(), .writer = inline_, .log = log_}));
         node_.emplace(admin_parts{.service = "orders",
                                   .version = "1",
                                   .stores = {database_.get()},
@@ -111,7 +109,7 @@ private:
     admin_access access_{{.loopback = true}};
     std::optional<node_view> node_;
     std::optional<audit> audit_;
-    std::optional<admin_gate> gate_;
+    std::optional<key_gate> gate_;
     router routes_;
     std::vector<known_row> rows_;
 };

@@ -163,15 +163,17 @@ private:
     std::unique_ptr<node_core> open(const std::string& service, executor& writer) {
         core_options options{.database = {.path = folder_.file(service + ".db"),
                                           .service = service,
-                                          .migrations = {admin_tables()}},
+                                          .above = {audit_tables()}},
                              .sending = {.source = service, .max_retries = 1},
                              .retries = retry_policy(
                                  exponential_backoff{.base = 1ms, .max = 2ms, .jitter_max = 1ms}),
                              .routes = {{"billing", "inprocess:"}, {"absent", "inprocess:"}},
                              .watch_commits = false};
-        return value_or_throw(
-            node_core::open(std::move(options), {clock_, timer_, random_, network_.executor(),
-                                                 writer, readers_, workers_, log_, hub_}));
+        return value_or_throw(node_core::open(
+            std::move(options),
+            {{clock_, timer_, random_, log_, network_.executor(), readers_, workers_},
+             writer,
+             hub_}));
     }
 
     static task<result<http_response>> complain(web_call call) {
@@ -231,7 +233,7 @@ private:
                   {"reader", admin_role::operator_, *parse_key_hash(reader.hash), true}}}};
     std::optional<node_view> view_;
     std::optional<audit> audit_;
-    std::optional<admin_gate> gate_;
+    std::optional<key_gate> gate_;
     router routes_;
     router public_routes_;
 };

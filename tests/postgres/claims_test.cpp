@@ -31,9 +31,9 @@ public:
             epoch = (*taken)->epoch;
             return {};
         })));
-        store.get().listen(&hot);
+        store.get().hand_to(&hot);
     }
-    ~seated() { store.get().listen(nullptr); }
+    ~seated() { store.get().hand_to(nullptr); }
     seated(const seated&) = delete;
     seated& operator=(const seated&) = delete;
 
@@ -69,7 +69,7 @@ public:
     }
 
     /// What the hot path of the dispatcher gets.
-    struct hot_path final : commit_listener {
+    struct hot_path final : commit_taker {
         void committed(std::vector<outbox_row> enqueued) override {
             for (auto& row : enqueued) rows.push_back(std::move(row));
         }

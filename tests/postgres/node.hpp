@@ -36,13 +36,13 @@ private:
 class a_store {
 public:
     explicit a_store(const test::postgres_place& place, const std::string& service = "orders",
-                     std::vector<migration_set> more = {}, const std::string& url = {},
+                     std::vector<table_set> more = {}, const std::string& url = {},
                      std::size_t transactions = 8) {
         auto opened = postgres::open({.url = url.empty() ? place.url() : url,
                                       .schema = place.schema(),
                                       .service = service,
                                       .transactions = transactions,
-                                      .migrations = std::move(more)},
+                                      .above = std::move(more)},
                                      {time_, writer_, log_});
         if (!opened) throw error(opened.error());
         store_ = *std::move(opened);

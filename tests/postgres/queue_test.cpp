@@ -39,8 +39,8 @@ protected:
         return taken;
     }
 
-    a_store first_{place_, "orders", {queue_tables_on_server()}};
-    a_store second_{place_, "orders", {queue_tables_on_server()}};
+    a_store first_{place_, "orders", {queue_tables()}};
+    a_store second_{place_, "orders", {queue_tables()}};
 };
 
 TEST_F(postgres_queue, gives_each_message_to_one_of_two_that_take_at_the_same_time) {

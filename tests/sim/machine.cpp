@@ -30,7 +30,7 @@ core_options machine::options_of(const std::string& name) {
     options.database.path = database_path;
     options.database.service = with_.service;
     options.database.shared = with_.processes > 1;
-    options.database.migrations = {{"sim", business}};
+    options.database.above = {table_set{.sqlite = {"sim", business}}};
     options.sending.source = with_.service;
     options.outbox.lease.owner = name;
     options.default_route = "sim:";

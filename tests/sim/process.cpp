@@ -39,8 +39,13 @@ result<> process::open(core_options options, const std::function<void(process&)>
     options.database.vfs = seat_->vfs_name();
     options.database.readers = 1;  // There is one thread, and each reader takes its time to open.
     auto opened = node_core::open(
-        std::move(options), {on_.clock, time, random_, place_->context.get_executor(), writer_,
-                             readers_, workers_, log_, hub_, nullptr, nullptr, &connector_});
+        std::move(options),
+        {{on_.clock, time, random_, log_, place_->context.get_executor(), readers_, workers_},
+         writer_,
+         hub_,
+         nullptr,
+         nullptr,
+         &connector_});
     if (!opened) return std::unexpected(std::move(opened).error());
     core_ = *std::move(opened);
     ready(*this);

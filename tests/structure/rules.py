@@ -9,7 +9,8 @@ BOTH = WIRE | {"store"}
 LEASED = BOTH | {"lease"}
 BOXES = LEASED | {"outbox", "inbox"}
 FEATURES = {"queue", "audit", "webhook", "forward", "standby", "workflow", "engine", "telemetry"}
-ABOVE = BOXES | FEATURES
+ABOVE = BOXES | FEATURES | {"feature"}
+SEAM = BOXES | {"feature"}
 
 LAYERS = {
     "base": set(),
@@ -20,14 +21,15 @@ LAYERS = {
     "lease": PURE | {"store"},
     "outbox": LEASED,
     "inbox": LEASED,
-    "queue": BOXES,
-    "audit": BOXES,
-    "webhook": BOXES,
-    "forward": BOXES,
-    "standby": BOXES,
-    "telemetry": BOXES,
+    "feature": BOXES,
+    "queue": SEAM,
+    "audit": SEAM,
+    "webhook": SEAM,
+    "forward": SEAM,
+    "standby": SEAM,
+    "telemetry": SEAM,
     "workflow": PURE,
-    "engine": BOXES | {"workflow"},
+    "engine": SEAM | {"workflow"},
     "operations": ABOVE,
     "admin": ABOVE | {"operations"},
     "measure": BASE,
@@ -37,7 +39,7 @@ LAYERS = {
 # --- Rooms inside a folder, lowest first; "." are the files that lie beside them. A file may include
 # its own room and those before it.
 ROOMS = {
-    "base": [".", "text", "time", "async", "log"],
+    "base": [".", "text", "time", "async", "log", "run"],
     "message": [".", "wire"],
     "store": [".", "rows", "rules", "upkeep", "sqlite", "postgres"],
     "store/sqlite": ["driver", "schema", "tables", "upkeep", "commit"],
@@ -45,7 +47,7 @@ ROOMS = {
     "transport": [".", "wire", "http", "inprocess", "unix", "pipe", "grpc"],
     "outbox": ["rules", "lane", "upkeep", "dispatch"],
     "inbox": [".", "configured"],
-    "app": ["config", "node", "doctor", "cli"],
+    "app": [".", "config", "node", "doctor", "cli"],
     "app/cli": ["kit", "keys", "messages", "store", "contracts", "bench", "demo", "."],
 }
 

@@ -58,7 +58,7 @@ std::vector<command_form> list_commands() {
     std::vector<command_form> forms{std::move(program)};
     for (const auto& entry : command_table()) {
         CLI::App options(std::string(entry.summary), fmt::format("posthorn {}", entry.name));
-        const auto described = entry.make();
+        const auto described = entry.create();
         described->declare(options);
         add_forms(options, {std::string(entry.name)}, forms);
     }

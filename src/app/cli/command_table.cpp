@@ -3,6 +3,7 @@
 
 #include "app/cli/bench/bench_command.hpp"
 #include "app/cli/kit/command.hpp"
+#include "app/features.hpp"
 
 namespace posthorn::cli {
 namespace {
@@ -37,11 +38,23 @@ constexpr std::array table{
 
 }  // namespace
 
-std::span<const command_entry> command_table() { return table; }
+std::span<const command_entry> command_table() {
+    static const auto all = [] {
+        std::vector<command_entry> entries(table.begin(), table.end());
+        const auto help = std::ranges::find(entries, "completion", &command_entry::name);
+        std::vector<command_entry> of_features;
+        for (const auto* const each : all_features())
+            if (!each->commands().empty())
+                of_features.push_back({each->name(), each->summary(), nullptr, each});
+        entries.insert(help, of_features.begin(), of_features.end());
+        return entries;
+    }();
+    return all;
+}
 
 const command_entry* find_command(std::string_view name) {
-    const auto found = std::ranges::find(table, name, &command_entry::name);
-    return found == table.end() ? nullptr : &*found;
+    const auto found = std::ranges::find(command_table(), name, &command_entry::name);
+    return found == command_table().end() ? nullptr : &*found;
 }
 
 exit_code exit_code_for(const error& failure) noexcept {

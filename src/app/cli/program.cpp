@@ -87,7 +87,7 @@ CLI::App make_options(const command_entry& entry) {
 result<> run_command(const command_entry& entry, std::span<const std::string> arguments,
                      const console& terminal) {
     CLI::App options = make_options(entry);
-    const auto chosen = entry.make();
+    const auto chosen = entry.create();
     chosen->declare(options);
     try {
         POSTHORN_TRY(parse(options, arguments));
@@ -170,7 +170,7 @@ std::string program_help() {
 
 std::string command_help(const command_entry& entry) {
     CLI::App options = make_options(entry);
-    const auto described = entry.make();
+    const auto described = entry.create();
     described->declare(options);
     return options.help();
 }

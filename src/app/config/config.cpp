@@ -137,7 +137,7 @@ std::span<const std::string_view> config_keys() { return keys(); }
 std::vector<config_entry> list_config(const config& settings) {
     std::vector<config_entry> entries;
     for (const key_row& each : key_table())
-        entries.push_back({std::string(each.key), each.type, each.doc, each.show(settings),
+        entries.push_back({std::string(each.key), each.type, each.doc, each.show(each, settings),
                            settings.origin_of(each.key), note_on(settings, each.key)});
     for (const auto& open : open_sections())
         for (auto& [name, value] : open.show(settings)) {

@@ -16,6 +16,7 @@
 #include "app/config/settings.hpp"
 #include "base/log/log.hpp"
 #include "base/result.hpp"
+#include "feature/settings.hpp"
 #include "outbox/upkeep/vacuum.hpp"
 #include "store/sqlite/commit/sqlite_store.hpp"
 #include "transport/host_port.hpp"
@@ -123,6 +124,8 @@ struct config {
     std::map<std::string, signature_setting, std::less<>> signatures;
     std::map<std::string, handler_setting, std::less<>> handlers;
     std::map<std::string, handler_setting, std::less<>> responses;
+    /// Keys of features' sections that were set, such as `queue.lease`.
+    std::map<std::string, feature_value, std::less<>> features;
 
     /// The folder of the file, which relative paths begin at; empty for the current one.
     std::filesystem::path folder;

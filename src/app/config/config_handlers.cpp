@@ -1,4 +1,5 @@
 #include "app/config/config_table.hpp"
+#include "app/features.hpp"
 #include "transport/http/url.hpp"
 
 namespace posthorn {
@@ -12,8 +13,10 @@ result<> read_run(handler_setting& handler, std::string_view key, const std::str
                   std::string_view origin) {
     using enum handler_setting::kind;
     constexpr std::string_view sql_prefix = "sql:";
-    if (text == "queue") {
-        handler.what = queue;
+    for (const auto* const each : all_features()) {
+        if (text.empty() || text != each->handler_word()) continue;
+        handler.what = feature;
+        handler.text = text;
         return {};
     }
     if (text.starts_with(sql_prefix) && text.size() > sql_prefix.size()) {

@@ -1,6 +1,7 @@
 #include <array>
 
 #include "app/config/config_table.hpp"
+#include "app/config/feature_keys.hpp"
 
 namespace posthorn {
 namespace {
@@ -21,11 +22,12 @@ consteval key_row row(std::string_view key, std::string_view doc) {
             Member(settings) = *std::move(read);
             return {};
         },
-        .show = [](const config& settings) { return type::show(Member(settings)); },
+        .show = [](const key_row& /*self*/,
+                   const config& settings) { return type::show(Member(settings)); },
     };
 }
 
-std::string show_admin_keys(const config& settings) {
+std::string show_admin_keys(const key_row& /*self*/, const config& settings) {
     std::string names;
     for (const auto& key : settings.admin.keys)
         names += fmt::format("{}{} ({})", names.empty() ? "" : ", ", key.name, key.role);
@@ -71,7 +73,8 @@ constexpr std::array table{
             .wanted = R"(the name of a pipe, such as "rf-{service}", or "" for none)",
             .doc = "the name of a pipe where they do; {service} stands for the service's id",
             .set = &set_pipe,
-            .show = [](const config& settings) { return settings.listen.pipe; }},
+            .show = [](const key_row& /*self*/,
+                       const config& settings) { return settings.listen.pipe; }},
     KEY(listen.grpc, "where they do by gRPC; on loopback only, unless tls.mutual is set"),
     KEY(tls.certificate, "the chain that listen.http shows; with one it speaks TLS only"),
     KEY(tls.key, "the certificate's private key"),
@@ -189,7 +192,7 @@ shown show_handlers(const config& settings) {
     for (const auto& [name, handler] : settings.*Member) {
         using enum handler_setting::kind;
         switch (handler.what) {
-            case queue: all.emplace_back(name, "queue"); break;
+            case feature: all.emplace_back(name, handler.text); break;
             case sql: all.emplace_back(name, "sql:" + handler.text); break;
             case http: all.emplace_back(name, without_query(handler.text)); break;
         }
@@ -212,7 +215,14 @@ constexpr std::array sections{
 
 }  // namespace
 
-std::span<const key_row> key_table() { return table; }
+std::span<const key_row> key_table() {
+    static const auto all = [] {
+        std::vector<key_row> rows(table.begin(), table.end());
+        for (auto& each : feature_rows()) rows.push_back(each);
+        return rows;
+    }();
+    return all;
+}
 std::span<const open_section> open_sections() { return sections; }
 
 }  // namespace posthorn

@@ -17,7 +17,7 @@ struct key_row {
     std::string_view wanted;
     std::string_view doc;
     result<> (*set)(const key_row& self, config&, const config_value&, std::string_view origin);
-    std::string (*show)(const config&);
+    std::string (*show)(const key_row& self, const config&);
 };
 
 /// A section in which people choose the names.
@@ -31,6 +31,7 @@ struct open_section {
 };
 
 /// Every key there is, in the order in which people should see them.
+/// Those of features come last.
 [[nodiscard]] std::span<const key_row> key_table();
 [[nodiscard]] std::span<const open_section> open_sections();
 

@@ -16,6 +16,8 @@
 #include "base/log/log.hpp"
 #include "base/random.hpp"
 #include "base/time/clock.hpp"
+#include "feature/feature.hpp"
+#include "feature/node_builder.hpp"
 #include "inbox/inbox.hpp"
 #include "outbox/lane/route_table.hpp"
 #include "outbox/rules/outbox_options.hpp"
@@ -65,14 +67,8 @@ public:
 
 /// What a node is built from; real in a service, virtual in the simulator. All of it outlives it.
 struct node_seams {
-    class clock& clock;
-    class timer& timer;
-    random_source& random;
-    boost::asio::any_io_executor network;  // One thread, or a strand.
+    environment env;
     executor& writer;
-    executor& readers;
-    executor& workers;
-    logger& log;
     inprocess_hub& hub;
     executor* backups = nullptr;           // Where there are any; kept busy while one is made.
     executor* inbox_writer = nullptr;      // Where the inbox has a database of its own.
@@ -84,6 +80,13 @@ struct server_database {
     std::string url;
     std::string schema = "outbox";
     std::size_t transactions = 8;  // Of the service's own, at a time.
+};
+
+/// A feature of a node with what is configured for it.
+struct installed_feature {
+    const feature* what = nullptr;
+    feature_settings settings{};
+    std::vector<feature_endpoint> endpoints{};
 };
 
 struct core_options {
@@ -104,6 +107,7 @@ struct core_options {
     bool cleanup = true;                        // Whether rows past their retention are deleted.
     bool watch_commits = true;
     bool may_call = true;  // If not, a Response without a handler is refused.
+    std::vector<installed_feature> features{};
     std::function<bool(const std::string& owner)> owner_is_gone{};
     std::function<void(const std::string& why)> fail_stop{};
 };

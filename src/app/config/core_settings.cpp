@@ -2,8 +2,8 @@
 
 #include <utility>
 
-#include "audit/audit.hpp"
-#include "queue/queue.hpp"
+#include "app/config/feature_keys.hpp"
+#include "app/features.hpp"
 
 namespace posthorn {
 namespace {
@@ -41,7 +41,7 @@ core_options core_settings(const config& settings) {
                      .sync = sync_of(settings.store.url, settings),
                      .shared = settings.store.shared,
                      .limits = message_limits_of(settings),
-                     .migrations = {queue_tables(), admin_tables()},
+                     .above = feature_tables(),
                      .disk = {.low_water = settings.store.disk_low_water.bytes,
                               .ballast = settings.store.ballast.bytes}},
         .sending = {.source = settings.service.id,
@@ -59,7 +59,6 @@ core_options core_settings(const config& settings) {
     if (settings.store.url.on_server) {
         core.server = server_database{std::exchange(core.database.path, {}), settings.store.schema,
                                       static_cast<std::size_t>(settings.store.transactions)};
-        core.database.migrations.clear();  // They are SQLite's.
     }
     core.outbox.poll_interval = out.poll_interval;
     core.outbox.order.policy = out.order;
@@ -89,6 +88,10 @@ core_options core_settings(const config& settings) {
         core.inbox_database->path = settings.path_of(*settings.store.inbox_url);
         core.inbox_database->sync = sync_of(*settings.store.inbox_url, settings);
     }
+    for (const auto* const each : all_features())
+        core.features.push_back({.what = each,
+                                 .settings = settings_of(settings, *each),
+                                 .endpoints = endpoints_of(settings, each->handler_word())});
     return core;
 }
 
@@ -138,12 +141,16 @@ wire_server_options wire_options_of(const config& settings) {
             .limits = message_limits_of(settings)};
 }
 
-std::vector<std::string> queues_of(const config& settings) {
-    std::vector<std::string> queues;
-    for (const auto* const section : {&settings.handlers, &settings.responses})
-        for (const auto& [endpoint, setting] : *section)
-            if (setting.what == handler_setting::kind::queue) queues.push_back(endpoint);
-    return queues;
+std::vector<feature_endpoint> endpoints_of(const config& settings, std::string_view word) {
+    std::vector<feature_endpoint> all;
+    const auto add = [&](const auto& section, bool responses) {
+        for (const auto& [endpoint, setting] : section)
+            if (setting.what == handler_setting::kind::feature && setting.text == word)
+                all.push_back({endpoint, responses, setting.limit, setting.lease});
+    };
+    add(settings.handlers, false);
+    add(settings.responses, true);
+    return all;
 }
 
 std::vector<admin_key> admin_keys_of(const config& settings) {

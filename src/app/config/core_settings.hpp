@@ -3,6 +3,7 @@
 #include "admin/access.hpp"
 #include "app/config/config.hpp"
 #include "app/config/core_options.hpp"
+#include "feature/node_builder.hpp"
 #include "transport/http/limits.hpp"
 #include "transport/wire/wire_server.hpp"
 
@@ -18,8 +19,9 @@ namespace posthorn {
 [[nodiscard]] http_limits limits_of(const config& settings);
 [[nodiscard]] message_limits message_limits_of(const config& settings);
 [[nodiscard]] wire_server_options wire_options_of(const config& settings);
-/// The endpoints that are handled by a queue.
-[[nodiscard]] std::vector<std::string> queues_of(const config& settings);
+/// The endpoints whose handler is the feature with this word.
+[[nodiscard]] std::vector<feature_endpoint> endpoints_of(const config& settings,
+                                                         std::string_view word);
 [[nodiscard]] std::vector<admin_key> admin_keys_of(const config& settings);
 
 }  // namespace posthorn

@@ -85,9 +85,9 @@ struct secret_setting {
 
 /// What takes the messages of an endpoint in a service without C++.
 struct handler_setting {
-    enum class kind : std::uint8_t { sql, http, queue };
-    kind what = kind::queue;
-    std::string text{};  // The statements or the URL.
+    enum class kind : std::uint8_t { sql, http, feature };
+    kind what = kind::feature;
+    std::string text{};  // The statements, the URL, or the feature's word, such as `queue`.
     std::chrono::milliseconds limit = std::chrono::seconds{5};
     std::chrono::milliseconds lease = std::chrono::seconds{60};
     std::string origin{};

@@ -3,7 +3,6 @@
 #include <utility>
 
 #include "inbox/configured/sql_handler.hpp"
-#include "queue/queue.hpp"
 
 namespace posthorn {
 namespace {
@@ -32,7 +31,7 @@ result<handler> make_handler(std::string_view key, const handler_setting& settin
                  .lease = setting.lease,
                  .takes_responses = false};
     switch (setting.what) {
-        case handler_setting::kind::queue: made.run = make_queue_handler(with.time); return made;
+        case handler_setting::kind::feature:
         case handler_setting::kind::http: made.run = make_web_handler(setting, with); return made;
         case handler_setting::kind::sql: break;
     }
@@ -50,11 +49,14 @@ result<handler> make_handler(std::string_view key, const handler_setting& settin
 }  // namespace
 
 result<> add_configured_handlers(const config& settings, const handler_parts& with) {
+    using enum handler_setting::kind;
     for (const auto& [endpoint, setting] : settings.handlers) {
+        if (setting.what == feature) continue;  // Features add their own.
         POSTHORN_LET(made, make_handler("handlers." + endpoint, setting, with));
         POSTHORN_TRY(with.registry.add(endpoint, std::move(made)));
     }
     for (const auto& [endpoint, setting] : settings.responses) {
+        if (setting.what == feature) continue;
         POSTHORN_LET(made, make_handler("responses." + endpoint, setting, with));
         POSTHORN_TRY(with.registry.add_response(endpoint, std::move(made)));
     }

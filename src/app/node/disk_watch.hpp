@@ -5,6 +5,7 @@
 #include "base/async/executor.hpp"
 #include "base/async/task.hpp"
 #include "base/async/timer.hpp"
+#include "base/run/node_service.hpp"
 #include "store/store.hpp"
 
 namespace posthorn {
@@ -15,12 +16,13 @@ namespace posthorn {
 /// Lifetime: `run()` once; the rest outlives it.
 /// Threads:  `run()` on one; the disk is looked at on `workers`.
 /// Cancel:   `run()` returns.
-class disk_watch {
+class disk_watch final : public node_service {
 public:
     disk_watch(store& watched, executor& workers, timer& sleeper)
         : watched_(watched), workers_(workers), sleeper_(sleeper) {}
 
-    task<> run();
+    [[nodiscard]] std::string_view name() const noexcept override { return "disk watch"; }
+    task<> run() override;
 
 private:
     store& watched_;

@@ -6,7 +6,6 @@
 #include <posthorn/version.hpp>
 
 #include "admin/admin_api.hpp"
-#include "admin/queue_routes.hpp"
 #include "app/config/core_settings.hpp"
 #include "base/async/task_group.hpp"
 #include "message/metadata.hpp"
@@ -15,14 +14,6 @@
 
 namespace posthorn {
 namespace {
-
-std::vector<health_worry> worries_of(const node_core& core) {
-    std::vector<health_worry> all;
-    for (auto& [level, text] : core.worries())
-        all.push_back({level == health_level::red ? health_status::red : health_status::yellow,
-                       std::move(text)});
-    return all;
-}
 
 /// Texts in these answers were chosen by peers and handlers: no browser may take one for anything
 /// but what it is said to be, nor keep it.
@@ -46,7 +37,7 @@ listeners::listeners(const config& settings, parts with) : settings_(settings), 
 result<std::unique_ptr<listeners>> listeners::open(const config& settings, parts with) {
     std::unique_ptr<listeners> made(new listeners(settings, with));
     if (!settings.tls.certificate.empty()) {
-        auto loaded = tls_server::load(tls_files_of(settings), with.seams.clock);
+        auto loaded = tls_server::load(tls_files_of(settings), with.seams.env.clock);
         if (!loaded) return std::unexpected(settings.at_key("tls.certificate", loaded.error()));
         made->tls_ = *std::move(loaded);
     }
@@ -59,9 +50,9 @@ result<> listeners::bind_http(std::string_view key, const host_port& address, co
     const auto& seams = with_.seams;
     const bool for_operators = &routes == &admin_routes_;
     auto server = http_server::listen(
-        address, {.where = seams.network,
-                  .time = seams.timer,
-                  .log = seams.log,
+        address, {.where = seams.env.network,
+                  .time = seams.env.timer,
+                  .log = seams.env.log,
                   .handler =
                       [&routes, for_operators](http_request request) {
                           return for_operators ? answer_operator(routes, std::move(request))
@@ -109,10 +100,10 @@ result<> listeners::bind_grpc() {
     const auto& seams = with_.seams;
     auto server = grpc_server::listen(
         *settings_.listen.grpc,
-        {.where = seams.network,
-         .time = seams.timer,
-         .log = seams.log,
-         .workers = seams.workers,
+        {.where = seams.env.network,
+         .time = seams.env.timer,
+         .log = seams.env.log,
+         .workers = seams.env.workers,
          .handler = [this](wire_request request) { return wire_->answer(std::move(request)); },
          .limits = limits_of(settings_),
          .tls = settings_.tls.certificate.empty() ? tls_files{} : tls_files_of(settings_)});
@@ -126,9 +117,9 @@ result<std::unique_ptr<unix_server>> listeners::bind_socket(const std::string& p
     const auto& seams = with_.seams;
     return unix_server::listen(
         path,
-        {.where = seams.network,
-         .time = seams.timer,
-         .log = seams.log,
+        {.where = seams.env.network,
+         .time = seams.env.timer,
+         .log = seams.env.log,
          .handler = [this](wire_request request) { return wire_->answer(std::move(request)); },
          .limits = limits_of(settings_),
          .folder = folder});
@@ -139,7 +130,7 @@ void listeners::fill_routes() {
     const auto& seams = with_.seams;
     if (core.inbox() != nullptr)
         wire_ = std::make_unique<wire_server>(
-            wire_server_parts{*core.inbox(), with_.keys, seams.clock, seams.log},
+            wire_server_parts{*core.inbox(), with_.keys, seams.env.clock, seams.env.log},
             wire_options_of(settings_));
     std::vector<store*> stores{&core.store()};
     if (&core.inbox_store() != &core.store()) stores.push_back(&core.inbox_store());
@@ -147,26 +138,29 @@ void listeners::fill_routes() {
         admin_parts{.service = settings_.service.id,
                     .version = std::string(version),
                     .stores = std::move(stores),
-                    .readers = seams.readers,
-                    .time = seams.clock,
+                    .readers = seams.env.readers,
+                    .time = seams.env.clock,
                     .counters = core.counters(),
                     .inbox = [&core] { return core.inbox(); },
                     .broken = [&core] { return core.not_working(); },
-                    .worries = [&core] { return worries_of(core); },
+                    .worries = [&core] { return core.worries(); },
                     .backups = [&core] { return core.backups(); },
                     .wake = [&core] { core.wake(); },
                     .bad_signatures = [this] { return wire_ ? wire_->counts().bad_signatures : 0; },
+                    .metrics = core.features().metrics,
                     .durable = core.is_durable()});
     const bool loopback = settings_.listen.admin && is_loopback(settings_.listen.admin->host);
     access_ = std::make_unique<admin_access>(
         admin_access::options{.loopback = loopback, .keys = admin_keys_of(settings_)});
-    audit_ = std::make_unique<audit>(core.store(), seams.clock, seams.log);
-    gate_ = std::make_unique<admin_gate>(*access_, *audit_);
+    audit_ = std::make_unique<audit>(core.store(), seams.env.clock, seams.env.log);
+    gate_ = std::make_unique<key_gate>(*access_, *audit_);
     if (wire_) add_receive_routes(public_routes_, *wire_);
     add_public_routes(public_routes_, *view_);
     add_admin_routes(admin_routes_, *view_, *gate_);
-    add_queue_routes(admin_routes_,
-                     {core.inbox_store(), seams.clock, *gate_, queues_of(settings_)});
+    for (const auto& each : core.features().admin_routes)
+        admin_routes_.add(each.method, each.path, gate_->guarded(each.needs, each.answer));
+    for (const auto& each : core.features().public_routes)
+        public_routes_.add(each.method, each.path, each.answer);
 }
 
 namespace {
@@ -184,8 +178,8 @@ void listeners::publish_contracts() {
                            .endpoints = registry.endpoints()};
     for (const auto& each : registry.offered()) {
         if (!each.contract.empty()) about.contracts.push_back(each.contract);
-        with_.seams.log.info("Offers {Interface} with {Messages} messages",
-                             {{"Interface", each.name}, {"Messages", each.endpoints.size()}});
+        with_.seams.env.log.info("Offers {Interface} with {Messages} messages",
+                                 {{"Interface", each.name}, {"Messages", each.endpoints.size()}});
     }
     public_routes_.add(
         "GET", "/_workflow/metadata",
@@ -193,7 +187,7 @@ void listeners::publish_contracts() {
 }
 
 void listeners::warn_if_exposed() const {
-    auto& log = with_.seams.log;
+    auto& log = with_.seams.env.log;
     const auto& listen = settings_.listen;
     if (listen.http && !is_loopback(listen.http->host) && !tls_)
         log.warn(
@@ -217,7 +211,7 @@ void listeners::start() {
 
 // All at once: one after the other would wait several times as long.
 task<> listeners::stop(std::chrono::milliseconds patience) {
-    task_group stopping(with_.seams.network);
+    task_group stopping(with_.seams.env.network);
     for (const auto& [server, has_tls] : http_) stopping.spawn(server->stop(patience));
     if (unix_) stopping.spawn(unix_->stop(patience));
     if (pipe_) stopping.spawn(pipe_->stop(patience));

@@ -21,13 +21,16 @@ namespace asio = boost::asio;
 node_core::node_core(core_options options, node_seams seams)
     : options_(std::move(options)),
       seams_(std::move(seams)),
-      ids_([&time = seams_.clock] { return time.wall(); }, seams_.random),
-      maker_(options_.sending, seams_.clock, ids_),
+      ids_([&time = seams_.env.clock] { return time.wall(); }, seams_.env.random),
+      maker_(options_.sending, seams_.env.clock, ids_),
       replies_(
           std::make_shared<replies>([this](reply_limit limit) { watch_limit(std::move(limit)); })),
-      services_(seams_.network) {}
+      services_(seams_.env.network) {}
 
-node_core::~node_core() = default;
+node_core::~node_core() {
+    if (!database_) return;
+    for (auto* const each : features_.listeners) store().forget(*each);
+}
 
 result<std::unique_ptr<node_core>> node_core::open(core_options options, node_seams seams) {
     std::unique_ptr<node_core> made(new node_core(std::move(options), std::move(seams)));
@@ -40,18 +43,37 @@ result<std::unique_ptr<node_core>> node_core::open(core_options options, node_se
     made->database_ = std::move(database);
     // Where nobody can call, nobody waits: its sender shall keep it, rather than lose it here.
     if (asked.may_call) made->handlers_.add_replies({.run = made->reply_handler()});
-    if (!asked.inbox_database) return made;
-    POSTHORN_ASSERT(with.inbox_writer != nullptr);
-    POSTHORN_LET(inbox, node_database::open(*asked.inbox_database, {asked, with, *with.inbox_writer,
-                                                                    *made->routes_, made->hooks_}));
-    made->inbox_database_ = std::move(inbox);
+    if (asked.inbox_database) {
+        POSTHORN_ASSERT(with.inbox_writer != nullptr);
+        POSTHORN_LET(inbox,
+                     node_database::open(*asked.inbox_database, {asked, with, *with.inbox_writer,
+                                                                 *made->routes_, made->hooks_}));
+        made->inbox_database_ = std::move(inbox);
+    }
+    POSTHORN_TRY(made->install_features());
     return made;
+}
+
+result<> node_core::install_features() {
+    for (const auto& each : options_.features) {
+        node_builder builder({.env = seams_.env,
+                              .database = store(),
+                              .inbox_database = inbox_store(),
+                              .handlers = handlers_,
+                              .settings = each.settings,
+                              .endpoints = each.endpoints},
+                             features_);
+        POSTHORN_TRY(each.what->install(builder));
+    }
+    for (auto* const each : features_.routes) routes_->add(*each);
+    for (auto* const each : features_.listeners) store().listen(*each);
+    return {};
 }
 
 /// A Response that somebody waits for is handed over on a thread that he may go on with. It may be
 /// handed over before it is recorded here: until then its sender keeps it.
 transactional_handler node_core::reply_handler() {
-    return [waiting = replies_, &workers = seams_.workers, &log = seams_.log](
+    return [waiting = replies_, &workers = seams_.env.workers, &log = seams_.env.log](
                context&, const message& received) {
         workers.post([waiting, &log, id = received.correlation_id, from = received.source,
                       payload = received.payload] {
@@ -76,9 +98,9 @@ task<> keep_limit(timer& time, executor& workers, reply_limit limit) {
 
 void node_core::watch_limit(reply_limit limit) {
     // The replies close on the network's thread too, and before we are gone.
-    asio::post(seams_.network, [this, among = replies_, limit = std::move(limit)]() mutable {
+    asio::post(seams_.env.network, [this, among = replies_, limit = std::move(limit)]() mutable {
         if (!among->is_closed())
-            services_.spawn(keep_limit(seams_.timer, seams_.workers, std::move(limit)));
+            services_.spawn(keep_limit(seams_.env.timer, seams_.env.workers, std::move(limit)));
     });
 }
 
@@ -106,19 +128,20 @@ task<result<>> node_core::start() {
                                                               : node_database::with_outbox::yes;
     database_->start(services_, dispatch);
     if (inbox_database_) inbox_database_->start(services_, dispatch);
+    features_.services.start(services_);
     co_return result<>{};
 }
 
 result<> node_core::start_inbox() {
     inbox_ = std::make_unique<class inbox>(
-        inbox_parts{inbox_store(), handlers_, maker_, ids_, seams_.clock, seams_.timer,
-                    seams_.workers, seams_.log},
+        inbox_parts{inbox_store(), handlers_, maker_, ids_, seams_.env.clock, seams_.env.timer,
+                    seams_.env.workers, seams_.env.log},
         options_.inbox);
     POSTHORN_TRY(seams_.hub.join(options_.sending.source, *inbox_));
     if (!options_.cleanup) return {};
     if (inbox_store().shares_dispatch()) {
         inbox_job_ = std::make_unique<shared_job>(
-            shared_job::services{inbox_store(), seams_.clock, seams_.timer, seams_.log,
+            shared_job::services{inbox_store(), seams_.env.clock, seams_.env.timer, seams_.env.log,
                                  options_.owner_is_gone},
             options_.outbox.lease, "inbox retention", [this] { return inbox_->run(); });
         services_.spawn(inbox_job_->run());
@@ -156,6 +179,7 @@ void node_core::wake() {
 task<> node_core::stop() {
     if (inbox_) co_await seams_.hub.leave(options_.sending.source);
     replies_->close();
+    features_.services.stop();
     database_->stop();
     if (inbox_database_) inbox_database_->stop();
     services_.cancel();
@@ -216,7 +240,8 @@ void node_core::submit_shared_then(std::function<void(transaction&)> work,
 
 void node_core::post(std::function<void(transaction&)> work,
                      std::function<void(std::exception_ptr)> done, bool alone) {
-    auto answer = [&workers = seams_.workers, done = std::move(done)](std::exception_ptr failure) {
+    auto answer = [&workers = seams_.env.workers,
+                   done = std::move(done)](std::exception_ptr failure) {
         workers.post([done, failure = std::move(failure)] { done(failure); });
     };
     auto shared = std::make_shared<user_work>(std::move(work), std::move(answer));
@@ -293,7 +318,7 @@ result<bool> node_core::requeue_in(class store& where, const uuid& id) {
     std::promise<result<>> committed;
     where.submit({.work = [&](store_transaction& tx) -> result<> {
                       const auto changed = tx.dead_letters().change(
-                          id, {.what = dead_action::requeue}, seams_.clock.wall());
+                          id, {.what = dead_action::requeue}, seams_.env.clock.wall());
                       requeued = changed.has_value();
                       const bool was_not_dead =
                           !changed && (changed.error().code() == error_code::state_changed ||
@@ -307,7 +332,7 @@ result<bool> node_core::requeue_in(class store& where, const uuid& id) {
 }
 
 result<bool> node_core::change_pause(pause_change wanted) {
-    wanted.at = seams_.clock.wall();
+    wanted.at = seams_.env.clock.wall();
     auto changed = posthorn::change_pause(store(), wanted);
     if (changed && inbox_database_) {
         const auto there = posthorn::change_pause(inbox_store(), wanted);
@@ -334,21 +359,22 @@ std::vector<std::string> node_core::not_working() const {
     return all;
 }
 
-std::vector<std::pair<health_level, std::string>> node_core::worries() const {
-    std::vector<std::pair<health_level, std::string>> all;
+std::vector<health_worry> node_core::worries() const {
+    std::vector<health_worry> all;
     if (dispatcher().clock_jumped())
-        all.emplace_back(
-            health_level::yellow,
-            "the clock has jumped; no message expires until it was steady for an hour");
+        all.push_back({health_level::yellow,
+                       "the clock has jumped; no message expires until it was steady for an hour"});
     const auto disk = std::max(store().disk(), inbox_store().disk(),
                                [](const auto& a, const auto& b) { return a.state < b.state; });
     if (auto text = describe(disk); !text.empty())
-        all.emplace_back(may_grow(disk.state) ? health_level::yellow : health_level::red,
-                         std::move(text));
+        all.push_back(
+            {may_grow(disk.state) ? health_level::yellow : health_level::red, std::move(text)});
     for (const auto& each : backups())
         if (!each.last_error.empty())
-            all.emplace_back(health_level::yellow,
-                             fmt::format("the last backup failed: {}", each.last_error));
+            all.push_back(
+                {health_level::yellow, fmt::format("the last backup failed: {}", each.last_error)});
+    for (const auto& told : features_.health)
+        for (auto& each : told()) all.push_back(std::move(each));
     return all;
 }
 

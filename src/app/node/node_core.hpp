@@ -12,6 +12,7 @@
 #include "app/node/replies.hpp"
 #include "base/async/task_group.hpp"
 #include "base/uuid_generator.hpp"
+#include "feature/node_builder.hpp"
 #include "inbox/inbox.hpp"
 #include "operations/lanes.hpp"
 
@@ -77,6 +78,8 @@ public:
     [[nodiscard]] class inbox* inbox() noexcept { return inbox_.get(); }
     [[nodiscard]] bool is_durable() const noexcept { return options_.durable; }
     [[nodiscard]] class dispatcher& dispatcher() const noexcept { return database_->dispatcher(); }
+    /// What the features have added.
+    [[nodiscard]] const feature_parts& features() const noexcept { return features_; }
     /// Of each database.
     [[nodiscard]] std::vector<const outbox_counters*> counters() const;
     /// Of each database, if any are made.
@@ -92,7 +95,7 @@ public:
     /// The same, and why nothing could be written lately, which may mend itself.
     [[nodiscard]] std::vector<std::string> not_working() const;
     /// What health says beyond that, with its colour.
-    [[nodiscard]] std::vector<std::pair<health_level, std::string>> worries() const;
+    [[nodiscard]] std::vector<health_worry> worries() const;
     [[nodiscard]] result<node_stats> stats();
 
 private:
@@ -100,6 +103,7 @@ private:
 
     node_core(core_options options, node_seams seams);
     result<bool> requeue_in(class store& where, const uuid& id);
+    result<> install_features();
     result<> start_inbox();
     void post(std::function<void(transaction&)> work, std::function<void(std::exception_ptr)> done,
               bool alone);
@@ -118,6 +122,7 @@ private:
     std::unique_ptr<routes> routes_;
     std::unique_ptr<node_database> database_;
     std::unique_ptr<node_database> inbox_database_;
+    feature_parts features_;
     std::unique_ptr<class inbox> inbox_;
     std::unique_ptr<shared_job> inbox_job_;  // Where several nodes share the database.
     task_group services_;

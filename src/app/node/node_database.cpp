@@ -6,42 +6,42 @@ result<std::unique_ptr<node_database>> node_database::open(const sqlite::sqlite_
                                                            const surroundings& around) {
     const auto& [options, with, writer, routes, ended] = around;
     std::unique_ptr<node_database> made(new node_database);
-    POSTHORN_LET(opened, open_store(file, options.server, {with.clock, writer, with.log}));
+    POSTHORN_LET(opened, open_store(file, options.server, {with.env.clock, writer, with.env.log}));
     made->store_ = std::move(opened);
-    made->dispatcher_ = std::make_unique<class dispatcher>(
-        dispatcher_services{*made->store_, with.readers, with.clock, with.timer, with.random,
-                            with.log, routes, &ended},
-        options.outbox, options.retries, options.owner_is_gone);
-    made->watchdog_ = std::make_unique<watchdog>(*made->store_, with.timer, with.log,
-                                                 options.watchdog, options.fail_stop);
-    made->cleanup_ = options.cleanup;
-    made->retention_ = std::make_unique<outbox_retention>(*made->store_, with.clock, with.timer,
-                                                          with.log, options.retention);
+    auto& store = *made->store_;
+    auto& upkeep = made->upkeep_;
+    made->watchdog_ = &upkeep.add(std::make_unique<watchdog>(store, with.env.timer, with.env.log,
+                                                             options.watchdog, options.fail_stop));
+    if (options.cleanup)
+        upkeep.add(done_by_one(
+            {store, with.env.clock, with.env.timer, with.env.log, options.owner_is_gone},
+            options.outbox.lease,
+            std::make_unique<outbox_retention>(store, with.env.clock, with.env.timer, with.env.log,
+                                               options.retention)));
     if (options.backup && with.backups != nullptr)
-        made->backups_ = std::make_unique<sqlite::backup_keeper>(
+        made->backups_ = &upkeep.add(std::make_unique<sqlite::backup_keeper>(
             sqlite::backup_keeper::source{file.path, file.service}, *options.backup,
-            sqlite::backup_keeper::parts{with.clock, with.timer, *with.backups, with.log});
-    if (made->store_->shares_dispatch())
-        made->retention_job_ =
-            std::make_unique<shared_job>(shared_job::services{*made->store_, with.clock, with.timer,
-                                                              with.log, options.owner_is_gone},
-                                         options.outbox.lease, "retention",
-                                         [kept = made->retention_.get()] { return kept->run(); });
+            sqlite::backup_keeper::parts{with.env.clock, with.env.timer, *with.backups,
+                                         with.env.log}));
+    made->dispatcher_ = &made->dispatch_.add(std::make_unique<class dispatcher>(
+        dispatcher_services{store, with.env.readers, with.env.clock, with.env.timer,
+                            with.env.random, with.env.log, routes, &ended},
+        options.outbox, options.retries, options.owner_is_gone));
+    auto& served = *made->dispatcher_;
     if (options.server) {  // The rest cares for a file.
-        made->news_ = watch_server(*options.server, *made->store_, with,
-                                   [served = made->dispatcher_.get()] { served->wake(); });
+        if (auto news = watch_server(*options.server, store, with, [&served] { served.wake(); }))
+            made->dispatch_.add(std::move(news));
         return made;
     }
     if (options.retention.vacuum == vacuum_mode::weekly)
-        made->vacuum_ = std::make_unique<weekly_vacuum>(
-            weekly_vacuum::parts{*made->store_, with.readers, with.clock, with.timer, with.log});
+        upkeep.add(std::make_unique<weekly_vacuum>(weekly_vacuum::parts{
+            store, with.env.readers, with.env.clock, with.env.timer, with.env.log}));
     if (file.disk.low_water > 0 || file.disk.ballast > 0)
-        made->disk_ = std::make_unique<disk_watch>(*made->store_, with.readers, with.timer);
+        upkeep.add(std::make_unique<disk_watch>(store, with.env.readers, with.env.timer));
     if (options.watch_commits)
-        made->watcher_ = std::make_unique<sqlite::commit_watcher>(
-            file.path, with.timer, with.log,
-            [served = made->dispatcher_.get()] { return served->changed_by_others(); },
-            [served = made->dispatcher_.get()] { served->wake(); });
+        made->dispatch_.add(std::make_unique<sqlite::commit_watcher>(
+            file.path, with.env.timer, with.env.log,
+            [&served] { return served.changed_by_others(); }, [&served] { served.wake(); }));
     return made;
 }
 
@@ -50,20 +50,13 @@ node_database::~node_database() {
 }
 
 void node_database::start(task_group& services, with_outbox dispatch) {
-    services.spawn(watchdog_->run());
-    if (cleanup_) services.spawn(retention_job_ ? retention_job_->run() : retention_->run());
-    if (backups_) services.spawn(backups_->run());
-    if (vacuum_) services.spawn(vacuum_->run());
-    if (disk_) services.spawn(disk_->run());
-    if (dispatch == with_outbox::no) return;
-    services.spawn(dispatcher_->run());
-    if (watcher_) services.spawn(watcher_->run());
-    if (news_) services.spawn(news_->run());
+    upkeep_.start(services);
+    if (dispatch == with_outbox::yes) dispatch_.start(services);
 }
 
 void node_database::stop() {
-    dispatcher_->stop();
-    if (backups_) backups_->stop();
+    dispatch_.stop();
+    upkeep_.stop();
 }
 
 std::optional<sqlite::backup_state> node_database::backups() const {

@@ -7,6 +7,7 @@
 #include "app/node/open_store.hpp"
 #include "app/node/watchdog.hpp"
 #include "base/async/task_group.hpp"
+#include "base/run/node_service.hpp"
 #include "lease/shared_job.hpp"
 #include "outbox/dispatch/dispatcher.hpp"
 #include "store/sqlite/driver/commit_watcher.hpp"
@@ -52,17 +53,12 @@ public:
 private:
     node_database() = default;
 
-    bool cleanup_ = true;
     std::unique_ptr<class store> store_;
-    std::unique_ptr<class dispatcher> dispatcher_;
-    std::unique_ptr<watchdog> watchdog_;
-    std::unique_ptr<outbox_retention> retention_;
-    std::unique_ptr<shared_job> retention_job_;        // Where several nodes share the database.
-    std::unique_ptr<sqlite::backup_keeper> backups_;   // None unless asked for.
-    std::unique_ptr<weekly_vacuum> vacuum_;            // If it is asked for.
-    std::unique_ptr<disk_watch> disk_;                 // If there is something to watch for.
-    std::unique_ptr<sqlite::commit_watcher> watcher_;  // None in the simulator.
-    std::unique_ptr<store_news> news_;                 // On a server.
+    service_list upkeep_;    // Runs whether or not anything is sent.
+    service_list dispatch_;  // The dispatcher, and what wakes it.
+    class dispatcher* dispatcher_ = nullptr;
+    watchdog* watchdog_ = nullptr;
+    sqlite::backup_keeper* backups_ = nullptr;  // None unless asked for.
 };
 
 }  // namespace posthorn

@@ -99,12 +99,16 @@ route_facts node_core::routes::facts_of(std::string_view destination) const {
 route_limits node_core::routes::limits(std::string_view destination) const {
     if (const auto found = named_.find(destination); found != named_.end())
         return found->second.route.limits;
+    for (const auto* const each : sources_)
+        if (const auto found = each->limits(destination)) return *found;
     return default_route_ ? default_route_->limits : route_limits{};
 }
 
 transport* node_core::routes::find(std::string_view destination) {
     if (const auto found = named_.find(destination); found != named_.end())
         return found->second.by.get();
+    for (auto* const each : sources_)
+        if (auto* const found = each->find(destination)) return found;
     if (const auto found = by_default_.find(destination); found != by_default_.end())
         return found->second.by.get();
     const auto route = default_for(destination);

@@ -7,6 +7,7 @@
 
 #include "app/node/declared_uses.hpp"
 #include "app/node/node_core.hpp"
+#include "outbox/lane/route_source.hpp"
 #include "outbox/lane/route_table.hpp"
 
 namespace posthorn {
@@ -24,6 +25,9 @@ public:
 
     /// All of them, or none if one cannot be used. Ways that stay the same keep their connections.
     result<> replace(core_routes named, std::optional<core_route> default_route);
+
+    /// Asked after the named routes and before the default. Outlives this.
+    void add(route_source& from) { sources_.push_back(&from); }
 
     transport* find(std::string_view destination) override;
     [[nodiscard]] route_limits limits(std::string_view destination) const override;
@@ -43,6 +47,7 @@ private:
 
     inprocess_hub& hub_;
     connector* connector_;
+    std::vector<route_source*> sources_;  // Of features.
     std::optional<core_route> default_route_;
     ways named_;
     ways by_default_;  // Made when they are first asked for.

@@ -122,14 +122,14 @@ void node_runtime::warn_of_tight_lanes(const config& from) {
 }
 
 node_seams node_runtime::seams() {
-    return {.clock = clock_,
-            .timer = timer_,
-            .random = random_,
-            .network = network_.executor(),
+    return {.env = {.clock = clock_,
+                    .timer = timer_,
+                    .random = random_,
+                    .log = log_,
+                    .network = network_.executor(),
+                    .readers = readers_,
+                    .workers = workers_},
             .writer = writer_,
-            .readers = readers_,
-            .workers = workers_,
-            .log = log_,
             .hub = process_hub(),
             .backups = backups_ ? &*backups_ : nullptr,
             .inbox_writer = inbox_writer_ ? &*inbox_writer_ : nullptr,

@@ -2,8 +2,7 @@
 
 #include <utility>
 
-#include "audit/audit.hpp"
-#include "queue/queue.hpp"
+#include "app/features.hpp"
 
 #ifdef POSTHORN_WITH_POSTGRES
 #include "store/postgres/commit/foreign_handle.hpp"
@@ -26,7 +25,7 @@ result<std::unique_ptr<store>> open_store(const sqlite::sqlite_options& file,
                            .limits = file.limits,
                            .readers = file.readers,
                            .transactions = server->transactions,
-                           .migrations = {queue_tables_on_server(), admin_tables_on_server()}},
+                           .above = file.above},
                           {seams.time, seams.writer, seams.log});
 #else
     return fail(
@@ -38,8 +37,7 @@ result<std::unique_ptr<store>> open_store(const sqlite::sqlite_options& file,
 
 result<std::string> server_definitions([[maybe_unused]] const std::string& schema) {
 #ifdef POSTHORN_WITH_POSTGRES
-    return postgres::schema_definitions(schema,
-                                        {queue_tables_on_server(), admin_tables_on_server()});
+    return postgres::schema_definitions(schema, feature_tables());
 #else
     return fail(error_code::invalid_configuration, "this Posthorn was built without PostgreSQL");
 #endif
@@ -72,8 +70,7 @@ postgres::move_options options_of(const store_move& asked) {
             .url = asked.to.url,
             .schema = asked.to.schema,
             .id = asked.id,
-            .in_file = {admin_tables(), queue_tables()},
-            .on_server = {queue_tables_on_server(), admin_tables_on_server()},
+            .above = feature_tables(),
             .progress = asked.progress};
 }
 
@@ -93,25 +90,14 @@ result<> take_move_back(const store_move& asked, const clock& time) {
     return postgres::take_move_back(options_of(asked), time);
 }
 
-namespace {
-
-class server_news final : public store_news {
-public:
-    server_news(const server_database& server, const store& opened, const node_seams& seams,
-                std::function<void()> on_news)
-        : watcher_({.url = server.url, .schema = server.schema}, postgres::name_of(opened),
-                   {seams.clock, seams.timer, seams.readers, seams.log}, std::move(on_news)) {}
-    task<> run() override { return watcher_.run(); }
-
-private:
-    postgres::news_watcher watcher_;
-};
-
-}  // namespace
-
-std::unique_ptr<store_news> watch_server(const server_database& server, const store& opened,
-                                         const node_seams& seams, std::function<void()> on_news) {
-    return std::make_unique<server_news>(server, opened, seams, std::move(on_news));
+std::unique_ptr<node_service> watch_server(const server_database& server, const store& opened,
+                                           const node_seams& seams, std::function<void()> on_news) {
+    return std::make_unique<postgres::news_watcher>(
+        postgres::connect_options{.url = server.url, .schema = server.schema},
+        postgres::name_of(opened),
+        postgres::news_watcher::parts{seams.env.clock, seams.env.timer, seams.env.readers,
+                                      seams.env.log},
+        std::move(on_news));
 }
 #else
 result<store_moved> move_store(const store_move&, const clock&) {
@@ -120,8 +106,8 @@ result<store_moved> move_store(const store_move&, const clock&) {
 result<> take_move_back(const store_move&, const clock&) {
     return fail(error_code::invalid_configuration, "this Posthorn was built without PostgreSQL");
 }
-std::unique_ptr<store_news> watch_server(const server_database&, const store&, const node_seams&,
-                                         std::function<void()>) {
+std::unique_ptr<node_service> watch_server(const server_database&, const store&, const node_seams&,
+                                           std::function<void()>) {
     return nullptr;
 }
 #endif

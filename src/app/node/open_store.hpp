@@ -9,7 +9,7 @@
 
 #include "app/config/config.hpp"
 #include "app/config/core_options.hpp"
-#include "base/async/task.hpp"
+#include "base/run/node_service.hpp"
 #include "store/store.hpp"
 
 struct pg_conn;
@@ -61,19 +61,10 @@ result<store_moved> move_store(const store_move& asked, const clock& time);
 /// Takes the mark away. Without a URL the server is not asked whether the copy is still there.
 result<> take_move_back(const store_move& asked, const clock& time);
 
-/// Hears of what other nodes have stored.
-///
-/// Lifetime: what it is given outlives `run()`.
-/// Cancel:   `run()` returns.
-class store_news {
-public:
-    virtual ~store_news() = default;
-    virtual task<> run() = 0;
-};
-
-/// Of a store that `open_store` opened on the server.
-std::unique_ptr<store_news> watch_server(const server_database& server, const store& opened,
-                                         const node_seams& seams, std::function<void()> on_news);
+/// Hears of what other nodes have stored, of a store that `open_store` opened on the server; null
+/// where Posthorn was built without PostgreSQL.
+std::unique_ptr<node_service> watch_server(const server_database& server, const store& opened,
+                                           const node_seams& seams, std::function<void()> on_news);
 
 /// Stores a message through the caller's own connection to the node's server, in the caller's open
 /// transaction. `error_code::invalid_argument` where the node's database is no such one.

@@ -10,6 +10,7 @@
 #include "base/async/task.hpp"
 #include "base/async/timer.hpp"
 #include "base/log/log.hpp"
+#include "base/run/node_service.hpp"
 #include "store/store.hpp"
 
 namespace posthorn {
@@ -29,12 +30,13 @@ enum class unit_state : std::uint8_t { fine, stuck, hopeless };
 /// Lifetime: `run()` once; the store outlives it.
 /// Threads:  `run()` on one; `is_stuck` from any.
 /// Cancel:   `run()` returns.
-class watchdog {
+class watchdog final : public node_service {
 public:
     watchdog(const store& watched, timer& sleeper, logger& log, watchdog_options options,
              std::function<void(const std::string& why)> fail_stop);
 
-    task<> run();
+    [[nodiscard]] std::string_view name() const noexcept override { return "watchdog"; }
+    task<> run() override;
     [[nodiscard]] bool is_stuck() const noexcept { return stuck_; }
 
 private:

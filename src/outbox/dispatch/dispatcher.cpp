@@ -33,10 +33,10 @@ dispatcher::dispatcher(dispatcher_services with, outbox_options options, retry_p
                .changed = [this] { lease_changed(); },
                .name = lease_name(with_.store, options_.lease)},
               options_.lease) {
-    with_.store.listen(this);
+    with_.store.hand_to(this);
 }
 
-dispatcher::~dispatcher() { with_.store.listen(nullptr); }
+dispatcher::~dispatcher() { with_.store.hand_to(nullptr); }
 
 task<> dispatcher::run() {
     // The work is in a group of its own, which a cancellation of ours does not reach: it has to be

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "base/run/node_service.hpp"
 #include "lease/lease_keeper.hpp"
 #include "outbox/dispatch/tenure.hpp"
 
@@ -23,7 +24,7 @@ namespace posthorn {
 ///           `routes_changed`.
 /// Cancel:   cancelling `run()`, or `stop()`, takes nothing new, lets batches in flight end for the
 ///           drain time, records their outcomes, gives the lease back and returns. Twice is safe.
-class dispatcher final : public commit_listener {
+class dispatcher final : public commit_taker, public node_service {
 public:
     dispatcher(dispatcher_services with, outbox_options options, retry_policy retries = {},
                std::function<bool(const std::string& owner)> owner_is_gone = {});
@@ -31,8 +32,9 @@ public:
     dispatcher(const dispatcher&) = delete;
     dispatcher& operator=(const dispatcher&) = delete;
 
-    task<> run();
-    void stop() { stop_.ring(); }
+    [[nodiscard]] std::string_view name() const noexcept override { return "dispatcher"; }
+    task<> run() override;
+    void stop() override { stop_.ring(); }
 
     /// The hot path: from the store, after a commit.
     void committed(std::vector<outbox_row> enqueued) override;

@@ -7,6 +7,7 @@
 
 #include "base/async/timer.hpp"
 #include "base/log/log.hpp"
+#include "base/run/node_service.hpp"
 #include "base/time/clock.hpp"
 #include "base/time/clock_watch.hpp"
 #include "outbox/upkeep/vacuum.hpp"
@@ -34,7 +35,7 @@ struct retention_options {
 /// Lifetime: `run()` once at a time, destroyed after it returned; the rest outlives it.
 /// Threads:  the executor that `run()` is on.
 /// Cancel:   returns after the slice under way.
-class outbox_retention {
+class outbox_retention final : public node_service {
 public:
     outbox_retention(store& where, const clock& time, timer& sleeper, logger& log,
                      retention_options options)
@@ -45,7 +46,8 @@ public:
           log_(log),
           options_(options) {}
 
-    task<> run();
+    [[nodiscard]] std::string_view name() const noexcept override { return "retention"; }
+    task<> run() override;
 
 private:
     task<> purge();

@@ -7,6 +7,7 @@
 #include "base/async/executor.hpp"
 #include "base/async/timer.hpp"
 #include "base/log/log.hpp"
+#include "base/run/node_service.hpp"
 #include "base/time/clock.hpp"
 #include "base/time/clock_watch.hpp"
 #include "store/store.hpp"
@@ -36,7 +37,7 @@ struct vacuum_facts {
 /// Lifetime: construct, `run()` once, destroy after `run()` returns; the rest outlives it.
 /// Threads:  the executor that `run()` is on; waits for the file on `workers`.
 /// Cancel:   returns, once a vacuum under way has ended.
-class weekly_vacuum {
+class weekly_vacuum final : public node_service {
 public:
     struct parts {
         store& where;
@@ -48,7 +49,8 @@ public:
 
     explicit weekly_vacuum(parts with) : with_(with), clocks_(with.time) {}
 
-    task<> run();
+    [[nodiscard]] std::string_view name() const noexcept override { return "vacuum"; }
+    task<> run() override;
 
 private:
     task<result<>> look(std::uint64_t units_lately);

@@ -23,7 +23,7 @@ TEST_P(store_on_a_failing_disk, nothing_is_answered_before_it_would_survive_a_po
 }
 
 TEST_P(store_on_a_failing_disk, no_message_is_announced_before_it_would_survive_a_power_cut) {
-    class prompt final : public commit_listener {
+    class prompt final : public commit_taker {
     public:
         explicit prompt(disk_faults& faults) : faults_(faults) {}
         void committed(std::vector<outbox_row> enqueued) override {
@@ -38,9 +38,9 @@ TEST_P(store_on_a_failing_disk, no_message_is_announced_before_it_would_survive_
     };
     db();
     prompt heard(faults());
-    db().listen(&heard);
+    db().hand_to(&heard);
     for (int i = 0; i < 3; ++i) put(sample());
-    db().listen(nullptr);
+    db().hand_to(nullptr);
     EXPECT_EQ(heard.announced, 3U);
     EXPECT_EQ(heard.durable, 3);
 }
@@ -107,21 +107,21 @@ TEST_P(store_on_a_failing_disk, a_failed_sync_is_in_doubt_and_stops_the_store) {
 TEST_P(store_on_a_failing_disk, a_failed_sync_answers_no_unit_of_the_group_with_success) {
     make_tables();
     listener heard;
-    db().listen(&heard);
+    db().hand_to(&heard);
     faults().fail_next_sync();
     std::vector<work> group;
     for (int i = 0; i < 5; ++i) group.push_back(enqueue(sample()));
     for (const auto& outcome : run_all(std::move(group)))
         EXPECT_TRUE(refused_with(outcome, error_code::commit_in_doubt));
     EXPECT_EQ(heard.rows().size(), 0U);
-    db().listen(nullptr);
+    db().hand_to(nullptr);
 }
 
 TEST_P(store_on_a_failing_disk,
        a_failed_sync_while_a_broken_group_is_rerun_answers_none_with_success) {
     make_tables();
     listener heard;
-    db().listen(&heard);
+    db().hand_to(&heard);
     faults().fail_next_sync();
     std::vector<work> group;
     group.push_back(enqueue(sample()));
@@ -131,7 +131,7 @@ TEST_P(store_on_a_failing_disk,
     const auto outcomes = run_all(std::move(group));
     for (const auto& outcome : outcomes) EXPECT_FALSE(outcome);
     EXPECT_EQ(heard.rows().size(), 0U);
-    db().listen(nullptr);
+    db().hand_to(nullptr);
     recover();
     EXPECT_LE(number("SELECT count(*) FROM outbox_messages"), 1);  // The one in doubt.
 }

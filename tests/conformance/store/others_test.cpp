@@ -37,7 +37,7 @@ TEST_P(watched_store, own_commits_are_not_those_of_others) {
 
 TEST_P(watched_store, the_commit_of_another_is_noticed_between_own_ones) {
     listener heard;
-    db().listen(&heard);
+    db().hand_to(&heard);
     ASSERT_TRUE(succeeded(db().changed_by_others()));
     put(sample());
     ASSERT_EQ(disk().connect()->run(plain), std::nullopt);
@@ -46,7 +46,7 @@ TEST_P(watched_store, the_commit_of_another_is_noticed_between_own_ones) {
     const auto changed = db().changed_by_others();
     ASSERT_TRUE(succeeded(changed));
     EXPECT_EQ((*changed ? 1 : 0) + heard.foreign(), 1);
-    db().listen(nullptr);
+    db().hand_to(nullptr);
 }
 
 TEST_P(watched_store, a_transaction_that_another_rolled_back_is_no_commit) {

@@ -11,14 +11,14 @@ using ::testing::ElementsAre;
 
 TEST_P(ordered_store, a_repeated_dedupe_key_gives_the_first_id_and_stores_nothing) {
     listener heard;
-    db().listen(&heard);
+    db().hand_to(&heard);
     auto first = sample(), again = sample();
     first.dedupe_key = again.dedupe_key = "charge-o1";
     const auto stored = insert(first);
     EXPECT_EQ(stored, (enqueued{.seq = 1, .id = first.id, .repeated = false}));
     EXPECT_EQ(insert(again), (enqueued{.seq = 1, .id = first.id, .repeated = true}));
     EXPECT_EQ(insert(first), (enqueued{.seq = 1, .id = first.id, .repeated = true}));
-    db().listen(nullptr);
+    db().hand_to(nullptr);
     EXPECT_EQ(heard.rows().size(), 1U);
     EXPECT_EQ(number("SELECT count(*) FROM outbox_messages"), 1);
     EXPECT_EQ(number("SELECT count(*) FROM changes WHERE kind = 'outbox.enqueued'"), 1);

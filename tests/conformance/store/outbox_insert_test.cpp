@@ -54,10 +54,10 @@ message full(uuid id, uuid parent, uuid cause) {
 
 TEST_P(store, every_field_is_read_back_as_it_was_stored) {
     listener heard;
-    db().listen(&heard);
+    db().hand_to(&heard);
     const auto body = full(new_id(), new_id(), new_id());
     const auto seq = put(body);
-    db().listen(nullptr);
+    db().hand_to(nullptr);
     const auto found = look<std::optional<outbox_row>>(
         [&](store_reader& reader) { return reader.outbox().find(body.id); });
     const auto page = due("billing", *body.deliver_at);
@@ -173,7 +173,7 @@ TEST_P(store, an_id_stays_a_duplicate_once_the_message_is_sent) {
 
 TEST_P(store, the_listener_hears_of_committed_messages_in_their_order) {
     listener heard;
-    db().listen(&heard);
+    db().hand_to(&heard);
     std::vector<uuid> ids;
     std::vector<work> group;
     for (int i = 0; i < 5; ++i) {
@@ -196,12 +196,12 @@ TEST_P(store, the_listener_hears_of_committed_messages_in_their_order) {
     const auto page = due("billing", noon);
     ASSERT_EQ(page.rows.size(), 4U);
     for (std::size_t i = 0; i < 4; ++i) EXPECT_EQ(page.rows[i].seq, rows[i].seq);
-    db().listen(nullptr);
+    db().hand_to(nullptr);
 }
 
 TEST_P(store, the_listener_hears_before_the_unit_is_answered) {
     listener heard;
-    db().listen(&heard);
+    db().hand_to(&heard);
     answers arrived;
     std::size_t at_answer = 0;
     db().submit(
@@ -211,23 +211,23 @@ TEST_P(store, the_listener_hears_before_the_unit_is_answered) {
          }});
     arrived.wait_for(1);
     EXPECT_EQ(at_answer, 1U);
-    db().listen(nullptr);
+    db().hand_to(nullptr);
 }
 
 TEST_P(store, the_listener_hears_nothing_of_units_without_messages) {
     listener heard;
-    db().listen(&heard);
+    db().hand_to(&heard);
     must("CREATE TABLE t(n INTEGER)");
     must("INSERT INTO t VALUES (1)");
     EXPECT_EQ(heard.rows().size(), 0U);
-    db().listen(nullptr);
+    db().hand_to(nullptr);
 }
 
 TEST_P(store, a_listener_that_was_taken_off_hears_no_more) {
     listener heard;
-    db().listen(&heard);
+    db().hand_to(&heard);
     put(sample());
-    db().listen(nullptr);
+    db().hand_to(nullptr);
     put(sample());
     EXPECT_EQ(heard.rows().size(), 1U);
 }

@@ -33,7 +33,7 @@ TEST_P(ordered_store, lets_other_keys_tenants_destinations_and_messages_without_
 
 TEST_P(ordered_store, announces_a_follower_as_parked_and_again_when_it_may_go) {
     listener heard;
-    db().listen(&heard);
+    db().hand_to(&heard);
     const auto rows = put_many(2);
     const auto announced = heard.rows();
     ASSERT_EQ(announced.size(), 2U);
@@ -41,7 +41,7 @@ TEST_P(ordered_store, announces_a_follower_as_parked_and_again_when_it_may_go) {
     EXPECT_TRUE(announced[1].parked);
     EXPECT_THAT(heard.released_ids(), IsEmpty());
     settle_as(outbox_status::sent, rows[0]);
-    db().listen(nullptr);
+    db().hand_to(nullptr);
     EXPECT_THAT(heard.released_ids(), ElementsAre(rows[1].body.id));
     EXPECT_EQ(heard.rows().size(), 2U);  // It was enqueued once.
     EXPECT_EQ(number("SELECT count(*) FROM changes WHERE kind = 'outbox.enqueued'"), 2);
@@ -51,14 +51,14 @@ TEST_P(ordered_store, releases_nothing_when_the_settling_is_undone) {
     listener heard;
     const auto rows = put_many(2);
     const auto held = epoch();
-    db().listen(&heard);
+    db().hand_to(&heard);
     EXPECT_FALSE(run([&](store_transaction& tx) -> result<> {
         const settlement sent{
             .seq = rows[0].seq, .to = outbox_status::sent, .at = noon, .followers_wait = true};
         POSTHORN_TRY(tx.outbox().settle({&sent, 1}, held));
         return fail(error_code::statement_failed, "for the test");
     }));
-    db().listen(nullptr);
+    db().hand_to(nullptr);
     EXPECT_THAT(heard.released_ids(), IsEmpty());
     EXPECT_THAT(due_ids(), ElementsAre(rows[0].body.id));
 }

@@ -198,7 +198,7 @@ TEST_P(store, waiting_for_the_writer_inside_a_unit_is_refused) {
 TEST_P(store, a_message_of_a_refused_unit_is_not_announced) {
     make_tables();
     listener heard;
-    db().listen(&heard);
+    db().hand_to(&heard);
     auto good = sample();
     auto bad = sample();
     auto late = sample();
@@ -217,7 +217,7 @@ TEST_P(store, a_message_of_a_refused_unit_is_not_announced) {
     ASSERT_EQ(heard.rows().size(), 2U);
     EXPECT_EQ(heard.rows()[0].body.id, good.id);
     EXPECT_EQ(heard.rows()[1].body.id, late.id);
-    db().listen(nullptr);
+    db().hand_to(nullptr);
 }
 
 }  // namespace

@@ -47,7 +47,7 @@ private:
 };
 
 /// Keeps what the store announces.
-class listener final : public commit_listener {
+class listener final : public commit_taker {
 public:
     void committed(std::vector<outbox_row> enqueued) override;
     void released(std::vector<outbox_row> rows) override;

@@ -86,12 +86,12 @@ TEST_P(store, units_submitted_as_one_are_all_committed_at_the_first_answer) {
 
 TEST_P(store, units_submitted_as_one_share_one_commit) {
     listener heard;
-    db().listen(&heard);
+    db().hand_to(&heard);
     std::vector<work> group;
     for (int i = 0; i < 50; ++i) group.push_back(enqueue(sample()));
     EXPECT_THAT(run_all(std::move(group)), Each(::testing::Truly(succeeded<void>)));
     EXPECT_THAT(heard.calls(), ElementsAre(SizeIs(50)));
-    db().listen(nullptr);
+    db().hand_to(nullptr);
 }
 
 TEST_P(store, a_unit_sees_its_own_writes) {
@@ -195,7 +195,7 @@ TEST_P(store, a_reader_hands_on_the_error_of_its_caller) {
 
 TEST_P(store, a_lazy_unit_waits_for_the_next_commit_and_rides_along) {
     listener heard;
-    db().listen(&heard);
+    db().hand_to(&heard);
     answers arrived;
     db().submit({.work = enqueue(sample()), .done = arrived.to(0), .lazy = true});
     disk().wait_for_writer();
@@ -207,7 +207,7 @@ TEST_P(store, a_lazy_unit_waits_for_the_next_commit_and_rides_along) {
     EXPECT_THAT(arrived.times(), ElementsAre(1, 1));
     EXPECT_THAT(heard.calls(), SizeIs(1));  // One commit for both.
     EXPECT_THAT(heard.rows(), SizeIs(2));
-    db().listen(nullptr);
+    db().hand_to(nullptr);
 }
 
 TEST_P(store, a_lazy_unit_does_not_wait_for_a_long_queue_to_end) {

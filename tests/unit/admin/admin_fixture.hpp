@@ -24,10 +24,9 @@ namespace posthorn {
 class admin_fixture : public testing::Test {
 protected:
     admin_fixture() {
-        auto opened = sqlite::open({.path = folder_.file("orders.db"),
-                                    .service = "orders",
-                                    .migrations = {admin_tables()}},
-                                   {.time = loop.time(), .writer = inline_, .log = log});
+        auto opened = sqlite::open(
+            {.path = folder_.file("orders.db"), .service = "orders", .above = {audit_tables()}},
+            {.time = loop.time(), .writer = inline_, .log = log});
         if (!opened) throw error(opened.error());
         database_ = *std::move(opened);
         node.emplace(admin_parts{.service = "orders",
@@ -130,7 +129,7 @@ protected:
     int wakes = 0;
     std::optional<node_view> node;
     std::optional<audit> kept;
-    std::optional<admin_gate> gate;
+    std::optional<key_gate> gate;
     router routes;
     router public_routes;
 

@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "admin/prometheus_text.hpp"
+#include "feature/prometheus_text.hpp"
 #include "support/process.hpp"
 
 namespace posthorn {

@@ -31,7 +31,9 @@ public:
     result<> read(const std::function<result<>(store_reader&)>& look) override {
         return real_.read(look);
     }
-    void listen(commit_listener* listener) override { real_.listen(listener); }
+    void hand_to(commit_taker* taker) override { real_.hand_to(taker); }
+    void listen(commit_listener& listener) override { real_.listen(listener); }
+    void forget(commit_listener& listener) override { real_.forget(listener); }
     result<bool> changed_by_others() override { return real_.changed_by_others(); }
     void barrier(unit::done_type done) override {
         ++barriers;
@@ -50,7 +52,7 @@ private:
     store& real_;
 };
 
-class commit_counter final : public commit_listener {
+class commit_counter final : public commit_taker {
 public:
     void committed(std::vector<outbox_row> enqueued) override { sizes.push_back(enqueued.size()); }
     std::vector<std::size_t> sizes;
@@ -64,11 +66,11 @@ TEST_F(inbox_commit, a_batch_is_one_commit) {
                           return std::string();
                       })});
     commit_counter seen;
-    database().listen(&seen);
+    database().hand_to(&seen);
     std::vector<message> batch;
     for (int i = 0; i < 50; ++i) batch.push_back(from_orders("Charge", std::to_string(i)));
     for (const auto& answer : receive(batch)) EXPECT_EQ(answer.what, outcome::delivered);
-    database().listen(nullptr);
+    database().hand_to(nullptr);
     EXPECT_EQ(seen.sizes, std::vector<std::size_t>{50});
 }
 

@@ -39,7 +39,7 @@ protected:
 
     void open_store() {
         auto opened = sqlite::open(
-            {.path = folder_ + "/test.db", .service = "billing", .migrations = {queue_tables()}},
+            {.path = folder_ + "/test.db", .service = "billing", .above = {queue_tables()}},
             {.time = loop.time(), .writer = writer_, .log = log});
         ASSERT_TRUE(opened) << opened.error().what();
         database_ = *std::move(opened);

@@ -1,10 +1,7 @@
 #include "operations/health.hpp"
 
-#include <boost/asio/io_context.hpp>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-
-#include "base/async/task_group.hpp"
 
 namespace posthorn {
 namespace {
@@ -14,18 +11,6 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
 
-http_response ask(health_report report) {
-    router routes;
-    add_health_route(routes, [report] { return report; });
-    boost::asio::io_context context;
-    http_request request;
-    request.method = "GET";
-    request.path = "/_rf/health";
-    auto response = start(context.get_executor(), routes.handle(std::move(request)));
-    context.run();
-    return response.get();
-}
-
 health_facts waiting(std::int64_t pending, std::chrono::milliseconds age = {}) {
     health_facts facts;
     facts.outbox.pending.value = pending;
@@ -34,55 +19,42 @@ health_facts waiting(std::int64_t pending, std::chrono::milliseconds age = {}) {
 }
 
 TEST(health, renders_status_service_and_version) {
-    EXPECT_EQ(render_health({health_status::green, "orders", "0.1.0"}),
+    EXPECT_EQ(render_health({health_level::green, "orders", "0.1.0"}),
               R"({"status":"green","service":"orders","version":"0.1.0"})");
 }
 
 TEST(health, escapes_what_json_requires) {
-    EXPECT_EQ(render_health({health_status::yellow, "a\"b\n", "1"}),
+    EXPECT_EQ(render_health({health_level::yellow, "a\"b\n", "1"}),
               R"({"status":"yellow","service":"a\"b\n","version":"1"})");
 }
 
 TEST(health, names_every_status) {
-    EXPECT_EQ(to_string(health_status::green), "green");
-    EXPECT_EQ(to_string(health_status::yellow), "yellow");
-    EXPECT_EQ(to_string(health_status::red), "red");
-}
-
-TEST(health, answers_200_with_json_while_the_node_works_whatever_its_colour) {
-    for (const auto status : {health_status::green, health_status::yellow, health_status::red}) {
-        const auto response = ask({status, "orders", "0.1.0"});
-        EXPECT_EQ(response.status, 200);
-        EXPECT_EQ(response.headers.find("content-type"), "application/json");
-        EXPECT_THAT(response.body, HasSubstr(to_string(status)));
-    }
-}
-
-TEST(health, answers_503_when_the_node_does_not_work) {
-    EXPECT_EQ(ask({health_status::red, "orders", "0.1.0", false}).status, 503);
+    EXPECT_EQ(to_string(health_level::green), "green");
+    EXPECT_EQ(to_string(health_level::yellow), "yellow");
+    EXPECT_EQ(to_string(health_level::red), "red");
 }
 
 TEST(traffic_light, has_the_colours_of_the_document_and_yellow_between_them) {
     struct row {
         std::int64_t pending;
         std::chrono::milliseconds age;
-        health_status colour;
+        health_level colour;
     };
     for (const auto& [pending, age, colour] : {
-             row{0, 0s, health_status::green},
-             row{49, 29'999ms, health_status::green},
-             row{50, 0s, health_status::yellow},
-             row{0, 30s, health_status::yellow},
-             row{200, 60s, health_status::yellow},
-             row{500, 2min, health_status::yellow},
-             row{501, 0s, health_status::yellow},
-             row{0, 2min + 1ms, health_status::yellow},
-             row{1'000'000, 24h, health_status::yellow},
+             row{0, 0s, health_level::green},
+             row{49, 29'999ms, health_level::green},
+             row{50, 0s, health_level::yellow},
+             row{0, 30s, health_level::yellow},
+             row{200, 60s, health_level::yellow},
+             row{500, 2min, health_level::yellow},
+             row{501, 0s, health_level::yellow},
+             row{0, 2min + 1ms, health_level::yellow},
+             row{1'000'000, 24h, health_level::yellow},
          }) {
         const auto verdict = judge_health(waiting(pending, age));
         EXPECT_EQ(verdict.status, colour) << pending << " waiting for " << age.count() << " ms";
         EXPECT_TRUE(verdict.working);
-        EXPECT_EQ(verdict.reasons.empty(), colour == health_status::green);
+        EXPECT_EQ(verdict.reasons.empty(), colour == health_level::green);
     }
 }
 
@@ -90,7 +62,7 @@ TEST(traffic_light, is_red_with_a_dead_message_though_the_node_works) {
     health_facts facts;
     facts.outbox.dead.value = 1;
     const auto verdict = judge_health(facts);
-    EXPECT_EQ(verdict.status, health_status::red);
+    EXPECT_EQ(verdict.status, health_level::red);
     EXPECT_TRUE(verdict.working);
     EXPECT_THAT(verdict.reasons, ElementsAre("1 messages are dead and wait for a person"));
 }
@@ -99,18 +71,18 @@ TEST(traffic_light, is_red_when_the_node_cannot_work) {
     health_facts facts;
     facts.broken = {"the store has stopped"};
     const auto verdict = judge_health(facts);
-    EXPECT_EQ(verdict.status, health_status::red);
+    EXPECT_EQ(verdict.status, health_level::red);
     EXPECT_FALSE(verdict.working);
     EXPECT_THAT(verdict.reasons, ElementsAre("the store has stopped"));
 }
 
 TEST(traffic_light, has_the_colour_of_a_worry_though_the_node_works) {
-    const auto yellow = judge_health({.worries = {{health_status::yellow, "the disk is scarce"}}});
-    EXPECT_EQ(yellow.status, health_status::yellow);
+    const auto yellow = judge_health({.worries = {{health_level::yellow, "the disk is scarce"}}});
+    EXPECT_EQ(yellow.status, health_level::yellow);
     EXPECT_TRUE(yellow.working);
     EXPECT_EQ(yellow.reasons, std::vector<std::string>{"the disk is scarce"});
-    const auto red = judge_health({.worries = {{health_status::red, "the disk is full"}}});
-    EXPECT_EQ(red.status, health_status::red);
+    const auto red = judge_health({.worries = {{health_level::red, "the disk is full"}}});
+    EXPECT_EQ(red.status, health_level::red);
     EXPECT_TRUE(red.working);
 }
 
@@ -120,11 +92,11 @@ TEST(traffic_light, raises_an_alarm_of_its_own_for_what_is_undeliverable) {
     facts.outbox.undeliverable_destination = "billing";
     auto verdict = judge_health(facts);
     EXPECT_TRUE(verdict.undeliverable);
-    EXPECT_EQ(verdict.status, health_status::yellow);
+    EXPECT_EQ(verdict.status, health_level::yellow);
     EXPECT_THAT(verdict.reasons, ElementsAre(HasSubstr("2 messages are undeliverable: 'billing'")));
     facts.outbox.dead.value = 1;
     verdict = judge_health(facts);
-    EXPECT_EQ(verdict.status, health_status::red);
+    EXPECT_EQ(verdict.status, health_level::red);
     EXPECT_TRUE(verdict.undeliverable);
     EXPECT_FALSE(judge_health({}).undeliverable);
 }

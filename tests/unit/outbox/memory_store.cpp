@@ -240,7 +240,7 @@ std::int64_t memory_store::send(message body) {
     body.created_at = time_.wall();
     const auto seq = insert(std::move(body), {});
     ++commits;
-    if (listener_ != nullptr) listener_->committed({tables.rows.at(seq).row});
+    if (taker_ != nullptr) taker_->committed({tables.rows.at(seq).row});
     return seq;
 }
 

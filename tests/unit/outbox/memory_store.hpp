@@ -62,7 +62,9 @@ public:
         run();
     }
     result<> read(const std::function<result<>(store_reader&)>& look) override;
-    void listen(commit_listener* listener) override { listener_ = listener; }
+    void hand_to(commit_taker* taker) override { taker_ = taker; }
+    void listen(commit_listener&) override {}
+    void forget(commit_listener&) override {}
     result<bool> changed_by_others() override { return std::exchange(foreign_, false); }
     void barrier(unit::done_type done) override {
         ++barriers;
@@ -81,7 +83,7 @@ public:
     /// The writer notices it before anybody asks.
     void announce_foreign() {
         foreign_ = false;
-        listener_->foreign_commit();
+        taker_->foreign_commit();
     }
     /// Units queue up instead of running.
     void hold(bool held) {
@@ -110,7 +112,7 @@ private:
     std::shared_ptr<memory_tables> shared_;
     class clock& time_;
     std::deque<unit> queue_;
-    commit_listener* listener_ = nullptr;
+    commit_taker* taker_ = nullptr;
     bool foreign_ = false;
     bool held_ = false;
     bool running_ = false;

@@ -10,6 +10,7 @@
 
 #include "app/cli/kit/database.hpp"
 #include "base/result.hpp"
+#include "transport/http/types.hpp"
 
 namespace posthorn::cli {
 
@@ -61,32 +62,47 @@ struct dead_order {
     std::string if_state{};  // Of one.
 };
 
-/// What a person asks about a node: its file, or the node itself while it runs. Both answer with
-/// the objects of the admin endpoints, so that one page of documentation serves both.
+/// One request to the admin API.
+struct admin_question {
+    std::string method = "GET";
+    std::string path{};  // With the query.
+    boost::json::object body{};
+    std::string if_state{};  // As `If-Match`.
+};
+
+/// The admin API of a node that runs, over HTTP, or of its database, in this process: the same routes
+/// answer both.
 ///
 /// Threads: one; everything blocks.
 class admin_source {
 public:
     virtual ~admin_source() = default;
 
-    virtual result<boost::json::object> health() = 0;
-    virtual result<boost::json::object> outbox_stats() = 0;
-    virtual result<boost::json::object> messages(const list_choice& wanted) = 0;
-    virtual result<boost::json::object> message(const uuid& id, bool with_payload) = 0;
-    virtual result<boost::json::object> lanes() = 0;
-    virtual result<boost::json::object> pause(const pause_choice& wanted) = 0;
+    virtual result<boost::json::object> ask(const admin_question& what) = 0;
 
-    virtual result<boost::json::object> dead(const dead_choice& wanted) = 0;
-    virtual result<boost::json::object> dead_groups(const dead_choice& wanted) = 0;
-    virtual result<boost::json::object> dead_message(const uuid& id, bool with_payload) = 0;
-    virtual result<boost::json::object> change_dead(const uuid& id, const dead_order& how) = 0;
+    result<boost::json::object> health();
+    result<boost::json::object> outbox_stats();
+    result<boost::json::object> messages(const list_choice& wanted);
+    result<boost::json::object> message(const uuid& id, bool with_payload);
+    result<boost::json::object> lanes();
+    result<boost::json::object> pause(const pause_choice& wanted);
+
+    result<boost::json::object> dead(const dead_choice& wanted);
+    result<boost::json::object> dead_groups(const dead_choice& wanted);
+    result<boost::json::object> dead_message(const uuid& id, bool with_payload);
+    result<boost::json::object> change_dead(const uuid& id, const dead_order& how);
     /// One slice; the answer says where the next one begins.
-    virtual result<boost::json::object> change_many_dead(const dead_choice& wanted,
-                                                         const dead_order& how) = 0;
+    result<boost::json::object> change_many_dead(const dead_choice& wanted, const dead_order& how);
 
-    virtual result<boost::json::object> inbox_stats() = 0;
-    virtual result<boost::json::object> inbox_messages(const list_choice& wanted) = 0;
+    result<boost::json::object> inbox_stats();
+    result<boost::json::object> inbox_messages(const list_choice& wanted);
 };
+
+/// The request as the routes take it, but for its address and key.
+[[nodiscard]] http_request to_request(const admin_question& what);
+/// What the admin API answered; its refusals as the error that they name.
+[[nodiscard]] result<boost::json::object> read_answer(const http_response& reply,
+                                                      std::string_view who);
 
 [[nodiscard]] std::unique_ptr<admin_source> make_file_source(config settings);
 

@@ -13,6 +13,10 @@ namespace CLI {  // NOLINT(readability-identifier-naming): the library's names.
 class App;       // NOLINT(readability-identifier-naming)
 }
 
+namespace posthorn {
+class feature;
+}
+
 namespace posthorn::cli {
 
 /// What a process of ours ends with; documented in docs/reference/cli.md.
@@ -44,10 +48,18 @@ public:
     virtual result<> run(const console& terminal) = 0;
 };
 
+/// `posthorn NAME …` of a feature.
+[[nodiscard]] std::unique_ptr<command> make_feature_commands(const feature& of);
+
 struct command_entry {
     std::string_view name;
     std::string_view summary;  // One line, in the imperative.
-    std::unique_ptr<command> (*make)();
+    std::unique_ptr<command> (*make)() = nullptr;
+    const feature* of = nullptr;  // Whose commands it holds, in place of `make`.
+
+    [[nodiscard]] std::unique_ptr<command> create() const {
+        return of != nullptr ? make_feature_commands(*of) : make();
+    }
 };
 
 /// Every command there is, in the order in which `posthorn help` lists them.

@@ -10,7 +10,7 @@ namespace posthorn::cli {
 void command_group::declare(CLI::App& options) {
     for (const auto& entry : entries_) {
         auto* member = options.add_subcommand(std::string(entry.name), std::string(entry.summary));
-        auto made = entry.make();
+        auto made = entry.create();
         made->declare(*member);
         members_.emplace_back(member, std::move(made));
     }

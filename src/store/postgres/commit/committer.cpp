@@ -119,7 +119,7 @@ commit_end committer::try_commit(std::span<member> members, std::size_t& took_pa
         return commit_end::refused;
     }
     // If that fails, the session is lost, and the group finds it so.
-    std::ignore = session_->claim_as(with_.listeners.claims_as());
+    std::ignore = session_->claim_as(with_.news.claims_as());
     session_->database().hear_silence();
     const auto [end, count] = group_.commit(*session_, members, number_ + 1);
     took_part = count;
@@ -228,7 +228,7 @@ void committer::answer(std::span<member> members) {
     }
     has_news_ |= std::ranges::any_of(enqueued, is_for_others) ||
                  std::ranges::any_of(released, is_for_others);
-    with_.listeners.tell(std::move(enqueued), std::move(released));
+    with_.news.tell(std::move(enqueued), std::move(released));
     for (auto& one : members)
         if (one.work.done) one.work.done(std::move(one.outcome));
 }

@@ -8,7 +8,7 @@
 
 #include "base/async/executor.hpp"
 #include "base/log/log.hpp"
-#include "store/postgres/commit/commit_listeners.hpp"
+#include "store/commit_news.hpp"
 #include "store/postgres/commit/group.hpp"
 #include "store/postgres/commit/session.hpp"
 #include "store/rules/write_trouble.hpp"
@@ -19,7 +19,7 @@ namespace posthorn::postgres {
 struct write_services {
     const clock& time;
     logger& log;
-    commit_listeners listeners{};
+    commit_news news{};
     write_trouble trouble{};
     std::atomic<std::uint64_t> units_done = 0;
 };

@@ -8,6 +8,7 @@
 #include "base/async/task.hpp"
 #include "base/async/timer.hpp"
 #include "base/log/log.hpp"
+#include "base/run/node_service.hpp"
 #include "base/time/clock.hpp"
 #include "store/postgres/driver/connection.hpp"
 
@@ -20,7 +21,7 @@ namespace posthorn::postgres {
 /// Lifetime: what it is given outlives `run()`.
 /// Threads:  the executor that runs it; it connects on `blocking`.
 /// Cancel:   `run()` returns.
-class news_watcher {
+class news_watcher final : public node_service {
 public:
     struct parts {
         const clock& time;
@@ -33,7 +34,8 @@ public:
     news_watcher(connect_options where, std::string own, const parts& with,
                  std::function<void()> on_news);
 
-    task<> run();
+    [[nodiscard]] std::string_view name() const noexcept override { return "news watcher"; }
+    task<> run() override;
 
 private:
     result<std::unique_ptr<connection>> open();

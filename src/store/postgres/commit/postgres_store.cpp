@@ -43,7 +43,9 @@ public:
     result<> read(const std::function<result<>(store_reader&)>& look) override {
         return readers_->read(look);
     }
-    void listen(commit_listener* listener) override { services_.listeners.listen(listener); }
+    void hand_to(commit_taker* taker) override { services_.news.hand_to(taker); }
+    void listen(commit_listener& listener) override { services_.news.listen(listener); }
+    void forget(commit_listener& listener) override { services_.news.forget(listener); }
     // Nobody can tell cheaply, so it may always be.
     result<bool> changed_by_others() override {
         POSTHORN_TRY(require_outside_unit());
@@ -113,7 +115,7 @@ result<std::string> prepare_schema(const session_options& session_with,
     POSTHORN_LET(missing, missing_rights(*database));
     if (!missing.empty()) seams.log.warn("Store: {Missing}", {{"Missing", missing}});
     std::vector<migration_set> sets{store_tables()};
-    sets.insert(sets.end(), options.migrations.begin(), options.migrations.end());
+    for (const auto& each : options.above) sets.push_back(each.postgres);
     POSTHORN_TRY(migrate(*database, sets, seams.time));
     POSTHORN_TRY(claim_for(*database, options.service));
     POSTHORN_TRY(database->begin_pipeline());
@@ -151,10 +153,9 @@ const std::string& name_of(const store& opened) {
     return dynamic_cast<const postgres_store&>(opened).name();
 }
 
-std::string schema_definitions(const std::string& schema,
-                               const std::vector<migration_set>& migrations) {
+std::string schema_definitions(const std::string& schema, const std::vector<table_set>& above) {
     std::vector<migration_set> sets{store_tables()};
-    sets.insert(sets.end(), migrations.begin(), migrations.end());
+    for (const auto& each : above) sets.push_back(each.postgres);
     return definitions(schema, sets);
 }
 

@@ -19,8 +19,8 @@ struct postgres_options {
     std::string service{};    // Its own id, the source of its messages.
     message_limits limits{};  // For rows that a producer wrote with plain SQL.
     std::size_t readers = 2;
-    std::size_t transactions = 8;             // Of the application's own, at a time; at least one.
-    std::vector<migration_set> migrations{};  // Of the folders above.
+    std::size_t transactions = 8;    // Of the application's own, at a time; at least one.
+    std::vector<table_set> above{};  // Of the folders above.
 };
 
 /// What the store is built from; outlives it.
@@ -38,6 +38,6 @@ result<std::unique_ptr<store>> open(const postgres_options& options, const postg
 
 /// The SQL that makes the schema, for an application's own migrations.
 [[nodiscard]] std::string schema_definitions(const std::string& schema,
-                                             const std::vector<migration_set>& migrations = {});
+                                             const std::vector<table_set>& above = {});
 
 }  // namespace posthorn::postgres

@@ -61,17 +61,6 @@ constexpr std::array leases{column{"name"}, column{"owner"}, column{"epoch", num
                             column{"beat", number}};
 constexpr std::array logged{column{"change_seq", number}, column{"epoch", number},
                             column{"at", number}, column{"kind"}, column{"seqs"}};
-constexpr std::array audited{column{"seq", number},  column{"at", number},
-                             column{"who", note},    column{"what", note},
-                             column{"target", note}, column{"outcome", note}};
-constexpr std::array queued{column{"seq", number},     column{"message_id"},
-                            column{"source"},          column{"endpoint"},
-                            column{"message_type"},    column{"correlation_id"},
-                            column{"tenant"},          column{"order_key"},
-                            column{"payload"},         column{"content_type"},
-                            column{"headers"},         column{"received_at", number},
-                            column{"taken_by"},        column{"taken_until", number},
-                            column{"attempts", number}};
 constexpr std::array known{column{"name"}, column{"value"}};
 
 constexpr std::array tables{
@@ -89,8 +78,6 @@ constexpr std::array tables{
     copied_table{.name = "inbox_messages", .columns = received, .numbered_by = "seq"},
     copied_table{.name = "posthorn_leases", .columns = leases},
     copied_table{.name = "changes", .columns = logged, .numbered_by = "change_seq"},
-    copied_table{.name = "posthorn_audit", .columns = audited, .numbered_by = "seq"},
-    copied_table{.name = "posthorn_queue", .columns = queued, .numbered_by = "seq"},
     // The others are of the file itself.
     copied_table{
         .name = "posthorn_meta",
@@ -100,6 +87,10 @@ constexpr std::array tables{
 
 }  // namespace
 
-std::span<const copied_table> copied_tables() noexcept { return tables; }
+std::vector<copied_table> copied_tables(std::span<const table_set> above) {
+    std::vector<copied_table> all(tables.begin(), tables.end());
+    for (const auto& each : above) all.insert(all.end(), each.copied.begin(), each.copied.end());
+    return all;
+}
 
 }  // namespace posthorn::postgres

@@ -4,38 +4,18 @@
 #include <functional>
 #include <span>
 #include <string_view>
+#include <vector>
 
 #include "base/result.hpp"
+#include "store/migration.hpp"
 #include "store/postgres/driver/connection.hpp"
 #include "store/sqlite/upkeep/moving.hpp"
 
 namespace posthorn::postgres {
 
-/// A table that both stores have, as it is copied from the one to the other.
-struct copied_table {
-    struct column {
-        enum class kind : std::uint8_t {
-            number,
-            text,  // Kept to the byte, or refused.
-            note,  // For people; what the server cannot hold is replaced.
-            bytes,
-            payload,  // Two columns on the server: one for text, one for other bytes.
-        };
-        std::string_view name;
-        kind holds = kind::text;
-    };
-    std::string_view name;
-    std::span<const column> columns;  // The first is what it is ordered by, with `and_by`.
-    std::string_view and_by{};
-    std::string_view only{};         // Which rows, if not all.
-    std::string_view numbered_by{};  // The column that the server numbers by itself, if any.
-    std::string_view also{};         // A column that only the server has, if any,
-    std::string_view always{};       // and what it is in all that comes from a file.
-};
-
-/// Those with rows to copy, in the order of copying. What the server keeps beside them is made
-/// there: `outbox_due`, and the keys in `outbox_closed`.
-[[nodiscard]] std::span<const copied_table> copied_tables() noexcept;
+/// The store's own with rows to copy, then those of the folders above, in the order of copying. What
+/// the server keeps beside them is made there: `outbox_due`, and the keys in `outbox_closed`.
+[[nodiscard]] std::vector<copied_table> copied_tables(std::span<const table_set> above);
 
 /// How many rows there were, and what they hold.
 struct table_sum {

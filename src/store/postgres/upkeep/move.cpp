@@ -31,7 +31,7 @@ result<server> open_server(const move_options& options, const clock& time) {
 
 result<> require_movable(sqlite::moving_file& from, const move_options& options) {
     std::vector<migration_set> sets{sqlite::store_tables()};
-    sets.insert(sets.end(), options.in_file.begin(), options.in_file.end());
+    for (const auto& each : options.above) sets.push_back(each.sqlite);
     POSTHORN_TRY(from.require_sound(sets));
     const auto mark = from.mark();
     POSTHORN_TRY(mark);
@@ -54,8 +54,8 @@ result<std::string> copied_by(connection& to) {
     return found.empty() ? std::string{} : std::string(found.front().text(0));
 }
 
-result<> require_empty(connection& to) {
-    for (const auto& table : copied_tables()) {
+result<> require_empty(connection& to, std::span<const copied_table> copied) {
+    for (const auto& table : copied) {
         if (!table.only.empty()) continue;  // Few facts; see below.
         POSTHORN_LET(some, to.ask(fmt::format("SELECT 1 FROM {{s}}.{} LIMIT 1", table.name)));
         if (some.empty()) continue;
@@ -90,7 +90,8 @@ result<> let_triggers_rest(connection& to, bool rest) {
 }
 
 /// What only the server has, and what it would give next.
-result<> make_the_rest(sqlite::moving_file& from, connection& to) {
+result<> make_the_rest(sqlite::moving_file& from, connection& to,
+                       std::span<const copied_table> copied) {
     POSTHORN_TRY(to.script(
         "INSERT INTO {s}.outbox_due (seq, destination, tenant, priority, next_retry_at, expires_at,"
         " order_key) SELECT seq, destination, coalesce(tenant, ''), priority, next_retry_at,"
@@ -106,7 +107,7 @@ result<> make_the_rest(sqlite::moving_file& from, connection& to) {
         // Epochs go on rising.
         "SELECT setval('{s}.dispatcher_epochs', greatest((SELECT max(epoch) FROM"
         " {s}.posthorn_leases), 1))"));
-    for (const auto& table : copied_tables()) {
+    for (const auto& table : copied) {
         if (table.numbered_by.empty()) continue;
         const auto is_there = from.has_table(table.name);
         POSTHORN_TRY(is_there);
@@ -139,17 +140,18 @@ private:
 
 result<std::vector<moved_table>> copy_all(sqlite::moving_file& from, connection& to,
                                           const move_options& options, const std::string& id) {
+    const auto copied = copied_tables(options.above);
     std::int64_t rows = 0;
-    for (const auto& table : copied_tables()) {
+    for (const auto& table : copied) {
         const auto some = from.count(table.name);
         POSTHORN_TRY(some);
         rows += *some;
     }
     watcher seen(options, rows);
     POSTHORN_TRY(let_triggers_rest(to, true));  // Producers wait from here on.
-    POSTHORN_TRY(require_empty(to));
+    POSTHORN_TRY(require_empty(to, copied));
     std::vector<moved_table> tables;
-    for (const auto& table : copied_tables()) {
+    for (const auto& table : copied) {
         if (!table.only.empty())
             POSTHORN_TRY(
                 to.script(fmt::format("DELETE FROM {{s}}.{} WHERE {}", table.name, table.only)));
@@ -158,7 +160,7 @@ result<std::vector<moved_table>> copy_all(sqlite::moving_file& from, connection&
         tables.push_back({std::string(table.name), sum->rows, sum->hash});
     }
     for (std::size_t i = 0; i < tables.size(); ++i) {
-        const auto there = sum_of(copied_tables()[i], to, seen.of(tables[i].name));
+        const auto there = sum_of(copied[i], to, seen.of(tables[i].name));
         POSTHORN_TRY(there);
         if (there->rows != tables[i].rows || there->hash != tables[i].hash)
             return fail(error_code::store_corrupt,
@@ -166,7 +168,7 @@ result<std::vector<moved_table>> copy_all(sqlite::moving_file& from, connection&
                         "was kept, run it again",
                         tables[i].name, there->rows, tables[i].rows);
     }
-    POSTHORN_TRY(make_the_rest(from, to));
+    POSTHORN_TRY(make_the_rest(from, to, copied));
     POSTHORN_TRY(let_triggers_rest(to, false));
     POSTHORN_TRY(
         to.script(fmt::format("INSERT INTO {{s}}.posthorn_meta VALUES ('moved_by', '{}')", id)));
@@ -209,7 +211,7 @@ result<move_report> move_to_server(const move_options& options, const clock& tim
     POSTHORN_LET(to, open_server(options, time));
     POSTHORN_TRY(take_schema_alone(*to));
     std::vector<migration_set> sets{store_tables()};
-    sets.insert(sets.end(), options.on_server.begin(), options.on_server.end());
+    for (const auto& each : options.above) sets.push_back(each.postgres);
     POSTHORN_TRY(migrate(*to, sets, time));
 
     move_report report{.to = place_of(options), .tables = {}, .left = {}, .was_there = false};
@@ -221,7 +223,8 @@ result<move_report> move_to_server(const move_options& options, const clock& tim
     POSTHORN_TRY(earlier);
     report.was_there = *mark && !earlier->empty() && (*mark)->id == *earlier;
     if (!report.was_there) {
-        POSTHORN_TRY(require_empty(*to));  // Before the file is marked.
+        // Before the file is marked.
+        POSTHORN_TRY(require_empty(*to, copied_tables(options.above)));
         POSTHORN_TRY(require_same_service(from, *to));
         POSTHORN_LET(copied,
                      copy_or_nothing(

@@ -16,10 +16,8 @@ struct move_options {
     std::string file;  // A stopped node's.
     std::string url;
     std::string schema = "outbox";
-    std::string id;  // A new one, for this move.
-    /// Of the folders above, in the file and on the server.
-    std::vector<migration_set> in_file{};
-    std::vector<migration_set> on_server{};
+    std::string id;                  // A new one, for this move.
+    std::vector<table_set> above{};  // Of the folders above.
     /// How many rows have been written or read back, of how many, and of which table.
     std::function<void(std::int64_t done, std::int64_t all, std::string_view table)> progress{};
 };

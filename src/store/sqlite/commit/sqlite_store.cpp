@@ -54,7 +54,9 @@ public:
     result<> read(const std::function<result<>(store_reader&)>& look) override {
         return readers_->read(look);
     }
-    void listen(commit_listener* listener) override { writer_->listen(listener); }
+    void hand_to(commit_taker* taker) override { writer_->news().hand_to(taker); }
+    void listen(commit_listener& listener) override { writer_->news().listen(listener); }
+    void forget(commit_listener& listener) override { writer_->news().forget(listener); }
     result<bool> changed_by_others() override;
     void barrier(unit::done_type done) override;
     [[nodiscard]] bool has_failed() const override { return writer_->has_failed(); }
@@ -154,7 +156,7 @@ result<std::unique_ptr<store>> sqlite_store::open(const sqlite_options& options,
     POSTHORN_TRY(prepare_file(*made->database_, options));
 
     std::vector<migration_set> sets{store_tables()};
-    sets.insert(sets.end(), options.migrations.begin(), options.migrations.end());
+    for (const auto& each : options.above) sets.push_back(each.sqlite);
     POSTHORN_TRY(migrate(*made->database_, sets, seams.time));
     POSTHORN_TRY(claim_for(*made->database_, options.service));
     // Units must not lose their neighbours' commits to pages that SQLite writes early (ADR 0053).

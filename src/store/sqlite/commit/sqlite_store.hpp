@@ -29,8 +29,8 @@ struct sqlite_options {
     bool shared = false;      // Other processes write the file too.
     message_limits limits{};  // For rows that a producer wrote with plain SQL.
     std::size_t readers = 2;
-    int wal_pages_checkpoint = 4'000;         // Pages that change often are copied the less often.
-    std::vector<migration_set> migrations{};  // Of the folders above.
+    int wal_pages_checkpoint = 4'000;  // Pages that change often are copied the less often.
+    std::vector<table_set> above{};    // Of the folders above.
     disk_limits disk{};
     /// For tests: another disk to ask for its room.
     std::function<std::unique_ptr<disk_space>()> disk_space{};

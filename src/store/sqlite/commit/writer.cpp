@@ -28,11 +28,6 @@ writer::writer(connection& database, group& commits, wal_guard& guard, disk_keep
     sqlite3_wal_hook(database.handle(), note_pages, this);
 }
 
-void writer::listen(commit_listener* listener) {
-    const std::scoped_lock lock(listening_);
-    listener_ = listener;
-}
-
 void writer::submit(std::vector<unit> work) {
     std::optional<error> refused;
     {
@@ -163,10 +158,8 @@ commit_end writer::try_commit(std::span<member> members) {
             if (!one.settled) one.outcome = begun;
         return commit_end::refused;
     }
-    if (const auto foreign = group_.changed_by_others(); foreign && *foreign) {
-        const std::scoped_lock lock(listening_);
-        if (listener_ != nullptr) listener_->foreign_commit();
-    }
+    if (const auto foreign = group_.changed_by_others(); foreign && *foreign)
+        news_.foreign_commit();
     const auto begun = time_.steady();  // Waiting for the lock is not holding it.
     auto end = group_.run(members);
     if (!end) {
@@ -184,9 +177,7 @@ void writer::announce(std::span<const member> members) {
         if (one.enqueued.size() > 1 || (lone != nullptr && !one.enqueued.empty())) return;
         if (!one.enqueued.empty()) lone = &one.enqueued.front();
     }
-    if (lone == nullptr) return;
-    const std::scoped_lock lock(listening_);
-    if (listener_ != nullptr) listener_->committing(*lone);
+    if (lone != nullptr) news_.committing(*lone);
 }
 
 void writer::commit_alone(std::vector<member>& members) {
@@ -230,11 +221,7 @@ void writer::answer(std::vector<member>& members) {
         std::ranges::move(one.enqueued, std::back_inserter(enqueued));
         std::ranges::move(one.released, std::back_inserter(released));
     }
-    if (!enqueued.empty() || !released.empty()) {
-        const std::scoped_lock lock(listening_);
-        if (listener_ != nullptr && !enqueued.empty()) listener_->committed(std::move(enqueued));
-        if (listener_ != nullptr && !released.empty()) listener_->released(std::move(released));
-    }
+    news_.tell(std::move(enqueued), std::move(released));
     for (auto& one : members)
         if (one.work.done) one.work.done(std::move(one.outcome));
 }

@@ -10,6 +10,7 @@
 
 #include "base/async/executor.hpp"
 #include "base/log/log.hpp"
+#include "store/commit_news.hpp"
 #include "store/rules/write_trouble.hpp"
 #include "store/sqlite/commit/group.hpp"
 #include "store/sqlite/driver/wal_guard.hpp"
@@ -40,7 +41,7 @@ public:
     /// done, unless nobody else writes now, and nobody did last time: together is cheaper. Nor in a
     /// shared file. What must not throw on the writer's thread must not throw here.
     bool run_here(unit& work) noexcept;
-    void listen(commit_listener* listener);
+    [[nodiscard]] commit_news& news() noexcept { return news_; }
     /// Runs on the writer's thread between two groups.
     void post(executor::job work);
     /// From what was posted: writes the file anew, without its holes.
@@ -99,8 +100,7 @@ private:
     std::optional<error> failed_;
     std::condition_variable idle_;
 
-    std::mutex listening_;  // Held while the listener is told; it may submit meanwhile.
-    commit_listener* listener_ = nullptr;
+    commit_news news_;  // Those who are told may submit meanwhile.
 };
 
 }  // namespace posthorn::sqlite

@@ -8,6 +8,7 @@
 #include "base/async/timer.hpp"
 #include "base/log/log.hpp"
 #include "base/result.hpp"
+#include "base/run/node_service.hpp"
 
 namespace posthorn::sqlite {
 
@@ -22,7 +23,7 @@ namespace posthorn::sqlite {
 /// Lifetime: what the functions refer to outlives `run()`.
 /// Threads:  the executor that runs it.
 /// Cancel:   `run()` returns.
-class commit_watcher {
+class commit_watcher final : public node_service {
 public:
     /// Whether somebody else committed since it was last asked.
     using question = std::function<task<bool>()>;
@@ -30,7 +31,8 @@ public:
     commit_watcher(std::string database_path, timer& sleeper, logger& log, question changed,
                    std::function<void()> on_change);
 
-    task<> run();
+    [[nodiscard]] std::string_view name() const noexcept override { return "commit watcher"; }
+    task<> run() override;
 
 private:
     class announcements;

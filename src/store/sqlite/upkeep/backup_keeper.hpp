@@ -11,6 +11,7 @@
 #include "base/async/task.hpp"
 #include "base/async/timer.hpp"
 #include "base/log/log.hpp"
+#include "base/run/node_service.hpp"
 #include "base/time/clock.hpp"
 #include "base/time/clock_watch.hpp"
 
@@ -40,7 +41,7 @@ struct backup_state {
 /// Threads:  `run()` on one; it copies on the executor given, which it keeps busy; the rest any.
 /// Cancel:   `stop()` ends a copy under way, which is then removed; a cancelled `run()` returns
 ///           after it.
-class backup_keeper {
+class backup_keeper final : public node_service {
 public:
     struct parts {
         const clock& time;
@@ -56,8 +57,9 @@ public:
     backup_keeper(source of, backup_plan plan, const parts& with)
         : source_(std::move(of)), plan_(std::move(plan)), with_(with), clocks_(with.time) {}
 
-    task<> run();
-    void stop() noexcept { stopping_ = true; }
+    [[nodiscard]] std::string_view name() const noexcept override { return "backups"; }
+    task<> run() override;
+    void stop() noexcept override { stopping_ = true; }
     [[nodiscard]] backup_state state() const;
 
 private:

@@ -147,7 +147,8 @@ Ship = "queue"
     EXPECT_EQ(charge.what, handler_setting::kind::http);
     EXPECT_EQ(charge.text, "http://127.0.0.1:9000/charge");
     EXPECT_EQ(charge.lease, 30s);
-    EXPECT_EQ(settings.handlers.at("Ship").what, handler_setting::kind::queue);
+    EXPECT_EQ(settings.handlers.at("Ship").what, handler_setting::kind::feature);
+    EXPECT_EQ(settings.handlers.at("Ship").text, "queue");
 }
 
 TEST(config_handlers, may_have_a_query_that_is_not_shown) {
@@ -162,7 +163,7 @@ TEST(config_handlers, may_have_a_query_that_is_not_shown) {
 
 TEST(config_handlers, are_written_for_responses_in_the_same_forms) {
     const auto settings = loaded("[responses]\nCharge = \"queue\"\n");
-    EXPECT_EQ(settings.responses.at("Charge").what, handler_setting::kind::queue);
+    EXPECT_EQ(settings.responses.at("Charge").text, "queue");
     EXPECT_TRUE(settings.handlers.empty());
     EXPECT_THAT(problem_of("[responses]\nA = \"sql:\""),
                 StartsWith("p.toml:2: responses.A cannot be \"sql:\"; write"));

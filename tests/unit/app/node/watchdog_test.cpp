@@ -20,7 +20,9 @@ public:
     void submit(unit) override {}
     void submit(std::vector<unit>) override {}
     result<> read(const std::function<result<>(store_reader&)>&) override { return {}; }
-    void listen(commit_listener*) override {}
+    void hand_to(commit_taker*) override {}
+    void listen(commit_listener&) override {}
+    void forget(commit_listener&) override {}
     result<bool> changed_by_others() override { return false; }
     void barrier(unit::done_type) override {}
     [[nodiscard]] bool has_failed() const override { return failed; }

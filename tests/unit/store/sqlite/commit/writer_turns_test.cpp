@@ -155,7 +155,7 @@ TEST_F(writer_turns, a_unit_that_fails_alone_runs_once) {
 }
 
 /// Notes what the store tells.
-class told final : public commit_listener {
+class told final : public commit_taker {
 public:
     explicit told(const std::string& path) : path_(path) {}
 
@@ -176,9 +176,9 @@ class writer_tells : public writer_turns {
 protected:
     void SetUp() override {
         writer_turns::SetUp();
-        file_->listen(&told_);
+        file_->hand_to(&told_);
     }
-    void TearDown() override { file_->listen(nullptr); }
+    void TearDown() override { file_->hand_to(nullptr); }
     unit sends(std::size_t messages, const result<>& end = {}) {
         return {.work = [this, messages, end](store_transaction& tx) -> result<> {
             for (std::size_t i = 0; i < messages; ++i) {

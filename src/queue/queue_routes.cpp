@@ -1,4 +1,4 @@
-#include "admin/queue_routes.hpp"
+#include "queue/queue_routes.hpp"
 
 #include <algorithm>
 #include <array>
@@ -12,7 +12,7 @@
 #include <posthorn/json/reader.hpp>
 #include <posthorn/json/writer.hpp>
 
-#include "admin/answers.hpp"
+#include "feature/answers.hpp"
 #include "queue/queue.hpp"
 #include "store/async.hpp"
 
@@ -182,21 +182,22 @@ result<std::int64_t> acknowledge(store_transaction& tx, const queue_receipt& don
 
 }  // namespace
 
-void add_queue_routes(router& routes, const queue_parts& with) {
-    const auto kept = std::make_shared<const queue_parts>(with);
-    const auto add = [&](std::string path, admin_handler handler) {
-        routes.add("POST", std::move(path),
-                   with.gate.guarded(admin_role::worker, std::move(handler)));
+std::vector<admin_route> queue_routes(queue_parts with) {
+    const auto kept = std::make_shared<const queue_parts>(std::move(with));
+    const auto route = [](std::string path, admin_handler answer) {
+        return admin_route{"POST", std::move(path), admin_role::worker, std::move(answer)};
     };
-    add("/_rf/queue/{endpoint}/take", [kept](http_request request, const admin_caller&) {
-        return take(*kept, std::move(request));
-    });
-    add("/_rf/queue/ack", [kept](http_request request, const admin_caller&) {
-        return settle(*kept, std::move(request), ack_fields, &acknowledge);
-    });
-    add("/_rf/queue/release", [kept](http_request request, const admin_caller&) {
-        return settle(*kept, std::move(request), release_fields, &release_queued);
-    });
+    return {route("/_rf/queue/{endpoint}/take",
+                  [kept](http_request request, const admin_caller&) {
+                      return take(*kept, std::move(request));
+                  }),
+            route("/_rf/queue/ack",
+                  [kept](http_request request, const admin_caller&) {
+                      return settle(*kept, std::move(request), ack_fields, &acknowledge);
+                  }),
+            route("/_rf/queue/release", [kept](http_request request, const admin_caller&) {
+                return settle(*kept, std::move(request), release_fields, &release_queued);
+            })};
 }
 
 }  // namespace posthorn

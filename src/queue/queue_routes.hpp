@@ -3,10 +3,9 @@
 #include <string>
 #include <vector>
 
-#include "admin/gate.hpp"
 #include "base/time/clock.hpp"
+#include "feature/admin_route.hpp"
 #include "store/store.hpp"
-#include "transport/http/router.hpp"
 
 namespace posthorn {
 
@@ -24,9 +23,8 @@ namespace posthorn {
 struct queue_parts {
     store& where;  // Has `queue_tables()`. Outlives the routes, as the others do.
     const clock& time;
-    admin_gate& gate;
     std::vector<std::string> queues;  // The endpoints that are handled by one.
 };
-void add_queue_routes(router& routes, const queue_parts& with);
+[[nodiscard]] std::vector<admin_route> queue_routes(queue_parts with);
 
 }  // namespace posthorn

@@ -1,4 +1,4 @@
-#include "admin/prometheus_text.hpp"
+#include "feature/prometheus_text.hpp"
 
 #include <fmt/format.h>
 

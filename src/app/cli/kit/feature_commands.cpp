@@ -1,0 +1,150 @@
+#include <map>
+#include <ostream>
+#include <utility>
+
+#include <boost/json/serialize.hpp>
+
+#include "app/cli/kit/admin_source.hpp"
+#include "app/cli/kit/json_output.hpp"
+#include "app/cli/kit/options.hpp"
+#include "app/cli/kit/presentation.hpp"
+#include "base/text/percent.hpp"
+#include "feature/feature.hpp"
+
+namespace posthorn::cli {
+namespace {
+
+namespace json = boost::json;
+using place = feature_option::place;
+
+std::string upper(std::string_view name) {
+    std::string text(name);
+    for (auto& each : text)
+        each = static_cast<char>(std::toupper(static_cast<unsigned char>(each)));
+    return text;
+}
+
+/// As a person reads it; what a stranger wrote cannot move the cursor.
+std::string cell_of(const json::value* value) {
+    if (value == nullptr || value->is_null()) return "-";
+    return to_cell(value->is_string() ? std::string(value->as_string()) : json::serialize(*value));
+}
+
+/// One command that a feature describes: asks its endpoint and shows the answer.
+class endpoint_command final : public command {
+public:
+    explicit endpoint_command(const feature_command& what) : what_(what) {}
+
+    void declare(CLI::App& options) override {
+        for (const auto& each : what_.options) {
+            auto& value = values_[each.name];
+            if (each.where == place::path)
+                add_place(options, upper(each.name), value, std::string(each.doc))->required();
+            else
+                options.add_option(fmt::format("--{}", each.name), value, std::string(each.doc))
+                    ->type_name(each.number ? "NUMBER" : "TEXT");
+        }
+        where_.declare(options);
+        add_json_flag(options, json_);
+        if (!what_.example.empty()) options.footer(fmt::format("Example: {}", what_.example));
+    }
+
+    result<> run(const console& terminal) override {
+        POSTHORN_LET(asked, question());
+        POSTHORN_LET(from, where_.open());
+        POSTHORN_LET(answer, from->ask(asked));
+        if (json_)
+            print_json(terminal, answer);
+        else
+            terminal.out << to_text(answer);
+        return {};
+    }
+
+private:
+    [[nodiscard]] result<admin_question> question() const {
+        admin_question asked{.method = std::string(what_.method), .path = std::string(what_.path)};
+        char mark = '?';
+        for (const auto& each : what_.options) {
+            const auto& value = values_.at(each.name);
+            if (value.empty()) continue;
+            if (each.number && value.find_first_not_of("0123456789") != std::string::npos)
+                return fail(error_code::invalid_argument, "--{} '{}' is not a number", each.name,
+                            value);
+            const auto name = fmt::format("{{{}}}", each.name);
+            if (each.where == place::path)
+                asked.path.replace(asked.path.find(name), name.size(), percent_encode(value));
+            else if (each.where == place::query)
+                asked.path += fmt::format("{}{}={}", std::exchange(mark, '&'), each.name,
+                                          percent_encode(value));
+            else
+                asked.body[each.name] =
+                    each.number ? json::value(std::stoll(value)) : json::value(value);
+        }
+        return asked;
+    }
+
+    [[nodiscard]] std::string to_text(const json::object& answer) const {
+        if (what_.list.empty()) {
+            std::string text;
+            for (const auto& [name, value] : answer)
+                text += fmt::format("{:<16} {}\n", std::string_view(name), cell_of(&value));
+            return text;
+        }
+        std::vector<std::string> heads;
+        for (const auto& each : what_.columns) heads.emplace_back(each.head);
+        text_table table(std::move(heads));
+        const auto* const rows = answer.if_contains(what_.list);
+        if (rows == nullptr || !rows->is_array() || rows->as_array().empty()) return "none\n";
+        for (const auto& row : rows->as_array()) {
+            std::vector<std::string> cells;
+            for (const auto& each : what_.columns)
+                cells.push_back(cell_of(row.as_object().if_contains(each.field)));
+            table.add(std::move(cells));
+        }
+        return table.to_text();
+    }
+
+    const feature_command& what_;
+    std::map<std::string_view, std::string> values_;
+    source_choice where_;
+    bool json_ = false;
+};
+
+/// `posthorn NAME`, which holds the commands of a feature.
+class feature_group final : public command {
+public:
+    explicit feature_group(const feature& of) : of_(of) {}
+
+    void declare(CLI::App& options) override {
+        for (const auto& each : of_.commands()) {
+            auto* member =
+                options.add_subcommand(std::string(each.name), std::string(each.summary));
+            auto made = std::make_unique<endpoint_command>(each);
+            made->declare(*member);
+            members_.emplace_back(member, std::move(made));
+        }
+        if (!members_.empty()) options.footer(members_.front().first->get_footer());
+    }
+
+    result<> run(const console& terminal) override {
+        std::string names;
+        for (const auto& [options, member] : members_) {
+            if (options->parsed()) return member->run(terminal);
+            names += fmt::format("{}{}", names.empty() ? "" : ", ", options->get_name());
+        }
+        return fail(error_code::invalid_argument, "say what to do: {}. Add --help for more.",
+                    names);
+    }
+
+private:
+    const feature& of_;
+    std::vector<std::pair<CLI::App*, std::unique_ptr<endpoint_command>>> members_;
+};
+
+}  // namespace
+
+std::unique_ptr<command> make_feature_commands(const feature& of) {
+    return std::make_unique<feature_group>(of);
+}
+
+}  // namespace posthorn::cli

@@ -1,0 +1,15 @@
+#pragma once
+
+#include <vector>
+
+#include "feature/feature.hpp"
+
+namespace posthorn {
+
+/// Every feature of the program. A new one is a line of this list, in features.cpp.
+[[nodiscard]] feature_list all_features() noexcept;
+
+/// The tables of all of them, for whoever opens a store.
+[[nodiscard]] std::vector<table_set> feature_tables();
+
+}  // namespace posthorn

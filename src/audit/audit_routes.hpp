@@ -1,0 +1,13 @@
+#pragma once
+
+#include "base/async/executor.hpp"
+#include "feature/admin_route.hpp"
+#include "store/store.hpp"
+
+namespace posthorn {
+
+/// `GET /_rf/audit?limit=50&before=SEQ`: entries, newest first, and where the next page
+/// begins. Both outlive the route.
+[[nodiscard]] admin_route audit_route(store& where, executor& readers);
+
+}  // namespace posthorn

@@ -1,0 +1,47 @@
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "base/result.hpp"
+#include "feature/command.hpp"
+#include "feature/settings.hpp"
+#include "store/migration.hpp"
+
+namespace posthorn {
+
+class node_builder;
+
+/// A capability above the boxes: a folder under `src/` and a line in `app/features.cpp`.
+///
+/// It is a description without state of its own. What it says of itself holds for every command and
+/// every node of the program; `install` builds it into one node. How to write one:
+/// docs/internals/adding-a-feature.md.
+///
+/// Lifetime: for ever.
+/// Threads:  any; `install` on the thread that opens the node.
+class feature {
+public:
+    virtual ~feature() = default;
+
+    /// Also its section of the configuration, and its command.
+    [[nodiscard]] virtual std::string_view name() const noexcept = 0;
+    /// Its tables on both databases, and how they are copied from the one to the other.
+    [[nodiscard]] virtual table_set tables() const noexcept { return {}; }
+    /// The keys of its section `[name]`.
+    [[nodiscard]] virtual std::span<const feature_key> keys() const noexcept { return {}; }
+    /// What may be written under `[handlers]` for an endpoint that it takes, such as `queue`; empty
+    /// if it takes none. `node_builder::endpoints` names those endpoints.
+    [[nodiscard]] virtual std::string_view handler_word() const noexcept { return {}; }
+    /// `posthorn NAME …`, and what `posthorn help` says of it: one line, in the imperative.
+    [[nodiscard]] virtual std::string_view summary() const noexcept { return {}; }
+    [[nodiscard]] virtual std::span<const feature_command> commands() const noexcept { return {}; }
+    /// `error_code::invalid_configuration` if what was configured cannot work.
+    virtual result<> install(node_builder& into) const = 0;
+};
+
+/// Those that the program has, in the order in which they are installed and started.
+using feature_list = std::span<const feature* const>;
+
+}  // namespace posthorn

@@ -1,0 +1,115 @@
+#pragma once
+
+#include <chrono>
+#include <functional>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <posthorn/health.hpp>
+
+#include "base/run/environment.hpp"
+#include "base/run/node_service.hpp"
+#include "feature/admin_route.hpp"
+#include "feature/prometheus_text.hpp"
+#include "feature/settings.hpp"
+#include "inbox/handlers.hpp"
+#include "outbox/lane/route_source.hpp"
+#include "store/store.hpp"
+#include "transport/http/types.hpp"
+
+namespace posthorn {
+
+/// Something that a person should see to, though the node works.
+struct health_worry {
+    health_level how = health_level::yellow;
+    std::string what;
+};
+
+/// A route of the listener for peers.
+struct public_route {
+    std::string method;
+    std::string path;
+    http_handler answer;
+};
+
+/// An endpoint that is configured to be handled by a feature.
+struct feature_endpoint {
+    std::string name;
+    bool responses = false;  // It stands under `[responses]`: answers to our Commands.
+    std::chrono::milliseconds limit = std::chrono::seconds{5};
+    std::chrono::milliseconds lease = std::chrono::seconds{60};
+};
+
+/// What features have added to a node.
+struct feature_parts {
+    std::vector<std::shared_ptr<void>> objects{};  // Destroyed after all else here.
+    service_list services{};
+    std::vector<commit_listener*> listeners{};
+    std::vector<route_source*> routes{};
+    std::vector<admin_route> admin_routes{};
+    std::vector<public_route> public_routes{};
+    /// From any thread; they read the database on `environment::readers`, and must not throw.
+    std::vector<std::function<std::vector<health_worry>()>> health{};
+    std::vector<std::function<void(prometheus_text&)>> metrics{};
+};
+
+/// What a feature is given to build itself into one node, and where it puts what it adds.
+///
+/// Lifetime: `feature::install`; what it refers to, and what is made with `make`, lasts as long as
+///           the node.
+class node_builder {
+public:
+    struct given {
+        const environment& env;
+        store& database;        // Of `transaction` and `send`.
+        store& inbox_database;  // Of handlers; the same, unless the inbox has a file of its own.
+        class handlers& handlers;
+        feature_settings settings;
+        std::vector<feature_endpoint> endpoints;  // Those with the feature's word for a handler.
+    };
+
+    node_builder(given with, feature_parts& into) : with_(std::move(with)), into_(into) {}
+
+    [[nodiscard]] const environment& env() const noexcept { return with_.env; }
+    [[nodiscard]] store& database() const noexcept { return with_.database; }
+    [[nodiscard]] store& inbox_database() const noexcept { return with_.inbox_database; }
+    [[nodiscard]] class handlers& handlers() const noexcept { return with_.handlers; }
+    [[nodiscard]] const feature_settings& settings() const noexcept { return with_.settings; }
+    [[nodiscard]] const std::vector<feature_endpoint>& endpoints() const noexcept {
+        return with_.endpoints;
+    }
+
+    /// An object that lasts as long as the node.
+    template <class T, class... Args>
+    T& make(Args&&... args) {
+        auto made = std::make_shared<T>(std::forward<Args>(args)...);
+        auto& object = *made;
+        into_.objects.push_back(std::move(made));
+        return object;
+    }
+    /// Started with the node, after those before it; stopped before them.
+    template <class Service>
+    Service& run(std::unique_ptr<Service> one) {
+        return into_.services.add(std::move(one));
+    }
+    /// Hears of every commit of the node's database. From `make`.
+    void listen(commit_listener& to) { into_.listeners.push_back(&to); }
+    /// Asked for destinations that have no route of their own. From `make`.
+    void route(route_source& from) { into_.routes.push_back(&from); }
+    void add(admin_route one) { into_.admin_routes.push_back(std::move(one)); }
+    void add(public_route one) { into_.public_routes.push_back(std::move(one)); }
+    void health(std::function<std::vector<health_worry>()> told) {
+        into_.health.push_back(std::move(told));
+    }
+    void metrics(std::function<void(prometheus_text&)> written) {
+        into_.metrics.push_back(std::move(written));
+    }
+
+private:
+    given with_;
+    feature_parts& into_;
+};
+
+}  // namespace posthorn
