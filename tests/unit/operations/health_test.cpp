@@ -34,8 +34,8 @@ health_facts waiting(std::int64_t pending, std::chrono::milliseconds age = {}) {
 }
 
 TEST(health, renders_status_service_and_version) {
-    EXPECT_EQ(render_health({health_status::green, "orders", "0.1.0"}),
-              R"({"status":"green","service":"orders","version":"0.1.0"})");
+    EXPECT_EQ(render_health({health_status::green, "orders", "9.8.7"}),
+              R"({"status":"green","service":"orders","version":"9.8.7"})");
 }
 
 TEST(health, escapes_what_json_requires) {
@@ -51,7 +51,7 @@ TEST(health, names_every_status) {
 
 TEST(health, answers_200_with_json_while_the_node_works_whatever_its_colour) {
     for (const auto status : {health_status::green, health_status::yellow, health_status::red}) {
-        const auto response = ask({status, "orders", "0.1.0"});
+        const auto response = ask({status, "orders", "9.8.7"});
         EXPECT_EQ(response.status, 200);
         EXPECT_EQ(response.headers.find("content-type"), "application/json");
         EXPECT_THAT(response.body, HasSubstr(to_string(status)));
@@ -59,7 +59,7 @@ TEST(health, answers_200_with_json_while_the_node_works_whatever_its_colour) {
 }
 
 TEST(health, answers_503_when_the_node_does_not_work) {
-    EXPECT_EQ(ask({health_status::red, "orders", "0.1.0", false}).status, 503);
+    EXPECT_EQ(ask({health_status::red, "orders", "9.8.7", false}).status, 503);
 }
 
 TEST(traffic_light, has_the_colours_of_the_document_and_yellow_between_them) {
