@@ -1,6 +1,7 @@
 """check_words.py and check_wrap.py."""
 
 import check_words
+import check_wrap
 from fake_tree import FakeTree
 
 
@@ -23,3 +24,25 @@ class Words(FakeTree):
     def test_is_no(self):
         self.page("a name that is no\nqueue\n", "README.md")
         self.assert_found(check_words, "README.md:1", "`is no queue`", "is not a")
+
+
+class Wrap(FakeTree):
+    LONG = "word " * 19 + "words"  # 100 columns.
+
+    def page(self, text):
+        self.write("docs/a.md", text)
+
+    def test_what_may_be_long_passes(self):
+        self.page(f"{self.LONG}\n| {self.LONG} |\n# {self.LONG} heading\n```\n{self.LONG} code\n```\n"
+                  f"<!-- {self.LONG} -->\n[a]: {self.LONG}\n- `{self.LONG} one code span`\n"
+                  f"  {'x' * 120}\n")
+        self.assert_clean(check_wrap)
+
+    def test_prose_that_is_too_long(self):
+        for mark in ["", "- ", "1. ", "> "]:
+            self.page(f"x\n\n{mark}{self.LONG} more\n")
+            self.assert_found(check_wrap, "docs/a.md:3", "a line of", "wrap prose at 100")
+
+    def test_columns_are_characters(self):
+        self.page("é" * 60 + " " + "é" * 39 + "\n")
+        self.assert_clean(check_wrap)
