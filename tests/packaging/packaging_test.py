@@ -2,6 +2,7 @@
 """packaging/pack, packaging/publish and the two workflows that call them."""
 
 import os
+import shutil
 import subprocess
 import tarfile
 import tempfile
@@ -86,6 +87,13 @@ class Pack(Folder):
                                          "Architecture").stdout.splitlines(),
                          ["Package: posthorn", "Version: 1.2.0~preview.1",
                           f"Architecture: {ARCHITECTURE}"])
+
+    def test_the_package_depends_on_the_libraries_of_the_program(self):
+        shutil.copy(Path("/bin/sh").resolve(), self.folder / "tree/bin/posthorn")
+        done = self.pack()
+        self.assertEqual(done.returncode, 0, done.stdout)
+        package = self.out / f"posthorn_1.2.0-preview.1_{ARCHITECTURE}.deb"
+        self.assertIn("libc6", self.run_script("dpkg-deb", "-f", package, "Depends").stdout)
 
     def test_a_preview_comes_before_its_release(self):
         self.assertEqual(self.run_script("dpkg", "--compare-versions", "1.2.0~preview.1", "lt",
