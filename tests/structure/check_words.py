@@ -26,7 +26,7 @@ def check():
     root = arguments(__doc__.splitlines()[0]).parse_args().root
     report = Report()
     pages = [path for path in project_files(root) if path.suffix == ".md"
-             and (path.as_posix() in PAGES or path.parts[0] == "docs")
+             and (path.as_posix() in PAGES or path.parts[0] in {"docs", "bench", "examples"})
              and path.parts[:2] != ("docs", "adr")]
     for page in pages:
         visible = prose(read(root / page))
