@@ -23,3 +23,8 @@ if(POSTHORN_GRPC)
 endif()
 configure_file(cmake/posthorn.pc.in posthorn.pc @ONLY)
 install(FILES ${CMAKE_CURRENT_BINARY_DIR}/posthorn.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+
+# For people: what to read, a configuration to begin with, and a unit of systemd to copy.
+install(DIRECTORY docs DESTINATION ${CMAKE_INSTALL_DOCDIR})
+install(FILES README.md CHANGELOG.md SECURITY.md LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
+install(FILES posthorn.example.toml packaging/posthorn.service DESTINATION ${CMAKE_INSTALL_DATADIR}/posthorn)

@@ -21,7 +21,7 @@ packages_build=(
 # promtool, which comes with Prometheus, and a PostgreSQL with a pooler to run privately.
 packages_test=(
     libclang-rt-19-dev clang-format-19 clang-tidy-19 libgtest-dev libgmock-dev
-    g++-12 git python3 sqlite3 prometheus curl openssl valgrind postgresql-15 pgbouncer
+    g++-12 git python3 python3-yaml dpkg-dev sqlite3 prometheus curl openssl valgrind postgresql-15 pgbouncer
 )
 # A Node.js that did not come from Debian brings its own npm.
 command -v npm >/dev/null || packages_test+=(nodejs npm)

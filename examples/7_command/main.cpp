@@ -40,7 +40,7 @@ struct till {
 // [/implementation]
 
 int main() {
-    const auto directory = std::filesystem::temp_directory_path() / "posthorn-example-6";
+    const auto directory = std::filesystem::temp_directory_path() / "posthorn-example-7";
     std::filesystem::remove_all(directory);
     std::filesystem::create_directories(directory);
     posthorn::node office({.service = "billing",

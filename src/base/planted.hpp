@@ -4,7 +4,7 @@
 ///
 /// `false` wherever POSTHORN_PLANTED_BUGS is not defined, so that nothing of it is in what is
 /// shipped. tests/planted compiles the files that ask a second time, with the switch, and plants
-/// one at a time; docs/operating/guarantees.md lists them. For .cpp files only: a header would mean
+/// one at a time; docs/internals/proofs.md lists them. For .cpp files only: a header would mean
 /// two things in one program.
 #ifdef POSTHORN_PLANTED_BUGS
 namespace posthorn {

@@ -68,7 +68,7 @@ void expect_within(const costs& seen, const costs& ceilings) {
         EXPECT_LE(seen.at(name), ceiling)
             << "a message costs more " << name << " than it may. If that is worth it, say why and "
             << "raise the ceiling; otherwise `callgrind_annotate`, EXPLAIN and a look at what has "
-            << "changed tell where it comes from (docs/operating/performance.md)";
+            << "changed tell where it comes from (bench/NOTES.md)";
         EXPECT_GT(seen.at(name), ceiling / 2)
             << "a message costs far less " << name << " than its ceiling says: lower it, so that "
             << "what was won is not lost unseen";

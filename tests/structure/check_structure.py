@@ -18,7 +18,7 @@ INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*(?P<open>["<])(?P<path>[^">\n]
 USING_NAMESPACE = re.compile(r"^using\s+namespace\b", re.MULTILINE)
 # Spelt so that it does not find itself.
 UNNUMBERED = re.compile(r"\bTO[D]O\b(?!\(#\d+\))")
-PUBLIC_MAY_INCLUDE = re.compile(r"[a-z_0-9]+|posthorn/.+|boost/describe(?:/.+|\.hpp)")
+PUBLIC_MAY_INCLUDE = re.compile(r"[a-z_0-9]+|posthorn/.+")
 
 
 def allowed(path, patterns):
@@ -35,7 +35,7 @@ def includes(text, code):
 def check_public_include(report, file, line, path, quoted):
     if quoted or not PUBLIC_MAY_INCLUDE.fullmatch(path):
         report.add(file, line, f"a public header includes {path}",
-                   "include only the standard library, <posthorn/...> and <boost/describe...>; "
+                   "include only the standard library and <posthorn/...>; "
                    "forward-declare the rest")
 
 

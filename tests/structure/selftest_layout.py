@@ -24,7 +24,7 @@ class Includes(Layout):
     def test_a_tidy_tree_passes(self):
         self.write("include/posthorn/a.hpp",
                    "#pragma once\n#include <string>\n#include <posthorn/b.hpp>\n"
-                   "#include <boost/describe.hpp>\nstruct sqlite3;\n")
+                   "struct sqlite3;\n")
         self.write("src/store/sqlite/c.hpp",
                    '#pragma once\n#include <sqlite3.h>\n#include "base/x.hpp"\n')
         self.write("src/app/cli/main.cpp", '#include <CLI/CLI.hpp>\n#include "app/node/node.hpp"\n'

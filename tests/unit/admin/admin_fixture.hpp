@@ -30,7 +30,7 @@ protected:
         if (!opened) throw error(opened.error());
         database_ = *std::move(opened);
         node.emplace(admin_parts{.service = "orders",
-                                 .version = "0.1.0",
+                                 .version = "9.8.7",
                                  .stores = {database_.get()},
                                  .readers = inline_,
                                  .time = loop.time(),

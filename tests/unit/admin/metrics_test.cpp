@@ -36,7 +36,7 @@ destination_backlog to(std::string name, std::int64_t pending) {
 }
 
 metrics_facts facts() {
-    metrics_facts made{.service = "orders", .version = "0.1.0", .counters = {&busy()}};
+    metrics_facts made{.service = "orders", .version = "9.8.7", .counters = {&busy()}};
     made.outbox.pending.value = 10;
     made.outbox.dead.value = 1;
     made.outbox.expired.value = 2;

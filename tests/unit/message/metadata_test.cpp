@@ -60,10 +60,10 @@ TEST(metadata, is_found_in_a_program_without_running_it) {
 
 TEST(metadata, of_a_node_names_its_service_interfaces_and_endpoints) {
     EXPECT_EQ(render_metadata({.service = "hr",
-                               .version = "0.1.0",
+                               .version = "9.8.7",
                                .contracts = {R"({"name":"emp"})", R"({"name":"pay"})"},
                                .endpoints = {"Ask \"me\""}}),
-              R"({"metadata":1,"service":"hr","version":"0.1.0","interfaces":[{"name":"emp"},)"
+              R"({"metadata":1,"service":"hr","version":"9.8.7","interfaces":[{"name":"emp"},)"
               R"({"name":"pay"}],"endpoints":["Ask \"me\""]})");
 }
 

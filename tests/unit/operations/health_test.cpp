@@ -19,8 +19,8 @@ health_facts waiting(std::int64_t pending, std::chrono::milliseconds age = {}) {
 }
 
 TEST(health, renders_status_service_and_version) {
-    EXPECT_EQ(render_health({health_level::green, "orders", "0.1.0"}),
-              R"({"status":"green","service":"orders","version":"0.1.0"})");
+    EXPECT_EQ(render_health({health_level::green, "orders", "9.8.7"}),
+              R"({"status":"green","service":"orders","version":"9.8.7"})");
 }
 
 TEST(health, escapes_what_json_requires) {
