@@ -31,7 +31,7 @@ function(posthorn_together out name)
         # tests/planted compiles those with a bug a second time, each in place of the library's own;
         # files that compile a library are long enough; the others have definitions of their own.
         file(STRINGS ${source} alone LIMIT_COUNT 1 REGEX
-            "POSTHORN_PLANTED\\(|include <.*/src[.]hpp>|POSTHORN_BUILD_TYPE|POSTHORN_WITH_")
+            "POSTHORN_PLANTED\\(|include <.*/src[.]hpp>|POSTHORN_BUILD_TYPE|POSTHORN_WITH_|feature_list all_features")
         if(alone)
             list(REMOVE_ITEM joined ${source})
             list(APPEND left ${source})

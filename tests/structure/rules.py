@@ -1,5 +1,8 @@
 """The rules of the layout as data. check_structure.py applies them; change them here."""
 
+import re
+from pathlib import Path
+
 # --- Which folder of src/ may include which. Its own files, include/posthorn and the standard
 # library are open to every folder; a subfolder (store/sqlite) belongs to its first folder.
 BASE = {"base"}
@@ -8,9 +11,11 @@ WIRE = PURE | {"security", "transport"}
 BOTH = WIRE | {"store"}
 LEASED = BOTH | {"lease"}
 BOXES = LEASED | {"outbox", "inbox"}
-FEATURES = {"queue", "audit", "webhook", "forward", "standby", "workflow", "engine", "telemetry"}
-ABOVE = BOXES | FEATURES | {"feature"}
 SEAM = BOXES | {"feature"}
+# A line in the list of features is all that a new one needs.
+LIST = Path(__file__).parents[2] / "src" / "app" / "features.cpp"
+FEATURES = set(re.findall(r'^#include "([a-z_]+)/\1_feature\.hpp"$', LIST.read_text(), re.MULTILINE))
+ABOVE = SEAM | FEATURES | {"workflow"}
 
 LAYERS = {
     "base": set(),
@@ -21,15 +26,9 @@ LAYERS = {
     "lease": PURE | {"store"},
     "outbox": LEASED,
     "inbox": LEASED,
-    "feature": BOXES,
-    "queue": SEAM,
-    "audit": SEAM,
-    "webhook": SEAM,
-    "forward": SEAM,
-    "standby": SEAM,
-    "telemetry": SEAM,
     "workflow": PURE,
-    "engine": SEAM | {"workflow"},
+    "feature": BOXES,
+    **{name: SEAM | {"workflow"} for name in FEATURES},
     "operations": ABOVE,
     "admin": ABOVE | {"operations"},
     "measure": BASE,

@@ -28,7 +28,7 @@ class Includes(Layout):
         self.write("src/store/sqlite/c.hpp",
                    '#pragma once\n#include <sqlite3.h>\n#include "base/x.hpp"\n')
         self.write("src/app/cli/main.cpp", '#include <CLI/CLI.hpp>\n#include "app/node/node.hpp"\n'
-                                           '#include "admin/x.hpp"\n#include "engine/x.hpp"\n')
+                                           '#include "admin/x.hpp"\n#include "queue/x.hpp"\n')
         self.write("tests/unit/app/node_test.cpp",
                    '#include "app/node/node.hpp"\n#include "support/x.hpp"\n')
         self.assert_clean(check_structure)
