@@ -5,6 +5,7 @@
 
 #include <CLI/CLI.hpp>
 
+#include "app/features.hpp"
 #include "app/node/open_store.hpp"
 
 namespace posthorn::cli {
@@ -91,6 +92,7 @@ result<std::unique_ptr<database_session>> database_session::open(const config& s
                                      .sync = settings.store.synchronous,
                                      .check = sqlite::check_at_start::none,
                                      .shared = true,
+                                     .above = feature_tables(),
                                      .disk = {.low_water = settings.store.disk_low_water.bytes}},
                                     server, {made->clock_, made->writer_, made->log_}));
     made->store_ = std::move(opened);
