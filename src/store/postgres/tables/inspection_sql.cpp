@@ -18,10 +18,6 @@ std::int64_t top(std::int64_t before_seq) {
     return before_seq > 0 ? before_seq : std::numeric_limits<std::int64_t>::max();
 }
 
-bounded_count up_to(std::int64_t counted, std::int64_t at_most) {
-    return {std::min(counted, at_most), counted > at_most};
-}
-
 // The server filters, so that a search does not carry every row here. The rows looked at are
 // limited before that; the highest and the lowest of them, and their number, come with every row.
 #define POSTHORN_PG_SEARCH(from)                                                                 \
@@ -113,8 +109,8 @@ result<message_list> inspection_sql::list(const message_filter& wanted) {
         }
         page.rows.push_back(read_summary(row));
     }
-    if (!found.empty() && found.front().integer(summary_columns) == rows_per_page_max)
-        page.next = found.front().integer(summary_columns + 1);
+    if (!found.empty() && found.front().integer(summary_columns_count) == rows_per_page_max)
+        page.next = found.front().integer(summary_columns_count + 1);
     return page;
 }
 
@@ -124,11 +120,11 @@ result<std::optional<message_detail>> inspection_sql::show(const uuid& id, bool 
     const auto row = found.front();
     message_detail detail;
     detail.summary = read_summary(row);
-    detail.payload_bytes = row.integer(summary_columns);
-    detail.content_type = row.text(summary_columns + 1);
+    detail.payload_bytes = row.integer(summary_columns_count);
+    detail.content_type = row.text(summary_columns_count + 1);
     if (with_payload) {
-        detail.payload = row.text(summary_columns + 2);
-        detail.headers = row.text(summary_columns + 3);
+        detail.payload = row.text(summary_columns_count + 2);
+        detail.headers = row.text(summary_columns_count + 3);
     }
     POSTHORN_LET(tried, attempts_.run(detail.summary.seq, attempts_max));
     for (int i = tried.size() - 1; i >= 0; --i) {

@@ -133,8 +133,9 @@ result<std::vector<final_row>> outbox_reading::ended(std::int64_t after_seq, std
         auto row = read_row(from, rules_.source);
         rows.push_back(
             {.row = row ? *std::move(row) : read_what_can_be(from, rules_.source),
-             .status = parse_outbox_status(from.text(outbox_columns)).value_or(outbox_status::dead),
-             .error = std::string(from.text(outbox_columns + 1))});
+             .status =
+                 parse_outbox_status(from.text(outbox_columns_count)).value_or(outbox_status::dead),
+             .error = std::string(from.text(outbox_columns_count + 1))});
     }
     return rows;
 }

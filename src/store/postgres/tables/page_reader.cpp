@@ -38,7 +38,7 @@ void page_reader::read_into(outbox_page& page, const sql_row& from) const {
             {from.integer(0), fmt::format("{}: {}", row.error().name(), row.error().what())});
         return;
     }
-    row->parked = from.integer(outbox_columns) != 0;
+    row->parked = from.integer(outbox_columns_count) != 0;
     (row->parked ? page.parked : page.rows).push_back(*std::move(row));
 }
 

@@ -8,7 +8,6 @@
 #include "base/assert.hpp"
 #include "base/planted.hpp"
 #include "store/inside_unit.hpp"
-#include "store/sqlite/driver/prepare_all.hpp"
 
 namespace posthorn::sqlite {
 namespace {
@@ -26,21 +25,27 @@ bool is_ours(std::string_view pragma) {
 }  // namespace
 
 result<std::unique_ptr<group>> group::open(connection& database, const clock& time,
-                                           outbox_rules rules, disk_keeper& room) {
-    std::unique_ptr<group> made(new group(database, time));
-    POSTHORN_LET(transaction, unit_transaction::open(database, time, std::move(rules), room));
-    made->transaction_ = std::move(transaction);
-    POSTHORN_TRY(prepare_all(database, {{&made->begin_, "BEGIN IMMEDIATE"},
-                                        {&made->commit_, "COMMIT"},
-                                        {&made->roll_back_, "ROLLBACK"},
-                                        {&made->savepoint_, "SAVEPOINT posthorn_unit"},
-                                        {&made->release_, "RELEASE posthorn_unit"},
-                                        {&made->roll_back_to_, "ROLLBACK TO posthorn_unit"},
-                                        {&made->data_version_, "PRAGMA data_version"}}));
+                                           const outbox_rules& rules, disk_keeper& room) {
+    constexpr std::int64_t incremental = 2;
+    POSTHORN_LET(vacuum, database.integer("PRAGMA auto_vacuum"));
+    std::unique_ptr<group> made(new group(database, time, rules, room, vacuum == incremental));
     made->guard_units();
     POSTHORN_TRY(made->changed_by_others());
     return made;
 }
+
+group::group(connection& database, const clock& time, const outbox_rules& rules, disk_keeper& room,
+             bool gives_back)
+    : database_(database),
+      time_(time),
+      transaction_(database, time, rules, room, gives_back),
+      begin_(database, "BEGIN IMMEDIATE"),
+      commit_(database, "COMMIT"),
+      roll_back_(database, "ROLLBACK"),
+      savepoint_(database, "SAVEPOINT posthorn_unit"),
+      release_(database, "RELEASE posthorn_unit"),
+      roll_back_to_(database, "ROLLBACK TO posthorn_unit"),
+      data_version_(database, "PRAGMA data_version") {}
 
 group::~group() {
     sqlite3_set_authorizer(database_.handle(), nullptr, nullptr);
@@ -71,7 +76,10 @@ void group::guard_units() {
     sqlite3_progress_handler(database_.handle(), steps_between_looks, watch_time, this);
 }
 
-result<> group::begin() { return begin_.run(); }
+result<> group::begin() {
+    POSTHORN_TRY(begin_.run());
+    return {};
+}
 
 bool group::needs_recovery() const {
     const int code = sqlite3_extended_errcode(database_.handle());
@@ -83,9 +91,9 @@ void group::roll_back() {
 }
 
 result<bool> group::changed_by_others() {
-    const reset_at_end reset(data_version_);
-    POSTHORN_TRY(data_version_.step());
-    return std::exchange(data_version_seen_, data_version_.integer(0)) != data_version_seen_;
+    POSTHORN_LET(version, data_version_.run());
+    const auto seen = version.front().integer(0);
+    return std::exchange(data_version_seen_, seen) != seen;
 }
 
 std::chrono::nanoseconds group::unit_age() const {
@@ -103,7 +111,7 @@ result<> group::run_work(member& one) {
     units_only_ = true;
     result<> outcome;
     try {
-        outcome = one.work.work(*transaction_);
+        outcome = one.work.work(transaction_);
     } catch (const error& thrown) {
         outcome = std::unexpected(thrown);
     } catch (const std::exception& thrown) {
@@ -120,9 +128,9 @@ result<> group::run_work(member& one) {
 // Whether the transaction is still there afterwards.
 bool group::run_and_note(member& one) {
     one.outcome = run_work(one);
-    one.enqueued = transaction_->outbox().take_enqueued();
-    one.released = transaction_->outbox().take_released();
-    one.received = transaction_->inbox().take_received();
+    one.enqueued = transaction_.outbox().take_enqueued();
+    one.released = transaction_.outbox().take_released();
+    one.received = transaction_.inbox().take_received();
     if (transaction_is_gone()) {
         if (one.outcome)
             one.outcome = fail(error_code::statement_failed,
@@ -190,8 +198,8 @@ result<> group::log_changes(std::span<member> members) {
         received.insert(received.end(), one.received.begin(), one.received.end());
     }
     const auto now = time_.wall();
-    POSTHORN_TRY(transaction_->log().append("outbox.enqueued", std::move(enqueued), now));
-    return transaction_->log().append("inbox.received", std::move(received), now);
+    POSTHORN_TRY(transaction_.log().append("outbox.enqueued", std::move(enqueued), now));
+    return transaction_.log().append("inbox.received", std::move(received), now);
 }
 
 std::optional<commit_end> group::run(std::span<member> members) {

@@ -10,7 +10,7 @@
 
 #include "base/time/clock.hpp"
 #include "store/sqlite/commit/unit_transaction.hpp"
-#include "store/sqlite/driver/connection.hpp"
+#include "store/sqlite/driver/statement.hpp"
 #include "store/sqlite/driver/wal_write_buffer.hpp"
 #include "store/store.hpp"
 #include "store/upkeep/disk_keeper.hpp"
@@ -43,7 +43,7 @@ enum class commit_end : std::uint8_t {
 class group {
 public:
     static result<std::unique_ptr<group>> open(connection& database, const clock& time,
-                                               outbox_rules rules, disk_keeper& room);
+                                               const outbox_rules& rules, disk_keeper& room);
     ~group();
     group(const group&) = delete;
     group& operator=(const group&) = delete;
@@ -67,7 +67,8 @@ public:
     [[nodiscard]] std::chrono::nanoseconds run_time() const { return run_time_; }
 
 private:
-    group(connection& database, const clock& time) : database_(database), time_(time) {}
+    group(connection& database, const clock& time, const outbox_rules& rules, disk_keeper& room,
+          bool gives_back);
     enum class ran : std::uint8_t {
         all,     // Each has its outcome, and what failed is undone.
         undone,  // One failed, so that nothing is to be stored.
@@ -85,7 +86,7 @@ private:
 
     connection& database_;
     const clock& time_;
-    std::unique_ptr<unit_transaction> transaction_;
+    unit_transaction transaction_;
     statement begin_;
     statement commit_;
     wal_write_buffer log_;

@@ -2,8 +2,6 @@
 
 #include <exception>
 
-#include "store/sqlite/driver/prepare_all.hpp"
-
 namespace posthorn::sqlite {
 
 result<std::unique_ptr<reader>> reader::open(const open_options& options, outbox_rules rules) {
@@ -11,19 +9,18 @@ result<std::unique_ptr<reader>> reader::open(const open_options& options, outbox
     POSTHORN_TRY(database.execute(
         "PRAGMA query_only = ON; PRAGMA cache_size = -2000; PRAGMA temp_store = MEMORY;"
         "PRAGMA mmap_size = 0; PRAGMA wal_autocheckpoint = 0"));
-    std::unique_ptr<reader> made(new reader(std::move(database)));
-    POSTHORN_TRY(
-        prepare_all(made->database_, {{&made->begin_, "BEGIN"}, {&made->end_, "ROLLBACK"}}));
-    POSTHORN_LET(outbox, outbox_reading::open(made->database_, std::move(rules)));
-    made->outbox_ = std::move(outbox);
-    POSTHORN_LET(inbox, inbox_reading::open(made->database_));
-    made->inbox_ = std::move(inbox);
-    POSTHORN_LET(inspection, inspection_sql::open(made->database_));
-    made->inspection_ = std::move(inspection);
-    POSTHORN_LET(dead_letters, dead_letters_reading::open(made->database_));
-    made->dead_letters_ = std::move(dead_letters);
-    return made;
+    return std::unique_ptr<reader>(new reader(std::move(database), std::move(rules)));
 }
+
+reader::reader(connection database, outbox_rules rules)
+    : database_(std::move(database)),
+      cache_(database_),
+      begin_(database_, "BEGIN"),
+      end_(database_, "ROLLBACK"),
+      outbox_(database_, std::move(rules)),
+      inbox_(database_),
+      inspection_(database_),
+      dead_letters_(database_) {}
 
 result<> reader::query(std::string_view sql, std::span<const sql_param> with,
                        const store_transaction::row_visitor& visit) {

@@ -31,7 +31,7 @@ public:
     [[nodiscard]] connection& database() noexcept { return database_; }
 
 private:
-    explicit reader(connection database) : database_(std::move(database)), cache_(database_) {}
+    reader(connection database, outbox_rules rules);
 
     connection database_;
     statement_cache cache_;

@@ -4,7 +4,7 @@
 #include <string_view>
 
 #include "store/outbox_table.hpp"
-#include "store/sqlite/driver/connection.hpp"
+#include "store/sqlite/driver/statement.hpp"
 
 namespace posthorn::sqlite {
 
@@ -15,7 +15,7 @@ namespace posthorn::sqlite {
 /// Threads:  the writer's.
 class closed_messages {
 public:
-    static result<closed_messages> open(connection& database);
+    explicit closed_messages(connection& database);
 
     /// Of a message that is `status` by now.
     result<> record(std::int64_t seq, outbox_status status, wall_time at);

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "store/dead_letters.hpp"
-#include "store/sqlite/driver/connection.hpp"
+#include "store/sqlite/driver/statement.hpp"
 
 namespace posthorn::sqlite {
 
@@ -11,7 +11,7 @@ namespace posthorn::sqlite {
 /// Threads:  its connection's.
 class dead_letters_reading final : public dead_letter_reader {
 public:
-    static result<dead_letters_reading> open(connection& database);
+    explicit dead_letters_reading(connection& database);
 
     result<dead_page> list(const dead_filter& wanted, std::int64_t before_seq,
                            std::size_t limit) override;
@@ -25,7 +25,7 @@ private:
     struct walk {
         statement of_status;
         statement of_cause;
-        statement& begin(const dead_filter& wanted, std::int64_t from);
+        result<rows> begin(const dead_filter& wanted, std::int64_t from);
     };
 
     walk down_;

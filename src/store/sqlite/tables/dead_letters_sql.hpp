@@ -1,7 +1,7 @@
 #pragma once
 
 #include "store/rules/dead_letter_rules.hpp"
-#include "store/sqlite/driver/connection.hpp"
+#include "store/sqlite/driver/statement.hpp"
 #include "store/sqlite/tables/change_log.hpp"
 #include "store/sqlite/tables/closed_messages.hpp"
 #include "store/sqlite/tables/order_keys.hpp"
@@ -15,28 +15,19 @@ namespace posthorn::sqlite {
 /// Threads:  the writer's.
 class dead_letters_sql final : public dead_letter_rules {
 public:
-    dead_letters_sql() = default;
-    static result<dead_letters_sql> open(connection& database, const message_limits& limits);
-
     /// What the transaction has beside it.
     struct neighbours {
         change_log& changes;
         closed_messages& closed;
         outbox_sql& outbox;
     };
-    void use(const neighbours& others) {
-        changes_ = &others.changes;
-        closed_ = &others.closed;
-        outbox_ = &others.outbox;
-    }
+    dead_letters_sql(connection& database, const message_limits& limits, const neighbours& others);
 
     result<std::int64_t> group_some(std::size_t limit) override {
-        return closed_->group_some(limit);
+        return closed_.group_some(limit);
     }
 
 private:
-    explicit dead_letters_sql(const message_limits& limits) : dead_letter_rules(limits) {}
-
     result<bool> visit_by_id(const uuid& id, const row_visitor& visit) override;
     result<bool> visit_by_seq(std::int64_t seq, const row_visitor& visit) override;
     result<bool> visit_keys(std::int64_t seq, const row_visitor& visit) override;
@@ -53,9 +44,9 @@ private:
     result<> release_next(const order_scope& of) override;
     result<> log(std::string_view kind, std::vector<std::int64_t> seqs, wall_time at) override;
 
-    change_log* changes_ = nullptr;
-    closed_messages* closed_ = nullptr;
-    outbox_sql* outbox_ = nullptr;
+    change_log& changes_;
+    closed_messages& closed_;
+    outbox_sql& outbox_;
     order_keys order_;
     statement by_id_;
     statement by_seq_;

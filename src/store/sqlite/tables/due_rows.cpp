@@ -3,25 +3,20 @@
 #include <algorithm>
 #include <utility>
 
+#include "store/rows/stored_time.hpp"
 #include "store/rules/fair_shares.hpp"
-#include "store/sqlite/driver/prepare_all.hpp"
-#include "store/sqlite/tables/outbox_insert.hpp"
 
 namespace posthorn::sqlite {
 namespace {
 
 constexpr std::size_t due_flows_max = 1'000;  // Of one look.
 
+constexpr auto due_in_flow =
+    joined("SELECT seq", in_flow, "AND next_retry_at <= ?4 ORDER BY next_retry_at, seq");
+
 }  // namespace
 
-result<due_rows> due_rows::open(connection& database) {
-    due_rows made;
-    POSTHORN_TRY(open_into(made.walk_, database));
-    POSTHORN_TRY(prepare_all(
-        database, {{&made.seqs_, "SELECT seq" POSTHORN_IN_FLOW
-                                 " AND next_retry_at <= ?4 ORDER BY next_retry_at, seq"}}));
-    return made;
-}
+due_rows::due_rows(connection& database) : walk_(database), seqs_(database, due_in_flow) {}
 
 result<due_rows::flows_found> due_rows::find_flows(const due_question& asked) {
     flows_found found;
@@ -46,13 +41,11 @@ result<due_rows::flows_found> due_rows::find_flows(const due_question& asked) {
 result<> due_rows::read(tenant_rows& into, std::size_t rows_max, const due_question& asked) {
     into.seqs.clear();
     for (const auto& one : into.flows) {
-        const reset_at_end reset(seqs_);
-        bind_flow(seqs_, one);
-        seqs_.bind(4, to_ms(asked.now));
+        POSTHORN_LET(due, seqs_.run(one.destination, one.tenant, one.priority, to_ms(asked.now)));
         for (;;) {
-            POSTHORN_LET(row, seqs_.step());
-            if (!row) break;
-            const auto seq = seqs_.integer(0);
+            POSTHORN_LET(row, due.next());
+            if (row == nullptr) break;
+            const auto seq = row->integer(0);
             if (std::ranges::binary_search(asked.held, seq)) continue;
             if (into.seqs.size() == rows_max) return {};
             into.seqs.push_back(seq);

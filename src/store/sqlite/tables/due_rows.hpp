@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "store/outbox_table.hpp"
-#include "store/sqlite/driver/connection.hpp"
+#include "store/sqlite/driver/statement.hpp"
 #include "store/sqlite/tables/flow_walk.hpp"
 
 namespace posthorn::sqlite {
@@ -26,7 +26,7 @@ public:
         bool more = false;
     };
 
-    static result<due_rows> open(connection& database);
+    explicit due_rows(connection& database);
 
     result<choice> choose(const due_question& asked);
 

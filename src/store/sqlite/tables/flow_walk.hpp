@@ -6,7 +6,8 @@
 #include <string>
 #include <string_view>
 
-#include "store/sqlite/driver/connection.hpp"
+#include "base/text/joined.hpp"
+#include "store/sqlite/driver/statement.hpp"
 
 namespace posthorn::sqlite {
 
@@ -19,14 +20,11 @@ struct flow {
     std::int64_t first_ms = 0;  // When its first message falls due.
 };
 
-/// A flow's own part of a WHERE: its destination, tenant and priority are parameters 1 to 3.
-#define POSTHORN_IN_FLOW                                       \
-    " FROM outbox_messages INDEXED BY idx_outbox_status_retry" \
-    " WHERE status = 'Pending' AND destination = ?1"           \
-    " AND coalesce(tenant, '') = ?2 AND priority = ?3"
-
-/// Binds a flow to a statement that is made with `POSTHORN_IN_FLOW`.
-void bind_flow(statement& to, const flow& which);
+/// A flow's own part of a statement: its destination, tenant and priority are parameters 1 to 3.
+inline constexpr auto in_flow = joined(R"sql(
+    FROM outbox_messages INDEXED BY idx_outbox_status_retry
+    WHERE status = 'Pending' AND destination = ?1 AND coalesce(tenant, '') = ?2 AND priority = ?3
+    )sql");
 
 /// Goes from flow to flow by one step of the index each, however many rows they have.
 ///
@@ -37,7 +35,7 @@ void bind_flow(statement& to, const flow& which);
 /// Threads:  its connection's.
 class flow_walk {
 public:
-    static result<flow_walk> open(connection& database);
+    explicit flow_walk(connection& database);
 
     /// Over all destinations, in order.
     result<std::optional<flow>> first();

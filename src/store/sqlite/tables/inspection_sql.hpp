@@ -1,10 +1,7 @@
 #pragma once
 
-#include <functional>
-#include <map>
-
 #include "store/inspection.hpp"
-#include "store/sqlite/driver/connection.hpp"
+#include "store/sqlite/driver/statement.hpp"
 #include "store/sqlite/tables/flow_walk.hpp"
 
 namespace posthorn::sqlite {
@@ -15,7 +12,7 @@ namespace posthorn::sqlite {
 /// Threads:  its connection's.
 class inspection_sql final : public store_inspector {
 public:
-    static result<inspection_sql> open(connection& database);
+    explicit inspection_sql(connection& database);
 
     result<bounded_count> count(outbox_status status, std::int64_t at_most) override;
     result<backlog_report> backlog(wall_time now, const backlog_limits& limits) override;
@@ -30,17 +27,19 @@ private:
     struct backlog_count;
 
     result<message_list> list_pending(const message_filter& wanted);
-    result<message_list> walk(statement& rows, const message_filter& wanted);
+    static result<message_list> walk(rows from, const message_filter& wanted);
     result<std::vector<std::int64_t>> pending_seqs(std::string_view destination);
     result<destination_backlog> backlog_of(std::string name, wall_time now,
                                            const backlog_limits& limits);
     result<> add_flow(destination_backlog& into, backlog_count& so_far, const flow& of,
                       const backlog_limits& limits);
-    result<> look_at(destination_backlog& into, statement& rows, const flow& of, wall_time now,
-                     std::int64_t& rows_left);
+    static result<> look_at(destination_backlog& into, rows& flow_rows, wall_time now,
+                            std::int64_t& rows_left);
     result<> read_attempts(message_detail& into);
 
-    std::map<outbox_status, statement> counts_;
+    statement count_pending_;
+    statement count_sent_;
+    statement count_closed_;
     flow_walk flows_;
     statement due_count_;
     statement waiting_count_;

@@ -5,7 +5,7 @@
 
 #include "store/outbox_table.hpp"
 #include "store/rows/outbox_rows.hpp"
-#include "store/sqlite/driver/connection.hpp"
+#include "store/sqlite/driver/statement.hpp"
 #include "store/sqlite/tables/change_log.hpp"
 #include "store/sqlite/tables/closed_messages.hpp"
 #include "store/sqlite/tables/due_rows.hpp"
@@ -23,7 +23,14 @@ namespace posthorn::sqlite {
 /// Threads:  the writer's.
 class outbox_sql final : public outbox_table {
 public:
-    static result<outbox_sql> open(connection& database, const clock& time, outbox_rules rules);
+    /// What the transaction has beside it.
+    struct neighbours {
+        change_log& log;
+        closed_messages& closed;
+        disk_keeper& room;
+    };
+    outbox_sql(connection& database, const clock& time, outbox_rules rules,
+               const neighbours& others);
 
     result<enqueued> insert(message body) override;
     result<std::int64_t> settle(std::span<const settlement> outcomes, std::int64_t epoch) override;
@@ -41,15 +48,10 @@ public:
     std::vector<outbox_row> take_released() { return std::exchange(released_, {}); }
     /// A message of the key was taken out of the way: the next one goes.
     result<> let_go(const order_scope& of);
-    void use_logs(change_log& log, closed_messages& closed) {
-        log_ = &log;
-        closed_ = &closed;
-    }
-    void use_room(disk_keeper& room) { room_ = &room; }
 
 private:
-    result<> settle_one(const settlement& outcome);
     /// False if the row is not pending any more.
+    result<bool> settle_one(const settlement& one);
     result<bool> record(const settlement& outcome);
     /// Numbers without a gap; false, and nothing done, unless all of them are pending.
     result<bool> send_all(std::span<const settlement> run);
@@ -57,12 +59,12 @@ private:
     result<> announce(std::int64_t seq);
     result<> require_epoch(std::int64_t epoch);
 
-    const clock* time_ = nullptr;
-    change_log* log_ = nullptr;
-    closed_messages* closed_ = nullptr;
+    const clock& time_;
+    change_log& log_;
+    closed_messages& closed_;
+    disk_keeper& room_;
     outbox_rules rules_;
     order_keys order_;
-    disk_keeper* room_ = nullptr;
     statement insert_;
     statement known_;
     statement one_;
@@ -87,7 +89,7 @@ private:
 /// The outbox as a reading connection sees it.
 class outbox_reading final : public outbox_reader {
 public:
-    static result<outbox_reading> open(connection& database, outbox_rules rules);
+    outbox_reading(connection& database, outbox_rules rules);
 
     result<std::vector<std::string>> due_destinations(wall_time now) override;
     result<outbox_page> due(const due_question& asked) override;
