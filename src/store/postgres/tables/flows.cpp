@@ -1,6 +1,5 @@
 #include "store/postgres/tables/flows.hpp"
 
-#include <tuple>
 #include <utility>
 
 namespace posthorn::postgres {
@@ -18,11 +17,6 @@ constexpr std::int64_t flows_max = 10'000;
     ", next_retry_at FROM {s}.outbox_due AS d WHERE " where_next " ORDER BY " order \
     ", next_retry_at LIMIT 1) AS n)"                                                \
     " SELECT * FROM walk LIMIT $1"
-
-bool is_past(const flow& one, const flow& mark) {
-    return std::tie(one.destination, one.tenant, one.priority) >
-           std::tie(mark.destination, mark.tenant, mark.priority);
-}
 
 }  // namespace
 
@@ -72,7 +66,7 @@ result<std::vector<flow>> flow_walk::after(std::optional<std::string_view> desti
 }
 
 result<> flow_walk::go_round(std::optional<std::string_view> destination,
-                             std::optional<flow>& resume, const visitor& visit) {
+                             std::optional<flow>& resume, const flow_visitor& visit) {
     const auto mark = std::exchange(resume, std::nullopt);
     std::int64_t seen = 0;
     // From the mark to the end, then from the top to the mark.
@@ -81,7 +75,7 @@ result<> flow_walk::go_round(std::optional<std::string_view> destination,
         POSTHORN_LET(flows, after(destination, from_top ? std::nullopt : mark));
         for (const auto& one : flows) {
             if (from_top && mark && is_past(one, *mark)) return {};
-            if (visit(one) == step::stop || ++seen > flows_max) {
+            if (visit(one) == flow_step::stop || ++seen > flows_max) {
                 resume = one;
                 return {};
             }

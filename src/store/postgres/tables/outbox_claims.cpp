@@ -41,7 +41,7 @@ result<outbox_page> outbox_claims::claim(const due_question& asked, std::int64_t
     return page;
 }
 
-void outbox_claims::remove_idle(const due_rows::choice& chosen, const outbox_page& found) {
+void outbox_claims::remove_idle(const chosen_rows& chosen, const outbox_page& found) {
     if (found.rows.size() + found.bad.size() + found.parked.size() == chosen.seqs.size()) return;
     auto idle = chosen.seqs;
     std::ranges::sort(idle);

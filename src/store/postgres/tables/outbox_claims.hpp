@@ -45,7 +45,7 @@ public:
 private:
     /// Rows that stand for no pending message any longer, as one that was closed while it was taken
     /// in.
-    void remove_idle(const due_rows::choice& chosen, const outbox_page& found);
+    void remove_idle(const chosen_rows& chosen, const outbox_page& found);
 
     due_rows due_;
     page_reader page_;

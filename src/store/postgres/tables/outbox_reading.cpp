@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <map>
-#include <set>
 #include <utility>
 
 #include <fmt/format.h>
@@ -32,6 +31,7 @@ namespace {
 outbox_reading::outbox_reading(connection& database, outbox_rules rules)
     : rules_(std::move(rules)),
       flows_(database),
+      outlook_(flows_),
       due_(database),
       page_(database, rules_),
       arrivals_(database.prepare("SELECT {s}.has_arrivals()")),
@@ -66,28 +66,9 @@ result<bool> outbox_reading::has_arrivals() {
     return found.front().integer(0) != 0;
 }
 
-result<std::vector<std::string>> outbox_reading::due_destinations(wall_time now) {
-    std::set<std::string> names;
-    POSTHORN_TRY(flows_.go_round(std::nullopt, destinations_after_, [&](const flow& one) {
-        if (one.first_ms <= to_ms(now)) names.insert(one.destination);
-        return flow_walk::step::on;
-    }));
-    return std::vector(names.begin(), names.end());
-}
-
 result<outbox_page> outbox_reading::due(const due_question& asked) {
     POSTHORN_LET(chosen, due_.choose(asked));
     return page_.read(chosen);
-}
-
-result<std::optional<wall_time>> outbox_reading::next_due() {
-    std::optional<std::int64_t> next;
-    POSTHORN_TRY(flows_.go_round(std::nullopt, next_due_after_, [&](const flow& one) {
-        next = std::min(next.value_or(one.first_ms), one.first_ms);
-        return flow_walk::step::on;
-    }));
-    if (!next) return std::nullopt;
-    return from_ms(*next);
 }
 
 result<order_policy> outbox_reading::present_order_policy() {

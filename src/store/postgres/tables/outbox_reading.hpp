@@ -18,9 +18,11 @@ public:
     outbox_reading(connection& database, outbox_rules rules);
 
     result<bool> has_arrivals() override;
-    result<std::vector<std::string>> due_destinations(wall_time now) override;
+    result<std::vector<std::string>> due_destinations(wall_time now) override {
+        return outlook_.destinations(now);
+    }
     result<outbox_page> due(const due_question& asked) override;
-    result<std::optional<wall_time>> next_due() override;
+    result<std::optional<wall_time>> next_due() override { return outlook_.next(); }
     result<std::optional<outbox_row>> find(const uuid& id) override;
     result<std::optional<outbox_status>> status(const uuid& id) override;
     result<outbox_counts> counts() override;
@@ -34,9 +36,8 @@ public:
 private:
     outbox_rules rules_;
     flow_walk flows_;
+    due_outlook outlook_;
     due_rows due_;
-    std::optional<flow> destinations_after_;  // Where the next look goes on, if one was too long.
-    std::optional<flow> next_due_after_;
     page_reader page_;
     statement arrivals_;
     statement policy_;

@@ -15,7 +15,7 @@ page_reader::page_reader(connection& database, outbox_rules rules)
           " ELSE false END FROM {s}.outbox_messages WHERE seq = ANY ($1::bigint[])"
           " AND status = 'Pending'")) {}
 
-result<outbox_page> page_reader::read(const due_rows::choice& chosen) {
+result<outbox_page> page_reader::read(const chosen_rows& chosen) {
     outbox_page page;
     page.more = chosen.more;
     if (chosen.seqs.empty()) return page;

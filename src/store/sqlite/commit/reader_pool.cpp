@@ -1,6 +1,6 @@
 #include "store/sqlite/commit/reader_pool.hpp"
 
-#include <exception>
+#include "store/commit/unit_run.hpp"
 
 namespace posthorn::sqlite {
 
@@ -29,12 +29,7 @@ result<> reader::query(std::string_view sql, std::span<const sql_param> with,
 
 result<> reader::read(const std::function<result<>(store_reader&)>& look) {
     POSTHORN_TRY(begin_.run());
-    result<> outcome;
-    try {
-        outcome = look(*this);
-    } catch (const std::exception& thrown) {
-        outcome = fail(error_code::statement_failed, "the reader threw: {}", thrown.what());
-    }
+    auto outcome = look_safely(look, *this);
     POSTHORN_TRY(end_.run());
     return outcome;
 }
@@ -45,31 +40,15 @@ result<std::unique_ptr<reader_pool>> reader_pool::open(const open_options& optio
     std::unique_ptr<reader_pool> pool(new reader_pool);
     for (std::size_t i = 0; i < count; ++i) {
         POSTHORN_LET(one, reader::open(options, rules));
-        pool->free_.push_back(std::move(one));
+        pool->readers_.give_back(std::move(one));
     }
     return pool;
 }
 
-std::unique_ptr<reader> reader_pool::take() {
-    std::unique_lock lock(mutex_);
-    returned_.wait(lock, [this] { return !free_.empty(); });
-    auto one = std::move(free_.back());
-    free_.pop_back();
-    return one;
-}
-
-void reader_pool::give_back(std::unique_ptr<reader> used) {
-    {
-        const std::scoped_lock lock(mutex_);
-        free_.push_back(std::move(used));
-    }
-    returned_.notify_one();
-}
-
 result<> reader_pool::read(const std::function<result<>(store_reader&)>& look) {
-    auto one = take();
+    auto one = readers_.take();
     auto outcome = one->read(look);
-    give_back(std::move(one));
+    readers_.give_back(std::move(one));
     return outcome;
 }
 

@@ -1,6 +1,5 @@
 #include "store/sqlite/tables/flow_walk.hpp"
 
-#include <tuple>
 #include <utility>
 
 namespace posthorn::sqlite {
@@ -25,11 +24,6 @@ std::string just_after(std::string_view text) {
     std::string next(text);
     next.push_back('\0');
     return next;
-}
-
-bool is_past(const flow& one, const flow& mark) {
-    return std::tie(one.destination, one.tenant, one.priority) >
-           std::tie(mark.destination, mark.tenant, mark.priority);
 }
 
 std::optional<flow> read_flow(const rows& found) {
@@ -85,7 +79,7 @@ result<std::optional<flow>> flow_walk::next_of_same(const flow& after) {
 }
 
 result<> flow_walk::go_round(std::optional<std::string_view> destination,
-                             std::optional<flow>& resume, const visitor& visit) {
+                             std::optional<flow>& resume, const flow_visitor& visit) {
     constexpr std::size_t flows_max = 10'000;
     const auto top = [&] { return destination ? first_of(*destination) : first(); };
     const auto after = [&](const flow& last) {
@@ -103,11 +97,11 @@ result<> flow_walk::go_round(std::optional<std::string_view> destination,
         }
         if (!*at || (from_top && mark && is_past(**at, *mark))) return {};
         const auto then = visit(**at);
-        if (then == step::stop || seen >= flows_max) {
+        if (then == flow_step::stop || seen >= flows_max) {
             resume = **at;
             return {};
         }
-        at = then == step::on ? after(**at) : next_destination((*at)->destination);
+        at = then == flow_step::on ? after(**at) : next_destination((*at)->destination);
     }
 }
 

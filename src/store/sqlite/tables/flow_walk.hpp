@@ -1,24 +1,13 @@
 #pragma once
 
-#include <cstdint>
-#include <functional>
 #include <optional>
-#include <string>
 #include <string_view>
 
 #include "base/text/joined.hpp"
+#include "store/rules/flow.hpp"
 #include "store/sqlite/driver/statement.hpp"
 
 namespace posthorn::sqlite {
-
-/// What is pending for one destination, tenant and priority. Each flow is one stretch of the index
-/// of pending rows, in the order of their time.
-struct flow {
-    std::string destination;
-    std::string tenant;
-    std::int64_t priority = 0;
-    std::int64_t first_ms = 0;  // When its first message falls due.
-};
 
 /// A flow's own part of a statement: its destination, tenant and priority are parameters 1 to 3.
 inline constexpr auto in_flow = joined(R"sql(
@@ -33,7 +22,7 @@ inline constexpr auto in_flow = joined(R"sql(
 ///
 /// Lifetime: as its connection.
 /// Threads:  its connection's.
-class flow_walk {
+class flow_walk final : public flow_source {
 public:
     explicit flow_walk(connection& database);
 
@@ -47,12 +36,8 @@ public:
     result<std::optional<flow>> first_of(std::string_view destination);
     result<std::optional<flow>> next_of_same(const flow& after);
 
-    enum class step : std::uint8_t { on, to_next_destination, stop };
-    using visitor = std::function<step(const flow&)>;
-    /// Visits every flow once, of one destination or of all, but not many more than 10,000. If it
-    /// ends before all were seen, `resume` says after which one the next call goes on.
     result<> go_round(std::optional<std::string_view> destination, std::optional<flow>& resume,
-                      const visitor& visit);
+                      const flow_visitor& visit) override;
 
 private:
     result<std::optional<flow>> from_destination(std::string_view name);

@@ -273,7 +273,7 @@ result<destination_backlog> inspection_sql::backlog_of(std::string name, wall_ti
     POSTHORN_TRY(flows_.go_round(found.destination, rest, [&](const flow& one) {
         outcome = add_flow(found, so_far, one, limits);
         const bool on = outcome && so_far.counted <= limits.count_max;
-        return on ? flow_walk::step::on : flow_walk::step::stop;
+        return on ? flow_step::on : flow_step::stop;
     }));
     POSTHORN_TRY(outcome);
     found.pending = up_to(so_far.counted, limits.count_max);

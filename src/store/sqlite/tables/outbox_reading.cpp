@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <set>
 
 #include <fmt/format.h>
 
@@ -23,6 +22,7 @@ outbox_reading::outbox_reading(connection& database, outbox_rules rules)
       order_(database),
       keys_(database),
       flows_(database),
+      outlook_(flows_),
       due_(database),
       expired_(database),
       one_(database, outbox_row_by_seq),
@@ -34,16 +34,6 @@ outbox_reading::outbox_reading(connection& database, outbox_rules rules)
           SELECT destination, paused_at, reason FROM outbox_paused
           ORDER BY destination LIMIT 10000)sql"),
       ended_(database, rows_to_tell_of) {}
-
-result<std::vector<std::string>> outbox_reading::due_destinations(wall_time now) {
-    std::set<std::string> names;
-    POSTHORN_TRY(flows_.go_round(std::nullopt, destinations_after_, [&](const flow& one) {
-        if (one.first_ms > to_ms(now)) return flow_walk::step::on;
-        names.insert(one.destination);
-        return flow_walk::step::to_next_destination;
-    }));
-    return std::vector(names.begin(), names.end());
-}
 
 result<outbox_page> outbox_reading::due(const due_question& asked) {
     POSTHORN_LET(chosen, due_.choose(asked));
@@ -70,16 +60,6 @@ result<> outbox_reading::read_into(outbox_page& page, std::int64_t seq) {
     }
     (row->parked ? page.parked : page.rows).push_back(*std::move(row));
     return {};
-}
-
-result<std::optional<wall_time>> outbox_reading::next_due() {
-    std::optional<std::int64_t> next;
-    POSTHORN_TRY(flows_.go_round(std::nullopt, next_due_after_, [&](const flow& one) {
-        next = std::min(next.value_or(one.first_ms), one.first_ms);
-        return flow_walk::step::on;
-    }));
-    if (!next) return std::nullopt;
-    return from_ms(*next);
 }
 
 result<order_policy> outbox_reading::present_order_policy() {
