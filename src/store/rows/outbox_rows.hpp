@@ -23,11 +23,6 @@ consteval auto outbox_columns_with(const Text& payload) {
     content_type, headers, correlation_id, tenant, order_key, dedupe_key, parent_id, causation_id,
     priority, max_retries, created_at, expires_at, deliver_at, retry_count, checksum)sql");
 }
-#define POSTHORN_OUTBOX_COLUMNS_WITH(payload)                                                \
-    "seq, message_id, message_type, destination, endpoint, " payload                         \
-    ", content_type, headers, correlation_id, tenant, order_key, dedupe_key, parent_id,"     \
-    " causation_id, priority, max_retries, created_at, expires_at, deliver_at, retry_count," \
-    " checksum"
 inline constexpr std::size_t outbox_columns_count = 21;
 
 /// What the column `checksum` holds of a message: over all that its receiver gets to see, and how

@@ -78,9 +78,4 @@ private:
     bool has_borrowed_ = false;
 };
 
-/// Empty is NULL in the table.
-[[nodiscard]] inline std::optional<std::string_view> or_null(std::string_view text) {
-    return text.empty() ? std::nullopt : std::optional(text);
-}
-
 }  // namespace posthorn::postgres

@@ -11,10 +11,11 @@
 namespace posthorn::postgres {
 
 change_log::change_log(connection& database)
-    : insert_(database.prepare(
-          "INSERT INTO {s}.changes (epoch, at, kind, seqs) VALUES (coalesce({s}.claimant(),"
-          " (SELECT max(epoch) FROM {s}.posthorn_leases WHERE name LIKE 'dispatcher%'), 0),"
-          " $1, $2, $3)")) {}
+    : insert_(database, R"sql(
+          INSERT INTO {s}.changes (epoch, at, kind, seqs)
+          VALUES (coalesce({s}.claimant(),
+              (SELECT max(epoch) FROM {s}.posthorn_leases WHERE name LIKE 'dispatcher%'), 0),
+              $1, $2, $3))sql") {}
 
 void change_log::append(std::string_view kind, std::vector<std::int64_t> seqs, wall_time at) {
     if (seqs.empty()) return;
@@ -22,22 +23,28 @@ void change_log::append(std::string_view kind, std::vector<std::int64_t> seqs, w
 }
 
 closed_messages::closed_messages(connection& database)
-    : set_(database.prepare(
-          "INSERT INTO {s}.outbox_closed (seq, status, at, cause_id) VALUES ($1, $4, $2, $3)"
-          " ON CONFLICT (seq) DO UPDATE SET at = excluded.at, cause_id = excluded.cause_id")),
-      message_(database.prepare("SELECT destination, endpoint, coalesce(last_error, '')"
-                                " FROM {s}.outbox_messages WHERE seq = $1")),
-      find_(database.prepare("SELECT cause_id FROM {s}.outbox_causes WHERE destination = $1"
-                             " AND endpoint = $2 AND cause = $3")),
-      count_(database.prepare("SELECT count(*) FROM {s}.outbox_causes")),
-      drop_unused_(database.prepare("DELETE FROM {s}.outbox_causes WHERE dead <= 0")),
+    : set_(database, R"sql(
+          INSERT INTO {s}.outbox_closed (seq, status, at, cause_id)
+          VALUES ($1, $4, $2, $3)
+          ON CONFLICT (seq) DO UPDATE SET at = excluded.at, cause_id = excluded.cause_id)sql"),
+      message_(database, R"sql(
+          SELECT destination, endpoint, coalesce(last_error, '') FROM {s}.outbox_messages
+          WHERE seq = $1)sql"),
+      find_(database, R"sql(
+          SELECT cause_id FROM {s}.outbox_causes
+          WHERE destination = $1 AND endpoint = $2 AND cause = $3)sql"),
+      count_(database, "SELECT count(*) FROM {s}.outbox_causes"),
+      drop_unused_(database, "DELETE FROM {s}.outbox_causes WHERE dead <= 0"),
       // Another node may add the same one at the same time.
-      insert_(database.prepare(
-          "INSERT INTO {s}.outbox_causes AS c (destination, endpoint, cause, first_at, last_at)"
-          " VALUES ($1, $2, $3, $4, $4) ON CONFLICT (destination, endpoint, cause) DO UPDATE"
-          " SET last_at = greatest(c.last_at, excluded.last_at) RETURNING cause_id")),
-      ungrouped_(database.prepare("SELECT seq, at FROM {s}.outbox_closed WHERE status = 'Dead'"
-                                  " AND cause_id IS NULL ORDER BY seq LIMIT $1")) {}
+      insert_(database, R"sql(
+          INSERT INTO {s}.outbox_causes AS c (destination, endpoint, cause, first_at, last_at)
+          VALUES ($1, $2, $3, $4, $4)
+          ON CONFLICT (destination, endpoint, cause) DO UPDATE
+          SET last_at = greatest(c.last_at, excluded.last_at) RETURNING cause_id)sql"),
+      ungrouped_(database, R"sql(
+          SELECT seq, at FROM {s}.outbox_closed
+          WHERE status = 'Dead' AND cause_id IS NULL
+          ORDER BY seq LIMIT $1)sql") {}
 
 result<> closed_messages::record(std::int64_t seq, outbox_status status, wall_time at) {
     std::optional<std::int64_t> cause;

@@ -4,10 +4,21 @@
 
 #include "store/postgres/tables/dead_columns.hpp"
 #include "store/rows/dead_rows.hpp"
+#include "store/rows/or_null.hpp"
 #include "store/rows/outbox_rows.hpp"
 
 namespace posthorn::postgres {
 namespace {
+
+// Rows that are read to be changed are locked: another node may change them too.
+constexpr auto row_by_id_to_change = joined("SELECT ", dead_row_columns, R"sql(
+    FROM {s}.outbox_messages AS m WHERE message_id = $1 FOR UPDATE)sql");
+constexpr auto row_by_seq =
+    joined("SELECT ", dead_row_columns, " FROM {s}.outbox_messages AS m WHERE seq = $1");
+constexpr auto keys_by_seq_to_change = joined("SELECT ", dead_key_columns, R"sql(
+    FROM {s}.outbox_messages AS m WHERE m.seq = $1 FOR UPDATE)sql");
+constexpr auto whole_by_seq =
+    joined("SELECT ", outbox_columns, " FROM {s}.outbox_messages WHERE seq = $1");
 
 result<bool> visit_first(const result<rows>& found,
                          const std::function<void(const sql_row&)>& visit) {
@@ -18,46 +29,49 @@ result<bool> visit_first(const result<rows>& found,
 
 }  // namespace
 
-// Rows that are read to be changed are locked: another node may change them too.
 dead_letters_sql::dead_letters_sql(connection& database, const message_limits& limits,
                                    const neighbours& others)
     : dead_letter_rules(limits),
       with_(others),
-      by_id_(database.prepare("SELECT " POSTHORN_PG_DEAD_ROW
-                              " FROM {s}.outbox_messages AS m WHERE message_id = $1 FOR UPDATE")),
-      by_seq_(database.prepare("SELECT " POSTHORN_PG_DEAD_ROW
-                               " FROM {s}.outbox_messages AS m WHERE seq = $1")),
-      keys_(database.prepare("SELECT " POSTHORN_PG_DEAD_KEYS
-                             " FROM {s}.outbox_messages AS m WHERE m.seq = $1 FOR UPDATE")),
-      requeue_(database.prepare(
-          "UPDATE {s}.outbox_messages SET status = 'Pending', retry_count = 0, resolution = NULL,"
-          " next_retry_at = coalesce(deliver_at, 0) WHERE seq = $1")),
-      renew_(database.prepare(
-          "UPDATE {s}.outbox_messages SET message_id = {s}.new_id(), created_at = $2,"
-          " expires_at = $2::bigint + greatest(expires_at - created_at, 1000), deliver_at = NULL"
-          " WHERE seq = $1")),
+      by_id_(database, row_by_id_to_change),
+      by_seq_(database, row_by_seq),
+      keys_(database, keys_by_seq_to_change),
+      requeue_(database, R"sql(
+          UPDATE {s}.outbox_messages
+          SET status = 'Pending', retry_count = 0, resolution = NULL,
+              next_retry_at = coalesce(deliver_at, 0)
+          WHERE seq = $1)sql"),
+      renew_(database, R"sql(
+          UPDATE {s}.outbox_messages
+          SET message_id = {s}.new_id(), created_at = $2,
+              expires_at = $2::bigint + greatest(expires_at - created_at, 1000),
+              deliver_at = NULL
+          WHERE seq = $1)sql"),
       // Before the row has its new id, so that the old one is kept.
-      note_(database.prepare(
-          "INSERT INTO {s}.outbox_attempts (seq, attempt, at, error) SELECT $1::bigint, coalesce("
-          "(SELECT max(attempt) FROM {s}.outbox_attempts WHERE seq = $1::bigint), 0) + 1,"
-          " $2::bigint, 'requeued under a new id; until then it was ' || message_id"
-          " FROM {s}.outbox_messages WHERE seq = $1::bigint")),
-      resolve_(database.prepare("UPDATE {s}.outbox_messages SET status = 'Resolved',"
-                                " resolution = $2 WHERE seq = $1")),
-      remove_(database.prepare("DELETE FROM {s}.outbox_messages WHERE seq = $1")),
-      expire_(database.prepare(
-          "UPDATE {s}.outbox_messages SET status = 'Expired', last_error ="
-          " 'not delivered before it expired' || coalesce('; last: ' || last_error, '')"
-          " WHERE seq = $1 AND status = 'Dead' AND expires_at <= $2")),
-      ended_(database.prepare(
-          "INSERT INTO {s}.outbox_ended (seq) VALUES ($1) ON CONFLICT DO NOTHING")),
-      edit_(database.prepare(
-          "UPDATE {s}.outbox_messages SET destination = $2, endpoint = $3, payload = $4,"
-          " payload_bytes = $5, content_type = $6, headers = $7, max_retries = $8"
-          " WHERE seq = $1")),
-      whole_(database.prepare("SELECT " POSTHORN_PG_OUTBOX_COLUMNS
-                              " FROM {s}.outbox_messages WHERE seq = $1")),
-      reseal_(database.prepare("UPDATE {s}.outbox_messages SET checksum = $2 WHERE seq = $1")) {}
+      note_(database, R"sql(
+          INSERT INTO {s}.outbox_attempts (seq, attempt, at, error)
+          SELECT $1::bigint, coalesce((SELECT max(attempt) FROM {s}.outbox_attempts WHERE seq =
+              $1::bigint), 0) + 1, $2::bigint,
+              'requeued under a new id; until then it was ' || message_id
+          FROM {s}.outbox_messages
+          WHERE seq = $1::bigint)sql"),
+      resolve_(database, R"sql(
+          UPDATE {s}.outbox_messages SET status = 'Resolved', resolution = $2
+          WHERE seq = $1)sql"),
+      remove_(database, "DELETE FROM {s}.outbox_messages WHERE seq = $1"),
+      expire_(database, R"sql(
+          UPDATE {s}.outbox_messages
+          SET status = 'Expired', last_error = 'not delivered before it expired' ||
+              coalesce('; last: ' || last_error, '')
+          WHERE seq = $1 AND status = 'Dead' AND expires_at <= $2)sql"),
+      ended_(database, "INSERT INTO {s}.outbox_ended (seq) VALUES ($1) ON CONFLICT DO NOTHING"),
+      edit_(database, R"sql(
+          UPDATE {s}.outbox_messages
+          SET destination = $2, endpoint = $3, payload = $4, payload_bytes = $5,
+              content_type = $6, headers = $7, max_retries = $8
+          WHERE seq = $1)sql"),
+      whole_(database, whole_by_seq),
+      reseal_(database, "UPDATE {s}.outbox_messages SET checksum = $2 WHERE seq = $1") {}
 
 result<bool> dead_letters_sql::visit_by_id(const uuid& id, const row_visitor& visit) {
     return visit_first(by_id_.run(id), visit);

@@ -8,21 +8,28 @@
 namespace posthorn::postgres {
 namespace {
 
-#define POSTHORN_PG_DUE(also, locking)                                                            \
-    "SELECT f.tenant_number, d.seq FROM unnest($2::text[], $3::bigint[], $4::bigint[])"           \
-    " WITH ORDINALITY AS f(tenant, priority, tenant_number, place), LATERAL (SELECT seq,"         \
-    " next_retry_at FROM {s}.outbox_due AS d WHERE d.destination = $1 AND d.tenant = f.tenant"    \
-    " AND d.priority = f.priority AND d.next_retry_at <= $5 AND d.seq <> ALL ($6::bigint[])" also \
-    " ORDER BY d.next_retry_at, d.seq LIMIT $7" locking                                           \
-    ") AS d ORDER BY f.place, d.next_retry_at, d.seq"
+template <class Also, class Locking>
+consteval auto due_by_tenant(const Also& also, const Locking& locking) {
+    return joined(R"sql(
+    SELECT f.tenant_number, d.seq
+    FROM unnest($2::text[], $3::bigint[], $4::bigint[])
+            WITH ORDINALITY AS f(tenant, priority, tenant_number, place),
+        LATERAL (SELECT seq, next_retry_at FROM {s}.outbox_due AS d
+            WHERE d.destination = $1 AND d.tenant = f.tenant AND d.priority = f.priority
+              AND d.next_retry_at <= $5 AND d.seq <> ALL ($6::bigint[]))sql",
+                  also, " ORDER BY d.next_retry_at, d.seq LIMIT $7", locking, R"sql() AS d
+    ORDER BY f.place, d.next_retry_at, d.seq)sql");
+}
+constexpr auto due_of_tenants = due_by_tenant("", "");
+constexpr auto unclaimed_of_tenants =
+    due_by_tenant(joined(" AND ", is_unclaimed("$8")), " FOR UPDATE SKIP LOCKED");
 
 }  // namespace
 
 due_rows::due_rows(connection& database)
     : walk_(database),
-      seqs_(database.prepare(POSTHORN_PG_DUE("", ""))),
-      unclaimed_(database.prepare(
-          POSTHORN_PG_DUE(" AND " POSTHORN_PG_UNCLAIMED("$8"), " FOR UPDATE SKIP LOCKED"))) {}
+      seqs_(database, due_of_tenants),
+      unclaimed_(database, unclaimed_of_tenants) {}
 
 result<> due_rows::read(const std::vector<tenant_rows*>& tenants, std::size_t rows_max,
                         const due_question& asked) {

@@ -20,65 +20,89 @@ std::int64_t top(std::int64_t before_seq) {
 
 // The server filters, so that a search does not carry every row here. The rows looked at are
 // limited before that; the highest and the lowest of them, and their number, come with every row.
-#define POSTHORN_PG_SEARCH(from)                                                                 \
-    "WITH looked AS MATERIALIZED (" from                                                         \
-    " ORDER BY seq DESC LIMIT $2), ends AS (SELECT"                                              \
-    " count(*) AS looked_at, min(seq) AS lowest FROM looked)"                                    \
-    " SELECT " POSTHORN_SUMMARY_COLUMNS                                                          \
-    ", looked_at, lowest FROM ends LEFT JOIN"                                                    \
-    " (SELECT m.* FROM looked JOIN {s}.outbox_messages AS m USING (seq)"                         \
-    " WHERE ($3::text IS NULL OR status = $3::text)"                                             \
-    " AND ($4::text = '' OR destination = $4::text) AND ($5::text = '' OR endpoint = $5::text)"  \
-    " AND ($6::bigint IS NULL OR created_at >= $6::bigint) ORDER BY seq DESC LIMIT $7) AS found" \
-    " ON true ORDER BY seq DESC"
+template <class Text>
+consteval auto search_among(const Text& looked) {
+    return joined("WITH looked AS MATERIALIZED (", looked, R"sql( ORDER BY seq DESC LIMIT $2),
+    ends AS (SELECT count(*) AS looked_at, min(seq) AS lowest FROM looked)
+    SELECT )sql",
+                  summary_columns, R"sql(, looked_at, lowest
+    FROM ends LEFT JOIN (
+        SELECT m.* FROM looked JOIN {s}.outbox_messages AS m USING (seq)
+        WHERE ($3::text IS NULL OR status = $3::text)
+          AND ($4::text = '' OR destination = $4::text)
+          AND ($5::text = '' OR endpoint = $5::text)
+          AND ($6::bigint IS NULL OR created_at >= $6::bigint)
+        ORDER BY seq DESC LIMIT $7) AS found ON true
+    ORDER BY seq DESC)sql");
+}
+constexpr auto search_all = search_among("SELECT seq FROM {s}.outbox_messages WHERE seq < $1");
+constexpr auto search_pending = search_among(R"sql(
+    SELECT seq FROM {s}.outbox_pending
+    WHERE seq < $1 AND ($4::text = '' OR destination = $4::text))sql");
+constexpr auto search_closed =
+    search_among("SELECT seq FROM {s}.outbox_closed WHERE seq < $1 AND status = $3::text");
 
-#define POSTHORN_PG_OF_DESTINATION(compare)                                                \
-    "SELECT m.created_at, m.deliver_at, m.last_error FROM (SELECT seq, next_retry_at FROM" \
-    " {s}.outbox_pending WHERE destination = $1 AND next_retry_at " compare                \
-    " $2 ORDER BY tenant, priority, next_retry_at, seq LIMIT $3) AS due"                   \
-    " JOIN {s}.outbox_messages AS m USING (seq) ORDER BY due.next_retry_at, m.seq"
+template <class Text>
+consteval auto of_destination_when(const Text& compare) {
+    return joined(R"sql(
+    SELECT m.created_at, m.deliver_at, m.last_error
+    FROM (SELECT seq, next_retry_at FROM {s}.outbox_pending
+          WHERE destination = $1 AND next_retry_at )sql",
+                  compare, R"sql( $2
+          ORDER BY tenant, priority, next_retry_at, seq LIMIT $3) AS due
+        JOIN {s}.outbox_messages AS m USING (seq)
+    ORDER BY due.next_retry_at, m.seq)sql");
+}
+constexpr auto look_at_due = of_destination_when("<=");
+constexpr auto look_at_waiting = of_destination_when(">");
+
+constexpr auto detail_by_id = joined("SELECT ", summary_columns, R"sql(,
+        coalesce(octet_length(payload_bytes), octet_length(payload))::bigint, content_type,
+        CASE WHEN $2::bigint <> 0 THEN )sql",
+                                     payload_as_bytes, R"sql( END, headers
+    FROM {s}.outbox_messages WHERE message_id = $1)sql");
 
 }  // namespace
 
 inspection_sql::inspection_sql(connection& database)
     : flows_(database),
-      count_pending_(database.prepare(
-          "SELECT count(*) FROM (SELECT 1 FROM {s}.outbox_pending LIMIT $1) AS part")),
-      count_sent_(database.prepare("SELECT count(*) FROM (SELECT 1 FROM {s}.outbox_messages"
-                                   " WHERE status = 'Sent' LIMIT $1) AS part")),
-      count_closed_(database.prepare("SELECT count(*) FROM (SELECT 1 FROM {s}.outbox_closed"
-                                     " WHERE status = $2 LIMIT $1) AS part")),
-      due_count_(database.prepare("SELECT count(*) FROM (SELECT 1 FROM {s}.outbox_pending"
-                                  " WHERE destination = $1 LIMIT $2) AS part")),
-      first_due_(database.prepare(
-          "SELECT greatest(created_at, deliver_at) FROM {s}.outbox_messages WHERE seq ="
-          " (SELECT min(seq) FROM (SELECT seq FROM {s}.outbox_pending WHERE destination = $1"
-          " AND next_retry_at <= $2 LIMIT $3) AS part)")),
-      due_rows_(database.prepare(POSTHORN_PG_OF_DESTINATION("<="))),
-      waiting_rows_(database.prepare(POSTHORN_PG_OF_DESTINATION(">"))),
-      all_(database.prepare(
-          POSTHORN_PG_SEARCH("SELECT seq FROM {s}.outbox_messages WHERE seq < $1"))),
-      pending_(database.prepare(POSTHORN_PG_SEARCH(
-          "SELECT seq FROM {s}.outbox_pending WHERE seq < $1 AND ($4::text = '' OR destination ="
-          " $4::text)"))),
-      closed_(database.prepare(POSTHORN_PG_SEARCH(
-          "SELECT seq FROM {s}.outbox_closed WHERE seq < $1 AND status = $3::text"))),
-      show_(database.prepare(
-          "SELECT " POSTHORN_SUMMARY_COLUMNS
-          ", coalesce(octet_length(payload_bytes), octet_length(payload))::bigint, content_type,"
-          " CASE WHEN $2::bigint <> 0 THEN " POSTHORN_PG_PAYLOAD ""
-          " END, headers FROM {s}.outbox_messages WHERE message_id = $1")),
-      attempts_(database.prepare("SELECT attempt, at, error FROM {s}.outbox_attempts"
-                                 " WHERE seq = $1 ORDER BY attempt DESC LIMIT $2")),
-      inbox_count_(database.prepare(
-          "SELECT count(*) FROM (SELECT 1 FROM {s}.inbox_messages LIMIT $1) AS part")),
-      inbox_ends_(database.prepare("SELECT (SELECT max(seq) FROM {s}.inbox_messages)"
-                                   " - (SELECT min(seq) FROM {s}.inbox_messages)")),
-      inbox_list_(database.prepare(
-          "SELECT seq, source_service_id, message_id, endpoint, processed_at, claim_until,"
-          " expires_at FROM (SELECT * FROM {s}.inbox_messages WHERE seq < $1 ORDER BY seq DESC"
-          " LIMIT $2) AS looked WHERE $3::text = '' OR source_service_id = $3::text"
-          " ORDER BY seq DESC LIMIT $4")) {}
+      count_pending_(database, R"sql(
+          SELECT count(*) FROM (SELECT 1 FROM {s}.outbox_pending LIMIT $1) AS part)sql"),
+      count_sent_(database, R"sql(
+          SELECT count(*)
+          FROM (SELECT 1 FROM {s}.outbox_messages WHERE status = 'Sent' LIMIT $1) AS part)sql"),
+      count_closed_(database, R"sql(
+          SELECT count(*)
+          FROM (SELECT 1 FROM {s}.outbox_closed WHERE status = $2 LIMIT $1) AS part)sql"),
+      due_count_(database, R"sql(
+          SELECT count(*)
+          FROM (SELECT 1 FROM {s}.outbox_pending WHERE destination = $1 LIMIT $2) AS part)sql"),
+      first_due_(database, R"sql(
+          SELECT greatest(created_at, deliver_at) FROM {s}.outbox_messages
+          WHERE seq = (SELECT min(seq) FROM (SELECT seq FROM {s}.outbox_pending WHERE
+              destination = $1 AND next_retry_at <= $2 LIMIT $3) AS part))sql"),
+      due_rows_(database, look_at_due),
+      waiting_rows_(database, look_at_waiting),
+      all_(database, search_all),
+      pending_(database, search_pending),
+      closed_(database, search_closed),
+      show_(database, detail_by_id),
+      attempts_(database, R"sql(
+          SELECT attempt, at, error FROM {s}.outbox_attempts
+          WHERE seq = $1
+          ORDER BY attempt DESC LIMIT $2)sql"),
+      inbox_count_(database, R"sql(
+          SELECT count(*) FROM (SELECT 1 FROM {s}.inbox_messages LIMIT $1) AS part)sql"),
+      inbox_ends_(database, R"sql(
+          SELECT (SELECT max(seq) FROM {s}.inbox_messages) - (SELECT min(seq) FROM
+              {s}.inbox_messages))sql"),
+      inbox_list_(database, R"sql(
+          SELECT seq, source_service_id, message_id, endpoint, processed_at, claim_until,
+              expires_at
+          FROM (SELECT * FROM {s}.inbox_messages WHERE seq < $1 ORDER BY seq DESC LIMIT $2) AS
+              looked
+          WHERE $3::text = '' OR source_service_id = $3::text
+          ORDER BY seq DESC LIMIT $4)sql") {}
 
 result<bounded_count> inspection_sql::count(outbox_status status, std::int64_t at_most) {
     POSTHORN_LET(counted, status == outbox_status::pending ? count_pending_.run(at_most + 1)

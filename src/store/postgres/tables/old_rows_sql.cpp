@@ -22,27 +22,30 @@ std::string_view status_of(row_kind kind) {
 }  // namespace
 
 old_rows_sql::old_rows_sql(connection& database)
-    : find_sent_(database.prepare(
-          "SELECT seq, status = 'Sent' AND sent_at < $1 FROM {s}.outbox_messages WHERE seq > $3"
-          " ORDER BY seq LIMIT $2")),
-      find_closed_(database.prepare("SELECT seq FROM {s}.outbox_closed WHERE status = $3"
-                                    " AND at < $1 ORDER BY at, seq LIMIT $2")),
-      find_received_(database.prepare("SELECT seq FROM {s}.inbox_messages WHERE expires_at < $1"
-                                      " ORDER BY expires_at, seq LIMIT $2")),
+    : find_sent_(database, R"sql(
+          SELECT seq, status = 'Sent' AND sent_at < $1 FROM {s}.outbox_messages
+          WHERE seq > $3
+          ORDER BY seq LIMIT $2)sql"),
+      find_closed_(database, R"sql(
+          SELECT seq FROM {s}.outbox_closed
+          WHERE status = $3 AND at < $1
+          ORDER BY at, seq LIMIT $2)sql"),
+      find_received_(database, R"sql(
+          SELECT seq FROM {s}.inbox_messages
+          WHERE expires_at < $1
+          ORDER BY expires_at, seq LIMIT $2)sql"),
       // In the order of their making, which is that of their times but for a clock that jumped.
-      find_changes_(database.prepare(
-          "SELECT change_seq, at < $1 FROM {s}.changes ORDER BY change_seq LIMIT $2")),
-      remove_message_(
-          database.prepare("DELETE FROM {s}.outbox_messages WHERE seq = ANY ($1::bigint[])")),
+      find_changes_(database, R"sql(
+          SELECT change_seq, at < $1 FROM {s}.changes
+          ORDER BY change_seq LIMIT $2)sql"),
+      remove_message_(database, "DELETE FROM {s}.outbox_messages WHERE seq = ANY ($1::bigint[])"),
       // Triggers take along what belongs to it. What is not as the account says is left alone.
-      remove_closed_message_(database.prepare("DELETE FROM {s}.outbox_messages"
-                                              " WHERE seq = ANY ($1::bigint[]) AND status = $2")),
-      remove_closed_(
-          database.prepare("DELETE FROM {s}.outbox_closed WHERE seq = ANY ($1::bigint[])")),
-      remove_received_(
-          database.prepare("DELETE FROM {s}.inbox_messages WHERE seq = ANY ($1::bigint[])")),
-      remove_changes_(
-          database.prepare("DELETE FROM {s}.changes WHERE change_seq = ANY ($1::bigint[])")) {}
+      remove_closed_message_(database, R"sql(
+          DELETE FROM {s}.outbox_messages
+          WHERE seq = ANY ($1::bigint[]) AND status = $2)sql"),
+      remove_closed_(database, "DELETE FROM {s}.outbox_closed WHERE seq = ANY ($1::bigint[])"),
+      remove_received_(database, "DELETE FROM {s}.inbox_messages WHERE seq = ANY ($1::bigint[])"),
+      remove_changes_(database, "DELETE FROM {s}.changes WHERE change_seq = ANY ($1::bigint[])") {}
 
 result<old_rows_sql::found> old_rows_sql::find_sent(wall_time before, std::size_t limit) {
     found old;

@@ -13,18 +13,36 @@ namespace {
 
 // The first pending message of each order key, and whether it is parked though nothing is in its
 // way.
-#define POSTHORN_PG_KEYS(first)                                                                   \
-    "WITH RECURSIVE walk AS ((SELECT destination, order_key, tenant, seq FROM {s}.outbox_due"     \
-    " AS d WHERE order_key IS NOT NULL" first                                                     \
-    " ORDER BY destination, order_key, tenant, seq LIMIT 1) UNION ALL SELECT n.* FROM walk AS w," \
-    " LATERAL (SELECT destination, order_key, tenant, seq FROM {s}.outbox_due AS d"               \
-    " WHERE order_key IS NOT NULL AND (d.destination, d.order_key, d.tenant) >"                   \
-    " (w.destination, w.order_key, w.tenant)"                                                     \
-    " ORDER BY destination, order_key, tenant, seq LIMIT 1) AS n)"                                \
-    " SELECT w.destination, w.order_key, w.tenant, w.seq, due.next_retry_at = due.expires_at"     \
-    " AND NOT {s}.is_blocked(w.destination, w.tenant, w.order_key, w.seq)"                        \
-    " FROM (SELECT * FROM walk LIMIT $1) AS w JOIN {s}.outbox_due AS due USING (seq)"             \
-    " ORDER BY 1, 2, 3"
+template <class Text>
+consteval auto first_of_keys(const Text& after) {
+    return joined(R"sql(
+    WITH RECURSIVE walk AS (
+        (SELECT destination, order_key, tenant, seq FROM {s}.outbox_due AS d
+         WHERE order_key IS NOT NULL)sql",
+                  after, R"sql(
+         ORDER BY destination, order_key, tenant, seq LIMIT 1)
+        UNION ALL SELECT n.* FROM walk AS w, LATERAL (
+            SELECT destination, order_key, tenant, seq FROM {s}.outbox_due AS d
+            WHERE order_key IS NOT NULL AND (d.destination, d.order_key, d.tenant) >
+                (w.destination, w.order_key, w.tenant)
+            ORDER BY destination, order_key, tenant, seq LIMIT 1) AS n)
+    SELECT w.destination, w.order_key, w.tenant, w.seq, due.next_retry_at = due.expires_at
+        AND NOT {s}.is_blocked(w.destination, w.tenant, w.order_key, w.seq)
+    FROM (SELECT * FROM walk LIMIT $1) AS w JOIN {s}.outbox_due AS due USING (seq)
+    ORDER BY 1, 2, 3)sql");
+}
+constexpr auto keys_from_top = first_of_keys("");
+constexpr auto keys_after = first_of_keys(
+    joined(" AND (d.destination, d.order_key, d.tenant) > ($2::text, $3::text, $4::text)"));
+
+constexpr auto row_by_id =
+    joined("SELECT ", outbox_columns, " FROM {s}.outbox_messages WHERE message_id = $1");
+constexpr auto rows_to_tell_of = joined("SELECT ", outbox_columns, R"sql(, status, last_error
+    FROM (SELECT seq FROM {s}.outbox_ended WHERE seq > $1 ORDER BY seq LIMIT $2) AS ended
+        JOIN {s}.outbox_messages USING (seq)
+    ORDER BY seq)sql");
+constexpr auto rows_by_seq = joined("SELECT ", outbox_columns, R"sql(
+    FROM {s}.outbox_messages WHERE seq = ANY ($1::bigint[]) ORDER BY seq)sql");
 
 }  // namespace
 
@@ -34,32 +52,27 @@ outbox_reading::outbox_reading(connection& database, outbox_rules rules)
       outlook_(flows_),
       due_(database),
       page_(database, rules_),
-      arrivals_(database.prepare("SELECT {s}.has_arrivals()")),
-      policy_(database.prepare("SELECT value FROM {s}.posthorn_meta WHERE name = 'order_policy'")),
-      find_(database.prepare("SELECT " POSTHORN_PG_OUTBOX_COLUMNS
-                             " FROM {s}.outbox_messages WHERE message_id = $1")),
-      status_(database.prepare("SELECT status FROM {s}.outbox_messages WHERE message_id = $1")),
-      counts_(database.prepare("SELECT status, count(*) FROM {s}.outbox_messages GROUP BY status")),
-      paused_(database.prepare("SELECT destination, paused_at, reason FROM {s}.outbox_paused"
-                               " ORDER BY destination LIMIT 10000")),
-      ended_(database.prepare(
-          "SELECT " POSTHORN_PG_OUTBOX_COLUMNS
-          ", status, last_error FROM (SELECT seq FROM {s}.outbox_ended WHERE seq > $1"
-          " ORDER BY seq LIMIT $2) AS ended JOIN {s}.outbox_messages USING (seq) ORDER BY seq")),
-      expired_(database.prepare(
-          "SELECT seq, tenant, priority, next_retry_at, expires_at FROM {s}.outbox_due"
-          " WHERE destination = $1 ORDER BY tenant, priority, next_retry_at, seq LIMIT $2")),
-      expired_after_(database.prepare(
-          "SELECT seq, tenant, priority, next_retry_at, expires_at FROM {s}.outbox_due"
-          " WHERE destination = $1 AND (tenant, priority, next_retry_at, seq) >"
-          " ($3::text, $4::bigint, $5::bigint, $6::bigint)"
-          " ORDER BY tenant, priority, next_retry_at, seq LIMIT $2")),
-      expired_rows_(database.prepare("SELECT " POSTHORN_PG_OUTBOX_COLUMNS
-                                     " FROM {s}.outbox_messages WHERE seq = ANY ($1::bigint[])"
-                                     " ORDER BY seq")),
-      keys_(database.prepare(POSTHORN_PG_KEYS(""))),
-      keys_after_(database.prepare(POSTHORN_PG_KEYS(" AND (d.destination, d.order_key, d.tenant) >"
-                                                    " ($2::text, $3::text, $4::text)"))) {}
+      arrivals_(database, "SELECT {s}.has_arrivals()"),
+      policy_(database, "SELECT value FROM {s}.posthorn_meta WHERE name = 'order_policy'"),
+      find_(database, row_by_id),
+      status_(database, "SELECT status FROM {s}.outbox_messages WHERE message_id = $1"),
+      counts_(database, "SELECT status, count(*) FROM {s}.outbox_messages GROUP BY status"),
+      paused_(database, R"sql(
+          SELECT destination, paused_at, reason FROM {s}.outbox_paused
+          ORDER BY destination LIMIT 10000)sql"),
+      ended_(database, rows_to_tell_of),
+      expired_(database, R"sql(
+          SELECT seq, tenant, priority, next_retry_at, expires_at FROM {s}.outbox_due
+          WHERE destination = $1
+          ORDER BY tenant, priority, next_retry_at, seq LIMIT $2)sql"),
+      expired_after_(database, R"sql(
+          SELECT seq, tenant, priority, next_retry_at, expires_at FROM {s}.outbox_due
+          WHERE destination = $1 AND (tenant, priority, next_retry_at, seq) > ($3::text,
+              $4::bigint, $5::bigint, $6::bigint)
+          ORDER BY tenant, priority, next_retry_at, seq LIMIT $2)sql"),
+      expired_rows_(database, rows_by_seq),
+      keys_(database, keys_from_top),
+      keys_after_(database, keys_after) {}
 
 result<bool> outbox_reading::has_arrivals() {
     POSTHORN_LET(found, arrivals_.run());

@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "base/text/utf8.hpp"
+#include "store/rows/or_null.hpp"
 #include "store/rows/outbox_rows.hpp"
 
 namespace posthorn::postgres {

@@ -6,14 +6,17 @@
 #include "store/postgres/tables/outbox_rows.hpp"
 
 namespace posthorn::postgres {
+namespace {
+
+constexpr auto pending_rows = joined("SELECT ", outbox_columns, R"sql(,
+        CASE WHEN order_key <> '' THEN {s}.is_blocked(destination, tenant, order_key, seq)
+            ELSE false END
+    FROM {s}.outbox_messages WHERE seq = ANY ($1::bigint[]) AND status = 'Pending')sql");
+
+}  // namespace
 
 page_reader::page_reader(connection& database, outbox_rules rules)
-    : rules_(std::move(rules)),
-      many_(database.prepare(
-          "SELECT " POSTHORN_PG_OUTBOX_COLUMNS
-          ", CASE WHEN order_key <> '' THEN {s}.is_blocked(destination, tenant, order_key, seq)"
-          " ELSE false END FROM {s}.outbox_messages WHERE seq = ANY ($1::bigint[])"
-          " AND status = 'Pending'")) {}
+    : rules_(std::move(rules)), many_(database, pending_rows) {}
 
 result<outbox_page> page_reader::read(const chosen_rows& chosen) {
     outbox_page page;

@@ -122,4 +122,11 @@ private:
     prepared prepared_;
 };
 
+/// What a table that is written once for all stores is made of.
+struct driver {
+    using connection = sqlite::connection;
+    using statement = sqlite::statement;
+    using rows = sqlite::rows;
+};
+
 }  // namespace posthorn::sqlite

@@ -62,34 +62,34 @@ CREATE TABLE IF NOT EXISTS outbox_paused (
 
 namespace {
 
-constexpr auto rules = joined(R"sql(
+constexpr auto rules_of_dispatch = joined(R"sql(
 -- The rows of an order key that are not done with.
 DROP INDEX IF EXISTS idx_outbox_order;
 CREATE INDEX idx_outbox_order ON outbox_messages
     (destination, order_key, coalesce(tenant, ''), status, seq)
     WHERE order_key IS NOT NULL AND )sql",
-                              is_undone("status"), R"sql(;
+                                          is_undone("status"), R"sql(;
 -- What waits for a person; small.
 DROP INDEX IF EXISTS idx_outbox_closed;
 CREATE INDEX idx_outbox_closed ON outbox_messages (status, seq)
     WHERE )sql",
-                              is_closed("status"), R"sql(;
+                                          is_closed("status"), R"sql(;
 
 -- Whoever changes the status: a row closed by hand is to be found and purged too.
 DROP TRIGGER IF EXISTS outbox_closing;
 CREATE TRIGGER outbox_closing AFTER UPDATE OF status ON outbox_messages
 WHEN NEW.status <> OLD.status AND ()sql",
-                              is_closed("OLD.status"), " OR ", is_closed("NEW.status"),
-                              R"sql() BEGIN
+                                          is_closed("OLD.status"), " OR ", is_closed("NEW.status"),
+                                          R"sql() BEGIN
     DELETE FROM outbox_closed WHERE seq = OLD.seq;
     INSERT OR IGNORE INTO outbox_closed (seq, status, at)
         SELECT NEW.seq, NEW.status, )sql",
-                              now_ms, " WHERE ", is_closed("NEW.status"), R"sql(;
+                                          now_ms, " WHERE ", is_closed("NEW.status"), R"sql(;
 END;
 DROP TRIGGER IF EXISTS outbox_gone;
 CREATE TRIGGER outbox_gone AFTER DELETE ON outbox_messages
 WHEN )sql",
-                              is_closed("OLD.status"), R"sql( BEGIN
+                                          is_closed("OLD.status"), R"sql( BEGIN
     DELETE FROM outbox_closed WHERE seq = OLD.seq;
     DELETE FROM outbox_attempts WHERE seq = OLD.seq;
     DELETE FROM outbox_ended WHERE seq = OLD.seq;
@@ -130,12 +130,12 @@ CREATE TRIGGER outbox_arranged INSTEAD OF INSERT ON outbox_arriving BEGIN
               AND first.seq < NEW.seq);
     UPDATE outbox_messages SET next_retry_at = max(next_retry_at, coalesce(deliver_at, 0),
         CASE WHEN NEW.order_key <> '' AND NEW.status = 'Pending' AND )sql",
-                              is_blocked("NEW"), R"sql( THEN expires_at ELSE 0 END)
+                                          is_blocked("NEW"), R"sql( THEN expires_at ELSE 0 END)
     WHERE seq = NEW.seq;
 END;)sql");
 
 }  // namespace
 
-const std::string_view dispatch_rules = rules;
+const std::string_view dispatch_rules = rules_of_dispatch;
 
 }  // namespace posthorn::sqlite

@@ -5,17 +5,17 @@
 namespace posthorn::sqlite {
 namespace {
 
-constexpr auto head = joined(R"sql(
+constexpr auto flow_head = joined(R"sql(
     SELECT destination, coalesce(tenant, ''), priority, next_retry_at
     FROM outbox_messages INDEXED BY idx_outbox_status_retry
     WHERE status = 'Pending')sql");
-constexpr auto head_from_destination = joined(head, R"sql(
+constexpr auto head_from_destination = joined(flow_head, R"sql(
     AND destination >= ?1
     ORDER BY destination, coalesce(tenant, ''), priority, next_retry_at LIMIT 1)sql");
-constexpr auto head_from_tenant = joined(head, R"sql(
+constexpr auto head_from_tenant = joined(flow_head, R"sql(
     AND destination = ?1 AND coalesce(tenant, '') >= ?2
     ORDER BY coalesce(tenant, ''), priority, next_retry_at LIMIT 1)sql");
-constexpr auto head_after_priority = joined(head, R"sql(
+constexpr auto head_after_priority = joined(flow_head, R"sql(
     AND destination = ?1 AND coalesce(tenant, '') = ?2 AND priority > ?3
     ORDER BY priority, next_retry_at LIMIT 1)sql");
 
