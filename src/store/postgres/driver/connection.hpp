@@ -162,6 +162,17 @@ struct driver {
     using connection = postgres::connection;
     using statement = postgres::statement;
     using rows = postgres::rows;
+
+    /// Runs it with the next one; what it gives is of no interest.
+    template <class... Args>
+    static result<> soon(statement& one, const Args&... args) {
+        one.defer(args...);
+        return {};
+    }
+    /// Text as the database can hold it.
+    [[nodiscard]] static std::string storable(std::string_view text) {
+        return postgres::storable(text);
+    }
 };
 
 }  // namespace posthorn::postgres

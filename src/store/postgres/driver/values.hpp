@@ -78,4 +78,8 @@ private:
     bool has_borrowed_ = false;
 };
 
+/// Text as PostgreSQL can hold it: UTF-8 without zero bytes.
+[[nodiscard]] std::string storable(std::string_view text);
+[[nodiscard]] bool is_storable(std::string_view text);
+
 }  // namespace posthorn::postgres

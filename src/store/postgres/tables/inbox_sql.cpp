@@ -4,7 +4,6 @@
 #include <tuple>
 
 #include "base/assert.hpp"
-#include "base/checksum.hpp"
 #include "base/text/joined.hpp"
 #include "store/claim_table.hpp"
 #include "store/postgres/tables/outbox_rows.hpp"
@@ -12,17 +11,11 @@
 namespace posthorn::postgres {
 namespace {
 
-constexpr std::string_view find_sql = R"sql(
+constexpr std::string_view find_inbox = R"sql(
     SELECT body_hash, processed_at IS NOT NULL, response_payload, claim_until, claim_owner,
         response_checksum
     FROM {s}.inbox_messages
     WHERE source_service_id = $1 AND message_id = $2)sql";
-
-std::int64_t checksum_of(std::string_view response) {
-    checksum sum;
-    sum.add(response);
-    return sum.value();
-}
 
 /// The response and what is kept to know it by; nothing for none.
 void add_response(values& to, std::string_view response) {
@@ -32,26 +25,7 @@ void add_response(values& to, std::string_view response) {
         return;
     }
     to.add(blob{std::as_bytes(std::span(response))});
-    to.add(checksum_of(response));
-}
-
-result<std::optional<inbox_entry>> find_entry(statement& find, const inbox_key& key) {
-    POSTHORN_LET(found, find.run(key.source, key.id));
-    if (found.empty()) return std::nullopt;
-    const auto row = found.front();
-    inbox_entry entry;
-    const auto hash = row.bytes(0);
-    std::copy_n(hash.begin(), std::min(hash.size(), entry.hash.size()), entry.hash.begin());
-    entry.processed = row.get<bool>(1);
-    entry.response = row.text(2);
-    entry.claimed_until = from_ms(row.integer(3));
-    entry.claim_owner = row.text(4);
-    if (!row.is_null(5) && row.integer(5) != checksum_of(entry.response))
-        return fail(error_code::store_corrupt,
-                    "the response to {} is not what was stored: the disk has changed it; run "
-                    "'posthorn doctor --full'",
-                    key.id.to_string());
-    return entry;
+    to.add(seal_of(response));
 }
 
 using ordered_key = std::tuple<std::string_view, uuid>;
@@ -67,7 +41,7 @@ result<bool> changed_any(result<rows> done) {
 }  // namespace
 
 inbox_sql::inbox_sql(connection& database)
-    : find_(database, find_sql),
+    : find_(database, find_inbox),
       insert_(database, R"sql(
           INSERT INTO {s}.inbox_messages (source_service_id, message_id, endpoint, body_hash,
               processed_at, expires_at, response_payload, response_checksum)
@@ -153,7 +127,7 @@ row_ahead* inbox_sql::find_ahead(const inbox_key& key) {
 }
 
 result<std::optional<inbox_entry>> inbox_sql::find(const inbox_key& key) {
-    return find_entry(find_, key);
+    return find_inbox_entry(find_, key);
 }
 
 result<bool> inbox_sql::insert(const inbox_record& record) {
@@ -199,16 +173,7 @@ result<bool> inbox_sql::release(const inbox_key& key, std::string_view owner) {
 }
 
 inbox_reading::inbox_reading(connection& database)
-    : find_(database, find_sql), count_(database, "SELECT count(*) FROM {s}.inbox_messages") {}
-
-result<std::optional<inbox_entry>> inbox_reading::find(const inbox_key& key) {
-    return find_entry(find_, key);
-}
-
-result<std::int64_t> inbox_reading::count() {
-    POSTHORN_LET(counted, count_.run());
-    return counted.front().integer(0);
-}
+    : inbox_looks(database, find_inbox, "SELECT count(*) FROM {s}.inbox_messages") {}
 
 namespace {
 

@@ -11,14 +11,6 @@ namespace {
 constexpr std::size_t rows_per_find = 10;     // Looked at for each one wanted.
 constexpr std::size_t rows_per_delete = 100;  // In one statement, between two looks at the time.
 
-std::string_view status_of(row_kind kind) {
-    switch (kind) {
-        case row_kind::dead: return to_string(outbox_status::dead);
-        case row_kind::expired: return to_string(outbox_status::expired);
-        default: return to_string(outbox_status::resolved);
-    }
-}
-
 }  // namespace
 
 old_rows_sql::old_rows_sql(connection& database)
@@ -72,7 +64,7 @@ result<old_rows_sql::found> old_rows_sql::find(row_kind kind, wall_time before, 
     POSTHORN_LET(seen, kind == row_kind::received ? find_received_.run(to_ms(before), count)
                        : kind == row_kind::changes
                            ? find_changes_.run(to_ms(before), count)
-                           : find_closed_.run(to_ms(before), count, status_of(kind)));
+                           : find_closed_.run(to_ms(before), count, closed_status_of(kind)));
     found old;
     std::size_t last_old = 0;
     for (int i = 0; i < seen.size(); ++i) {
@@ -94,7 +86,7 @@ result<> old_rows_sql::remove(row_kind kind, std::span<const std::int64_t> keys)
         case row_kind::expired:
         case row_kind::resolved: break;
     }
-    remove_closed_message_.defer(keys, status_of(kind));
+    remove_closed_message_.defer(keys, closed_status_of(kind));
     POSTHORN_TRY(remove_closed_.run(keys));
     return {};
 }

@@ -127,7 +127,7 @@ result<std::int64_t> order_keys::release_unblocked(std::span<const std::int64_t>
         POSTHORN_TRY(announce(seq));
     }
     const auto number = std::ssize(gone);
-    with_.log.append("outbox.released", std::move(gone), with_.time.wall());
+    POSTHORN_TRY(with_.log.append("outbox.released", std::move(gone), with_.time.wall()));
     return number;
 }
 

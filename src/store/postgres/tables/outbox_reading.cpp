@@ -47,20 +47,20 @@ constexpr auto rows_by_seq = joined("SELECT ", outbox_columns, R"sql(
 }  // namespace
 
 outbox_reading::outbox_reading(connection& database, outbox_rules rules)
-    : rules_(std::move(rules)),
+    : outbox_looks(database, std::move(rules),
+                   {.policy = "SELECT value FROM {s}.posthorn_meta WHERE name = 'order_policy'",
+                    .by_id = row_by_id,
+                    .status_by_id = "SELECT status FROM {s}.outbox_messages WHERE message_id = $1",
+                    .counts = "SELECT status, count(*) FROM {s}.outbox_messages GROUP BY status",
+                    .paused = R"sql(
+          SELECT destination, paused_at, reason FROM {s}.outbox_paused
+          ORDER BY destination LIMIT 10000)sql",
+                    .ended = rows_to_tell_of}),
       flows_(database),
       outlook_(flows_),
       due_(database),
-      page_(database, rules_),
+      page_(database, message_rules()),
       arrivals_(database, "SELECT {s}.has_arrivals()"),
-      policy_(database, "SELECT value FROM {s}.posthorn_meta WHERE name = 'order_policy'"),
-      find_(database, row_by_id),
-      status_(database, "SELECT status FROM {s}.outbox_messages WHERE message_id = $1"),
-      counts_(database, "SELECT status, count(*) FROM {s}.outbox_messages GROUP BY status"),
-      paused_(database, R"sql(
-          SELECT destination, paused_at, reason FROM {s}.outbox_paused
-          ORDER BY destination LIMIT 10000)sql"),
-      ended_(database, rows_to_tell_of),
       expired_(database, R"sql(
           SELECT seq, tenant, priority, next_retry_at, expires_at FROM {s}.outbox_due
           WHERE destination = $1
@@ -82,56 +82,6 @@ result<bool> outbox_reading::has_arrivals() {
 result<outbox_page> outbox_reading::due(const due_question& asked) {
     POSTHORN_LET(chosen, due_.choose(asked));
     return page_.read(chosen);
-}
-
-result<order_policy> outbox_reading::present_order_policy() {
-    POSTHORN_LET(found, policy_.run());
-    if (found.empty()) return order_policy::park;
-    return parse_order_policy(found.front().text(0)).value_or(order_policy::park);
-}
-
-result<std::optional<outbox_row>> outbox_reading::find(const uuid& id) {
-    POSTHORN_LET(found, find_.run(id));
-    if (found.empty()) return std::nullopt;
-    return read_row(found.front(), rules_.source);
-}
-
-result<std::optional<outbox_status>> outbox_reading::status(const uuid& id) {
-    POSTHORN_LET(found, status_.run(id));
-    if (found.empty()) return std::nullopt;
-    return parse_outbox_status(found.front().text(0));
-}
-
-result<outbox_counts> outbox_reading::counts() {
-    POSTHORN_LET(found, counts_.run());
-    outbox_counts counts;
-    for (int i = 0; i < found.size(); ++i) {
-        const auto row = found[i];
-        const auto number = row.integer(1);
-        switch (parse_outbox_status(row.text(0)).value_or(outbox_status::pending)) {
-            case outbox_status::pending: counts.pending = number; break;
-            case outbox_status::sent: counts.sent = number; break;
-            case outbox_status::dead: counts.dead = number; break;
-            case outbox_status::expired: counts.expired = number; break;
-            case outbox_status::resolved: counts.resolved = number; break;
-        }
-    }
-    return counts;
-}
-
-result<std::vector<final_row>> outbox_reading::ended(std::int64_t after_seq, std::size_t limit) {
-    POSTHORN_LET(found, ended_.run(after_seq, static_cast<std::int64_t>(limit)));
-    std::vector<final_row> rows;
-    for (int i = 0; i < found.size(); ++i) {
-        const auto from = found[i];
-        auto row = read_row(from, rules_.source);
-        rows.push_back(
-            {.row = row ? *std::move(row) : read_what_can_be(from, rules_.source),
-             .status =
-                 parse_outbox_status(from.text(outbox_columns_count)).value_or(outbox_status::dead),
-             .error = std::string(from.text(outbox_columns_count + 1))});
-    }
-    return rows;
 }
 
 result<expired_slice> outbox_reading::expired(const expired_question& asked) {
@@ -156,27 +106,8 @@ result<expired_slice> outbox_reading::expired(const expired_question& asked) {
     }
     if (late.empty()) return slice;
     POSTHORN_LET(rows, expired_rows_.run(late));
-    for (int i = 0; i < rows.size(); ++i) {
-        const auto from = rows[i];
-        auto read = read_row(from, rules_.source);
-        auto row = read ? *std::move(read) : read_what_can_be(from, rules_.source);
-        row.body.payload = {};  // They may be large and many, and nobody reads them.
-        row.body.headers = {};
-        slice.rows.push_back(std::move(row));
-    }
+    for (int i = 0; i < rows.size(); ++i) slice.rows.push_back(read_late(rows[i]));
     return slice;
-}
-
-result<std::vector<paused_destination>> outbox_reading::paused() {
-    POSTHORN_LET(found, paused_.run());
-    std::vector<paused_destination> all;
-    for (int i = 0; i < found.size(); ++i) {
-        const auto row = found[i];
-        all.push_back({.destination = std::string(row.text(0)),
-                       .since = from_ms(row.integer(1)),
-                       .reason = std::string(row.text(2))});
-    }
-    return all;
 }
 
 result<unblocked_slice> outbox_reading::unblocked(const std::optional<order_scope>& after,

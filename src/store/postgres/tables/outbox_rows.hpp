@@ -53,7 +53,4 @@ inline constexpr std::string_view outbox_known_sql = R"sql(
 /// What that row says.
 [[nodiscard]] result<enqueued> known_message(const sql_row& row);
 
-/// Text as PostgreSQL can hold it: UTF-8 without zero bytes.
-[[nodiscard]] std::string storable(std::string_view text);
-
 }  // namespace posthorn::postgres

@@ -168,7 +168,7 @@ result<std::int64_t> outbox_sql::settle(std::span<const settlement> outcomes, st
     static constexpr std::array<std::string_view, 5> kinds{
         "outbox.retry", "outbox.sent", "outbox.dead", "outbox.expired", "outbox.resolved"};
     for (std::size_t i = 0; i < kinds.size(); ++i)
-        log_.append(kinds[i], std::move(settled[i]), time_.wall());
+        POSTHORN_TRY(log_.append(kinds[i], std::move(settled[i]), time_.wall()));
     return changed;
 }
 
@@ -177,7 +177,7 @@ result<bool> outbox_sql::requeue(const uuid& id) {
     if (found.empty()) return false;
     const auto seq = found.front().integer(0);
     POSTHORN_TRY(keys_.place(seq));
-    log_.append("outbox.requeued", {seq}, time_.wall());
+    POSTHORN_TRY(log_.append("outbox.requeued", {seq}, time_.wall()));
     return true;
 }
 

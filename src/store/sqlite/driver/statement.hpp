@@ -127,6 +127,15 @@ struct driver {
     using connection = sqlite::connection;
     using statement = sqlite::statement;
     using rows = sqlite::rows;
+
+    /// Runs it; what it gives is of no interest.
+    template <class... Args>
+    static result<> soon(statement& one, const Args&... args) {
+        POSTHORN_TRY(one.run(args...));
+        return {};
+    }
+    /// Text as the database can hold it.
+    [[nodiscard]] static std::string_view storable(std::string_view text) { return text; }
 };
 
 }  // namespace posthorn::sqlite

@@ -90,11 +90,7 @@ result<expired_slice> outbox_reading::expired(const expired_question& asked) {
     for (const auto seq : found.seqs) {
         POSTHORN_LET(there, one_.run(seq));
         if (there.empty()) continue;
-        auto read = read_row(there.front(), rules_.source);
-        auto row = read ? *std::move(read) : read_what_can_be(there.front(), rules_.source);
-        row.body.payload = {};  // They may be large and many, and nobody reads them.
-        row.body.headers = {};
-        slice.rows.push_back(std::move(row));
+        slice.rows.push_back(read_late(there.front()));
     }
     return slice;
 }

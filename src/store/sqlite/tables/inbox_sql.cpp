@@ -1,48 +1,15 @@
 #include "store/sqlite/tables/inbox_sql.hpp"
 
-#include <algorithm>
-
-#include "base/checksum.hpp"
 #include "store/rows/or_null.hpp"
 #include "store/rows/stored_time.hpp"
 
 namespace posthorn::sqlite {
 namespace {
 
-constexpr std::string_view find_inbox_entry = R"sql(
+constexpr std::string_view find_inbox = R"sql(
     SELECT body_hash, processed_at IS NOT NULL, response_payload, claim_until, claim_owner,
         response_checksum
     FROM inbox_messages WHERE source_service_id = ? AND message_id = ?)sql";
-
-std::int64_t checksum_of(std::string_view response) {
-    checksum sum;
-    sum.add(response);
-    return sum.value();
-}
-
-/// What is kept to know a response by; nothing for none.
-std::optional<std::int64_t> seal_of(std::string_view response) {
-    return response.empty() ? std::nullopt : std::optional(checksum_of(response));
-}
-
-result<std::optional<inbox_entry>> find_entry(statement& find, const inbox_key& key) {
-    POSTHORN_LET(found, find.run(key.source, key.id));
-    if (found.empty()) return std::nullopt;
-    const auto& row = found.front();
-    inbox_entry entry;
-    const auto hash = row.bytes(0);
-    std::copy_n(hash.begin(), std::min(hash.size(), entry.hash.size()), entry.hash.begin());
-    entry.processed = row.get<bool>(1);
-    entry.response = row.text(2);
-    entry.claimed_until = from_ms(row.integer(3));
-    entry.claim_owner = row.text(4);
-    if (!row.is_null(5) && row.integer(5) != checksum_of(entry.response))
-        return fail(error_code::store_corrupt,
-                    "the response to {} is not what was stored: the disk has changed it; run "
-                    "'posthorn doctor --full'",
-                    key.id.to_string());
-    return entry;
-}
 
 // False where a constraint, or a condition of the statement, kept it from changing a row.
 template <class... Args>
@@ -57,7 +24,7 @@ result<bool> changes_a_row(statement& change, const Args&... args) {
 
 inbox_sql::inbox_sql(connection& database, disk_keeper& room)
     : room_(room),
-      find_(database, find_inbox_entry),
+      find_(database, find_inbox),
       // A plain INSERT: UPSERT has a bug with indexes in SQLite 3.40.
       insert_(database, R"sql(
           INSERT INTO inbox_messages (source_service_id, message_id, endpoint, body_hash,
@@ -84,7 +51,7 @@ inbox_sql::inbox_sql(connection& database, disk_keeper& room)
             AND claim_owner = ? AND processed_at IS NULL)sql") {}
 
 result<std::optional<inbox_entry>> inbox_sql::find(const inbox_key& key) {
-    return find_entry(find_, key);
+    return find_inbox_entry(find_, key);
 }
 
 result<bool> inbox_sql::insert(const inbox_record& record) {
@@ -127,15 +94,6 @@ result<bool> inbox_sql::release(const inbox_key& key, std::string_view owner) {
 }
 
 inbox_reading::inbox_reading(connection& database)
-    : find_(database, find_inbox_entry), count_(database, "SELECT count(*) FROM inbox_messages") {}
-
-result<std::optional<inbox_entry>> inbox_reading::find(const inbox_key& key) {
-    return find_entry(find_, key);
-}
-
-result<std::int64_t> inbox_reading::count() {
-    POSTHORN_LET(counted, count_.run());
-    return counted.front().integer(0);
-}
+    : inbox_looks(database, find_inbox, "SELECT count(*) FROM inbox_messages") {}
 
 }  // namespace posthorn::sqlite

@@ -3,7 +3,7 @@
 #include <vector>
 
 #include "base/time/clock.hpp"
-#include "store/inbox_table.hpp"
+#include "store/rules/inbox_looks.hpp"
 #include "store/sqlite/driver/statement.hpp"
 #include "store/upkeep/disk_keeper.hpp"
 
@@ -39,16 +39,9 @@ private:
     std::vector<std::int64_t> received_;
 };
 
-class inbox_reading final : public inbox_reader {
+class inbox_reading final : public inbox_looks<driver> {
 public:
     explicit inbox_reading(connection& database);
-
-    result<std::optional<inbox_entry>> find(const inbox_key& key) override;
-    result<std::int64_t> count() override;
-
-private:
-    statement find_;
-    statement count_;
 };
 
 }  // namespace posthorn::sqlite

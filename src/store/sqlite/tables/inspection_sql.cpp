@@ -11,15 +11,8 @@
 namespace posthorn::sqlite {
 namespace {
 
-// A page ends after so many rows, found or not.
-constexpr std::int64_t rows_per_page_max = 50'000;
 // Up to so many pending rows, their index is read in whole: they may be anywhere in the table.
 constexpr std::int64_t pending_sorted_max = 50'000;
-constexpr std::int64_t attempts_max = 1'000;
-
-std::int64_t top(std::int64_t before_seq) {
-    return before_seq > 0 ? before_seq : std::numeric_limits<std::int64_t>::max();
-}
 
 bool is_wanted(const sql_row& row, const message_filter& wanted) {
     if (wanted.status && row.text(5) != to_string(*wanted.status)) return false;
@@ -28,10 +21,9 @@ bool is_wanted(const sql_row& row, const message_filter& wanted) {
     return !wanted.since || from_ms(row.integer(8)) >= *wanted.since;
 }
 
-constexpr auto count_closed = joined(
-    "SELECT count(*) FROM (SELECT 1 FROM outbox_messages"
-    " WHERE status = ?1 AND ",
-    is_closed("status"), " LIMIT ?2)");
+constexpr auto count_closed = joined(R"sql(
+    SELECT count(*) FROM (SELECT 1 FROM outbox_messages WHERE status = ?1 AND )sql",
+                                     is_closed("status"), " LIMIT ?2)");
 
 constexpr auto count_due_in_flow = joined("SELECT count(*), min(seq) FROM (SELECT seq", in_flow,
                                           "AND next_retry_at <= ?4 LIMIT ?5)");
@@ -51,8 +43,8 @@ constexpr auto list_closed =
 constexpr auto summary_by_seq =
     joined("SELECT ", summary_columns, " FROM outbox_messages WHERE seq = ?");
 constexpr auto detail_by_id = joined("SELECT ", summary_columns, R"sql(,
-        length(CAST(payload AS BLOB)), content_type, payload, headers
-    FROM outbox_messages WHERE message_id = ?)sql");
+        length(CAST(payload AS BLOB)), content_type, CASE WHEN ?2 THEN payload END, headers
+    FROM outbox_messages WHERE message_id = ?1)sql");
 
 }  // namespace
 
@@ -75,13 +67,23 @@ struct inspection_sql::search {
 
 // An index of pending rows is searched with `destination >= ''`, which they all fulfil.
 inspection_sql::inspection_sql(connection& database)
-    : count_pending_(database, R"sql(
+    : inspection_looks(database, {.count_pending = R"sql(
           SELECT count(*) FROM (SELECT 1 FROM outbox_messages
-              WHERE status = 'Pending' AND destination >= '' LIMIT ?))sql"),
-      count_sent_(database, R"sql(
+              WHERE status = 'Pending' AND destination >= '' LIMIT ?))sql",
+                                  .count_sent = R"sql(
           SELECT count(*) FROM (SELECT 1 FROM outbox_messages INDEXED BY idx_outbox_sent
-              WHERE status = 'Sent' LIMIT ?))sql"),
-      count_closed_(database, count_closed),
+              WHERE status = 'Sent' LIMIT ?))sql",
+                                  .count_closed = count_closed,
+                                  .show = detail_by_id,
+                                  .attempts = R"sql(
+          SELECT attempt, at, error FROM outbox_attempts
+          WHERE seq = ? ORDER BY attempt DESC LIMIT ?)sql",
+                                  .inbox_count = R"sql(
+          SELECT count(*) FROM (SELECT 1 FROM inbox_messages INDEXED BY idx_inbox_expires
+              LIMIT ?))sql",
+                                  .inbox_ends = R"sql(
+          SELECT (SELECT max(seq) FROM inbox_messages)
+              - (SELECT min(seq) FROM inbox_messages))sql"}),
       flows_(database),
       due_count_(database, count_due_in_flow),
       waiting_count_(database, count_waiting_in_flow),
@@ -98,32 +100,10 @@ inspection_sql::inspection_sql(connection& database)
           SELECT seq FROM outbox_messages
           WHERE status = 'Pending' AND destination = ? LIMIT ?)sql"),
       one_(database, summary_by_seq),
-      show_(database, detail_by_id),
-      attempts_(database, R"sql(
-          SELECT attempt, at, error FROM outbox_attempts
-          WHERE seq = ? ORDER BY attempt DESC LIMIT ?)sql"),
-      inbox_count_(database, R"sql(
-          SELECT count(*) FROM (SELECT 1 FROM inbox_messages INDEXED BY idx_inbox_expires
-              LIMIT ?))sql"),
-      inbox_ends_(database, R"sql(
-          SELECT (SELECT max(seq) FROM inbox_messages)
-              - (SELECT min(seq) FROM inbox_messages))sql"),
       inbox_list_(database, R"sql(
           SELECT seq, source_service_id, message_id, endpoint, processed_at, claim_until,
               expires_at
           FROM inbox_messages WHERE seq < ?1 ORDER BY seq DESC)sql") {}
-
-result<bounded_count> inspection_sql::count(outbox_status status, std::int64_t at_most) {
-    const auto ask = [&] {
-        switch (status) {
-            case outbox_status::pending: return count_pending_.run(at_most + 1);
-            case outbox_status::sent: return count_sent_.run(at_most + 1);
-            default: return count_closed_.run(to_string(status), at_most + 1);
-        }
-    };
-    POSTHORN_LET(counted, ask());
-    return up_to(counted.front().integer(0), at_most);
-}
 
 result<message_list> inspection_sql::list(const message_filter& wanted) {
     const auto from = top(wanted.before_seq);
@@ -174,46 +154,6 @@ result<std::vector<std::int64_t>> inspection_sql::pending_seqs(std::string_view 
     return seqs;
 }
 
-result<std::optional<message_detail>> inspection_sql::show(const uuid& id, bool with_payload) {
-    message_detail detail;
-    {
-        POSTHORN_LET(found, show_.run(id));
-        if (found.empty()) return std::nullopt;
-        const auto& row = found.front();
-        detail.summary = read_summary(row);
-        detail.payload_bytes = row.integer(summary_columns_count);
-        detail.content_type = row.text(summary_columns_count + 1);
-        if (with_payload) {
-            detail.payload = row.text(summary_columns_count + 2);
-            detail.headers = row.text(summary_columns_count + 3);
-        }
-    }
-    POSTHORN_TRY(read_attempts(detail));
-    return detail;
-}
-
-result<> inspection_sql::read_attempts(message_detail& into) {
-    POSTHORN_LET(found, attempts_.run(into.summary.seq, attempts_max));
-    POSTHORN_TRY(found.each([&](const sql_row& row) {
-        into.attempts.push_back({.number = row.integer(0),
-                                 .at = from_ms(row.integer(1)),
-                                 .error = std::string(row.text(2))});
-    }));
-    std::ranges::reverse(into.attempts);
-    return {};
-}
-
-result<bounded_count> inspection_sql::inbox_size(std::int64_t at_most) {
-    {
-        POSTHORN_LET(counted, inbox_count_.run(at_most + 1));
-        const auto count = counted.front().integer(0);
-        if (count <= at_most) return bounded_count{count};
-    }
-    // Rows are added at one end and purged at about the other.
-    POSTHORN_LET(ends, inbox_ends_.run());
-    return bounded_count{ends.front().integer(0) + 1, true};
-}
-
 result<inbox_list> inspection_sql::list(const inbox_filter& wanted) {
     POSTHORN_LET(found, inbox_list_.run(top(wanted.before_seq)));
     inbox_list page;
@@ -225,13 +165,7 @@ result<inbox_list> inspection_sql::list(const inbox_filter& wanted) {
         if (page.rows.size() >= limit || looked_at >= rows_per_page_max) break;
         last = row->integer(0);
         if (!wanted.source.empty() && row->text(1) != wanted.source) continue;
-        page.rows.push_back({.seq = last,
-                             .source = std::string(row->text(1)),
-                             .id = std::string(row->text(2)),
-                             .endpoint = std::string(row->text(3)),
-                             .processed_at = optional_time(*row, 4),
-                             .claimed_until = optional_time(*row, 5),
-                             .expires_at = from_ms(row->integer(6))});
+        page.rows.push_back(read_inbox_summary(*row));
     }
     page.next = last;
     return page;
@@ -316,9 +250,7 @@ result<> inspection_sql::look_at(destination_backlog& into, rows& flow_rows, wal
     return flow_rows.each([&](const sql_row& row) {
         --rows_left;
         const auto since = from_ms(std::max(row.integer(0), row.integer(1)));
-        if (since <= now && (!into.oldest || since < *into.oldest)) into.oldest = since;
-        if (!is_undeliverable_error(row.text(3))) return;
-        if (into.undeliverable.value++ == 0) into.undeliverable_error = row.text(3);
+        note_waiting(into, since, row.text(3), now);
     });
 }
 

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "store/inspection.hpp"
+#include "store/rules/inspection_looks.hpp"
 #include "store/sqlite/driver/statement.hpp"
 #include "store/sqlite/tables/flow_walk.hpp"
 
@@ -10,15 +10,12 @@ namespace posthorn::sqlite {
 ///
 /// Lifetime: as its connection.
 /// Threads:  its connection's.
-class inspection_sql final : public store_inspector {
+class inspection_sql final : public inspection_looks<driver> {
 public:
     explicit inspection_sql(connection& database);
 
-    result<bounded_count> count(outbox_status status, std::int64_t at_most) override;
     result<backlog_report> backlog(wall_time now, const backlog_limits& limits) override;
     result<message_list> list(const message_filter& wanted) override;
-    result<std::optional<message_detail>> show(const uuid& id, bool with_payload) override;
-    result<bounded_count> inbox_size(std::int64_t at_most) override;
     result<inbox_list> list(const inbox_filter& wanted) override;
 
 private:
@@ -35,11 +32,7 @@ private:
                       const backlog_limits& limits);
     static result<> look_at(destination_backlog& into, rows& flow_rows, wall_time now,
                             std::int64_t& rows_left);
-    result<> read_attempts(message_detail& into);
 
-    statement count_pending_;
-    statement count_sent_;
-    statement count_closed_;
     flow_walk flows_;
     statement due_count_;
     statement waiting_count_;
@@ -51,10 +44,6 @@ private:
     statement pending_;
     statement pending_of_;
     statement one_;
-    statement show_;
-    statement attempts_;
-    statement inbox_count_;
-    statement inbox_ends_;
     statement inbox_list_;
 };
 

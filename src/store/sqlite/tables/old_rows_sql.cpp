@@ -6,18 +6,6 @@
 #include "store/rows/stored_time.hpp"
 
 namespace posthorn::sqlite {
-namespace {
-
-std::string_view status_of(row_kind kind) {
-    switch (kind) {
-        case row_kind::dead: return to_string(outbox_status::dead);
-        case row_kind::expired: return to_string(outbox_status::expired);
-        default: return to_string(outbox_status::resolved);
-    }
-}
-
-}  // namespace
-
 std::int64_t pages_to_give_back(std::int64_t free, std::int64_t all) {
     // What is given back and taken again costs twice.
     constexpr std::int64_t kept_min = 1'024;
@@ -58,7 +46,7 @@ result<rows> old_rows_sql::begin(row_kind kind, wall_time before, std::size_t li
         case row_kind::sent: return find_sent_.run(to_ms(before), limit);
         case row_kind::received: return find_received_.run(to_ms(before), limit);
         case row_kind::changes: return find_changes_.run(to_ms(before), limit);
-        default: return find_closed_.run(to_ms(before), limit, status_of(kind));
+        default: return find_closed_.run(to_ms(before), limit, closed_status_of(kind));
     }
 }
 
@@ -86,7 +74,7 @@ result<> old_rows_sql::remove(row_kind kind, std::int64_t key) {
         case row_kind::expired:
         case row_kind::resolved: break;
     }
-    POSTHORN_TRY(remove_closed_message_.run(key, status_of(kind)));
+    POSTHORN_TRY(remove_closed_message_.run(key, closed_status_of(kind)));
     POSTHORN_TRY(remove_closed_.run(key));
     return {};
 }

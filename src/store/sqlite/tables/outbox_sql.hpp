@@ -4,7 +4,8 @@
 #include <vector>
 
 #include "store/outbox_table.hpp"
-#include "store/rows/outbox_rows.hpp"
+#include "store/rules/due_choice.hpp"
+#include "store/rules/outbox_looks.hpp"
 #include "store/sqlite/driver/statement.hpp"
 #include "store/sqlite/tables/change_log.hpp"
 #include "store/sqlite/tables/closed_messages.hpp"
@@ -46,6 +47,8 @@ public:
     std::vector<outbox_row> take_enqueued() { return std::exchange(enqueued_, {}); }
     /// What the present unit released, for the hot path.
     std::vector<outbox_row> take_released() { return std::exchange(released_, {}); }
+    /// For a row that has become pending again: due at once, or parked.
+    result<> place(std::int64_t seq) { return order_.place(seq); }
     /// A message of the key was taken out of the way: the next one goes.
     result<> let_go(const order_scope& of);
 
@@ -87,7 +90,7 @@ private:
 };
 
 /// The outbox as a reading connection sees it.
-class outbox_reading final : public outbox_reader {
+class outbox_reading final : public outbox_looks<driver> {
 public:
     outbox_reading(connection& database, outbox_rules rules);
 
@@ -96,13 +99,7 @@ public:
     }
     result<outbox_page> due(const due_question& asked) override;
     result<std::optional<wall_time>> next_due() override { return outlook_.next(); }
-    result<std::optional<outbox_row>> find(const uuid& id) override;
-    result<std::optional<outbox_status>> status(const uuid& id) override;
-    result<outbox_counts> counts() override;
     result<expired_slice> expired(const expired_question& asked) override;
-    result<std::vector<paused_destination>> paused() override;
-    result<std::vector<final_row>> ended(std::int64_t after_seq, std::size_t limit) override;
-    result<order_policy> present_order_policy() override;
     result<unblocked_slice> unblocked(const std::optional<order_scope>& after,
                                       std::size_t keys_max) override {
         return keys_.unblocked(after, keys_max);
@@ -111,7 +108,6 @@ public:
 private:
     result<> read_into(outbox_page& page, std::int64_t seq);
 
-    outbox_rules rules_;
     order_keys order_;
     order_walk keys_;
     flow_walk flows_;
@@ -119,12 +115,6 @@ private:
     due_rows due_;
     expired_rows expired_;
     statement one_;
-    statement policy_;
-    statement find_;
-    statement status_;
-    statement counts_;
-    statement paused_;
-    statement ended_;
 };
 
 }  // namespace posthorn::sqlite
