@@ -21,7 +21,7 @@ public:
         free_.pop_back();
         return one;
     }
-    /// A new one, or one that was taken. May be null, which stands for one that is still to be made.
+    /// A new one, or one that was taken; null stands for one that is still to be made.
     void give_back(std::unique_ptr<Thing> used) {
         {
             const std::scoped_lock lock(mutex_);
