@@ -24,6 +24,9 @@ struct bounded_count {
     bool operator==(const bounded_count&) const = default;
 };
 
+/// A count that was stopped one past its limit.
+[[nodiscard]] bounded_count up_to(std::int64_t counted, std::int64_t at_most) noexcept;
+
 /// Which messages of the outbox to list, newest first; empty fields ask for nothing.
 struct message_filter {
     std::optional<outbox_status> status{};

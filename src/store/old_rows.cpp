@@ -1,6 +1,7 @@
 #include "store/old_rows.hpp"
 
 #include "base/assert.hpp"
+#include "store/outbox_table.hpp"
 
 namespace posthorn {
 
@@ -15,6 +16,14 @@ std::string_view to_string(row_kind kind) noexcept {
     }
     POSTHORN_ASSERT(false);
     return {};
+}
+
+std::string_view closed_status_of(row_kind kind) noexcept {
+    switch (kind) {
+        case row_kind::dead: return to_string(outbox_status::dead);
+        case row_kind::expired: return to_string(outbox_status::expired);
+        default: return to_string(outbox_status::resolved);
+    }
 }
 
 }  // namespace posthorn

@@ -31,6 +31,9 @@ struct slice_outcome {
     bool more = false;  // There may be more to do.
 };
 
+/// The status of messages of a kind that were closed.
+[[nodiscard]] std::string_view closed_status_of(row_kind kind) noexcept;
+
 /// Getting rid of old rows, inside a write transaction.
 class old_rows {
 public:

@@ -8,9 +8,8 @@
 
 namespace posthorn {
 
-// `POSTHORN_SUMMARY_COLUMNS`, payload, headers, content type, when and of what it was closed, in
-// words.
-inline constexpr std::size_t payload_column = summary_columns;
+// `summary_columns`, payload, headers, content type, when and of what it was closed, in words.
+inline constexpr std::size_t payload_column = summary_columns_count;
 
 [[nodiscard]] dead_letter_row read_dead_row(const sql_row& row);
 

@@ -4,6 +4,7 @@
 
 #include <posthorn/detail/sql.hpp>
 
+#include "base/text/joined.hpp"
 #include "message/validate.hpp"
 #include "store/outbox_table.hpp"
 
@@ -16,12 +17,13 @@ struct outbox_rules {
 };
 
 /// What `read_row` wants to find in a row, in this order; `payload` is how to get at its bytes.
-#define POSTHORN_OUTBOX_COLUMNS_WITH(payload)                                                \
-    "seq, message_id, message_type, destination, endpoint, " payload                         \
-    ", content_type, headers, correlation_id, tenant, order_key, dedupe_key, parent_id,"     \
-    " causation_id, priority, max_retries, created_at, expires_at, deliver_at, retry_count," \
-    " checksum"
-inline constexpr std::size_t outbox_columns = 21;
+template <class Text>
+consteval auto outbox_columns_with(const Text& payload) {
+    return joined("seq, message_id, message_type, destination, endpoint, ", payload, R"sql(,
+    content_type, headers, correlation_id, tenant, order_key, dedupe_key, parent_id, causation_id,
+    priority, max_retries, created_at, expires_at, deliver_at, retry_count, checksum)sql");
+}
+inline constexpr std::size_t outbox_columns_count = 21;
 
 /// What the column `checksum` holds of a message: over all that its receiver gets to see, and how
 /// long it lives. Rows of plain SQL have none.

@@ -163,7 +163,7 @@ result<> dead_letter_rules::let_go(const order_scope& of) {
 result<dead_letter_rules::seal> dead_letter_rules::seal_of(std::int64_t seq) {
     auto is = seal::none;
     const auto found = visit_whole(seq, [&](const sql_row& from) {
-        if (from.is_null(outbox_columns - 1)) return;
+        if (from.is_null(outbox_columns_count - 1)) return;
         const auto row = read_row(from, {});
         is = !row && row.error().code() == error_code::store_corrupt ? seal::broken : seal::fits;
     });

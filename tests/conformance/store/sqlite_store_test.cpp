@@ -18,6 +18,7 @@
 #include "conformance/store/storage/sqlite_storage.hpp"
 #include "conformance/store/suite.hpp"
 #include "conformance/store/temporary_directory.hpp"
+#include "store/sqlite/driver/statement.hpp"
 
 namespace posthorn::conformance {
 namespace {
@@ -213,8 +214,7 @@ TEST_F(sqlite_store, the_views_show_times_for_people) {
     EXPECT_EQ(other.rows("SELECT * FROM posthorn_inbox").size(), 0U);
 }
 
-// Query plans. Every connection that the store opens is caught as it opens, and asked for the
-// statements it keeps.
+// Every connection that the store opens is caught as it opens.
 
 std::vector<sqlite3*>& caught() {
     static std::vector<sqlite3*> handles;
@@ -224,15 +224,6 @@ std::vector<sqlite3*>& caught() {
 int catch_connection(sqlite3* handle, const char**, const void*) {
     caught().push_back(handle);
     return SQLITE_OK;
-}
-
-std::set<std::string> kept_statements() {
-    std::set<std::string> found;
-    for (auto* handle : caught())
-        for (auto* kept = sqlite3_next_stmt(handle, nullptr); kept != nullptr;
-             kept = sqlite3_next_stmt(handle, kept))
-            found.insert(sqlite3_sql(kept));
-    return found;
 }
 
 TEST_F(sqlite_store, its_views_show_times_as_people_write_them_and_the_other_documents_names) {
@@ -338,14 +329,12 @@ TEST_F(sqlite_store, its_writer_has_the_settings_that_its_promises_rest_on) {
 }
 
 TEST_F(sqlite_store, every_statement_it_keeps_finds_its_rows_through_an_index) {
-    const auto hook = reinterpret_cast<void (*)()>(catch_connection);
-    ASSERT_EQ(sqlite3_auto_extension(hook), SQLITE_OK);
-    caught().clear();
+    std::vector<std::string_view> made;
+    sqlite::statement::made_here() = &made;
     auto opened = open(path_);
-    sqlite3_cancel_auto_extension(hook);
+    sqlite::statement::made_here() = nullptr;
     ASSERT_TRUE(succeeded(opened));
-    const auto statements = kept_statements();
-    caught().clear();
+    const std::set<std::string> statements(made.begin(), made.end());
     sqlite_connection other(path_.string(), nullptr, durability::full);
     int searches = 0;
     for (const auto& sql : statements) {

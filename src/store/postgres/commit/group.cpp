@@ -1,17 +1,13 @@
 #include "store/postgres/commit/group.hpp"
 
 #include <algorithm>
-#include <exception>
 #include <tuple>
 #include <utility>
 
-#include "store/inside_unit.hpp"
 #include "store/postgres/driver/failures.hpp"
 
 namespace posthorn::postgres {
 namespace {
-
-std::int64_t ns(steady_time time) { return time.time_since_epoch().count(); }
 
 bool is_running(const member& one) { return !one.settled; }
 
@@ -25,28 +21,10 @@ bool is_busy(const std::optional<error>& why) {
 
 }  // namespace
 
-std::chrono::nanoseconds group::unit_age() const {
-    const std::int64_t started = unit_started_ns_.load(std::memory_order_relaxed);
-    return std::chrono::nanoseconds{started == 0 ? 0 : ns(time_.steady()) - started};
-}
-
 result<> group::run_work(session& on, member& one) {
     const auto now = time_.steady();
-    unit_started_ns_.store(ns(now), std::memory_order_relaxed);
     on.database().set_deadline(now + one.work.limit);
-    const inside_unit_mark mark;
-    result<> outcome;
-    try {
-        outcome = one.work.work(on.transaction());
-    } catch (const error& thrown) {
-        outcome = std::unexpected(thrown);
-    } catch (const std::exception& thrown) {
-        outcome = fail(error_code::statement_failed, "the unit threw: {}", thrown.what());
-    } catch (...) {
-        outcome = fail(error_code::statement_failed, "the unit threw something unknown");
-    }
-    unit_started_ns_.store(0, std::memory_order_relaxed);
-    return outcome;
+    return run_unit_(one.work, on.transaction(), now);
 }
 
 // What it left in line is run now, so that no neighbour gets the blame. Found at COMMIT, a broken
@@ -92,21 +70,14 @@ bool group::run(session& on, member& one, bool is_shared) {
             database.defer("RELEASE posthorn_unit");
         return true;
     }
-    one.enqueued.clear();
-    one.released.clear();
-    one.received.clear();
+    one.forget_rows();
     database.defer("ROLLBACK TO posthorn_unit");
     database.defer("RELEASE posthorn_unit");
     return database.flush().has_value();
 }
 
 void group::log_changes(session& on, std::span<member> members) {
-    std::vector<std::int64_t> enqueued;
-    std::vector<std::int64_t> received;
-    for (const auto& one : members) {
-        for (const auto& row : one.enqueued) enqueued.push_back(row.seq);
-        received.insert(received.end(), one.received.begin(), one.received.end());
-    }
+    auto [enqueued, received] = changed_by(members);
     const auto now = time_.wall();
     on.transaction().log().append("outbox.enqueued", std::move(enqueued), now);
     on.transaction().log().append("inbox.received", std::move(received), now);
@@ -126,23 +97,20 @@ void group::begin(session& on) {
 }
 
 group::outcome group::commit(session& on, std::span<member> members, std::int64_t number) {
-    if (wary_ > 0)
-        --wary_;
-    else if (std::ranges::count_if(members, is_running) > 1)
+    if (!caution_.is_called_for() && std::ranges::count_if(members, is_running) > 1)
         if (const auto end = commit_bare(on, members, number)) return {*end, members.size()};
     return commit_in_savepoints(on, members, number);
 }
 
 std::optional<commit_end> group::commit_bare(session& on, std::span<member> members,
                                              std::int64_t number) {
-    constexpr int wary_groups = 64;
     begin(on);
     if (!run_all_bare(on, members)) {
-        wary_ = wary_groups;
+        caution_.note_failure();
         return take_all_back(on, members);
     }
     const auto end = conclude(on, members, number);
-    if (end == commit_end::lost) wary_ = wary_groups;
+    if (end == commit_end::lost) caution_.note_failure();
     return end;
 }
 
@@ -198,9 +166,7 @@ std::optional<commit_end> group::take_all_back(session& on, std::span<member> me
     for (auto& each : members) {
         if (each.settled) continue;
         each.outcome = {};
-        each.enqueued.clear();
-        each.released.clear();
-        each.received.clear();
+        each.forget_rows();
     }
     return is_back ? std::nullopt : std::optional(commit_end::lost);
 }

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <atomic>
 #include <chrono>
 #include <cstdint>
 #include <optional>
@@ -8,29 +7,11 @@
 #include <vector>
 
 #include "base/time/clock.hpp"
+#include "store/commit/member.hpp"
+#include "store/commit/unit_run.hpp"
 #include "store/postgres/commit/session.hpp"
-#include "store/store.hpp"
 
 namespace posthorn::postgres {
-
-/// A unit on its way through a commit.
-struct member {
-    unit work;
-    result<> outcome{};
-    bool settled = false;   // Its outcome is final and it takes no part in another try.
-    bool gave_way = false;  // To others, who held what it needs, in the last try.
-    std::vector<outbox_row> enqueued{};
-    std::vector<outbox_row> released{};
-    std::vector<std::int64_t> received{};
-};
-
-/// How an attempt to commit a group ended.
-enum class commit_end : std::uint8_t {
-    committed,  // Every member has its outcome.
-    refused,    // Nothing was stored; every member has the reason.
-    lost,       // Nothing was stored, for a reason that may be one member's: try them one by one.
-    in_doubt,   // The connection was lost at the COMMIT. Its number tells later.
-};
 
 /// Runs units in one transaction and commits them together. As long as none fails, that takes no
 /// savepoints; if one does, all of them run again, each in its own (docs/adr/0047).
@@ -41,7 +22,7 @@ public:
     /// The server remembers 64 subtransactions of a transaction at little cost.
     static constexpr int savepoints_max = 60;
 
-    explicit group(const clock& time) : time_(time) {}
+    explicit group(const clock& time) : time_(time), run_unit_(time) {}
 
     struct outcome {
         commit_end end = commit_end::committed;
@@ -50,7 +31,7 @@ public:
     /// `number` is that of the commit.
     outcome commit(session& on, std::span<member> members, std::int64_t number);
 
-    [[nodiscard]] std::chrono::nanoseconds unit_age() const;
+    [[nodiscard]] std::chrono::nanoseconds unit_age() const { return run_unit_.age(); }
 
 private:
     outcome commit_in_savepoints(session& on, std::span<member> members, std::int64_t number);
@@ -72,8 +53,8 @@ private:
     commit_end conclude(session& on, std::span<member> members, std::int64_t number);
 
     const clock& time_;
-    std::atomic<std::int64_t> unit_started_ns_ = 0;
-    int wary_ = 0;  // So many groups more run in savepoints, since one failed.
+    unit_run run_unit_;
+    caution caution_;
 };
 
 }  // namespace posthorn::postgres

@@ -1,8 +1,8 @@
 #include "store/postgres/commit/reader_pool.hpp"
 
-#include <exception>
 #include <utility>
 
+#include "store/commit/unit_run.hpp"
 #include "store/postgres/driver/sql_text.hpp"
 
 namespace posthorn::postgres {
@@ -34,12 +34,7 @@ result<> reader::query(std::string_view sql, std::span<const sql_param> with,
 result<> reader::read(const std::function<result<>(store_reader&)>& look) {
     database_->defer("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY");
     plans_.look(*database_, time_.steady());
-    result<> outcome;
-    try {
-        outcome = look(*this);
-    } catch (const std::exception& thrown) {
-        outcome = fail(error_code::statement_failed, "the reader threw: {}", thrown.what());
-    }
+    auto outcome = look_safely(look, *this);
     database_->defer("ROLLBACK");
     const auto ended = database_->flush();
     if (outcome && !ended) return std::unexpected(ended.error());
@@ -47,36 +42,22 @@ result<> reader::read(const std::function<result<>(store_reader&)>& look) {
 }
 
 reader_pool::reader_pool(session_options options, const clock& time, std::size_t count)
-    : options_(std::move(options)), time_(time), free_(count) {}
-
-std::unique_ptr<reader> reader_pool::take() {
-    std::unique_lock lock(mutex_);
-    returned_.wait(lock, [this] { return !free_.empty(); });
-    auto one = std::move(free_.back());
-    free_.pop_back();
-    return one;
-}
-
-void reader_pool::give_back(std::unique_ptr<reader> used) {
-    {
-        const std::scoped_lock lock(mutex_);
-        free_.push_back(std::move(used));
-    }
-    returned_.notify_one();
+    : options_(std::move(options)), time_(time) {
+    for (std::size_t i = 0; i < count; ++i) readers_.give_back(nullptr);
 }
 
 result<> reader_pool::read(const std::function<result<>(store_reader&)>& look) {
-    auto one = take();
+    auto one = readers_.take();
     if (!one || one->is_lost()) {
         auto opened = reader::open(options_, time_);
         if (!opened) {
-            give_back(nullptr);
+            readers_.give_back(nullptr);
             return std::unexpected(std::move(opened).error());
         }
         one = *std::move(opened);
     }
     auto outcome = one->read(look);
-    give_back(std::move(one));
+    readers_.give_back(std::move(one));
     return outcome;
 }
 

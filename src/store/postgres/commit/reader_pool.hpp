@@ -1,11 +1,9 @@
 #pragma once
 
-#include <condition_variable>
 #include <functional>
 #include <memory>
-#include <mutex>
-#include <vector>
 
+#include "store/commit/lent.hpp"
 #include "store/postgres/commit/session.hpp"
 #include "store/postgres/tables/dead_letters_reading.hpp"
 #include "store/postgres/tables/inbox_sql.hpp"
@@ -56,14 +54,9 @@ public:
     result<> read(const std::function<result<>(store_reader&)>& look);
 
 private:
-    std::unique_ptr<reader> take();
-    void give_back(std::unique_ptr<reader> used);
-
     session_options options_;
     const clock& time_;
-    std::mutex mutex_;
-    std::condition_variable returned_;
-    std::vector<std::unique_ptr<reader>> free_;  // Null where none is open.
+    lent<reader> readers_;  // Null where none is open.
 };
 
 }  // namespace posthorn::postgres

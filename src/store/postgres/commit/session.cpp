@@ -112,31 +112,33 @@ session::session(std::unique_ptr<connection> database, const session_options& op
     : database_(std::move(database)),
       time_(time),
       writer_(options.writer),
-      make_writer_(database_->prepare("INSERT INTO {s}.posthorn_commits (writer, number, at)"
-                                      " VALUES ($1, 0, $2) ON CONFLICT DO NOTHING")),
+      make_writer_(*database_, R"sql(
+          INSERT INTO {s}.posthorn_commits (writer, number, at)
+          VALUES ($1, 0, $2)
+          ON CONFLICT DO NOTHING)sql"),
       // A session that was lost may have it locked.
-      keep_writer_(database_->prepare(
-          "UPDATE {s}.posthorn_commits SET at = $2::bigint WHERE writer IN (SELECT writer"
-          " FROM {s}.posthorn_commits WHERE writer = $1 AND at < $2::bigint - 86400000"
-          " FOR UPDATE SKIP LOCKED)")),
+      keep_writer_(*database_, R"sql(
+          UPDATE {s}.posthorn_commits SET at = $2::bigint
+          WHERE writer IN (SELECT writer FROM {s}.posthorn_commits WHERE writer = $1
+              AND at < $2::bigint - 86400000 FOR UPDATE SKIP LOCKED))sql"),
       // What only read has nothing to be in doubt about.
-      count_(database_->prepare(
-          "INSERT INTO {s}.posthorn_commits (writer, number, at)"
-          " SELECT $1::text, $2::bigint, $3::bigint"
-          " WHERE pg_current_xact_id_if_assigned() IS NOT NULL"
-          " ON CONFLICT (writer) DO UPDATE SET number = excluded.number, at = excluded.at"
-          " RETURNING CASE WHEN current_setting('synchronous_commit')"
-          " NOT IN ('on', 'remote_apply') THEN set_config('synchronous_commit', 'on', true) END")),
-      last_(database_->prepare(
-          "SELECT number FROM {s}.posthorn_commits WHERE writer = $1 FOR UPDATE")),
-      end_old_(database_->prepare("SELECT pg_terminate_backend(pid) FROM pg_stat_activity"
-                                  " WHERE pid = $1 AND usename = current_user"
-                                  " AND application_name = current_setting('application_name')"
-                                  " AND pid <> pg_backend_pid()")),
-      forget_(database_->prepare("DELETE FROM {s}.posthorn_commits WHERE writer = $1 OR writer "
-                                 "LIKE $1 || '/%' OR at < $2")),
-      notify_(database_->prepare("SELECT pg_notify($1, $2) IS NULL")),
-      claim_as_(database_->prepare("SELECT set_config('posthorn.claim', $1, false)")),
+      count_(*database_, R"sql(
+          INSERT INTO {s}.posthorn_commits (writer, number, at)
+          SELECT $1::text, $2::bigint, $3::bigint
+          WHERE pg_current_xact_id_if_assigned() IS NOT NULL
+          ON CONFLICT (writer) DO UPDATE SET number = excluded.number, at = excluded.at
+          RETURNING CASE WHEN current_setting('synchronous_commit') NOT IN ('on',
+              'remote_apply') THEN set_config('synchronous_commit', 'on', true) END)sql"),
+      last_(*database_, "SELECT number FROM {s}.posthorn_commits WHERE writer = $1 FOR UPDATE"),
+      end_old_(*database_, R"sql(
+          SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+          WHERE pid = $1 AND usename = current_user AND application_name =
+              current_setting('application_name') AND pid <> pg_backend_pid())sql"),
+      forget_(*database_, R"sql(
+          DELETE FROM {s}.posthorn_commits
+          WHERE writer = $1 OR writer LIKE $1 || '/%' OR at < $2)sql"),
+      notify_(*database_, "SELECT pg_notify($1, $2) IS NULL"),
+      claim_as_(*database_, "SELECT set_config('posthorn.claim', $1, false)"),
       transaction_(*database_, time, options.rules, options.writer) {}
 
 result<> session::claim_as(std::int64_t epoch) {

@@ -19,8 +19,9 @@ unit_transaction::unit_transaction(connection& database, const clock& time,
                                    const outbox_rules& rules, std::string writer)
     : database_(database),
       writer_(std::move(writer)),
-      touch_(database.prepare(
-          "UPDATE {s}.posthorn_commits SET barrier = barrier + 1 WHERE writer = $1")),
+      touch_(database, R"sql(
+          UPDATE {s}.posthorn_commits SET barrier = barrier + 1
+          WHERE writer = $1)sql"),
       log_(database),
       closed_(database),
       claims_(database, rules),

@@ -68,13 +68,8 @@ result<std::unique_ptr<connection>> connection::open(const connect_options& opti
     return made;
 }
 
-statement connection::prepare(std::string_view sql) {
-    statement made;
-    made.on_ = this;
-    made.sql_ = with_schema(sql, schema_);
-    made.name_ = fmt::format("p{}", ++statements_);
-    return made;
-}
+statement::statement(connection& on, std::string_view sql)
+    : on_(&on), sql_(with_schema(sql, on.schema_)), name_(fmt::format("p{}", ++on.statements_)) {}
 
 statement connection::prepare_foreign(std::string sql, std::vector<unsigned> types) {
     statement made;

@@ -29,6 +29,8 @@ class connection;
 class statement {
 public:
     statement() = default;
+    /// `{s}` in it stands for the schema.
+    statement(connection& on, std::string_view sql);
 
     /// Sends it, with all that waits in line before it, and gives its answer.
     template <class... Args>
@@ -75,8 +77,6 @@ public:
     connection(const connection&) = delete;
     connection& operator=(const connection&) = delete;
 
-    /// `{s}` in it stands for the schema.
-    [[nodiscard]] statement prepare(std::string_view sql);
     /// SQL that is not ours, for values of these types.
     [[nodiscard]] statement prepare_foreign(std::string sql, std::vector<unsigned> types);
     /// Runs statements one after the other, outside of the pipeline; only before it begins.
@@ -155,6 +155,24 @@ private:
     std::string last_state_;
     std::uint64_t statements_ = 0;  // That were made.
     std::uint64_t statements_run_ = 0;
+};
+
+/// What a table that is written once for all stores is made of.
+struct driver {
+    using connection = postgres::connection;
+    using statement = postgres::statement;
+    using rows = postgres::rows;
+
+    /// Runs it with the next one; what it gives is of no interest.
+    template <class... Args>
+    static result<> soon(statement& one, const Args&... args) {
+        one.defer(args...);
+        return {};
+    }
+    /// Text as the database can hold it.
+    [[nodiscard]] static std::string storable(std::string_view text) {
+        return postgres::storable(text);
+    }
 };
 
 }  // namespace posthorn::postgres

@@ -2,10 +2,13 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include <posthorn/detail/sql.hpp>
+
+#include "base/result.hpp"
 
 struct pg_result;
 
@@ -50,6 +53,17 @@ public:
     [[nodiscard]] int columns() const;
     [[nodiscard]] row operator[](int index) const { return {answer_.get(), index}; }
     [[nodiscard]] row front() const { return (*this)[0]; }
+    /// The next row, which is valid until the one after it is asked for; null after the last.
+    result<const row*> next() {
+        if (next_ >= size()) return nullptr;
+        return &at_.emplace((*this)[next_++]);
+    }
+    /// Visits all that are left.
+    template <class Visitor>
+    result<> each(Visitor visit) {
+        while (next_ < size()) visit((*this)[next_++]);
+        return {};
+    }
     /// How many rows the statement changed; zero for those that change none.
     [[nodiscard]] std::int64_t changed() const;
     /// What the server says that it did, such as `COMMIT`.
@@ -60,6 +74,8 @@ private:
         void operator()(pg_result* answer) const noexcept;
     };
     std::unique_ptr<pg_result, clearer> answer_;
+    std::optional<row> at_;
+    int next_ = 0;
 };
 
 }  // namespace posthorn::postgres

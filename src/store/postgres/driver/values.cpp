@@ -1,9 +1,13 @@
 #include "store/postgres/driver/values.hpp"
 
+#include <algorithm>
 #include <array>
+#include <limits>
 #include <utility>
 
 #include <fmt/format.h>
+
+#include "base/text/utf8.hpp"
 
 namespace posthorn::postgres {
 namespace {
@@ -77,6 +81,17 @@ void values::add(const std::vector<std::string>& texts) {
 
 void values::add(const sql_param& value) {
     std::visit([this](const auto& one) { add(one); }, value);
+}
+
+bool is_storable(std::string_view text) {
+    return text.find('\0') == std::string_view::npos && is_utf8(text);
+}
+
+std::string storable(std::string_view text) {
+    if (is_storable(text)) return std::string(text);
+    auto clean = clean_utf8(text, std::numeric_limits<std::size_t>::max());
+    std::ranges::replace(clean, '\0', ' ');
+    return clean;
 }
 
 }  // namespace posthorn::postgres

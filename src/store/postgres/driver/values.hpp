@@ -78,9 +78,8 @@ private:
     bool has_borrowed_ = false;
 };
 
-/// Empty is NULL in the table.
-[[nodiscard]] inline std::optional<std::string_view> or_null(std::string_view text) {
-    return text.empty() ? std::nullopt : std::optional(text);
-}
+/// Text as PostgreSQL can hold it: UTF-8 without zero bytes.
+[[nodiscard]] std::string storable(std::string_view text);
+[[nodiscard]] bool is_storable(std::string_view text);
 
 }  // namespace posthorn::postgres

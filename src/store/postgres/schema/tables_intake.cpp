@@ -8,12 +8,8 @@
 
 namespace posthorn::postgres {
 
-// However large the table is, and whatever is known of it. What is not by index counts as so dear
-// that it would be compiled first.
-#define POSTHORN_BY_INDEX                                                             \
-    " SET enable_seqscan = off SET enable_bitmapscan = off SET enable_hashjoin = off" \
-    " SET enable_mergejoin = off SET enable_tidscan = on SET jit = off AS "
-
+// Functions that SET what a plan may do go by index, however large the table is, and whatever is
+// known of it. What is not by index counts as so dear that it would be compiled first.
 const std::string_view intake_definitions = R"sql(
 -- Whether a state tells of transactions of this server, and not, as in a dump, of another's.
 CREATE FUNCTION {s}.is_from_here(state {s}.outbox_intake) RETURNS boolean LANGUAGE sql STABLE
@@ -35,8 +31,9 @@ $$ SELECT tx, tx FROM pg_snapshot_xip(seen) AS tx WHERE pg_visible_in_snapshot(t
   CASE WHEN pg_snapshot_xmax(seen) = '1' THEN '18446744073709551615' ELSE pg_snapshot_xmax(now) END $$;
 
 -- Whether take_in would find something, be it only what has its row already.
-CREATE FUNCTION {s}.has_arrivals() RETURNS boolean LANGUAGE plpgsql STABLE)sql" POSTHORN_BY_INDEX
-                                            R"sql(
+CREATE FUNCTION {s}.has_arrivals() RETURNS boolean LANGUAGE plpgsql STABLE
+ SET enable_seqscan = off SET enable_bitmapscan = off SET enable_hashjoin = off
+ SET enable_mergejoin = off SET enable_tidscan = on SET jit = off AS
 $$
 DECLARE
  state {s}.outbox_intake;
@@ -50,7 +47,9 @@ END $$;
 -- What has no row in outbox_due or outbox_closed and is to have one, as that of outbox_due will be.
 CREATE FUNCTION {s}.arrivals() RETURNS TABLE (status text, seq bigint, destination text, tenant text,
  priority bigint, next_retry_at bigint, expires_at bigint, order_key text)
- LANGUAGE sql STABLE)sql" POSTHORN_BY_INDEX R"sql(
+ LANGUAGE sql STABLE
+ SET enable_seqscan = off SET enable_bitmapscan = off SET enable_hashjoin = off
+ SET enable_mergejoin = off SET enable_tidscan = on SET jit = off AS
 $$ SELECT m.status, m.seq, m.destination, coalesce(m.tenant, ''), m.priority, m.next_retry_at,
   m.expires_at, nullif(m.order_key, '')
  FROM {s}.outbox_intake AS i, {s}.unseen({s}.known(i), i.seen_but_for, pg_current_snapshot()) AS r,
@@ -71,7 +70,9 @@ CREATE VIEW {s}.outbox_pending AS
 -- The messages are locked, so that nobody changes them before their rows are there for him to change
 -- too. One that somebody has locked already is left for the next look.
 CREATE FUNCTION {s}.take_in(rows_max bigint, epoch bigint, claimed text[]) RETURNS boolean
- LANGUAGE plpgsql SET lock_timeout = '2s')sql" POSTHORN_BY_INDEX R"sql(
+ LANGUAGE plpgsql SET lock_timeout = '2s'
+ SET enable_seqscan = off SET enable_bitmapscan = off SET enable_hashjoin = off
+ SET enable_mergejoin = off SET enable_tidscan = on SET jit = off AS
 $$
 DECLARE
  state {s}.outbox_intake;

@@ -5,9 +5,6 @@
 
 namespace posthorn::postgres {
 
-#define POSTHORN_OWN_FUNCTION \
-    " LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS "
-
 const std::string_view trigger_definitions = R"sql(
 -- Of an order key or a dedupe key, for advisory locks; others' keys may fall together with it, which
 -- costs a wait and nothing else.
@@ -56,7 +53,8 @@ $$ SELECT CASE
 -- ON CONFLICT keeps the message out.
 CREATE FUNCTION {s}.arranged(arrived {s}.outbox_messages)
  RETURNS {s}.outbox_messages
- SET enable_seqscan = off SET jit = off)sql" POSTHORN_OWN_FUNCTION R"sql(
+ SET enable_seqscan = off SET jit = off
+ LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS
 $$
 DECLARE
  first_id text;
@@ -138,7 +136,8 @@ CREATE TRIGGER outbox_arrival BEFORE INSERT ON {s}.outbox_messages FOR EACH ROW
  EXECUTE FUNCTION {s}.outbox_arrival();
 
 CREATE FUNCTION {s}.due_row_came() RETURNS trigger
- SET enable_seqscan = off SET jit = off)sql" POSTHORN_OWN_FUNCTION R"sql(
+ SET enable_seqscan = off SET jit = off
+ LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS
 $$
 BEGIN
  DELETE FROM {s}.outbox_due AS d WHERE d.seq = NEW.seq AND NOT EXISTS (
@@ -154,7 +153,8 @@ CREATE CONSTRAINT TRIGGER due_row_came AFTER INSERT ON {s}.outbox_due
 -- all there are. Plans are kept: one that was made for a statement with a row must do for another with
 -- a hundred thousand.
 CREATE FUNCTION {s}.outbox_changed() RETURNS trigger
- SET enable_seqscan = off SET enable_nestloop = off SET jit = off)sql" POSTHORN_OWN_FUNCTION R"sql(
+ SET enable_seqscan = off SET enable_nestloop = off SET jit = off
+ LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS
 $$
 DECLARE
  why text;
@@ -208,7 +208,8 @@ CREATE TRIGGER outbox_changed AFTER UPDATE ON {s}.outbox_messages
  EXECUTE FUNCTION {s}.outbox_changed();
 
 CREATE FUNCTION {s}.outbox_gone() RETURNS trigger
- SET enable_seqscan = off SET jit = off)sql" POSTHORN_OWN_FUNCTION R"sql(
+ SET enable_seqscan = off SET jit = off
+ LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS
 $$
 DECLARE
  gone bigint[] := ARRAY(SELECT seq FROM before_rows);
@@ -225,14 +226,16 @@ CREATE TRIGGER outbox_gone AFTER DELETE ON {s}.outbox_messages
  REFERENCING OLD TABLE AS before_rows FOR EACH STATEMENT EXECUTE FUNCTION {s}.outbox_gone();
 
 -- What somebody changed on purpose has no checksum.
-CREATE FUNCTION {s}.outbox_unseal() RETURNS trigger)sql" POSTHORN_OWN_FUNCTION R"sql(
+CREATE FUNCTION {s}.outbox_unseal() RETURNS trigger
+ LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS
 $$ BEGIN NEW.checksum := NULL; RETURN NEW; END $$;
 CREATE TRIGGER outbox_unseal BEFORE UPDATE OF message_id, message_type, destination, endpoint,
  payload, payload_bytes, content_type, headers, correlation_id, tenant, order_key, parent_id,
  causation_id, created_at, expires_at ON {s}.outbox_messages FOR EACH ROW
  WHEN (NEW.checksum IS NOT NULL) EXECUTE FUNCTION {s}.outbox_unseal();
 
-CREATE FUNCTION {s}.cause_counted() RETURNS trigger)sql" POSTHORN_OWN_FUNCTION R"sql(
+CREATE FUNCTION {s}.cause_counted() RETURNS trigger
+ LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS
 $$
 BEGIN
  IF TG_OP <> 'INSERT' AND OLD.cause_id IS NOT NULL THEN

@@ -1,61 +1,37 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
-#include <map>
-#include <string>
+#include <optional>
 #include <vector>
 
-#include "store/outbox_table.hpp"
 #include "store/postgres/tables/flows.hpp"
+#include "store/rules/due_choice.hpp"
 
 namespace posthorn::postgres {
 
-/// Finds out which due rows of a destination come next, in the narrow table alone.
-///
-/// Tenants share a page evenly; of a tenant, the highest priority comes first. Where there are more
-/// flows, or more tenants, than one look takes in, the next look goes on with those after them.
+/// Due rows by the narrow table alone.
 ///
 /// Lifetime: as its connection.
 /// Threads:  its connection's.
-class due_rows {
+class due_rows final : public due_choice {
 public:
-    struct choice {
-        std::vector<std::int64_t> seqs;
-        bool more = false;
-    };
-
     explicit due_rows(connection& database);
 
-    result<choice> choose(const due_question& asked);
-    /// The same without what living dispatchers other than `epoch` have claimed. The rows stay
+    /// As `choose`, without what living dispatchers other than `epoch` have claimed. The rows stay
     /// locked; those that another transaction has locked are passed over.
-    result<choice> choose_unclaimed(const due_question& asked, std::int64_t epoch);
+    result<chosen_rows> choose_unclaimed(const due_question& asked, std::int64_t epoch);
 
 private:
-    /// What a tenant has due, as far as it was looked at.
-    struct tenant_rows {
-        std::vector<flow> flows;  // The highest priority first.
-        std::vector<std::int64_t> seqs;
-        bool drained = false;  // There is nothing more.
-    };
-    struct flows_found {
-        std::vector<tenant_rows> tenants;
-        bool cut_short = false;
-    };
-
-    result<flows_found> find_flows(const due_question& asked);
+    flow_source& flows() override { return walk_; }
+    result<> read_all(std::vector<tenant_rows>& tenants, const due_question& asked) override;
     /// Up to `rows_max` of each of these tenants, in one question.
     result<> read(const std::vector<tenant_rows*>& tenants, std::size_t rows_max,
                   const due_question& asked);
-    result<> read_all(std::vector<tenant_rows>& tenants, const due_question& asked);
 
     flow_walk walk_;
     statement seqs_;
     statement unclaimed_;
-    std::optional<std::int64_t> claimer_;                    // Of the present question.
-    std::map<std::string, flow, std::less<>> resume_after_;  // For destinations of many flows.
-    std::size_t turn_ = 0;
+    std::optional<std::int64_t> claimer_;  // Of the present question.
 };
 
 }  // namespace posthorn::postgres

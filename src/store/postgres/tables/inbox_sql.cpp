@@ -4,22 +4,18 @@
 #include <tuple>
 
 #include "base/assert.hpp"
-#include "base/checksum.hpp"
+#include "base/text/joined.hpp"
 #include "store/claim_table.hpp"
 #include "store/postgres/tables/outbox_rows.hpp"
 
 namespace posthorn::postgres {
 namespace {
 
-constexpr std::string_view find_sql =
-    "SELECT body_hash, processed_at IS NOT NULL, response_payload, claim_until, claim_owner,"
-    " response_checksum FROM {s}.inbox_messages WHERE source_service_id = $1 AND message_id = $2";
-
-std::int64_t checksum_of(std::string_view response) {
-    checksum sum;
-    sum.add(response);
-    return sum.value();
-}
+constexpr std::string_view find_inbox = R"sql(
+    SELECT body_hash, processed_at IS NOT NULL, response_payload, claim_until, claim_owner,
+        response_checksum
+    FROM {s}.inbox_messages
+    WHERE source_service_id = $1 AND message_id = $2)sql";
 
 /// The response and what is kept to know it by; nothing for none.
 void add_response(values& to, std::string_view response) {
@@ -29,26 +25,7 @@ void add_response(values& to, std::string_view response) {
         return;
     }
     to.add(blob{std::as_bytes(std::span(response))});
-    to.add(checksum_of(response));
-}
-
-result<std::optional<inbox_entry>> find_entry(statement& find, const inbox_key& key) {
-    POSTHORN_LET(found, find.run(key.source, key.id));
-    if (found.empty()) return std::nullopt;
-    const auto row = found.front();
-    inbox_entry entry;
-    const auto hash = row.bytes(0);
-    std::copy_n(hash.begin(), std::min(hash.size(), entry.hash.size()), entry.hash.begin());
-    entry.processed = row.get<bool>(1);
-    entry.response = row.text(2);
-    entry.claimed_until = from_ms(row.integer(3));
-    entry.claim_owner = row.text(4);
-    if (!row.is_null(5) && row.integer(5) != checksum_of(entry.response))
-        return fail(error_code::store_corrupt,
-                    "the response to {} is not what was stored: the disk has changed it; run "
-                    "'posthorn doctor --full'",
-                    key.id.to_string());
-    return entry;
+    to.add(seal_of(response));
 }
 
 using ordered_key = std::tuple<std::string_view, uuid>;
@@ -64,36 +41,43 @@ result<bool> changed_any(result<rows> done) {
 }  // namespace
 
 inbox_sql::inbox_sql(connection& database)
-    : find_(database.prepare(find_sql)),
-      insert_(database.prepare(
-          "INSERT INTO {s}.inbox_messages (source_service_id, message_id, endpoint, body_hash,"
-          " processed_at, expires_at, response_payload, response_checksum)"
-          " VALUES ($1, $2, $3, $4, $5, $6, $7, $8)"
-          " ON CONFLICT (source_service_id, message_id) DO NOTHING RETURNING seq")),
-      respond_(database.prepare(
-          "UPDATE {s}.inbox_messages SET response_payload = $3, response_checksum = $4"
-          " WHERE source_service_id = $1 AND message_id = $2")),
-      claim_(database.prepare(
-          "INSERT INTO {s}.inbox_messages AS known (source_service_id, message_id, endpoint,"
-          " body_hash, claim_owner, claim_until, expires_at) VALUES ($1, $2, $3, $4, $5, $6, $7)"
-          " ON CONFLICT (source_service_id, message_id) DO UPDATE SET"
-          " claim_owner = excluded.claim_owner, claim_until = excluded.claim_until"
-          " WHERE known.processed_at IS NULL AND known.claim_until <= $8::bigint")),
-      complete_(database.prepare(
-          "UPDATE {s}.inbox_messages SET processed_at = $4, expires_at = $5,"
-          " response_payload = $6, response_checksum = $7, claim_owner = NULL, claim_until = NULL"
-          " WHERE source_service_id = $1 AND message_id = $2 AND claim_owner = $3 RETURNING seq")),
-      release_(database.prepare(
-          "DELETE FROM {s}.inbox_messages WHERE source_service_id = $1 AND message_id = $2"
-          " AND claim_owner = $3 AND processed_at IS NULL")),
-      insert_all_(database.prepare(
-          "INSERT INTO {s}.inbox_messages (source_service_id, message_id, endpoint, body_hash,"
-          " processed_at, expires_at) SELECT source, id, endpoint,"
-          " substring($4::bytea FROM (32 * (place - 1) + 1)::integer FOR 32), processed_at,"
-          " expires_at FROM unnest($1::text[], $2::text[], $3::text[], $5::bigint[], $6::bigint[])"
-          " WITH ORDINALITY AS r(source, id, endpoint, processed_at, expires_at, place)"
-          " ON CONFLICT (source_service_id, message_id) DO NOTHING"
-          " RETURNING seq, source_service_id, message_id")) {}
+    : find_(database, find_inbox),
+      insert_(database, R"sql(
+          INSERT INTO {s}.inbox_messages (source_service_id, message_id, endpoint, body_hash,
+              processed_at, expires_at, response_payload, response_checksum)
+          VALUES ($1, $2, $3, $4, $5, $6, $7, $8)
+          ON CONFLICT (source_service_id, message_id) DO NOTHING RETURNING seq)sql"),
+      respond_(database, R"sql(
+          UPDATE {s}.inbox_messages SET response_payload = $3, response_checksum = $4
+          WHERE source_service_id = $1 AND message_id = $2)sql"),
+      claim_(database, R"sql(
+          INSERT INTO {s}.inbox_messages AS known (source_service_id, message_id, endpoint,
+              body_hash, claim_owner, claim_until, expires_at)
+          VALUES ($1, $2, $3, $4, $5, $6, $7)
+          ON CONFLICT (source_service_id, message_id) DO UPDATE
+          SET claim_owner = excluded.claim_owner, claim_until = excluded.claim_until
+          WHERE known.processed_at IS NULL AND known.claim_until <= $8::bigint)sql"),
+      complete_(database, R"sql(
+          UPDATE {s}.inbox_messages
+          SET processed_at = $4, expires_at = $5, response_payload = $6,
+              response_checksum = $7, claim_owner = NULL, claim_until = NULL
+          WHERE source_service_id = $1 AND message_id = $2 AND claim_owner = $3
+          RETURNING seq)sql"),
+      release_(database, R"sql(
+          DELETE FROM {s}.inbox_messages
+          WHERE source_service_id = $1 AND message_id = $2 AND claim_owner = $3
+              AND processed_at IS NULL)sql"),
+      insert_all_(database, R"sql(
+          INSERT INTO {s}.inbox_messages (source_service_id, message_id, endpoint, body_hash,
+              processed_at, expires_at)
+          SELECT source, id, endpoint,
+              substring($4::bytea FROM (32 * (place - 1) + 1)::integer FOR 32), processed_at,
+              expires_at
+          FROM unnest($1::text[], $2::text[], $3::text[], $5::bigint[],
+              $6::bigint[]) WITH ORDINALITY AS r(source, id, endpoint, processed_at,
+              expires_at, place)
+          ON CONFLICT (source_service_id, message_id) DO NOTHING
+          RETURNING seq, source_service_id, message_id)sql") {}
 
 // In the order of their keys, so that two nodes that insert the same ones wait for each other in
 // turn and not both.
@@ -143,7 +127,7 @@ row_ahead* inbox_sql::find_ahead(const inbox_key& key) {
 }
 
 result<std::optional<inbox_entry>> inbox_sql::find(const inbox_key& key) {
-    return find_entry(find_, key);
+    return find_inbox_entry(find_, key);
 }
 
 result<bool> inbox_sql::insert(const inbox_record& record) {
@@ -189,51 +173,56 @@ result<bool> inbox_sql::release(const inbox_key& key, std::string_view owner) {
 }
 
 inbox_reading::inbox_reading(connection& database)
-    : find_(database.prepare(find_sql)),
-      count_(database.prepare("SELECT count(*) FROM {s}.inbox_messages")) {}
+    : inbox_looks(database, find_inbox, "SELECT count(*) FROM {s}.inbox_messages") {}
 
-result<std::optional<inbox_entry>> inbox_reading::find(const inbox_key& key) {
-    return find_entry(find_, key);
-}
-
-result<std::int64_t> inbox_reading::count() {
-    POSTHORN_LET(counted, count_.run());
-    return counted.front().integer(0);
-}
+namespace {
 
 // Who is frozen in a transaction may have a lease locked; nobody waits for that.
-#define POSTHORN_PG_UNLOCKED \
-    "(SELECT name FROM {s}.posthorn_leases WHERE name = $1 FOR UPDATE SKIP LOCKED)"
+constexpr auto unlocked =
+    joined("(SELECT name FROM {s}.posthorn_leases WHERE name = $1 FOR UPDATE SKIP LOCKED)");
+constexpr auto take_lease = joined(R"sql(
+    UPDATE {s}.posthorn_leases SET owner = $2, beat = 0,
+        epoch = CASE WHEN name LIKE 'dispatcher/%' THEN nextval('{s}.dispatcher_epochs')
+            ELSE epoch + 1 END
+    WHERE name = $1 AND owner IS NOT DISTINCT FROM $3::text
+      AND ($3::text IS NULL OR (epoch = $4 AND beat = $5)) AND name IN )sql",
+                                   unlocked, " RETURNING owner, epoch, beat");
+// A seat is for one run of a node alone, and its epoch is never given again.
+constexpr auto leave_seat = joined(R"sql(
+    DELETE FROM {s}.posthorn_leases
+    WHERE name = $1 AND owner = $2 AND epoch = $3 AND name IN )sql",
+                                   unlocked);
+
+}  // namespace
 
 lease_sql::lease_sql(connection& database)
-    : find_(database.prepare("SELECT owner, epoch, beat FROM {s}.posthorn_leases WHERE name = $1")),
-      make_(database.prepare("INSERT INTO {s}.posthorn_leases (name, owner, epoch, beat)"
-                             " VALUES ($1, NULL, 0, 0) ON CONFLICT DO NOTHING")),
-      take_(database.prepare(
-          "UPDATE {s}.posthorn_leases SET owner = $2, epoch = CASE WHEN name LIKE"
-          " 'dispatcher/%' THEN nextval('{s}.dispatcher_epochs') ELSE epoch + 1 END, beat = 0"
-          " WHERE name = $1"
-          " AND owner IS NOT DISTINCT FROM $3::text AND ($3::text IS NULL OR (epoch = $4"
-          " AND beat = $5)) AND name IN " POSTHORN_PG_UNLOCKED " RETURNING owner, epoch, beat")),
-      beat_(database.prepare("UPDATE {s}.posthorn_leases SET beat = beat + 1"
-                             " WHERE name = $1 AND owner = $2 AND epoch = $3")),
-      release_(database.prepare("UPDATE {s}.posthorn_leases SET owner = NULL"
-                                " WHERE name = $1 AND owner = $2 AND epoch = $3")),
-      // A seat is for one run of a node alone, and its epoch is never given again.
-      leave_(database.prepare("DELETE FROM {s}.posthorn_leases WHERE name = $1 AND owner = $2"
-                              " AND epoch = $3 AND name IN " POSTHORN_PG_UNLOCKED)),
+    : find_(database, "SELECT owner, epoch, beat FROM {s}.posthorn_leases WHERE name = $1"),
+      make_(database, R"sql(
+          INSERT INTO {s}.posthorn_leases (name, owner, epoch, beat)
+          VALUES ($1, NULL, 0, 0)
+          ON CONFLICT DO NOTHING)sql"),
+      take_(database, take_lease),
+      beat_(database, R"sql(
+          UPDATE {s}.posthorn_leases SET beat = beat + 1
+          WHERE name = $1 AND owner = $2 AND epoch = $3)sql"),
+      release_(database, R"sql(
+          UPDATE {s}.posthorn_leases SET owner = NULL
+          WHERE name = $1 AND owner = $2 AND epoch = $3)sql"),
+      leave_(database, leave_seat),
       // The server ends by itself who is silent between two commands, and not in the middle of one.
-      end_frozen_(database.prepare(
-          "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = current_user"
-          " AND datname = current_database() AND pid <> pg_backend_pid()"
-          " AND application_name = current_setting('application_name') AND state = 'active'"
-          " AND wait_event IN ('ClientRead', 'ClientWrite') AND state_change < clock_timestamp()"
-          " - current_setting('idle_in_transaction_session_timeout')::interval"
-          " AND pid IN (SELECT pid FROM pg_locks WHERE granted"
-          " AND relation = to_regclass($leases${s}.posthorn_leases$leases$)"
-          " AND mode IN ('RowShareLock', 'RowExclusiveLock'))"
-          " AND EXISTS (SELECT 1 FROM {s}.posthorn_leases WHERE name = $1 AND owner = $2"
-          " AND epoch = $3)")) {}
+      end_frozen_(database, R"sql(
+          SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+          WHERE usename = current_user AND datname = current_database()
+              AND pid <> pg_backend_pid() AND application_name =
+              current_setting('application_name') AND state = 'active'
+              AND wait_event IN ('ClientRead', 'ClientWrite')
+              AND state_change < clock_timestamp() -
+              current_setting('idle_in_transaction_session_timeout')::interval
+              AND pid IN (SELECT pid FROM pg_locks WHERE granted
+              AND relation = to_regclass($leases${s}.posthorn_leases$leases$)
+              AND mode IN ('RowShareLock', 'RowExclusiveLock'))
+              AND EXISTS (SELECT 1 FROM {s}.posthorn_leases WHERE name = $1 AND owner = $2
+              AND epoch = $3))sql") {}
 
 result<std::optional<lease>> lease_sql::find(std::string_view name) {
     POSTHORN_LET(found, find_.run(name));

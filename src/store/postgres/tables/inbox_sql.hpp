@@ -5,9 +5,9 @@
 #include <utility>
 #include <vector>
 
-#include "store/inbox_table.hpp"
 #include "store/lease_table.hpp"
 #include "store/postgres/driver/connection.hpp"
+#include "store/rules/inbox_looks.hpp"
 
 namespace posthorn::postgres {
 
@@ -57,17 +57,9 @@ private:
     std::vector<row_ahead> ahead_;  // In the order of their keys.
 };
 
-/// The inbox as a reading connection sees it.
-class inbox_reading final : public inbox_reader {
+class inbox_reading final : public inbox_looks<driver> {
 public:
     explicit inbox_reading(connection& database);
-
-    result<std::optional<inbox_entry>> find(const inbox_key& key) override;
-    result<std::int64_t> count() override;
-
-private:
-    statement find_;
-    statement count_;
 };
 
 /// The leases inside a write transaction.

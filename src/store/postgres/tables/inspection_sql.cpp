@@ -10,87 +10,91 @@
 namespace posthorn::postgres {
 namespace {
 
-// A page ends after so many rows, found or not.
-constexpr int rows_per_page_max = 50'000;
-constexpr std::int64_t attempts_max = 1'000;
-
-std::int64_t top(std::int64_t before_seq) {
-    return before_seq > 0 ? before_seq : std::numeric_limits<std::int64_t>::max();
-}
-
-bounded_count up_to(std::int64_t counted, std::int64_t at_most) {
-    return {std::min(counted, at_most), counted > at_most};
-}
-
 // The server filters, so that a search does not carry every row here. The rows looked at are
 // limited before that; the highest and the lowest of them, and their number, come with every row.
-#define POSTHORN_PG_SEARCH(from)                                                                 \
-    "WITH looked AS MATERIALIZED (" from                                                         \
-    " ORDER BY seq DESC LIMIT $2), ends AS (SELECT"                                              \
-    " count(*) AS looked_at, min(seq) AS lowest FROM looked)"                                    \
-    " SELECT " POSTHORN_SUMMARY_COLUMNS                                                          \
-    ", looked_at, lowest FROM ends LEFT JOIN"                                                    \
-    " (SELECT m.* FROM looked JOIN {s}.outbox_messages AS m USING (seq)"                         \
-    " WHERE ($3::text IS NULL OR status = $3::text)"                                             \
-    " AND ($4::text = '' OR destination = $4::text) AND ($5::text = '' OR endpoint = $5::text)"  \
-    " AND ($6::bigint IS NULL OR created_at >= $6::bigint) ORDER BY seq DESC LIMIT $7) AS found" \
-    " ON true ORDER BY seq DESC"
+template <class Text>
+consteval auto search_among(const Text& looked) {
+    return joined("WITH looked AS MATERIALIZED (", looked, R"sql( ORDER BY seq DESC LIMIT $2),
+    ends AS (SELECT count(*) AS looked_at, min(seq) AS lowest FROM looked)
+    SELECT )sql",
+                  summary_columns, R"sql(, looked_at, lowest
+    FROM ends LEFT JOIN (
+        SELECT m.* FROM looked JOIN {s}.outbox_messages AS m USING (seq)
+        WHERE ($3::text IS NULL OR status = $3::text)
+          AND ($4::text = '' OR destination = $4::text)
+          AND ($5::text = '' OR endpoint = $5::text)
+          AND ($6::bigint IS NULL OR created_at >= $6::bigint)
+        ORDER BY seq DESC LIMIT $7) AS found ON true
+    ORDER BY seq DESC)sql");
+}
+constexpr auto search_all = search_among("SELECT seq FROM {s}.outbox_messages WHERE seq < $1");
+constexpr auto search_pending = search_among(R"sql(
+    SELECT seq FROM {s}.outbox_pending
+    WHERE seq < $1 AND ($4::text = '' OR destination = $4::text))sql");
+constexpr auto search_closed =
+    search_among("SELECT seq FROM {s}.outbox_closed WHERE seq < $1 AND status = $3::text");
 
-#define POSTHORN_PG_OF_DESTINATION(compare)                                                \
-    "SELECT m.created_at, m.deliver_at, m.last_error FROM (SELECT seq, next_retry_at FROM" \
-    " {s}.outbox_pending WHERE destination = $1 AND next_retry_at " compare                \
-    " $2 ORDER BY tenant, priority, next_retry_at, seq LIMIT $3) AS due"                   \
-    " JOIN {s}.outbox_messages AS m USING (seq) ORDER BY due.next_retry_at, m.seq"
+template <class Text>
+consteval auto of_destination_when(const Text& compare) {
+    return joined(R"sql(
+    SELECT m.created_at, m.deliver_at, m.last_error
+    FROM (SELECT seq, next_retry_at FROM {s}.outbox_pending
+          WHERE destination = $1 AND next_retry_at )sql",
+                  compare, R"sql( $2
+          ORDER BY tenant, priority, next_retry_at, seq LIMIT $3) AS due
+        JOIN {s}.outbox_messages AS m USING (seq)
+    ORDER BY due.next_retry_at, m.seq)sql");
+}
+constexpr auto look_at_due = of_destination_when("<=");
+constexpr auto look_at_waiting = of_destination_when(">");
+
+constexpr auto detail_by_id = joined("SELECT ", summary_columns, R"sql(,
+        coalesce(octet_length(payload_bytes), octet_length(payload))::bigint, content_type,
+        CASE WHEN $2::bigint <> 0 THEN )sql",
+                                     payload_as_bytes, R"sql( END, headers
+    FROM {s}.outbox_messages WHERE message_id = $1)sql");
 
 }  // namespace
 
 inspection_sql::inspection_sql(connection& database)
-    : flows_(database),
-      count_pending_(database.prepare(
-          "SELECT count(*) FROM (SELECT 1 FROM {s}.outbox_pending LIMIT $1) AS part")),
-      count_sent_(database.prepare("SELECT count(*) FROM (SELECT 1 FROM {s}.outbox_messages"
-                                   " WHERE status = 'Sent' LIMIT $1) AS part")),
-      count_closed_(database.prepare("SELECT count(*) FROM (SELECT 1 FROM {s}.outbox_closed"
-                                     " WHERE status = $2 LIMIT $1) AS part")),
-      due_count_(database.prepare("SELECT count(*) FROM (SELECT 1 FROM {s}.outbox_pending"
-                                  " WHERE destination = $1 LIMIT $2) AS part")),
-      first_due_(database.prepare(
-          "SELECT greatest(created_at, deliver_at) FROM {s}.outbox_messages WHERE seq ="
-          " (SELECT min(seq) FROM (SELECT seq FROM {s}.outbox_pending WHERE destination = $1"
-          " AND next_retry_at <= $2 LIMIT $3) AS part)")),
-      due_rows_(database.prepare(POSTHORN_PG_OF_DESTINATION("<="))),
-      waiting_rows_(database.prepare(POSTHORN_PG_OF_DESTINATION(">"))),
-      all_(database.prepare(
-          POSTHORN_PG_SEARCH("SELECT seq FROM {s}.outbox_messages WHERE seq < $1"))),
-      pending_(database.prepare(POSTHORN_PG_SEARCH(
-          "SELECT seq FROM {s}.outbox_pending WHERE seq < $1 AND ($4::text = '' OR destination ="
-          " $4::text)"))),
-      closed_(database.prepare(POSTHORN_PG_SEARCH(
-          "SELECT seq FROM {s}.outbox_closed WHERE seq < $1 AND status = $3::text"))),
-      show_(database.prepare(
-          "SELECT " POSTHORN_SUMMARY_COLUMNS
-          ", coalesce(octet_length(payload_bytes), octet_length(payload))::bigint, content_type,"
-          " CASE WHEN $2::bigint <> 0 THEN " POSTHORN_PG_PAYLOAD ""
-          " END, headers FROM {s}.outbox_messages WHERE message_id = $1")),
-      attempts_(database.prepare("SELECT attempt, at, error FROM {s}.outbox_attempts"
-                                 " WHERE seq = $1 ORDER BY attempt DESC LIMIT $2")),
-      inbox_count_(database.prepare(
-          "SELECT count(*) FROM (SELECT 1 FROM {s}.inbox_messages LIMIT $1) AS part")),
-      inbox_ends_(database.prepare("SELECT (SELECT max(seq) FROM {s}.inbox_messages)"
-                                   " - (SELECT min(seq) FROM {s}.inbox_messages)")),
-      inbox_list_(database.prepare(
-          "SELECT seq, source_service_id, message_id, endpoint, processed_at, claim_until,"
-          " expires_at FROM (SELECT * FROM {s}.inbox_messages WHERE seq < $1 ORDER BY seq DESC"
-          " LIMIT $2) AS looked WHERE $3::text = '' OR source_service_id = $3::text"
-          " ORDER BY seq DESC LIMIT $4")) {}
-
-result<bounded_count> inspection_sql::count(outbox_status status, std::int64_t at_most) {
-    POSTHORN_LET(counted, status == outbox_status::pending ? count_pending_.run(at_most + 1)
-                          : status == outbox_status::sent
-                              ? count_sent_.run(at_most + 1)
-                              : count_closed_.run(at_most + 1, to_string(status)));
-    return up_to(counted.front().integer(0), at_most);
-}
+    : inspection_looks(database, {.count_pending = R"sql(
+          SELECT count(*) FROM (SELECT 1 FROM {s}.outbox_pending LIMIT $1) AS part)sql",
+                                  .count_sent = R"sql(
+          SELECT count(*)
+          FROM (SELECT 1 FROM {s}.outbox_messages WHERE status = 'Sent' LIMIT $1) AS part)sql",
+                                  .count_closed = R"sql(
+          SELECT count(*)
+          FROM (SELECT 1 FROM {s}.outbox_closed WHERE status = $1 LIMIT $2) AS part)sql",
+                                  .show = detail_by_id,
+                                  .attempts = R"sql(
+          SELECT attempt, at, error FROM {s}.outbox_attempts
+          WHERE seq = $1
+          ORDER BY attempt DESC LIMIT $2)sql",
+                                  .inbox_count = R"sql(
+          SELECT count(*) FROM (SELECT 1 FROM {s}.inbox_messages LIMIT $1) AS part)sql",
+                                  .inbox_ends = R"sql(
+          SELECT (SELECT max(seq) FROM {s}.inbox_messages) - (SELECT min(seq) FROM
+              {s}.inbox_messages))sql"}),
+      flows_(database),
+      due_count_(database, R"sql(
+          SELECT count(*)
+          FROM (SELECT 1 FROM {s}.outbox_pending WHERE destination = $1 LIMIT $2) AS part)sql"),
+      first_due_(database, R"sql(
+          SELECT greatest(created_at, deliver_at) FROM {s}.outbox_messages
+          WHERE seq = (SELECT min(seq) FROM (SELECT seq FROM {s}.outbox_pending WHERE
+              destination = $1 AND next_retry_at <= $2 LIMIT $3) AS part))sql"),
+      due_rows_(database, look_at_due),
+      waiting_rows_(database, look_at_waiting),
+      all_(database, search_all),
+      pending_(database, search_pending),
+      closed_(database, search_closed),
+      inbox_list_(database, R"sql(
+          SELECT seq, source_service_id, message_id, endpoint, processed_at, claim_until,
+              expires_at
+          FROM (SELECT * FROM {s}.inbox_messages WHERE seq < $1 ORDER BY seq DESC LIMIT $2) AS
+              looked
+          WHERE $3::text = '' OR source_service_id = $3::text
+          ORDER BY seq DESC LIMIT $4)sql") {}
 
 result<message_list> inspection_sql::list(const message_filter& wanted) {
     const auto limit = std::min(wanted.limit, list_rows_max);
@@ -100,9 +104,9 @@ result<message_list> inspection_sql::list(const message_filter& wanted) {
     if (wanted.status) status = to_string(*wanted.status);
     std::optional<std::int64_t> since;
     if (wanted.since) since = to_ms(*wanted.since);
-    POSTHORN_LET(found, search.run(top(wanted.before_seq), std::int64_t{rows_per_page_max}, status,
-                                   wanted.destination, wanted.endpoint, since,
-                                   static_cast<std::int64_t>(limit + 1)));
+    POSTHORN_LET(found,
+                 search.run(top(wanted.before_seq), rows_per_page_max, status, wanted.destination,
+                            wanted.endpoint, since, static_cast<std::int64_t>(limit + 1)));
     message_list page;
     for (int i = 0; i < found.size(); ++i) {
         const auto row = found[i];
@@ -113,60 +117,22 @@ result<message_list> inspection_sql::list(const message_filter& wanted) {
         }
         page.rows.push_back(read_summary(row));
     }
-    if (!found.empty() && found.front().integer(summary_columns) == rows_per_page_max)
-        page.next = found.front().integer(summary_columns + 1);
+    if (!found.empty() && found.front().integer(summary_columns_count) == rows_per_page_max)
+        page.next = found.front().integer(summary_columns_count + 1);
     return page;
-}
-
-result<std::optional<message_detail>> inspection_sql::show(const uuid& id, bool with_payload) {
-    POSTHORN_LET(found, show_.run(id, std::int64_t{with_payload}));
-    if (found.empty()) return std::nullopt;
-    const auto row = found.front();
-    message_detail detail;
-    detail.summary = read_summary(row);
-    detail.payload_bytes = row.integer(summary_columns);
-    detail.content_type = row.text(summary_columns + 1);
-    if (with_payload) {
-        detail.payload = row.text(summary_columns + 2);
-        detail.headers = row.text(summary_columns + 3);
-    }
-    POSTHORN_LET(tried, attempts_.run(detail.summary.seq, attempts_max));
-    for (int i = tried.size() - 1; i >= 0; --i) {
-        const auto one = tried[i];
-        detail.attempts.push_back({.number = one.integer(0),
-                                   .at = from_ms(one.integer(1)),
-                                   .error = std::string(one.text(2))});
-    }
-    return detail;
-}
-
-result<bounded_count> inspection_sql::inbox_size(std::int64_t at_most) {
-    POSTHORN_LET(counted, inbox_count_.run(at_most + 1));
-    const auto number = counted.front().integer(0);
-    if (number <= at_most) return bounded_count{number};
-    // Rows are added at one end and purged at about the other.
-    POSTHORN_LET(ends, inbox_ends_.run());
-    return bounded_count{ends.front().integer(0) + 1, true};
 }
 
 result<inbox_list> inspection_sql::list(const inbox_filter& wanted) {
     const auto limit = std::min(wanted.limit, list_rows_max);
-    POSTHORN_LET(found, inbox_list_.run(top(wanted.before_seq), std::int64_t{rows_per_page_max},
-                                        wanted.source, static_cast<std::int64_t>(limit + 1)));
+    POSTHORN_LET(found, inbox_list_.run(top(wanted.before_seq), rows_per_page_max, wanted.source,
+                                        static_cast<std::int64_t>(limit + 1)));
     inbox_list page;
     for (int i = 0; i < found.size(); ++i) {
         if (page.rows.size() == limit) {
             page.next = page.rows.empty() ? 0 : page.rows.back().seq;
             break;
         }
-        const auto row = found[i];
-        page.rows.push_back({.seq = row.integer(0),
-                             .source = std::string(row.text(1)),
-                             .id = std::string(row.text(2)),
-                             .endpoint = std::string(row.text(3)),
-                             .processed_at = optional_time(row, 4),
-                             .claimed_until = optional_time(row, 5),
-                             .expires_at = from_ms(row.integer(6))});
+        page.rows.push_back(read_inbox_summary(found[i]));
     }
     return page;
 }
@@ -211,9 +177,7 @@ result<bool> inspection_sql::look_at(destination_backlog& into, statement& rows_
     for (int i = 0; i < found.size(); ++i) {
         const auto row = found[i];
         const auto since = from_ms(std::max(row.integer(0), row.integer(1)));
-        if (since <= now && (!into.oldest || since < *into.oldest)) into.oldest = since;
-        if (!is_undeliverable_error(row.text(2))) continue;
-        if (into.undeliverable.value++ == 0) into.undeliverable_error = row.text(2);
+        note_waiting(into, since, row.text(2), now);
     }
     return found.size() < rows_max;
 }

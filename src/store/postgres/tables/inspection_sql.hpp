@@ -1,8 +1,8 @@
 #pragma once
 
-#include "store/inspection.hpp"
 #include "store/postgres/driver/connection.hpp"
 #include "store/postgres/tables/flows.hpp"
+#include "store/rules/inspection_looks.hpp"
 
 namespace posthorn::postgres {
 
@@ -10,15 +10,12 @@ namespace posthorn::postgres {
 ///
 /// Lifetime: as its connection.
 /// Threads:  its connection's.
-class inspection_sql final : public store_inspector {
+class inspection_sql final : public inspection_looks<driver> {
 public:
     explicit inspection_sql(connection& database);
 
-    result<bounded_count> count(outbox_status status, std::int64_t at_most) override;
     result<backlog_report> backlog(wall_time now, const backlog_limits& limits) override;
     result<message_list> list(const message_filter& wanted) override;
-    result<std::optional<message_detail>> show(const uuid& id, bool with_payload) override;
-    result<bounded_count> inbox_size(std::int64_t at_most) override;
     result<inbox_list> list(const inbox_filter& wanted) override;
 
 private:
@@ -28,9 +25,6 @@ private:
                          std::int64_t rows_max);
 
     flow_walk flows_;
-    statement count_pending_;
-    statement count_sent_;
-    statement count_closed_;
     statement due_count_;
     statement first_due_;
     statement due_rows_;
@@ -38,10 +32,6 @@ private:
     statement all_;
     statement pending_;
     statement closed_;
-    statement show_;
-    statement attempts_;
-    statement inbox_count_;
-    statement inbox_ends_;
     statement inbox_list_;
 };
 

@@ -11,38 +11,33 @@ namespace {
 constexpr std::size_t rows_per_find = 10;     // Looked at for each one wanted.
 constexpr std::size_t rows_per_delete = 100;  // In one statement, between two looks at the time.
 
-std::string_view status_of(row_kind kind) {
-    switch (kind) {
-        case row_kind::dead: return to_string(outbox_status::dead);
-        case row_kind::expired: return to_string(outbox_status::expired);
-        default: return to_string(outbox_status::resolved);
-    }
-}
-
 }  // namespace
 
 old_rows_sql::old_rows_sql(connection& database)
-    : find_sent_(database.prepare(
-          "SELECT seq, status = 'Sent' AND sent_at < $1 FROM {s}.outbox_messages WHERE seq > $3"
-          " ORDER BY seq LIMIT $2")),
-      find_closed_(database.prepare("SELECT seq FROM {s}.outbox_closed WHERE status = $3"
-                                    " AND at < $1 ORDER BY at, seq LIMIT $2")),
-      find_received_(database.prepare("SELECT seq FROM {s}.inbox_messages WHERE expires_at < $1"
-                                      " ORDER BY expires_at, seq LIMIT $2")),
+    : find_sent_(database, R"sql(
+          SELECT seq, status = 'Sent' AND sent_at < $1 FROM {s}.outbox_messages
+          WHERE seq > $3
+          ORDER BY seq LIMIT $2)sql"),
+      find_closed_(database, R"sql(
+          SELECT seq FROM {s}.outbox_closed
+          WHERE status = $3 AND at < $1
+          ORDER BY at, seq LIMIT $2)sql"),
+      find_received_(database, R"sql(
+          SELECT seq FROM {s}.inbox_messages
+          WHERE expires_at < $1
+          ORDER BY expires_at, seq LIMIT $2)sql"),
       // In the order of their making, which is that of their times but for a clock that jumped.
-      find_changes_(database.prepare(
-          "SELECT change_seq, at < $1 FROM {s}.changes ORDER BY change_seq LIMIT $2")),
-      remove_message_(
-          database.prepare("DELETE FROM {s}.outbox_messages WHERE seq = ANY ($1::bigint[])")),
+      find_changes_(database, R"sql(
+          SELECT change_seq, at < $1 FROM {s}.changes
+          ORDER BY change_seq LIMIT $2)sql"),
+      remove_message_(database, "DELETE FROM {s}.outbox_messages WHERE seq = ANY ($1::bigint[])"),
       // Triggers take along what belongs to it. What is not as the account says is left alone.
-      remove_closed_message_(database.prepare("DELETE FROM {s}.outbox_messages"
-                                              " WHERE seq = ANY ($1::bigint[]) AND status = $2")),
-      remove_closed_(
-          database.prepare("DELETE FROM {s}.outbox_closed WHERE seq = ANY ($1::bigint[])")),
-      remove_received_(
-          database.prepare("DELETE FROM {s}.inbox_messages WHERE seq = ANY ($1::bigint[])")),
-      remove_changes_(
-          database.prepare("DELETE FROM {s}.changes WHERE change_seq = ANY ($1::bigint[])")) {}
+      remove_closed_message_(database, R"sql(
+          DELETE FROM {s}.outbox_messages
+          WHERE seq = ANY ($1::bigint[]) AND status = $2)sql"),
+      remove_closed_(database, "DELETE FROM {s}.outbox_closed WHERE seq = ANY ($1::bigint[])"),
+      remove_received_(database, "DELETE FROM {s}.inbox_messages WHERE seq = ANY ($1::bigint[])"),
+      remove_changes_(database, "DELETE FROM {s}.changes WHERE change_seq = ANY ($1::bigint[])") {}
 
 result<old_rows_sql::found> old_rows_sql::find_sent(wall_time before, std::size_t limit) {
     found old;
@@ -69,7 +64,7 @@ result<old_rows_sql::found> old_rows_sql::find(row_kind kind, wall_time before, 
     POSTHORN_LET(seen, kind == row_kind::received ? find_received_.run(to_ms(before), count)
                        : kind == row_kind::changes
                            ? find_changes_.run(to_ms(before), count)
-                           : find_closed_.run(to_ms(before), count, status_of(kind)));
+                           : find_closed_.run(to_ms(before), count, closed_status_of(kind)));
     found old;
     std::size_t last_old = 0;
     for (int i = 0; i < seen.size(); ++i) {
@@ -91,7 +86,7 @@ result<> old_rows_sql::remove(row_kind kind, std::span<const std::int64_t> keys)
         case row_kind::expired:
         case row_kind::resolved: break;
     }
-    remove_closed_message_.defer(keys, status_of(kind));
+    remove_closed_message_.defer(keys, closed_status_of(kind));
     POSTHORN_TRY(remove_closed_.run(keys));
     return {};
 }

@@ -8,8 +8,26 @@
 namespace posthorn::postgres {
 namespace {
 
-// As `is_blocked` of the schema asks for it.
-#define POSTHORN_PG_BLOCKED "{s}.is_blocked(m.destination, m.tenant, m.order_key, m.seq)"
+constexpr auto is_blocked = joined("{s}.is_blocked(m.destination, m.tenant, m.order_key, m.seq)");
+
+constexpr auto due_row_by_seq = joined("SELECT ", outbox_columns, R"sql(
+    FROM {s}.outbox_messages WHERE seq = $1 AND status = 'Pending' AND next_retry_at <= $2)sql");
+// A retry that would come past the expiry stands at the expiry too; then it comes sooner.
+constexpr auto release_parked = joined(R"sql(
+    UPDATE {s}.outbox_messages AS m SET next_retry_at = coalesce(deliver_at, 0)
+    WHERE seq = $1 AND status = 'Pending' AND next_retry_at = expires_at
+      AND order_key <> '' AND NOT )sql",
+                                       is_blocked);
+constexpr auto park_blocked = joined(R"sql(
+    UPDATE {s}.outbox_messages AS m SET next_retry_at = expires_at
+    WHERE seq = ANY ($1::bigint[]) AND status = 'Pending' AND order_key <> '' AND )sql",
+                                     is_blocked, " RETURNING seq");
+constexpr auto place_pending = joined(R"sql(
+    UPDATE {s}.outbox_messages AS m
+    SET next_retry_at = CASE WHEN order_key <> '' AND )sql",
+                                      is_blocked, R"sql(
+        THEN expires_at ELSE coalesce(deliver_at, 0) END
+    WHERE seq = $1 AND status = 'Pending')sql");
 
 void add_new(std::vector<order_scope>& to, const std::vector<order_scope>& some) {
     for (const auto& each : some)
@@ -20,31 +38,22 @@ void add_new(std::vector<order_scope>& to, const std::vector<order_scope>& some)
 
 order_keys::order_keys(connection& database, const services& with)
     : with_(with),
-      one_(database.prepare("SELECT " POSTHORN_PG_OUTBOX_COLUMNS
-                            " FROM {s}.outbox_messages WHERE seq = $1 AND status = 'Pending'"
-                            " AND next_retry_at <= $2")),
-      policy_(database.prepare("INSERT INTO {s}.posthorn_meta (name, value) VALUES"
-                               " ('order_policy', $1) ON CONFLICT (name) DO UPDATE SET value ="
-                               " excluded.value")),
-      scope_(database.prepare("SELECT destination, order_key, coalesce(tenant, '')"
-                              " FROM {s}.outbox_messages WHERE seq = $1 AND order_key <> ''")),
-      lock_key_(
-          database.prepare("SELECT pg_try_advisory_xact_lock({s}.key_lock('o', $1, $2, $3))")),
-      head_(database.prepare(
-          "SELECT seq FROM {s}.outbox_due WHERE destination = $1 AND order_key = $2"
-          " AND tenant = $3 ORDER BY seq LIMIT 1")),
-      // A retry that would come past the expiry stands at the expiry too; then it comes sooner.
-      release_(database.prepare(
-          "UPDATE {s}.outbox_messages AS m SET next_retry_at = coalesce(deliver_at, 0)"
-          " WHERE seq = $1 AND status = 'Pending' AND next_retry_at = expires_at"
-          " AND order_key <> '' AND NOT " POSTHORN_PG_BLOCKED)),
-      park_(database.prepare("UPDATE {s}.outbox_messages AS m SET next_retry_at = expires_at"
-                             " WHERE seq = ANY ($1::bigint[]) AND status = 'Pending'"
-                             " AND order_key <> '' AND " POSTHORN_PG_BLOCKED " RETURNING seq")),
-      place_(database.prepare(
-          "UPDATE {s}.outbox_messages AS m SET next_retry_at = CASE WHEN order_key <> ''"
-          " AND " POSTHORN_PG_BLOCKED " THEN expires_at ELSE coalesce(deliver_at, 0) END"
-          " WHERE seq = $1 AND status = 'Pending'")) {}
+      one_(database, due_row_by_seq),
+      policy_(database, R"sql(
+          INSERT INTO {s}.posthorn_meta (name, value)
+          VALUES ('order_policy', $1)
+          ON CONFLICT (name) DO UPDATE SET value = excluded.value)sql"),
+      scope_(database, R"sql(
+          SELECT destination, order_key, coalesce(tenant, '') FROM {s}.outbox_messages
+          WHERE seq = $1 AND order_key <> '')sql"),
+      lock_key_(database, "SELECT pg_try_advisory_xact_lock({s}.key_lock('o', $1, $2, $3))"),
+      head_(database, R"sql(
+          SELECT seq FROM {s}.outbox_due
+          WHERE destination = $1 AND order_key = $2 AND tenant = $3
+          ORDER BY seq LIMIT 1)sql"),
+      release_(database, release_parked),
+      park_(database, park_blocked),
+      place_(database, place_pending) {}
 
 result<> order_keys::set_policy(order_policy policy) {
     POSTHORN_TRY(policy_.run(to_string(policy)));
@@ -118,7 +127,7 @@ result<std::int64_t> order_keys::release_unblocked(std::span<const std::int64_t>
         POSTHORN_TRY(announce(seq));
     }
     const auto number = std::ssize(gone);
-    with_.log.append("outbox.released", std::move(gone), with_.time.wall());
+    POSTHORN_TRY(with_.log.append("outbox.released", std::move(gone), with_.time.wall()));
     return number;
 }
 

@@ -4,26 +4,37 @@
 #include <utility>
 
 namespace posthorn::postgres {
+namespace {
+
+constexpr auto hold_unclaimed = joined(R"sql(
+    SELECT seq FROM {s}.outbox_due AS d WHERE seq = ANY ($1::bigint[]) AND )sql",
+                                       is_unclaimed("$2"), " ORDER BY seq FOR UPDATE");
+
+}  // namespace
 
 outbox_claims::outbox_claims(connection& database, const outbox_rules& rules)
     : due_(database),
       page_(database, rules),
-      epoch_(database.prepare(
-          "SELECT epoch FROM {s}.posthorn_leases WHERE epoch = $1 AND owner IS NOT NULL"
-          " AND (name = 'dispatcher' OR name LIKE 'dispatcher/%') FOR SHARE")),
-      take_in_(database.prepare("SELECT {s}.take_in($1, $2, $3::text[])")),
-      claim_(database.prepare(
-          "UPDATE {s}.outbox_due SET claim_epoch = $2 WHERE seq = ANY ($1::bigint[])"
-          " AND claim_epoch IS DISTINCT FROM $2")),
-      remove_(database.prepare(
-          "DELETE FROM {s}.outbox_due AS d WHERE seq = ANY ($1::bigint[]) AND NOT EXISTS (SELECT 1"
-          " FROM {s}.outbox_messages AS m WHERE m.seq = d.seq AND m.status = 'Pending')")),
-      hold_(database.prepare("SELECT seq FROM {s}.outbox_due AS d WHERE seq = ANY ($1::bigint[])"
-                             " AND " POSTHORN_PG_UNCLAIMED("$2") " ORDER BY seq FOR UPDATE")),
-      let_go_(database.prepare("UPDATE {s}.outbox_due SET claim_epoch = NULL"
-                               " WHERE seq = ANY ($1::bigint[]) AND claim_epoch = $2")),
-      seats_(database.prepare("SELECT name, owner, epoch, beat FROM {s}.posthorn_leases"
-                              " WHERE owner IS NOT NULL AND name LIKE 'dispatcher/%'")) {}
+      epoch_(database, R"sql(
+          SELECT epoch FROM {s}.posthorn_leases
+          WHERE epoch = $1 AND owner IS NOT NULL AND (name = 'dispatcher' OR name LIKE
+              'dispatcher/%')
+          FOR SHARE)sql"),
+      take_in_(database, "SELECT {s}.take_in($1, $2, $3::text[])"),
+      claim_(database, R"sql(
+          UPDATE {s}.outbox_due SET claim_epoch = $2
+          WHERE seq = ANY ($1::bigint[]) AND claim_epoch IS DISTINCT FROM $2)sql"),
+      remove_(database, R"sql(
+          DELETE FROM {s}.outbox_due AS d
+          WHERE seq = ANY ($1::bigint[]) AND NOT EXISTS (SELECT 1 FROM {s}.outbox_messages AS m
+              WHERE m.seq = d.seq AND m.status = 'Pending'))sql"),
+      hold_(database, hold_unclaimed),
+      let_go_(database, R"sql(
+          UPDATE {s}.outbox_due SET claim_epoch = NULL
+          WHERE seq = ANY ($1::bigint[]) AND claim_epoch = $2)sql"),
+      seats_(database, R"sql(
+          SELECT name, owner, epoch, beat FROM {s}.posthorn_leases
+          WHERE owner IS NOT NULL AND name LIKE 'dispatcher/%')sql") {}
 
 result<> outbox_claims::require_epoch(std::int64_t epoch) {
     POSTHORN_LET(held, epoch_.run(epoch));
@@ -41,7 +52,7 @@ result<outbox_page> outbox_claims::claim(const due_question& asked, std::int64_t
     return page;
 }
 
-void outbox_claims::remove_idle(const due_rows::choice& chosen, const outbox_page& found) {
+void outbox_claims::remove_idle(const chosen_rows& chosen, const outbox_page& found) {
     if (found.rows.size() + found.bad.size() + found.parked.size() == chosen.seqs.size()) return;
     auto idle = chosen.seqs;
     std::ranges::sort(idle);

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "base/text/joined.hpp"
 #include "store/claim_table.hpp"
 #include "store/postgres/driver/connection.hpp"
 #include "store/postgres/tables/due_rows.hpp"
@@ -8,17 +9,18 @@
 namespace posthorn::postgres {
 
 /// The epochs of dispatchers that have a seat.
-#define POSTHORN_PG_SEATED                                                \
-    "ARRAY(SELECT epoch FROM {s}.posthorn_leases WHERE owner IS NOT NULL" \
-    " AND name LIKE 'dispatcher/%')"
+inline constexpr auto seated_epochs = joined(R"sql(ARRAY(
+    SELECT epoch FROM {s}.posthorn_leases
+    WHERE owner IS NOT NULL AND name LIKE 'dispatcher/%'))sql");
 /// Whether a row of `outbox_due`, called `d`, is nobody's, or that of the dispatcher itself. A row
 /// that another claimed while the statement ran is looked at as it is now, but the list of seats is
 /// as it was then: whether a seat has been taken since is asked anew.
-#define POSTHORN_PG_UNCLAIMED(epoch)                   \
-    "(d.claim_epoch IS NULL OR d.claim_epoch = " epoch \
-    " OR (d.claim_epoch <> ALL (" POSTHORN_PG_SEATED   \
-    ")"                                                \
-    " AND NOT {s}.is_seated(d.claim_epoch)))"
+template <class Text>
+consteval auto is_unclaimed(const Text& epoch) {
+    return joined("(d.claim_epoch IS NULL OR d.claim_epoch = ", epoch,
+                  " OR (d.claim_epoch <> ALL (", seated_epochs,
+                  ") AND NOT {s}.is_seated(d.claim_epoch)))");
+}
 
 /// Which dispatcher sends what, inside a write transaction.
 ///
@@ -45,7 +47,7 @@ public:
 private:
     /// Rows that stand for no pending message any longer, as one that was closed while it was taken
     /// in.
-    void remove_idle(const due_rows::choice& chosen, const outbox_page& found);
+    void remove_idle(const chosen_rows& chosen, const outbox_page& found);
 
     due_rows due_;
     page_reader page_;

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <map>
-#include <set>
 #include <utility>
 
 #include <fmt/format.h>
@@ -14,129 +13,75 @@ namespace {
 
 // The first pending message of each order key, and whether it is parked though nothing is in its
 // way.
-#define POSTHORN_PG_KEYS(first)                                                                   \
-    "WITH RECURSIVE walk AS ((SELECT destination, order_key, tenant, seq FROM {s}.outbox_due"     \
-    " AS d WHERE order_key IS NOT NULL" first                                                     \
-    " ORDER BY destination, order_key, tenant, seq LIMIT 1) UNION ALL SELECT n.* FROM walk AS w," \
-    " LATERAL (SELECT destination, order_key, tenant, seq FROM {s}.outbox_due AS d"               \
-    " WHERE order_key IS NOT NULL AND (d.destination, d.order_key, d.tenant) >"                   \
-    " (w.destination, w.order_key, w.tenant)"                                                     \
-    " ORDER BY destination, order_key, tenant, seq LIMIT 1) AS n)"                                \
-    " SELECT w.destination, w.order_key, w.tenant, w.seq, due.next_retry_at = due.expires_at"     \
-    " AND NOT {s}.is_blocked(w.destination, w.tenant, w.order_key, w.seq)"                        \
-    " FROM (SELECT * FROM walk LIMIT $1) AS w JOIN {s}.outbox_due AS due USING (seq)"             \
-    " ORDER BY 1, 2, 3"
+template <class Text>
+consteval auto first_of_keys(const Text& after) {
+    return joined(R"sql(
+    WITH RECURSIVE walk AS (
+        (SELECT destination, order_key, tenant, seq FROM {s}.outbox_due AS d
+         WHERE order_key IS NOT NULL)sql",
+                  after, R"sql(
+         ORDER BY destination, order_key, tenant, seq LIMIT 1)
+        UNION ALL SELECT n.* FROM walk AS w, LATERAL (
+            SELECT destination, order_key, tenant, seq FROM {s}.outbox_due AS d
+            WHERE order_key IS NOT NULL AND (d.destination, d.order_key, d.tenant) >
+                (w.destination, w.order_key, w.tenant)
+            ORDER BY destination, order_key, tenant, seq LIMIT 1) AS n)
+    SELECT w.destination, w.order_key, w.tenant, w.seq, due.next_retry_at = due.expires_at
+        AND NOT {s}.is_blocked(w.destination, w.tenant, w.order_key, w.seq)
+    FROM (SELECT * FROM walk LIMIT $1) AS w JOIN {s}.outbox_due AS due USING (seq)
+    ORDER BY 1, 2, 3)sql");
+}
+constexpr auto keys_from_top = first_of_keys("");
+constexpr auto keys_after = first_of_keys(
+    joined(" AND (d.destination, d.order_key, d.tenant) > ($2::text, $3::text, $4::text)"));
+
+constexpr auto row_by_id =
+    joined("SELECT ", outbox_columns, " FROM {s}.outbox_messages WHERE message_id = $1");
+constexpr auto rows_to_tell_of = joined("SELECT ", outbox_columns, R"sql(, status, last_error
+    FROM (SELECT seq FROM {s}.outbox_ended WHERE seq > $1 ORDER BY seq LIMIT $2) AS ended
+        JOIN {s}.outbox_messages USING (seq)
+    ORDER BY seq)sql");
+constexpr auto rows_by_seq = joined("SELECT ", outbox_columns, R"sql(
+    FROM {s}.outbox_messages WHERE seq = ANY ($1::bigint[]) ORDER BY seq)sql");
 
 }  // namespace
 
 outbox_reading::outbox_reading(connection& database, outbox_rules rules)
-    : rules_(std::move(rules)),
+    : outbox_looks(database, std::move(rules),
+                   {.policy = "SELECT value FROM {s}.posthorn_meta WHERE name = 'order_policy'",
+                    .by_id = row_by_id,
+                    .status_by_id = "SELECT status FROM {s}.outbox_messages WHERE message_id = $1",
+                    .counts = "SELECT status, count(*) FROM {s}.outbox_messages GROUP BY status",
+                    .paused = R"sql(
+          SELECT destination, paused_at, reason FROM {s}.outbox_paused
+          ORDER BY destination LIMIT 10000)sql",
+                    .ended = rows_to_tell_of}),
       flows_(database),
+      outlook_(flows_),
       due_(database),
-      page_(database, rules_),
-      arrivals_(database.prepare("SELECT {s}.has_arrivals()")),
-      policy_(database.prepare("SELECT value FROM {s}.posthorn_meta WHERE name = 'order_policy'")),
-      find_(database.prepare("SELECT " POSTHORN_PG_OUTBOX_COLUMNS
-                             " FROM {s}.outbox_messages WHERE message_id = $1")),
-      status_(database.prepare("SELECT status FROM {s}.outbox_messages WHERE message_id = $1")),
-      counts_(database.prepare("SELECT status, count(*) FROM {s}.outbox_messages GROUP BY status")),
-      paused_(database.prepare("SELECT destination, paused_at, reason FROM {s}.outbox_paused"
-                               " ORDER BY destination LIMIT 10000")),
-      ended_(database.prepare(
-          "SELECT " POSTHORN_PG_OUTBOX_COLUMNS
-          ", status, last_error FROM (SELECT seq FROM {s}.outbox_ended WHERE seq > $1"
-          " ORDER BY seq LIMIT $2) AS ended JOIN {s}.outbox_messages USING (seq) ORDER BY seq")),
-      expired_(database.prepare(
-          "SELECT seq, tenant, priority, next_retry_at, expires_at FROM {s}.outbox_due"
-          " WHERE destination = $1 ORDER BY tenant, priority, next_retry_at, seq LIMIT $2")),
-      expired_after_(database.prepare(
-          "SELECT seq, tenant, priority, next_retry_at, expires_at FROM {s}.outbox_due"
-          " WHERE destination = $1 AND (tenant, priority, next_retry_at, seq) >"
-          " ($3::text, $4::bigint, $5::bigint, $6::bigint)"
-          " ORDER BY tenant, priority, next_retry_at, seq LIMIT $2")),
-      expired_rows_(database.prepare("SELECT " POSTHORN_PG_OUTBOX_COLUMNS
-                                     " FROM {s}.outbox_messages WHERE seq = ANY ($1::bigint[])"
-                                     " ORDER BY seq")),
-      keys_(database.prepare(POSTHORN_PG_KEYS(""))),
-      keys_after_(database.prepare(POSTHORN_PG_KEYS(" AND (d.destination, d.order_key, d.tenant) >"
-                                                    " ($2::text, $3::text, $4::text)"))) {}
+      page_(database, message_rules()),
+      arrivals_(database, "SELECT {s}.has_arrivals()"),
+      expired_(database, R"sql(
+          SELECT seq, tenant, priority, next_retry_at, expires_at FROM {s}.outbox_due
+          WHERE destination = $1
+          ORDER BY tenant, priority, next_retry_at, seq LIMIT $2)sql"),
+      expired_after_(database, R"sql(
+          SELECT seq, tenant, priority, next_retry_at, expires_at FROM {s}.outbox_due
+          WHERE destination = $1 AND (tenant, priority, next_retry_at, seq) > ($3::text,
+              $4::bigint, $5::bigint, $6::bigint)
+          ORDER BY tenant, priority, next_retry_at, seq LIMIT $2)sql"),
+      expired_rows_(database, rows_by_seq),
+      keys_(database, keys_from_top),
+      keys_after_(database, keys_after) {}
 
 result<bool> outbox_reading::has_arrivals() {
     POSTHORN_LET(found, arrivals_.run());
     return found.front().integer(0) != 0;
 }
 
-result<std::vector<std::string>> outbox_reading::due_destinations(wall_time now) {
-    std::set<std::string> names;
-    POSTHORN_TRY(flows_.go_round(std::nullopt, destinations_after_, [&](const flow& one) {
-        if (one.first_ms <= to_ms(now)) names.insert(one.destination);
-        return flow_walk::step::on;
-    }));
-    return std::vector(names.begin(), names.end());
-}
-
 result<outbox_page> outbox_reading::due(const due_question& asked) {
     POSTHORN_LET(chosen, due_.choose(asked));
     return page_.read(chosen);
-}
-
-result<std::optional<wall_time>> outbox_reading::next_due() {
-    std::optional<std::int64_t> next;
-    POSTHORN_TRY(flows_.go_round(std::nullopt, next_due_after_, [&](const flow& one) {
-        next = std::min(next.value_or(one.first_ms), one.first_ms);
-        return flow_walk::step::on;
-    }));
-    if (!next) return std::nullopt;
-    return from_ms(*next);
-}
-
-result<order_policy> outbox_reading::present_order_policy() {
-    POSTHORN_LET(found, policy_.run());
-    if (found.empty()) return order_policy::park;
-    return parse_order_policy(found.front().text(0)).value_or(order_policy::park);
-}
-
-result<std::optional<outbox_row>> outbox_reading::find(const uuid& id) {
-    POSTHORN_LET(found, find_.run(id));
-    if (found.empty()) return std::nullopt;
-    return read_row(found.front(), rules_.source);
-}
-
-result<std::optional<outbox_status>> outbox_reading::status(const uuid& id) {
-    POSTHORN_LET(found, status_.run(id));
-    if (found.empty()) return std::nullopt;
-    return parse_outbox_status(found.front().text(0));
-}
-
-result<outbox_counts> outbox_reading::counts() {
-    POSTHORN_LET(found, counts_.run());
-    outbox_counts counts;
-    for (int i = 0; i < found.size(); ++i) {
-        const auto row = found[i];
-        const auto number = row.integer(1);
-        switch (parse_outbox_status(row.text(0)).value_or(outbox_status::pending)) {
-            case outbox_status::pending: counts.pending = number; break;
-            case outbox_status::sent: counts.sent = number; break;
-            case outbox_status::dead: counts.dead = number; break;
-            case outbox_status::expired: counts.expired = number; break;
-            case outbox_status::resolved: counts.resolved = number; break;
-        }
-    }
-    return counts;
-}
-
-result<std::vector<final_row>> outbox_reading::ended(std::int64_t after_seq, std::size_t limit) {
-    POSTHORN_LET(found, ended_.run(after_seq, static_cast<std::int64_t>(limit)));
-    std::vector<final_row> rows;
-    for (int i = 0; i < found.size(); ++i) {
-        const auto from = found[i];
-        auto row = read_row(from, rules_.source);
-        rows.push_back(
-            {.row = row ? *std::move(row) : read_what_can_be(from, rules_.source),
-             .status = parse_outbox_status(from.text(outbox_columns)).value_or(outbox_status::dead),
-             .error = std::string(from.text(outbox_columns + 1))});
-    }
-    return rows;
 }
 
 result<expired_slice> outbox_reading::expired(const expired_question& asked) {
@@ -161,27 +106,8 @@ result<expired_slice> outbox_reading::expired(const expired_question& asked) {
     }
     if (late.empty()) return slice;
     POSTHORN_LET(rows, expired_rows_.run(late));
-    for (int i = 0; i < rows.size(); ++i) {
-        const auto from = rows[i];
-        auto read = read_row(from, rules_.source);
-        auto row = read ? *std::move(read) : read_what_can_be(from, rules_.source);
-        row.body.payload = {};  // They may be large and many, and nobody reads them.
-        row.body.headers = {};
-        slice.rows.push_back(std::move(row));
-    }
+    for (int i = 0; i < rows.size(); ++i) slice.rows.push_back(read_late(rows[i]));
     return slice;
-}
-
-result<std::vector<paused_destination>> outbox_reading::paused() {
-    POSTHORN_LET(found, paused_.run());
-    std::vector<paused_destination> all;
-    for (int i = 0; i < found.size(); ++i) {
-        const auto row = found[i];
-        all.push_back({.destination = std::string(row.text(0)),
-                       .since = from_ms(row.integer(1)),
-                       .reason = std::string(row.text(2))});
-    }
-    return all;
 }
 
 result<unblocked_slice> outbox_reading::unblocked(const std::optional<order_scope>& after,

@@ -6,6 +6,7 @@
 #include "store/postgres/tables/flows.hpp"
 #include "store/postgres/tables/outbox_rows.hpp"
 #include "store/postgres/tables/page_reader.hpp"
+#include "store/rules/outbox_looks.hpp"
 
 namespace posthorn::postgres {
 
@@ -13,38 +14,26 @@ namespace posthorn::postgres {
 ///
 /// Lifetime: as its connection.
 /// Threads:  its connection's.
-class outbox_reading final : public outbox_reader {
+class outbox_reading final : public outbox_looks<driver> {
 public:
     outbox_reading(connection& database, outbox_rules rules);
 
     result<bool> has_arrivals() override;
-    result<std::vector<std::string>> due_destinations(wall_time now) override;
+    result<std::vector<std::string>> due_destinations(wall_time now) override {
+        return outlook_.destinations(now);
+    }
     result<outbox_page> due(const due_question& asked) override;
-    result<std::optional<wall_time>> next_due() override;
-    result<std::optional<outbox_row>> find(const uuid& id) override;
-    result<std::optional<outbox_status>> status(const uuid& id) override;
-    result<outbox_counts> counts() override;
+    result<std::optional<wall_time>> next_due() override { return outlook_.next(); }
     result<expired_slice> expired(const expired_question& asked) override;
-    result<std::vector<paused_destination>> paused() override;
-    result<std::vector<final_row>> ended(std::int64_t after_seq, std::size_t limit) override;
-    result<order_policy> present_order_policy() override;
     result<unblocked_slice> unblocked(const std::optional<order_scope>& after,
                                       std::size_t keys_max) override;
 
 private:
-    outbox_rules rules_;
     flow_walk flows_;
+    due_outlook outlook_;
     due_rows due_;
-    std::optional<flow> destinations_after_;  // Where the next look goes on, if one was too long.
-    std::optional<flow> next_due_after_;
     page_reader page_;
     statement arrivals_;
-    statement policy_;
-    statement find_;
-    statement status_;
-    statement counts_;
-    statement paused_;
-    statement ended_;
     statement expired_;
     statement expired_after_;
     statement expired_rows_;

@@ -1,27 +1,9 @@
 #include "store/postgres/tables/outbox_rows.hpp"
 
-#include <algorithm>
-#include <limits>
-
-#include "base/text/utf8.hpp"
+#include "store/rows/or_null.hpp"
 #include "store/rows/outbox_rows.hpp"
 
 namespace posthorn::postgres {
-namespace {
-
-bool is_storable(std::string_view text) {
-    return text.find('\0') == std::string_view::npos && is_utf8(text);
-}
-
-}  // namespace
-
-std::string storable(std::string_view text) {
-    if (is_storable(text)) return std::string(text);
-    auto clean = clean_utf8(text, std::numeric_limits<std::size_t>::max());
-    std::ranges::replace(clean, '\0', ' ');
-    return clean;
-}
-
 void add_payload(values& to, std::string_view payload) {
     if (is_storable(payload)) {
         to.add(payload);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 
+#include "store/rows/or_null.hpp"
 #include "store/rows/outbox_rows.hpp"
 
 namespace posthorn::postgres {
@@ -13,40 +14,47 @@ outbox_sql::outbox_sql(connection& database, const clock& time, const neighbours
       closed_(others.closed),
       claims_(others.claims),
       keys_(others.keys),
-      insert_(database.prepare(outbox_file_sql)),
-      lock_dedupe_(database.prepare(outbox_lock_dedupe_sql)),
-      known_(database.prepare(outbox_known_sql)),
-      send_(database.prepare(
-          "UPDATE {s}.outbox_messages AS m SET status = 'Sent', sent_at = s.at,"
-          " last_attempt_at = s.at FROM unnest($1::bigint[], $2::bigint[]) AS s(seq, at)"
-          " JOIN {s}.outbox_due AS d USING (seq) WHERE m.seq = s.seq AND m.status = 'Pending'"
-          " AND (d.claim_epoch IS NULL OR d.claim_epoch = $3) RETURNING m.seq")),
-      close_(database.prepare(
-          "UPDATE {s}.outbox_messages SET status = $2, retry_count = retry_count + $3::bigint,"
-          " last_attempt_at = CASE WHEN $3::bigint <> 0 THEN $4 ELSE last_attempt_at END,"
-          " last_error = coalesce($5::text || CASE WHEN $7::bigint <> 0 THEN '; last: ' ||"
-          " last_error END, $5::text, last_error), resolution = $6"
-          " WHERE seq = $1 AND status = 'Pending'")),
-      retry_(database.prepare(
-          "UPDATE {s}.outbox_messages SET retry_count = retry_count + $2::bigint,"
-          " next_retry_at = $3, last_attempt_at = $4, last_error = coalesce($5, last_error)"
-          " WHERE seq = $1 AND status = 'Pending'")),
+      insert_(database, outbox_file_sql),
+      lock_dedupe_(database, outbox_lock_dedupe_sql),
+      known_(database, outbox_known_sql),
+      send_(database, R"sql(
+          UPDATE {s}.outbox_messages AS m
+          SET status = 'Sent', sent_at = s.at, last_attempt_at = s.at
+          FROM unnest($1::bigint[], $2::bigint[]) AS s(seq, at)
+          JOIN {s}.outbox_due AS d USING (seq)
+          WHERE m.seq = s.seq AND m.status = 'Pending'
+              AND (d.claim_epoch IS NULL OR d.claim_epoch = $3)
+          RETURNING m.seq)sql"),
+      close_(database, R"sql(
+          UPDATE {s}.outbox_messages
+          SET status = $2, retry_count = retry_count + $3::bigint,
+              last_attempt_at = CASE WHEN $3::bigint <> 0 THEN $4 ELSE last_attempt_at END,
+              last_error = coalesce($5::text || CASE WHEN $7::bigint <> 0 THEN '; last: ' ||
+              last_error END, $5::text, last_error), resolution = $6
+          WHERE seq = $1 AND status = 'Pending')sql"),
+      retry_(database, R"sql(
+          UPDATE {s}.outbox_messages
+          SET retry_count = retry_count + $2::bigint, next_retry_at = $3, last_attempt_at = $4,
+              last_error = coalesce($5, last_error)
+          WHERE seq = $1 AND status = 'Pending')sql"),
       // Numbered over all rounds: a requeued message keeps its earlier attempts.
-      attempt_(database.prepare(
-          "INSERT INTO {s}.outbox_attempts (seq, attempt, at, error) SELECT $1::bigint, coalesce("
-          "(SELECT max(attempt) FROM {s}.outbox_attempts WHERE seq = $1::bigint), 0) + 1,"
-          " $2::bigint, $3::text")),
-      requeue_(database.prepare("UPDATE {s}.outbox_messages SET status = 'Pending', retry_count = 0"
-                                " WHERE message_id = $1 AND status = 'Dead' RETURNING seq")),
-      pause_(database.prepare("INSERT INTO {s}.outbox_paused (destination, paused_at, reason)"
-                              " VALUES ($1, $2, $3) ON CONFLICT DO NOTHING")),
-      resume_(database.prepare("DELETE FROM {s}.outbox_paused WHERE destination = $1")),
-      end_(database.prepare(
-          "INSERT INTO {s}.outbox_ended (seq) VALUES ($1) ON CONFLICT DO NOTHING")),
-      told_(database.prepare(
-          "WITH told AS (DELETE FROM {s}.outbox_ended WHERE seq = $1 RETURNING seq)"
-          " SELECT seq FROM told JOIN {s}.outbox_messages USING (seq)"
-          " WHERE status IN ('Dead', 'Expired')")) {}
+      attempt_(database, R"sql(
+          INSERT INTO {s}.outbox_attempts (seq, attempt, at, error)
+          SELECT $1::bigint, coalesce((SELECT max(attempt) FROM {s}.outbox_attempts WHERE seq =
+              $1::bigint), 0) + 1, $2::bigint, $3::text)sql"),
+      requeue_(database, R"sql(
+          UPDATE {s}.outbox_messages SET status = 'Pending', retry_count = 0
+          WHERE message_id = $1 AND status = 'Dead' RETURNING seq)sql"),
+      pause_(database, R"sql(
+          INSERT INTO {s}.outbox_paused (destination, paused_at, reason)
+          VALUES ($1, $2, $3)
+          ON CONFLICT DO NOTHING)sql"),
+      resume_(database, "DELETE FROM {s}.outbox_paused WHERE destination = $1"),
+      end_(database, "INSERT INTO {s}.outbox_ended (seq) VALUES ($1) ON CONFLICT DO NOTHING"),
+      told_(database, R"sql(
+          WITH told AS (DELETE FROM {s}.outbox_ended WHERE seq = $1 RETURNING seq)
+          SELECT seq FROM told JOIN {s}.outbox_messages USING (seq)
+          WHERE status IN ('Dead', 'Expired'))sql") {}
 
 result<enqueued> outbox_sql::insert(message body) {
     if (!body.dedupe_key.empty()) {
@@ -160,7 +168,7 @@ result<std::int64_t> outbox_sql::settle(std::span<const settlement> outcomes, st
     static constexpr std::array<std::string_view, 5> kinds{
         "outbox.retry", "outbox.sent", "outbox.dead", "outbox.expired", "outbox.resolved"};
     for (std::size_t i = 0; i < kinds.size(); ++i)
-        log_.append(kinds[i], std::move(settled[i]), time_.wall());
+        POSTHORN_TRY(log_.append(kinds[i], std::move(settled[i]), time_.wall()));
     return changed;
 }
 
@@ -169,7 +177,7 @@ result<bool> outbox_sql::requeue(const uuid& id) {
     if (found.empty()) return false;
     const auto seq = found.front().integer(0);
     POSTHORN_TRY(keys_.place(seq));
-    log_.append("outbox.requeued", {seq}, time_.wall());
+    POSTHORN_TRY(log_.append("outbox.requeued", {seq}, time_.wall()));
     return true;
 }
 

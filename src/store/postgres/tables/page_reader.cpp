@@ -6,16 +6,19 @@
 #include "store/postgres/tables/outbox_rows.hpp"
 
 namespace posthorn::postgres {
+namespace {
+
+constexpr auto pending_rows = joined("SELECT ", outbox_columns, R"sql(,
+        CASE WHEN order_key <> '' THEN {s}.is_blocked(destination, tenant, order_key, seq)
+            ELSE false END
+    FROM {s}.outbox_messages WHERE seq = ANY ($1::bigint[]) AND status = 'Pending')sql");
+
+}  // namespace
 
 page_reader::page_reader(connection& database, outbox_rules rules)
-    : rules_(std::move(rules)),
-      many_(database.prepare(
-          "SELECT " POSTHORN_PG_OUTBOX_COLUMNS
-          ", CASE WHEN order_key <> '' THEN {s}.is_blocked(destination, tenant, order_key, seq)"
-          " ELSE false END FROM {s}.outbox_messages WHERE seq = ANY ($1::bigint[])"
-          " AND status = 'Pending'")) {}
+    : rules_(std::move(rules)), many_(database, pending_rows) {}
 
-result<outbox_page> page_reader::read(const due_rows::choice& chosen) {
+result<outbox_page> page_reader::read(const chosen_rows& chosen) {
     outbox_page page;
     page.more = chosen.more;
     if (chosen.seqs.empty()) return page;
@@ -38,7 +41,7 @@ void page_reader::read_into(outbox_page& page, const sql_row& from) const {
             {from.integer(0), fmt::format("{}: {}", row.error().name(), row.error().what())});
         return;
     }
-    row->parked = from.integer(outbox_columns) != 0;
+    row->parked = from.integer(outbox_columns_count) != 0;
     (row->parked ? page.parked : page.rows).push_back(*std::move(row));
 }
 

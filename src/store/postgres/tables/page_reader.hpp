@@ -14,7 +14,7 @@ class page_reader {
 public:
     page_reader(connection& database, outbox_rules rules);
 
-    result<outbox_page> read(const due_rows::choice& chosen);
+    result<outbox_page> read(const chosen_rows& chosen);
 
 private:
     void read_into(outbox_page& page, const sql_row& from) const;

@@ -2,7 +2,6 @@
 
 #include <sqlite3.h>
 
-#include "store/sqlite/driver/connection.hpp"
 #include "store/sqlite/tables/outbox_insert.hpp"
 
 namespace posthorn::sqlite {
@@ -32,11 +31,11 @@ result<uuid> insert_on(sqlite3* handle, const std::filesystem::path& file, const
                     "there is no open transaction on this handle; BEGIN one, so that the message "
                     "commits together with your change, or use node.send");
     if (!body.dedupe_key.empty()) {
-        POSTHORN_LET(known, statement::prepare_once(handle, outbox_known_sql));
+        statement known(handle, outbox_known_sql);
         POSTHORN_LET(first, find_known(known, body));
         if (first) return first->id;
     }
-    POSTHORN_LET(insert, statement::prepare_once(handle, outbox_insert_sql));
+    statement insert(handle, outbox_insert_sql);
     POSTHORN_TRY(insert_message(insert, body));
     return body.id;
 }

@@ -1,22 +1,14 @@
 #include "store/sqlite/commit/group.hpp"
 
-#include <exception>
 #include <utility>
 
 #include <sqlite3.h>
 
 #include "base/assert.hpp"
 #include "base/planted.hpp"
-#include "store/inside_unit.hpp"
-#include "store/sqlite/driver/prepare_all.hpp"
 
 namespace posthorn::sqlite {
 namespace {
-
-// Whoever fails often is not made to run twice each time.
-constexpr int groups_after_failure = 64;
-
-std::int64_t ns(steady_time time) { return time.time_since_epoch().count(); }
 
 // Giving pages back is a unit's work too; harmless, whoever asks for it.
 bool is_ours(std::string_view pragma) {
@@ -26,21 +18,28 @@ bool is_ours(std::string_view pragma) {
 }  // namespace
 
 result<std::unique_ptr<group>> group::open(connection& database, const clock& time,
-                                           outbox_rules rules, disk_keeper& room) {
-    std::unique_ptr<group> made(new group(database, time));
-    POSTHORN_LET(transaction, unit_transaction::open(database, time, std::move(rules), room));
-    made->transaction_ = std::move(transaction);
-    POSTHORN_TRY(prepare_all(database, {{&made->begin_, "BEGIN IMMEDIATE"},
-                                        {&made->commit_, "COMMIT"},
-                                        {&made->roll_back_, "ROLLBACK"},
-                                        {&made->savepoint_, "SAVEPOINT posthorn_unit"},
-                                        {&made->release_, "RELEASE posthorn_unit"},
-                                        {&made->roll_back_to_, "ROLLBACK TO posthorn_unit"},
-                                        {&made->data_version_, "PRAGMA data_version"}}));
+                                           const outbox_rules& rules, disk_keeper& room) {
+    constexpr std::int64_t incremental = 2;
+    POSTHORN_LET(vacuum, database.integer("PRAGMA auto_vacuum"));
+    std::unique_ptr<group> made(new group(database, time, rules, room, vacuum == incremental));
     made->guard_units();
     POSTHORN_TRY(made->changed_by_others());
     return made;
 }
+
+group::group(connection& database, const clock& time, const outbox_rules& rules, disk_keeper& room,
+             bool gives_back)
+    : database_(database),
+      time_(time),
+      run_unit_(time),
+      transaction_(database, time, rules, room, gives_back),
+      begin_(database, "BEGIN IMMEDIATE"),
+      commit_(database, "COMMIT"),
+      roll_back_(database, "ROLLBACK"),
+      savepoint_(database, "SAVEPOINT posthorn_unit"),
+      release_(database, "RELEASE posthorn_unit"),
+      roll_back_to_(database, "ROLLBACK TO posthorn_unit"),
+      data_version_(database, "PRAGMA data_version") {}
 
 group::~group() {
     sqlite3_set_authorizer(database_.handle(), nullptr, nullptr);
@@ -64,14 +63,17 @@ void group::guard_units() {
     };
     const auto watch_time = [](void* self) -> int {
         const auto* const us = static_cast<group*>(self);
-        return us->deadline_ns_ != 0 && ns(us->time_.steady()) > us->deadline_ns_ ? 1 : 0;
+        return us->deadline_ && us->time_.steady() > *us->deadline_ ? 1 : 0;
     };
     constexpr int steps_between_looks = 4096;
     sqlite3_set_authorizer(database_.handle(), authorize, this);
     sqlite3_progress_handler(database_.handle(), steps_between_looks, watch_time, this);
 }
 
-result<> group::begin() { return begin_.run(); }
+result<> group::begin() {
+    POSTHORN_TRY(begin_.run());
+    return {};
+}
 
 bool group::needs_recovery() const {
     const int code = sqlite3_extended_errcode(database_.handle());
@@ -83,46 +85,29 @@ void group::roll_back() {
 }
 
 result<bool> group::changed_by_others() {
-    const reset_at_end reset(data_version_);
-    POSTHORN_TRY(data_version_.step());
-    return std::exchange(data_version_seen_, data_version_.integer(0)) != data_version_seen_;
-}
-
-std::chrono::nanoseconds group::unit_age() const {
-    const std::int64_t started = unit_started_ns_.load(std::memory_order_relaxed);
-    return std::chrono::nanoseconds{started == 0 ? 0 : ns(time_.steady()) - started};
+    POSTHORN_LET(version, data_version_.run());
+    const auto seen = version.front().integer(0);
+    return std::exchange(data_version_seen_, seen) != seen;
 }
 
 bool group::transaction_is_gone() const { return sqlite3_get_autocommit(database_.handle()) != 0; }
 
 result<> group::run_work(member& one) {
-    const std::int64_t now = ns(time_.steady());
-    unit_started_ns_.store(now, std::memory_order_relaxed);
-    deadline_ns_ = now + std::chrono::nanoseconds(one.work.limit).count();
-    const inside_unit_mark mark;
+    const auto now = time_.steady();
+    deadline_ = now + one.work.limit;
     units_only_ = true;
-    result<> outcome;
-    try {
-        outcome = one.work.work(*transaction_);
-    } catch (const error& thrown) {
-        outcome = std::unexpected(thrown);
-    } catch (const std::exception& thrown) {
-        outcome = fail(error_code::statement_failed, "the unit threw: {}", thrown.what());
-    } catch (...) {
-        outcome = fail(error_code::statement_failed, "the unit threw something unknown");
-    }
+    auto outcome = run_unit_(one.work, transaction_, now);
     units_only_ = false;
-    deadline_ns_ = 0;
-    unit_started_ns_.store(0, std::memory_order_relaxed);
+    deadline_.reset();
     return outcome;
 }
 
 // Whether the transaction is still there afterwards.
 bool group::run_and_note(member& one) {
     one.outcome = run_work(one);
-    one.enqueued = transaction_->outbox().take_enqueued();
-    one.released = transaction_->outbox().take_released();
-    one.received = transaction_->inbox().take_received();
+    one.enqueued = transaction_.outbox().take_enqueued();
+    one.released = transaction_.outbox().take_released();
+    one.received = transaction_.inbox().take_received();
     if (transaction_is_gone()) {
         if (one.outcome)
             one.outcome = fail(error_code::statement_failed,
@@ -146,9 +131,7 @@ bool group::run_in_savepoint(member& one) {
     if (!savepoint_.run() || !run_and_note(one)) return false;
     if (one.outcome) return release_.run().has_value();
     if (POSTHORN_PLANTED(dropped_savepoint)) return release_.run().has_value();
-    one.enqueued.clear();
-    one.released.clear();
-    one.received.clear();
+    one.forget_rows();
     return roll_back_to_.run().has_value() && release_.run().has_value();
 }
 
@@ -158,8 +141,7 @@ group::ran group::run_in_savepoints(std::span<member> members) {
     return ran::all;
 }
 
-// A savepoint costs more than most units, and most units succeed. Who fails is known only once all
-// that came before it is there, too; so everybody runs again.
+// Who fails is known only once all that came before it is there, too; so everybody runs again.
 group::ran group::run_together(std::span<member> members) {
     for (auto& one : members) {
         if (one.settled) continue;
@@ -170,28 +152,20 @@ group::ran group::run_together(std::span<member> members) {
 }
 
 group::ran group::run_all(std::span<member> members) {
-    if (careful_groups_ > 0) {
-        --careful_groups_;
-        return run_in_savepoints(members);
-    }
+    if (caution_.is_called_for()) return run_in_savepoints(members);
     const auto done = run_together(members);
     if (done != ran::undone) return done;
     roll_back();
     if (members.size() == 1) return ran::undone;
-    careful_groups_ = groups_after_failure;
+    caution_.note_failure();
     return begin() ? run_in_savepoints(members) : ran::broke;
 }
 
 result<> group::log_changes(std::span<member> members) {
-    std::vector<std::int64_t> enqueued;
-    std::vector<std::int64_t> received;
-    for (const auto& one : members) {
-        for (const auto& row : one.enqueued) enqueued.push_back(row.seq);
-        received.insert(received.end(), one.received.begin(), one.received.end());
-    }
+    auto [enqueued, received] = changed_by(members);
     const auto now = time_.wall();
-    POSTHORN_TRY(transaction_->log().append("outbox.enqueued", std::move(enqueued), now));
-    return transaction_->log().append("inbox.received", std::move(received), now);
+    POSTHORN_TRY(transaction_.log().append("outbox.enqueued", std::move(enqueued), now));
+    return transaction_.log().append("inbox.received", std::move(received), now);
 }
 
 std::optional<commit_end> group::run(std::span<member> members) {

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <atomic>
 #include <chrono>
 #include <cstdint>
 #include <memory>
@@ -9,31 +8,14 @@
 #include <vector>
 
 #include "base/time/clock.hpp"
+#include "store/commit/member.hpp"
+#include "store/commit/unit_run.hpp"
 #include "store/sqlite/commit/unit_transaction.hpp"
-#include "store/sqlite/driver/connection.hpp"
+#include "store/sqlite/driver/statement.hpp"
 #include "store/sqlite/driver/wal_write_buffer.hpp"
-#include "store/store.hpp"
 #include "store/upkeep/disk_keeper.hpp"
 
 namespace posthorn::sqlite {
-
-/// A unit on its way through a commit.
-struct member {
-    unit work;
-    result<> outcome{};
-    bool settled = false;  // Its outcome is final and it takes no part in another try.
-    std::vector<outbox_row> enqueued{};
-    std::vector<outbox_row> released{};
-    std::vector<std::int64_t> received{};
-};
-
-/// How an attempt to commit a group ended.
-enum class commit_end : std::uint8_t {
-    committed,  // Every member has its outcome.
-    refused,    // Nothing was stored; every member has the reason.
-    lost,       // One member broke the transaction and has its outcome; try the others one by one.
-    in_doubt,   // Nobody knows what is on disk: stop.
-};
 
 /// Runs units in one transaction and commits them with one sync. If one fails, they run again, each
 /// in its own SAVEPOINT, so that it alone is undone.
@@ -43,7 +25,7 @@ enum class commit_end : std::uint8_t {
 class group {
 public:
     static result<std::unique_ptr<group>> open(connection& database, const clock& time,
-                                               outbox_rules rules, disk_keeper& room);
+                                               const outbox_rules& rules, disk_keeper& room);
     ~group();
     group(const group&) = delete;
     group& operator=(const group&) = delete;
@@ -62,12 +44,13 @@ public:
     /// Whether somebody else committed since the last call.
     result<bool> changed_by_others();
 
-    [[nodiscard]] std::chrono::nanoseconds unit_age() const;
+    [[nodiscard]] std::chrono::nanoseconds unit_age() const { return run_unit_.age(); }
     /// How long the units of the last commit ran, without its sync.
     [[nodiscard]] std::chrono::nanoseconds run_time() const { return run_time_; }
 
 private:
-    group(connection& database, const clock& time) : database_(database), time_(time) {}
+    group(connection& database, const clock& time, const outbox_rules& rules, disk_keeper& room,
+          bool gives_back);
     enum class ran : std::uint8_t {
         all,     // Each has its outcome, and what failed is undone.
         undone,  // One failed, so that nothing is to be stored.
@@ -85,7 +68,8 @@ private:
 
     connection& database_;
     const clock& time_;
-    std::unique_ptr<unit_transaction> transaction_;
+    unit_run run_unit_;
+    unit_transaction transaction_;
     statement begin_;
     statement commit_;
     wal_write_buffer log_;
@@ -95,11 +79,10 @@ private:
     statement roll_back_to_;
     statement data_version_;
     std::int64_t data_version_seen_ = 0;
-    int careful_groups_ = 0;   // How many more are run in savepoints at once.
-    bool units_only_ = false;  // What the authorizer allows.
-    std::int64_t deadline_ns_ = 0;
+    caution caution_;
+    bool units_only_ = false;              // What the authorizer allows.
+    std::optional<steady_time> deadline_;  // Of the unit that runs.
     std::chrono::nanoseconds run_time_{};
-    std::atomic<std::int64_t> unit_started_ns_ = 0;
 };
 
 }  // namespace posthorn::sqlite

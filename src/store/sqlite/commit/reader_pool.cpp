@@ -1,8 +1,6 @@
 #include "store/sqlite/commit/reader_pool.hpp"
 
-#include <exception>
-
-#include "store/sqlite/driver/prepare_all.hpp"
+#include "store/commit/unit_run.hpp"
 
 namespace posthorn::sqlite {
 
@@ -11,19 +9,18 @@ result<std::unique_ptr<reader>> reader::open(const open_options& options, outbox
     POSTHORN_TRY(database.execute(
         "PRAGMA query_only = ON; PRAGMA cache_size = -2000; PRAGMA temp_store = MEMORY;"
         "PRAGMA mmap_size = 0; PRAGMA wal_autocheckpoint = 0"));
-    std::unique_ptr<reader> made(new reader(std::move(database)));
-    POSTHORN_TRY(
-        prepare_all(made->database_, {{&made->begin_, "BEGIN"}, {&made->end_, "ROLLBACK"}}));
-    POSTHORN_LET(outbox, outbox_reading::open(made->database_, std::move(rules)));
-    made->outbox_ = std::move(outbox);
-    POSTHORN_LET(inbox, inbox_reading::open(made->database_));
-    made->inbox_ = std::move(inbox);
-    POSTHORN_LET(inspection, inspection_sql::open(made->database_));
-    made->inspection_ = std::move(inspection);
-    POSTHORN_LET(dead_letters, dead_letters_reading::open(made->database_));
-    made->dead_letters_ = std::move(dead_letters);
-    return made;
+    return std::unique_ptr<reader>(new reader(std::move(database), std::move(rules)));
 }
+
+reader::reader(connection database, outbox_rules rules)
+    : database_(std::move(database)),
+      cache_(database_),
+      begin_(database_, "BEGIN"),
+      end_(database_, "ROLLBACK"),
+      outbox_(database_, std::move(rules)),
+      inbox_(database_),
+      inspection_(database_),
+      dead_letters_(database_) {}
 
 result<> reader::query(std::string_view sql, std::span<const sql_param> with,
                        const store_transaction::row_visitor& visit) {
@@ -32,12 +29,7 @@ result<> reader::query(std::string_view sql, std::span<const sql_param> with,
 
 result<> reader::read(const std::function<result<>(store_reader&)>& look) {
     POSTHORN_TRY(begin_.run());
-    result<> outcome;
-    try {
-        outcome = look(*this);
-    } catch (const std::exception& thrown) {
-        outcome = fail(error_code::statement_failed, "the reader threw: {}", thrown.what());
-    }
+    auto outcome = look_safely(look, *this);
     POSTHORN_TRY(end_.run());
     return outcome;
 }
@@ -48,31 +40,15 @@ result<std::unique_ptr<reader_pool>> reader_pool::open(const open_options& optio
     std::unique_ptr<reader_pool> pool(new reader_pool);
     for (std::size_t i = 0; i < count; ++i) {
         POSTHORN_LET(one, reader::open(options, rules));
-        pool->free_.push_back(std::move(one));
+        pool->readers_.give_back(std::move(one));
     }
     return pool;
 }
 
-std::unique_ptr<reader> reader_pool::take() {
-    std::unique_lock lock(mutex_);
-    returned_.wait(lock, [this] { return !free_.empty(); });
-    auto one = std::move(free_.back());
-    free_.pop_back();
-    return one;
-}
-
-void reader_pool::give_back(std::unique_ptr<reader> used) {
-    {
-        const std::scoped_lock lock(mutex_);
-        free_.push_back(std::move(used));
-    }
-    returned_.notify_one();
-}
-
 result<> reader_pool::read(const std::function<result<>(store_reader&)>& look) {
-    auto one = take();
+    auto one = readers_.take();
     auto outcome = one->read(look);
-    give_back(std::move(one));
+    readers_.give_back(std::move(one));
     return outcome;
 }
 

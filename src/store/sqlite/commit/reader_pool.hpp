@@ -1,10 +1,8 @@
 #pragma once
 
-#include <condition_variable>
 #include <memory>
-#include <mutex>
-#include <vector>
 
+#include "store/commit/lent.hpp"
 #include "store/sqlite/driver/statement_cache.hpp"
 #include "store/sqlite/tables/dead_letters_reading.hpp"
 #include "store/sqlite/tables/inbox_sql.hpp"
@@ -31,7 +29,7 @@ public:
     [[nodiscard]] connection& database() noexcept { return database_; }
 
 private:
-    explicit reader(connection database) : database_(std::move(database)), cache_(database_) {}
+    reader(connection database, outbox_rules rules);
 
     connection database_;
     statement_cache cache_;
@@ -57,12 +55,8 @@ public:
 
 private:
     reader_pool() = default;
-    std::unique_ptr<reader> take();
-    void give_back(std::unique_ptr<reader> used);
 
-    std::mutex mutex_;
-    std::condition_variable returned_;
-    std::vector<std::unique_ptr<reader>> free_;
+    lent<reader> readers_;
 };
 
 }  // namespace posthorn::sqlite

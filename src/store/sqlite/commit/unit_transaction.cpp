@@ -4,31 +4,17 @@
 
 namespace posthorn::sqlite {
 
-result<std::unique_ptr<unit_transaction>> unit_transaction::open(connection& database,
-                                                                 const clock& time,
-                                                                 outbox_rules rules,
-                                                                 disk_keeper& room) {
-    std::unique_ptr<unit_transaction> made(new unit_transaction(database));
-    POSTHORN_LET(log, change_log::open(database));
-    made->log_ = std::move(log);
-    POSTHORN_LET(dead_letters, dead_letters_sql::open(database, rules.limits));
-    made->dead_letters_ = std::move(dead_letters);
-    made->dead_letters_.use({made->log_, made->closed_, made->outbox_});
-    POSTHORN_LET(outbox, outbox_sql::open(database, time, std::move(rules)));
-    made->outbox_ = std::move(outbox);
-    POSTHORN_LET(closed, closed_messages::open(database));
-    made->closed_ = std::move(closed);
-    made->outbox_.use_logs(made->log_, made->closed_);
-    made->outbox_.use_room(room);
-    POSTHORN_LET(inbox, inbox_sql::open(database));
-    made->inbox_ = std::move(inbox);
-    made->inbox_.use_room(room);
-    POSTHORN_LET(leases, lease_sql::open(database));
-    made->leases_ = std::move(leases);
-    POSTHORN_LET(old, old_rows_sql::open(database));
-    made->old_ = std::move(old);
-    return made;
-}
+unit_transaction::unit_transaction(connection& database, const clock& time,
+                                   const outbox_rules& rules, disk_keeper& room, bool gives_back)
+    : database_(database),
+      cache_(database),
+      log_(database),
+      closed_(database),
+      outbox_(database, time, rules, {log_, closed_, room}),
+      inbox_(database, room),
+      leases_(database),
+      dead_letters_(database, rules.limits, {log_, closed_, outbox_}),
+      old_(database, gives_back) {}
 
 // A statement such as INSERT OR ROLLBACK ends the transaction. What ran after it would commit by
 // itself, outside of the group.

@@ -1,7 +1,5 @@
 #pragma once
 
-#include <memory>
-
 #include "base/time/clock.hpp"
 #include "store/sqlite/driver/statement_cache.hpp"
 #include "store/sqlite/tables/change_log.hpp"
@@ -22,8 +20,9 @@ namespace posthorn::sqlite {
 /// Threads:  the writer's.
 class unit_transaction final : public store_transaction {
 public:
-    static result<std::unique_ptr<unit_transaction>> open(connection& database, const clock& time,
-                                                          outbox_rules rules, disk_keeper& room);
+    /// `gives_back`: whether the file can be made smaller page by page.
+    unit_transaction(connection& database, const clock& time, const outbox_rules& rules,
+                     disk_keeper& room, bool gives_back);
 
     result<std::int64_t> execute(std::string_view sql, std::span<const sql_param> with) override;
     result<> query(std::string_view sql, std::span<const sql_param> with,
@@ -36,7 +35,6 @@ public:
     [[nodiscard]] change_log& log() noexcept { return log_; }
 
 private:
-    explicit unit_transaction(connection& database) : database_(database), cache_(database) {}
     result<> require_open() const;
 
     connection& database_;

@@ -16,7 +16,7 @@
 
 #include "base/async/cancellation.hpp"
 #include "base/async/with_timeout.hpp"
-#include "store/sqlite/driver/connection.hpp"
+#include "store/sqlite/driver/statement.hpp"
 
 namespace posthorn::sqlite {
 
@@ -64,22 +64,21 @@ public:
         auto opened = connection::open({.path = path, .busy_timeout = 0ms});
         if (!opened) return;
         database_ = *std::move(opened);
-        if (auto prepared = database_->prepare("PRAGMA data_version"))
-            version_ = *std::move(prepared);
+        version_.emplace(*database_, "PRAGMA data_version");
     }
 
     /// Whether there was a commit since it was last asked.
     bool changed() {
         if (!version_) return true;
-        const reset_at_end reset(version_);
-        const auto row = version_.step();
-        if (!row || !*row) return true;
-        return std::exchange(seen_, version_.integer(0)) != version_.integer(0);
+        const auto version = version_->run();
+        if (!version || version->empty()) return true;
+        const auto now = version->front().integer(0);
+        return std::exchange(seen_, now) != now;
     }
 
 private:
     std::optional<connection> database_;
-    statement version_;
+    std::optional<statement> version_;
     std::int64_t seen_ = -1;
 };
 

@@ -7,30 +7,30 @@ namespace {
 
 constexpr std::size_t kept_max = 256;
 
-result<> step_through(statement& prepared, std::span<const sql_param> with,
+result<> step_through(prepared& asked, std::span<const sql_param> with,
                       const store_transaction::row_visitor& visit) {
-    if (static_cast<std::size_t>(prepared.parameters()) != with.size())
+    if (static_cast<std::size_t>(asked.parameters()) != with.size())
         return fail(error_code::statement_failed,
-                    "the statement has {} parameters, {} values were given", prepared.parameters(),
+                    "the statement has {} parameters, {} values were given", asked.parameters(),
                     with.size());
-    for (std::size_t i = 0; i < with.size(); ++i) prepared.bind(static_cast<int>(i) + 1, with[i]);
+    for (std::size_t i = 0; i < with.size(); ++i) asked.bind(static_cast<int>(i) + 1, with[i]);
     for (;;) {
-        POSTHORN_LET(row, prepared.step());
+        POSTHORN_LET(row, asked.step());
         if (!row) return {};
-        if (visit) visit(prepared);
+        if (visit) visit(asked);
     }
 }
 
 }  // namespace
 
 // Taken out while it is in use, so that a visitor may run the same text inside.
-result<statement> statement_cache::take(std::string_view sql) {
+result<prepared> statement_cache::take(std::string_view sql) {
     if (const auto found = kept_.find(sql); found != kept_.end())
         return std::move(kept_.extract(found).mapped());
     return database_->prepare(sql);
 }
 
-void statement_cache::give_back(std::string_view sql, statement used) {
+void statement_cache::give_back(std::string_view sql, prepared used) {
     used.reset();
     if (kept_.size() >= kept_max) kept_.clear();
     kept_.try_emplace(std::string(sql), std::move(used));
@@ -38,9 +38,9 @@ void statement_cache::give_back(std::string_view sql, statement used) {
 
 result<> statement_cache::run(std::string_view sql, std::span<const sql_param> with,
                               const store_transaction::row_visitor& visit) {
-    POSTHORN_LET(prepared, take(sql));
-    auto outcome = step_through(prepared, with, visit);
-    give_back(sql, std::move(prepared));
+    POSTHORN_LET(taken, take(sql));
+    auto outcome = step_through(taken, with, visit);
+    give_back(sql, std::move(taken));
     return outcome;
 }
 

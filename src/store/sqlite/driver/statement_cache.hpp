@@ -26,10 +26,10 @@ private:
     struct hash : std::hash<std::string_view> {
         using is_transparent = void;
     };
-    using kept_statements = std::unordered_map<std::string, statement, hash, std::equal_to<>>;
+    using kept_statements = std::unordered_map<std::string, prepared, hash, std::equal_to<>>;
 
-    result<statement> take(std::string_view sql);
-    void give_back(std::string_view sql, statement used);
+    result<prepared> take(std::string_view sql);
+    void give_back(std::string_view sql, prepared used);
 
     connection* database_;
     kept_statements kept_;

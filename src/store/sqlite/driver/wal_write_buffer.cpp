@@ -67,11 +67,11 @@ result<> wal_write_buffer::run(connection& database, statement& commit) {
     sqlite3_file* log = nullptr;
     sqlite3_file_control(database.handle(), "main", SQLITE_FCNTL_JOURNAL_POINTER,
                          static_cast<void*>(&log));
-    if (log == nullptr || log->pMethods == nullptr) return commit.run();
-    const in_place during(*this, log);
-    auto committed = commit.run();
-    POSTHORN_ASSERT(!committed || held_.empty());
-    return committed;
+    std::optional<in_place> during;
+    if (log != nullptr && log->pMethods != nullptr) during.emplace(*this, log);
+    POSTHORN_TRY(commit.run());
+    POSTHORN_ASSERT(held_.empty());
+    return {};
 }
 
 wal_write_buffer& wal_write_buffer::of(sqlite3_file* file) {

@@ -6,7 +6,7 @@
 
 #include <sqlite3.h>
 
-#include "store/sqlite/driver/connection.hpp"
+#include "store/sqlite/driver/statement.hpp"
 
 namespace posthorn::sqlite {
 

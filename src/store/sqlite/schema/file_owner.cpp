@@ -3,6 +3,8 @@
 #include <filesystem>
 #include <system_error>
 
+#include "store/sqlite/driver/statement.hpp"
+
 namespace posthorn::sqlite {
 
 result<> require_not_emptied(const std::string& path) {
@@ -22,34 +24,33 @@ result<> require_not_emptied(const std::string& path) {
 }
 
 result<> require_free_names(connection& database) {
-    POSTHORN_LET(
-        taken, database.prepare(
-                   "SELECT type, name FROM sqlite_schema WHERE (name LIKE 'posthorn!_%' ESCAPE '!'"
-                   " OR name LIKE 'outbox!_%' ESCAPE '!' OR name LIKE 'inbox!_%' ESCAPE '!'"
-                   " OR name = 'changes' COLLATE NOCASE) AND NOT EXISTS"
-                   " (SELECT 1 FROM sqlite_schema WHERE name = 'posthorn_migrations') LIMIT 1"));
-    POSTHORN_LET(some, taken.step());
-    if (!some) return {};
+    statement find(database, R"sql(
+        SELECT type, name FROM sqlite_schema
+        WHERE (name LIKE 'posthorn!_%' ESCAPE '!' OR name LIKE 'outbox!_%' ESCAPE '!'
+            OR name LIKE 'inbox!_%' ESCAPE '!' OR name = 'changes' COLLATE NOCASE)
+          AND NOT EXISTS (SELECT 1 FROM sqlite_schema WHERE name = 'posthorn_migrations')
+        LIMIT 1)sql");
+    POSTHORN_LET(taken, find.run());
+    if (taken.empty()) return {};
     return fail(error_code::invalid_configuration,
                 "the database has a {} of its own named '{}', a name that Posthorn needs for "
                 "itself; rename it, or give Posthorn another file. Nothing was changed",
-                taken.text(0), taken.text(1));
+                taken.front().text(0), taken.front().text(1));
 }
 
 result<> claim_for(connection& database, std::string_view service) {
     if (service.empty()) return {};
-    POSTHORN_LET(claim,
-                 database.prepare("INSERT OR IGNORE INTO posthorn_meta VALUES ('service', ?)"));
-    claim.bind(1, service);
-    POSTHORN_TRY(claim.run());
-    POSTHORN_LET(owner, database.prepare("SELECT value FROM posthorn_meta WHERE name = 'service'"));
-    POSTHORN_TRY(owner.step());
-    if (owner.text(0) == service) return {};
+    statement claim(database, "INSERT OR IGNORE INTO posthorn_meta VALUES ('service', ?)");
+    POSTHORN_TRY(claim.run(service));
+    statement find(database, "SELECT value FROM posthorn_meta WHERE name = 'service'");
+    POSTHORN_LET(found, find.run());
+    const auto owner = found.front().text(0);
+    if (owner == service) return {};
     return fail(error_code::invalid_configuration,
                 "the database belongs to the service '{}', not to '{}'; give the name back, or "
                 "give this service a database of its own. To rename the service on purpose, see "
                 "the page of invalid_configuration",
-                owner.text(0), service);
+                owner, service);
 }
 
 }  // namespace posthorn::sqlite

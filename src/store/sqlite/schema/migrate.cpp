@@ -1,32 +1,32 @@
 #include "store/sqlite/schema/migrate.hpp"
 
-#include "base/assert.hpp"
+#include "store/rows/stored_time.hpp"
+#include "store/sqlite/driver/statement.hpp"
 
 namespace posthorn::sqlite {
 namespace {
 
-constexpr const char* record_table =
-    "CREATE TABLE IF NOT EXISTS posthorn_migrations ("
-    " folder TEXT NOT NULL, number INTEGER NOT NULL, applied_at INTEGER NOT NULL,"
-    " PRIMARY KEY (folder, number)) WITHOUT ROWID";
+constexpr const char* record_table = R"sql(
+    CREATE TABLE IF NOT EXISTS posthorn_migrations (
+        folder TEXT NOT NULL,
+        number INTEGER NOT NULL,
+        applied_at INTEGER NOT NULL,
+        PRIMARY KEY (folder, number)
+    ) WITHOUT ROWID)sql";
 
 result<int> newest(connection& database, std::string_view folder) {
-    POSTHORN_LET(query,
-                 database.prepare(
-                     "SELECT coalesce(max(number), 0) FROM posthorn_migrations WHERE folder = ?"));
-    query.bind(1, folder);
-    POSTHORN_TRY(query.step());
-    return query.get<int>(0);
+    statement find(database,
+                   "SELECT coalesce(max(number), 0) FROM posthorn_migrations WHERE folder = ?");
+    POSTHORN_LET(found, find.run(folder));
+    return found.front().get<int>(0);
 }
 
 result<> apply(connection& database, std::string_view folder, const migration& step,
                wall_time now) {
     POSTHORN_TRY(database.execute(std::string(step.sql).c_str()));
-    POSTHORN_LET(record, database.prepare("INSERT INTO posthorn_migrations VALUES (?, ?, ?)"));
-    record.bind(1, folder);
-    record.bind(2, std::int64_t{step.number});
-    record.bind(3, std::int64_t{now.time_since_epoch().count()});
-    return record.run();
+    statement record(database, "INSERT INTO posthorn_migrations VALUES (?, ?, ?)");
+    POSTHORN_TRY(record.run(folder, step.number, to_ms(now)));
+    return {};
 }
 
 result<> bring_up_to_date(connection& database, const migration_set& set, wall_time now) {

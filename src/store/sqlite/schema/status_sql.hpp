@@ -1,5 +1,9 @@
 #pragma once
 
+#include "base/text/joined.hpp"
+
+namespace posthorn::sqlite {
+
 // Groups of states in SQL, the same wherever they are asked for: a partial index serves a statement
 // only if its condition stands in it.
 //
@@ -8,22 +12,45 @@
 // settle a message.
 
 /// Dead, Expired or Resolved: no message that is to be sent, or was.
-#define POSTHORN_IS_CLOSED(status) "(" status " <> 'Pending' AND " status " <> 'Sent')"
+template <class Text>
+consteval auto is_closed(const Text& status) {
+    return joined("(", status, " <> 'Pending' AND ", status, " <> 'Sent')");
+}
 
 /// Pending, Dead or Expired: followers of its order key may have to wait for it.
-#define POSTHORN_IS_UNDONE(status) "(" status " <> 'Sent' AND " status " <> 'Resolved')"
+template <class Text>
+consteval auto is_undone(const Text& status) {
+    return joined("(", status, " <> 'Sent' AND ", status, " <> 'Resolved')");
+}
+
+template <class Row, class State>
+consteval auto has_earlier(const Row& row, const State& state) {
+    return joined(R"sql(EXISTS (
+        SELECT 1 FROM outbox_messages AS earlier
+        WHERE earlier.order_key IS NOT NULL
+          AND earlier.destination = )sql",
+                  row, R"sql(.destination
+          AND earlier.order_key = )sql",
+                  row, R"sql(.order_key
+          AND coalesce(earlier.tenant, '') = coalesce()sql",
+                  row, R"sql(.tenant, '')
+          AND )sql",
+                  is_undone("earlier.status"), R"sql(
+          AND earlier.status = )sql",
+                  state, " AND earlier.seq < ", row, ".seq)");
+}
 
 /// Whether an earlier message of its order key is in the way of a row: one that is under way, or,
 /// unless the policy lets its followers pass, one that was given up. `row` is how the SQL around it
 /// names the row.
-#define POSTHORN_HAS_EARLIER(row, state)                                                    \
-    "EXISTS (SELECT 1 FROM outbox_messages AS earlier WHERE earlier.order_key IS NOT NULL"  \
-    " AND earlier.destination = " row ".destination AND earlier.order_key = " row           \
-    ".order_key AND coalesce(earlier.tenant, '') = coalesce(" row                           \
-    ".tenant, '') AND " POSTHORN_IS_UNDONE("earlier.status") " AND earlier.status = " state \
-                                                             " AND earlier.seq < " row ".seq)"
-// Asked apart: a key may have very many that were given up, and the policy may make nothing of it.
-#define POSTHORN_IS_BLOCKED(row) \
-    "(" POSTHORN_HAS_EARLIER(row, "'Pending'") " OR (NOT EXISTS (SELECT 1 FROM posthorn_meta" \
-    " WHERE name = 'order_policy' AND value = 'pass') AND ("                                \
-    POSTHORN_HAS_EARLIER(row, "'Dead'") " OR " POSTHORN_HAS_EARLIER(row, "'Expired'") ")))"
+///
+/// Asked apart: a key may have very many that were given up, and the policy may make nothing of it.
+template <class Row>
+consteval auto is_blocked(const Row& row) {
+    return joined("(", has_earlier(row, "'Pending'"), R"sql(
+        OR (NOT EXISTS (SELECT 1 FROM posthorn_meta WHERE name = 'order_policy' AND value = 'pass')
+            AND ()sql",
+                  has_earlier(row, "'Dead'"), " OR ", has_earlier(row, "'Expired'"), ")))");
+}
+
+}  // namespace posthorn::sqlite

@@ -7,129 +7,135 @@
 
 namespace posthorn::sqlite {
 
-#define POSTHORN_IS_REPEAT                                                                     \
-    "EXISTS (SELECT 1 FROM outbox_messages AS first WHERE first.destination = NEW.destination" \
-    " AND first.dedupe_key = NEW.dedupe_key AND first.seq < NEW.seq)"
+const std::string_view dispatch_tables = R"sql(
+-- Due work by flow: destination, tenant, priority.
+DROP INDEX IF EXISTS idx_outbox_status_retry;
+CREATE INDEX idx_outbox_status_retry ON outbox_messages
+    (destination, coalesce(tenant, ''), priority, next_retry_at) WHERE status = 'Pending';
 
-#define POSTHORN_HAS_OTHER_ID_FORM \
-    "length(NEW.message_id) = 32 OR NEW.message_id <> lower(NEW.message_id)"
+-- When messages were given up or closed, and why; a row for each that is Dead, Expired or
+-- Resolved.
+CREATE TABLE IF NOT EXISTS outbox_closed (
+    seq INTEGER PRIMARY KEY,
+    status TEXT NOT NULL,
+    at INTEGER NOT NULL,
+    cause_id INTEGER);  -- Of dead ones.
+CREATE INDEX IF NOT EXISTS idx_outbox_closed_age ON outbox_closed (status, at);
+CREATE INDEX IF NOT EXISTS idx_outbox_closed_cause ON outbox_closed (cause_id, seq)
+    WHERE cause_id IS NOT NULL;
+-- Dead ones whose cause is still to be found.
+CREATE INDEX IF NOT EXISTS idx_outbox_closed_new ON outbox_closed (seq)
+    WHERE status = 'Dead' AND cause_id IS NULL;
+INSERT OR IGNORE INTO outbox_closed (seq, status, at)
+    SELECT seq, status, coalesce(last_attempt_at, created_at) FROM outbox_messages
+    WHERE status IN ('Dead', 'Expired', 'Resolved');
+-- Errors without what differs from one message to the next, and how many messages have each.
+CREATE TABLE IF NOT EXISTS outbox_causes (
+    cause_id INTEGER PRIMARY KEY AUTOINCREMENT,  -- People write them down: none comes back.
+    destination TEXT NOT NULL,
+    endpoint TEXT NOT NULL,
+    cause TEXT NOT NULL,
+    dead INTEGER NOT NULL DEFAULT 0,
+    first_at INTEGER NOT NULL,
+    last_at INTEGER NOT NULL,
+    UNIQUE (destination, endpoint, cause));
+CREATE INDEX IF NOT EXISTS idx_outbox_causes_dead ON outbox_causes (dead);
+CREATE TRIGGER IF NOT EXISTS outbox_cause_up AFTER INSERT ON outbox_closed
+    WHEN NEW.cause_id IS NOT NULL BEGIN UPDATE outbox_causes SET dead = dead + 1,
+    last_at = max(last_at, NEW.at) WHERE cause_id = NEW.cause_id; END;
+CREATE TRIGGER IF NOT EXISTS outbox_cause_down AFTER DELETE ON outbox_closed
+    WHEN OLD.cause_id IS NOT NULL BEGIN
+    UPDATE outbox_causes SET dead = dead - 1 WHERE cause_id = OLD.cause_id; END;
+CREATE TRIGGER IF NOT EXISTS outbox_cause_moved AFTER UPDATE OF cause_id ON outbox_closed
+    WHEN NEW.cause_id IS NOT OLD.cause_id BEGIN
+    UPDATE outbox_causes SET dead = dead - 1 WHERE cause_id = OLD.cause_id;
+    UPDATE outbox_causes SET dead = dead + 1, last_at = max(last_at, NEW.at)
+    WHERE cause_id = NEW.cause_id; END;
+-- A repeated dedupe key closes the later row; its producer need not know.
+CREATE INDEX IF NOT EXISTS idx_outbox_dedupe ON outbox_messages
+    (destination, dedupe_key, seq) WHERE dedupe_key IS NOT NULL;
+-- Destinations that a person has paused.
+CREATE TABLE IF NOT EXISTS outbox_paused (
+    destination TEXT PRIMARY KEY,
+    paused_at INTEGER NOT NULL,
+    reason TEXT NOT NULL DEFAULT '') WITHOUT ROWID;)sql";
 
-// What is to be known of a row that comes in.
-#define POSTHORN_ARRIVING(of)                                                         \
-    of "seq, " of "message_id, " of "destination, " of "tenant, " of "order_key, " of \
-       "dedupe_key, " of "status"
+namespace {
 
-const std::string_view dispatch_tables =
-    // Due work by flow: destination, tenant, priority.
-    "DROP INDEX IF EXISTS idx_outbox_status_retry;"
-    "CREATE INDEX idx_outbox_status_retry ON outbox_messages"
-    " (destination, coalesce(tenant, ''), priority, next_retry_at) WHERE status = 'Pending';"
+constexpr auto rules_of_dispatch = joined(R"sql(
+-- The rows of an order key that are not done with.
+DROP INDEX IF EXISTS idx_outbox_order;
+CREATE INDEX idx_outbox_order ON outbox_messages
+    (destination, order_key, coalesce(tenant, ''), status, seq)
+    WHERE order_key IS NOT NULL AND )sql",
+                                          is_undone("status"), R"sql(;
+-- What waits for a person; small.
+DROP INDEX IF EXISTS idx_outbox_closed;
+CREATE INDEX idx_outbox_closed ON outbox_messages (status, seq)
+    WHERE )sql",
+                                          is_closed("status"), R"sql(;
 
-    // When messages were given up or closed, and why; a row for each that is Dead, Expired or
-    // Resolved.
-    "CREATE TABLE IF NOT EXISTS outbox_closed ("
-    " seq INTEGER PRIMARY KEY,"
-    " status TEXT NOT NULL,"
-    " at INTEGER NOT NULL,"
-    " cause_id INTEGER);"  // Of dead ones.
-    "CREATE INDEX IF NOT EXISTS idx_outbox_closed_age ON outbox_closed (status, at);"
-    "CREATE INDEX IF NOT EXISTS idx_outbox_closed_cause ON outbox_closed (cause_id, seq)"
-    " WHERE cause_id IS NOT NULL;"
-    // Dead ones whose cause is still to be found.
-    "CREATE INDEX IF NOT EXISTS idx_outbox_closed_new ON outbox_closed (seq)"
-    " WHERE status = 'Dead' AND cause_id IS NULL;"
-    "INSERT OR IGNORE INTO outbox_closed (seq, status, at)"
-    " SELECT seq, status, coalesce(last_attempt_at, created_at) FROM outbox_messages"
-    " WHERE status IN ('Dead', 'Expired', 'Resolved');"
-    // Errors without what differs from one message to the next, and how many messages have each.
-    "CREATE TABLE IF NOT EXISTS outbox_causes ("
-    " cause_id INTEGER PRIMARY KEY AUTOINCREMENT,"  // People write them down: none comes back.
-    " destination TEXT NOT NULL,"
-    " endpoint TEXT NOT NULL,"
-    " cause TEXT NOT NULL,"
-    " dead INTEGER NOT NULL DEFAULT 0,"
-    " first_at INTEGER NOT NULL,"
-    " last_at INTEGER NOT NULL,"
-    " UNIQUE (destination, endpoint, cause));"
-    "CREATE INDEX IF NOT EXISTS idx_outbox_causes_dead ON outbox_causes (dead);"
-    "CREATE TRIGGER IF NOT EXISTS outbox_cause_up AFTER INSERT ON outbox_closed"
-    " WHEN NEW.cause_id IS NOT NULL BEGIN UPDATE outbox_causes SET dead = dead + 1,"
-    " last_at = max(last_at, NEW.at) WHERE cause_id = NEW.cause_id; END;"
-    "CREATE TRIGGER IF NOT EXISTS outbox_cause_down AFTER DELETE ON outbox_closed"
-    " WHEN OLD.cause_id IS NOT NULL BEGIN"
-    " UPDATE outbox_causes SET dead = dead - 1 WHERE cause_id = OLD.cause_id; END;"
-    "CREATE TRIGGER IF NOT EXISTS outbox_cause_moved AFTER UPDATE OF cause_id ON outbox_closed"
-    " WHEN NEW.cause_id IS NOT OLD.cause_id BEGIN"
-    " UPDATE outbox_causes SET dead = dead - 1 WHERE cause_id = OLD.cause_id;"
-    " UPDATE outbox_causes SET dead = dead + 1, last_at = max(last_at, NEW.at)"
-    " WHERE cause_id = NEW.cause_id; END;"
-    // A repeated dedupe key closes the later row; its producer need not know.
-    "CREATE INDEX IF NOT EXISTS idx_outbox_dedupe ON outbox_messages"
-    " (destination, dedupe_key, seq) WHERE dedupe_key IS NOT NULL;"
-    // Destinations that a person has paused.
-    "CREATE TABLE IF NOT EXISTS outbox_paused ("
-    " destination TEXT PRIMARY KEY,"
-    " paused_at INTEGER NOT NULL,"
-    " reason TEXT NOT NULL DEFAULT '') WITHOUT ROWID;";
+-- Whoever changes the status: a row closed by hand is to be found and purged too.
+DROP TRIGGER IF EXISTS outbox_closing;
+CREATE TRIGGER outbox_closing AFTER UPDATE OF status ON outbox_messages
+WHEN NEW.status <> OLD.status AND ()sql",
+                                          is_closed("OLD.status"), " OR ", is_closed("NEW.status"),
+                                          R"sql() BEGIN
+    DELETE FROM outbox_closed WHERE seq = OLD.seq;
+    INSERT OR IGNORE INTO outbox_closed (seq, status, at)
+        SELECT NEW.seq, NEW.status, )sql",
+                                          now_ms, " WHERE ", is_closed("NEW.status"), R"sql(;
+END;
+DROP TRIGGER IF EXISTS outbox_gone;
+CREATE TRIGGER outbox_gone AFTER DELETE ON outbox_messages
+WHEN )sql",
+                                          is_closed("OLD.status"), R"sql( BEGIN
+    DELETE FROM outbox_closed WHERE seq = OLD.seq;
+    DELETE FROM outbox_attempts WHERE seq = OLD.seq;
+    DELETE FROM outbox_ended WHERE seq = OLD.seq;
+END;
 
-const std::string_view dispatch_rules =
-    // The rows of an order key that are not done with.
-    "DROP INDEX IF EXISTS idx_outbox_order;"
-    "CREATE INDEX idx_outbox_order ON outbox_messages"
-    " (destination, order_key, coalesce(tenant, ''), status, seq)"
-    " WHERE order_key IS NOT NULL AND " POSTHORN_IS_UNDONE("status") ";"
-    // What waits for a person; small.
-    "DROP INDEX IF EXISTS idx_outbox_closed;"
-    "CREATE INDEX idx_outbox_closed ON outbox_messages (status, seq)"
-    " WHERE " POSTHORN_IS_CLOSED("status") ";"
+-- What a producer with plain SQL need not know: ids are stored in one form, so that they are found
+-- again; a repeated dedupe key closes the later row; and a message is not due before its time, nor,
+-- if it is parked, before it expires. One small trigger, since every one is paid for by every
+-- INSERT, with room for all that its statements could need; those stand behind a view, where only
+-- the rows pay that need them.
+DROP TRIGGER IF EXISTS outbox_id_form;
+DROP TRIGGER IF EXISTS outbox_deliver_at;
+DROP TRIGGER IF EXISTS outbox_arrival;
+DROP VIEW IF EXISTS outbox_arriving;
+CREATE VIEW outbox_arriving AS
+    SELECT seq, message_id, destination, tenant, order_key, dedupe_key, status
+    FROM outbox_messages;
+CREATE TRIGGER outbox_arrival AFTER INSERT ON outbox_messages
+WHEN length(NEW.message_id) = 32 OR NEW.message_id <> lower(NEW.message_id)
+    OR NEW.deliver_at > NEW.next_retry_at OR NEW.order_key <> '' OR NEW.dedupe_key <> '' BEGIN
+    INSERT INTO outbox_arriving VALUES (NEW.seq, NEW.message_id, NEW.destination, NEW.tenant,
+        NEW.order_key, NEW.dedupe_key, NEW.status);
+END;
+CREATE TRIGGER outbox_arranged INSTEAD OF INSERT ON outbox_arriving BEGIN
+    UPDATE outbox_messages SET message_id = lower(CASE length(NEW.message_id) WHEN 32 THEN
+        substr(NEW.message_id, 1, 8) || '-' || substr(NEW.message_id, 9, 4) || '-' ||
+        substr(NEW.message_id, 13, 4) || '-' || substr(NEW.message_id, 17, 4) || '-' ||
+        substr(NEW.message_id, 21) ELSE NEW.message_id END)
+    WHERE seq = NEW.seq
+        AND (length(NEW.message_id) = 32 OR NEW.message_id <> lower(NEW.message_id));
+    UPDATE outbox_messages SET status = 'Resolved', resolution = 'repeats ' ||
+        (SELECT first.message_id FROM outbox_messages AS first
+         WHERE first.destination = NEW.destination AND first.dedupe_key = NEW.dedupe_key
+         ORDER BY first.seq LIMIT 1)
+    WHERE seq = NEW.seq AND NEW.dedupe_key <> '' AND NEW.status = 'Pending'
+        AND EXISTS (SELECT 1 FROM outbox_messages AS first
+            WHERE first.destination = NEW.destination AND first.dedupe_key = NEW.dedupe_key
+              AND first.seq < NEW.seq);
+    UPDATE outbox_messages SET next_retry_at = max(next_retry_at, coalesce(deliver_at, 0),
+        CASE WHEN NEW.order_key <> '' AND NEW.status = 'Pending' AND )sql",
+                                          is_blocked("NEW"), R"sql( THEN expires_at ELSE 0 END)
+    WHERE seq = NEW.seq;
+END;)sql");
 
-    // Whoever changes the status: a row closed by hand is to be found and purged too.
-    "DROP TRIGGER IF EXISTS outbox_closing;"
-    "CREATE TRIGGER outbox_closing AFTER UPDATE OF status ON outbox_messages"
-    " WHEN NEW.status <> OLD.status AND (" POSTHORN_IS_CLOSED("OLD.status")
-    " OR " POSTHORN_IS_CLOSED("NEW.status") ") BEGIN"
-    " DELETE FROM outbox_closed WHERE seq = OLD.seq;"
-    " INSERT OR IGNORE INTO outbox_closed (seq, status, at) SELECT NEW.seq, NEW.status,"
-    "  " POSTHORN_NOW_MS
-    " WHERE " POSTHORN_IS_CLOSED("NEW.status") "; END;"
-    "DROP TRIGGER IF EXISTS outbox_gone;"
-    "CREATE TRIGGER outbox_gone AFTER DELETE ON outbox_messages"
-    " WHEN " POSTHORN_IS_CLOSED("OLD.status") " BEGIN"
-    " DELETE FROM outbox_closed WHERE seq = OLD.seq;"
-    " DELETE FROM outbox_attempts WHERE seq = OLD.seq;"
-    " DELETE FROM outbox_ended WHERE seq = OLD.seq; END;"
+}  // namespace
 
-    // What a producer with plain SQL need not know: ids are stored in one form, so that they are
-    // found again; a repeated dedupe key closes the later row; and a message is not due before its
-    // time, nor, if it is parked, before it expires. One small trigger, since every one is paid for
-    // by every INSERT, with room for all that its statements could need; those stand behind a view,
-    // where only the rows pay that need them.
-    "DROP TRIGGER IF EXISTS outbox_id_form;"
-    "DROP TRIGGER IF EXISTS outbox_deliver_at;"
-    "DROP TRIGGER IF EXISTS outbox_arrival;"
-    "DROP VIEW IF EXISTS outbox_arriving;"
-    "CREATE VIEW outbox_arriving AS SELECT " POSTHORN_ARRIVING("") " FROM outbox_messages;"
-    "CREATE TRIGGER outbox_arrival AFTER INSERT ON outbox_messages"
-    " WHEN " POSTHORN_HAS_OTHER_ID_FORM
-    " OR NEW.deliver_at > NEW.next_retry_at OR NEW.order_key <> '' OR NEW.dedupe_key <> '' BEGIN"
-    " INSERT INTO outbox_arriving VALUES (" POSTHORN_ARRIVING("NEW.") "); END;"
-    "CREATE TRIGGER outbox_arranged INSTEAD OF INSERT ON outbox_arriving BEGIN"
-    " UPDATE outbox_messages SET message_id = lower(CASE length(NEW.message_id) WHEN 32 THEN"
-    "  substr(NEW.message_id, 1, 8) || '-' || substr(NEW.message_id, 9, 4) || '-' ||"
-    "  substr(NEW.message_id, 13, 4) || '-' || substr(NEW.message_id, 17, 4) || '-' ||"
-    "  substr(NEW.message_id, 21) ELSE NEW.message_id END)"
-    "  WHERE seq = NEW.seq AND (" POSTHORN_HAS_OTHER_ID_FORM
-    ");"
-    " UPDATE outbox_messages SET status = 'Resolved', resolution = 'repeats ' ||"
-    "  (SELECT first.message_id FROM outbox_messages AS first"
-    "   WHERE first.destination = NEW.destination AND first.dedupe_key = NEW.dedupe_key"
-    "   ORDER BY first.seq LIMIT 1)"
-    "  WHERE seq = NEW.seq AND NEW.dedupe_key <> '' AND NEW.status = 'Pending'"
-    "  AND " POSTHORN_IS_REPEAT
-    ";"
-    " UPDATE outbox_messages SET next_retry_at = max(next_retry_at, coalesce(deliver_at, 0),"
-    "  CASE WHEN NEW.order_key <> '' AND NEW.status = 'Pending'"
-    "   AND " POSTHORN_IS_BLOCKED("NEW") " THEN expires_at ELSE 0 END)"
-    "  WHERE seq = NEW.seq; END;";
+const std::string_view dispatch_rules = rules_of_dispatch;
 
 }  // namespace posthorn::sqlite

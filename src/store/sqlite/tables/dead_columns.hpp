@@ -1,20 +1,29 @@
 #pragma once
 
+#include "base/text/joined.hpp"
 #include "store/rows/dead_rows.hpp"
 
+namespace posthorn::sqlite {
+
 /// What `read_dead_row` reads: all of a message, in whichever state.
-#define POSTHORN_DEAD_ROW                                                                    \
-    POSTHORN_SUMMARY_COLUMNS                                                                 \
-    ", payload, headers, content_type,"                                                      \
-    " (SELECT at FROM outbox_closed WHERE outbox_closed.seq = outbox_messages.seq),"         \
-    " (SELECT cause_id FROM outbox_closed WHERE outbox_closed.seq = outbox_messages.seq),"   \
-    " (SELECT cause FROM outbox_causes WHERE cause_id = (SELECT cause_id FROM outbox_closed" \
-    "  WHERE outbox_closed.seq = outbox_messages.seq))"
+inline constexpr auto dead_row_columns = joined(summary_columns, R"sql(,
+    payload, headers, content_type,
+    (SELECT at FROM outbox_closed WHERE outbox_closed.seq = outbox_messages.seq),
+    (SELECT cause_id FROM outbox_closed WHERE outbox_closed.seq = outbox_messages.seq),
+    (SELECT cause FROM outbox_causes WHERE cause_id =
+        (SELECT cause_id FROM outbox_closed WHERE outbox_closed.seq = outbox_messages.seq)))sql");
+
+inline constexpr auto dead_row_by_id =
+    joined("SELECT ", dead_row_columns, " FROM outbox_messages WHERE message_id = ?");
+inline constexpr auto dead_row_by_seq =
+    joined("SELECT ", dead_row_columns, " FROM outbox_messages WHERE seq = ?");
 
 /// What `fits` reads.
-#define POSTHORN_DEAD_KEYS                                                                    \
-    "outbox_messages.seq, destination, endpoint, tenant, order_key, last_error, expires_at,"  \
-    " coalesce((SELECT at FROM outbox_closed WHERE outbox_closed.seq = outbox_messages.seq)," \
-    "  last_attempt_at, created_at),"                                                         \
-    " outbox_messages.status,"                                                                \
-    " (SELECT cause_id FROM outbox_closed WHERE outbox_closed.seq = outbox_messages.seq)"
+inline constexpr auto dead_key_columns = joined(R"sql(
+    outbox_messages.seq, destination, endpoint, tenant, order_key, last_error, expires_at,
+    coalesce((SELECT at FROM outbox_closed WHERE outbox_closed.seq = outbox_messages.seq),
+        last_attempt_at, created_at),
+    outbox_messages.status,
+    (SELECT cause_id FROM outbox_closed WHERE outbox_closed.seq = outbox_messages.seq))sql");
+
+}  // namespace posthorn::sqlite

@@ -4,8 +4,7 @@
 #include <utility>
 
 #include "store/rows/outbox_rows.hpp"
-#include "store/sqlite/driver/prepare_all.hpp"
-#include "store/sqlite/tables/outbox_insert.hpp"
+#include "store/rows/stored_time.hpp"
 #include "store/sqlite/tables/outbox_sql.hpp"
 
 namespace posthorn::sqlite {
@@ -19,30 +18,26 @@ pending_place top_of(const flow& one) {
             .seq = std::numeric_limits<std::int64_t>::min()};
 }
 
+constexpr auto at_same_time = joined("SELECT seq, next_retry_at, expires_at", in_flow,
+                                     "AND next_retry_at = ?4 AND seq > ?5 ORDER BY seq");
+constexpr auto at_later_time = joined("SELECT seq, next_retry_at, expires_at", in_flow, R"sql(
+    AND next_retry_at > ?4 AND next_retry_at <= ?5 ORDER BY next_retry_at, seq)sql");
+
 }  // namespace
 
-result<expired_rows> expired_rows::open(connection& database) {
-    expired_rows made;
-    POSTHORN_TRY(open_into(made.walk_, database));
-    POSTHORN_TRY(prepare_all(
-        database, {{&made.same_time_, "SELECT seq, next_retry_at, expires_at" POSTHORN_IN_FLOW
-                                      " AND next_retry_at = ?4 AND seq > ?5 ORDER BY seq"},
-                   {&made.later_, "SELECT seq, next_retry_at, expires_at" POSTHORN_IN_FLOW
-                                  " AND next_retry_at > ?4 AND next_retry_at <= ?5"
-                                  " ORDER BY next_retry_at, seq"}}));
-    return made;
-}
+expired_rows::expired_rows(connection& database)
+    : walk_(database), same_time_(database, at_same_time), later_(database, at_later_time) {}
 
-result<bool> expired_rows::take(statement& from, const expired_question& asked,
-                                std::size_t& rows_left, pending_place& place, found& into) {
+result<bool> expired_rows::take(rows& from, const expired_question& asked, std::size_t& rows_left,
+                                pending_place& place, found& into) {
     for (;;) {
         if (rows_left == 0) return false;
-        POSTHORN_LET(row, from.step());
-        if (!row) return true;
+        POSTHORN_LET(row, from.next());
+        if (row == nullptr) return true;
         --rows_left;
-        place.seq = from.integer(0);
-        place.next_attempt_at = from_ms(from.integer(1));
-        const auto expires = from.integer(2);
+        place.seq = row->integer(0);
+        place.next_attempt_at = from_ms(row->integer(1));
+        const auto expires = row->integer(2);
         if (expires != 0 && expires <= to_ms(asked.now)) into.seqs.push_back(place.seq);
     }
 }
@@ -50,18 +45,14 @@ result<bool> expired_rows::take(statement& from, const expired_question& asked,
 result<bool> expired_rows::look_at(const flow& one, const expired_question& asked,
                                    std::size_t& rows_left, pending_place& place, found& into) {
     {
-        const reset_at_end reset(same_time_);
-        bind_flow(same_time_, one);
-        same_time_.bind(4, to_ms(place.next_attempt_at));
-        same_time_.bind(5, place.seq);
-        auto all = take(same_time_, asked, rows_left, place, into);
+        POSTHORN_LET(due, same_time_.run(one.destination, one.tenant, one.priority,
+                                         to_ms(place.next_attempt_at), place.seq));
+        auto all = take(due, asked, rows_left, place, into);
         if (!all || !*all) return all;
     }
-    const reset_at_end reset(later_);
-    bind_flow(later_, one);
-    later_.bind(4, to_ms(place.next_attempt_at));
-    later_.bind(5, to_ms(asked.now));
-    return take(later_, asked, rows_left, place, into);
+    POSTHORN_LET(due, later_.run(one.destination, one.tenant, one.priority,
+                                 to_ms(place.next_attempt_at), to_ms(asked.now)));
+    return take(due, asked, rows_left, place, into);
 }
 
 result<expired_rows::found> expired_rows::look(const expired_question& asked) {
@@ -97,15 +88,9 @@ result<expired_slice> outbox_reading::expired(const expired_question& asked) {
     POSTHORN_LET(found, expired_.look(asked));
     expired_slice slice{.rows = {}, .last = std::move(found.last)};
     for (const auto seq : found.seqs) {
-        const reset_at_end reset(one_);
-        one_.bind(1, seq);
-        POSTHORN_LET(there, one_.step());
-        if (!there) continue;
-        auto read = read_row(one_, rules_.source);
-        auto row = read ? *std::move(read) : read_what_can_be(one_, rules_.source);
-        row.body.payload = {};  // They may be large and many, and nobody reads them.
-        row.body.headers = {};
-        slice.rows.push_back(std::move(row));
+        POSTHORN_LET(there, one_.run(seq));
+        if (there.empty()) continue;
+        slice.rows.push_back(read_late(there.front()));
     }
     return slice;
 }

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "store/outbox_table.hpp"
-#include "store/sqlite/driver/connection.hpp"
+#include "store/sqlite/driver/statement.hpp"
 #include "store/sqlite/tables/flow_walk.hpp"
 
 namespace posthorn::sqlite {
@@ -22,7 +22,7 @@ public:
         std::optional<pending_place> last{};  // Empty at the end.
     };
 
-    static result<expired_rows> open(connection& database);
+    explicit expired_rows(connection& database);
 
     result<found> look(const expired_question& asked);
 
@@ -30,8 +30,8 @@ private:
     /// One flow, from a place on. Gives false if there was no time for all of it.
     result<bool> look_at(const flow& one, const expired_question& asked, std::size_t& rows_left,
                          pending_place& place, found& into);
-    result<bool> take(statement& from, const expired_question& asked, std::size_t& rows_left,
-                      pending_place& place, found& into);
+    static result<bool> take(rows& from, const expired_question& asked, std::size_t& rows_left,
+                             pending_place& place, found& into);
 
     flow_walk walk_;
     statement same_time_;

@@ -1,16 +1,23 @@
 #include "store/sqlite/tables/flow_walk.hpp"
 
-#include <tuple>
 #include <utility>
-
-#include "store/sqlite/driver/prepare_all.hpp"
 
 namespace posthorn::sqlite {
 namespace {
 
-#define POSTHORN_FLOW_HEAD                                              \
-    "SELECT destination, coalesce(tenant, ''), priority, next_retry_at" \
-    " FROM outbox_messages INDEXED BY idx_outbox_status_retry WHERE status = 'Pending'"
+constexpr auto flow_head = joined(R"sql(
+    SELECT destination, coalesce(tenant, ''), priority, next_retry_at
+    FROM outbox_messages INDEXED BY idx_outbox_status_retry
+    WHERE status = 'Pending')sql");
+constexpr auto head_from_destination = joined(flow_head, R"sql(
+    AND destination >= ?1
+    ORDER BY destination, coalesce(tenant, ''), priority, next_retry_at LIMIT 1)sql");
+constexpr auto head_from_tenant = joined(flow_head, R"sql(
+    AND destination = ?1 AND coalesce(tenant, '') >= ?2
+    ORDER BY coalesce(tenant, ''), priority, next_retry_at LIMIT 1)sql");
+constexpr auto head_after_priority = joined(flow_head, R"sql(
+    AND destination = ?1 AND coalesce(tenant, '') = ?2 AND priority > ?3
+    ORDER BY priority, next_retry_at LIMIT 1)sql");
 
 // No text lies between a text and this one.
 std::string just_after(std::string_view text) {
@@ -19,57 +26,32 @@ std::string just_after(std::string_view text) {
     return next;
 }
 
-bool is_past(const flow& one, const flow& mark) {
-    return std::tie(one.destination, one.tenant, one.priority) >
-           std::tie(mark.destination, mark.tenant, mark.priority);
-}
-
-result<std::optional<flow>> read_flow(statement& from) {
-    POSTHORN_LET(row, from.step());
+std::optional<flow> read_flow(const rows& found) {
     // Bytes come after all texts.
-    if (!row || from.kind(0) != sql_kind::text) return std::nullopt;
-    return flow{.destination = std::string(from.text(0)),
-                .tenant = std::string(from.text(1)),
-                .priority = from.integer(2),
-                .first_ms = from.integer(3)};
+    if (found.empty() || found.front().kind(0) != sql_kind::text) return std::nullopt;
+    const auto& row = found.front();
+    return flow{.destination = std::string(row.text(0)),
+                .tenant = std::string(row.text(1)),
+                .priority = row.integer(2),
+                .first_ms = row.integer(3)};
 }
 
 }  // namespace
 
-void bind_flow(statement& to, const flow& which) {
-    to.bind(1, std::string_view(which.destination));
-    to.bind(2, std::string_view(which.tenant));
-    to.bind(3, which.priority);
-}
-
-result<flow_walk> flow_walk::open(connection& database) {
-    flow_walk walk;
-    POSTHORN_TRY(prepare_all(
-        database, {{&walk.from_destination_, POSTHORN_FLOW_HEAD
-                    " AND destination >= ?1"
-                    " ORDER BY destination, coalesce(tenant, ''), priority, next_retry_at"
-                    " LIMIT 1"},
-                   {&walk.from_tenant_, POSTHORN_FLOW_HEAD
-                    " AND destination = ?1 AND coalesce(tenant, '') >= ?2"
-                    " ORDER BY coalesce(tenant, ''), priority, next_retry_at LIMIT 1"},
-                   {&walk.after_priority_, POSTHORN_FLOW_HEAD
-                    " AND destination = ?1 AND coalesce(tenant, '') = ?2"
-                    " AND priority > ?3 ORDER BY priority, next_retry_at LIMIT 1"}}));
-    return walk;
-}
+flow_walk::flow_walk(connection& database)
+    : from_destination_(database, head_from_destination),
+      from_tenant_(database, head_from_tenant),
+      after_priority_(database, head_after_priority) {}
 
 result<std::optional<flow>> flow_walk::from_destination(std::string_view name) {
-    const reset_at_end reset(from_destination_);
-    from_destination_.bind(1, name);
-    return read_flow(from_destination_);
+    POSTHORN_LET(found, from_destination_.run(name));
+    return read_flow(found);
 }
 
 result<std::optional<flow>> flow_walk::from_tenant(std::string_view destination,
                                                    std::string_view tenant) {
-    const reset_at_end reset(from_tenant_);
-    from_tenant_.bind(1, destination);
-    from_tenant_.bind(2, tenant);
-    return read_flow(from_tenant_);
+    POSTHORN_LET(found, from_tenant_.run(destination, tenant));
+    return read_flow(found);
 }
 
 result<std::optional<flow>> flow_walk::first() { return from_destination(""); }
@@ -90,16 +72,14 @@ result<std::optional<flow>> flow_walk::first_of(std::string_view destination) {
 
 result<std::optional<flow>> flow_walk::next_of_same(const flow& after) {
     {
-        const reset_at_end reset(after_priority_);
-        bind_flow(after_priority_, after);
-        auto lower = read_flow(after_priority_);
-        if (!lower || *lower) return lower;
+        POSTHORN_LET(found, after_priority_.run(after.destination, after.tenant, after.priority));
+        if (auto lower = read_flow(found)) return lower;
     }
     return from_tenant(after.destination, just_after(after.tenant));
 }
 
 result<> flow_walk::go_round(std::optional<std::string_view> destination,
-                             std::optional<flow>& resume, const visitor& visit) {
+                             std::optional<flow>& resume, const flow_visitor& visit) {
     constexpr std::size_t flows_max = 10'000;
     const auto top = [&] { return destination ? first_of(*destination) : first(); };
     const auto after = [&](const flow& last) {
@@ -117,11 +97,11 @@ result<> flow_walk::go_round(std::optional<std::string_view> destination,
         }
         if (!*at || (from_top && mark && is_past(**at, *mark))) return {};
         const auto then = visit(**at);
-        if (then == step::stop || seen >= flows_max) {
+        if (then == flow_step::stop || seen >= flows_max) {
             resume = **at;
             return {};
         }
-        at = then == step::on ? after(**at) : next_destination((*at)->destination);
+        at = then == flow_step::on ? after(**at) : next_destination((*at)->destination);
     }
 }
 

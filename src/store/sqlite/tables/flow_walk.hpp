@@ -1,32 +1,19 @@
 #pragma once
 
-#include <cstdint>
-#include <functional>
 #include <optional>
-#include <string>
 #include <string_view>
 
-#include "store/sqlite/driver/connection.hpp"
+#include "base/text/joined.hpp"
+#include "store/rules/flow.hpp"
+#include "store/sqlite/driver/statement.hpp"
 
 namespace posthorn::sqlite {
 
-/// What is pending for one destination, tenant and priority. Each flow is one stretch of the index
-/// of pending rows, in the order of their time.
-struct flow {
-    std::string destination;
-    std::string tenant;
-    std::int64_t priority = 0;
-    std::int64_t first_ms = 0;  // When its first message falls due.
-};
-
-/// A flow's own part of a WHERE: its destination, tenant and priority are parameters 1 to 3.
-#define POSTHORN_IN_FLOW                                       \
-    " FROM outbox_messages INDEXED BY idx_outbox_status_retry" \
-    " WHERE status = 'Pending' AND destination = ?1"           \
-    " AND coalesce(tenant, '') = ?2 AND priority = ?3"
-
-/// Binds a flow to a statement that is made with `POSTHORN_IN_FLOW`.
-void bind_flow(statement& to, const flow& which);
+/// A flow's own part of a statement: its destination, tenant and priority are parameters 1 to 3.
+inline constexpr auto in_flow = joined(R"sql(
+    FROM outbox_messages INDEXED BY idx_outbox_status_retry
+    WHERE status = 'Pending' AND destination = ?1 AND coalesce(tenant, '') = ?2 AND priority = ?3
+    )sql");
 
 /// Goes from flow to flow by one step of the index each, however many rows they have.
 ///
@@ -35,9 +22,9 @@ void bind_flow(statement& to, const flow& which);
 ///
 /// Lifetime: as its connection.
 /// Threads:  its connection's.
-class flow_walk {
+class flow_walk final : public flow_source {
 public:
-    static result<flow_walk> open(connection& database);
+    explicit flow_walk(connection& database);
 
     /// Over all destinations, in order.
     result<std::optional<flow>> first();
@@ -49,12 +36,8 @@ public:
     result<std::optional<flow>> first_of(std::string_view destination);
     result<std::optional<flow>> next_of_same(const flow& after);
 
-    enum class step : std::uint8_t { on, to_next_destination, stop };
-    using visitor = std::function<step(const flow&)>;
-    /// Visits every flow once, of one destination or of all, but not many more than 10,000. If it
-    /// ends before all were seen, `resume` says after which one the next call goes on.
     result<> go_round(std::optional<std::string_view> destination, std::optional<flow>& resume,
-                      const visitor& visit);
+                      const flow_visitor& visit) override;
 
 private:
     result<std::optional<flow>> from_destination(std::string_view name);

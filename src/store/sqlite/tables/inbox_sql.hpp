@@ -3,8 +3,8 @@
 #include <vector>
 
 #include "base/time/clock.hpp"
-#include "store/inbox_table.hpp"
-#include "store/sqlite/driver/connection.hpp"
+#include "store/rules/inbox_looks.hpp"
+#include "store/sqlite/driver/statement.hpp"
 #include "store/upkeep/disk_keeper.hpp"
 
 namespace posthorn::sqlite {
@@ -15,7 +15,7 @@ namespace posthorn::sqlite {
 /// Threads:  the writer's.
 class inbox_sql final : public inbox_table {
 public:
-    static result<inbox_sql> open(connection& database);
+    inbox_sql(connection& database, disk_keeper& room);
 
     result<std::optional<inbox_entry>> find(const inbox_key& key) override;
     result<bool> insert(const inbox_record& record) override;
@@ -26,12 +26,9 @@ public:
 
     /// Rows that the present unit recorded as processed, for the change log.
     std::vector<std::int64_t> take_received() { return std::exchange(received_, {}); }
-    void use_room(disk_keeper& room) { room_ = &room; }
 
 private:
-    result<bool> run_once(statement& change);
-
-    disk_keeper* room_ = nullptr;
+    disk_keeper& room_;
     statement find_;
     statement insert_;
     statement respond_;
@@ -42,16 +39,9 @@ private:
     std::vector<std::int64_t> received_;
 };
 
-class inbox_reading final : public inbox_reader {
+class inbox_reading final : public inbox_looks<driver> {
 public:
-    static result<inbox_reading> open(connection& database);
-
-    result<std::optional<inbox_entry>> find(const inbox_key& key) override;
-    result<std::int64_t> count() override;
-
-private:
-    statement find_;
-    statement count_;
+    explicit inbox_reading(connection& database);
 };
 
 }  // namespace posthorn::sqlite

@@ -1,10 +1,7 @@
 #pragma once
 
-#include <functional>
-#include <map>
-
-#include "store/inspection.hpp"
-#include "store/sqlite/driver/connection.hpp"
+#include "store/rules/inspection_looks.hpp"
+#include "store/sqlite/driver/statement.hpp"
 #include "store/sqlite/tables/flow_walk.hpp"
 
 namespace posthorn::sqlite {
@@ -13,15 +10,12 @@ namespace posthorn::sqlite {
 ///
 /// Lifetime: as its connection.
 /// Threads:  its connection's.
-class inspection_sql final : public store_inspector {
+class inspection_sql final : public inspection_looks<driver> {
 public:
-    static result<inspection_sql> open(connection& database);
+    explicit inspection_sql(connection& database);
 
-    result<bounded_count> count(outbox_status status, std::int64_t at_most) override;
     result<backlog_report> backlog(wall_time now, const backlog_limits& limits) override;
     result<message_list> list(const message_filter& wanted) override;
-    result<std::optional<message_detail>> show(const uuid& id, bool with_payload) override;
-    result<bounded_count> inbox_size(std::int64_t at_most) override;
     result<inbox_list> list(const inbox_filter& wanted) override;
 
 private:
@@ -30,17 +24,15 @@ private:
     struct backlog_count;
 
     result<message_list> list_pending(const message_filter& wanted);
-    result<message_list> walk(statement& rows, const message_filter& wanted);
+    static result<message_list> walk(rows from, const message_filter& wanted);
     result<std::vector<std::int64_t>> pending_seqs(std::string_view destination);
     result<destination_backlog> backlog_of(std::string name, wall_time now,
                                            const backlog_limits& limits);
     result<> add_flow(destination_backlog& into, backlog_count& so_far, const flow& of,
                       const backlog_limits& limits);
-    result<> look_at(destination_backlog& into, statement& rows, const flow& of, wall_time now,
-                     std::int64_t& rows_left);
-    result<> read_attempts(message_detail& into);
+    static result<> look_at(destination_backlog& into, rows& flow_rows, wall_time now,
+                            std::int64_t& rows_left);
 
-    std::map<outbox_status, statement> counts_;
     flow_walk flows_;
     statement due_count_;
     statement waiting_count_;
@@ -52,10 +44,6 @@ private:
     statement pending_;
     statement pending_of_;
     statement one_;
-    statement show_;
-    statement attempts_;
-    statement inbox_count_;
-    statement inbox_ends_;
     statement inbox_list_;
 };
 

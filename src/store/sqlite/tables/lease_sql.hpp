@@ -1,7 +1,7 @@
 #pragma once
 
 #include "store/lease_table.hpp"
-#include "store/sqlite/driver/connection.hpp"
+#include "store/sqlite/driver/statement.hpp"
 
 namespace posthorn::sqlite {
 
@@ -11,7 +11,7 @@ namespace posthorn::sqlite {
 /// Threads:  the writer's.
 class lease_sql final : public lease_table {
 public:
-    static result<lease_sql> open(connection& database);
+    explicit lease_sql(connection& database);
 
     result<std::optional<lease>> find(std::string_view name) override;
     result<std::optional<lease>> take(std::string_view name, std::string_view owner,

@@ -3,7 +3,7 @@
 #include <vector>
 
 #include "store/old_rows.hpp"
-#include "store/sqlite/driver/connection.hpp"
+#include "store/sqlite/driver/statement.hpp"
 
 namespace posthorn::sqlite {
 
@@ -16,12 +16,14 @@ namespace posthorn::sqlite {
 /// Threads:  the writer's.
 class old_rows_sql final : public old_rows {
 public:
-    static result<old_rows_sql> open(connection& database);
+    /// `gives_back`: whether the file can be made smaller page by page.
+    old_rows_sql(connection& database, bool gives_back);
 
     result<slice_outcome> purge(row_kind kind, wall_time before, const slice& room) override;
     result<slice_outcome> give_back(const slice& room) override;
 
 private:
+    result<rows> begin(row_kind kind, wall_time before, std::size_t limit);
     result<> find(row_kind kind, wall_time before, std::size_t limit);
     result<> remove(row_kind kind, std::int64_t key);
 
@@ -38,7 +40,7 @@ private:
     statement free_pages_;
     statement pages_;
     statement vacuum_;
-    bool can_give_back_ = false;
+    bool gives_back_;
     std::vector<std::int64_t> keys_;  // Of the present slice; kept for its memory.
 };
 

@@ -4,8 +4,7 @@
 #include <optional>
 
 #include "store/outbox_table.hpp"
-#include "store/sqlite/driver/connection.hpp"
-#include "store/sqlite/schema/status_sql.hpp"
+#include "store/sqlite/driver/statement.hpp"
 
 namespace posthorn::sqlite {
 
@@ -18,7 +17,7 @@ namespace posthorn::sqlite {
 /// Threads:  its connection's.
 class order_keys {
 public:
-    static result<order_keys> open(connection& database);
+    explicit order_keys(connection& database);
 
     /// Empty if the row has no order key, or is not there.
     result<std::optional<order_scope>> scope_of(std::int64_t seq);

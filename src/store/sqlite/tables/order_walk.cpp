@@ -1,75 +1,68 @@
 #include "store/sqlite/tables/order_walk.hpp"
 
-#include <array>
 #include <string>
 #include <utility>
 
-#include "store/sqlite/driver/prepare_all.hpp"
 #include "store/sqlite/schema/status_sql.hpp"
-#include "store/sqlite/tables/order_keys.hpp"
 
 namespace posthorn::sqlite {
 namespace {
 
-#define POSTHORN_NEXT_KEY                                                           \
-    "SELECT destination, order_key, coalesce(tenant, '')"                           \
-    " FROM outbox_messages INDEXED BY idx_outbox_order WHERE order_key IS NOT NULL" \
-    " AND " POSTHORN_IS_UNDONE("status")
+constexpr auto next_key = joined(R"sql(
+    SELECT destination, order_key, coalesce(tenant, '')
+    FROM outbox_messages INDEXED BY idx_outbox_order
+    WHERE order_key IS NOT NULL AND )sql",
+                                 is_undone("status"));
+constexpr auto next_key_from_destination = joined(next_key, R"sql(
+    AND destination > ?1
+    ORDER BY destination, order_key, coalesce(tenant, '') LIMIT 1)sql");
+constexpr auto next_key_from_key = joined(next_key, R"sql(
+    AND destination = ?1 AND order_key > ?2
+    ORDER BY order_key, coalesce(tenant, '') LIMIT 1)sql");
+constexpr auto next_key_from_tenant = joined(next_key, R"sql(
+    AND destination = ?1 AND order_key = ?2 AND coalesce(tenant, '') > ?3
+    ORDER BY coalesce(tenant, '') LIMIT 1)sql");
 
-result<std::optional<order_scope>> read_scope(statement& from) {
-    POSTHORN_LET(row, from.step());
-    if (!row) return std::nullopt;
-    return order_scope{.destination = std::string(from.text(0)),
-                       .order_key = std::string(from.text(1)),
-                       .tenant = std::string(from.text(2))};
+constexpr auto head_and_whether_parked_for_nothing =
+    joined("SELECT seq, next_retry_at = expires_at AND NOT ", is_blocked("follower"), R"sql(
+    FROM outbox_messages AS follower
+    WHERE destination = ?1 AND order_key = ?2 AND coalesce(tenant, '') = ?3
+      AND status = 'Pending' AND order_key IS NOT NULL AND )sql",
+           is_undone("status"), " ORDER BY seq LIMIT 1");
+
+std::optional<order_scope> read_scope(const rows& found) {
+    if (found.empty()) return std::nullopt;
+    const auto& row = found.front();
+    return order_scope{.destination = std::string(row.text(0)),
+                       .order_key = std::string(row.text(1)),
+                       .tenant = std::string(row.text(2))};
 }
 
 }  // namespace
 
-result<order_walk> order_walk::open(connection& database) {
-    order_walk walk;
-    POSTHORN_TRY(prepare_all(
-        database,
-        {{&walk.from_destination_, POSTHORN_NEXT_KEY
-          " AND destination > ?1 ORDER BY destination, order_key, coalesce(tenant, '') LIMIT 1"},
-         {&walk.from_key_, POSTHORN_NEXT_KEY
-          " AND destination = ?1 AND order_key > ?2 ORDER BY order_key, coalesce(tenant, '')"
-          " LIMIT 1"},
-         {&walk.from_tenant_,
-          POSTHORN_NEXT_KEY " AND destination = ?1 AND order_key = ?2 AND coalesce(tenant, '') > ?3"
-                            " ORDER BY coalesce(tenant, '') LIMIT 1"},
-         {&walk.head_,
-          "SELECT seq, next_retry_at = expires_at AND NOT " POSTHORN_IS_BLOCKED(
-              "follower") " FROM outbox_messages AS follower WHERE destination = ?1"
-                          " AND order_key = ?2 AND coalesce(tenant, '') = ?3"
-                          " AND status = 'Pending' AND order_key IS NOT NULL"
-                          " AND " POSTHORN_IS_UNDONE("status") " ORDER BY seq LIMIT 1"}}));
-    return walk;
-}
+order_walk::order_walk(connection& database)
+    : from_destination_(database, next_key_from_destination),
+      from_key_(database, next_key_from_key),
+      from_tenant_(database, next_key_from_tenant),
+      head_(database, head_and_whether_parked_for_nothing) {}
 
+// The narrowest first: another tenant, another key, another destination.
 result<std::optional<order_scope>> order_walk::next(const std::optional<order_scope>& after) {
-    const order_scope from = after.value_or(order_scope{});
-    const std::array<std::string_view, 3> parts{from.destination, from.order_key, from.tenant};
-    // The narrowest first: another tenant, another key, another destination.
-    for (auto* query : {&from_tenant_, &from_key_, &from_destination_}) {
-        if (!after && query != &from_destination_) continue;
-        const reset_at_end reset(*query);
-        for (int i = 0; i < query->parameters(); ++i)
-            query->bind(i + 1, parts[static_cast<std::size_t>(i)]);
-        auto found = read_scope(*query);
-        if (!found || *found) return found;
+    if (after) {
+        POSTHORN_LET(tenant, from_tenant_.run(after->destination, after->order_key, after->tenant));
+        if (auto found = read_scope(tenant)) return found;
+        POSTHORN_LET(key, from_key_.run(after->destination, after->order_key));
+        if (auto found = read_scope(key)) return found;
     }
-    return std::nullopt;
+    const std::string_view last = after ? after->destination : std::string_view{};
+    POSTHORN_LET(destination, from_destination_.run(last));
+    return read_scope(destination);
 }
 
 result<std::optional<std::int64_t>> order_walk::parked_for_nothing(const order_scope& of) {
-    const reset_at_end reset(head_);
-    head_.bind(1, std::string_view(of.destination));
-    head_.bind(2, std::string_view(of.order_key));
-    head_.bind(3, std::string_view(of.tenant));
-    POSTHORN_LET(row, head_.step());
-    if (!row || head_.integer(1) == 0) return std::nullopt;
-    return head_.integer(0);
+    POSTHORN_LET(found, head_.run(of.destination, of.order_key, of.tenant));
+    if (found.empty() || found.front().integer(1) == 0) return std::nullopt;
+    return found.front().integer(0);
 }
 
 result<unblocked_slice> order_walk::unblocked(const std::optional<order_scope>& after,

@@ -3,7 +3,7 @@
 #include <optional>
 
 #include "store/outbox_table.hpp"
-#include "store/sqlite/driver/connection.hpp"
+#include "store/sqlite/driver/statement.hpp"
 
 namespace posthorn::sqlite {
 
@@ -14,7 +14,7 @@ namespace posthorn::sqlite {
 /// Threads:  its connection's.
 class order_walk {
 public:
-    static result<order_walk> open(connection& database);
+    explicit order_walk(connection& database);
 
     result<unblocked_slice> unblocked(const std::optional<order_scope>& after,
                                       std::size_t keys_max);

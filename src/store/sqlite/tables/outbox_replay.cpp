@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "store/rules/seq_ranges.hpp"
-#include "store/sqlite/tables/order_keys.hpp"
+#include "store/sqlite/schema/status_sql.hpp"
 
 namespace posthorn::sqlite {
 namespace {
@@ -28,9 +28,10 @@ result<std::vector<sent_row>> read_slice(store_transaction& tx, const replay_ran
                                         is_first ? std::int64_t{INT64_MAX} : before.after_seq,
                                         ms(range.until), static_cast<std::int64_t>(limit)};
     POSTHORN_TRY(tx.query(
-        "SELECT seq, sent_at, destination, expires_at FROM outbox_messages"
-        " WHERE status = 'Sent' AND (sent_at, seq) > (?, ?) AND sent_at < ?"
-        " ORDER BY sent_at, seq LIMIT ?",
+        R"sql(
+        SELECT seq, sent_at, destination, expires_at FROM outbox_messages
+        WHERE status = 'Sent' AND (sent_at, seq) > (?, ?) AND sent_at < ?
+        ORDER BY sent_at, seq LIMIT ?)sql",
         with, [&](const sql_row& row) {
             rows.push_back(
                 {.seq = row.integer(0),
@@ -42,21 +43,21 @@ result<std::vector<sent_row>> read_slice(store_transaction& tx, const replay_ran
 }
 
 /// As one that is inserted: behind an earlier one of its order key it waits until that is done.
-constexpr std::string_view revive =
-    "UPDATE outbox_messages AS follower SET status = 'Pending', retry_count = 0, sent_at = NULL,"
-    " next_retry_at = CASE WHEN order_key <> '' AND " POSTHORN_IS_BLOCKED(
-        "follower") " THEN expires_at ELSE 0 END"
-                    " WHERE seq = ? AND status = 'Sent'";
+constexpr auto revive = joined(R"sql(
+    UPDATE outbox_messages AS follower SET status = 'Pending', retry_count = 0, sent_at = NULL,
+        next_retry_at = CASE WHEN order_key <> '' AND )sql",
+                               is_blocked("follower"), R"sql( THEN expires_at ELSE 0 END
+    WHERE seq = ? AND status = 'Sent')sql");
 
 result<> log_replay(store_transaction& tx, std::vector<std::int64_t> seqs, wall_time now) {
     if (seqs.empty()) return {};
     const std::string ranges = to_ranges(std::move(seqs));
     const std::array<sql_param, 2> with{ms(now), std::string_view(ranges)};
-    POSTHORN_TRY(
-        tx.execute("INSERT INTO changes (epoch, at, kind, seqs) VALUES (coalesce("
-                   "(SELECT epoch FROM posthorn_leases WHERE name = 'dispatcher'), 0), ?,"
-                   " 'outbox.replayed', ?)",
-                   with));
+    POSTHORN_TRY(tx.execute(R"sql(
+        INSERT INTO changes (epoch, at, kind, seqs)
+        VALUES (coalesce((SELECT epoch FROM posthorn_leases WHERE name = 'dispatcher'), 0), ?,
+            'outbox.replayed', ?))sql",
+                            with));
     return {};
 }
 

@@ -2,12 +2,10 @@
 
 #include <array>
 
-#include <sqlite3.h>
-
-#include "base/assert.hpp"
 #include "base/planted.hpp"
-#include "store/rows/outbox_rows.hpp"
-#include "store/sqlite/driver/prepare_all.hpp"
+#include "store/rows/or_null.hpp"
+#include "store/rows/stored_time.hpp"
+#include "store/sqlite/tables/outbox_columns.hpp"
 #include "store/sqlite/tables/outbox_insert.hpp"
 
 namespace posthorn::sqlite {
@@ -30,65 +28,71 @@ std::size_t sent_in_a_row(std::span<const settlement> of) {
     return count;
 }
 
+constexpr auto due_row_by_seq =
+    joined("SELECT ", outbox_columns,
+           " FROM outbox_messages WHERE seq = ?1 AND status = 'Pending' AND next_retry_at <= ?2");
+
 }  // namespace
 
-result<outbox_sql> outbox_sql::open(connection& database, const clock& time, outbox_rules rules) {
-    outbox_sql table;
-    table.time_ = &time;
-    table.rules_ = std::move(rules);
-    POSTHORN_TRY(open_into(table.order_, database));
-    POSTHORN_TRY(prepare_all(
-        database,
-        {{&table.insert_, outbox_insert_sql},
-         {&table.known_, outbox_known_sql},
-         {&table.one_, "SELECT " POSTHORN_OUTBOX_COLUMNS_WITH(
-                           "payload") " FROM outbox_messages WHERE seq = ?1"
-                                      " AND status = 'Pending' AND next_retry_at <= ?2"},
-         {&table.policy_, "REPLACE INTO posthorn_meta (name, value) VALUES ('order_policy', ?)"},
-         {&table.send_,
-          "UPDATE outbox_messages SET status = 'Sent', sent_at = ?2, last_attempt_at = ?2"
-          " WHERE seq = ?1 AND status = 'Pending'"},
-         // By the number alone: the rows lie side by side, whatever an index could find.
-         {&table.send_many_,
-          "UPDATE outbox_messages NOT INDEXED SET status = 'Sent', sent_at = ?3,"
-          " last_attempt_at = ?3 WHERE seq BETWEEN ?1 AND ?2 AND status = 'Pending'"},
-         {&table.pending_count_,
-          "SELECT count(*) FROM outbox_messages NOT INDEXED WHERE seq BETWEEN ?1 AND ?2"
-          " AND status = 'Pending'"},
-         {&table.close_,
-          "UPDATE outbox_messages SET status = ?2, retry_count = retry_count + ?3,"
-          " last_attempt_at = CASE WHEN ?3 THEN ?4 ELSE last_attempt_at END,"
-          " last_error = coalesce(?5 || CASE WHEN ?7 THEN '; last: ' || last_error END, ?5,"
-          " last_error), resolution = ?6"
-          " WHERE seq = ?1 AND status = 'Pending'"},
-         {&table.retry_,
-          "UPDATE outbox_messages SET retry_count = retry_count + ?2, next_retry_at = ?3,"
-          " last_attempt_at = ?4, last_error = coalesce(?5, last_error)"
-          " WHERE seq = ?1 AND status = 'Pending'"},
-         // Numbered over all rounds: a requeued message keeps its earlier attempts.
-         {&table.attempt_,
-          "INSERT INTO outbox_attempts (seq, attempt, at, error) SELECT ?1, coalesce("
-          "(SELECT max(attempt) FROM outbox_attempts WHERE seq = ?1), 0) + 1, ?2, ?3"},
-         {&table.requeue_,
-          "UPDATE outbox_messages SET status = 'Pending', retry_count = 0"
-          " WHERE message_id = ? AND status = 'Dead' RETURNING seq"},
-         {&table.pause_,
-          "INSERT OR IGNORE INTO outbox_paused (destination, paused_at, reason) VALUES (?, ?, ?)"},
-         {&table.resume_, "DELETE FROM outbox_paused WHERE destination = ?"},
-         {&table.end_, "INSERT OR IGNORE INTO outbox_ended (seq) VALUES (?)"},
-         {&table.told_, "DELETE FROM outbox_ended WHERE seq = ?"},
-         {&table.is_ended_,
-          "SELECT 1 FROM outbox_messages WHERE seq = ? AND status IN ('Dead', 'Expired')"},
-         {&table.epoch_, "SELECT epoch FROM posthorn_leases WHERE name = 'dispatcher'"}}));
-    return table;
-}
+outbox_sql::outbox_sql(connection& database, const clock& time, outbox_rules rules,
+                       const neighbours& others)
+    : time_(time),
+      log_(others.log),
+      closed_(others.closed),
+      room_(others.room),
+      rules_(std::move(rules)),
+      order_(database),
+      insert_(database, outbox_insert_sql),
+      known_(database, outbox_known_sql),
+      one_(database, due_row_by_seq),
+      policy_(database, "REPLACE INTO posthorn_meta (name, value) VALUES ('order_policy', ?)"),
+      send_(database, R"sql(
+          UPDATE outbox_messages SET status = 'Sent', sent_at = ?2, last_attempt_at = ?2
+          WHERE seq = ?1 AND status = 'Pending')sql"),
+      // By the number alone: the rows lie side by side, whatever an index could find.
+      send_many_(database, R"sql(
+          UPDATE outbox_messages NOT INDEXED
+          SET status = 'Sent', sent_at = ?3, last_attempt_at = ?3
+          WHERE seq BETWEEN ?1 AND ?2 AND status = 'Pending')sql"),
+      pending_count_(database, R"sql(
+          SELECT count(*) FROM outbox_messages NOT INDEXED
+          WHERE seq BETWEEN ?1 AND ?2 AND status = 'Pending')sql"),
+      close_(database, R"sql(
+          UPDATE outbox_messages SET status = ?2, retry_count = retry_count + ?3,
+              last_attempt_at = CASE WHEN ?3 THEN ?4 ELSE last_attempt_at END,
+              last_error = coalesce(?5 || CASE WHEN ?7 THEN '; last: ' || last_error END, ?5,
+                  last_error),
+              resolution = ?6
+          WHERE seq = ?1 AND status = 'Pending')sql"),
+      retry_(database, R"sql(
+          UPDATE outbox_messages SET retry_count = retry_count + ?2, next_retry_at = ?3,
+              last_attempt_at = ?4, last_error = coalesce(?5, last_error)
+          WHERE seq = ?1 AND status = 'Pending')sql"),
+      // Numbered over all rounds: a requeued message keeps its earlier attempts.
+      attempt_(database, R"sql(
+          INSERT INTO outbox_attempts (seq, attempt, at, error)
+          SELECT ?1, coalesce((SELECT max(attempt) FROM outbox_attempts WHERE seq = ?1), 0) + 1,
+              ?2, ?3)sql"),
+      epoch_(database, "SELECT epoch FROM posthorn_leases WHERE name = 'dispatcher'"),
+      requeue_(database, R"sql(
+          UPDATE outbox_messages SET status = 'Pending', retry_count = 0
+          WHERE message_id = ? AND status = 'Dead' RETURNING seq)sql"),
+      pause_(database, R"sql(
+          INSERT OR IGNORE INTO outbox_paused (destination, paused_at, reason)
+          VALUES (?, ?, ?))sql"),
+      resume_(database, "DELETE FROM outbox_paused WHERE destination = ?"),
+      end_(database, "INSERT OR IGNORE INTO outbox_ended (seq) VALUES (?)"),
+      told_(database, "DELETE FROM outbox_ended WHERE seq = ?"),
+      is_ended_(database, R"sql(
+          SELECT 1 FROM outbox_messages
+          WHERE seq = ? AND status IN ('Dead', 'Expired'))sql") {}
 
 result<enqueued> outbox_sql::insert(message body) {
     if (!body.dedupe_key.empty()) {
         POSTHORN_LET(known, find_known(known_, body));
         if (known) return *known;
     }
-    POSTHORN_TRY(room_->require_room());
+    POSTHORN_TRY(room_.require_room());
     POSTHORN_LET(seq, insert_message(insert_, body));
     const enqueued stored{.seq = seq, .id = body.id};
     bool parked = false;
@@ -101,73 +105,52 @@ result<enqueued> outbox_sql::insert(message body) {
 }
 
 result<> outbox_sql::require_epoch(std::int64_t epoch) {
-    const reset_at_end reset(epoch_);
-    POSTHORN_LET(row, epoch_.step());
+    POSTHORN_LET(found, epoch_.run());
     if (POSTHORN_PLANTED(lease_without_epoch)) return {};
-    if (row && epoch_.integer(0) == epoch) return {};
+    if (!found.empty() && found.front().integer(0) == epoch) return {};
     return fail(error_code::lease_lost, "epoch {} is over; another node dispatches this outbox now",
                 epoch);
 }
 
-result<> outbox_sql::settle_one(const settlement& outcome) {
-    if (outcome.parks) {
-        POSTHORN_TRY(order_.park(outcome.seq));
-        return {};
-    }
-    const bool retry = outcome.to == outbox_status::pending;
-    if (outcome.to == outbox_status::sent) {
-        send_.bind(1, outcome.seq);
-        send_.bind(2, to_ms(outcome.at));
-        return send_.run();
-    }
-    auto& update = retry ? retry_ : close_;
-    update.bind(1, outcome.seq);
-    if (retry) {
-        update.bind(2, std::int64_t{outcome.charged});
-        update.bind(3, to_ms(outcome.next_attempt_at));
-    } else {
-        update.bind(2, to_string(outcome.to));
-        update.bind(3, std::int64_t{outcome.charged});
-        update.bind_or_null(6, outcome.resolution);
-        update.bind(7, std::int64_t{outcome.keeps_last_error});
-    }
-    update.bind(4, to_ms(outcome.at));
-    update.bind_or_null(5, outcome.error);
-    return update.run();
+result<bool> outbox_sql::settle_one(const settlement& one) {
+    if (one.parks) return order_.park(one.seq);
+    const auto update = [&] {
+        switch (one.to) {
+            case outbox_status::sent: return send_.run(one.seq, to_ms(one.at));
+            case outbox_status::pending:
+                return retry_.run(one.seq, one.charged, to_ms(one.next_attempt_at), to_ms(one.at),
+                                  or_null(one.error));
+            default:
+                return close_.run(one.seq, to_string(one.to), one.charged, to_ms(one.at),
+                                  or_null(one.error), or_null(one.resolution),
+                                  one.keeps_last_error);
+        }
+    };
+    POSTHORN_LET(updated, update());
+    return updated.changed() > 0;
 }
 
 result<bool> outbox_sql::record(const settlement& outcome) {
-    POSTHORN_TRY(settle_one(outcome));
-    if (sqlite3_changes(sqlite3_db_handle(send_.handle())) == 0) return false;
+    POSTHORN_LET(settled, settle_one(outcome));
+    if (!settled) return false;
     const bool given_up = outcome.to != outbox_status::sent && outcome.to != outbox_status::pending;
-    if (given_up) POSTHORN_TRY(closed_->record(outcome.seq, outcome.to, outcome.at));
+    if (given_up) POSTHORN_TRY(closed_.record(outcome.seq, outcome.to, outcome.at));
     if (given_up || (outcome.to == outbox_status::sent && outcome.followers_wait))
         POSTHORN_TRY(let_go_after(outcome.seq));
-    if (outcome.to == outbox_status::dead || outcome.to == outbox_status::expired) {
-        end_.bind(1, outcome.seq);
-        POSTHORN_TRY(end_.run());
-    }
+    if (outcome.to == outbox_status::dead || outcome.to == outbox_status::expired)
+        POSTHORN_TRY(end_.run(outcome.seq));
     if (!outcome.charged || outcome.error.empty()) return true;
-    attempt_.bind(1, outcome.seq);
-    attempt_.bind(2, to_ms(outcome.at));
-    attempt_.bind(3, std::string_view(outcome.error));
-    POSTHORN_TRY(attempt_.run());
+    POSTHORN_TRY(attempt_.run(outcome.seq, to_ms(outcome.at), outcome.error));
     return true;
 }
 
 // Most of what a batch brings back; one statement for all of it, whose indexes are opened once.
 result<bool> outbox_sql::send_all(std::span<const settlement> run) {
     {
-        const reset_at_end reset(pending_count_);
-        pending_count_.bind(1, run.front().seq);
-        pending_count_.bind(2, run.back().seq);
-        POSTHORN_TRY(pending_count_.step());
-        if (pending_count_.integer(0) != std::ssize(run)) return false;
+        POSTHORN_LET(counted, pending_count_.run(run.front().seq, run.back().seq));
+        if (counted.front().integer(0) != std::ssize(run)) return false;
     }
-    send_many_.bind(1, run.front().seq);
-    send_many_.bind(2, run.back().seq);
-    send_many_.bind(3, to_ms(run.front().at));
-    POSTHORN_TRY(send_many_.run());
+    POSTHORN_TRY(send_many_.run(run.front().seq, run.back().seq, to_ms(run.front().at)));
     return true;
 }
 
@@ -191,20 +174,18 @@ result<std::int64_t> outbox_sql::settle(std::span<const settlement> outcomes, st
         "outbox.retry", "outbox.sent", "outbox.dead", "outbox.expired", "outbox.resolved"};
     for (std::size_t i = 0; i < kinds.size(); ++i) {
         changed += std::ssize(settled[i]);
-        POSTHORN_TRY(log_->append(kinds[i], std::move(settled[i]), time_->wall()));
+        POSTHORN_TRY(log_.append(kinds[i], std::move(settled[i]), time_.wall()));
     }
     return changed;
 }
 
 result<bool> outbox_sql::requeue(const uuid& id) {
-    const reset_at_end reset(requeue_);
-    requeue_.bind(1, id);
-    auto row = requeue_.step();
-    if (!row || !*row) return row;
-    const std::int64_t seq = requeue_.integer(0);
-    POSTHORN_TRY(requeue_.step());  // To its end: only then has it done its work.
-    POSTHORN_TRY(order_.place(seq));
-    POSTHORN_TRY(log_->append("outbox.requeued", {seq}, time_->wall()));
+    std::optional<std::int64_t> seq;
+    POSTHORN_LET(requeued, requeue_.run(id));
+    POSTHORN_TRY(requeued.each([&](const sql_row& row) { seq = row.integer(0); }));
+    if (!seq) return false;
+    POSTHORN_TRY(order_.place(*seq));
+    POSTHORN_TRY(log_.append("outbox.requeued", {*seq}, time_.wall()));
     return true;
 }
 
@@ -220,20 +201,17 @@ result<> outbox_sql::let_go(const order_scope& of) {
 
 // A row that is no message, or not for now, is left to the cold path.
 result<> outbox_sql::announce(std::int64_t seq) {
-    const reset_at_end reset(one_);
-    one_.bind(1, seq);
-    one_.bind(2, to_ms(time_->wall()));
-    POSTHORN_LET(found, one_.step());
-    if (!found) return {};
-    auto row = read_row(one_, rules_.source);
+    POSTHORN_LET(found, one_.run(seq, to_ms(time_.wall())));
+    if (found.empty()) return {};
+    auto row = read_row(found.front(), rules_.source);
     if (!row || !validate(row->body, rules_.limits)) return {};
     released_.push_back(*std::move(row));
     return {};
 }
 
 result<> outbox_sql::set_order_policy(order_policy policy) {
-    policy_.bind(1, to_string(policy));
-    return policy_.run();
+    POSTHORN_TRY(policy_.run(to_string(policy)));
+    return {};
 }
 
 result<std::int64_t> outbox_sql::release_unblocked(std::span<const std::int64_t> seqs) {
@@ -245,45 +223,27 @@ result<std::int64_t> outbox_sql::release_unblocked(std::span<const std::int64_t>
         POSTHORN_TRY(announce(seq));
     }
     const auto number = std::ssize(gone);
-    POSTHORN_TRY(log_->append("outbox.released", std::move(gone), time_->wall()));
+    POSTHORN_TRY(log_.append("outbox.released", std::move(gone), time_.wall()));
     return number;
 }
 
 result<bool> outbox_sql::mark_notified(std::int64_t seq) {
-    told_.bind(1, seq);
-    POSTHORN_TRY(told_.run());
-    if (sqlite3_changes(sqlite3_db_handle(told_.handle())) == 0) return false;
-    const reset_at_end reset(is_ended_);
-    is_ended_.bind(1, seq);
-    return is_ended_.step();
+    POSTHORN_LET(told, told_.run(seq));
+    if (told.changed() == 0) return false;
+    POSTHORN_LET(ended, is_ended_.run(seq));
+    return !ended.empty();
 }
 
 // Destinations that a person has paused.
 
 result<bool> outbox_sql::pause(const paused_destination& what) {
-    pause_.bind(1, std::string_view(what.destination));
-    pause_.bind(2, to_ms(what.since));
-    pause_.bind(3, std::string_view(what.reason));
-    POSTHORN_TRY(pause_.run());
-    return sqlite3_changes(sqlite3_db_handle(pause_.handle())) > 0;
+    POSTHORN_LET(paused, pause_.run(what.destination, to_ms(what.since), what.reason));
+    return paused.changed() > 0;
 }
 
 result<bool> outbox_sql::resume(std::string_view destination) {
-    resume_.bind(1, destination);
-    POSTHORN_TRY(resume_.run());
-    return sqlite3_changes(sqlite3_db_handle(resume_.handle())) > 0;
-}
-
-result<std::vector<paused_destination>> outbox_reading::paused() {
-    const reset_at_end reset(paused_);
-    std::vector<paused_destination> all;
-    for (;;) {
-        POSTHORN_LET(row, paused_.step());
-        if (!row) return all;
-        all.push_back({.destination = std::string(paused_.text(0)),
-                       .since = from_ms(paused_.integer(1)),
-                       .reason = std::string(paused_.text(2))});
-    }
+    POSTHORN_LET(resumed, resume_.run(destination));
+    return resumed.changed() > 0;
 }
 
 }  // namespace posthorn::sqlite

@@ -4,8 +4,9 @@
 #include <vector>
 
 #include "store/outbox_table.hpp"
-#include "store/rows/outbox_rows.hpp"
-#include "store/sqlite/driver/connection.hpp"
+#include "store/rules/due_choice.hpp"
+#include "store/rules/outbox_looks.hpp"
+#include "store/sqlite/driver/statement.hpp"
 #include "store/sqlite/tables/change_log.hpp"
 #include "store/sqlite/tables/closed_messages.hpp"
 #include "store/sqlite/tables/due_rows.hpp"
@@ -23,7 +24,14 @@ namespace posthorn::sqlite {
 /// Threads:  the writer's.
 class outbox_sql final : public outbox_table {
 public:
-    static result<outbox_sql> open(connection& database, const clock& time, outbox_rules rules);
+    /// What the transaction has beside it.
+    struct neighbours {
+        change_log& log;
+        closed_messages& closed;
+        disk_keeper& room;
+    };
+    outbox_sql(connection& database, const clock& time, outbox_rules rules,
+               const neighbours& others);
 
     result<enqueued> insert(message body) override;
     result<std::int64_t> settle(std::span<const settlement> outcomes, std::int64_t epoch) override;
@@ -39,17 +47,14 @@ public:
     std::vector<outbox_row> take_enqueued() { return std::exchange(enqueued_, {}); }
     /// What the present unit released, for the hot path.
     std::vector<outbox_row> take_released() { return std::exchange(released_, {}); }
+    /// For a row that has become pending again: due at once, or parked.
+    result<> place(std::int64_t seq) { return order_.place(seq); }
     /// A message of the key was taken out of the way: the next one goes.
     result<> let_go(const order_scope& of);
-    void use_logs(change_log& log, closed_messages& closed) {
-        log_ = &log;
-        closed_ = &closed;
-    }
-    void use_room(disk_keeper& room) { room_ = &room; }
 
 private:
-    result<> settle_one(const settlement& outcome);
     /// False if the row is not pending any more.
+    result<bool> settle_one(const settlement& one);
     result<bool> record(const settlement& outcome);
     /// Numbers without a gap; false, and nothing done, unless all of them are pending.
     result<bool> send_all(std::span<const settlement> run);
@@ -57,12 +62,12 @@ private:
     result<> announce(std::int64_t seq);
     result<> require_epoch(std::int64_t epoch);
 
-    const clock* time_ = nullptr;
-    change_log* log_ = nullptr;
-    closed_messages* closed_ = nullptr;
+    const clock& time_;
+    change_log& log_;
+    closed_messages& closed_;
+    disk_keeper& room_;
     outbox_rules rules_;
     order_keys order_;
-    disk_keeper* room_ = nullptr;
     statement insert_;
     statement known_;
     statement one_;
@@ -85,20 +90,16 @@ private:
 };
 
 /// The outbox as a reading connection sees it.
-class outbox_reading final : public outbox_reader {
+class outbox_reading final : public outbox_looks<driver> {
 public:
-    static result<outbox_reading> open(connection& database, outbox_rules rules);
+    outbox_reading(connection& database, outbox_rules rules);
 
-    result<std::vector<std::string>> due_destinations(wall_time now) override;
+    result<std::vector<std::string>> due_destinations(wall_time now) override {
+        return outlook_.destinations(now);
+    }
     result<outbox_page> due(const due_question& asked) override;
-    result<std::optional<wall_time>> next_due() override;
-    result<std::optional<outbox_row>> find(const uuid& id) override;
-    result<std::optional<outbox_status>> status(const uuid& id) override;
-    result<outbox_counts> counts() override;
+    result<std::optional<wall_time>> next_due() override { return outlook_.next(); }
     result<expired_slice> expired(const expired_question& asked) override;
-    result<std::vector<paused_destination>> paused() override;
-    result<std::vector<final_row>> ended(std::int64_t after_seq, std::size_t limit) override;
-    result<order_policy> present_order_policy() override;
     result<unblocked_slice> unblocked(const std::optional<order_scope>& after,
                                       std::size_t keys_max) override {
         return keys_.unblocked(after, keys_max);
@@ -107,21 +108,13 @@ public:
 private:
     result<> read_into(outbox_page& page, std::int64_t seq);
 
-    outbox_rules rules_;
     order_keys order_;
     order_walk keys_;
     flow_walk flows_;
+    due_outlook outlook_;
     due_rows due_;
     expired_rows expired_;
-    std::optional<flow> destinations_after_;  // Where the next look goes on, if one was too long.
-    std::optional<flow> next_due_after_;
     statement one_;
-    statement policy_;
-    statement find_;
-    statement status_;
-    statement counts_;
-    statement paused_;
-    statement ended_;
 };
 
 }  // namespace posthorn::sqlite

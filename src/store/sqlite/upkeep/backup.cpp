@@ -4,8 +4,9 @@
 
 #include <sqlite3.h>
 
+#include "store/rows/stored_time.hpp"
 #include "store/sqlite/driver/backup_files.hpp"
-#include "store/sqlite/driver/connection.hpp"
+#include "store/sqlite/driver/statement.hpp"
 
 namespace posthorn::sqlite {
 namespace {
@@ -67,10 +68,9 @@ result<> finish_copy(connection& copy, wall_time taken_at) {
     if (*has_meta == 0)
         return fail(error_code::invalid_argument,
                     "the database has no tables of Posthorn; is it the right file?");
-    POSTHORN_LET(
-        note, copy.prepare("INSERT OR REPLACE INTO posthorn_meta VALUES ('backup_taken_at', ?)"));
-    note.bind(1, std::int64_t{taken_at.time_since_epoch().count()});
-    return note.run();
+    statement note(copy, "INSERT OR REPLACE INTO posthorn_meta VALUES ('backup_taken_at', ?)");
+    POSTHORN_TRY(note.run(to_ms(taken_at)));
+    return {};
 }
 
 /// Gives the time before which every commit is in the copy.

@@ -5,7 +5,7 @@
 
 #include <sqlite3.h>
 
-#include "store/sqlite/driver/connection.hpp"
+#include "store/sqlite/driver/statement.hpp"
 #include "store/sqlite/schema/migrate.hpp"
 #include "store/sqlite/upkeep/backup.hpp"
 
@@ -44,15 +44,15 @@ result<read_handle> open_unchanging(const fs::path& file) {
 }
 
 result<std::string> text_of(sqlite3* database, std::string_view sql) {
-    POSTHORN_LET(query, statement::prepare_once(database, sql));
-    POSTHORN_LET(row, query.step());
-    return row ? query.get<std::string>(0) : std::string{};
+    statement query(database, sql);
+    POSTHORN_LET(found, query.run());
+    return found.empty() ? std::string{} : found.front().get<std::string>(0);
 }
 
 result<std::int64_t> number_of(sqlite3* database, std::string_view sql) {
-    POSTHORN_LET(query, statement::prepare_once(database, sql));
-    POSTHORN_LET(row, query.step());
-    return row ? query.integer(0) : 0;
+    statement query(database, sql);
+    POSTHORN_LET(found, query.run());
+    return found.empty() ? 0 : found.front().integer(0);
 }
 
 result<> check_pages(sqlite3* database, const fs::path& file, const std::atomic<bool>* cancelled) {

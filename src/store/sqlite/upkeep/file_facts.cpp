@@ -6,7 +6,7 @@
 #include <sqlite3.h>
 
 #include "store/inspection.hpp"
-#include "store/sqlite/driver/connection.hpp"
+#include "store/sqlite/driver/statement.hpp"
 #include "store/sqlite/schema/migrate.hpp"
 #include "store/sqlite/upkeep/moving.hpp"
 
@@ -20,17 +20,9 @@ public:
 
     void ask(std::string_view sql, const std::function<void(const sql_row&)>& visit) {
         if (!outcome_) return;
-        auto query = database_.prepare(sql);
-        if (!query) {
-            outcome_ = std::unexpected(std::move(query).error());
-            return;
-        }
-        for (;;) {
-            const auto row = query->step();
-            if (!row) outcome_ = std::unexpected(row.error());
-            if (!row || !*row) return;
-            visit(*query);
-        }
+        statement query(database_, sql);
+        auto found = query.run();
+        outcome_ = found ? found->each(visit) : result<>(std::unexpected(found.error()));
     }
     void ask(std::string_view sql, std::string& into) {
         ask(sql, [&](const sql_row& row) { into = row.text(0); });

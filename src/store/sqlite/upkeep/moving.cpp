@@ -5,23 +5,24 @@
 
 #include "store/sqlite/driver/file_locks.hpp"
 #include "store/sqlite/driver/leftover_wal.hpp"
+#include "store/sqlite/driver/statement.hpp"
 #include "store/sqlite/schema/migrate.hpp"
 
 namespace posthorn::sqlite {
 namespace {
 
-result<std::string> text_of(connection& database, std::string_view sql, std::string_view value) {
-    POSTHORN_LET(query, database.prepare(sql));
-    if (query.parameters() > 0) query.bind(1, value);
-    POSTHORN_LET(row, query.step());
-    return row ? query.get<std::string>(0) : std::string{};
+template <class... Args>
+result<std::string> text_of(connection& database, std::string_view sql, const Args&... args) {
+    statement query(database, sql);
+    POSTHORN_LET(found, query.run(args...));
+    return found.empty() ? std::string{} : std::string(found.front().text(0));
 }
 
-result<std::int64_t> number_of(connection& database, std::string_view sql, std::string_view value) {
-    POSTHORN_LET(query, database.prepare(sql));
-    if (query.parameters() > 0) query.bind(1, value);
-    POSTHORN_LET(row, query.step());
-    return row ? query.integer(0) : 0;
+template <class... Args>
+result<std::int64_t> number_of(connection& database, std::string_view sql, const Args&... args) {
+    statement query(database, sql);
+    POSTHORN_LET(found, query.run(args...));
+    return found.empty() ? 0 : found.front().integer(0);
 }
 
 constexpr std::string_view find_table =
@@ -98,7 +99,7 @@ result<moving_file> moving_file::open(const std::string& path) {
 }
 
 result<> moving_file::require_sound(const std::vector<migration_set>& sets) {
-    const auto pages = text_of(database_, "PRAGMA integrity_check(1)", "");
+    const auto pages = text_of(database_, "PRAGMA integrity_check(1)");
     if (!pages || *pages != "ok")
         return fail(error_code::store_corrupt,
                     "{} is damaged: {}; restore a backup and move that, nothing was copied", path_,
@@ -160,19 +161,16 @@ result<std::string> moving_file::service() {
 }
 
 result<std::vector<std::string>> moving_file::other_tables() {
-    POSTHORN_LET(
-        query, database_.prepare(
-                   "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE "
-                   "'sqlite!_%' ESCAPE "
-                   "'!' AND name NOT LIKE 'posthorn!_%' ESCAPE '!' AND name NOT LIKE 'outbox!_%' "
-                   "ESCAPE '!'"
-                   " AND name NOT LIKE 'inbox!_%' ESCAPE '!' AND name <> 'changes' ORDER BY name"));
-    std::vector<std::string> found;
-    for (;;) {
-        POSTHORN_LET(row, query.step());
-        if (!row) return found;
-        found.push_back(query.get<std::string>(0));
-    }
+    statement query(database_, R"sql(
+        SELECT name FROM sqlite_schema
+        WHERE type = 'table' AND name NOT LIKE 'sqlite!_%' ESCAPE '!'
+          AND name NOT LIKE 'posthorn!_%' ESCAPE '!' AND name NOT LIKE 'outbox!_%' ESCAPE '!'
+          AND name NOT LIKE 'inbox!_%' ESCAPE '!' AND name <> 'changes'
+        ORDER BY name)sql");
+    std::vector<std::string> names;
+    POSTHORN_LET(found, query.run());
+    POSTHORN_TRY(found.each([&](const sql_row& row) { names.emplace_back(row.text(0)); }));
+    return names;
 }
 
 result<std::int64_t> moving_file::highest(std::string_view table, std::string_view key) {
@@ -180,8 +178,7 @@ result<std::int64_t> moving_file::highest(std::string_view table, std::string_vi
         database_,
         fmt::format("SELECT max(coalesce((SELECT max({0}) FROM {1}), 0),"
                     " coalesce((SELECT seq FROM sqlite_sequence WHERE name = '{1}'), 0))",
-                    key, table),
-        "");
+                    key, table));
 }
 
 result<bool> moving_file::has_table(std::string_view name) {
@@ -194,7 +191,7 @@ result<std::int64_t> moving_file::count(std::string_view table) {
     const auto is_there = has_table(table);
     POSTHORN_TRY(is_there);
     if (!*is_there) return 0;
-    return number_of(database_, fmt::format("SELECT count(*) FROM {}", table), "");
+    return number_of(database_, fmt::format("SELECT count(*) FROM {}", table));
 }
 
 }  // namespace posthorn::sqlite

@@ -5,10 +5,11 @@
 #include <unistd.h>
 
 #include "base/planted.hpp"
+#include "store/rows/stored_time.hpp"
 #include "store/sqlite/driver/backup_files.hpp"
-#include "store/sqlite/driver/connection.hpp"
 #include "store/sqlite/driver/file_locks.hpp"
 #include "store/sqlite/driver/leftover_wal.hpp"
+#include "store/sqlite/driver/statement.hpp"
 #include "store/sqlite/upkeep/backup.hpp"
 
 namespace posthorn::sqlite {
@@ -50,20 +51,18 @@ result<predecessor> look_at_predecessor(const std::string& database, const fs::p
 }
 
 result<> write_epoch(connection& copy, std::int64_t epoch, wall_time now) {
-    POSTHORN_LET(lease,
-                 copy.prepare("INSERT OR REPLACE INTO posthorn_leases (name, owner, epoch, beat)"
-                              " VALUES ('dispatcher', NULL, ?, 0)"));
-    lease.bind(1, epoch);
-    POSTHORN_TRY(lease.run());
-    POSTHORN_LET(
-        note,
-        copy.prepare("INSERT OR REPLACE INTO posthorn_meta SELECT 'restored_at', ?1 UNION ALL"
-                     " SELECT 'restored_from', (SELECT value FROM posthorn_meta WHERE name = "
-                     "'backup_taken_at')"
-                     " UNION ALL SELECT 'restores', 1 + coalesce((SELECT value FROM posthorn_meta"
-                     "  WHERE name = 'restores'), 0)"));
-    note.bind(1, std::int64_t{now.time_since_epoch().count()});
-    POSTHORN_TRY(note.run());
+    statement lease(copy, R"sql(
+        INSERT OR REPLACE INTO posthorn_leases (name, owner, epoch, beat)
+        VALUES ('dispatcher', NULL, ?, 0))sql");
+    POSTHORN_TRY(lease.run(epoch));
+    statement note(copy, R"sql(
+        INSERT OR REPLACE INTO posthorn_meta
+        SELECT 'restored_at', ?1
+        UNION ALL SELECT 'restored_from',
+            (SELECT value FROM posthorn_meta WHERE name = 'backup_taken_at')
+        UNION ALL SELECT 'restores',
+            1 + coalesce((SELECT value FROM posthorn_meta WHERE name = 'restores'), 0))sql");
+    POSTHORN_TRY(note.run(to_ms(now)));
     return copy.execute("DELETE FROM posthorn_meta WHERE name = 'backup_taken_at'");
 }
 

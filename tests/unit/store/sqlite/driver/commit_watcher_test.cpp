@@ -12,7 +12,7 @@
 #include "base/async/io_threads.hpp"
 #include "base/async/task_group.hpp"
 #include "base/time/clock.hpp"
-#include "store/sqlite/driver/connection.hpp"
+#include "store/sqlite/driver/statement.hpp"
 #include "support/process.hpp"
 #include "unit/store/sqlite/files.hpp"
 
@@ -26,7 +26,7 @@ class watching {
 public:
     explicit watching(const std::string& path)
         : database_(*connection::open({.path = path})),
-          version_(*database_.prepare("PRAGMA data_version")),
+          version_(database_, "PRAGMA data_version"),
           watcher_(
               path, timer_, log_, [this]() -> task<bool> { co_return changed(); },
               [this] { note(); }),
@@ -51,10 +51,10 @@ public:
 
 private:
     bool changed() {
-        const reset_at_end reset(version_);
-        const auto row = version_.step();
-        EXPECT_TRUE(row);
-        return std::exchange(seen_, version_.integer(0)) != version_.integer(0);
+        const auto version = version_.run();
+        EXPECT_TRUE(version);
+        const auto now = version->front().integer(0);
+        return std::exchange(seen_, now) != now;
     }
     void note() {
         {

@@ -51,12 +51,11 @@ private:
 
 class a_gathered_log : public on_a_file {
 protected:
-    a_gathered_log() : database_(*connection::open({.path = path_})) {
+    a_gathered_log() : database_(*connection::open({.path = path_})), commit_(database_, "COMMIT") {
         EXPECT_TRUE(
             database_.execute("PRAGMA synchronous = FULL; PRAGMA wal_autocheckpoint = 0;"
                               "CREATE TABLE kept (k INTEGER PRIMARY KEY, v INTEGER, filler BLOB);"
                               "CREATE INDEX by_v ON kept (v)"));
-        commit_ = *database_.prepare("COMMIT");
     }
 
     void run(const std::string& sql) { ASSERT_TRUE(database_.execute(sql.c_str())) << sql; }

@@ -1,0 +1,134 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "store/rows/or_null.hpp"
+#include "store/rows/stored_time.hpp"
+#include "store/rules/dead_letter_rules.hpp"
+
+namespace posthorn {
+
+/// The statements of messages that were given up, inside a write transaction. A store gives their
+/// texts, and what the transaction has beside them: `changes`, where they are logged, `closed`, the
+/// account of them, and `keys`, which knows who waits for whom.
+///
+/// Lifetime: as its connection, and that of its neighbours.
+/// Threads:  the writer's.
+template <class Driver, class Neighbours>
+class dead_letter_rows : public dead_letter_rules {
+public:
+    /// Each is given the row's number first, but for `by_id`.
+    struct sql {
+        std::string_view by_id;
+        std::string_view by_seq;
+        std::string_view keys;
+        std::string_view whole;
+        std::string_view requeue;
+        std::string_view note;  // Before the row has its new id, so that the old one is kept.
+        std::string_view renew;
+        std::string_view resolve;
+        std::string_view remove;
+        std::string_view expire;
+        std::string_view ended;
+        std::string_view reseal;
+    };
+    dead_letter_rows(typename Driver::connection& database, const message_limits& limits,
+                     const Neighbours& others, const sql& texts)
+        : dead_letter_rules(limits),
+          with_(others),
+          by_id_(database, texts.by_id),
+          by_seq_(database, texts.by_seq),
+          keys_(database, texts.keys),
+          whole_(database, texts.whole),
+          requeue_(database, texts.requeue),
+          note_(database, texts.note),
+          renew_(database, texts.renew),
+          resolve_(database, texts.resolve),
+          remove_(database, texts.remove),
+          expire_(database, texts.expire),
+          ended_(database, texts.ended),
+          reseal_(database, texts.reseal) {}
+
+    result<std::int64_t> group_some(std::size_t limit) override {
+        return with_.closed.group_some(limit);
+    }
+
+private:
+    template <class Key>
+    static result<bool> visit_one(typename Driver::statement& query, const Key& key,
+                                  const row_visitor& visit) {
+        POSTHORN_LET(found, query.run(key));
+        if (found.empty()) return false;
+        visit(found.front());
+        return true;
+    }
+    result<bool> visit_by_id(const uuid& id, const row_visitor& visit) override {
+        return visit_one(by_id_, id, visit);
+    }
+    result<bool> visit_by_seq(std::int64_t seq, const row_visitor& visit) override {
+        return visit_one(by_seq_, seq, visit);
+    }
+    result<bool> visit_keys(std::int64_t seq, const row_visitor& visit) override {
+        return visit_one(keys_, seq, visit);
+    }
+    result<bool> visit_whole(std::int64_t seq, const row_visitor& visit) override {
+        return visit_one(whole_, seq, visit);
+    }
+
+    result<> make_pending(std::int64_t seq) override {
+        POSTHORN_TRY(requeue_.run(seq));
+        return {};
+    }
+    result<> place(std::int64_t seq) override { return with_.keys.place(seq); }
+    result<> give_new_id(std::int64_t seq, wall_time now) override {
+        POSTHORN_TRY(Driver::soon(note_, seq, to_ms(now)));
+        POSTHORN_TRY(renew_.run(seq, to_ms(now)));
+        return {};
+    }
+    result<> make_resolved(std::int64_t seq, std::string_view resolution) override {
+        const auto text = Driver::storable(resolution);
+        POSTHORN_TRY(resolve_.run(seq, or_null(text)));
+        return {};
+    }
+    result<> erase(std::int64_t seq) override {
+        POSTHORN_TRY(remove_.run(seq));
+        return {};
+    }
+    result<bool> make_expired(std::int64_t seq, wall_time now) override {
+        POSTHORN_LET(expired, expire_.run(seq, to_ms(now)));
+        if (expired.changed() == 0) return false;
+        POSTHORN_TRY(Driver::soon(ended_, seq));
+        return true;
+    }
+    result<> set_checksum(std::int64_t seq, std::int64_t sum) override {
+        POSTHORN_TRY(reseal_.run(seq, sum));
+        return {};
+    }
+    result<> record_closed(std::int64_t seq, outbox_status status, wall_time at) override {
+        return with_.closed.record(seq, status, at);
+    }
+    result<> release_next(const order_scope& of) override { return with_.keys.let_go(of); }
+    result<> log(std::string_view kind, std::vector<std::int64_t> seqs, wall_time at) override {
+        return with_.changes.append(kind, std::move(seqs), at);
+    }
+
+    Neighbours with_;
+    typename Driver::statement by_id_;
+    typename Driver::statement by_seq_;
+    typename Driver::statement keys_;
+    typename Driver::statement whole_;
+    typename Driver::statement requeue_;
+    typename Driver::statement note_;
+    typename Driver::statement renew_;
+    typename Driver::statement resolve_;
+    typename Driver::statement remove_;
+    typename Driver::statement expire_;
+    typename Driver::statement ended_;
+    typename Driver::statement reseal_;
+};
+
+}  // namespace posthorn

@@ -1,0 +1,135 @@
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <limits>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "store/inspection.hpp"
+#include "store/rows/stored_time.hpp"
+#include "store/rows/summary_rows.hpp"
+
+namespace posthorn {
+
+/// What people ask of a store and every store answers alike, by statements of its own.
+///
+/// Lifetime: as its connection.
+/// Threads:  its connection's.
+template <class Driver>
+class inspection_looks : public store_inspector {
+public:
+    using store_inspector::list;
+
+    struct sql {
+        std::string_view count_pending;
+        std::string_view count_sent;
+        std::string_view count_closed;  // Of a status.
+        std::string_view show;          // By id, and whether with the payload.
+        std::string_view attempts;
+        std::string_view inbox_count;
+        std::string_view inbox_ends;
+    };
+    inspection_looks(typename Driver::connection& database, const sql& texts)
+        : count_pending_(database, texts.count_pending),
+          count_sent_(database, texts.count_sent),
+          count_closed_(database, texts.count_closed),
+          show_(database, texts.show),
+          attempts_(database, texts.attempts),
+          inbox_count_(database, texts.inbox_count),
+          inbox_ends_(database, texts.inbox_ends) {}
+
+    result<bounded_count> count(outbox_status status, std::int64_t at_most) override;
+    result<std::optional<message_detail>> show(const uuid& id, bool with_payload) override;
+    result<bounded_count> inbox_size(std::int64_t at_most) override;
+
+protected:
+    // A page ends after so many rows, found or not.
+    static constexpr std::int64_t rows_per_page_max = 50'000;
+
+    /// Where a list begins that goes down from there.
+    [[nodiscard]] static std::int64_t top(std::int64_t before_seq) {
+        return before_seq > 0 ? before_seq : std::numeric_limits<std::int64_t>::max();
+    }
+    /// Which of the rows waits only for its own time, and which cannot go anywhere, stands in no
+    /// index.
+    static void note_waiting(destination_backlog& into, wall_time since, std::string_view error,
+                             wall_time now) {
+        if (since <= now && (!into.oldest || since < *into.oldest)) into.oldest = since;
+        if (!is_undeliverable_error(error)) return;
+        if (into.undeliverable.value++ == 0) into.undeliverable_error = error;
+    }
+    [[nodiscard]] static inbox_summary read_inbox_summary(const sql_row& row) {
+        return {.seq = row.integer(0),
+                .source = std::string(row.text(1)),
+                .id = std::string(row.text(2)),
+                .endpoint = std::string(row.text(3)),
+                .processed_at = optional_time(row, 4),
+                .claimed_until = optional_time(row, 5),
+                .expires_at = from_ms(row.integer(6))};
+    }
+
+private:
+    typename Driver::statement count_pending_;
+    typename Driver::statement count_sent_;
+    typename Driver::statement count_closed_;
+    typename Driver::statement show_;
+    typename Driver::statement attempts_;
+    typename Driver::statement inbox_count_;
+    typename Driver::statement inbox_ends_;
+};
+
+template <class Driver>
+result<bounded_count> inspection_looks<Driver>::count(outbox_status status, std::int64_t at_most) {
+    const auto ask = [&] {
+        switch (status) {
+            case outbox_status::pending: return count_pending_.run(at_most + 1);
+            case outbox_status::sent: return count_sent_.run(at_most + 1);
+            default: return count_closed_.run(to_string(status), at_most + 1);
+        }
+    };
+    POSTHORN_LET(counted, ask());
+    return up_to(counted.front().integer(0), at_most);
+}
+
+template <class Driver>
+result<std::optional<message_detail>> inspection_looks<Driver>::show(const uuid& id,
+                                                                     bool with_payload) {
+    constexpr std::int64_t attempts_max = 1'000;
+    message_detail detail;
+    {
+        POSTHORN_LET(found, show_.run(id, std::int64_t{with_payload}));
+        if (found.empty()) return std::nullopt;
+        const auto& row = found.front();
+        detail.summary = read_summary(row);
+        detail.payload_bytes = row.integer(summary_columns_count);
+        detail.content_type = row.text(summary_columns_count + 1);
+        if (with_payload) {
+            detail.payload = row.text(summary_columns_count + 2);
+            detail.headers = row.text(summary_columns_count + 3);
+        }
+    }
+    POSTHORN_LET(tried, attempts_.run(detail.summary.seq, attempts_max));
+    POSTHORN_TRY(tried.each([&](const sql_row& row) {
+        detail.attempts.push_back({.number = row.integer(0),
+                                   .at = from_ms(row.integer(1)),
+                                   .error = std::string(row.text(2))});
+    }));
+    std::ranges::reverse(detail.attempts);  // They come with the last one first.
+    return detail;
+}
+
+template <class Driver>
+result<bounded_count> inspection_looks<Driver>::inbox_size(std::int64_t at_most) {
+    {
+        POSTHORN_LET(counted, inbox_count_.run(at_most + 1));
+        const auto number = counted.front().integer(0);
+        if (number <= at_most) return bounded_count{number};
+    }
+    // Rows are added at one end and purged at about the other.
+    POSTHORN_LET(ends, inbox_ends_.run());
+    return bounded_count{ends.front().integer(0) + 1, true};
+}
+
+}  // namespace posthorn

@@ -1,0 +1,126 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "store/outbox_table.hpp"
+#include "store/rows/outbox_rows.hpp"
+#include "store/rows/stored_time.hpp"
+
+namespace posthorn {
+
+/// What a reading connection is asked of the outbox and every store answers alike, by statements
+/// of its own.
+///
+/// Lifetime: as its connection.
+/// Threads:  its connection's.
+template <class Driver>
+class outbox_looks : public outbox_reader {
+public:
+    struct sql {
+        std::string_view policy;
+        std::string_view by_id;
+        std::string_view status_by_id;
+        std::string_view counts;
+        std::string_view paused;
+        std::string_view ended;
+    };
+    outbox_looks(typename Driver::connection& database, outbox_rules rules, const sql& texts)
+        : rules_(std::move(rules)),
+          policy_(database, texts.policy),
+          find_(database, texts.by_id),
+          status_(database, texts.status_by_id),
+          counts_(database, texts.counts),
+          paused_(database, texts.paused),
+          ended_(database, texts.ended) {}
+
+    result<order_policy> present_order_policy() override {
+        POSTHORN_LET(found, policy_.run());
+        if (found.empty()) return order_policy::park;
+        return parse_order_policy(found.front().text(0)).value_or(order_policy::park);
+    }
+    result<std::optional<outbox_row>> find(const uuid& id) override {
+        POSTHORN_LET(found, find_.run(id));
+        if (found.empty()) return std::nullopt;
+        return read_row(found.front(), rules_.source);
+    }
+    result<std::optional<outbox_status>> status(const uuid& id) override {
+        POSTHORN_LET(found, status_.run(id));
+        if (found.empty()) return std::nullopt;
+        return parse_outbox_status(found.front().text(0));
+    }
+    result<outbox_counts> counts() override;
+    result<std::vector<paused_destination>> paused() override;
+    result<std::vector<final_row>> ended(std::int64_t after_seq, std::size_t limit) override;
+
+protected:
+    [[nodiscard]] const outbox_rules& message_rules() const noexcept { return rules_; }
+    /// A row that has expired, whatever is in it.
+    [[nodiscard]] outbox_row read_late(const sql_row& from) const {
+        auto read = read_row(from, rules_.source);
+        auto row = read ? *std::move(read) : read_what_can_be(from, rules_.source);
+        row.body.payload = {};  // They may be large and many, and nobody reads them.
+        row.body.headers = {};
+        return row;
+    }
+
+private:
+    outbox_rules rules_;
+    typename Driver::statement policy_;
+    typename Driver::statement find_;
+    typename Driver::statement status_;
+    typename Driver::statement counts_;
+    typename Driver::statement paused_;
+    typename Driver::statement ended_;
+};
+
+template <class Driver>
+result<outbox_counts> outbox_looks<Driver>::counts() {
+    outbox_counts counts;
+    POSTHORN_LET(found, counts_.run());
+    POSTHORN_TRY(found.each([&](const sql_row& row) {
+        const std::int64_t number = row.integer(1);
+        switch (parse_outbox_status(row.text(0)).value_or(outbox_status::pending)) {
+            case outbox_status::pending: counts.pending = number; break;
+            case outbox_status::sent: counts.sent = number; break;
+            case outbox_status::dead: counts.dead = number; break;
+            case outbox_status::expired: counts.expired = number; break;
+            case outbox_status::resolved: counts.resolved = number; break;
+        }
+    }));
+    return counts;
+}
+
+template <class Driver>
+result<std::vector<paused_destination>> outbox_looks<Driver>::paused() {
+    std::vector<paused_destination> all;
+    POSTHORN_LET(found, paused_.run());
+    POSTHORN_TRY(found.each([&](const sql_row& row) {
+        all.push_back({.destination = std::string(row.text(0)),
+                       .since = from_ms(row.integer(1)),
+                       .reason = std::string(row.text(2))});
+    }));
+    return all;
+}
+
+template <class Driver>
+result<std::vector<final_row>> outbox_looks<Driver>::ended(std::int64_t after_seq,
+                                                           std::size_t limit) {
+    std::vector<final_row> all;
+    POSTHORN_LET(found, ended_.run(after_seq, static_cast<std::int64_t>(limit)));
+    POSTHORN_TRY(found.each([&](const sql_row& from) {
+        auto row = read_row(from, rules_.source);
+        all.push_back(
+            {.row = row ? *std::move(row) : read_what_can_be(from, rules_.source),
+             .status =
+                 parse_outbox_status(from.text(outbox_columns_count)).value_or(outbox_status::dead),
+             .error = std::string(from.text(outbox_columns_count + 1))});
+    }));
+    return all;
+}
+
+}  // namespace posthorn
