@@ -31,7 +31,7 @@ result<handler> make_handler(std::string_view key, const handler_setting& settin
                  .lease = setting.lease,
                  .takes_responses = false};
     switch (setting.what) {
-        case handler_setting::kind::feature:
+        case handler_setting::kind::feature: break;  // Not asked for: features add their own.
         case handler_setting::kind::http: made.run = make_web_handler(setting, with); return made;
         case handler_setting::kind::sql: break;
     }

@@ -94,6 +94,34 @@ TEST_P(store, units_submitted_as_one_share_one_commit) {
     db().hand_to(nullptr);
 }
 
+/// Counts what it hears of.
+struct counting_listener final : commit_listener {
+    void committed(std::span<const outbox_row> enqueued) override { rows += enqueued.size(); }
+    std::atomic<std::size_t> rows = 0;
+};
+
+TEST_P(store, several_listen_to_commits_beside_the_one_that_takes_them_over) {
+    listener taker;
+    counting_listener first, second;
+    db().hand_to(&taker);
+    db().listen(first);
+    db().listen(second);
+    std::vector<work> group;
+    for (int i = 0; i < 3; ++i) group.push_back(enqueue(sample()));
+    run_all(std::move(group));
+    EXPECT_EQ(first.rows, 3);
+    EXPECT_EQ(second.rows, 3);
+    db().forget(first);
+    std::vector<work> more;
+    more.push_back(enqueue(sample()));
+    run_all(std::move(more));
+    EXPECT_EQ(first.rows, 3) << "it was forgotten";
+    EXPECT_EQ(second.rows, 4);
+    EXPECT_THAT(taker.calls(), ElementsAre(SizeIs(3), SizeIs(1)));
+    db().forget(second);
+    db().hand_to(nullptr);
+}
+
 TEST_P(store, a_unit_sees_its_own_writes) {
     must("CREATE TABLE t(n INTEGER)");
     std::int64_t seen = -1;

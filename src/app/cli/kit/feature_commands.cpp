@@ -1,3 +1,4 @@
+#include <charconv>
 #include <map>
 #include <ostream>
 #include <utility>
@@ -67,7 +68,10 @@ private:
         for (const auto& each : what_.options) {
             const auto& value = values_.at(each.name);
             if (value.empty()) continue;
-            if (each.number && value.find_first_not_of("0123456789") != std::string::npos)
+            std::int64_t number = 0;
+            const auto [end, failure] =
+                std::from_chars(value.data(), value.data() + value.size(), number);
+            if (each.number && (failure != std::errc{} || end != value.data() + value.size()))
                 return fail(error_code::invalid_argument, "--{} '{}' is not a number", each.name,
                             value);
             const auto name = fmt::format("{{{}}}", each.name);
@@ -77,8 +81,7 @@ private:
                 asked.path += fmt::format("{}{}={}", std::exchange(mark, '&'), each.name,
                                           percent_encode(value));
             else
-                asked.body[each.name] =
-                    each.number ? json::value(std::stoll(value)) : json::value(value);
+                asked.body[each.name] = each.number ? json::value(number) : json::value(value);
         }
         return asked;
     }
@@ -97,8 +100,9 @@ private:
         if (rows == nullptr || !rows->is_array() || rows->as_array().empty()) return "none\n";
         for (const auto& row : rows->as_array()) {
             std::vector<std::string> cells;
+            const auto* const fields = row.if_object();  // A node may be of another version.
             for (const auto& each : what_.columns)
-                cells.push_back(cell_of(row.as_object().if_contains(each.field)));
+                cells.push_back(cell_of(fields ? fields->if_contains(each.field) : nullptr));
             table.add(std::move(cells));
         }
         return table.to_text();
