@@ -6,14 +6,14 @@
 Prints the groups' files, which include the sources by their paths from ROOT, so that a compiler cache
 knows them in every checkout. A name that a source keeps to itself (in an unnamed namespace, or as a
 macro) must not be written in another source of its group: so no source can tell that it is compiled
-together with others, and nobody has to think of it when choosing a name.
+together with others, and names need not be chosen with this in mind.
 """
 
 import re
 import sys
 from pathlib import Path
 
-# A member that is reached through an object can be nobody else's name.
+# A member that is reached through an object is not another source's name.
 WORD = re.compile(r"(?<![\w.])(?<!->)[A-Za-z_]\w*")
 NOISE = re.compile(r'//[^\n]*|/\*.*?\*/|R"(\w*)\(.*?\)\1"|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])\'',
                    re.DOTALL)

@@ -9,7 +9,7 @@ namespace posthorn {
 /// Every feature of the program. A new one is a line of this list, in features.cpp.
 [[nodiscard]] feature_list all_features() noexcept;
 
-/// The tables of all of them, for whoever opens a store.
+/// The tables of all of them, for code that opens a store.
 [[nodiscard]] std::vector<table_set> feature_tables();
 
 }  // namespace posthorn

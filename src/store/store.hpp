@@ -99,7 +99,7 @@ public:
     virtual void submit(std::vector<unit> work) = 0;
     /// Runs `look` on the calling thread; blocks while all readers are busy.
     virtual result<> read(const std::function<result<>(store_reader&)>& look) = 0;
-    /// Null for nobody. The taker outlives the store or is taken off.
+    /// Null to take it off; the taker outlives the store otherwise.
     virtual void hand_to(commit_taker* taker) = 0;
     virtual void listen(commit_listener& listener) = 0;
     virtual void forget(commit_listener& listener) = 0;
