@@ -55,27 +55,14 @@ function(posthorn_objects name)
     list(FILTER headers EXCLUDE REGEX "${folder_EXCLUDE}|${POSTHORN_LEFT_OUT}")
     list(TRANSFORM folder_USES PREPEND posthorn_)
 
-    # A header that its own .cpp includes first, as the format check demands, is compiled alone there.
-    foreach(header IN LISTS headers)
-        string(REGEX REPLACE "[.]hpp$" ".cpp" source ${header})
-        if(source IN_LIST sources)
-            list(APPEND proven ${header})
-        else()
-            list(APPEND unproven ${header})
-        endif()
-    endforeach()
-
     set(compiled ${sources})
     if(POSTHORN_UNITY)
         posthorn_together(compiled ${target} ${sources})
     endif()
     add_library(${target} OBJECT ${compiled})
     target_sources(${target} PUBLIC
-        FILE_SET proven TYPE HEADERS BASE_DIRS ${CMAKE_CURRENT_SOURCE_DIR} FILES ${proven}
-        FILE_SET unproven TYPE HEADERS BASE_DIRS ${CMAKE_CURRENT_SOURCE_DIR} FILES ${unproven})
+        FILE_SET HEADERS BASE_DIRS ${CMAKE_CURRENT_SOURCE_DIR} FILES ${headers})
     target_link_libraries(${target} PUBLIC posthorn_public ${folder_USES} ${folder_LINKS} PRIVATE posthorn_flags)
-    set_target_properties(${target} PROPERTIES VERIFY_INTERFACE_HEADER_SETS ${POSTHORN_VERIFY_HEADERS}
-        INTERFACE_HEADER_SETS_TO_VERIFY unproven)
     # What measures is linked without Asio.
     if(folder_UNOPTIMISED)
         target_compile_options(${target} PRIVATE -O0)

@@ -11,6 +11,24 @@ die() {
     die() { printf 'error: %s\n' "$*" >&2; exit 1; }
 }
 
+# stage NAME COMMAND...: runs it and says how long it took, and what of the processors.
+stage() {
+    local name=$1 began=$SECONDS before after status=0
+    shift
+    before=$(processor_seconds)
+    "$@" || status=$?
+    after=$(processor_seconds)
+    say "$name took $((SECONDS - began)) s, $((after - before)) s of processor time"
+    return $status
+}
+
+# What the commands of this script that have ended have had of the processors.
+processor_seconds() {
+    local fields
+    read -ra fields </proc/$$/stat
+    echo $(((fields[15] + fields[16]) / $(getconf CLK_TCK)))
+}
+
 # What it takes to build Posthorn.
 packages_build=(
     clang-19 lld-19 ninja-build ccache cmake pkg-config python3
@@ -29,7 +47,8 @@ command -v npm >/dev/null || packages_test+=(nodejs npm)
 installed() { dpkg-query -W -f '${db:Status-Status}' "$1" 2>/dev/null | grep -qx installed; }
 
 # Installs those of the given packages that are missing; touches no network when none is.
-install_packages() {
+install_packages() { stage "looking for packages" install_missing "$@"; }
+install_missing() {
     local missing=() name
     for name in "$@"; do installed "$name" || missing+=("$name"); done
     [ ${#missing[@]} -eq 0 ] && return
@@ -80,6 +99,11 @@ build() {
         }
     fi
     say "building $preset"
+    stage "building $preset" compile "$preset" "$@"
+}
+compile() {
+    local preset=$1
+    shift
     if [ -t 1 ]; then
         cmake --build --preset "$preset" "$@" || die "the build failed"
     else

@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 """Runs clang-tidy over the project's files, skipping those unchanged since they were last clean.
 
-A file is run again when it, a project header it includes, its compile command, .clang-tidy or
-clang-tidy itself changed. What the file includes is read from Ninja's records, so build first.
+Sources that are compiled together are looked at together. They are run again when one of them, a
+project header they include, the compile command, .clang-tidy or clang-tidy itself changed. What a file
+includes is read from Ninja's records, so build first.
 """
 
 import hashlib
@@ -19,6 +20,8 @@ from pathlib import Path
 from common import arguments, code_only, main, read
 
 TOOL = "clang-tidy-19"
+# A source that is compiled with others is included by a generated file, as headers are.
+OURS = r"/(include/posthorn|src|tests|bench|examples)/[^.]*\.[hc]pp$"
 
 
 def ninja_deps(build):
@@ -38,18 +41,30 @@ def only_includes(path):
     return not re.sub(r"^[ \t]*#.*$", "", code_only(read(path)), flags=re.MULTILINE).strip()
 
 
+def members(source, root, build):
+    """The project's own sources that are compiled by this file: itself, or those that
+    cmake/unity.py has put into it; none of them in a generated file of another kind."""
+    if not source.is_relative_to(build):
+        return [source] if source.is_relative_to(root) and not only_includes(source) else []
+    if source.parent.name != "together":
+        return []
+    included = re.findall(r'^#include "(.+)"$', read(source), re.MULTILINE)
+    return [path for name in included for path in [root / "src" / name] if path.is_file()]
+
+
 def commands(root, build):
-    """[(source, arguments, output)] of the project's own files, each source once."""
-    found = {}
+    """[(file, its members, arguments, output)] of the project's own sources, each source once."""
+    found, seen = [], set()
     for entry in json.loads(read(build / "compile_commands.json")):
-        source = (Path(entry["directory"]) / entry["file"]).resolve()
-        # Generated files, those that verify headers among them, lie in the build folder.
-        if source in found or not source.is_relative_to(root) or source.is_relative_to(build):
+        file = (Path(entry["directory"]) / entry["file"]).resolve()
+        own = [each for each in members(file, root, build) if each not in seen]
+        if not own:
             continue
+        seen.update(own)
         words = shlex.split(entry["command"])
         output = words[words.index("-o") + 1] if "-o" in words else ""
-        found[source] = (source, words, (Path(entry["directory"]) / output).resolve())
-    return [found[source] for source in sorted(found) if not only_includes(source)]
+        found.append((file, own, words, (Path(entry["directory"]) / output).resolve()))
+    return sorted(found)
 
 
 def without_pch(words):
@@ -123,9 +138,8 @@ class Cache:
 def run_one(root, source, words):
     """(what it printed or "", seconds)"""
     began = time.monotonic()
-    run = subprocess.run([TOOL, "--quiet", f"--config-file={root / '.clang-tidy'}", str(source),
-                          "--",
-                          *without_pch(words)[1:]], capture_output=True, text=True, cwd=root)
+    run = subprocess.run([TOOL, "--quiet", f"--config-file={root / '.clang-tidy'}",
+                          f"--header-filter={OURS}", str(source), "--", *without_pch(words)[1:]], capture_output=True, text=True, cwd=root)
     noise = re.compile(r"^\d+ warnings? .*generated\.$|^Suppressed \d+|^Use -header-filter",
                        re.MULTILINE)
     text = run.stdout + "\n".join(l for l in run.stderr.splitlines() if not noise.search(l))
@@ -146,18 +160,20 @@ def check():
         raise SystemExit(f"{build}: no compile_commands.json; run: cmake --preset release")
 
     cache = Cache(root, build)
-    jobs = [(source, words, cache.key(source, words, output))
-            for source, words, output in commands(root, build)
-            if not options.files or any(part in str(source) for part in options.files)]
-    due = [job for job in jobs if not cache.is_clean(job[2])]
-    print(f"{len(jobs)} files, {len(jobs) - len(due)} unchanged since they were clean", flush=True)
+    jobs = [(file, own, words, cache.key(file, words, output))
+            for file, own, words, output in commands(root, build)
+            if not options.files or any(part in str(each) for part in options.files for each in own)]
+    due = [job for job in jobs if not cache.is_clean(job[3])]
+    count = sum(len(job[1]) for job in jobs)
+    print(f"{count} files, {count - sum(len(job[1]) for job in due)} unchanged since they were clean",
+          flush=True)
 
     bad = []
     with ThreadPoolExecutor(options.jobs) as pool:
-        runs = [(job, pool.submit(run_one, root, job[0], job[1])) for job in due]
-        for number, ((source, _, key), run) in enumerate(runs, 1):
+        runs = [(job, pool.submit(run_one, root, job[0], job[2])) for job in due]
+        for number, ((_, own, _, key), run) in enumerate(runs, 1):
             findings, seconds = run.result()
-            name = source.relative_to(root)
+            name = f"{own[0].relative_to(root)}" + (f" and {len(own) - 1} more" if own[1:] else "")
             print(f"[{number}/{len(due)}] {name} ({seconds:.1f} s)", flush=True)
             if findings:
                 bad.append(name)
@@ -166,7 +182,7 @@ def check():
                 cache.keep(key)
     cache.forget_old()
     if bad:
-        print(f"findings in {len(bad)} file(s): mend them, or write // NOLINT(check): why")
+        print(f"findings in {len(bad)} group(s): mend them, or write // NOLINT(check): why")
         return 1
     print("ok: clang-tidy finds nothing")
     return 0

@@ -7,6 +7,8 @@
 #include <utility>
 #include <vector>
 
+#include <posthorn/detail/sql.hpp>
+
 #include "store/dead_letters.hpp"
 #include "store/outbox_table.hpp"
 #include "store/rows/stored_time.hpp"

@@ -6,11 +6,10 @@
 #include <boost/asio/experimental/awaitable_operators.hpp>
 #include <boost/asio/use_awaitable.hpp>
 #include <boost/beast/http/parser.hpp>
-#include <boost/beast/http/read.hpp>
-#include <boost/beast/http/write.hpp>
 
 #include "base/assert.hpp"
 #include "base/async/cancellation.hpp"
+#include "transport/http/message_io.hpp"
 #include "transport/http/unread.hpp"
 
 namespace posthorn {
@@ -118,8 +117,8 @@ task<error> client_connection::write_requests() {
         // Counts as sent from here on: part of it may have gone out whatever comes of the rest.
         const auto call = sent_.emplace_back(std::move(unsent_.front()));
         unsent_.pop_front();
-        const auto [failure, bytes] = co_await http::async_write(stream_, call->message, as_result);
-        if (failure) co_return broken(failure);
+        if (const auto failure = co_await write_message(stream_, call->message))
+            co_return broken(failure);
     }
     co_return cancelled().error();
 }
@@ -142,8 +141,7 @@ task<error> client_connection::read_replies() {
 // Waits for the first byte, so that a peer that closes between requests is seen at once.
 task<result<>> client_connection::await_reply() {
     if (buffer_.size() == 0) {
-        const auto [failure, bytes] =
-            co_await stream_.async_read_some(buffer_.prepare(first_read_bytes), as_result);
+        const auto [failure, bytes] = co_await stream_.read_some(buffer_.prepare(first_read_bytes));
         buffer_.commit(bytes);
         if (failure) co_return std::unexpected(broken(failure));
     }
@@ -161,9 +159,9 @@ task<result<bool>> client_connection::read_reply() {
         parser.header_limit(static_cast<std::uint32_t>(parts_.limits.reply_header_bytes_max));
         parser.body_limit(call->reply_bytes_max);
         parser.skip(call->message.method() == http::verb::head);
-        const auto [failure, bytes] =
-            co_await http::async_read(stream_, buffer_, parser, as_result);
-        if (failure) co_return std::unexpected(broken(failure));
+        if (const auto failure =
+                co_await read_message<false>(stream_, buffer_, parser, http_part::whole))
+            co_return std::unexpected(broken(failure));
         // The peer closed in the meantime, or somebody gave up and closed.
         if (closed_) co_return cancelled();
         if (parser.get().result_int() < 200) continue;  // Says only that the reply will come.

@@ -7,10 +7,9 @@
 #include <boost/asio/use_awaitable.hpp>
 #include <boost/beast/core/string.hpp>
 #include <boost/beast/http/empty_body.hpp>
-#include <boost/beast/http/read.hpp>
-#include <boost/beast/http/write.hpp>
 #include <fmt/format.h>
 
+#include "transport/http/message_io.hpp"
 #include "transport/http/unread.hpp"
 
 namespace posthorn {
@@ -150,8 +149,7 @@ task<bool> http_session::begin_request() {
     idle_ = true;
     stream_.expires_after(std::exchange(fresh_, false) ? limits_.header_timeout
                                                        : limits_.idle_timeout);
-    const auto [failure, bytes] =
-        co_await stream_.async_read_some(buffer_.prepare(first_read_bytes), as_result);
+    const auto [failure, bytes] = co_await stream_.read_some(buffer_.prepare(first_read_bytes));
     idle_ = false;
     buffer_.commit(bytes);
     co_return !failure;
@@ -188,21 +186,19 @@ task<boost::system::error_code> http_session::read(parser& incoming) {
     incoming.header_limit(static_cast<std::uint32_t>(limits_.header_bytes_max));
     incoming.body_limit(limits_.body_bytes_max);
     stream_.expires_after(limits_.header_timeout);
-    const auto [in_header, header_bytes] =
-        co_await http::async_read_header(stream_, buffer_, incoming, as_result);
-    if (in_header) co_return in_header;
+    if (const auto failure =
+            co_await read_message<true>(stream_, buffer_, incoming, http_part::header))
+        co_return failure;
     if (!has_one_length(incoming)) co_return http::error::bad_content_length;
     if (seen_ == standing::unknown) seen_ = standing::sent_headers;
     stream_.expires_after(limits_.idle_timeout);
     if (boost::beast::iequals(incoming.get()[http::field::expect], "100-continue")) {
-        http::response<http::empty_body> go_on(http::status::continue_, 11);
-        const auto [in_go_on, go_on_bytes] = co_await http::async_write(stream_, go_on, as_result);
-        if (in_go_on) co_return in_go_on;
+        const http::response<http::empty_body> go_on(http::status::continue_, 11);
+        if (const auto failure = co_await write_message(stream_, go_on)) co_return failure;
     }
-    const auto [in_body, body_bytes] =
-        co_await http::async_read(stream_, buffer_, incoming, as_result);
-    if (!in_body) seen_ = standing::sent_request;
-    co_return in_body;
+    const auto failure = co_await read_message<true>(stream_, buffer_, incoming, http_part::whole);
+    if (!failure) seen_ = standing::sent_request;
+    co_return failure;
 }
 
 task<http_response> http_session::answer(http_request request) {
@@ -223,16 +219,12 @@ task<bool> http_session::write(exchange outgoing) {
     if (outgoing.head) {
         auto message = make_message<http::empty_body>(outgoing.response, outgoing.version);
         message.keep_alive(outgoing.keep_alive);
-        http::response_serializer<http::empty_body> headers_only(message);
-        const auto [failure, bytes] =
-            co_await http::async_write_header(stream_, headers_only, as_result);
-        co_return !failure;
+        co_return !co_await write_message(stream_, message, http_part::header);
     }
     auto message = make_message<http::string_body>(outgoing.response, outgoing.version);
     message.keep_alive(outgoing.keep_alive);
     message.body() = std::move(outgoing.response.body);
-    const auto [failure, bytes] = co_await http::async_write(stream_, message, as_result);
-    co_return !failure;
+    co_return !co_await write_message(stream_, message);
 }
 
 task<> http_session::linger() {

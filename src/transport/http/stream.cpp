@@ -3,6 +3,7 @@
 #include <boost/asio/as_tuple.hpp>
 #include <boost/asio/ssl/host_name_verification.hpp>
 #include <boost/asio/use_awaitable.hpp>
+#include <boost/asio/write.hpp>
 #include <openssl/ssl.h>
 
 namespace posthorn {
@@ -21,6 +22,22 @@ bool is_numeric(const std::string& host) {
 }
 
 }  // namespace
+
+task<http_stream::received> http_stream::read_some(asio::mutable_buffer into) {
+    auto* secure = std::get_if<tls_stream>(&layers_);
+    const auto [failure, bytes] = secure != nullptr
+                                      ? co_await secure->async_read_some(into, as_result)
+                                      : co_await tcp().async_read_some(into, as_result);
+    co_return received{failure, bytes};
+}
+
+task<boost::system::error_code> http_stream::write(std::span<const asio::const_buffer> bytes) {
+    auto* secure = std::get_if<tls_stream>(&layers_);
+    const auto [failure, written] = secure != nullptr
+                                        ? co_await asio::async_write(*secure, bytes, as_result)
+                                        : co_await asio::async_write(tcp(), bytes, as_result);
+    co_return failure;
+}
 
 task<boost::system::error_code> http_stream::accept_tls() {
     auto* secure = std::get_if<tls_stream>(&layers_);

@@ -3,11 +3,13 @@
 #include <chrono>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <utility>
 #include <variant>
 #include <vector>
 
+#include <boost/asio/buffer.hpp>
 #include <boost/asio/ip/tcp.hpp>
 #include <boost/beast/core/tcp_stream.hpp>
 #include <boost/beast/ssl/ssl_stream.hpp>
@@ -19,35 +21,26 @@ namespace posthorn {
 
 /// A connection's bytes, plain or through TLS, so that what reads and writes HTTP is written once.
 ///
-/// Models Beast's asynchronous streams. Its time-outs are those of the socket itself and so belong
-/// to the network seam.
+/// Its time-outs are those of the socket itself and so belong to the network seam.
 ///
 /// Lifetime: outlives the operations on it.
 /// Threads:  every member runs on the socket's executor; one read and one write at a time.
 class http_stream {
 public:
     using tcp_stream = boost::beast::tcp_stream;
-    using executor_type = tcp_stream::executor_type;
 
     /// Plain if there is no context.
     http_stream(tcp_stream tcp, std::shared_ptr<tls_context> context)
         : context_(std::move(context)), layers_(make_layers(std::move(tcp), context_.get())) {}
 
-    executor_type get_executor() { return tcp().get_executor(); }
-
-    template <class Buffers, class Token>
-    auto async_read_some(const Buffers& buffers, Token&& token) {
-        if (auto* secure = std::get_if<tls_stream>(&layers_))
-            return secure->async_read_some(buffers, std::forward<Token>(token));
-        return tcp().async_read_some(buffers, std::forward<Token>(token));
-    }
-
-    template <class Buffers, class Token>
-    auto async_write_some(const Buffers& buffers, Token&& token) {
-        if (auto* secure = std::get_if<tls_stream>(&layers_))
-            return secure->async_write_some(buffers, std::forward<Token>(token));
-        return tcp().async_write_some(buffers, std::forward<Token>(token));
-    }
+    /// What has come, which is at least one byte unless it failed.
+    struct received {
+        boost::system::error_code failure;
+        std::size_t bytes = 0;
+    };
+    task<received> read_some(boost::asio::mutable_buffer into);
+    /// All of it, in this order.
+    task<boost::system::error_code> write(std::span<const boost::asio::const_buffer> bytes);
 
     /// Agrees on TLS with whoever connected; nothing to do on a plain one.
     task<boost::system::error_code> accept_tls();
