@@ -74,9 +74,8 @@ result<> node_runtime::build() {
     warn_of_old_keys(rings);
     warn_of_tight_lanes(settings_);
     keys_.replace(std::move(rings));
-    POSTHORN_LET(network,
-                 network_connector::open(settings_, {network_.executor(), clock_, timer_, workers_,
-                                                     keys_, options_.transports}));
+    POSTHORN_LET(network, network_connector::open(settings_,
+                                                  {environment_of(), keys_, options_.transports}));
     connector_ = std::move(network);
     if (settings_.store.inbox_url) inbox_writer_.emplace("posthorn-inbox");
     if (!settings_.backup.folder.empty()) backups_.emplace("posthorn-backup");
@@ -121,14 +120,18 @@ void node_runtime::warn_of_tight_lanes(const config& from) {
              {"Timeout", lane.timeout.count()}});
 }
 
+environment node_runtime::environment_of() {
+    return {.clock = clock_,
+            .timer = timer_,
+            .random = random_,
+            .log = log_,
+            .network = network_.executor(),
+            .readers = readers_,
+            .workers = workers_};
+}
+
 node_seams node_runtime::seams() {
-    return {.env = {.clock = clock_,
-                    .timer = timer_,
-                    .random = random_,
-                    .log = log_,
-                    .network = network_.executor(),
-                    .readers = readers_,
-                    .workers = workers_},
+    return {.env = environment_of(),
             .writer = writer_,
             .hub = process_hub(),
             .backups = backups_ ? &*backups_ : nullptr,

@@ -143,6 +143,7 @@ public:
         tasks_.cancel();
     }
 
+    [[nodiscard]] bool has_tls() const noexcept { return !parts_.tls.certificate.empty(); }
     [[nodiscard]] const host_port& address() const { return address_; }
 
 private:
@@ -184,6 +185,9 @@ grpc_server::grpc_server(std::unique_ptr<impl> made) : impl_(std::move(made)) {}
 grpc_server::~grpc_server() = default;
 
 const host_port& grpc_server::address() const noexcept { return impl_->address(); }
+std::string grpc_server::url() const {
+    return fmt::format("{}://{}", impl_->has_tls() ? "grpcs" : "grpc", to_string(address()));
+}
 void grpc_server::start() { impl_->start(); }
 task<> grpc_server::stop(milliseconds patience) { return impl_->stop(patience); }
 void grpc_server::cut_off() { impl_->cut_off(); }

@@ -14,6 +14,7 @@
 #include "transport/host_port.hpp"
 #include "transport/http/limits.hpp"
 #include "transport/http/tls.hpp"
+#include "transport/listener.hpp"
 #include "transport/wire/exchange.hpp"
 
 namespace posthorn {
@@ -39,29 +40,22 @@ struct grpc_server_parts {
 /// gRPC has threads of its own. They carry bytes; each request is handed to the executor given, and
 /// its handler runs there.
 ///
-/// Lifetime: `listen`, `start` once, destroy after `stop` returned; `stop` may be left out where
-///           `start` was.
-/// Threads:  every member but `listen` and `address` runs on the executor given.
-/// Cancel:   `stop` takes nothing more, ends idle streams, lets requests in flight finish for as
-///           long as it is told, then cuts the rest off and waits for their handlers.
-class grpc_server {
+/// Lifetime, threads and cancelling: as every listener.
+class grpc_server final : public listener {
 public:
     /// Takes the address, and turns calls away until `start`. `error_code::address_unavailable`,
     /// `certificate_unusable`, or `invalid_configuration` in a build without gRPC.
     static result<std::unique_ptr<grpc_server>> listen(const host_port& address,
                                                        grpc_server_parts parts);
-    ~grpc_server();
-    grpc_server(const grpc_server&) = delete;
-    grpc_server& operator=(const grpc_server&) = delete;
+    ~grpc_server() override;
 
     /// Where it listens; the port is the real one where any was asked for.
     [[nodiscard]] const host_port& address() const noexcept;
 
-    void start();
-    /// Twice is safe: a second call returns at once.
-    task<> stop(std::chrono::milliseconds patience);
-    /// Ends the patience of a `stop` under way.
-    void cut_off();
+    [[nodiscard]] std::string url() const override;
+    void start() override;
+    task<> stop(std::chrono::milliseconds patience) override;
+    void cut_off() override;
 
 private:
     class impl;  // Keeps gRPC out of this header.

@@ -42,6 +42,7 @@ result<std::unique_ptr<grpc_server>> grpc_server::listen(const host_port&, grpc_
 }
 
 const host_port& grpc_server::address() const noexcept { return impl_->address; }
+std::string grpc_server::url() const { return {}; }
 void grpc_server::start() {}
 task<> grpc_server::stop(std::chrono::milliseconds) { co_return; }
 void grpc_server::cut_off() {}

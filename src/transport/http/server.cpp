@@ -73,6 +73,10 @@ http_server::http_server(http_server_parts parts, tcp::acceptor acceptor, host_p
 
 http_server::~http_server() = default;
 
+std::string http_server::url() const {
+    return fmt::format("{}://{}", parts_.tls != nullptr ? "https" : "http", to_string(address_));
+}
+
 void http_server::start() { tasks_.spawn(accept()); }
 
 task<> http_server::stop(std::chrono::milliseconds patience) {

@@ -18,6 +18,7 @@
 #include "transport/http/limits.hpp"
 #include "transport/http/tls.hpp"
 #include "transport/http/types.hpp"
+#include "transport/listener.hpp"
 
 namespace posthorn {
 
@@ -39,28 +40,21 @@ struct http_server_parts {
 /// request gives way to a new one, so that peers that are slow on purpose keep nobody out; if each
 /// has sent one, the new one is turned away with 503.
 ///
-/// Lifetime: `listen`, `start` once, destroy after `stop` returned; `stop` may be left out where
-///           `start` was.
-/// Threads:  every member but `listen` and `address` runs on the executor given.
-/// Cancel:   `stop` accepts nothing more, closes idle connections, lets requests in flight finish
-///           for as long as it is told, then cuts the rest off and waits for their handlers.
-class http_server {
+/// Lifetime, threads and cancelling: as every listener.
+class http_server final : public listener {
 public:
     /// Binds; fails with `address_unavailable`, naming the address and what to do.
     static result<std::unique_ptr<http_server>> listen(const host_port& address,
                                                        http_server_parts parts);
-    ~http_server();
-    http_server(const http_server&) = delete;
-    http_server& operator=(const http_server&) = delete;
+    ~http_server() override;
 
     /// Where it listens; the port is the real one where any was asked for.
     [[nodiscard]] const host_port& address() const noexcept { return address_; }
 
-    void start();
-    /// Twice is safe: a second call returns at once.
-    task<> stop(std::chrono::milliseconds patience);
-    /// Ends the patience of a `stop` under way.
-    void cut_off();
+    [[nodiscard]] std::string url() const override;
+    void start() override;
+    task<> stop(std::chrono::milliseconds patience) override;
+    void cut_off() override;
 
 private:
     http_server(http_server_parts parts, boost::asio::ip::tcp::acceptor acceptor,

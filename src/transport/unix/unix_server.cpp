@@ -53,6 +53,10 @@ unix_server::unix_server(unix_server_parts parts, socket_place place, protocol::
 
 unix_server::~unix_server() = default;
 
+std::string unix_server::url() const {
+    return parts_.pipe.empty() ? "unix://" + path_ : "pipe://" + parts_.pipe;
+}
+
 void unix_server::start() {
     tasks_.spawn(accept());
     watch_.spawn(tell_the_time());

@@ -17,6 +17,7 @@
 #include "base/log/log.hpp"
 #include "base/result.hpp"
 #include "transport/http/limits.hpp"
+#include "transport/listener.hpp"
 #include "transport/unix/socket_place.hpp"
 #include "transport/unix/unix_session.hpp"
 
@@ -31,31 +32,25 @@ struct unix_server_parts {
     http_limits limits = {};
     std::size_t requests_max = 64;  // At once on one connection; beyond, it is not read.
     socket_folder folder = socket_folder::closed;
+    std::string pipe{};  // Its name, where the socket is a named pipe.
 };
 
 /// Listens on a path and speaks frames with whoever connects and is of a trusted user.
 ///
-/// Lifetime: `listen`, `start` once, destroy after `stop` returned; `stop` may be left out where
-///           `start` was.
-/// Threads:  every member but `listen` and `path` runs on the executor given.
-/// Cancel:   `stop` accepts nothing more, closes idle connections, lets requests in flight finish
-///           for as long as it is told, then cuts the rest off and waits for their handlers.
-class unix_server {
+/// Lifetime, threads and cancelling: as every listener.
+class unix_server final : public listener {
 public:
     /// Binds; fails with `address_unavailable`, naming the path and what to do.
     static result<std::unique_ptr<unix_server>> listen(const std::string& path,
                                                        unix_server_parts parts);
-    ~unix_server();
-    unix_server(const unix_server&) = delete;
-    unix_server& operator=(const unix_server&) = delete;
+    ~unix_server() override;
 
     [[nodiscard]] const std::string& path() const noexcept { return path_; }
 
-    void start();
-    /// Twice is safe: a second call waits for the first.
-    task<> stop(std::chrono::milliseconds patience);
-    /// Ends the patience of a `stop` under way.
-    void cut_off();
+    [[nodiscard]] std::string url() const override;
+    void start() override;
+    task<> stop(std::chrono::milliseconds patience) override;
+    void cut_off() override;
 
 private:
     using protocol = boost::asio::local::stream_protocol;
