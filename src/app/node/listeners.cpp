@@ -32,9 +32,9 @@ tls_files tls_files_of(const config& settings) {
 
 }  // namespace
 
-listeners::listeners(const config& settings, parts with) : settings_(settings), with_(with) {}
+listeners::listeners(const config& settings, deps with) : settings_(settings), with_(with) {}
 
-result<std::unique_ptr<listeners>> listeners::open(const config& settings, parts with) {
+result<std::unique_ptr<listeners>> listeners::open(const config& settings, deps with) {
     std::unique_ptr<listeners> made(new listeners(settings, with));
     if (!settings.tls.certificate.empty()) {
         auto loaded = tls_server::load(tls_files_of(settings), with.seams.env.clock);
@@ -72,9 +72,7 @@ result<> listeners::bind(const transport_kind& kind, listen_place at) {
 
 result<> listeners::bind_admin(const host_port& address) {
     const auto& env = with_.seams.env;
-    auto made = http_server::listen(address, {.where = env.network,
-                                              .time = env.timer,
-                                              .log = env.log,
+    auto made = http_server::listen(address, {.env = env,
                                               .handler =
                                                   [this](http_request request) {
                                                       return answer_operator(admin_routes_,
@@ -91,25 +89,25 @@ void listeners::fill_routes() {
     const auto& seams = with_.seams;
     if (core.inbox() != nullptr)
         wire_ = std::make_unique<wire_server>(
-            wire_server_parts{*core.inbox(), with_.keys, seams.env.clock, seams.env.log},
+            wire_server_deps{*core.inbox(), with_.keys, seams.env.clock, seams.env.log},
             wire_options_of(settings_));
-    std::vector<store*> stores{&core.store()};
-    if (&core.inbox_store() != &core.store()) stores.push_back(&core.inbox_store());
-    view_ = std::make_unique<node_view>(
-        admin_parts{.service = settings_.service.id,
-                    .version = std::string(version),
-                    .stores = std::move(stores),
-                    .readers = seams.env.readers,
-                    .time = seams.env.clock,
-                    .counters = core.counters(),
-                    .inbox = [&core] { return core.inbox(); },
-                    .broken = [&core] { return core.not_working(); },
-                    .worries = [&core] { return core.worries(); },
-                    .backups = [&core] { return core.backups(); },
-                    .wake = [&core] { core.wake(); },
-                    .bad_signatures = [this] { return wire_ ? wire_->counts().bad_signatures : 0; },
-                    .metrics = core.features().metrics,
-                    .durable = core.is_durable()});
+    std::vector<store*> stores;
+    for (auto* const each : core.databases()) stores.push_back(&each->store());
+    view_ = std::make_unique<node_view>(node_view_deps{
+        .service = settings_.service.id,
+        .version = std::string(version),
+        .stores = std::move(stores),
+        .readers = seams.env.readers,
+        .time = seams.env.clock,
+        .counters = core.counters(),
+        .inbox = [&core] { return core.inbox(); },
+        .broken = [&core] { return core.not_working(); },
+        .worries = [&core] { return core.worries(); },
+        .backups = [&core] { return core.backups(); },
+        .wake = [&core] { core.wake(); },
+        .bad_signatures = [this] { return wire_ ? wire_->counts().bad_signatures : 0; },
+        .metrics = core.features().metrics,
+        .durable = core.is_durable()});
     const bool loopback = settings_.listen.admin && is_loopback(settings_.listen.admin->host);
     access_ = std::make_unique<admin_access>(
         admin_access::options{.loopback = loopback, .keys = admin_keys_of(settings_)});

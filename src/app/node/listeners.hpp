@@ -28,14 +28,14 @@ namespace posthorn {
 /// Cancel:   as the servers': `stop` lets requests in flight finish for as long as it is told.
 class listeners {
 public:
-    struct parts {
+    struct deps {
         node_core& core;
         const node_seams& seams;
         const peer_keys& keys;
     };
 
     /// `error_code::address_unavailable` or `certificate_unusable`.
-    static result<std::unique_ptr<listeners>> open(const config& settings, parts with);
+    static result<std::unique_ptr<listeners>> open(const config& settings, deps with);
 
     void start();
     task<> stop(std::chrono::milliseconds patience);
@@ -49,7 +49,7 @@ public:
     [[nodiscard]] std::vector<std::string> urls() const;
 
 private:
-    listeners(const config& settings, parts with);
+    listeners(const config& settings, deps with);
     result<> bind();
     result<> bind(const transport_kind& kind, listen_place at);
     result<> bind_admin(const host_port& address);
@@ -58,7 +58,7 @@ private:
     void publish_contracts();
 
     const config settings_;
-    parts with_;
+    deps with_;
     std::unique_ptr<tls_server> tls_;
     std::unique_ptr<wire_server> wire_;
     std::unique_ptr<node_view> view_;

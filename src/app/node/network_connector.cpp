@@ -146,7 +146,7 @@ void network_connector::cut_off() {
     connections_.cancel();
 }
 
-task<> network_connector::close() {
+task<> network_connector::stop() {
     cut_off();
     co_await connections_.join();
 }

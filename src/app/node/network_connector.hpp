@@ -19,9 +19,9 @@ namespace posthorn {
 
 /// The real network: every transport of the list, and those that the application brings.
 ///
-/// Lifetime: `close` has returned before it is destroyed; what it is given outlives it.
+/// Lifetime: `stop` has returned before it is destroyed; what it is given outlives it.
 /// Threads:  the network executor.
-/// Cancel:   `cut_off` lets everything on its way fail; `close` waits for the connections too.
+/// Cancel:   `cut_off` lets everything on its way fail; `stop` waits for the connections too.
 class network_connector final : public connector {
 public:
     using transports = std::map<std::string, transport_function, std::less<>>;
@@ -45,7 +45,7 @@ public:
     /// For handlers that are web services.
     [[nodiscard]] web_caller caller();
     void cut_off();
-    task<> close();
+    task<> stop();
 
 private:
     class own_transport;

@@ -88,7 +88,7 @@ result<> node_runtime::build() {
     POSTHORN_LET(core, node_core::open(std::move(options), *seams_));
     core_ = std::move(core);
     return add_configured_handlers(
-        settings_, {core_->registry(), core_->inbox_store(), clock_, log_, connector_->caller()});
+        settings_, {seams_->env, core_->registry(), core_->inbox_store(), connector_->caller()});
 }
 
 result<peer_keys::rings> node_runtime::usable_secrets(const config& from) const {
@@ -209,11 +209,11 @@ task<> node_runtime::stop() {
     co_await stopping.join();
     impatient.cancel();
     co_await impatient.join();
-    if (connector_) co_await connector_->close();
+    if (connector_) co_await connector_->stop();
 }
 
 task<> node_runtime::give_up_after(std::chrono::milliseconds patience) {
-    if (co_await timer_.sleep_for(patience) && core_) core_->give_up();
+    if (co_await timer_.sleep_for(patience) && core_) core_->cut_off();
 }
 
 void node_runtime::stop_and_wait() {
@@ -222,7 +222,7 @@ void node_runtime::stop_and_wait() {
 }
 
 void node_runtime::cut_off() {
-    if (core_) core_->give_up();
+    if (core_) core_->cut_off();
     if (listeners_) listeners_->cut_off();
     if (connector_) connector_->cut_off();
 }

@@ -7,6 +7,7 @@
 #include "base/async/executor.hpp"
 #include "base/async/timer.hpp"
 #include "base/log/log.hpp"
+#include "base/run/environment.hpp"
 #include "base/run/node_service.hpp"
 #include "base/time/clock.hpp"
 #include "base/time/clock_watch.hpp"
@@ -39,15 +40,8 @@ struct vacuum_facts {
 /// Cancel:   returns, once a vacuum under way has ended.
 class weekly_vacuum final : public node_service {
 public:
-    struct parts {
-        store& where;
-        executor& workers;
-        const clock& time;
-        timer& sleeper;
-        logger& log;
-    };
-
-    explicit weekly_vacuum(parts with) : with_(with), clocks_(with.time) {}
+    explicit weekly_vacuum(const environment& env, store& where)
+        : env_(env), where_(where), clocks_(env.clock) {}
 
     [[nodiscard]] std::string_view name() const noexcept override { return "vacuum"; }
     task<> run() override;
@@ -57,7 +51,8 @@ private:
     task<result<wall_time>> last_time();
     task<result<>> note(wall_time when);
 
-    parts with_;
+    const environment& env_;
+    store& where_;
     clock_guard clocks_;
     wall_time known_{};  // When it was done last, as far as was read.
 };

@@ -11,6 +11,7 @@
 #include "base/async/timer.hpp"
 #include "base/log/log.hpp"
 #include "base/result.hpp"
+#include "base/run/environment.hpp"
 #include "transport/host_port.hpp"
 #include "transport/http/limits.hpp"
 #include "transport/http/tls.hpp"
@@ -23,11 +24,8 @@ namespace posthorn {
 [[nodiscard]] bool has_grpc() noexcept;
 
 /// What a gRPC server is built from; timer, log and workers outlive it.
-struct grpc_server_parts {
-    boost::asio::any_io_executor where;  // One thread or a strand; the handler runs there.
-    timer& time;
-    logger& log;
-    executor& workers;                                      // Where the end of it may block.
+struct grpc_server_deps {
+    const environment& env;                                 // Outlives the server.
     std::function<task<wire_reply>(wire_request)> handler;  // What it uses outlives the server.
     http_limits limits{};           // Calls are limited as connections of HTTP are.
     std::size_t requests_max = 64;  // At once on one stream; beyond, it is not read.
@@ -46,7 +44,7 @@ public:
     /// Takes the address, and turns calls away until `start`. `error_code::address_unavailable`,
     /// `certificate_unusable`, or `invalid_configuration` in a build without gRPC.
     static result<std::unique_ptr<grpc_server>> listen(const host_port& address,
-                                                       grpc_server_parts parts);
+                                                       grpc_server_deps with);
     ~grpc_server() override;
 
     /// Where it listens; the port is the real one where any was asked for.

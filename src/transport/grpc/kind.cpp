@@ -38,10 +38,7 @@ result<std::unique_ptr<transport>> connect(const transport_request& wanted) {
 }
 
 result<std::unique_ptr<listener>> listen(listen_request wanted) {
-    return grpc_server::listen(wanted.at.address, {.where = wanted.env.network,
-                                                   .time = wanted.env.timer,
-                                                   .log = wanted.env.log,
-                                                   .workers = wanted.env.workers,
+    return grpc_server::listen(wanted.at.address, {.env = wanted.env,
                                                    .handler = std::move(wanted.messages),
                                                    .limits = wanted.limits,
                                                    .tls = wanted.certificate});

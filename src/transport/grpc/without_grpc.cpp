@@ -37,7 +37,7 @@ public:
 grpc_server::grpc_server(std::unique_ptr<impl> made) : impl_(std::move(made)) {}
 grpc_server::~grpc_server() = default;
 
-result<std::unique_ptr<grpc_server>> grpc_server::listen(const host_port&, grpc_server_parts) {
+result<std::unique_ptr<grpc_server>> grpc_server::listen(const host_port&, grpc_server_deps) {
     return without_grpc();
 }
 

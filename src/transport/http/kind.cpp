@@ -35,9 +35,7 @@ result<std::unique_ptr<transport>> connect(const transport_request& wanted) {
 }
 
 result<std::unique_ptr<listener>> listen(listen_request wanted) {
-    return http_server::listen(wanted.at.address, {.where = wanted.env.network,
-                                                   .time = wanted.env.timer,
-                                                   .log = wanted.env.log,
+    return http_server::listen(wanted.at.address, {.env = wanted.env,
                                                    .handler = std::move(wanted.http),
                                                    .limits = wanted.limits,
                                                    .tls = wanted.tls});

@@ -14,6 +14,7 @@
 #include "base/async/waiter.hpp"
 #include "base/log/log.hpp"
 #include "base/result.hpp"
+#include "base/run/environment.hpp"
 #include "transport/host_port.hpp"
 #include "transport/http/limits.hpp"
 #include "transport/http/tls.hpp"
@@ -25,11 +26,9 @@ namespace posthorn {
 class http_session;
 
 /// What an HTTP server is built from.
-struct http_server_parts {
-    boost::asio::any_io_executor where;  // One thread or a strand.
-    timer& time;                         // Outlives the server, as does the log.
-    logger& log;
-    http_handler handler;  // What it uses outlives the server.
+struct http_server_deps {
+    const environment& env;  // Outlives the server.
+    http_handler handler;    // What it uses outlives the server.
     http_limits limits = {};
     const tls_server* tls = nullptr;  // Plain HTTP if null; outlives the server.
 };
@@ -45,7 +44,7 @@ class http_server final : public listener {
 public:
     /// Binds; fails with `address_unavailable`, naming the address and what to do.
     static result<std::unique_ptr<http_server>> listen(const host_port& address,
-                                                       http_server_parts parts);
+                                                       http_server_deps with);
     ~http_server() override;
 
     /// Where it listens; the port is the real one where any was asked for.
@@ -57,8 +56,7 @@ public:
     void cut_off() override;
 
 private:
-    http_server(http_server_parts parts, boost::asio::ip::tcp::acceptor acceptor,
-                host_port address);
+    http_server(http_server_deps with, boost::asio::ip::tcp::acceptor acceptor, host_port address);
 
     task<> accept();
     void admit(boost::asio::ip::tcp::socket socket);
@@ -66,7 +64,7 @@ private:
     task<> serve(std::unique_ptr<http_session> session);
     task<> cut_off_after(std::chrono::milliseconds patience);
 
-    http_server_parts parts_;
+    http_server_deps with_;
     boost::asio::ip::tcp::acceptor acceptor_;
     host_port address_;
     task_group tasks_;

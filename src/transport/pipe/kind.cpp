@@ -29,9 +29,7 @@ result<std::unique_ptr<transport>> connect(const transport_request& wanted) {
 
 result<std::unique_ptr<listener>> listen(listen_request wanted) {
     POSTHORN_LET(path, pipe_path(wanted.at.path));
-    return unix_server::listen(path, {.where = wanted.env.network,
-                                      .time = wanted.env.timer,
-                                      .log = wanted.env.log,
+    return unix_server::listen(path, {.env = wanted.env,
                                       .handler = std::move(wanted.messages),
                                       .limits = wanted.limits,
                                       .folder = socket_folder::shared,

@@ -36,9 +36,7 @@ std::string whole(const std::string& written) {
 }
 
 result<std::unique_ptr<listener>> listen(listen_request wanted) {
-    return unix_server::listen(whole(wanted.at.path), {.where = wanted.env.network,
-                                                       .time = wanted.env.timer,
-                                                       .log = wanted.env.log,
+    return unix_server::listen(whole(wanted.at.path), {.env = wanted.env,
                                                        .handler = std::move(wanted.messages),
                                                        .limits = wanted.limits,
                                                        .folder = socket_folder::closed});

@@ -16,6 +16,7 @@
 #include "base/async/waiter.hpp"
 #include "base/log/log.hpp"
 #include "base/result.hpp"
+#include "base/run/environment.hpp"
 #include "transport/http/limits.hpp"
 #include "transport/listener.hpp"
 #include "transport/unix/socket_place.hpp"
@@ -24,11 +25,9 @@
 namespace posthorn {
 
 /// What a Unix socket server is built from.
-struct unix_server_parts {
-    boost::asio::any_io_executor where;  // One thread or a strand.
-    timer& time;                         // Outlives the server, as does the log.
-    logger& log;
-    wire_handler handler;  // What it uses outlives the server.
+struct unix_server_deps {
+    const environment& env;  // Outlives the server.
+    wire_handler handler;    // What it uses outlives the server.
     http_limits limits = {};
     std::size_t requests_max = 64;  // At once on one connection; beyond, it is not read.
     socket_folder folder = socket_folder::closed;
@@ -42,7 +41,7 @@ class unix_server final : public listener {
 public:
     /// Binds; fails with `address_unavailable`, naming the path and what to do.
     static result<std::unique_ptr<unix_server>> listen(const std::string& path,
-                                                       unix_server_parts parts);
+                                                       unix_server_deps with);
     ~unix_server() override;
 
     [[nodiscard]] const std::string& path() const noexcept { return path_; }
@@ -55,14 +54,14 @@ public:
 private:
     using protocol = boost::asio::local::stream_protocol;
 
-    unix_server(unix_server_parts parts, socket_place place, protocol::acceptor acceptor);
+    unix_server(unix_server_deps with, socket_place place, protocol::acceptor acceptor);
 
     task<> accept();
     task<> serve(protocol::socket socket);
     task<> tell_the_time();
     task<> cut_off_after(std::chrono::milliseconds patience);
 
-    unix_server_parts parts_;
+    unix_server_deps with_;
     std::optional<socket_place> place_;
     std::string path_;
     protocol::acceptor acceptor_;
