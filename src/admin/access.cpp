@@ -70,7 +70,7 @@ bool comes_from_elsewhere(const http_request& request) {
 // A foreign name that leads here is how a web page reaches a listener on loopback.
 bool names_this_machine(const http_request& request) {
     auto host = request.headers.find("Host").value_or("");
-    if (host.starts_with("[::1]")) return true;
+    if (host == "[::1]" || host.starts_with("[::1]:")) return true;
     host = host.substr(0, host.find(':'));
     const bool is_address = std::ranges::all_of(
         host, [](char each) { return each == '.' || (each >= '0' && each <= '9'); });

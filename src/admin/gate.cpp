@@ -48,6 +48,16 @@ task<http_response> answer(http_response response) { co_return response; }
 
 }  // namespace
 
+namespace {
+
+task<http_response> to_known(task<http_response> answering) {
+    auto response = co_await std::move(answering);
+    response.known_caller = true;
+    co_return response;
+}
+
+}  // namespace
+
 http_handler key_gate::guarded(admin_role needed, admin_handler handler) {
     return [this, needed, handler = std::move(handler)](http_request request) {
         auto caller = access_.admit(request, needed);
@@ -58,8 +68,8 @@ http_handler key_gate::guarded(admin_role needed, admin_handler handler) {
             return answer(denied(refusal.status, refusal.why));
         }
         if (needed == admin_role::operator_)
-            return change(audit_, handler, std::move(request), *std::move(caller));
-        return handler(std::move(request), *std::move(caller));
+            return to_known(change(audit_, handler, std::move(request), *std::move(caller)));
+        return to_known(handler(std::move(request), *std::move(caller)));
     };
 }
 

@@ -92,8 +92,8 @@ result<signature_headers> sign(const key_ring& keys, const signed_pair& who,
     return made;
 }
 
-result<> verify(const key_ring& keys, const signed_pair& who, const signature_headers& claimed,
-                const signed_content& what, wall_time now) {
+result<> check_claim(const key_ring& keys, const signed_pair& who, const signature_headers& claimed,
+                     wall_time now) {
     if (claimed.scheme.empty() && claimed.hmac.empty())
         return fail(error_code::bad_signature, "it is not signed");
     if (claimed.scheme != scheme)
@@ -108,8 +108,16 @@ result<> verify(const key_ring& keys, const signed_pair& who, const signature_he
         return fail(error_code::bad_signature,
                     "rf-key is no key that counts for {}; it is unknown, revoked or past its date",
                     who.source);
+    if (!decode_base64(claimed.hmac))
+        return fail(error_code::bad_signature, "rf-hmac is not base64");
+    return {};
+}
+
+result<> verify(const key_ring& keys, const signed_pair& who, const signature_headers& claimed,
+                const signed_content& what, wall_time now) {
+    POSTHORN_TRY(check_claim(keys, who, claimed, now));
+    const auto* const key = keys.find(claimed.key, now);
     const auto given = decode_base64(claimed.hmac);
-    if (!given) return fail(error_code::bad_signature, "rf-hmac is not base64");
     if (!is_same(hmac_of(key->value, text_of(claimed, what)), *given))
         return fail(error_code::bad_signature,
                     "rf-hmac is not that of what came; the secrets differ, or it was changed");

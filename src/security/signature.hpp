@@ -47,6 +47,11 @@ struct signed_pair {
 [[nodiscard]] result<signature_headers> sign(const key_ring& keys, const signed_pair& who,
                                              const signed_content& what, wall_time now);
 
+/// What can be told of a signature without what it signs: its scheme, for whom it is, its time and
+/// whether its key counts. `verify` asks the same first.
+[[nodiscard]] result<> check_claim(const key_ring& keys, const signed_pair& who,
+                                   const signature_headers& claimed, wall_time now);
+
 /// `error_code::bad_signature`, which says which check failed and quotes no secret. `who` is whom
 /// the verifier expects: for a request, `destination` is itself and `source` as the headers claim.
 [[nodiscard]] result<> verify(const key_ring& keys, const signed_pair& who,

@@ -108,6 +108,7 @@ struct config {
         std::int64_t depth = 64;
         std::int64_t messages_in_batch = 1000;
         std::int64_t connections = 1024;
+        byte_size unknown_bodies{std::size_t{64} * 1024 * 1024};
         std::int64_t requests_at_work = 256;
         std::chrono::milliseconds header_timeout = std::chrono::seconds{10};
         std::chrono::milliseconds idle_timeout = std::chrono::seconds{60};

@@ -117,6 +117,7 @@ void check_numbers(const config& settings, findings& found) {
         if (value.bytes < 1024) found.add(key, fmt::format("{} cannot be below 1KiB", key));
     };
     size("limits.body", limits.body);
+    size("limits.unknown_bodies", limits.unknown_bodies);
     size("limits.headers", limits.headers);
     size("limits.payload", limits.payload);
     size("limits.message_headers", limits.message_headers);

@@ -120,6 +120,8 @@ constexpr std::array table{
     KEY(limits.depth, "how deep the JSON of payload and headers may be nested"),
     KEY(limits.messages_in_batch, "messages in one request from a peer"),
     KEY(limits.connections, "connections at a time, on each listener"),
+    KEY(limits.unknown_bodies,
+        "bodies that are coming over connections which have not shown a key, all together"),
     KEY(limits.requests_at_work, "requests from peers that are worked on at once"),
     KEY(limits.header_timeout, "the time for the headers of a request"),
     KEY(limits.idle_timeout, "the time for a body, the next request, or an answer to be taken"),

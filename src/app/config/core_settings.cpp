@@ -121,6 +121,7 @@ http_limits limits_of(const config& settings) {
     return {.body_bytes_max = limits.body.bytes,
             .header_bytes_max = limits.headers.bytes,
             .connections_max = static_cast<std::size_t>(limits.connections),
+            .unknown_body_bytes_max = limits.unknown_bodies.bytes,
             .header_timeout = limits.header_timeout,
             .idle_timeout = limits.idle_timeout};
 }

@@ -60,6 +60,9 @@ result<> listeners::bind(const transport_kind& kind, listen_place at) {
          .at = std::move(at),
          .messages = [this](wire_request request) { return wire_->answer(std::move(request)); },
          .http = [this](http_request request) { return public_routes_.handle(std::move(request)); },
+         .refuses = [this](const http_request& head) -> std::optional<http_response> {
+             return wire_ ? refuse_by_head(*wire_, head) : std::nullopt;
+         },
          .limits = limits,
          .tls = tls_.get(),
          .certificate = certificate});

@@ -2,6 +2,7 @@
 
 #include <cerrno>
 #include <climits>
+#include <csignal>
 #include <utility>
 
 #include <fcntl.h>
@@ -16,6 +17,25 @@ using namespace std::chrono_literals;
 
 /// What a pipe takes whole or not at all, and what there is room for if there is any.
 constexpr std::size_t piece_max = PIPE_BUF;
+
+// As `write`, but without the signal that ends a process when the reader of a pipe is gone. It goes to
+// the thread that writes, so it is held back there, and taken away if this write has caused it.
+ssize_t write_quietly(int descriptor, std::string_view piece) {
+    sigset_t pipe_signal, before, pending;
+    sigemptyset(&pipe_signal);
+    sigaddset(&pipe_signal, SIGPIPE);
+    sigpending(&pending);
+    ::pthread_sigmask(SIG_BLOCK, &pipe_signal, &before);
+    const auto taken = ::write(descriptor, piece.data(), piece.size());
+    const int why = errno;
+    if (taken < 0 && why == EPIPE && sigismember(&pending, SIGPIPE) == 0) {
+        const timespec at_once{};
+        ::sigtimedwait(&pipe_signal, nullptr, &at_once);
+    }
+    ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
+    errno = why;
+    return taken;
+}
 
 }  // namespace
 
@@ -63,7 +83,7 @@ void log_stream::push() {
         }
         if (own_ < 0 && !has_room(0ms)) return;
         const auto piece = next_piece();
-        const auto taken = ::write(target(), piece.data(), piece.size());
+        const auto taken = write_quietly(target(), piece);
         if (taken >= 0) {
             kept_.erase(0, static_cast<std::size_t>(taken));
         } else if (errno == EAGAIN) {

@@ -49,7 +49,7 @@ struct lane_deps {
 ///
 /// Lifetime: destroyed only when `is_idle()`, or after the task group of its batches has joined.
 /// Threads:  the dispatcher's strand.
-/// Cancel:   `close()` takes nothing new; a batch whose coroutine is cancelled settles only what
+/// Cancel:   `stop()` takes nothing new; a batch whose coroutine is cancelled settles only what
 ///           its transport knows to be delivered, and leaves the rest pending and uncharged.
 class lane final : public settle_listener {
 public:

@@ -38,7 +38,8 @@ result<std::unique_ptr<listener>> listen(listen_request wanted) {
     return http_server::listen(wanted.at.address, {.env = wanted.env,
                                                    .handler = std::move(wanted.http),
                                                    .limits = wanted.limits,
-                                                   .tls = wanted.tls});
+                                                   .tls = wanted.tls,
+                                                   .refuses = std::move(wanted.refuses)});
 }
 
 }  // namespace

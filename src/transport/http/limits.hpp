@@ -10,8 +10,12 @@ struct http_limits {
     /// A payload of 1 MiB and what surrounds it; beyond: 413.
     std::size_t body_bytes_max = std::size_t{1024 + 64} * 1024;
     std::size_t header_bytes_max =
-        std::size_t{16} * 1024;          // Request line and headers; beyond: 431.
-    std::size_t connections_max = 1024;  // Beyond: 503 and closed.
+        std::size_t{16} * 1024;  // Request line and headers; beyond: 431.
+    /// Beyond, those give way that have not shown a key; if all have, 503 and closed.
+    std::size_t connections_max = 1024;
+    /// Of all bodies together that come over connections which have not shown a key; beyond, the
+    /// oldest of those connections give way.
+    std::size_t unknown_body_bytes_max = std::size_t{64} * 1024 * 1024;
     /// From the first byte of a request, or from connecting, until its headers are complete.
     std::chrono::milliseconds header_timeout = std::chrono::seconds(10);
     /// For the next request to begin, for a body to arrive, for a response to be taken.

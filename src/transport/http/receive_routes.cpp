@@ -7,6 +7,11 @@
 namespace posthorn {
 namespace {
 
+bool is_for_messages(std::string_view path) {
+    return path == receive_path || path == receive_batch_path ||
+           path.starts_with(workflow_inbox_path);
+}
+
 task<http_response> receive(wire_server& to, http_request request) {
     if (const auto twice = find_repeated(request.headers); !twice.empty())
         co_return error_response(
@@ -29,6 +34,13 @@ wire_request read_wire_request(http_request request) {
     return incoming;
 }
 
+std::optional<http_response> refuse_by_head(wire_server& to, const http_request& head) {
+    if (head.method != "POST" || !is_for_messages(head.path)) return std::nullopt;
+    auto refusal = to.refuse_by_head(read_wire_request(head));
+    if (!refusal) return std::nullopt;
+    return write_wire_reply(*std::move(refusal));
+}
+
 http_response write_wire_reply(wire_reply reply) {
     http_response response;
     response.status = reply.status;
@@ -38,6 +50,7 @@ http_response write_wire_reply(wire_reply reply) {
     if (reply.retry_after)
         response.headers.add("Retry-After", format_retry_after(*reply.retry_after));
     response.body = std::move(reply.body);
+    response.known_caller = reply.known_caller;
     return response;
 }
 

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <optional>
+
 #include "transport/http/router.hpp"
 #include "transport/wire/wire_server.hpp"
 
@@ -12,5 +14,9 @@ void add_receive_routes(router& routes, wire_server& to);
 /// How a request of HTTP reads to a wire server, and its reply in HTTP.
 [[nodiscard]] wire_request read_wire_request(http_request request);
 [[nodiscard]] http_response write_wire_reply(wire_reply reply);
+
+/// What is answered to a message whose headers alone show that it will not be taken.
+[[nodiscard]] std::optional<http_response> refuse_by_head(wire_server& to,
+                                                          const http_request& head);
 
 }  // namespace posthorn

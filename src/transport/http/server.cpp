@@ -17,6 +17,9 @@ namespace {
 
 // How long to leave a system alone that has no socket left for us.
 constexpr auto accept_pause = std::chrono::milliseconds(100);
+// Beyond the limit, where every connection is a known caller's: one that comes to show its key, or to
+// ask for health, must get in.
+constexpr std::size_t places_for_new = 8;
 
 constexpr std::string_view busy_response =
     "HTTP/1.1 503 Service Unavailable\r\nConnection: close\r\nRetry-After: 1\r\n"
@@ -111,8 +114,11 @@ task<> http_server::accept() {
             co_await acceptor_.async_accept(asio::as_tuple(asio::use_awaitable));
         if (stopping_) break;
         if (failure) {
-            with_.env.log.warn("Cannot accept on {Address}: {Reason}",
-                               {{"Address", to_string(address_)}, {"Reason", failure.message()}});
+            if (const auto held_back = accept_lines_.admit(with_.env.clock.steady()))
+                with_.env.log.warn("Cannot accept on {Address}: {Reason}",
+                                   {{"Address", to_string(address_)},
+                                    {"Reason", failure.message()},
+                                    {"HeldBack", *held_back}});
             if (!co_await with_.env.timer.sleep_for(accept_pause)) break;
         } else {
             admit(std::move(socket));
@@ -122,28 +128,48 @@ task<> http_server::accept() {
 
 void http_server::admit(tcp::socket socket) {
     // Nothing can be said in clear where TLS is spoken; closing must do.
-    if (sessions_.size() >= with_.limits.connections_max && !make_room())
+    if (sessions_.size() >= with_.limits.connections_max && !make_room() &&
+        sessions_.size() >= with_.limits.connections_max + places_for_new)
         return with_.tls == nullptr ? turn_away(socket) : void();
     boost::system::error_code ignored;
     socket.set_option(tcp::no_delay(true), ignored);
     http_stream stream(http_stream::tcp_stream(std::move(socket)),
                        with_.tls == nullptr ? nullptr : with_.tls->current());
-    auto session = std::make_unique<http_session>(std::move(stream), with_.handler, with_.limits,
-                                                  with_.env.log);
+    auto session = std::make_unique<http_session>(
+        std::move(stream),
+        http_session_deps{with_.handler, with_.refuses, with_.limits, with_.env.log,
+                          [this](http_session& reader) { bound_bodies(reader); }});
     sessions_.push_back(session.get());
     tasks_.spawn(serve(std::move(session)));
 }
 
-// Ends the oldest of those connections that have shown least; false if all have proved themselves.
+// Ends the connection that is the least loss, the oldest of its kind; false if all are of known
+// callers.
 bool http_server::make_room() {
-    const auto least = std::ranges::min_element(
-        sessions_, {}, [](const http_session* each) { return each->seen(); });
-    if (least == sessions_.end() || (*least)->seen() == http_session::standing::sent_request)
-        return false;
+    using standing = http_session::standing;
+    const auto loss = [](const http_session* each) {
+        // It has its answer, and would only be spared a new connection.
+        const bool only_rests = each->seen() == standing::sent_request && each->is_idle();
+        return only_rests ? -1 : static_cast<int>(each->seen());
+    };
+    const auto least = std::ranges::min_element(sessions_, {}, loss);
+    if (least == sessions_.end() || (*least)->seen() == http_session::standing::known) return false;
     http_session* const slow = *least;
     sessions_.erase(least);
     slow->cut_off();
     return true;
+}
+
+// What strangers have sent and not finished is in memory, so it is bounded together.
+void http_server::bound_bodies(http_session& reader) {
+    std::size_t held = 0;
+    for (const auto* each : sessions_) held += each->unknown_body_bytes();
+    for (auto* each : sessions_) {  // The oldest first.
+        if (held <= with_.limits.unknown_body_bytes_max) return;
+        if (each == &reader) continue;
+        held -= each->unknown_body_bytes();
+        if (each->unknown_body_bytes() > 0) each->cut_off();
+    }
 }
 
 task<> http_server::serve(std::unique_ptr<http_session> session) {

@@ -20,6 +20,7 @@
 #include "transport/http/tls.hpp"
 #include "transport/http/types.hpp"
 #include "transport/listener.hpp"
+#include "transport/wire/log_rate_limit.hpp"
 
 namespace posthorn {
 
@@ -31,13 +32,15 @@ struct http_server_deps {
     http_handler handler;    // What it uses outlives the server.
     http_limits limits = {};
     const tls_server* tls = nullptr;  // Plain HTTP if null; outlives the server.
+    http_head_check refuses{};        // Asked before a body is read that has not come yet.
 };
 
 /// Listens on one address and speaks HTTP/1.1 with whoever connects.
 ///
-/// When it has all the connections that it may have, the oldest of those that have not sent a whole
-/// request gives way to a new one, so that peers that are slow on purpose keep nobody out; if each
-/// has sent one, the new one is turned away with 503.
+/// When it has all the connections that it may have, one that has not shown a key gives way to a new
+/// one: first those that rest between requests, then those that have sent least, each time the
+/// oldest. So strangers keep no one out, whatever they do. Known callers keep theirs; a few places
+/// beyond them remain for new ones, and then 503.
 ///
 /// Lifetime, threads and cancelling: as every listener.
 class http_server final : public listener {
@@ -61,6 +64,7 @@ private:
     task<> accept();
     void admit(boost::asio::ip::tcp::socket socket);
     bool make_room();
+    void bound_bodies(http_session& reader);
     task<> serve(std::unique_ptr<http_session> session);
     task<> cut_off_after(std::chrono::milliseconds patience);
 
@@ -69,6 +73,7 @@ private:
     host_port address_;
     task_group tasks_;
     std::list<http_session*> sessions_;  // The oldest first, without those that gave way.
+    log_rate_limit accept_lines_{1};
     bool stopping_ = false;
     bool stopped_ = false;
     std::vector<std::shared_ptr<waiter>> waiting_for_stop_;

@@ -1,5 +1,6 @@
 #include "transport/http/session.hpp"
 
+#include <algorithm>
 #include <exception>
 #include <utility>
 
@@ -65,19 +66,25 @@ bool has_one_length(const Parser& incoming) {
     const auto& head = incoming.get();
     const auto codings = head.count(http::field::transfer_encoding);
     if (codings + head.count(http::field::content_length) > 1) return false;
+    if (head[http::field::content_length].find(',') != boost::beast::string_view::npos)
+        return false;
     return codings == 0 || (head.version() >= 11 &&
                             boost::beast::iequals(head[http::field::transfer_encoding], "chunked"));
 }
 
-template <class Message>
-http_request take_request(Message&& message, const http_target& target) {
+// Nothing if it has no path, or not one host. Taken before the body is read: what follows a body in
+// chunks is no header, though it looks like one (RFC 9110, 6.5).
+template <class Head>
+std::optional<http_request> take_head(const Head& head) {
+    const auto target = split_target(std::string_view(head.target()));
+    if (!target || (head.version() >= 11 && head.count(http::field::host) != 1))
+        return std::nullopt;
     http_request request;
-    request.method = std::string(message.method_string());
-    request.path = std::string(target.path);
-    request.query = std::string(target.query);
-    for (const auto& field : message)
+    request.method = std::string(head.method_string());
+    request.path = std::string(target->path);
+    request.query = std::string(target->query);
+    for (const auto& field : head)
         request.headers.add(std::string(field.name_string()), std::string(field.value()));
-    request.body = std::move(message.body());
     return request;
 }
 
@@ -93,19 +100,16 @@ http::response<Body> make_message(const http_response& response, unsigned versio
 
 }  // namespace
 
-http_session::http_session(http_stream stream, const http_handler& handler,
-                           const http_limits& limits, logger& log)
+http_session::http_session(http_stream stream, http_session_deps with)
     : stream_(std::move(stream)),
       peer_(address_of(stream_.tcp().socket())),
-      buffer_(unread_bytes_max(limits.header_bytes_max)),
-      handler_(handler),
-      limits_(limits),
-      log_(log) {}
+      buffer_(unread_bytes_max(with.limits.header_bytes_max)),
+      with_(std::move(with)) {}
 
 task<> http_session::run() {
     if (const auto failure = co_await agree_on_tls()) {
-        log_.debug("No TLS with {Peer}: {Reason}",
-                   {{"Peer", peer_}, {"Reason", failure.message()}});
+        with_.log.debug("No TLS with {Peer}: {Reason}",
+                        {{"Peer", peer_}, {"Reason", failure.message()}});
         co_return stream_.close();
     }
     certified_ = stream_.certified();
@@ -130,13 +134,14 @@ void http_session::stop() {
 
 void http_session::cut_off() {
     finishing_ = true;
+    unknown_body_bytes_ = 0;
     stream_.close();
 }
 
 task<boost::system::error_code> http_session::agree_on_tls() {
     if (finishing_) co_return asio::error::operation_aborted;
     idle_ = true;
-    stream_.expires_after(limits_.header_timeout);
+    stream_.expires_after(with_.limits.header_timeout);
     const auto failure = co_await stream_.accept_tls();
     idle_ = false;
     co_return failure;
@@ -147,8 +152,8 @@ task<bool> http_session::begin_request() {
     if (finishing_) co_return false;
     if (buffer_.size() > 0) co_return true;  // The peer did not wait for our response.
     idle_ = true;
-    stream_.expires_after(std::exchange(fresh_, false) ? limits_.header_timeout
-                                                       : limits_.idle_timeout);
+    stream_.expires_after(std::exchange(fresh_, false) ? with_.limits.header_timeout
+                                                       : with_.limits.idle_timeout);
     const auto [failure, bytes] = co_await stream_.read_some(buffer_.prepare(first_read_bytes));
     idle_ = false;
     buffer_.commit(bytes);
@@ -158,46 +163,65 @@ task<bool> http_session::begin_request() {
 // Reads one request and has it answered; nothing if the peer is gone or was too slow.
 task<std::optional<http_session::exchange>> http_session::converse() {
     parser incoming;
-    if (const auto failure = co_await read(incoming)) {
-        auto refusal = refusal_for(failure, limits_);
-        if (!refusal) co_return std::nullopt;
-        co_return exchange{*std::move(refusal)};
-    }
-    exchange outgoing;
-    auto message = incoming.release();
-    outgoing.version = message.version();
-    outgoing.head = message.method() == http::verb::head;
-    const std::string whole_target = std::string(message.target());
-    const auto target = split_target(whole_target);
-    if (!target || (message.version() >= 11 && message.count(http::field::host) != 1)) {
+    incoming.header_limit(static_cast<std::uint32_t>(with_.limits.header_bytes_max));
+    incoming.body_limit(with_.limits.body_bytes_max);
+    const auto refused = [this](const boost::system::error_code& failure) {
+        auto refusal = refusal_for(failure, with_.limits);
+        return refusal ? std::optional(exchange{*std::move(refusal)}) : std::nullopt;
+    };
+    if (const auto failure = co_await read_head(incoming)) co_return refused(failure);
+    exchange outgoing{.head = incoming.get().method() == http::verb::head,
+                      .version = incoming.get().version()};
+    auto request = take_head(incoming.get());
+    if (!request) {
         outgoing.response = error_response(400, "malformed_request",
                                            "a request needs a path and, once, a Host header");
         co_return outgoing;
     }
-    outgoing.keep_alive = message.keep_alive();
-    auto request = take_request(std::move(message), *target);
-    request.peer = peer_;
-    request.certified = certified_;
-    outgoing.response = co_await answer(std::move(request));
+    request->peer = peer_;
+    request->certified = certified_;
+    // A body that has come with its headers costs nothing more.
+    const auto length = incoming.content_length().value_or(with_.limits.body_bytes_max);
+    const bool is_here = incoming.is_done() || (!incoming.chunked() && length <= buffer_.size());
+    if (!is_here && with_.refuses) {
+        if (auto refusal = with_.refuses(*request)) {
+            outgoing.response = *std::move(refusal);
+            co_return outgoing;
+        }
+    }
+    if (!is_here && seen_ != standing::known) {
+        unknown_body_bytes_ = std::min<std::size_t>(length, with_.limits.body_bytes_max);
+        with_.reads_body(*this);
+    }
+    const auto failure = co_await read_body(incoming);
+    unknown_body_bytes_ = 0;
+    if (failure) co_return refused(failure);
+    outgoing.keep_alive = incoming.keep_alive();
+    request->body = std::move(incoming.get().body());
+    outgoing.response = co_await answer(*std::move(request));
+    if (outgoing.response.known_caller) seen_ = standing::known;
     co_return outgoing;
 }
 
-task<boost::system::error_code> http_session::read(parser& incoming) {
-    incoming.header_limit(static_cast<std::uint32_t>(limits_.header_bytes_max));
-    incoming.body_limit(limits_.body_bytes_max);
-    stream_.expires_after(limits_.header_timeout);
+task<boost::system::error_code> http_session::read_head(parser& incoming) {
+    stream_.expires_after(with_.limits.header_timeout);
     if (const auto failure =
             co_await read_message<true>(stream_, buffer_, incoming, http_part::header))
         co_return failure;
     if (!has_one_length(incoming)) co_return http::error::bad_content_length;
-    if (seen_ == standing::unknown) seen_ = standing::sent_headers;
-    stream_.expires_after(limits_.idle_timeout);
-    if (boost::beast::iequals(incoming.get()[http::field::expect], "100-continue")) {
+    seen_ = std::max(seen_, standing::sent_headers);
+    co_return boost::system::error_code{};
+}
+
+task<boost::system::error_code> http_session::read_body(parser& incoming) {
+    stream_.expires_after(with_.limits.idle_timeout);
+    const auto& head = incoming.get();
+    if (head.version() >= 11 && boost::beast::iequals(head[http::field::expect], "100-continue")) {
         const http::response<http::empty_body> go_on(http::status::continue_, 11);
         if (const auto failure = co_await write_message(stream_, go_on)) co_return failure;
     }
     const auto failure = co_await read_message<true>(stream_, buffer_, incoming, http_part::whole);
-    if (!failure) seen_ = standing::sent_request;
+    if (!failure) seen_ = std::max(seen_, standing::sent_request);
     co_return failure;
 }
 
@@ -205,17 +229,17 @@ task<http_response> http_session::answer(http_request request) {
     const std::string method = request.method;
     const std::string path = request.path;
     try {
-        co_return co_await handler_(std::move(request));
+        co_return co_await with_.handler(std::move(request));
     } catch (const std::exception& failure) {
-        log_.error("{Method} {Path} failed: {Reason}",
-                   {{"Method", method}, {"Path", path}, {"Reason", failure.what()}});
+        with_.log.error("{Method} {Path} failed: {Reason}",
+                        {{"Method", method}, {"Path", path}, {"Reason", failure.what()}});
         // What went wrong is for the log, not for whoever is on the other end.
         co_return error_response(500, "internal_error", "the request failed; see the node's log");
     }
 }
 
 task<bool> http_session::write(exchange outgoing) {
-    stream_.expires_after(limits_.idle_timeout);
+    stream_.expires_after(with_.limits.idle_timeout);
     if (outgoing.head) {
         auto message = make_message<http::empty_body>(outgoing.response, outgoing.version);
         message.keep_alive(outgoing.keep_alive);

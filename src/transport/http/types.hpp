@@ -52,10 +52,14 @@ struct http_response {
     std::uint16_t status = 200;
     http_headers headers;
     std::string body;
+    /// The request has shown a key that is known here, so its connection is worth keeping.
+    bool known_caller = false;
 };
 
 /// Answers one request. Runs on the server's executor; one that throws becomes a 500.
 using http_handler = std::function<task<http_response>(http_request)>;
+/// Refuses a request by its headers alone, so that a long body need not be read.
+using http_head_check = std::function<std::optional<http_response>(const http_request& head)>;
 
 [[nodiscard]] http_response json_response(std::uint16_t status, std::string body);
 /// `{"error": code, "message": …}`: what every refusal looks like on the wire.

@@ -37,6 +37,7 @@ struct wire_reply {
     signature_headers signature{};  // Empty where nothing could be signed.
     std::optional<std::chrono::milliseconds> retry_after{};
     std::string body{};
+    bool known_caller = false;  // The request's signature was that of a peer.
 };
 
 /// A way to one peer that carries requests and brings back their replies, several at a time.

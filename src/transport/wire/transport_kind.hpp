@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -65,6 +66,7 @@ struct listen_request {
     listen_place at;
     std::function<task<wire_reply>(wire_request)> messages;  // What peers send.
     std::function<task<http_response>(http_request)> http;   // That and more, where HTTP is spoken.
+    std::function<std::optional<http_response>(const http_request&)> refuses;  // By the headers.
     const http_limits& limits;
     const tls_server* tls;  // Null for plain ones.
     const tls_files& certificate;

@@ -90,14 +90,24 @@ task<wire_reply> wire_server::answer(wire_request request) {
         reply = request.path == receive_path ? reply_with(answers.front()) : reply_with(answers);
     }
     seal(reply, request, *keys);
+    reply.known_caller = true;
     co_return reply;
+}
+
+std::optional<wire_reply> wire_server::refuse_by_head(const wire_request& head) {
+    // Those say in the body whom they are from.
+    if (is_unsigned(head.signature) && parts_.keys.has_legacy()) return std::nullopt;
+    const auto keys = parts_.keys.find(head.signature.source);
+    const auto checked = check_head(head, keys.get());
+    if (checked) return std::nullopt;
+    return distrust(head, std::nullopt, checked.error());
 }
 
 wire_counts wire_server::counts() const {
     return {.bad_signatures = bad_signatures_, .malformed = malformed_, .overloaded = overloaded_};
 }
 
-result<> wire_server::check(const wire_request& request, const key_ring* keys) const {
+result<> wire_server::check_head(const wire_request& request, const key_ring* keys) const {
     if (request.path != receive_path && request.path != receive_batch_path)
         return fail(error_code::bad_signature, "nothing is received at this path");
     if (keys == nullptr)
@@ -105,8 +115,15 @@ result<> wire_server::check(const wire_request& request, const key_ring* keys) c
                     "there is no secret for rf-source here; add one for that service");
     const auto& claimed = request.signature;
     POSTHORN_TRY(check_certified(request, claimed.source));
+    return check_claim(*keys, {.source = claimed.source, .destination = options_.service}, claimed,
+                       parts_.time.wall());
+}
+
+result<> wire_server::check(const wire_request& request, const key_ring* keys) const {
+    POSTHORN_TRY(check_head(request, keys));
     return verify(
-        *keys, {.source = claimed.source, .destination = options_.service}, claimed,
+        *keys, {.source = request.signature.source, .destination = options_.service},
+        request.signature,
         {.path = request.path, .content_type = request.content_type, .body = request.body},
         parts_.time.wall());
 }
@@ -293,7 +310,9 @@ task<wire_reply> wire_server::hand_on(result<message> read) {
     alone.push_back(std::move(read));
     auto said = std::move((co_await take_in(alone)).front());
     soften(said);
-    co_return reply_with(said);
+    auto reply = reply_with(said);
+    reply.known_caller = true;
+    co_return reply;
 }
 
 }  // namespace posthorn

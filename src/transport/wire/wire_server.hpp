@@ -51,6 +51,9 @@ public:
     wire_server(wire_server_deps parts, wire_server_options options);
 
     task<wire_reply> answer(wire_request request);
+    /// What is answered to a request whose headers alone show that it will be refused, so that its
+    /// body need not be read; nothing where the body has to be seen.
+    std::optional<wire_reply> refuse_by_head(const wire_request& head);
     [[nodiscard]] wire_counts counts() const;
 
 private:
@@ -61,6 +64,7 @@ private:
     /// For a request to one endpoint, from whoever of the peers on x-workflow has signed it.
     task<wire_reply> answer_workflow(wire_request request);
     task<wire_reply> hand_on(result<message> read);
+    [[nodiscard]] result<> check_head(const wire_request& request, const key_ring* keys) const;
     [[nodiscard]] result<> check(const wire_request& request, const key_ring* keys) const;
     /// Whoever shows a certificate speaks in no other name than its own.
     [[nodiscard]] static result<> check_certified(const wire_request& request,

@@ -162,7 +162,7 @@ TEST(admin_access, a_foreign_name_that_leads_to_this_machine_needs_a_key) {
          {"localhost", "localhost:7401", "127.0.0.1:7401", "127.1.2.3", "[::1]:7401"})
         EXPECT_TRUE(open.admit(with("Host", host), admin_role::viewer)) << host;
     for (const auto* host : {"evil.example", "evil.example:7401", "127.0.0.1.evil.example",
-                             "localhost.evil.example", "192.168.0.1"}) {
+                             "localhost.evil.example", "192.168.0.1", "[::1].evil.example"}) {
         const auto caller = open.admit(with("Host", host), admin_role::viewer);
         ASSERT_FALSE(caller) << host;
         EXPECT_EQ(caller.error().status, 403);

@@ -65,6 +65,19 @@ private:
     std::array<int, 2> ends_ = GetParam()();
 };
 
+TEST(log_stream, outlives_the_reader_of_a_pipe) {
+    ASSERT_NE(std::signal(SIGPIPE, SIG_DFL), SIG_ERR);  // Which would end this process.
+    const auto ends = pipe_pair();
+    log_stream stream(ends[1], told);
+    ::close(ends[0]);
+    stream.write("to nobody");
+    stream.write("still there");
+    sigset_t pending;
+    ASSERT_EQ(sigpending(&pending), 0);
+    EXPECT_EQ(sigismember(&pending, SIGPIPE), 0) << "it would come later";
+    ::close(ends[1]);
+}
+
 TEST_P(log_stream_test, writes_each_line_at_once) {
     log_stream stream(in(), told);
     stream.write("one");

@@ -54,7 +54,13 @@ protected:
     }
 
     http_server_deps parts(http_limits limits = {}) {
-        return {env_, [this](http_request request) { return answer(std::move(request)); }, limits};
+        return {.env = env_,
+                .handler = [this](http_request request) { return answer(std::move(request)); },
+                .limits = limits,
+                .refuses = [](const http_request& head) -> std::optional<http_response> {
+                    if (head.path != "/refused") return std::nullopt;
+                    return error_response(401, "bad_signature", "by its headers");
+                }};
     }
 
     task<http_response> answer(http_request request) {
@@ -63,9 +69,12 @@ protected:
             waiting_.set_value();
             if (!co_await release_.receive()) co_return http_response{599, {}, ""};
         }
-        co_return http_response{200,
-                                {{"X-Seen", request.method}},
-                                request.path + "|" + request.query + "|" + request.body};
+        http_response response{200,
+                               {{"X-Seen", request.method}},
+                               request.path + "|" + request.query + "|" + request.body};
+        if (const auto late = request.headers.find("X-Late")) response.body += *late;
+        response.known_caller = request.path == "/known";
+        co_return response;
     }
 
     io_threads threads_{"test-io"};
@@ -175,6 +184,7 @@ TEST_F(http_server_test, answers_400_to_what_is_not_http_and_closes) {
           "POST / HTTP/1.1\r\nHost: x\r\nContent-Length: -1\r\n\r\n",
           // Two lengths, or a length and chunks, are how requests are smuggled past a proxy.
           "POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\nab",
+          "POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 3, 3\r\n\r\nabc",
           "POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 3\r\n"  // NOLINT: one request.
           "Transfer-Encoding: chunked\r\n\r\n0\r\n\r\n"}) {
         SCOPED_TRACE(request);
@@ -215,16 +225,82 @@ TEST_F(http_server_test, closes_a_connection_that_is_idle_after_a_request) {
     EXPECT_TRUE(peer.is_closed_by_peer());
 }
 
-TEST_F(http_server_test, turns_connections_beyond_the_limit_away) {
+TEST_F(http_server_test, takes_nothing_after_a_body_for_a_header) {
+    raw_http peer(listen());
+    peer.send(post("Transfer-Encoding: chunked\r\nTrailer: X-Late\r\n",
+                   "2\r\nok\r\n0\r\nX-Late: forged\r\n\r\n"));
+    EXPECT_EQ(peer.receive().body, "/||ok");
+    peer.send(post("Content-Length: 2\r\nX-Late: early\r\n", "ok"));
+    EXPECT_EQ(peer.receive().body, "/||okearly");
+}
+
+TEST_F(http_server_test, refuses_by_the_headers_before_a_body_is_read) {
+    raw_http peer(listen());
+    peer.send(
+        "POST /refused HTTP/1.1\r\nHost: x\r\nContent-Length: 100000\r\n"  // NOLINT: one.
+        "Expect: 100-continue\r\n\r\n");
+    EXPECT_EQ(peer.receive().status, 401);
+    EXPECT_TRUE(peer.is_closed_by_peer());
+}
+
+TEST_F(http_server_test, does_not_tell_a_peer_of_http_1_0_to_go_on) {
+    raw_http peer(listen());
+    peer.send("POST / HTTP/1.0\r\nContent-Length: 2\r\nExpect: 100-continue\r\n\r\n");
+    peer.send("ok");
+    EXPECT_EQ(peer.receive().body, "/||ok");
+}
+
+TEST_F(http_server_test, lets_a_stranger_that_is_idle_give_way_to_a_new_connection) {
+    const auto port = listen({.connections_max = 2});
+    raw_http known(port);
+    known.send(get("/known"));
+    EXPECT_EQ(known.receive().status, 200);
+    raw_http stranger(port);
+    stranger.send(get("/"));
+    EXPECT_EQ(stranger.receive().status, 200);
+    raw_http fresh(port);
+    fresh.send(get("/in"));
+    EXPECT_EQ(fresh.receive().body, "/in||");
+    EXPECT_TRUE(stranger.is_closed_by_peer());
+    known.send(get("/still"));
+    EXPECT_EQ(known.receive().body, "/still||");
+}
+
+TEST_F(http_server_test,
+       keeps_a_few_places_for_new_ones_where_all_are_known_and_turns_the_rest_away) {
     const auto port = listen({.connections_max = 1});
-    raw_http first(port);
-    first.send(get("/"));
-    EXPECT_EQ(first.receive().status, 200);
-    raw_http second(port);
-    EXPECT_EQ(second.receive().status, 503);
-    EXPECT_TRUE(second.is_closed_by_peer());
-    first.send(get("/still"));
-    EXPECT_EQ(first.receive().body, "/still||");
+    std::vector<std::unique_ptr<raw_http>> known;
+    const auto come = [&] {
+        known.push_back(std::make_unique<raw_http>(port));
+        known.back()->send(get("/known"));
+        return known.back()->receive().status;
+    };
+    for (int i = 0; i < 9; ++i) ASSERT_EQ(come(), 200) << i;
+    raw_http beyond(port);
+    EXPECT_EQ(beyond.receive().status, 503);
+    EXPECT_TRUE(beyond.is_closed_by_peer());
+    known.front()->send(get("/still"));
+    EXPECT_EQ(known.front()->receive().body, "/still||");
+}
+
+TEST_F(http_server_test, bounds_what_strangers_have_not_finished_sending_together) {
+    const auto port = listen({.unknown_body_bytes_max = 100});
+    raw_http known(port);
+    known.send(get("/known"));
+    EXPECT_EQ(known.receive().status, 200);
+    known.send(post("Content-Length: 90\r\n", "begun"));
+    raw_http first(port), second(port);
+    const auto begin = [](raw_http& peer) {  // Answered, so it is being read.
+        peer.send(post("Content-Length: 80\r\nExpect: 100-continue\r\n", ""));
+        return peer.receive().status;
+    };
+    EXPECT_EQ(begin(first), 100);
+    EXPECT_EQ(begin(second), 100);
+    EXPECT_TRUE(first.is_closed_by_peer()) << "both together are too much";
+    second.send(std::string(80, 'x'));
+    EXPECT_EQ(second.receive().status, 200);
+    known.send(std::string(85, 'x'));
+    EXPECT_EQ(known.receive().status, 200) << "who is known does not count";
 }
 
 TEST_F(http_server_test, finishes_the_request_in_flight_when_it_stops) {
