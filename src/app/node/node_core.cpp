@@ -139,7 +139,7 @@ result<> node_core::start_inbox() {
         options_.inbox);
     POSTHORN_TRY(seams_.hub.join(options_.sending.source, *inbox_));
     if (!options_.cleanup) return {};
-    if (inbox_store().shares_dispatch()) {
+    if (inbox_store().sharing() != nullptr) {
         inbox_job_ = std::make_unique<shared_job>(
             shared_job::services{inbox_store(), seams_.env.clock, seams_.env.timer, seams_.env.log,
                                  options_.owner_is_gone},
@@ -364,7 +364,7 @@ std::vector<health_worry> node_core::worries() const {
     if (dispatcher().clock_jumped())
         all.push_back({health_level::yellow,
                        "the clock has jumped; no message expires until it was steady for an hour"});
-    const auto disk = std::max(store().disk(), inbox_store().disk(),
+    const auto disk = std::max(disk_of(store()), disk_of(inbox_store()),
                                [](const auto& a, const auto& b) { return a.state < b.state; });
     if (auto text = describe(disk); !text.empty())
         all.push_back(

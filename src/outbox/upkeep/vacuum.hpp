@@ -41,6 +41,7 @@ class weekly_vacuum final : public node_service {
 public:
     struct parts {
         store& where;
+        file_upkeep& file;  // Its own.
         executor& workers;
         const clock& time;
         timer& sleeper;

@@ -15,7 +15,7 @@ namespace posthorn::postgres {
 namespace {
 
 /// The store on one schema of a PostgreSQL database.
-class postgres_store final : public store {
+class postgres_store final : public store, private shared_dispatch {
 public:
     static result<std::unique_ptr<store>> open(const postgres_options& options,
                                                const postgres_seams& seams);
@@ -31,6 +31,8 @@ public:
         one.push_back(std::move(work));
         writer_->submit(std::move(one));
     }
+    // It would wait for the server as long on any thread.
+    void submit_and_wait(unit work) override { submit(std::move(work)); }
     void submit(std::vector<unit> work) override {
         std::vector<unit> shared;
         for (auto& each : work)
@@ -57,7 +59,8 @@ public:
                 },
                 .done = std::move(done)});
     }
-    [[nodiscard]] bool shares_dispatch() const override { return true; }
+    [[nodiscard]] shared_dispatch* sharing() override { return this; }
+    [[nodiscard]] file_upkeep* upkeep() override { return nullptr; }
     // A commit in doubt is cleared up; the server answers for its disk.
     [[nodiscard]] bool has_failed() const override { return false; }
     [[nodiscard]] std::optional<error> write_trouble() const override {
@@ -75,6 +78,13 @@ public:
     [[nodiscard]] const std::string& name() const noexcept { return name_; }
 
 private:
+    claim_table& claims_in(store_transaction& open) override {
+        return static_cast<unit_transaction&>(open).claims();
+    }
+    result<bool> has_arrivals(store_reader& seen_by) override {
+        return static_cast<reader&>(seen_by).outbox().has_arrivals();
+    }
+
     explicit postgres_store(const postgres_seams& seams)
         : services_{.time = seams.time, .log = seams.log} {}
 

@@ -22,6 +22,9 @@ unit_transaction::unit_transaction(connection& database, const clock& time,
       touch_(database, R"sql(
           UPDATE {s}.posthorn_commits SET barrier = barrier + 1
           WHERE writer = $1)sql"),
+      turn_(database, R"sql(
+          SELECT pg_advisory_xact_lock(hashtextextended($1::text || ' ' || $2::text,
+              ($1::text)::regclass::oid::bigint)))sql"),
       log_(database),
       closed_(database),
       claims_(database, rules),
@@ -47,7 +50,12 @@ result<> unit_transaction::touch() {
     return {};
 }
 
-result<rows> unit_transaction::run(std::string_view sql, values given) {
+result<> unit_transaction::take_turn(std::string_view table, std::string_view thing) {
+    POSTHORN_TRY(turn_.run(table, thing));
+    return {};
+}
+
+result<rows> unit_transaction::run_foreign(std::string_view sql, values given) {
     if (broken_) return std::unexpected(*broken_);
     has_foreign_sql_ = true;
     if (!in_savepoint_) {
@@ -80,18 +88,27 @@ result<rows> unit_transaction::run(std::string_view sql, values given) {
 
 result<std::int64_t> unit_transaction::execute(std::string_view sql,
                                                std::span<const sql_param> with) {
-    POSTHORN_LET(answer, run(sql, values_of(with)));
+    POSTHORN_LET(answer, run_foreign(sql, values_of(with)));
     return answer.changed();
+}
+
+bool unit_transaction::defer_foreign(std::string_view sql, values& given) {
+    if (in_savepoint_ || broken_ || !foreign_.defer(sql, given)) return false;
+    has_foreign_sql_ = true;
+    return true;
+}
+
+result<> unit_transaction::run(std::string_view sql, std::span<const sql_param> with) {
+    auto given = values_of(with);
+    if (!defer_foreign(sql, given)) POSTHORN_TRY(run_foreign(sql, std::move(given)));
+    return {};
 }
 
 result<> unit_transaction::query(std::string_view sql, std::span<const sql_param> with,
                                  const row_visitor& visit) {
     auto given = values_of(with);
-    if (!in_savepoint_ && !broken_ && foreign_.defer(sql, given)) {
-        has_foreign_sql_ = true;
-        return {};
-    }
-    POSTHORN_LET(answer, run(sql, std::move(given)));
+    if (defer_foreign(sql, given)) return {};
+    POSTHORN_LET(answer, run_foreign(sql, std::move(given)));
     for (int i = 0; visit && i < answer.size(); ++i) visit(answer[i]);
     return {};
 }

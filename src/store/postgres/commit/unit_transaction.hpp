@@ -32,12 +32,14 @@ public:
     result<std::int64_t> execute(std::string_view sql, std::span<const sql_param> with) override;
     result<> query(std::string_view sql, std::span<const sql_param> with,
                    const row_visitor& visit) override;
+    result<> run(std::string_view sql, std::span<const sql_param> with) override;
     outbox_sql& outbox() override { return outbox_; }
     inbox_sql& inbox() override { return inbox_; }
     lease_sql& leases() override { return leases_; }
     dead_letters_sql& dead_letters() override { return dead_letters_; }
     old_rows_sql& old() override { return old_; }
-    outbox_claims* claims() override { return &claims_; }
+    result<> take_turn(std::string_view table, std::string_view thing) override;
+    [[nodiscard]] outbox_claims& claims() noexcept { return claims_; }
     [[nodiscard]] order_keys& keys() noexcept { return keys_; }
     [[nodiscard]] change_log& log() noexcept { return log_; }
 
@@ -57,11 +59,13 @@ public:
     [[nodiscard]] int savepoints() const noexcept { return savepoints_; }
 
 private:
-    result<rows> run(std::string_view sql, values given);
+    result<rows> run_foreign(std::string_view sql, values given);
+    bool defer_foreign(std::string_view sql, values& given);
 
     connection& database_;
     std::string writer_;
     statement touch_;
+    statement turn_;
     change_log log_;
     closed_messages closed_;
     outbox_claims claims_;

@@ -18,7 +18,8 @@ class outbox_reading final : public outbox_looks<driver> {
 public:
     outbox_reading(connection& database, outbox_rules rules);
 
-    result<bool> has_arrivals() override;
+    /// Whether others have committed what only `outbox_claims::take_in` makes known to the rest.
+    result<bool> has_arrivals();
     result<std::vector<std::string>> due_destinations(wall_time now) override {
         return outlook_.destinations(now);
     }

@@ -32,7 +32,7 @@ void checkpoint_on_close(connection& database, bool wanted) {
 }
 
 /// The store on one SQLite file: a writer, a few readers and the guard.
-class sqlite_store final : public store {
+class sqlite_store final : public store, private file_upkeep {
 public:
     static result<std::unique_ptr<store>> open(const sqlite_options& options,
                                                const sqlite_seams& seams);
@@ -63,9 +63,8 @@ public:
     [[nodiscard]] std::optional<error> write_trouble() const override { return writer_->trouble(); }
     [[nodiscard]] std::chrono::nanoseconds unit_age() const override { return group_->unit_age(); }
     [[nodiscard]] std::uint64_t units_done() const override { return writer_->units_done(); }
-    void look_at_disk() override { room_->look(); }
-    [[nodiscard]] disk_report disk() const override { return room_->report(); }
-    result<> compact() override;
+    [[nodiscard]] shared_dispatch* sharing() override { return nullptr; }
+    [[nodiscard]] file_upkeep* upkeep() override { return this; }
     result<> check_integrity() override { return readers_->check(true); }
     void stop() override {
         writer_->stop();
@@ -73,6 +72,10 @@ public:
     }
 
 private:
+    void look_at_disk() override { room_->look(); }
+    [[nodiscard]] disk_report disk() const override { return room_->report(); }
+    result<> compact() override;
+
     sqlite_store() = default;
 
     // In the order of their making; they go the other way round.

@@ -33,6 +33,10 @@ result<std::int64_t> unit_transaction::execute(std::string_view sql,
     return changed ? sqlite3_changes64(database_.handle()) : 0;
 }
 
+result<> unit_transaction::run(std::string_view sql, std::span<const sql_param> with) {
+    return query(sql, with, nullptr);
+}
+
 result<> unit_transaction::query(std::string_view sql, std::span<const sql_param> with,
                                  const row_visitor& visit) {
     POSTHORN_TRY(require_open());

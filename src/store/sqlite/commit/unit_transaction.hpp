@@ -27,11 +27,14 @@ public:
     result<std::int64_t> execute(std::string_view sql, std::span<const sql_param> with) override;
     result<> query(std::string_view sql, std::span<const sql_param> with,
                    const row_visitor& visit) override;
+    result<> run(std::string_view sql, std::span<const sql_param> with) override;
     outbox_sql& outbox() override { return outbox_; }
     inbox_sql& inbox() override { return inbox_; }
     lease_sql& leases() override { return leases_; }
     dead_letters_sql& dead_letters() override { return dead_letters_; }
     old_rows_sql& old() override { return old_; }
+    // There is one transaction that writes at a time.
+    result<> take_turn(std::string_view, std::string_view) override { return {}; }
     [[nodiscard]] change_log& log() noexcept { return log_; }
 
 private:

@@ -57,7 +57,8 @@ protected:
 
     weekly_vacuum& vacuum() {
         if (!vacuum_)
-            vacuum_.emplace(weekly_vacuum::parts{*store, workers_, loop.time(), loop.time(), log});
+            vacuum_.emplace(weekly_vacuum::parts{*store, *store->upkeep(), workers_, loop.time(),
+                                                 loop.time(), log});
         return *vacuum_;
     }
     void submit(const std::string& sql) {
