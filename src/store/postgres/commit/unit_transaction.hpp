@@ -8,6 +8,7 @@
 #include "store/postgres/tables/closed_messages.hpp"
 #include "store/postgres/tables/dead_letters_sql.hpp"
 #include "store/postgres/tables/inbox_sql.hpp"
+#include "store/postgres/tables/lease_sql.hpp"
 #include "store/postgres/tables/old_rows_sql.hpp"
 #include "store/postgres/tables/order_keys.hpp"
 #include "store/postgres/tables/outbox_sql.hpp"

@@ -5,6 +5,7 @@
 #include <deque>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -172,6 +173,11 @@ struct driver {
     /// Text as the database can hold it.
     [[nodiscard]] static std::string storable(std::string_view text) {
         return postgres::storable(text);
+    }
+    /// What a column of bytes is given; nothing if it is empty. Refers to the text.
+    [[nodiscard]] static std::optional<blob> bytes_or_null(std::string_view text) {
+        if (text.empty()) return std::nullopt;
+        return blob{std::as_bytes(std::span(text))};
     }
 };
 

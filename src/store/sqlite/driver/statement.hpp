@@ -136,6 +136,10 @@ struct driver {
     }
     /// Text as the database can hold it.
     [[nodiscard]] static std::string_view storable(std::string_view text) { return text; }
+    /// What a column of bytes is given; nothing if it is empty. Refers to the text.
+    [[nodiscard]] static std::optional<std::string_view> bytes_or_null(std::string_view text) {
+        return text.empty() ? std::nullopt : std::optional(text);
+    }
 };
 
 }  // namespace posthorn::sqlite
