@@ -106,7 +106,7 @@ result<> group::run_work(member& one) {
 bool group::run_and_note(member& one) {
     one.outcome = run_work(one);
     one.enqueued = transaction_.outbox().take_enqueued();
-    one.released = transaction_.outbox().take_released();
+    one.released = transaction_.keys().take_released();
     one.received = transaction_.inbox().take_received();
     if (transaction_is_gone()) {
         if (one.outcome)

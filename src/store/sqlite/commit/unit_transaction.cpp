@@ -10,10 +10,11 @@ unit_transaction::unit_transaction(connection& database, const clock& time,
       cache_(database),
       log_(database),
       closed_(database),
-      outbox_(database, time, rules, {log_, closed_, room}),
+      keys_(database, {time, rules, log_}),
+      outbox_(database, time, {log_, closed_, keys_, room}),
       inbox_(database, room),
       leases_(database),
-      dead_letters_(database, rules.limits, {log_, closed_, outbox_}),
+      dead_letters_(database, rules.limits, {log_, closed_, keys_, room}),
       old_(database, gives_back) {}
 
 // A statement such as INSERT OR ROLLBACK ends the transaction. What ran after it would commit by

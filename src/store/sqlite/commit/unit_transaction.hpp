@@ -35,6 +35,7 @@ public:
     old_rows_sql& old() override { return old_; }
     // There is one transaction that writes at a time.
     result<> take_turn(std::string_view, std::string_view) override { return {}; }
+    [[nodiscard]] order_keys& keys() noexcept { return keys_; }
     [[nodiscard]] change_log& log() noexcept { return log_; }
 
 private:
@@ -44,6 +45,7 @@ private:
     statement_cache cache_;
     change_log log_;
     closed_messages closed_;
+    order_keys keys_;
     outbox_sql outbox_;
     inbox_sql inbox_;
     lease_sql leases_;
