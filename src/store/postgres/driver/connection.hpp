@@ -164,11 +164,22 @@ struct driver {
     using statement = postgres::statement;
     using rows = postgres::rows;
 
-    /// Runs it with the next one; what it gives is of no interest.
+    /// Runs it; what it gives is of no interest.
+    template <class... Args>
+    static result<> now(statement& one, const Args&... args) {
+        POSTHORN_TRY(one.run(args...));
+        return {};
+    }
+    /// The same with the next one.
     template <class... Args>
     static result<> soon(statement& one, const Args&... args) {
         one.defer(args...);
         return {};
+    }
+    /// In one statement, between two looks at the time; and what such a statement is given.
+    static constexpr std::size_t rows_per_delete = 100;
+    [[nodiscard]] static std::span<const std::int64_t> numbers(std::span<const std::int64_t> of) {
+        return of;
     }
     /// Text as the database can hold it.
     [[nodiscard]] static std::string storable(std::string_view text) {
