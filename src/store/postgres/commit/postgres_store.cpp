@@ -3,9 +3,10 @@
 #include <algorithm>
 #include <utility>
 
+#include "store/commit/lent_readers.hpp"
 #include "store/inside_unit.hpp"
 #include "store/postgres/commit/own_transactions.hpp"
-#include "store/postgres/commit/reader_pool.hpp"
+#include "store/postgres/commit/reader.hpp"
 #include "store/postgres/commit/writer.hpp"
 #include "store/postgres/schema/migrate.hpp"
 #include "store/postgres/schema/rights.hpp"
@@ -89,7 +90,7 @@ private:
         : services_{.time = seams.time, .log = seams.log} {}
 
     write_services services_;
-    std::unique_ptr<reader_pool> readers_;
+    std::unique_ptr<lent_readers<reader>> readers_;
     std::unique_ptr<writer> writer_;
     std::unique_ptr<own_transactions> own_;
     std::string schema_;
@@ -146,7 +147,8 @@ result<std::unique_ptr<store>> postgres_store::open(const postgres_options& opti
     std::unique_ptr<postgres_store> made(new postgres_store(seams));
     made->schema_ = first->database().schema();
     made->name_ = with.writer;
-    made->readers_ = std::make_unique<reader_pool>(with, seams.time, options.readers);
+    made->readers_ = std::make_unique<lent_readers<reader>>(
+        [with, &time = seams.time] { return reader::open(with, time); }, options.readers);
     made->writer_ = std::make_unique<writer>(with, std::move(first), made->services_, seams.writer);
     made->own_ = std::make_unique<own_transactions>(std::move(with), options.transactions,
                                                     made->services_, *made->writer_);
