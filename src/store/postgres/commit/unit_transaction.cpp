@@ -15,9 +15,21 @@ values values_of(std::span<const sql_param> params) {
 
 }  // namespace
 
+write_tables::write_tables(connection& database, const clock& time, const outbox_rules& rules)
+    : changes(database),
+      closed(database),
+      claims(database, rules),
+      keys(database, {time, rules, changes}, claims),
+      outbox(database, time, {changes, closed, keys, claims}),
+      inbox(database),
+      leases(database),
+      dead_letters(database, rules.limits, {changes, closed, keys, claims}),
+      old(database) {}
+
 unit_transaction::unit_transaction(connection& database, const clock& time,
                                    const outbox_rules& rules, std::string writer)
-    : database_(database),
+    : table_transaction(database, time, rules),
+      database_(database),
       writer_(std::move(writer)),
       touch_(database, R"sql(
           UPDATE {s}.posthorn_commits SET barrier = barrier + 1
@@ -25,15 +37,6 @@ unit_transaction::unit_transaction(connection& database, const clock& time,
       turn_(database, R"sql(
           SELECT pg_advisory_xact_lock(hashtextextended($1::text || ' ' || $2::text,
               ($1::text)::regclass::oid::bigint)))sql"),
-      log_(database),
-      closed_(database),
-      claims_(database, rules),
-      keys_(database, {time, rules, log_}, claims_),
-      outbox_(database, time, {log_, closed_, keys_, claims_}),
-      inbox_(database),
-      leases_(database),
-      dead_letters_(database, rules.limits, {log_, closed_, keys_, claims_}),
-      old_(database),
       foreign_(database) {}
 
 void unit_transaction::begin_unit(bool in_savepoint) {

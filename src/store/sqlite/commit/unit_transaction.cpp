@@ -4,18 +4,16 @@
 
 namespace posthorn::sqlite {
 
-unit_transaction::unit_transaction(connection& database, const clock& time,
-                                   const outbox_rules& rules, disk_keeper& room, bool gives_back)
-    : database_(database),
-      cache_(database),
-      log_(database),
-      closed_(database),
-      keys_(database, {time, rules, log_}),
-      outbox_(database, time, {log_, closed_, keys_, room}),
-      inbox_(database, room),
-      leases_(database),
-      dead_letters_(database, rules.limits, {log_, closed_, keys_, room}),
-      old_(database, gives_back) {}
+write_tables::write_tables(connection& database, const clock& time, const outbox_rules& rules,
+                           disk_keeper& room, bool gives_back)
+    : changes(database),
+      closed(database),
+      keys(database, {time, rules, changes}),
+      outbox(database, time, {changes, closed, keys, room}),
+      inbox(database, room),
+      leases(database),
+      dead_letters(database, rules.limits, {changes, closed, keys, room}),
+      old(database, gives_back) {}
 
 // A statement such as INSERT OR ROLLBACK ends the transaction. What ran after it would commit by
 // itself, outside of the group.
@@ -32,10 +30,6 @@ result<std::int64_t> unit_transaction::execute(std::string_view sql,
     POSTHORN_TRY(cache_.run(sql, with, nullptr));
     const bool changed = sqlite3_total_changes64(database_.handle()) != before;
     return changed ? sqlite3_changes64(database_.handle()) : 0;
-}
-
-result<> unit_transaction::run(std::string_view sql, std::span<const sql_param> with) {
-    return query(sql, with, nullptr);
 }
 
 result<> unit_transaction::query(std::string_view sql, std::span<const sql_param> with,

@@ -28,8 +28,6 @@ outbox_reading::outbox_reading(connection& database, outbox_rules rules)
           ORDER BY destination LIMIT 10000)sql",
                     .ended = rows_to_tell_of}),
       keys_(database),
-      flows_(database),
-      outlook_(flows_),
       due_(database),
       expired_(database),
       one_(database, outbox_row_by_seq),

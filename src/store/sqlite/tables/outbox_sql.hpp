@@ -42,15 +42,11 @@ private:
 };
 
 /// The outbox as a reading connection sees it.
-class outbox_reading final : public outbox_looks<driver> {
+class outbox_reading final : public outbox_looks<driver, flow_walk> {
 public:
     outbox_reading(connection& database, outbox_rules rules);
 
-    result<std::vector<std::string>> due_destinations(wall_time now) override {
-        return outlook_.destinations(now);
-    }
     result<outbox_page> due(const due_question& asked) override;
-    result<std::optional<wall_time>> next_due() override { return outlook_.next(); }
     result<expired_slice> expired(const expired_question& asked) override;
     result<unblocked_slice> unblocked(const std::optional<order_scope>& after,
                                       std::size_t keys_max) override {
@@ -61,8 +57,6 @@ private:
     result<> read_into(outbox_page& page, std::int64_t seq);
 
     order_walk keys_;
-    flow_walk flows_;
-    due_outlook outlook_;
     due_rows due_;
     expired_rows expired_;
     statement one_;
