@@ -33,7 +33,7 @@ public:
     task<http_response> inbox_messages(http_request request);
 
 private:
-    [[nodiscard]] const admin_parts& parts() const { return node_.parts(); }
+    [[nodiscard]] const node_view_deps& parts() const { return node_.parts(); }
     [[nodiscard]] inbox_counts received() const {
         const auto* const inbox = parts().inbox ? parts().inbox() : nullptr;
         return inbox != nullptr ? inbox->counts() : inbox_counts{};

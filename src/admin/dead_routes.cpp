@@ -45,7 +45,7 @@ public:
     task<http_response> change_many(http_request request, dead_verb verb);
 
 private:
-    [[nodiscard]] const admin_parts& parts() const { return node_.parts(); }
+    [[nodiscard]] const node_view_deps& parts() const { return node_.parts(); }
     [[nodiscard]] dead_place place(store& where) const {
         return {.where = where, .readers = parts().readers, .now = parts().time.wall()};
     }

@@ -20,7 +20,7 @@
 namespace posthorn {
 
 /// What the endpoints are made over; a node fills it. All that it refers to outlives the routes.
-struct admin_parts {
+struct node_view_deps {
     std::string service;
     std::string version;
     /// The node's own database first, then that of the inbox where it has one of its own. Messages
@@ -63,9 +63,9 @@ public:
         steady_time at{};
     };
 
-    explicit node_view(admin_parts parts) : parts_(std::move(parts)) {}
+    explicit node_view(node_view_deps parts) : parts_(std::move(parts)) {}
 
-    [[nodiscard]] const admin_parts& parts() const noexcept { return parts_; }
+    [[nodiscard]] const node_view_deps& parts() const noexcept { return parts_; }
     /// Not older than a second, unless another look is under way.
     task<std::shared_ptr<const state>> look();
     /// What the lanes of all dispatchers said last.
@@ -75,7 +75,7 @@ private:
     [[nodiscard]] std::shared_ptr<const state> recent();
     [[nodiscard]] state read() const;
 
-    admin_parts parts_;
+    node_view_deps parts_;
     std::mutex mutex_;
     std::shared_ptr<const state> last_;
     bool looking_ = false;

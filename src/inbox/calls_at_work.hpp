@@ -31,7 +31,7 @@ public:
     };
 
     /// Those that come later are told at once.
-    void give_up() {
+    void cut_off() {
         std::set<std::shared_ptr<waiter>> all;
         {
             const std::scoped_lock lock(mutex_);

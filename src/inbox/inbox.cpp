@@ -29,16 +29,16 @@ struct inbox::flight {
     }
 };
 
-inbox::inbox(inbox_parts parts, inbox_options options)
-    : parts_(parts),
-      guard_(parts.time, options.clock),
-      intake_(parts.maker, parts.time, guard_, options.intake),
-      purge_({parts.database, parts.time, guard_, parts.sleeper, parts.log}, options.purge) {
-    POSTHORN_ASSERT(parts.registry.frozen());
+inbox::inbox(inbox_deps with, inbox_options options)
+    : with_(with),
+      guard_(with.env.clock, options.clock),
+      intake_(with.maker, with.env.clock, guard_, options.intake),
+      purge_(with.env, with.database, guard_, options.purge) {
+    POSTHORN_ASSERT(with.registry.frozen());
 }
 
 task<std::vector<delivery>> inbox::receive(message_batch batch) {
-    const auto begun = parts_.time.steady();
+    const auto begun = with_.env.clock.steady();
     const auto flying = admit(batch);
     auto& arrivals = flying->arrivals;
     if (const auto synced = co_await sync_what_was_recovered(); !synced) {
@@ -67,7 +67,7 @@ task<std::vector<delivery>> inbox::receive(message_batch batch) {
         answers.push_back(std::move(one.answer));
     }
     const auto took =
-        std::chrono::duration_cast<std::chrono::microseconds>(parts_.time.steady() - begun);
+        std::chrono::duration_cast<std::chrono::microseconds>(with_.env.clock.steady() - begun);
     if (processed > 0) durations_us_.record(static_cast<std::uint64_t>(took.count()), processed);
     co_return answers;
 }
@@ -79,14 +79,14 @@ std::shared_ptr<inbox::flight> inbox::admit(const message_batch& batch) {
     for (const auto* const what : batch) {
         auto& one = flying->arrivals.emplace_back();
         one.what = what;
-        one.by = parts_.registry.find(*what);
+        one.by = with_.registry.find(*what);
         if (what->source.empty() || what->id.is_nil()) {
             one.settle(answer_without_key());
         } else if (one.by == nullptr) {
             one.settle(answer_no_handler(*what));
         } else {
             one.hash = hash_body(*what);
-            if (!one.by->is_transactional()) one.claim_owner = parts_.ids.next().to_string();
+            if (!one.by->is_transactional()) one.claim_owner = with_.ids.next().to_string();
             ++flying->units_left;
         }
     }
@@ -117,7 +117,7 @@ void inbox::submit(const std::shared_ptr<flight>& flying) {
         }
         units.push_back(std::move(added));
     }
-    parts_.database.submit(std::move(units));
+    with_.database.submit(std::move(units));
 }
 
 /// After a crash the database may show commits that were not on disk yet when the process died. A
@@ -125,7 +125,7 @@ void inbox::submit(const std::shared_ptr<flight>& flying) {
 /// take away, so one sync comes before the first answer.
 task<result<>> inbox::sync_what_was_recovered() {
     if (!synced_ && !POSTHORN_PLANTED(recovered_rows_unsynced)) {
-        POSTHORN_CO_TRY(co_await barrier(parts_.database));
+        POSTHORN_CO_TRY(co_await barrier(with_.database));
         synced_ = true;
     }
     co_return result<>{};
@@ -136,17 +136,18 @@ void inbox::report(const arrival& one) {
     const auto& answer = one.answer;
     count(answer);
     if (answer.what == outcome::delivered && !answer.duplicate) {
-        parts_.log.info("Inbox:  Message {MessageId} processed from {SourceServiceId}", names);
+        with_.env.log.info("Inbox:  Message {MessageId} processed from {SourceServiceId}", names);
     } else if (answer.duplicate) {
-        parts_.log.warn("Inbox:  Duplicate {MessageId} detected from {SourceServiceId}", names);
+        with_.env.log.warn("Inbox:  Duplicate {MessageId} detected from {SourceServiceId}", names);
     } else {
-        parts_.log.warn("Inbox:  Message {MessageId} from {SourceServiceId} not taken in: {Error}",
-                        {{"MessageId", one.what->id},
-                         {"SourceServiceId", one.what->source},
-                         {"Error", one.cause.empty() ? answer.error : one.cause}});
+        with_.env.log.warn(
+            "Inbox:  Message {MessageId} from {SourceServiceId} not taken in: {Error}",
+            {{"MessageId", one.what->id},
+             {"SourceServiceId", one.what->source},
+             {"Error", one.cause.empty() ? answer.error : one.cause}});
     }
     if (POSTHORN_PLANTED(payload_in_the_log))
-        parts_.log.warn("Inbox:  It said {Payload}", {{"Payload", one.what->payload}});
+        with_.env.log.warn("Inbox:  It said {Payload}", {{"Payload", one.what->payload}});
 }
 
 void inbox::count(const delivery& answer) {
@@ -181,18 +182,18 @@ task<> inbox::run_claimed(arrival& one) {
 
     if (!called) {
         // If this fails too, the claim runs out by itself.
-        const auto released = co_await commit(parts_.database, [&one](store_transaction& tx) {
+        const auto released = co_await commit(with_.database, [&one](store_transaction& tx) {
             auto given_up = tx.inbox().release(one.key(), one.claim_owner);
             return given_up ? result<>{} : result<>(std::unexpected(given_up.error()));
         });
         if (!released)
-            parts_.log.warn("Inbox:  Claim on {MessageId} not given up: {Error}",
-                            {{"MessageId", one.what->id}, {"Error", released.error().what()}});
+            with_.env.log.warn("Inbox:  Claim on {MessageId} not given up: {Error}",
+                               {{"MessageId", one.what->id}, {"Error", released.error().what()}});
         one.settle(std::move(called).error());
         co_return;
     }
     const auto completed = co_await commit(
-        parts_.database, [this, &one, response = std::string_view(*called)](store_transaction& tx) {
+        with_.database, [this, &one, response = std::string_view(*called)](store_transaction& tx) {
             return intake_.complete(tx, one, response);
         });
     if (!completed)
@@ -213,7 +214,7 @@ task<inbox::outcome_of_call> inbox::call_blocking(const arrival& one) {
         std::shared_ptr<waiter> ended = waiter::make();
     };
     const auto running = std::make_shared<pending>();
-    parts_.workers.post([running, &one] {
+    with_.env.workers.post([running, &one] {
         try {
             running->value = std::get<blocking_handler>(one.by->run)(*one.what);
         } catch (...) {
@@ -237,7 +238,7 @@ task<inbox::outcome_of_call> inbox::call_async(const arrival& one) {
 
 task<inbox::outcome_of_call> inbox::call_within_lease(const arrival& one) {
     try {
-        auto response = co_await with_timeout(parts_.sleeper, one.by->lease,
+        auto response = co_await with_timeout(with_.env.timer, one.by->lease,
                                               std::get<async_handler>(one.by->run)(*one.what));
         if (response) co_return *std::move(response);
         co_return std::unexpected(answer_to_handler_error(response.error()));

@@ -11,6 +11,7 @@
 #include "base/async/timer.hpp"
 #include "base/histogram.hpp"
 #include "base/log/log.hpp"
+#include "base/run/environment.hpp"
 #include "base/time/clock_watch.hpp"
 #include "inbox/calls_at_work.hpp"
 #include "inbox/handlers.hpp"
@@ -29,15 +30,12 @@ struct inbox_options {
 };
 
 /// What an inbox is built from; all of it outlives the inbox.
-struct inbox_parts {
+struct inbox_deps {
+    const environment& env;
     store& database;
     const handlers& registry;    // Frozen.
     const message_maker& maker;  // For what handlers send.
     uuid_generator& ids;         // For the owners of claims.
-    const clock& time;
-    timer& sleeper;
-    executor& workers;  // Where blocking handlers run.
-    logger& log;
 };
 
 /// What happened since the start.
@@ -59,17 +57,17 @@ struct inbox_counts {
 /// Lifetime: construct, `run()` once beside any number of `receive`, destroy after all returned;
 ///           the store is stopped later, so that every unit is answered.
 /// Threads:  `receive` from any; asynchronous handlers run on the executor of its caller.
-/// Cancel:   `receive` finishes what it began, unless `give_up` ends it; `run` returns.
+/// Cancel:   `receive` finishes what it began, unless `cut_off` ends it; `run` returns.
 class inbox final : public receiver {
 public:
-    explicit inbox(inbox_parts parts, inbox_options options = {});
+    explicit inbox(inbox_deps with, inbox_options options = {});
 
     task<std::vector<delivery>> receive(message_batch batch) override;
     /// Purges old rows until it is cancelled.
     task<> run() { return purge_.run(); }
     /// Cancels the asynchronous handlers, those that come later too: their claims are released and
     /// their senders ask again. A blocking one cannot be cancelled, and is waited for.
-    void give_up() { at_work_.give_up(); }
+    void cut_off() { at_work_.cut_off(); }
 
     [[nodiscard]] inbox_counts counts() const;
     /// How long messages took from their arrival to the answer, one entry for each that was
@@ -93,7 +91,7 @@ private:
     void report(const arrival& one);
     void count(const delivery& answer);
 
-    inbox_parts parts_;
+    inbox_deps with_;
     clock_guard guard_;
     intake intake_;
     inbox_purge purge_;

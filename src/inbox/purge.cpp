@@ -9,17 +9,17 @@ task<> inbox_purge::run() {
         if (!now) {
             // Said once for each jump; at the start the clock is merely not known yet.
             if (!held_back && guard_.jumped())
-                log_.warn("Inbox:  Clock has jumped; purging waits until it is steady");
+                env_.log.warn("Inbox:  Clock has jumped; purging waits until it is steady");
             held_back = guard_.jumped();
             continue;
         }
         held_back = false;
         const auto purged = co_await purger_.purge(row_kind::received, *now);
         if (!purged)
-            log_.warn("Inbox:  Purging failed: {Error}", {{"Error", purged.error().what()}});
+            env_.log.warn("Inbox:  Purging failed: {Error}", {{"Error", purged.error().what()}});
         else if (*purged > 0)
-            log_.debug("Inbox:  {Count} rows purged", {{"Count", *purged}});
-    } while (co_await timer_.sleep_for(options_.interval));
+            env_.log.debug("Inbox:  {Count} rows purged", {{"Count", *purged}});
+    } while (co_await env_.timer.sleep_for(options_.interval));
 }
 
 }  // namespace posthorn

@@ -5,6 +5,7 @@
 
 #include "base/async/timer.hpp"
 #include "base/log/log.hpp"
+#include "base/run/environment.hpp"
 #include "base/time/clock_watch.hpp"
 #include "store/upkeep/purger.hpp"
 
@@ -22,28 +23,19 @@ struct inbox_purge_options {
 /// Cancel:   returns after the slice under way.
 class inbox_purge {
 public:
-    struct parts {
-        store& where;
-        const clock& time;
-        clock_guard& guard;
-        timer& sleeper;
-        logger& log;
-    };
-
-    inbox_purge(parts with, inbox_purge_options options)
-        : purger_(with.where, with.time, with.sleeper, options.slices),
-          guard_(with.guard),
-          timer_(with.sleeper),
-          log_(with.log),
+    inbox_purge(const environment& env, store& where, clock_guard& guard,
+                inbox_purge_options options)
+        : env_(env),
+          purger_(where, env.clock, env.timer, options.slices),
+          guard_(guard),
           options_(options) {}
 
     task<> run();
 
 private:
+    const environment& env_;
     purger purger_;
     clock_guard& guard_;
-    timer& timer_;
-    logger& log_;
     inbox_purge_options options_;
 };
 

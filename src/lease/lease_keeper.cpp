@@ -16,7 +16,7 @@ struct lease_keeper::beat_answer {
     std::optional<result<bool>> value;
 };
 
-lease_keeper::lease_keeper(services with, lease_options options)
+lease_keeper::lease_keeper(deps with, lease_options options)
     : with_(std::move(with)),
       options_(std::move(options)),
       terms_{.owner = options_.owner, .duration = options_.duration} {}
@@ -33,7 +33,7 @@ void lease_keeper::stop() {
 
 void lease_keeper::refused(std::int64_t epoch) {
     if (this->epoch() != epoch) return;
-    apply({.what = event_kind::refused, .at = with_.clock.steady()});
+    apply({.what = event_kind::refused, .at = with_.env.clock.steady()});
     wake_->ring();
 }
 
@@ -60,24 +60,24 @@ lease_action lease_keeper::apply(const lease_event& event) {
 void lease_keeper::tell_of(lease_action action, std::int64_t epoch) {
     const bool dispatches = with_.name.starts_with(dispatcher_lease_name);
     if (action == lease_action::stand_down && dispatches)
-        with_.log.warn("Outbox: this node no longer dispatches (epoch {Epoch})",
-                       {{"Epoch", epoch}});
+        with_.env.log.warn("Outbox: this node no longer dispatches (epoch {Epoch})",
+                           {{"Epoch", epoch}});
     if (action == lease_action::begin && dispatches)
-        with_.log.info("Outbox: this node dispatches now (epoch {Epoch})", {{"Epoch", epoch}});
+        with_.env.log.info("Outbox: this node dispatches now (epoch {Epoch})", {{"Epoch", epoch}});
     if (action == lease_action::begin && !dispatches)
-        with_.log.debug("Store: the job {Job} is done by this node now", {{"Job", with_.name}});
+        with_.env.log.debug("Store: the job {Job} is done by this node now", {{"Job", with_.name}});
 }
 
 task<> lease_keeper::pause(std::chrono::nanoseconds span) {
     if (stopping_) co_return;
-    co_await wake_->wait_for(with_.timer, span);
+    co_await wake_->wait_for(with_.env.timer, span);
 }
 
 // A store that refuses at once rings before anybody waits, so one ring does not end the rest.
 task<> lease_keeper::rest_as_holder(std::int64_t epoch, std::chrono::nanoseconds span) {
-    const auto end = with_.clock.steady() + span;
-    while (!stopping_ && this->epoch() == epoch && with_.clock.steady() < end)
-        co_await pause(end - with_.clock.steady());
+    const auto end = with_.env.clock.steady() + span;
+    while (!stopping_ && this->epoch() == epoch && with_.env.clock.steady() < end)
+        co_await pause(end - with_.env.clock.steady());
 }
 
 task<> lease_keeper::look() {
@@ -89,7 +89,7 @@ task<> lease_keeper::look() {
             *found = std::move(holder);
             return {};
         });
-    lease_event event{.what = event_kind::failed, .at = with_.clock.steady()};
+    lease_event event{.what = event_kind::failed, .at = with_.env.clock.steady()};
     if (looked) {
         event.what = event_kind::looked;
         event.now = *found;
@@ -106,7 +106,7 @@ task<> lease_keeper::look() {
 void lease_keeper::tell_of_standby(const lease& held) {
     if (with_.name != dispatcher_lease_name) return;
     if (std::exchange(told_of_epoch_, held.epoch) == held.epoch) return;
-    with_.log.info(
+    with_.env.log.info(
         "Outbox: this node stands by, since {Owner} dispatches from this database (epoch {Epoch})",
         {{"Owner", held.owner}, {"Epoch", held.epoch}});
 }
@@ -114,12 +114,12 @@ void lease_keeper::tell_of_standby(const lease& held) {
 // Once, until it has gone well again.
 void lease_keeper::tell_of_failure(const result<>& outcome) {
     if (std::exchange(told_of_failure_, !outcome) || outcome) return;
-    with_.log.warn("Outbox: could not take the lease {Job}, will try again: {Error}",
-                   {{"Job", with_.name}, {"Error", outcome.error().what()}});
+    with_.env.log.warn("Outbox: could not take the lease {Job}, will try again: {Error}",
+                       {{"Job", with_.name}, {"Error", outcome.error().what()}});
 }
 
 task<> lease_keeper::take() {
-    const auto begun = with_.clock.steady();
+    const auto begun = with_.env.clock.steady();
     const auto taken = std::make_shared<std::optional<lease>>();
     const auto outcome =
         co_await commit(with_.where, [taken, name = with_.name, owner = options_.owner,
@@ -141,7 +141,7 @@ task<> lease_keeper::beat() {
     co_await rest_as_holder(epoch, options_.beat_interval);
 
     while (!stopping_ && this->epoch() == epoch) {
-        const auto begun = with_.clock.steady();
+        const auto begun = with_.env.clock.steady();
         const auto beaten = co_await answer_to(submit_beat(), epoch);
         if (this->epoch() != epoch) co_return;
         if (beaten && *beaten) {
@@ -149,7 +149,7 @@ task<> lease_keeper::beat() {
             co_return;
         }
         const auto kind = beaten ? event_kind::failed : event_kind::time_passed;
-        if (apply({.what = kind, .at = with_.clock.steady()}) == lease_action::beat_soon)
+        if (apply({.what = kind, .at = with_.env.clock.steady()}) == lease_action::beat_soon)
             co_await rest_as_holder(
                 epoch, std::min<std::chrono::nanoseconds>(options_.look_interval, left()));
     }
@@ -188,12 +188,12 @@ task<std::optional<result<bool>>> lease_keeper::answer_to(std::shared_ptr<beat_a
         }
         if (this->epoch() != epoch || left() <= std::chrono::nanoseconds::zero())
             co_return std::nullopt;
-        co_await wake_->wait_for(with_.timer, left());
+        co_await wake_->wait_for(with_.env.timer, left());
     }
 }
 
 std::chrono::nanoseconds lease_keeper::left() const {
-    return state_.since + terms_.duration - with_.clock.steady();
+    return state_.since + terms_.duration - with_.env.clock.steady();
 }
 
 task<> lease_keeper::release() {

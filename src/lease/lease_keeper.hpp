@@ -7,6 +7,7 @@
 
 #include "base/async/bell.hpp"
 #include "base/log/log.hpp"
+#include "base/run/environment.hpp"
 #include "base/time/clock.hpp"
 #include "lease/dispatch_lease.hpp"
 #include "lease/lease_options.hpp"
@@ -22,11 +23,9 @@ namespace posthorn {
 ///           not cancelled.
 class lease_keeper {
 public:
-    struct services {
+    struct deps {
+        const environment& env;
         store& where;
-        class clock& clock;
-        class timer& timer;
-        logger& log;
         /// Whether the process of an owner is known to be dead. Empty: never known.
         std::function<bool(const std::string& owner)> owner_is_gone;
         /// Called when `epoch()` has changed.
@@ -35,7 +34,7 @@ public:
         std::string name{dispatcher_lease_name};
     };
 
-    lease_keeper(services with, lease_options options);
+    lease_keeper(deps with, lease_options options);
 
     task<> run();
     void stop();
@@ -65,7 +64,7 @@ private:
     /// Shorter if the lease is lost or we are to stop.
     task<> rest_as_holder(std::int64_t epoch, std::chrono::nanoseconds span);
 
-    services with_;
+    deps with_;
     lease_options options_;
     lease_terms terms_;
     lease_state state_;

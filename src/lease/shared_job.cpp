@@ -9,14 +9,12 @@
 
 namespace posthorn {
 
-shared_job::shared_job(services with, lease_options options, std::string name,
+shared_job::shared_job(deps with, lease_options options, std::string name,
                        std::function<task<>()> job)
     : name_(name),
       job_(std::move(job)),
-      keeper_({.where = with.where,
-               .clock = with.clock,
-               .timer = with.timer,
-               .log = with.log,
+      keeper_({.env = with.env,
+               .where = with.where,
                .owner_is_gone = std::move(with.owner_is_gone),
                .changed = [this] { changed_.ring(); },
                .name = std::move(name)},
@@ -50,7 +48,7 @@ task<> shared_job::work() {
     co_await keeping.join();
 }
 
-std::unique_ptr<node_service> done_by_one(shared_job::services with, lease_options options,
+std::unique_ptr<node_service> done_by_one(shared_job::deps with, lease_options options,
                                           std::unique_ptr<node_service> job) {
     if (with.where.sharing() == nullptr) return job;
     std::string name(job->name());

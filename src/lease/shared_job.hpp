@@ -5,6 +5,7 @@
 #include <string>
 
 #include "base/async/bell.hpp"
+#include "base/run/environment.hpp"
 #include "base/run/node_service.hpp"
 #include "lease/lease_keeper.hpp"
 
@@ -21,16 +22,14 @@ namespace posthorn {
 /// Cancel:   cancels the job, gives the lease back and returns.
 class shared_job final : public node_service {
 public:
-    struct services {
+    struct deps {
+        const environment& env;
         store& where;
-        class clock& clock;
-        class timer& timer;
-        logger& log;
         std::function<bool(const std::string& owner)> owner_is_gone;
     };
 
     /// `job` is run anew each time that the lease is taken, and cancelled when it is lost.
-    shared_job(services with, lease_options options, std::string name, std::function<task<>()> job);
+    shared_job(deps with, lease_options options, std::string name, std::function<task<>()> job);
 
     [[nodiscard]] std::string_view name() const noexcept override { return name_; }
     task<> run() override;
@@ -48,7 +47,7 @@ private:
 };
 
 /// The job as it is where one node has the store, or as a `shared_job` where several share it.
-[[nodiscard]] std::unique_ptr<node_service> done_by_one(shared_job::services with,
+[[nodiscard]] std::unique_ptr<node_service> done_by_one(shared_job::deps with,
                                                         lease_options options,
                                                         std::unique_ptr<node_service> job);
 

@@ -139,7 +139,7 @@ error no_such_queue(std::string_view endpoint, const std::vector<std::string>& q
     return {error_code::not_found, fmt::format("'{}' is no queue here; {}", endpoint, there_are)};
 }
 
-task<http_response> take(const queue_parts& with, http_request request) {
+task<http_response> take(const queue_deps& with, http_request request) {
     const auto asked = read_body(request.body, take_fields);
     if (!asked) co_return answer_to_error(asked.error());
     const queue_take wanted{.endpoint = request.parameters["endpoint"],
@@ -161,7 +161,7 @@ task<http_response> take(const queue_parts& with, http_request request) {
 
 using receipt_work = result<std::int64_t> (*)(store_transaction&, const queue_receipt&, wall_time);
 
-task<http_response> settle(const queue_parts& with, http_request request, field_names fields,
+task<http_response> settle(const queue_deps& with, http_request request, field_names fields,
                            receipt_work work) {
     const auto asked = read_body(request.body, fields);
     if (!asked) co_return answer_to_error(asked.error());
@@ -182,8 +182,8 @@ result<std::int64_t> acknowledge(store_transaction& tx, const queue_receipt& don
 
 }  // namespace
 
-std::vector<admin_route> queue_routes(queue_parts with) {
-    const auto kept = std::make_shared<const queue_parts>(std::move(with));
+std::vector<admin_route> queue_routes(queue_deps with) {
+    const auto kept = std::make_shared<const queue_deps>(std::move(with));
     const auto route = [](std::string path, admin_handler answer) {
         return admin_route{"POST", std::move(path), admin_role::worker, std::move(answer)};
     };

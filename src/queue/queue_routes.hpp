@@ -20,11 +20,11 @@ namespace posthorn {
 /// Take answers `{"messages":[…]}`, the others `{"count":n}`: how many were still the owner's.
 /// A name that is no queue is answered with 404, unless something is left in it; a field that is
 /// not in the table with 400.
-struct queue_parts {
+struct queue_deps {
     store& where;  // Has `queue_tables()`. Outlives the routes, as the others do.
     const clock& time;
     std::vector<std::string> queues;  // The endpoints that are handled by one.
 };
-[[nodiscard]] std::vector<admin_route> queue_routes(queue_parts with);
+[[nodiscard]] std::vector<admin_route> queue_routes(queue_deps with);
 
 }  // namespace posthorn

@@ -9,6 +9,7 @@
 #include "base/result.hpp"
 #include "crash/canary.hpp"
 #include "crash/services.hpp"
+#include "support/test_environment.hpp"
 
 namespace posthorn::crash {
 namespace {
@@ -68,13 +69,12 @@ public:
                        .routes = {{"target", target}},
                        .secrets = {{"target", {"base64:" + std::string(canary_secret_base64)}}}});
         keys_.replace(value_or_throw(load_secrets(settings)));
-        connector_ = value_or_throw(network_connector::open(
-            settings, {network_.executor(), clock_, timer_, workers_, keys_, transports_}));
+        connector_ = value_or_throw(network_connector::open(settings, {env_, keys_, transports_}));
         wire_ = value_or_throw(connector_->connect("target", core_route(target)));
     }
     ~second_source() {
         wire_.reset();
-        posthorn::start(network_.executor(), connector_->close()).get();
+        posthorn::start(network_.executor(), connector_->stop()).get();
     }
     second_source(const second_source&) = delete;
     second_source& operator=(const second_source&) = delete;
@@ -84,10 +84,11 @@ public:
     }
 
 private:
-    real_clock clock_;
-    real_timer timer_;
     worker_threads workers_{"work"};
     io_threads network_{"io"};
+    logger log_ = logger::null();
+    test::test_environment env_{
+        {.log = log_, .network = network_.executor(), .workers = &workers_}};
     peer_keys keys_;
     network_connector::transports transports_;
     std::unique_ptr<network_connector> connector_;

@@ -40,12 +40,12 @@ public:
         database_ = value_or_throw(sqlite::open(
             {.path = folder_.file("orders.db"), .service = "orders", .above = {audit_tables()}},
             {.time = loop_.time(), .writer = inline_, .log = log_}));
-        node_.emplace(admin_parts{.service = "orders",
-                                  .version = "1",
-                                  .stores = {database_.get()},
-                                  .readers = inline_,
-                                  .time = loop_.time(),
-                                  .counters = {&counters_}});
+        node_.emplace(node_view_deps{.service = "orders",
+                                     .version = "1",
+                                     .stores = {database_.get()},
+                                     .readers = inline_,
+                                     .time = loop_.time(),
+                                     .counters = {&counters_}});
         audit_.emplace(*database_, loop_.time(), log_);
         gate_.emplace(access_, *audit_);
         add_admin_routes(routes_, *node_, *gate_);

@@ -63,14 +63,14 @@ public:
         add_handlers(billing_->registry());
         for (auto* one : {billing_.get(), orders_.get()})
             value_or_throw(posthorn::start(network_.executor(), one->start()).get());
-        view_.emplace(admin_parts{.service = "orders",
-                                  .version = "1",
-                                  .stores = {&orders_->store()},
-                                  .readers = readers_,
-                                  .time = clock_,
-                                  .counters = {&orders_->dispatcher().counters()},
-                                  .inbox = [this] { return orders_->inbox(); },
-                                  .wake = [this] { orders_->dispatcher().wake(); }});
+        view_.emplace(node_view_deps{.service = "orders",
+                                     .version = "1",
+                                     .stores = {&orders_->store()},
+                                     .readers = readers_,
+                                     .time = clock_,
+                                     .counters = {&orders_->dispatcher().counters()},
+                                     .inbox = [this] { return orders_->inbox(); },
+                                     .wake = [this] { orders_->dispatcher().wake(); }});
         audit_.emplace(orders_->store(), clock_, log_);
         gate_.emplace(access_, *audit_);
         add_admin_routes(routes_, *view_, *gate_);

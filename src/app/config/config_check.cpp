@@ -158,7 +158,7 @@ void check_server(const config& settings, findings& found) {
 void check_no_route_is_plain(const config& settings, findings& found) {
     const auto check = [&](std::string_view name, const route_setting& route) {
         const auto url = parse_route_url(for_service(route.url, "x"));
-        if (url && url->is_plain())
+        if (url && is_plain(*url))
             found.add_at(route.origin,
                          fmt::format("routes.{} has no TLS, but tls.mutual = true asks for a "
                                      "certificate of every peer; write https:// or grpcs://",

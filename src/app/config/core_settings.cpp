@@ -164,4 +164,16 @@ std::vector<admin_key> admin_keys_of(const config& settings) {
     return keys;
 }
 
+std::optional<listen_place> listen_place_of(const config& settings, std::string_view key) {
+    const auto& listen = settings.listen;
+    if (key == "http" && listen.http) return listen_place{.address = *listen.http};
+    // The others have nothing but messages to take.
+    if (settings.service.parts == node_parts::outbox) return std::nullopt;
+    if (key == "grpc" && listen.grpc) return listen_place{.address = *listen.grpc};
+    if (key == "unix" && !listen.unix_socket.empty())
+        return listen_place{.path = settings.path_of(listen.unix_socket)};
+    if (key == "pipe" && !listen.pipe.empty()) return listen_place{.path = settings.pipe_name()};
+    return std::nullopt;
+}
+
 }  // namespace posthorn

@@ -105,8 +105,7 @@ result<peer_keys::rings> load_secrets(const config& settings) {
 result<> check_routes(const config& settings, const peer_keys::rings& rings,
                       const std::function<bool(std::string_view url)>& is_own) {
     for (const auto& [destination, route] : settings.routes) {
-        const auto url = parse_route_url(route.url);
-        if (!url || !url->leaves_process() || is_own(route.url)) continue;
+        if (!is_signed(route.url) || is_own(route.url)) continue;
         const auto found = rings.find(destination);
         if (found != rings.end() && !found->second->keys().empty()) continue;
         return fail(error_code::invalid_configuration,

@@ -12,8 +12,8 @@ std::unexpected<error> wrong_sql(std::string_view key, const handler_setting& se
     return fail(error_code::invalid_configuration, "{}: {}: {}", setting.origin, key, why.what());
 }
 
-async_handler make_web_handler(const handler_setting& setting, const handler_parts& with) {
-    const auto tell = [&log = with.log](const message& received, const error& why) {
+async_handler make_web_handler(const handler_setting& setting, const handler_deps& with) {
+    const auto tell = [&log = with.env.log](const message& received, const error& why) {
         log.warn(
             "Handler of {Endpoint} not reached for {MessageId}: {Error}",
             {{"Endpoint", received.endpoint}, {"MessageId", received.id}, {"Error", why.what()}});
@@ -24,7 +24,7 @@ async_handler make_web_handler(const handler_setting& setting, const handler_par
 
 /// `key` is what it stands under in the file.
 result<handler> make_handler(std::string_view key, const handler_setting& setting,
-                             const handler_parts& with) {
+                             const handler_deps& with) {
     // An answer is no request: what takes one by configuration is for it alone.
     handler made{.run = transactional_handler{},
                  .limit = setting.limit,
@@ -40,15 +40,15 @@ result<handler> make_handler(std::string_view key, const handler_setting& settin
     const auto checked = check_sql_script(with.database, *script);
     if (!checked) return wrong_sql(key, setting, checked.error());
     if (!checked->text.empty())
-        with.log.warn("The SQL of {Key} cannot work yet: {Error}",
-                      {{"Key", key}, {"Error", checked->text}});
-    made.run = make_sql_handler(*std::move(script), with.time);
+        with.env.log.warn("The SQL of {Key} cannot work yet: {Error}",
+                          {{"Key", key}, {"Error", checked->text}});
+    made.run = make_sql_handler(*std::move(script), with.env.clock);
     return made;
 }
 
 }  // namespace
 
-result<> add_configured_handlers(const config& settings, const handler_parts& with) {
+result<> add_configured_handlers(const config& settings, const handler_deps& with) {
     using enum handler_setting::kind;
     for (const auto& [endpoint, setting] : settings.handlers) {
         if (setting.what == feature) continue;  // Features add their own.

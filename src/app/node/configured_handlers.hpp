@@ -2,6 +2,7 @@
 
 #include "app/config/config.hpp"
 #include "base/log/log.hpp"
+#include "base/run/environment.hpp"
 #include "base/time/clock.hpp"
 #include "inbox/configured/http_handler.hpp"
 #include "inbox/handlers.hpp"
@@ -10,17 +11,16 @@
 namespace posthorn {
 
 /// What configured handlers are made with; outlives them.
-struct handler_parts {
+struct handler_deps {
+    const environment& env;
     handlers& registry;
     store& database;  // The inbox's.
-    const clock& time;
-    logger& log;
     web_caller caller;
 };
 
 /// Adds the handlers of `[handlers]` and `[responses]`. `error_code::invalid_configuration`, with
 /// the line, for SQL that the database does not understand; a table that is missing is only
 /// remarked on, since the service may make it later.
-result<> add_configured_handlers(const config& settings, const handler_parts& with);
+result<> add_configured_handlers(const config& settings, const handler_deps& with);
 
 }  // namespace posthorn

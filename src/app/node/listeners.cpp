@@ -1,16 +1,16 @@
 #include "app/node/listeners.hpp"
 
-#include <filesystem>
 #include <utility>
 
 #include <posthorn/version.hpp>
 
 #include "admin/admin_api.hpp"
 #include "app/config/core_settings.hpp"
+#include "app/transports.hpp"
 #include "base/async/task_group.hpp"
 #include "message/metadata.hpp"
 #include "transport/http/receive_routes.hpp"
-#include "transport/pipe/pipe_path.hpp"
+#include "transport/http/server.hpp"
 
 namespace posthorn {
 namespace {
@@ -32,9 +32,9 @@ tls_files tls_files_of(const config& settings) {
 
 }  // namespace
 
-listeners::listeners(const config& settings, parts with) : settings_(settings), with_(with) {}
+listeners::listeners(const config& settings, deps with) : settings_(settings), with_(with) {}
 
-result<std::unique_ptr<listeners>> listeners::open(const config& settings, parts with) {
+result<std::unique_ptr<listeners>> listeners::open(const config& settings, deps with) {
     std::unique_ptr<listeners> made(new listeners(settings, with));
     if (!settings.tls.certificate.empty()) {
         auto loaded = tls_server::load(tls_files_of(settings), with.seams.env.clock);
@@ -45,84 +45,43 @@ result<std::unique_ptr<listeners>> listeners::open(const config& settings, parts
     return made;
 }
 
-result<> listeners::bind_http(std::string_view key, const host_port& address, const router& routes,
-                              const tls_server* tls) {
-    const auto& seams = with_.seams;
-    const bool for_operators = &routes == &admin_routes_;
-    auto server = http_server::listen(
-        address, {.where = seams.env.network,
-                  .time = seams.env.timer,
-                  .log = seams.env.log,
-                  .handler =
-                      [&routes, for_operators](http_request request) {
-                          return for_operators ? answer_operator(routes, std::move(request))
-                                               : routes.handle(std::move(request));
-                      },
-                  .limits = limits_of(settings_),
-                  .tls = tls});
-    if (!server) return std::unexpected(settings_.at_key(key, server.error()));
-    http_.emplace_back(*std::move(server), tls != nullptr);
-    return {};
-}
-
 result<> listeners::bind() {
-    const auto& listen = settings_.listen;
-    if (listen.http)
-        POSTHORN_TRY(bind_http("listen.http", *listen.http, public_routes_, tls_.get()));
-    if (listen.admin)
-        POSTHORN_TRY(bind_http("listen.admin", *listen.admin, admin_routes_, nullptr));
-    // They have nothing but messages to take.
-    return settings_.service.parts == node_parts::outbox ? result<>{} : bind_sockets();
+    for (const auto& kind : all_transports())
+        if (auto at = listen_place_of(settings_, kind.listen_key))
+            POSTHORN_TRY(bind(kind, *std::move(at)));
+    return settings_.listen.admin ? bind_admin(*settings_.listen.admin) : result<>{};
 }
 
-result<> listeners::bind_sockets() {
-    if (const auto& socket = settings_.listen.unix_socket; !socket.empty()) {
-        // In full, for whoever copies it into a route.
-        std::error_code ignored;
-        const std::filesystem::path written = settings_.path_of(socket);
-        const auto whole = std::filesystem::absolute(written, ignored);
-        auto server = bind_socket(ignored ? written.string() : whole.lexically_normal().string(),
-                                  socket_folder::closed);
-        if (!server) return std::unexpected(settings_.at_key("listen.unix", server.error()));
-        unix_ = *std::move(server);
-    }
-    if (const auto name = settings_.pipe_name(); !name.empty()) {
-        const auto path = pipe_path(name);
-        if (!path) return std::unexpected(settings_.at_key("listen.pipe", path.error()));
-        auto server = bind_socket(*path, socket_folder::shared);
-        if (!server) return std::unexpected(settings_.at_key("listen.pipe", server.error()));
-        pipe_ = *std::move(server);
-    }
-    return settings_.listen.grpc ? bind_grpc() : result<>{};
-}
-
-result<> listeners::bind_grpc() {
-    const auto& seams = with_.seams;
-    auto server = grpc_server::listen(
-        *settings_.listen.grpc,
-        {.where = seams.env.network,
-         .time = seams.env.timer,
-         .log = seams.env.log,
-         .workers = seams.env.workers,
-         .handler = [this](wire_request request) { return wire_->answer(std::move(request)); },
-         .limits = limits_of(settings_),
-         .tls = settings_.tls.certificate.empty() ? tls_files{} : tls_files_of(settings_)});
-    if (!server) return std::unexpected(settings_.at_key("listen.grpc", server.error()));
-    grpc_ = *std::move(server);
+result<> listeners::bind(const transport_kind& kind, listen_place at) {
+    const auto limits = limits_of(settings_);
+    const auto certificate = tls_ ? tls_files_of(settings_) : tls_files{};
+    auto made = kind.listen(
+        {.env = with_.seams.env,
+         .at = std::move(at),
+         .messages = [this](wire_request request) { return wire_->answer(std::move(request)); },
+         .http = [this](http_request request) { return public_routes_.handle(std::move(request)); },
+         .limits = limits,
+         .tls = tls_.get(),
+         .certificate = certificate});
+    if (!made)
+        return std::unexpected(
+            settings_.at_key(fmt::format("listen.{}", kind.listen_key), made.error()));
+    all_.push_back(*std::move(made));
     return {};
 }
 
-result<std::unique_ptr<unix_server>> listeners::bind_socket(const std::string& path,
-                                                            socket_folder folder) {
-    const auto& seams = with_.seams;
-    return unix_server::listen(
-        path,
-        {.where = seams.env.network,
-         .time = seams.env.timer,
-         .log = seams.env.log,
-         .handler = [this](wire_request request) { return wire_->answer(std::move(request)); },
-         .limits = limits_of(settings_),
-         .folder = folder});
+result<> listeners::bind_admin(const host_port& address) {
+    const auto& env = with_.seams.env;
+    auto made = http_server::listen(address, {.env = env,
+                                              .handler =
+                                                  [this](http_request request) {
+                                                      return answer_operator(admin_routes_,
+                                                                             std::move(request));
+                                                  },
+                                              .limits = limits_of(settings_)});
+    if (!made) return std::unexpected(settings_.at_key("listen.admin", made.error()));
+    all_.push_back(*std::move(made));
+    return {};
 }
 
 void listeners::fill_routes() {
@@ -130,25 +89,25 @@ void listeners::fill_routes() {
     const auto& seams = with_.seams;
     if (core.inbox() != nullptr)
         wire_ = std::make_unique<wire_server>(
-            wire_server_parts{*core.inbox(), with_.keys, seams.env.clock, seams.env.log},
+            wire_server_deps{*core.inbox(), with_.keys, seams.env.clock, seams.env.log},
             wire_options_of(settings_));
-    std::vector<store*> stores{&core.store()};
-    if (&core.inbox_store() != &core.store()) stores.push_back(&core.inbox_store());
-    view_ = std::make_unique<node_view>(
-        admin_parts{.service = settings_.service.id,
-                    .version = std::string(version),
-                    .stores = std::move(stores),
-                    .readers = seams.env.readers,
-                    .time = seams.env.clock,
-                    .counters = core.counters(),
-                    .inbox = [&core] { return core.inbox(); },
-                    .broken = [&core] { return core.not_working(); },
-                    .worries = [&core] { return core.worries(); },
-                    .backups = [&core] { return core.backups(); },
-                    .wake = [&core] { core.wake(); },
-                    .bad_signatures = [this] { return wire_ ? wire_->counts().bad_signatures : 0; },
-                    .metrics = core.features().metrics,
-                    .durable = core.is_durable()});
+    std::vector<store*> stores;
+    for (auto* const each : core.databases()) stores.push_back(&each->store());
+    view_ = std::make_unique<node_view>(node_view_deps{
+        .service = settings_.service.id,
+        .version = std::string(version),
+        .stores = std::move(stores),
+        .readers = seams.env.readers,
+        .time = seams.env.clock,
+        .counters = core.counters(),
+        .inbox = [&core] { return core.inbox(); },
+        .broken = [&core] { return core.not_working(); },
+        .worries = [&core] { return core.worries(); },
+        .backups = [&core] { return core.backups(); },
+        .wake = [&core] { core.wake(); },
+        .bad_signatures = [this] { return wire_ ? wire_->counts().bad_signatures : 0; },
+        .metrics = core.features().metrics,
+        .durable = core.is_durable()});
     const bool loopback = settings_.listen.admin && is_loopback(settings_.listen.admin->host);
     access_ = std::make_unique<admin_access>(
         admin_access::options{.loopback = loopback, .keys = admin_keys_of(settings_)});
@@ -202,28 +161,19 @@ void listeners::warn_if_exposed() const {
 void listeners::start() {
     fill_routes();
     publish_contracts();
-    for (const auto& [server, has_tls] : http_) server->start();
-    if (unix_) unix_->start();
-    if (pipe_) pipe_->start();
-    if (grpc_) grpc_->start();
+    for (const auto& each : all_) each->start();
     warn_if_exposed();
 }
 
 // All at once: one after the other would wait several times as long.
 task<> listeners::stop(std::chrono::milliseconds patience) {
     task_group stopping(with_.seams.env.network);
-    for (const auto& [server, has_tls] : http_) stopping.spawn(server->stop(patience));
-    if (unix_) stopping.spawn(unix_->stop(patience));
-    if (pipe_) stopping.spawn(pipe_->stop(patience));
-    if (grpc_) stopping.spawn(grpc_->stop(patience));
+    for (const auto& each : all_) stopping.spawn(each->stop(patience));
     co_await stopping.join();
 }
 
 void listeners::cut_off() {
-    for (const auto& [server, has_tls] : http_) server->cut_off();
-    if (unix_) unix_->cut_off();
-    if (pipe_) pipe_->cut_off();
-    if (grpc_) grpc_->cut_off();
+    for (const auto& each : all_) each->cut_off();
 }
 
 result<> listeners::reload_certificate() { return tls_ ? tls_->reload() : result<>{}; }
@@ -232,16 +182,9 @@ void listeners::replace_admin_keys(std::vector<admin_key> keys) {
     if (access_) access_->replace(std::move(keys));
 }
 
-std::vector<listeners::place> listeners::places() const {
-    std::vector<place> all;
-    for (const auto& [server, has_tls] : http_)
-        all.push_back(
-            {fmt::format("{}://{}", has_tls ? "https" : "http", to_string(server->address()))});
-    if (unix_) all.push_back({"unix://" + unix_->path(), false});
-    if (pipe_) all.push_back({"pipe://" + settings_.pipe_name(), false});
-    if (grpc_)
-        all.push_back(
-            {fmt::format("{}://{}", tls_ ? "grpcs" : "grpc", to_string(grpc_->address())), false});
+std::vector<std::string> listeners::urls() const {
+    std::vector<std::string> all;
+    for (const auto& each : all_) all.push_back(each->url());
     return all;
 }
 

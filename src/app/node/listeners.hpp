@@ -11,18 +11,16 @@
 #include "app/config/config.hpp"
 #include "app/node/node_core.hpp"
 #include "audit/audit.hpp"
-#include "transport/grpc/grpc_server.hpp"
 #include "transport/http/router.hpp"
-#include "transport/http/server.hpp"
 #include "transport/http/tls.hpp"
-#include "transport/unix/unix_server.hpp"
+#include "transport/listener.hpp"
 #include "transport/wire/peer_keys.hpp"
+#include "transport/wire/transport_kind.hpp"
 #include "transport/wire/wire_server.hpp"
 
 namespace posthorn {
 
-/// Where a node is reached: the listener for peers, the one for operators, the Unix socket,
-/// the pipe.
+/// Where a node is reached: by peers over every transport that is asked for, and by operators.
 ///
 /// Lifetime: `open` binds; `start` once the node has started; `stop` before the node stops its
 ///           stores. What it is given outlives it.
@@ -30,14 +28,14 @@ namespace posthorn {
 /// Cancel:   as the servers': `stop` lets requests in flight finish for as long as it is told.
 class listeners {
 public:
-    struct parts {
+    struct deps {
         node_core& core;
         const node_seams& seams;
         const peer_keys& keys;
     };
 
     /// `error_code::address_unavailable` or `certificate_unusable`.
-    static result<std::unique_ptr<listeners>> open(const config& settings, parts with);
+    static result<std::unique_ptr<listeners>> open(const config& settings, deps with);
 
     void start();
     task<> stop(std::chrono::milliseconds patience);
@@ -48,26 +46,19 @@ public:
     void replace_admin_keys(std::vector<admin_key> keys);
 
     /// `http://127.0.0.1:7400` and so on.
-    struct place {
-        std::string url;
-        bool has_health = true;
-    };
-    [[nodiscard]] std::vector<place> places() const;
+    [[nodiscard]] std::vector<std::string> urls() const;
 
 private:
-    listeners(const config& settings, parts with);
+    listeners(const config& settings, deps with);
     result<> bind();
-    result<> bind_sockets();
-    result<> bind_grpc();
-    result<std::unique_ptr<unix_server>> bind_socket(const std::string& path, socket_folder folder);
-    result<> bind_http(std::string_view key, const host_port& address, const router& routes,
-                       const tls_server* tls);
+    result<> bind(const transport_kind& kind, listen_place at);
+    result<> bind_admin(const host_port& address);
     void warn_if_exposed() const;
     void fill_routes();
     void publish_contracts();
 
     const config settings_;
-    parts with_;
+    deps with_;
     std::unique_ptr<tls_server> tls_;
     std::unique_ptr<wire_server> wire_;
     std::unique_ptr<node_view> view_;
@@ -76,10 +67,7 @@ private:
     std::unique_ptr<admin_gate> gate_;
     router public_routes_;
     router admin_routes_;
-    std::vector<std::pair<std::unique_ptr<http_server>, bool>> http_;  // And whether it has TLS.
-    std::unique_ptr<unix_server> unix_;
-    std::unique_ptr<unix_server> pipe_;
-    std::unique_ptr<grpc_server> grpc_;
+    std::vector<std::unique_ptr<listener>> all_;
 };
 
 }  // namespace posthorn

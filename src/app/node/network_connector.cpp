@@ -3,12 +3,8 @@
 #include <utility>
 
 #include "app/config/route_url.hpp"
+#include "app/transports.hpp"
 #include "base/async/run_on.hpp"
-#include "transport/grpc/grpc_channel.hpp"
-#include "transport/http/http_channel.hpp"
-#include "transport/pipe/pipe_path.hpp"
-#include "transport/unix/unix_channel.hpp"
-#include "transport/wire/wire_transport.hpp"
 
 namespace posthorn {
 
@@ -60,92 +56,73 @@ tls_files own_files(const config& settings) {
 
 }  // namespace
 
-network_connector::network_connector(const config& settings, parts with,
-                                     std::shared_ptr<tls_context> trusted)
-    : with_(std::move(with)),
+network_connector::network_connector(const config& settings, deps on, tls_trust trusted)
+    : on_(std::move(on)),
       service_(settings.service.id),
       answer_bytes_max_(settings.limits.answer.bytes),
       mutual_(settings.tls.mutual),
-      authority_(settings.path_of(settings.tls.authority)),
-      own_(own_files(settings)),
-      trusted_(std::move(trusted)),
-      connections_(with_.where),
-      client_(client_parts()) {}
-
-http_client_parts network_connector::client_parts() {
-    return {.where = with_.where, .tasks = connections_, .time = with_.sleeper, .tls = trusted_};
-}
+      tls_(std::move(trusted)),
+      connections_(on_.env.network),
+      client_({.where = on_.env.network,
+               .tasks = connections_,
+               .time = on_.env.timer,
+               .tls = tls_.context}) {}
 
 result<std::unique_ptr<network_connector>> network_connector::open(const config& settings,
-                                                                   parts with) {
-    std::shared_ptr<tls_context> trusted;
+                                                                   deps on) {
+    tls_trust trusted{.authority = settings.path_of(settings.tls.authority),
+                      .own = own_files(settings)};
     if (!settings.tls.authority.empty()) {
-        auto read = make_tls_client(settings.path_of(settings.tls.authority), own_files(settings));
+        auto read = make_tls_client(trusted.authority, trusted.own);
         if (!read) return std::unexpected(settings.at_key("tls.authority", read.error()));
-        trusted = *std::move(read);
+        trusted.context = *std::move(read);
     }
     return std::unique_ptr<network_connector>(
-        new network_connector(settings, std::move(with), std::move(trusted)));
+        new network_connector(settings, std::move(on), std::move(trusted)));
 }
 
 const transport_function* network_connector::own(std::string_view url) const {
-    const auto found = with_.by_scheme.find(url.substr(0, url.find(':')));
-    return found == with_.by_scheme.end() ? nullptr : &found->second;
+    const auto found = on_.by_scheme.find(url.substr(0, url.find(':')));
+    return found == on_.by_scheme.end() ? nullptr : &found->second;
 }
 
 result<std::unique_ptr<transport>> network_connector::connect(const std::string& destination,
                                                               const core_route& route) {
     if (const auto* const function = own(route.url))
-        return std::make_unique<own_transport>(with_.workers, *function, destination, route.url);
+        return std::make_unique<own_transport>(on_.env.workers, *function, destination, route.url);
     POSTHORN_LET(url, parse_route_url(route.url));
-    if (mutual_ && url.is_plain())
+    if (mutual_ && is_plain(url))
         return fail(error_code::invalid_configuration,
                     "the route {} has no TLS, but tls.mutual asks for a certificate of every peer; "
                     "write https:// or grpcs://",
                     route.url);
-    std::unique_ptr<wire_channel> channel;
-    const bool is_pipe = url.scheme == route_url::kind::pipe;
-    if (is_pipe || url.scheme == route_url::kind::unix_socket) {
-        POSTHORN_LET(path, is_pipe ? pipe_path(url.path) : result<std::string>(url.path));
-        channel = std::make_unique<unix_channel>(
-            with_.where, with_.sleeper,
-            unix_channel_options{.path = std::move(path),
-                                 .exchange_timeout = route.timeout,
-                                 .replies = {.body_bytes_max = answer_bytes_max_}});
-    } else if (url.scheme == route_url::kind::grpc || url.scheme == route_url::kind::grpcs) {
-        POSTHORN_LET(opened,
-                     grpc_channel::open({.host = url.host,
-                                         .port = url.port,
-                                         .exchange_timeout = route.timeout,
-                                         .reply_bytes_max = answer_bytes_max_,
-                                         .tls = url.scheme == route_url::kind::grpcs,
-                                         .authority = authority_,
-                                         .own = own_,
-                                         .peer_name = mutual_ ? destination : std::string{}}));
-        channel = std::move(opened);
-    } else {
-        POSTHORN_LET(
-            opened,
-            http_channel::open(
-                client_parts(), route.url,
-                {.pool = {.connections_max = static_cast<std::size_t>(route.connections)},
-                 .call = {.exchange_timeout = route.timeout, .reply_bytes_max = answer_bytes_max_},
-                 .peer_name = mutual_ ? destination : std::string{}}));
-        channel = std::move(opened);
-    }
-    return std::make_unique<wire_transport>(
-        std::move(channel), with_.keys, with_.time,
-        wire_transport_options{.source = service_, .destination = destination});
+    const auto* const kind = transport_of(route.url);
+    if (kind->connect == nullptr)
+        return fail(error_code::invalid_configuration, "nothing is reached by {}", route.url);
+    return kind->connect({.env = on_.env,
+                          .connections = connections_,
+                          .keys = on_.keys,
+                          .tls = tls_,
+                          .service = service_,
+                          .destination = destination,
+                          .url = route.url,
+                          .to = std::move(url),
+                          .peer_name = mutual_ ? destination : std::string{},
+                          .timeout = route.timeout,
+                          .connections_max = static_cast<std::size_t>(route.connections),
+                          .reply_bytes_max = answer_bytes_max_});
 }
 
 result<> network_connector::reload_certificates() {
-    return trusted_ ? renew_tls_client(*trusted_, authority_, own_) : result<>{};
+    return tls_.context ? renew_tls_client(*tls_.context, tls_.authority, tls_.own) : result<>{};
 }
 
-bool network_connector::signs(const core_route& route) const { return own(route.url) == nullptr; }
+bool network_connector::signs(const core_route& route) const {
+    return own(route.url) == nullptr && is_signed(route.url);
+}
 
 bool network_connector::has_secret(std::string_view peer) const {
-    const auto ring = with_.keys.find(peer);
+    const auto ring = on_.keys.find(peer);
     return ring != nullptr && !ring->keys().empty();
 }
 
@@ -169,7 +146,7 @@ void network_connector::cut_off() {
     connections_.cancel();
 }
 
-task<> network_connector::close() {
+task<> network_connector::stop() {
     cut_off();
     co_await connections_.join();
 }

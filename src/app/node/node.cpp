@@ -247,11 +247,7 @@ bool node::resume(std::string_view destination) {
         parts_->core().change_pause({.destination = std::string(destination), .paused = false}));
 }
 
-std::vector<std::string> node::addresses() const {
-    std::vector<std::string> urls;
-    for (auto& place : parts_->runtime().places()) urls.push_back(std::move(place.url));
-    return urls;
-}
+std::vector<std::string> node::addresses() const { return parts_->runtime().urls(); }
 std::string node::database_file() const { return parts_->file().string(); }
 node_health node::health() const { return parts_->core().health(); }
 node_stats node::stats() const { return value_or_throw(parts_->core().stats()); }

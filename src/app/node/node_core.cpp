@@ -126,23 +126,19 @@ task<result<>> node_core::start() {
     if (options_.parts != node_parts::outbox) POSTHORN_CO_TRY(start_inbox());
     const auto dispatch = options_.parts == node_parts::inbox ? node_database::with_outbox::no
                                                               : node_database::with_outbox::yes;
-    database_->start(services_, dispatch);
-    if (inbox_database_) inbox_database_->start(services_, dispatch);
+    for (auto* const each : databases()) each->start(services_, dispatch);
     features_.services.start(services_);
     co_return result<>{};
 }
 
 result<> node_core::start_inbox() {
     inbox_ = std::make_unique<class inbox>(
-        inbox_parts{inbox_store(), handlers_, maker_, ids_, seams_.env.clock, seams_.env.timer,
-                    seams_.env.workers, seams_.env.log},
-        options_.inbox);
+        inbox_deps{seams_.env, inbox_store(), handlers_, maker_, ids_}, options_.inbox);
     POSTHORN_TRY(seams_.hub.join(options_.sending.source, *inbox_));
     if (!options_.cleanup) return {};
     if (inbox_store().sharing() != nullptr) {
         inbox_job_ = std::make_unique<shared_job>(
-            shared_job::services{inbox_store(), seams_.env.clock, seams_.env.timer, seams_.env.log,
-                                 options_.owner_is_gone},
+            shared_job::deps{seams_.env, inbox_store(), options_.owner_is_gone},
             options_.outbox.lease, "inbox retention", [this] { return inbox_->run(); });
         services_.spawn(inbox_job_->run());
     } else {
@@ -153,47 +149,49 @@ result<> node_core::start_inbox() {
 
 result<> node_core::replace_routes(core_routes routes, std::optional<core_route> default_route) {
     POSTHORN_TRY(routes_->replace(std::move(routes), std::move(default_route)));
-    dispatcher().routes_changed();
-    if (inbox_database_) inbox_database_->dispatcher().routes_changed();
+    for (auto* const each : databases()) each->dispatcher().routes_changed();
     return {};
 }
 
+std::vector<node_database*> node_core::databases() const {
+    std::vector<node_database*> all{database_.get()};
+    if (inbox_database_) all.push_back(inbox_database_.get());
+    return all;
+}
+
 std::vector<const outbox_counters*> node_core::counters() const {
-    std::vector<const outbox_counters*> all{&database_->dispatcher().counters()};
-    if (inbox_database_) all.push_back(&inbox_database_->dispatcher().counters());
+    std::vector<const outbox_counters*> all;
+    for (auto* const each : databases()) all.push_back(&each->dispatcher().counters());
     return all;
 }
 
 std::vector<sqlite::backup_state> node_core::backups() const {
     std::vector<sqlite::backup_state> all;
-    for (const auto* const each : {database_.get(), inbox_database_.get()})
-        if (auto state = each ? each->backups() : std::nullopt) all.push_back(*std::move(state));
+    for (auto* const each : databases())
+        if (auto state = each->backups()) all.push_back(*std::move(state));
     return all;
 }
 
 void node_core::wake() {
-    dispatcher().wake();
-    if (inbox_database_) inbox_database_->dispatcher().wake();
+    for (auto* const each : databases()) each->dispatcher().wake();
 }
 
 task<> node_core::stop() {
     if (inbox_) co_await seams_.hub.leave(options_.sending.source);
     replies_->close();
     features_.services.stop();
-    database_->stop();
-    if (inbox_database_) inbox_database_->stop();
+    for (auto* const each : databases()) each->stop();
     services_.cancel();
     co_await services_.join();
 }
 
 void node_core::stop_stores() {
-    store().stop();
-    inbox_store().stop();
+    for (auto* const each : databases()) each->store().stop();
 }
 
 result<> node_core::check_integrity() {
-    POSTHORN_TRY(store().check_integrity());
-    return inbox_database_ ? inbox_store().check_integrity() : result<>{};
+    for (auto* const each : databases()) POSTHORN_TRY(each->store().check_integrity());
+    return {};
 }
 
 namespace {
@@ -306,11 +304,14 @@ result<> node_core::durable(const uuid& id) {
 
 result<bool> node_core::requeue(const uuid& id) {
     POSTHORN_TRY(require_outside_unit());
-    auto requeued = requeue_in(store(), id);
     // What handlers send is stored where they work.
-    if (requeued && !*requeued && inbox_database_) requeued = requeue_in(inbox_store(), id);
-    if (requeued && *requeued) wake();
-    return requeued;
+    for (auto* const each : databases()) {
+        POSTHORN_LET(requeued, requeue_in(each->store(), id));
+        if (!requeued) continue;
+        wake();
+        return true;
+    }
+    return false;
 }
 
 result<bool> node_core::requeue_in(class store& where, const uuid& id) {
@@ -333,29 +334,33 @@ result<bool> node_core::requeue_in(class store& where, const uuid& id) {
 
 result<bool> node_core::change_pause(pause_change wanted) {
     wanted.at = seams_.env.clock.wall();
-    auto changed = posthorn::change_pause(store(), wanted);
-    if (changed && inbox_database_) {
-        const auto there = posthorn::change_pause(inbox_store(), wanted);
-        POSTHORN_TRY(there);
-        changed = *changed || *there;
+    bool changed = false;
+    for (auto* const each : databases()) {
+        POSTHORN_LET(here, posthorn::change_pause(each->store(), wanted));
+        changed |= here;
     }
-    if (changed && *changed) wake();
+    if (changed) wake();
     return changed;
 }
 
 std::vector<std::string> node_core::broken() const {
-    if (store().has_failed() || inbox_store().has_failed())
-        return {"the store has stopped, because a commit is in doubt; restart"};
-    if (database_->is_stuck() || (inbox_database_ && inbox_database_->is_stuck()))
-        return {"a handler or transaction is stuck, and others may wait for it"};
+    for (auto* const each : databases())
+        if (each->store().has_failed())
+            return {"the store has stopped, because a commit is in doubt; restart"};
+    for (auto* const each : databases())
+        if (each->is_stuck())
+            return {"a handler or transaction is stuck, and others may wait for it"};
     return {};
 }
 
 std::vector<std::string> node_core::not_working() const {
     auto all = broken();
-    auto trouble = store().write_trouble();
-    if (!trouble) trouble = inbox_store().write_trouble();
-    if (trouble) all.push_back(fmt::format("the store cannot be written: {}", trouble->what()));
+    for (auto* const each : databases()) {
+        const auto trouble = each->store().write_trouble();
+        if (!trouble) continue;
+        all.push_back(fmt::format("the store cannot be written: {}", trouble->what()));
+        break;
+    }
     return all;
 }
 
@@ -403,8 +408,7 @@ result<node_stats> node_core::stats() {
         seen.received += *received;
         return {};
     };
-    POSTHORN_TRY(store().read(add));
-    if (inbox_database_) POSTHORN_TRY(inbox_store().read(add));
+    for (auto* const each : databases()) POSTHORN_TRY(each->store().read(add));
     if (inbox_) seen.duplicates = static_cast<std::int64_t>(inbox_->counts().duplicates);
     return seen;
 }

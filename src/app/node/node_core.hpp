@@ -81,13 +81,15 @@ public:
     /// What the features have added.
     [[nodiscard]] const feature_parts& features() const noexcept { return features_; }
     /// Of each database.
+    /// One, or two where the inbox has a database of its own; the node's own first.
+    [[nodiscard]] std::vector<node_database*> databases() const;
     [[nodiscard]] std::vector<const outbox_counters*> counters() const;
     /// Of each database, if any are made.
     [[nodiscard]] std::vector<sqlite::backup_state> backups() const;
     void wake();
     /// Ends what handlers wait for outside of this process; `stop` then need not wait for them.
-    void give_up() {
-        if (inbox_) inbox_->give_up();
+    void cut_off() {
+        if (inbox_) inbox_->cut_off();
     }
     [[nodiscard]] node_health health() const;
     /// Why nothing can commit any more, so that only a restart helps; empty while it can.

@@ -3,7 +3,7 @@
 namespace posthorn {
 
 result<std::unique_ptr<node_database>> node_database::open(const sqlite::sqlite_options& file,
-                                                           const surroundings& around) {
+                                                           const deps& around) {
     const auto& [options, with, writer, routes, ended] = around;
     std::unique_ptr<node_database> made(new node_database);
     POSTHORN_LET(opened, open_store(file, options.server, {with.env.clock, writer, with.env.log}));
@@ -13,20 +13,17 @@ result<std::unique_ptr<node_database>> node_database::open(const sqlite::sqlite_
     made->watchdog_ = &upkeep.add(std::make_unique<watchdog>(store, with.env.timer, with.env.log,
                                                              options.watchdog, options.fail_stop));
     if (options.cleanup)
-        upkeep.add(done_by_one(
-            {store, with.env.clock, with.env.timer, with.env.log, options.owner_is_gone},
-            options.outbox.lease,
-            std::make_unique<outbox_retention>(store, with.env.clock, with.env.timer, with.env.log,
-                                               options.retention)));
+        upkeep.add(
+            done_by_one({with.env, store, options.owner_is_gone}, options.outbox.lease,
+                        std::make_unique<outbox_retention>(with.env, store, options.retention)));
     if (options.backup && with.backups != nullptr)
         made->backups_ = &upkeep.add(std::make_unique<sqlite::backup_keeper>(
             sqlite::backup_keeper::source{file.path, file.service}, *options.backup,
             sqlite::backup_keeper::parts{with.env.clock, with.env.timer, *with.backups,
                                          with.env.log}));
-    made->dispatcher_ = &made->dispatch_.add(std::make_unique<class dispatcher>(
-        dispatcher_services{store, with.env.readers, with.env.clock, with.env.timer,
-                            with.env.random, with.env.log, routes, &ended},
-        options.outbox, options.retries, options.owner_is_gone));
+    made->dispatcher_ = &made->dispatch_.add(
+        std::make_unique<class dispatcher>(dispatcher_deps{with.env, store, routes, &ended},
+                                           options.outbox, options.retries, options.owner_is_gone));
     auto& served = *made->dispatcher_;
     if (auto watcher = watch_others(
             file.path, options, store, with,
@@ -34,8 +31,7 @@ result<std::unique_ptr<node_database>> node_database::open(const sqlite::sqlite_
         made->dispatch_.add(std::move(watcher));
     auto* const kept = store.upkeep();
     if (kept != nullptr && options.retention.vacuum == vacuum_mode::weekly)
-        upkeep.add(std::make_unique<weekly_vacuum>(weekly_vacuum::parts{
-            store, *kept, with.env.readers, with.env.clock, with.env.timer, with.env.log}));
+        upkeep.add(std::make_unique<weekly_vacuum>(with.env, store, *kept));
     if (kept != nullptr && (file.disk.low_water > 0 || file.disk.ballast > 0))
         upkeep.add(std::make_unique<disk_watch>(*kept, with.env.readers, with.env.timer));
     return made;

@@ -24,7 +24,7 @@ namespace posthorn {
 /// Cancel:   `stop` asks the dispatcher to end; the services are cancelled by their group.
 class node_database {
 public:
-    struct surroundings {
+    struct deps {
         const core_options& options;
         const node_seams& seams;
         executor& writer;
@@ -33,7 +33,7 @@ public:
     };
 
     static result<std::unique_ptr<node_database>> open(const sqlite::sqlite_options& file,
-                                                       const surroundings& around);
+                                                       const deps& around);
     ~node_database();
     node_database(const node_database&) = delete;
     node_database& operator=(const node_database&) = delete;

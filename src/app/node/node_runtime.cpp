@@ -74,9 +74,8 @@ result<> node_runtime::build() {
     warn_of_old_keys(rings);
     warn_of_tight_lanes(settings_);
     keys_.replace(std::move(rings));
-    POSTHORN_LET(network,
-                 network_connector::open(settings_, {network_.executor(), clock_, timer_, workers_,
-                                                     keys_, options_.transports}));
+    POSTHORN_LET(network, network_connector::open(settings_,
+                                                  {environment_of(), keys_, options_.transports}));
     connector_ = std::move(network);
     if (settings_.store.inbox_url) inbox_writer_.emplace("posthorn-inbox");
     if (!settings_.backup.folder.empty()) backups_.emplace("posthorn-backup");
@@ -89,7 +88,7 @@ result<> node_runtime::build() {
     POSTHORN_LET(core, node_core::open(std::move(options), *seams_));
     core_ = std::move(core);
     return add_configured_handlers(
-        settings_, {core_->registry(), core_->inbox_store(), clock_, log_, connector_->caller()});
+        settings_, {seams_->env, core_->registry(), core_->inbox_store(), connector_->caller()});
 }
 
 result<peer_keys::rings> node_runtime::usable_secrets(const config& from) const {
@@ -121,14 +120,18 @@ void node_runtime::warn_of_tight_lanes(const config& from) {
              {"Timeout", lane.timeout.count()}});
 }
 
+environment node_runtime::environment_of() {
+    return {.clock = clock_,
+            .timer = timer_,
+            .random = random_,
+            .log = log_,
+            .network = network_.executor(),
+            .readers = readers_,
+            .workers = workers_};
+}
+
 node_seams node_runtime::seams() {
-    return {.env = {.clock = clock_,
-                    .timer = timer_,
-                    .random = random_,
-                    .log = log_,
-                    .network = network_.executor(),
-                    .readers = readers_,
-                    .workers = workers_},
+    return {.env = environment_of(),
             .writer = writer_,
             .hub = process_hub(),
             .backups = backups_ ? &*backups_ : nullptr,
@@ -206,11 +209,11 @@ task<> node_runtime::stop() {
     co_await stopping.join();
     impatient.cancel();
     co_await impatient.join();
-    if (connector_) co_await connector_->close();
+    if (connector_) co_await connector_->stop();
 }
 
 task<> node_runtime::give_up_after(std::chrono::milliseconds patience) {
-    if (co_await timer_.sleep_for(patience) && core_) core_->give_up();
+    if (co_await timer_.sleep_for(patience) && core_) core_->cut_off();
 }
 
 void node_runtime::stop_and_wait() {
@@ -219,7 +222,7 @@ void node_runtime::stop_and_wait() {
 }
 
 void node_runtime::cut_off() {
-    if (core_) core_->give_up();
+    if (core_) core_->cut_off();
     if (listeners_) listeners_->cut_off();
     if (connector_) connector_->cut_off();
 }

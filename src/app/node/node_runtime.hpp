@@ -70,8 +70,8 @@ public:
     void stop_and_wait();
     void cut_off();
     /// None before it has started.
-    [[nodiscard]] std::vector<listeners::place> places() const {
-        return listeners_ ? listeners_->places() : std::vector<listeners::place>{};
+    [[nodiscard]] std::vector<std::string> urls() const {
+        return listeners_ ? listeners_->urls() : std::vector<std::string>{};
     }
 
     /// Takes over what can change while it runs: routes, secrets, certificates, admin keys. If
@@ -87,6 +87,7 @@ private:
     [[nodiscard]] result<peer_keys::rings> usable_secrets(const config& from) const;
     void warn_of_old_keys(const peer_keys::rings& rings);
     void warn_of_tight_lanes(const config& from);
+    [[nodiscard]] environment environment_of();
     [[nodiscard]] node_seams seams();
     [[nodiscard]] core_options options_of_core();
 

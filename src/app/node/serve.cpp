@@ -79,9 +79,9 @@ task<result<>> served_node::run() {
 void served_node::announce() const {
     if (!node_.settings().is_durable())
         options_.announce("posthorn: the store is in memory and NOT DURABLE");
-    for (const auto& place : node_.places())
-        options_.announce(fmt::format("posthorn: listening on {}{}", place.url,
-                                      place.has_health ? " (health: /_rf/health)" : ""));
+    for (const auto& url : node_.urls())
+        options_.announce(fmt::format("posthorn: listening on {}{}", url,
+                                      url.starts_with("http") ? " (health: /_rf/health)" : ""));
 }
 
 /// Zero if nobody waits any longer.

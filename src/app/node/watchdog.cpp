@@ -21,7 +21,7 @@ task<> watchdog::run() {
     while (co_await sleeper_.sleep_for(options_.look_interval)) {
         if (watched_.has_failed()) {
             stuck_ = true;
-            co_return give_up("a commit is in doubt, and what is on disk shows after a restart");
+            co_return fail_stop("a commit is in doubt, and what is on disk shows after a restart");
         }
         const auto age = watched_.unit_age();
         const auto state = judge_unit(age, options_);
@@ -33,13 +33,13 @@ task<> watchdog::run() {
                 {{"Age", ms}});
         if (state == unit_state::fine) stuck_ = false;
         if (state != unit_state::hopeless) continue;
-        co_return give_up(
+        co_return fail_stop(
             fmt::format("a handler or transaction has been stuck for {} ms", ms.count()));
     }
 }
 
 // The last words are ours: whoever is told may be nobody, and does not come back.
-void watchdog::give_up(const std::string& why) {
+void watchdog::fail_stop(const std::string& why) {
     log_.error("Node: stops at once, to be started anew: {Reason}", {{"Reason", why}});
     fail_stop_(why);
 }

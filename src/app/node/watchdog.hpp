@@ -40,7 +40,7 @@ public:
     [[nodiscard]] bool is_stuck() const noexcept { return stuck_; }
 
 private:
-    void give_up(const std::string& why);
+    void fail_stop(const std::string& why);
 
     const store& watched_;
     timer& sleeper_;

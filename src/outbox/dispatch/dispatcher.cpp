@@ -16,19 +16,17 @@ std::string lease_name(store& of, const lease_options& options) {
 
 }  // namespace
 
-dispatcher::dispatcher(dispatcher_services with, outbox_options options, retry_policy retries,
+dispatcher::dispatcher(dispatcher_deps with, outbox_options options, retry_policy retries,
                        std::function<bool(const std::string& owner)> owner_is_gone)
     : with_(with),
       options_(std::move(options)),
       retries_(std::move(retries)),
       owner_is_gone_(std::move(owner_is_gone)),
       hot_(options_.hand_over_rows, hot_arrivals_),
-      guard_(with_.store, with_.readers),
-      clocks_(with_.clock, options_.clock),
-      keeper_({.where = with_.store,
-               .clock = with_.clock,
-               .timer = with_.timer,
-               .log = with_.log,
+      guard_(with_.store, with_.env.readers),
+      clocks_(with_.env.clock, options_.clock),
+      keeper_({.env = with_.env,
+               .where = with_.store,
                .owner_is_gone = owner_is_gone_,
                .changed = [this] { lease_changed(); },
                .name = lease_name(with_.store, options_.lease)},
@@ -84,11 +82,11 @@ task<> dispatcher::hold(std::int64_t epoch) {
 
 void dispatcher::lease_changed() {
     changed_.ring();
-    if (current_ != nullptr && keeper_.epoch() != current_->epoch()) current_->abandon();
+    if (current_ != nullptr && keeper_.epoch() != current_->epoch()) current_->cut_off();
 }
 
 void dispatcher::committed(std::vector<outbox_row> enqueued) {
-    log_enqueued(with_.log, enqueued);
+    log_enqueued(with_.env.log, enqueued);
     // Those come by themselves when it is their turn.
     std::erase_if(enqueued, [](const outbox_row& row) { return row.parked; });
     counters_.overflowed += hot_.push(std::move(enqueued));

@@ -26,7 +26,7 @@ namespace posthorn {
 ///           drain time, records their outcomes, gives the lease back and returns. Twice is safe.
 class dispatcher final : public commit_taker, public node_service {
 public:
-    dispatcher(dispatcher_services with, outbox_options options, retry_policy retries = {},
+    dispatcher(dispatcher_deps with, outbox_options options, retry_policy retries = {},
                std::function<bool(const std::string& owner)> owner_is_gone = {});
     ~dispatcher() override;
     dispatcher(const dispatcher&) = delete;
@@ -63,7 +63,7 @@ private:
     task<> hold(std::int64_t epoch);
     void lease_changed();
 
-    dispatcher_services with_;
+    dispatcher_deps with_;
     outbox_options options_;
     retry_policy retries_;
     std::function<bool(const std::string& owner)> owner_is_gone_;

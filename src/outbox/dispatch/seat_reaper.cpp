@@ -13,10 +13,10 @@ namespace posthorn {
 task<> seat_reaper::run() {
     do {
         if (const auto looked = co_await look(); !looked)
-            with_.log.warn(
+            with_.env.log.warn(
                 "Outbox: could not look after other dispatchers, will try again: {Error}",
                 {{"Error", looked.error().what()}});
-    } while (co_await with_.timer.sleep_for(options_.look_interval));
+    } while (co_await with_.env.timer.sleep_for(options_.look_interval));
 }
 
 // A seat is watched as a stand-by watches the one lease of other stores: by our own steady clock.
@@ -28,7 +28,7 @@ std::vector<seat> seat_reaper::silent(const std::vector<seat>& seats) {
         const bool gone = with_.owner_is_gone && with_.owner_is_gone(one.held.owner);
         const auto [next, action] = step(seen_[one.name],
                                          {.what = lease_event::kind::looked,
-                                          .at = with_.clock.steady(),
+                                          .at = with_.env.clock.steady(),
                                           .now = one.held,
                                           .owner_is_gone = gone},
                                          {.owner = options_.owner, .duration = options_.duration});
@@ -72,8 +72,9 @@ task<result<>> seat_reaper::look() {
         POSTHORN_CO_TRY(co_await commit(with_.where, release));
         if (!*released) continue;
         seen_.erase(one.name);
-        with_.log.info("Outbox: {Owner} is gone (epoch {Epoch}); others send what it had claimed",
-                       {{"Owner", one.held.owner}, {"Epoch", one.held.epoch}});
+        with_.env.log.info(
+            "Outbox: {Owner} is gone (epoch {Epoch}); others send what it had claimed",
+            {{"Owner", one.held.owner}, {"Epoch", one.held.epoch}});
         freed = true;
     }
     if (freed) with_.freed();

@@ -7,6 +7,7 @@
 
 #include "base/async/timer.hpp"
 #include "base/log/log.hpp"
+#include "base/run/environment.hpp"
 #include "base/time/clock.hpp"
 #include "lease/dispatch_lease.hpp"
 #include "outbox/rules/outbox_options.hpp"
@@ -23,11 +24,9 @@ namespace posthorn {
 /// Cancel:   `run()` returns after the commit under way.
 class seat_reaper {
 public:
-    struct services {
+    struct deps {
+        const environment& env;
         store& where;
-        class clock& clock;
-        class timer& timer;
-        logger& log;
         /// Whether the process of an owner is known to be dead. Empty: never known.
         const std::function<bool(const std::string& owner)>& owner_is_gone;
         /// Called when a dispatcher is there no longer, whoever saw to that: there may be something
@@ -35,7 +34,7 @@ public:
         std::function<void()> freed;
     };
 
-    seat_reaper(services with, const lease_options& options)
+    seat_reaper(deps with, const lease_options& options)
         : with_(std::move(with)), options_(options) {}
 
     task<> run();
@@ -47,7 +46,7 @@ private:
     /// Whether one that was seen before is not among them.
     [[nodiscard]] bool is_one_gone(const std::vector<seat>& seats) const;
 
-    services with_;
+    deps with_;
     const lease_options& options_;
     std::map<std::string, lease_state, std::less<>> seen_;  // By the name of the seat.
 };

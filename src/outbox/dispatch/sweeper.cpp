@@ -13,8 +13,8 @@ task<> sweeper::run() {
     while (!co_await is_cancelled()) {
         watch_clock();
         if (auto swept = co_await sweep(); !swept)
-            with_.log.warn("Outbox: the sweep failed, will try again: {Error}",
-                           {{"Error", swept.error().what()}});
+            with_.env.log.warn("Outbox: the sweep failed, will try again: {Error}",
+                               {{"Error", swept.error().what()}});
         with_.lanes.tend();
         with_.counters.lanes = with_.lanes.size();
         co_await rest();
@@ -25,39 +25,39 @@ task<> sweeper::run() {
 void sweeper::watch_clock() {
     const bool jumped = with_.clocks.jumped();
     if (jumped && !told_of_jump_)
-        with_.log.warn("Outbox: Clock has jumped; messages expire only once it is steady");
+        with_.env.log.warn("Outbox: Clock has jumped; messages expire only once it is steady");
     told_of_jump_ = jumped;
 }
 
 task<> sweeper::rest() {
-    auto end = with_.clock.steady() + with_.options.poll_interval;
+    auto end = with_.env.clock.steady() + with_.options.poll_interval;
     if (POSTHORN_PLANTED(sweeps_only_when_called)) end = steady_time::max();
     while (!co_await is_cancelled() && !with_.call.take_wanted()) {
-        const auto now = with_.clock.steady();
+        const auto now = with_.env.clock.steady();
         if (now >= end) co_return;
         std::chrono::nanoseconds limit = end - now;
         if (const auto due = with_.agenda.next()) {
-            const auto wall = with_.clock.wall();
+            const auto wall = with_.env.clock.wall();
             if (*due <= wall) co_return;
             // Compared in milliseconds: a due time may be further off than nanoseconds can say.
             const std::chrono::milliseconds until = *due - wall;
             if (until <= with_.options.poll_interval)
                 limit = std::min<std::chrono::nanoseconds>(limit, until);
         }
-        co_await with_.call.sleep(with_.timer, limit);
+        co_await with_.call.sleep(with_.env.timer, limit);
     }
 }
 
 task<result<>> sweeper::sweep() {
     ++with_.counters.sweeps;
-    const auto now = with_.clock.wall();
+    const auto now = with_.env.clock.wall();
     with_.agenda.drop_until(now);
     auto outcome = co_await take_in();  // The first that is bad.
     std::vector<std::string> destinations;
     std::optional<wall_time> next;
     std::vector<paused_destination> paused;
     POSTHORN_CO_TRY(
-        co_await read(with_.where, with_.readers, [&](store_reader& reader) -> result<> {
+        co_await read(with_.where, with_.env.readers, [&](store_reader& reader) -> result<> {
             POSTHORN_LET(due, reader.outbox().due_destinations(now));
             destinations = std::move(due);
             POSTHORN_LET(later, reader.outbox().next_due());
@@ -84,7 +84,7 @@ task<result<>> sweeper::sweep() {
 
 task<result<>> sweeper::take_in() {
     if (!with_.claims.are_needed()) co_return result<>{};
-    const auto some = co_await with_.claims.have_arrivals(with_.readers);
+    const auto some = co_await with_.claims.have_arrivals(with_.env.readers);
     POSTHORN_CO_TRY(some);
     if (!*some) co_return result<>{};
     bool more = false;
@@ -118,7 +118,7 @@ task<result<>> sweeper::read_destination(const std::string& destination, wall_ti
 
 task<result<>> sweeper::find_due(due_question asked, outbox_page& into) {
     if (with_.claims.are_needed()) return with_.claims.take(asked, into);
-    return read(with_.where, with_.readers, [asked, &into](store_reader& reader) -> result<> {
+    return read(with_.where, with_.env.readers, [asked, &into](store_reader& reader) -> result<> {
         POSTHORN_LET(due, reader.outbox().due(asked));
         into = std::move(due);
         return {};

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "base/async/executor.hpp"
+#include "base/run/environment.hpp"
 #include "outbox/dispatch/sync_guard.hpp"
 #include "outbox/lane/lane_set.hpp"
 #include "store/store.hpp"
@@ -21,13 +22,10 @@ namespace posthorn {
 /// Cancel:   `run()` returns after the read or barrier under way.
 class sweeper {
 public:
-    struct services {
+    struct deps {
+        const environment& env;
         store& where;
-        executor& readers;
-        class clock& clock;
         clock_guard& clocks;
-        class timer& timer;
-        logger& log;
         sync_guard& guard;
         class claims& claims;
         lane_set& lanes;
@@ -37,7 +35,7 @@ public:
         const outbox_options& options;
     };
 
-    explicit sweeper(services with) : with_(with) {}
+    explicit sweeper(deps with) : with_(with) {}
 
     task<> run();
 
@@ -57,7 +55,7 @@ private:
     task<result<>> find_due(due_question asked, outbox_page& into);
     task<result<>> hand_over_found(wall_time now);
 
-    services with_;
+    deps with_;
     std::vector<found> found_;
     std::size_t rows_found_ = 0;
     bool told_of_jump_ = false;

@@ -8,45 +8,34 @@
 
 namespace posthorn {
 
-tenure::tenure(const surroundings& around, std::int64_t epoch)
+tenure::tenure(const deps& around, std::int64_t epoch)
     : around_(around),
       epoch_(epoch),
       agenda_(around.options.agenda_times_max),
       claims_(around.with.store, epoch),
-      teller_({around.with.store, around.with.readers, around.with.timer, around.with.log},
-              around.with.ended),
+      teller_(around.with.env, around.with.store, around.with.ended),
       settler_(
-          {around.with.store, around.with.clock, around.with.timer, around.with.log},
-          around.options.settler, epoch, [this] { around_.refused(epoch_); },
-          [this] { teller_.look(); }),
+          around.with.env, around.with.store, around.options.settler, epoch,
+          [this] { around_.refused(epoch_); }, [this] { teller_.look(); }),
       batches_(around.where),
-      lanes_(make_lane_services()),
-      sweeper_(make_sweeper_services()),
-      order_({around.with.store, around.with.readers, around.with.timer, around.with.log},
-             around.options.order),
-      expiry_({around.with.store, around.with.readers, around.with.clock, around.clocks,
-               around.with.timer, around.with.log, lanes_, around.options}),
-      dead_expiry_({around.with.store, around.with.readers, around.clocks, around.with.timer,
-                    around.with.log, [this] { teller_.look(); }}),
-      seats_({around.with.store, around.with.clock, around.with.timer, around.with.log,
-              around.owner_is_gone,
+      lanes_(make_lane_deps()),
+      sweeper_(make_sweeper_deps()),
+      order_(around.with.env, around.with.store, around.options.order),
+      expiry_({around.with.env, around.with.store, around.clocks, lanes_, around.options}),
+      dead_expiry_(around.with.env, around.with.store, around.clocks, [this] { teller_.look(); }),
+      seats_({around.with.env, around.with.store, around.owner_is_gone,
               [this] {
                   around_.sweep.want();
                   order_.look();
               }},
              around.options.lease),
-      health_({around.with.store, around.with.clock, around.with.timer, around.with.log,
-               around.owner_is_gone},
-              around.options.lease, "health", [this] { return look_after_all(); }) {}
+      health_({around.with.env, around.with.store, around.owner_is_gone}, around.options.lease,
+              "health", [this] { return look_after_all(); }) {}
 
-lane_services tenure::make_lane_services() {
-    const auto& with = around_.with;
-    return {.clock = with.clock,
+lane_deps tenure::make_lane_deps() {
+    return {.env = around_.with.env,
             .clocks = around_.clocks,
-            .timer = with.timer,
-            .random = with.random,
-            .log = with.log,
-            .routes = with.routes,
+            .routes = around_.with.routes,
             .counters = around_.counters,
             .retries = around_.retries,
             .options = around_.options,
@@ -58,14 +47,10 @@ lane_services tenure::make_lane_services() {
             .batch_ended = batch_ended_};
 }
 
-sweeper::services tenure::make_sweeper_services() {
-    const auto& with = around_.with;
-    return {.where = with.store,
-            .readers = with.readers,
-            .clock = with.clock,
+sweeper::deps tenure::make_sweeper_deps() {
+    return {.env = around_.with.env,
+            .where = around_.with.store,
             .clocks = around_.clocks,
-            .timer = with.timer,
-            .log = with.log,
             .guard = around_.guard,
             .claims = claims_,
             .lanes = lanes_,
@@ -92,12 +77,12 @@ task<> tenure::run() {
     co_await ending_.wait();
     around_.hot.close();
     intake.cancel();
-    lanes_.for_each([](lane& one) { one.close(); });
+    lanes_.for_each([](lane& one) { one.stop(); });
     co_await intake.join();
     co_await drain();
     batches_.cancel();
     co_await batches_.join();
-    if (!abandoned_) co_await settler_.flush(around_.options.flush_time);
+    if (!is_cut_off_) co_await settler_.flush(around_.options.flush_time);
     settling.cancel();
     co_await settling.join();
 }
@@ -118,11 +103,11 @@ void tenure::routes_changed() {
     lanes_.for_each([](lane& one) { one.routes_changed(); });
 }
 
-void tenure::abandon() {
-    if (std::exchange(abandoned_, true)) return;
-    settler_.abandon();
+void tenure::cut_off() {
+    if (std::exchange(is_cut_off_, true)) return;
+    settler_.cut_off();
     around_.hot.close();
-    lanes_.abandon();
+    lanes_.cut_off();
     ending_.ring();
     batch_ended_.ring();  // A drain under way has nothing to wait for any more.
 }
@@ -131,7 +116,7 @@ task<> tenure::take_hot_rows() {
     while (co_await around_.hot_arrivals.wait()) {
         auto [rows, overflowed, expected] = around_.hot.take();
         if (expected) lanes_.get(expected->body.destination).prepare(expected->body);
-        const auto now = around_.with.clock.wall();
+        const auto now = around_.with.env.clock.wall();
         std::vector<lane*> touched;
         std::vector<outbox_row> left;
         for (auto& row : rows) {
@@ -162,12 +147,12 @@ bool tenure::batches_in_flight() {
 }
 
 task<> tenure::drain() {
-    const auto& clock = around_.with.clock;
+    const auto& clock = around_.with.env.clock;
     const auto end = clock.steady() + around_.options.drain_time;
-    while (!abandoned_ && batches_in_flight()) {
+    while (!is_cut_off_ && batches_in_flight()) {
         const auto now = clock.steady();
         if (now >= end) co_return;
-        co_await batch_ended_.wait_for(around_.with.timer, end - now);
+        co_await batch_ended_.wait_for(around_.with.env.timer, end - now);
     }
 }
 

@@ -6,6 +6,7 @@
 
 #include "base/async/executor.hpp"
 #include "base/async/task_group.hpp"
+#include "base/run/environment.hpp"
 #include "lease/shared_job.hpp"
 #include "outbox/dispatch/hand_over.hpp"
 #include "outbox/dispatch/seat_reaper.hpp"
@@ -20,13 +21,9 @@
 namespace posthorn {
 
 /// What the dispatcher is built from. All of it outlives the dispatcher.
-struct dispatcher_services {
+struct dispatcher_deps {
+    const environment& env;
     class store& store;
-    executor& readers;  // On which the cold path reads.
-    class clock& clock;
-    class timer& timer;
-    random_source& random;
-    logger& log;
     route_table& routes;
     final_row_listener* ended = nullptr;  // Told of messages that were given up, if there is one.
 };
@@ -36,13 +33,13 @@ struct dispatcher_services {
 /// Lifetime: `run()` once, destroyed after it returned; what it is given outlives it.
 /// Threads:  the dispatcher's strand.
 /// Cancel:   `stop()`: takes nothing new, lets batches in flight end for the drain time, records
-///           their outcomes. `abandon()`: the epoch is over, so answers to come are dropped.
+///           their outcomes. `cut_off()`: the epoch is over, so answers to come are dropped.
 ///           `run()` itself heeds no cancellation.
 class tenure {
 public:
     /// What outlives one tenure.
-    struct surroundings {
-        const dispatcher_services& with;
+    struct deps {
+        const dispatcher_deps& with;
         const outbox_options& options;
         const retry_policy& retries;
         outbox_counters& counters;
@@ -56,11 +53,11 @@ public:
         boost::asio::any_io_executor where;
     };
 
-    tenure(const surroundings& around, std::int64_t epoch);
+    tenure(const deps& around, std::int64_t epoch);
 
     task<> run();
     void stop();
-    void abandon();
+    void cut_off();
     void routes_changed();
     [[nodiscard]] std::int64_t epoch() const noexcept { return epoch_; }
 
@@ -70,10 +67,10 @@ private:
     /// What one dispatcher does for all: order keys, and dead messages whose time is over.
     task<> look_after_all();
     [[nodiscard]] bool batches_in_flight();
-    lane_services make_lane_services();
-    sweeper::services make_sweeper_services();
+    lane_deps make_lane_deps();
+    sweeper::deps make_sweeper_deps();
 
-    surroundings around_;
+    deps around_;
     std::int64_t epoch_;
     agenda agenda_;
     bell ending_;
@@ -89,7 +86,7 @@ private:
     dead_expiry dead_expiry_;
     seat_reaper seats_;
     shared_job health_;  // Where several dispatch, whoever has its lease looks after all.
-    bool abandoned_ = false;
+    bool is_cut_off_ = false;
 };
 
 }  // namespace posthorn

@@ -14,14 +14,14 @@ namespace posthorn {
 
 using permit = breaker::permit;
 
-lane::lane(std::string destination, lane_services with, bool paused)
+lane::lane(std::string destination, lane_deps with, bool paused)
     : destination_(std::move(destination)),
       with_(with),
       options_(with_limits(with.options.lane, with.routes.limits(destination_))),
       gate_(options_.breaker, paused),
       rate_(options_.rate),
       size_(options_.batch_rows),
-      used_at_(with.clock.steady()) {}
+      used_at_(with.env.clock.steady()) {}
 
 lane::~lane() { with_.counters.board.forget(destination_); }
 
@@ -70,8 +70,8 @@ void lane::prepare(const message& next) {
     try {
         wire->prepare(next);
     } catch (const std::exception& broken) {  // Then it is made ready when it is sent.
-        with_.log.debug("Outbox: a message to {Destination} could not be prepared: {Error}",
-                        {{"Destination", destination_}, {"Error", broken.what()}});
+        with_.env.log.debug("Outbox: a message to {Destination} could not be prepared: {Error}",
+                            {{"Destination", destination_}, {"Error", broken.what()}});
     }
 }
 
@@ -91,7 +91,7 @@ void lane::launch_what_may_go() {
 }
 
 std::vector<outbox_row> lane::next_rows(std::size_t rows_max) {
-    const auto wall = with_.clock.wall();
+    const auto wall = with_.env.clock.wall();
     std::vector<outbox_row> rows, late;
     while (!queue_.empty() && rows.size() < rows_max) {
         auto row = queue_.pop();
@@ -131,7 +131,7 @@ task<> lane::deliver(flight going, under_way::iterator limit) {
             going.rows.size(), std::chrono::ceil<std::chrono::milliseconds>(limit->until - begun));
     under_way_.erase(limit);
     const bool interrupted = !late && co_await is_cancelled();
-    if (wire != nullptr && !interrupted && !abandoned_)
+    if (wire != nullptr && !interrupted && !is_cut_off_)
         back.spared = !learn(going, back);
     else if (going.probe)
         gate_.breaker.drop_probe();
@@ -154,7 +154,7 @@ std::vector<delivery> lane::answer_without_route(const std::vector<outbox_row>& 
 void lane::finish(finished_batch back, bool interrupted) {
     --in_flight_;
     used_at_ = now();
-    if (abandoned_) {
+    if (is_cut_off_) {
         let_go(back.rows);
     } else {
         if (interrupted) keep_good_news(back);
@@ -180,11 +180,11 @@ void lane::keep_good_news(finished_batch& back) {
 
 bool lane::learn(const flight& going, const finished_batch& back) {
     const bool answered = shows_a_peer(back.answers);
-    with_.counters.peers.note(destination_, answered, with_.clock.wall());
+    with_.counters.peers.note(destination_, answered, with_.env.clock.wall());
     size_.note({.rows = going.rows.size(), .took = back.took, .answered = answered},
                options_.attempt_timeout);
     const auto before = gate_.breaker.current();
-    gate_.breaker.note(answered, going.probe, now(), with_.random.unit());
+    gate_.breaker.note(answered, going.probe, now(), with_.env.random.unit());
     const auto rest = rest_asked(back.answers, with_.options.judge);
     if (rest) gate_.rest_until(now() + *rest);
     if (rest || gate_.breaker.current() != before) {
@@ -199,19 +199,18 @@ bool lane::learn(const flight& going, const finished_batch& back) {
 void lane::tell_of_breaker(breaker::state before) {
     const auto is = gate_.breaker.current();
     if (is == breaker::state::open && before == breaker::state::closed)
-        with_.log.warn(
+        with_.env.log.warn(
             "Outbox: {Destination} does not answer; its messages wait, and one is tried from time "
             "to time",
             {{"Destination", destination_}});
     if (is == breaker::state::closed && before != breaker::state::closed) {
-        with_.log.info("Outbox: {Destination} answers again", {{"Destination", destination_}});
+        with_.env.log.info("Outbox: {Destination} answers again", {{"Destination", destination_}});
         ask_for_more();
     }
 }
 
-record_services lane::recording() const {
-    return {with_.clock,    with_.clocks,  with_.random,       with_.log,
-            with_.counters, with_.retries, with_.options.judge};
+record_deps lane::recording() const {
+    return {with_.env, with_.clocks, with_.counters, with_.retries, with_.options.judge};
 }
 
 void lane::settle(std::vector<settlement> outcomes) {
@@ -280,7 +279,7 @@ void lane::let_go(const std::vector<outbox_row>& rows) {
     for (const auto& row : rows) held_.remove(row.seq);
 }
 
-void lane::close() {
+void lane::stop() {
     closed_ = true;
     let_go(queue_.take_all());
 }
@@ -315,7 +314,7 @@ void lane::routes_changed() {
     size_.change_max(options_.batch_rows);
     gate_.look_for_route();
     // What was put off for want of a route is due again.
-    const auto wall = with_.clock.wall();
+    const auto wall = with_.env.clock.wall();
     std::vector<settlement> due;
     for (const auto seq : std::exchange(held_back_, {}))
         if (held_.add(seq)) due.push_back(recall(seq, wall));
@@ -326,7 +325,7 @@ void lane::routes_changed() {
 }
 
 void lane::tend() {
-    const auto wall = with_.clock.wall();
+    const auto wall = with_.env.clock.wall();
     const auto late =
         queue_.take_if([wall](const outbox_row& row) { return is_expired(row.body, wall); });
     settle(record_expired(late, recording(), [this](const auto& row) { leave_in_doubt(row); }));
@@ -342,7 +341,7 @@ void lane::wake_at(steady_time when) {
 }
 
 task<> lane::wake_after(steady_time when) {
-    if (when > now()) std::ignore = co_await with_.timer.sleep_for(when - now());
+    if (when > now()) std::ignore = co_await with_.env.timer.sleep_for(when - now());
     const bool cancelled = co_await is_cancelled();
     --alarms_;
     if (wakes_at_ == when) wakes_at_.reset();
@@ -354,7 +353,7 @@ task<> lane::wake_after(steady_time when) {
 }
 
 void lane::publish() {
-    if (abandoned_) return;
+    if (is_cut_off_) return;
     const auto at = now();
     lane_state state{.destination = destination_,
                      .mode = gate_.mode(at),
@@ -366,7 +365,8 @@ void lane::publish() {
                      .batch_max = options_.batch_rows,
                      .rate = options_.rate.per_second};
     if (const auto then = gate_.changes_at(at))
-        state.until = with_.clock.wall() + std::chrono::ceil<std::chrono::milliseconds>(*then - at);
+        state.until =
+            with_.env.clock.wall() + std::chrono::ceil<std::chrono::milliseconds>(*then - at);
     with_.counters.board.note(std::move(state));
 }
 
@@ -392,7 +392,7 @@ lane::under_way::iterator lane::next_late() {
 task<> lane::watch() {
     for (auto next = next_late(); next != under_way_.end(); next = next_late()) {
         if (const auto left = next->until - now(); left > left.zero()) {
-            if (!co_await with_.timer.sleep_for(left)) break;
+            if (!co_await with_.env.timer.sleep_for(left)) break;
         } else {
             next->late = true;
             next->stop->emit(boost::asio::cancellation_type::terminal);

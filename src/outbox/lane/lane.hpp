@@ -9,6 +9,7 @@
 
 #include "base/async/bell.hpp"
 #include "base/async/task_group.hpp"
+#include "base/run/environment.hpp"
 #include "outbox/lane/claims.hpp"
 #include "outbox/lane/lane_record.hpp"
 #include "outbox/lane/route_table.hpp"
@@ -24,12 +25,9 @@
 namespace posthorn {
 
 /// What every lane uses; all of it outlives the lanes.
-struct lane_services {
-    class clock& clock;
+struct lane_deps {
+    const environment& env;
     clock_guard& clocks;
-    class timer& timer;
-    random_source& random;
-    logger& log;
     route_table& routes;
     outbox_counters& counters;
     const retry_policy& retries;
@@ -57,7 +55,7 @@ class lane final : public settle_listener {
 public:
     enum class offered : std::uint8_t { taken, known, full, shut };
 
-    lane(std::string destination, lane_services with, bool paused);
+    lane(std::string destination, lane_deps with, bool paused);
     ~lane() override;
     lane(const lane&) = delete;
     lane& operator=(const lane&) = delete;
@@ -104,11 +102,11 @@ public:
     /// There are rows in the table that it will not get to soon.
     [[nodiscard]] bool is_behind() const { return store_has_more_; }
 
-    void close();
+    void stop();
     /// From now on nothing is recorded: the answers belong to an old epoch.
-    void abandon() {
-        abandoned_ = true;
-        close();
+    void cut_off() {
+        is_cut_off_ = true;
+        stop();
     }
 
     [[nodiscard]] bool is_empty() const { return held_.size() == 0 && in_flight_ == 0; }
@@ -156,11 +154,11 @@ private:
     void leave_in_doubt(const outbox_row& row);
     void let_go(const std::vector<outbox_row>& rows);
     void ask_for_more();
-    [[nodiscard]] record_services recording() const;
-    [[nodiscard]] steady_time now() const { return with_.clock.steady(); }
+    [[nodiscard]] record_deps recording() const;
+    [[nodiscard]] steady_time now() const { return with_.env.clock.steady(); }
 
     std::string destination_;
-    lane_services with_;
+    lane_deps with_;
     lane_options options_;
     lane_gate gate_;
     rate_limit rate_;
@@ -173,7 +171,7 @@ private:
     bool pumps_ = false;
     bool store_has_more_ = false;
     bool closed_ = false;
-    bool abandoned_ = false;
+    bool is_cut_off_ = false;
     bool has_begun_ = false;   // Something was offered.
     std::size_t waiting_ = 0;  // Rows that did not fit, and are ours in the table, at most.
     steady_time used_at_;

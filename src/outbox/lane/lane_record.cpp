@@ -32,11 +32,11 @@ void raise_alarm(logger& log, std::string_view destination, std::size_t number,
 
 }  // namespace
 
-std::vector<settlement> record(finished_batch batch, const record_services& with,
+std::vector<settlement> record(finished_batch batch, const record_deps& with,
                                const std::function<void(const outbox_row&)>& in_doubt) {
     const auto took_ms = std::chrono::duration_cast<std::chrono::milliseconds>(batch.took);
     const auto took_us = std::chrono::duration_cast<std::chrono::microseconds>(batch.took);
-    const auto now = with.clock.wall();
+    const auto now = with.env.clock.wall();
     const judge_rules rules{with.retries, with.options};
     std::vector<settlement> outcomes;
     outcomes.reserve(batch.rows.size());
@@ -48,28 +48,27 @@ std::vector<settlement> record(finished_batch batch, const record_services& with
         if (answer.error.size() > with.options.error_bytes_max)
             answer.error.resize(with.options.error_bytes_max);
         const auto what =
-            batch.spared ? spare(row, now) : judge(answer, row, now, rules, with.random.unit());
+            batch.spared ? spare(row, now) : judge(answer, row, now, rules, with.env.random.unit());
         if (what.what == kind::expire && with.clocks.jumped()) {
             in_doubt(row);
             continue;
         }
-        log_attempt(with.log, {row, what, answer.error, took_ms});
+        log_attempt(with.env.log, {row, what, answer.error, took_ms});
         count(with.counters, what.what, row.attempts);
         if (what.what == kind::hold && held_back++ == 0) why_held_back = answer.error;
         outcomes.push_back(to_settlement(what, row, now, std::move(answer.error)));
     }
     if (held_back > 0)
-        raise_alarm(with.log, batch.rows.front().body.destination, held_back, why_held_back);
+        raise_alarm(with.env.log, batch.rows.front().body.destination, held_back, why_held_back);
     // What has no route was on no wire.
     if (const auto sent = outcomes.size() - held_back; sent > 0)
         with.counters.send_us.record(static_cast<std::uint64_t>(took_us.count()), sent);
     return outcomes;
 }
 
-std::vector<settlement> record_expired(const std::vector<outbox_row>& rows,
-                                       const record_services& with,
+std::vector<settlement> record_expired(const std::vector<outbox_row>& rows, const record_deps& with,
                                        const std::function<void(const outbox_row&)>& in_doubt) {
-    const auto now = with.clock.wall();
+    const auto now = with.env.clock.wall();
     std::vector<settlement> outcomes;
     for (const auto& row : rows) {
         if (with.clocks.jumped()) {
@@ -78,18 +77,17 @@ std::vector<settlement> record_expired(const std::vector<outbox_row>& rows,
         }
         const decision what{.what = kind::expire};
         auto& outcome = outcomes.emplace_back(expire(row.seq, now));
-        log_attempt(with.log, {row, what, outcome.error, {}});
+        log_attempt(with.env.log, {row, what, outcome.error, {}});
         count(with.counters, what.what, row.attempts);
     }
     return outcomes;
 }
 
-settlement record_bad(const bad_row& row, std::string_view destination,
-                      const record_services& with) {
-    with.log.error("Outbox: row {Seq} for {Destination} is not a message: {Error}",
-                   {{"Seq", row.seq}, {"Destination", destination}, {"Error", row.reason}});
+settlement record_bad(const bad_row& row, std::string_view destination, const record_deps& with) {
+    with.env.log.error("Outbox: row {Seq} for {Destination} is not a message: {Error}",
+                       {{"Seq", row.seq}, {"Destination", destination}, {"Error", row.reason}});
     count(with.counters, kind::bury, 0);
-    return bury(row, with.clock.wall());
+    return bury(row, with.env.clock.wall());
 }
 
 }  // namespace posthorn

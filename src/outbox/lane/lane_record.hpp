@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/random.hpp"
+#include "base/run/environment.hpp"
 #include "base/time/clock_watch.hpp"
 #include "outbox/lane/outbox_counters.hpp"
 #include "outbox/lane/outbox_log.hpp"
@@ -14,11 +15,9 @@
 namespace posthorn {
 
 /// What a lane needs to make outcomes of answers, and to tell of them. All of it outlives the lane.
-struct record_services {
-    class clock& clock;
+struct record_deps {
+    const environment& env;
     clock_guard& clocks;
-    random_source& random;
-    logger& log;
     outbox_counters& counters;
     const retry_policy& retries;
     const judge_options& options;
@@ -35,16 +34,16 @@ struct finished_batch {
 /// What becomes of the rows, in the words of the store; each is logged and counted. Those whose end
 /// hangs on a clock that has jumped are given to `in_doubt` instead.
 [[nodiscard]] std::vector<settlement> record(
-    finished_batch batch, const record_services& with,
+    finished_batch batch, const record_deps& with,
     const std::function<void(const outbox_row&)>& in_doubt);
 
 /// The same for rows that are past their time, without an attempt.
 [[nodiscard]] std::vector<settlement> record_expired(
-    const std::vector<outbox_row>& rows, const record_services& with,
+    const std::vector<outbox_row>& rows, const record_deps& with,
     const std::function<void(const outbox_row&)>& in_doubt);
 
 /// For rows that are no messages.
 [[nodiscard]] settlement record_bad(const bad_row& row, std::string_view destination,
-                                    const record_services& with);
+                                    const record_deps& with);
 
 }  // namespace posthorn

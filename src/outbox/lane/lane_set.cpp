@@ -9,7 +9,7 @@ lane& lane_set::get(std::string_view destination) {
     if (found == lanes_.end()) {
         found = lanes_.emplace(destination, nullptr).first;
         found->second = std::make_unique<lane>(found->first, with_, is_paused(destination));
-        if (abandoned_) found->second->abandon();
+        if (is_cut_off_) found->second->cut_off();
     }
     return *found->second;
 }
@@ -18,9 +18,9 @@ void lane_set::for_each(const std::function<void(lane&)>& visit) {
     for (auto& [destination, one] : lanes_) visit(*one);
 }
 
-void lane_set::abandon() {
-    abandoned_ = true;
-    for_each([](lane& one) { one.abandon(); });
+void lane_set::cut_off() {
+    is_cut_off_ = true;
+    for_each([](lane& one) { one.cut_off(); });
 }
 
 std::vector<std::string> lane_set::behind() const {
@@ -47,7 +47,7 @@ void lane_set::pause(const std::vector<paused_destination>& paused) {
 
 void lane_set::tend() {
     std::erase_if(lanes_, [](const auto& entry) { return entry.second->is_idle(); });
-    const auto now = with_.clock.steady();
+    const auto now = with_.env.clock.steady();
     if (now - tended_at_ < std::chrono::seconds{1}) return;
     tended_at_ = now;
     for (auto& [destination, one] : lanes_) one->tend();

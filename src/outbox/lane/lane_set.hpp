@@ -20,7 +20,7 @@ namespace posthorn {
 /// Lifetime, Threads: as for the lanes.
 class lane_set {
 public:
-    explicit lane_set(lane_services with) : with_(with) {}
+    explicit lane_set(lane_deps with) : with_(with) {}
     ~lane_set() { with_.counters.board.clear(); }
     lane_set(const lane_set&) = delete;
     lane_set& operator=(const lane_set&) = delete;
@@ -28,7 +28,7 @@ public:
     lane& get(std::string_view destination);
     void for_each(const std::function<void(lane&)>& visit);
     /// The epoch is over: none of them sends or records anything, nor does one to come.
-    void abandon();
+    void cut_off();
     /// Destinations of those that have more in the table than they will get to soon, in order.
     [[nodiscard]] std::vector<std::string> behind() const;
     /// Destinations of those that could take so many at once, in order.
@@ -44,11 +44,11 @@ private:
         return !paused_ || paused_->contains(destination);
     }
 
-    lane_services with_;
+    lane_deps with_;
     std::map<std::string, std::unique_ptr<lane>, std::less<>> lanes_;
     std::optional<std::set<std::string, std::less<>>> paused_;
     steady_time tended_at_{};
-    bool abandoned_ = false;
+    bool is_cut_off_ = false;
 };
 
 }  // namespace posthorn

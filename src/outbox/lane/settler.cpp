@@ -22,9 +22,10 @@ bool is_urgent(const settlement& one) {
 
 }  // namespace
 
-settler::settler(services with, settler_options options, std::int64_t epoch,
+settler::settler(const environment& env, store& where, settler_options options, std::int64_t epoch,
                  std::function<void()> lost, std::function<void()> ended)
-    : with_(with),
+    : env_(env),
+      where_(where),
       options_(options),
       epoch_(epoch),
       lost_(std::move(lost)),
@@ -32,7 +33,7 @@ settler::settler(services with, settler_options options, std::int64_t epoch,
       retry_delay_(options.retry_delay_min) {}
 
 void settler::add(settle_listener& listener, std::vector<settlement> outcomes) {
-    if (abandoned_ || outcomes.empty()) return;
+    if (is_cut_off_ || outcomes.empty()) return;
     outcomes_waiting_ += outcomes.size();
     // Cut up, so that none comes to the time limit of a unit, over and over.
     while (outcomes.size() > options_.outcomes_in_unit_max) {
@@ -47,7 +48,7 @@ void settler::add(settle_listener& listener, std::vector<settlement> outcomes) {
 void settler::submit_all(settle_listener& listener, std::vector<settlement> outcomes) {
     submit({.listener = &listener,
             .outcomes = std::make_shared<const std::vector<settlement>>(std::move(outcomes)),
-            .since = with_.clock.steady()});
+            .since = env_.clock.steady()});
 }
 
 void settler::submit(batch what) {
@@ -57,35 +58,35 @@ void settler::submit(batch what) {
     if (lazy) outcomes_unforced_ += what.outcomes->size();
     const auto [place, added] = submitted_.emplace(number, std::move(what));
     if (!alarm_at_) answers_->arrived.ring();  // So that `run` sets its alarm.
-    with_.where.submit({.work = [outcomes = place->second.outcomes,
-                                 epoch = epoch_](store_transaction& tx) -> result<> {
-                            POSTHORN_TRY(tx.outbox().settle(*outcomes, epoch));
-                            return {};
-                        },
-                        .done =
-                            [to = answers_, number](result<> answer) {
-                                {
-                                    const std::scoped_lock lock(to->mutex);
-                                    to->list.emplace_back(number, std::move(answer));
-                                }
-                                to->arrived.ring();
-                            },
-                        .lazy = lazy});
+    where_.submit({.work = [outcomes = place->second.outcomes,
+                            epoch = epoch_](store_transaction& tx) -> result<> {
+                       POSTHORN_TRY(tx.outbox().settle(*outcomes, epoch));
+                       return {};
+                   },
+                   .done =
+                       [to = answers_, number](result<> answer) {
+                           {
+                               const std::scoped_lock lock(to->mutex);
+                               to->list.emplace_back(number, std::move(answer));
+                           }
+                           to->arrived.ring();
+                       },
+                   .lazy = lazy});
     if (outcomes_unforced_ >= options_.outcomes_waiting_max) force();
 }
 
 void settler::force() {
     outcomes_unforced_ = 0;
     for (auto& [number, one] : submitted_) one.forced = true;
-    with_.where.submit({.work = [](store_transaction&) -> result<> { return {}; },
-                        .done = [](const result<>&) {}});
+    where_.submit({.work = [](store_transaction&) -> result<> { return {}; },
+                   .done = [](const result<>&) {}});
 }
 
 task<> settler::run() {
     task_group alarms(co_await boost::asio::this_coro::executor);
     while (!co_await is_cancelled()) {
         take_answers();
-        const auto now = with_.clock.steady();
+        const auto now = env_.clock.steady();
         resubmit(now);
         const auto deadline = next_deadline();
         if (deadline && *deadline <= now) {
@@ -104,7 +105,7 @@ task<> settler::run() {
 
 // Not moved on for each outcome: it rings for the first, and is then set for what is left.
 task<> settler::ring_at(steady_time when, std::chrono::nanoseconds after) {
-    std::ignore = co_await with_.timer.sleep_for(after);
+    std::ignore = co_await env_.timer.sleep_for(after);
     if (alarm_at_ == when) alarm_at_.reset();
     answers_->arrived.ring();
 }
@@ -126,7 +127,7 @@ void settler::take_answers() {
     }
     for (const auto& [number, answer] : list) {
         auto known = submitted_.extract(number);
-        if (known.empty()) continue;  // Of before `abandon`.
+        if (known.empty()) continue;  // Of before `cut_off`.
         auto& what = known.mapped();
         if (!what.forced) outcomes_unforced_ -= what.outcomes->size();
         take_answer(std::move(what), answer);
@@ -141,17 +142,17 @@ void settler::take_answer(batch what, const result<>& answer) {
         return finish(what);
     }
     if (answer.error().code() == error_code::lease_lost) {
-        with_.log.warn("Outbox: lock lost, another node dispatches now; dropped {Count} outcomes",
-                       {{"Count", what.outcomes->size()}, {"Epoch", epoch_}});
-        abandon();
+        env_.log.warn("Outbox: lock lost, another node dispatches now; dropped {Count} outcomes",
+                      {{"Count", what.outcomes->size()}, {"Epoch", epoch_}});
+        cut_off();
         return lost_();
     }
     try_later(std::move(what), answer.error());
 }
 
 void settler::try_later(batch what, const error& why) {
-    with_.log.warn("Outbox: could not record {Count} outcomes, will try again: {Error}",
-                   {{"Count", what.outcomes->size()}, {"Error", why.what()}});
+    env_.log.warn("Outbox: could not record {Count} outcomes, will try again: {Error}",
+                  {{"Count", what.outcomes->size()}, {"Error", why.what()}});
     if (why.is_in_doubt()) {
         std::vector<settlement> again, dropped;
         for (const auto& one : *what.outcomes)
@@ -162,7 +163,7 @@ void settler::try_later(batch what, const error& why) {
         if (what.outcomes->empty()) return;
     }
     if (failed_.empty()) {
-        retry_at_ = with_.clock.steady() + retry_delay_;
+        retry_at_ = env_.clock.steady() + retry_delay_;
         retry_delay_ = std::min(retry_delay_ * 2, options_.retry_delay_max);
     }
     failed_.push_back(std::move(what));
@@ -183,17 +184,17 @@ void settler::finish(const batch& what) {
 }
 
 task<> settler::flush(std::chrono::nanoseconds limit) {
-    const auto end = with_.clock.steady() + limit;
+    const auto end = env_.clock.steady() + limit;
     if (outcomes_waiting_ > 0) force();
     while (outcomes_waiting_ > 0) {
-        const auto now = with_.clock.steady();
+        const auto now = env_.clock.steady();
         if (now >= end) co_return;
-        co_await drained_.wait_for(with_.timer, end - now);
+        co_await drained_.wait_for(env_.timer, end - now);
     }
 }
 
-void settler::abandon() {
-    abandoned_ = true;
+void settler::cut_off() {
+    is_cut_off_ = true;
     submitted_.clear();
     failed_.clear();
     outcomes_waiting_ = outcomes_unforced_ = 0;

@@ -11,6 +11,7 @@
 
 #include "base/async/bell.hpp"
 #include "base/log/log.hpp"
+#include "base/run/environment.hpp"
 #include "base/time/clock.hpp"
 #include "outbox/rules/outbox_options.hpp"
 #include "store/store.hpp"
@@ -43,23 +44,16 @@ public:
 /// Cancel:   `run()` returns; outcomes not yet on disk are left to the store. `flush()` before it.
 class settler {
 public:
-    struct services {
-        store& where;
-        class clock& clock;
-        class timer& timer;
-        logger& log;
-    };
-
     /// `ended` is called when messages that were given up are on disk as such.
-    settler(services with, settler_options options, std::int64_t epoch, std::function<void()> lost,
-            std::function<void()> ended = {});
+    settler(const environment& env, store& where, settler_options options, std::int64_t epoch,
+            std::function<void()> lost, std::function<void()> ended = {});
 
     void add(settle_listener& listener, std::vector<settlement> outcomes);
     task<> run();
     /// Forces a commit and waits until nothing is left, at most for `limit`.
     task<> flush(std::chrono::nanoseconds limit);
     /// Nothing is submitted any more: the epoch is over.
-    void abandon();
+    void cut_off();
     [[nodiscard]] std::size_t outcomes_waiting() const noexcept { return outcomes_waiting_; }
 
 private:
@@ -87,7 +81,8 @@ private:
     void finish(const batch& what);
     [[nodiscard]] std::optional<steady_time> next_deadline() const;
 
-    services with_;
+    const environment& env_;
+    store& where_;
     settler_options options_;
     std::int64_t epoch_;
     std::function<void()> lost_;
@@ -101,7 +96,7 @@ private:
     std::uint64_t submissions_ = 0;
     std::size_t outcomes_waiting_ = 0;
     std::size_t outcomes_unforced_ = 0;
-    bool abandoned_ = false;
+    bool is_cut_off_ = false;
     bell drained_;
 };
 

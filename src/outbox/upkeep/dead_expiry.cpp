@@ -8,30 +8,29 @@ namespace posthorn {
 
 task<> dead_expiry::run() {
     do {
-        const auto now = with_.clocks.settled_wall();
+        const auto now = clocks_.settled_wall();
         if (!now) continue;
         if (const auto looked = co_await look_at_all(*now); !looked)
-            with_.log.warn("Outbox: dead messages could not expire, will try again: {Error}",
-                           {{"Error", looked.error().what()}});
-    } while (co_await with_.timer.sleep_for(interval));
+            env_.log.warn("Outbox: dead messages could not expire, will try again: {Error}",
+                          {{"Error", looked.error().what()}});
+    } while (co_await env_.timer.sleep_for(interval));
 }
 
 task<result<>> dead_expiry::look_at_all(wall_time now) {
     dead_slice slice;
     do {
-        POSTHORN_CO_TRY(
-            co_await read(with_.where, with_.readers, [&](store_reader& reader) -> result<> {
-                POSTHORN_LET(
-                    found, reader.dead_letters().find({.past = now}, slice.next, dead_slice_rows));
-                slice = std::move(found);
-                return {};
-            }));
+        POSTHORN_CO_TRY(co_await read(where_, env_.readers, [&](store_reader& reader) -> result<> {
+            POSTHORN_LET(found,
+                         reader.dead_letters().find({.past = now}, slice.next, dead_slice_rows));
+            slice = std::move(found);
+            return {};
+        }));
         if (slice.seqs.empty()) continue;
-        POSTHORN_CO_TRY(co_await commit(with_.where, [&](store_transaction& tx) -> result<> {
+        POSTHORN_CO_TRY(co_await commit(where_, [&](store_transaction& tx) -> result<> {
             POSTHORN_TRY(tx.dead_letters().expire(slice.seqs, now));
             return {};
         }));
-        with_.expired();
+        expired_();
     } while (slice.next > 0 && !co_await is_cancelled());
     co_return result<>{};
 }

@@ -6,6 +6,7 @@
 #include "base/async/executor.hpp"
 #include "base/async/timer.hpp"
 #include "base/log/log.hpp"
+#include "base/run/environment.hpp"
 #include "base/time/clock_watch.hpp"
 #include "store/store.hpp"
 
@@ -19,16 +20,9 @@ namespace posthorn {
 /// Cancel:   `run()` returns after the slice under way.
 class dead_expiry {
 public:
-    struct services {
-        store& where;
-        executor& readers;
-        clock_guard& clocks;  // A clock that has jumped makes everything look old.
-        class timer& timer;
-        logger& log;
-        std::function<void()> expired;  // Some did, and are to be told.
-    };
-
-    explicit dead_expiry(services with) : with_(std::move(with)) {}
+    explicit dead_expiry(const environment& env, store& where, clock_guard& clocks,
+                         std::function<void()> expired)
+        : env_(env), where_(where), clocks_(clocks), expired_(std::move(expired)) {}
 
     task<> run();
 
@@ -36,7 +30,10 @@ private:
     static constexpr std::chrono::milliseconds interval = std::chrono::minutes{1};
     task<result<>> look_at_all(wall_time now);
 
-    services with_;
+    const environment& env_;
+    store& where_;
+    clock_guard& clocks_;            // A clock that has jumped makes everything look old.
+    std::function<void()> expired_;  // Some did, and are to be told.
 };
 
 }  // namespace posthorn

@@ -22,13 +22,13 @@ task<> dead_letter_notifier::run() {
         failed_ = 0;
         const auto told = co_await tell_all();
         if (!told)
-            with_.log.warn("Outbox: could not look for messages that were given up: {Error}",
-                           {{"Error", told.error().what()}});
+            env_.log.warn("Outbox: could not look for messages that were given up: {Error}",
+                          {{"Error", told.error().what()}});
         if (told && failed_ == 0) {
             pause = pause_min;
             co_await arrived_.wait();
         } else {
-            co_await arrived_.wait_for(with_.timer, pause);
+            co_await arrived_.wait_for(env_.timer, pause);
             pause = std::min(pause * 2, pause_max);
         }
     }
@@ -37,12 +37,11 @@ task<> dead_letter_notifier::run() {
 task<result<>> dead_letter_notifier::tell_all() {
     std::int64_t last = 0;
     for (std::vector<final_row> page; !co_await is_cancelled();) {
-        POSTHORN_CO_TRY(
-            co_await read(with_.where, with_.readers, [&](store_reader& reader) -> result<> {
-                POSTHORN_LET(rows, reader.outbox().ended(last, page_rows));
-                page = std::move(rows);
-                return {};
-            }));
+        POSTHORN_CO_TRY(co_await read(where_, env_.readers, [&](store_reader& reader) -> result<> {
+            POSTHORN_LET(rows, reader.outbox().ended(last, page_rows));
+            page = std::move(rows);
+            return {};
+        }));
         if (page.empty()) break;
         last = page.back().row.seq;
         for (const auto& one : page) {
@@ -55,7 +54,7 @@ task<result<>> dead_letter_notifier::tell_all() {
 
 task<> dead_letter_notifier::tell(const final_row& what) {
     bool news = false;
-    const auto done = co_await commit(with_.where, [&](store_transaction& tx) -> result<> {
+    const auto done = co_await commit(where_, [&](store_transaction& tx) -> result<> {
         const auto first = tx.outbox().mark_notified(what.row.seq);
         POSTHORN_TRY(first);
         news = *first;
@@ -66,8 +65,8 @@ task<> dead_letter_notifier::tell(const final_row& what) {
         co_return;
     }
     ++failed_;
-    with_.log.error("Outbox: the hook for message {MessageId} failed, will try again: {Error}",
-                    {{"MessageId", what.row.body.id}, {"Error", done.error().what()}});
+    env_.log.error("Outbox: the hook for message {MessageId} failed, will try again: {Error}",
+                   {{"MessageId", what.row.body.id}, {"Error", done.error().what()}});
 }
 
 }  // namespace posthorn

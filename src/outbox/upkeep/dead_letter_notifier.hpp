@@ -6,6 +6,7 @@
 #include "base/async/bell.hpp"
 #include "base/async/executor.hpp"
 #include "base/log/log.hpp"
+#include "base/run/environment.hpp"
 #include "store/store.hpp"
 
 namespace posthorn {
@@ -31,16 +32,9 @@ public:
 /// Cancel:   `run()` returns after the message under way.
 class dead_letter_notifier {
 public:
-    struct services {
-        store& where;
-        executor& readers;
-        class timer& timer;
-        logger& log;
-    };
-
     /// Without a listener it does nothing.
-    dead_letter_notifier(services with, final_row_listener* listener)
-        : with_(with), listener_(listener) {}
+    dead_letter_notifier(const environment& env, store& where, final_row_listener* listener)
+        : env_(env), where_(where), listener_(listener) {}
 
     task<> run();
     /// There may be something new to tell.
@@ -50,7 +44,8 @@ private:
     task<result<>> tell_all();
     task<> tell(const final_row& what);
 
-    services with_;
+    const environment& env_;
+    store& where_;
     final_row_listener* listener_;
     bell arrived_;
     std::size_t failed_ = 0;  // In the present round.

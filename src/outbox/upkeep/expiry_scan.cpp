@@ -9,12 +9,13 @@
 namespace posthorn {
 
 task<> expiry_scan::run() {
-    while (co_await with_.timer.sleep_for(with_.options.expiry.interval)) {
+    while (co_await with_.env.timer.sleep_for(with_.options.expiry.interval)) {
         // Expired is for ever, and a clock that has jumped may jump back.
         if (with_.clocks.jumped()) continue;
         if (auto seen = co_await go_round(); !seen)
-            with_.log.warn("Outbox: the look for expired messages failed, will try again: {Error}",
-                           {{"Error", seen.error().what()}});
+            with_.env.log.warn(
+                "Outbox: the look for expired messages failed, will try again: {Error}",
+                {{"Error", seen.error().what()}});
     }
 }
 
@@ -40,7 +41,7 @@ task<bool> expiry_scan::has_settled(const std::string& destination) {
     for (auto left = with_.options.expiry.interval; left > pause; left -= pause) {
         if (with_.lanes.get(destination).rows_held() <= with_.options.expiry.unsettled_max)
             co_return true;
-        if (!co_await with_.timer.sleep_for(pause)) break;
+        if (!co_await with_.env.timer.sleep_for(pause)) break;
     }
     co_return false;
 }
@@ -53,11 +54,11 @@ task<result<>> expiry_scan::look_at(const std::string& destination, std::size_t&
         auto& to = with_.lanes.get(destination);
         to.begin_look();
         const expired_question asked{.destination = destination,
-                                     .now = with_.clock.wall(),
+                                     .now = with_.env.clock.wall(),
                                      .after = std::exchange(slice.last, std::nullopt),
                                      .rows_max = with_.options.expiry.rows_max};
         auto outcome =
-            co_await read(with_.where, with_.readers, [&](store_reader& reader) -> result<> {
+            co_await read(with_.where, with_.env.readers, [&](store_reader& reader) -> result<> {
                 POSTHORN_LET(found, reader.outbox().expired(asked));
                 slice = std::move(found);
                 return {};

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "base/async/executor.hpp"
+#include "base/run/environment.hpp"
 #include "outbox/lane/lane_set.hpp"
 #include "store/store.hpp"
 
@@ -22,18 +23,15 @@ namespace posthorn {
 /// Cancel:   `run()` returns after the read under way.
 class expiry_scan {
 public:
-    struct services {
+    struct deps {
+        const environment& env;
         store& where;
-        executor& readers;
-        class clock& clock;
         clock_guard& clocks;
-        class timer& timer;
-        logger& log;
         lane_set& lanes;
         const outbox_options& options;
     };
 
-    explicit expiry_scan(services with) : with_(with) {}
+    explicit expiry_scan(deps with) : with_(with) {}
 
     task<> run();
 
@@ -42,7 +40,7 @@ private:
     task<bool> has_settled(const std::string& destination);
     task<result<>> look_at(const std::string& destination, std::size_t& slices_left);
 
-    services with_;
+    deps with_;
     std::map<std::string, pending_place> places_;  // Where a destination's look goes on.
     std::string last_;                             // The destination that was looked at last.
 };

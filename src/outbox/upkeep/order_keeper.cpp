@@ -16,23 +16,22 @@ task<> order_keeper::run() {
         policy_is_set = outcome.has_value();
         if (outcome) outcome = co_await look_at_all();
         if (!outcome)
-            with_.log.warn("Outbox: could not look after order keys, will try again: {Error}",
-                           {{"Error", outcome.error().what()}});
+            env_.log.warn("Outbox: could not look after order keys, will try again: {Error}",
+                          {{"Error", outcome.error().what()}});
         std::ignore = co_await wanted_.wait_for(
-            with_.timer, policy_is_set ? options_.interval : options_.retry_delay);
+            env_.timer, policy_is_set ? options_.interval : options_.retry_delay);
     }
 }
 
 task<result<>> order_keeper::set_policy() {
     auto now = order_policy::park;
-    POSTHORN_CO_TRY(
-        co_await read(with_.where, with_.readers, [&](store_reader& reader) -> result<> {
-            POSTHORN_LET(found, reader.outbox().present_order_policy());
-            now = found;
-            return {};
-        }));
+    POSTHORN_CO_TRY(co_await read(where_, env_.readers, [&](store_reader& reader) -> result<> {
+        POSTHORN_LET(found, reader.outbox().present_order_policy());
+        now = found;
+        return {};
+    }));
     if (now == options_.policy) co_return result<>{};
-    co_return co_await commit(with_.where,
+    co_return co_await commit(where_,
                               [policy = options_.policy](store_transaction& tx) -> result<> {
                                   return tx.outbox().set_order_policy(policy);
                               });
@@ -41,21 +40,20 @@ task<result<>> order_keeper::set_policy() {
 task<result<>> order_keeper::look_at_all() {
     unblocked_slice slice;
     do {
-        POSTHORN_CO_TRY(
-            co_await read(with_.where, with_.readers, [&](store_reader& reader) -> result<> {
-                POSTHORN_LET(found, reader.outbox().unblocked(slice.last, options_.slice_keys));
-                slice = std::move(found);
-                return {};
-            }));
+        POSTHORN_CO_TRY(co_await read(where_, env_.readers, [&](store_reader& reader) -> result<> {
+            POSTHORN_LET(found, reader.outbox().unblocked(slice.last, options_.slice_keys));
+            slice = std::move(found);
+            return {};
+        }));
         if (slice.seqs.empty()) continue;
         std::int64_t released = 0;
-        POSTHORN_CO_TRY(co_await commit(with_.where, [&](store_transaction& tx) -> result<> {
+        POSTHORN_CO_TRY(co_await commit(where_, [&](store_transaction& tx) -> result<> {
             POSTHORN_LET(count, tx.outbox().release_unblocked(slice.seqs));
             released = count;
             return {};
         }));
-        with_.log.info("Outbox: {Count} messages wait no longer for one that is gone",
-                       {{"Count", released}});
+        env_.log.info("Outbox: {Count} messages wait no longer for one that is gone",
+                      {{"Count", released}});
     } while (slice.last && !co_await is_cancelled());
     co_return result<>{};
 }

@@ -4,6 +4,7 @@
 #include "base/async/executor.hpp"
 #include "base/async/timer.hpp"
 #include "base/log/log.hpp"
+#include "base/run/environment.hpp"
 #include "outbox/rules/outbox_options.hpp"
 #include "store/store.hpp"
 
@@ -21,14 +22,8 @@ namespace posthorn {
 /// Cancel:   `run()` returns after the slice under way.
 class order_keeper {
 public:
-    struct services {
-        store& where;
-        executor& readers;
-        class timer& timer;
-        logger& log;
-    };
-
-    order_keeper(services with, order_options options) : with_(with), options_(options) {}
+    order_keeper(const environment& env, store& where, order_options options)
+        : env_(env), where_(where), options_(options) {}
 
     task<> run();
     /// Soon, if it runs.
@@ -38,7 +33,8 @@ private:
     task<result<>> set_policy();
     task<result<>> look_at_all();
 
-    services with_;
+    const environment& env_;
+    store& where_;
     order_options options_;
     bell wanted_;
 };

@@ -9,7 +9,7 @@ namespace posthorn {
 
 task<> outbox_retention::run() {
     std::ignore = clocks_.jumped();  // From now on it is watched.
-    while (co_await timer_.sleep_for(options_.interval)) {
+    while (co_await env_.timer.sleep_for(options_.interval)) {
         if (clocks_.jumped()) continue;
         co_await purge();
     }
@@ -26,18 +26,18 @@ task<> outbox_retention::purge() {
                          kept{row_kind::changes, options_.changes}};
     for (const auto& [kind, time] : all) {
         if (!time || co_await is_cancelled()) continue;
-        const auto purged = co_await purger_.purge(kind, clock_.wall() - *time);
+        const auto purged = co_await purger_.purge(kind, env_.clock.wall() - *time);
         if (!purged)
-            log_.warn("Outbox: purging old rows failed, will try again: {Error}",
-                      {{"Kind", to_string(kind)}, {"Error", purged.error().what()}});
+            env_.log.warn("Outbox: purging old rows failed, will try again: {Error}",
+                          {{"Kind", to_string(kind)}, {"Error", purged.error().what()}});
         else if (*purged > 0)
-            log_.debug("Outbox: {Count} old rows purged",
-                       {{"Kind", to_string(kind)}, {"Count", *purged}});
+            env_.log.debug("Outbox: {Count} old rows purged",
+                           {{"Kind", to_string(kind)}, {"Count", *purged}});
     }
     if (options_.vacuum != vacuum_mode::incremental || co_await is_cancelled()) co_return;
     if (const auto given = co_await purger_.give_back(); !given)
-        log_.warn("Store: giving room back to the disk failed, will try again: {Error}",
-                  {{"Error", given.error().what()}});
+        env_.log.warn("Store: giving room back to the disk failed, will try again: {Error}",
+                      {{"Error", given.error().what()}});
 }
 
 }  // namespace posthorn

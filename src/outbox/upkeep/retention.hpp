@@ -7,6 +7,7 @@
 
 #include "base/async/timer.hpp"
 #include "base/log/log.hpp"
+#include "base/run/environment.hpp"
 #include "base/run/node_service.hpp"
 #include "base/time/clock.hpp"
 #include "base/time/clock_watch.hpp"
@@ -37,13 +38,10 @@ struct retention_options {
 /// Cancel:   returns after the slice under way.
 class outbox_retention final : public node_service {
 public:
-    outbox_retention(store& where, const clock& time, timer& sleeper, logger& log,
-                     retention_options options)
-        : purger_(where, time, sleeper, options.slices),
-          clock_(time),
-          clocks_(time, options.clock),
-          timer_(sleeper),
-          log_(log),
+    outbox_retention(const environment& env, store& where, retention_options options)
+        : env_(env),
+          purger_(where, env.clock, env.timer, options.slices),
+          clocks_(env.clock, options.clock),
           options_(options) {}
 
     [[nodiscard]] std::string_view name() const noexcept override { return "retention"; }
@@ -52,11 +50,9 @@ public:
 private:
     task<> purge();
 
+    const environment& env_;
     purger purger_;
-    const clock& clock_;
     clock_guard clocks_;  // A clock that has jumped makes everything look old.
-    timer& timer_;
-    logger& log_;
     retention_options options_;
 };
 

@@ -20,18 +20,18 @@ bool is_vacuum_due(const vacuum_facts& facts) {
 
 task<> weekly_vacuum::run() {
     std::ignore = clocks_.jumped();
-    auto units = with_.where.units_done();
-    while (co_await with_.sleeper.sleep_for(1min)) {
-        const auto before = std::exchange(units, with_.where.units_done());
+    auto units = where_.units_done();
+    while (co_await env_.timer.sleep_for(1min)) {
+        const auto before = std::exchange(units, where_.units_done());
         if (clocks_.jumped()) continue;
         if (const auto done = co_await look(units - before); !done)
-            with_.log.warn("Store: the weekly vacuum failed, will try again: {Error}",
-                           {{"Error", done.error().what()}});
+            env_.log.warn("Store: the weekly vacuum failed, will try again: {Error}",
+                          {{"Error", done.error().what()}});
     }
 }
 
 task<result<>> weekly_vacuum::look(std::uint64_t units_lately) {
-    const auto now = with_.time.wall();
+    const auto now = env_.clock.wall();
     const bool is_known = known_ != wall_time{};
     if (is_known && !is_vacuum_due({known_, now, units_lately})) co_return result<>{};
     const auto last = co_await last_time();  // Another node may have done it meanwhile.
@@ -39,21 +39,20 @@ task<result<>> weekly_vacuum::look(std::uint64_t units_lately) {
     known_ = *last;
     if (*last == wall_time{}) co_return co_await note(now);  // A week from now on.
     if (!is_vacuum_due({*last, now, units_lately})) co_return result<>{};
-    const auto begun = with_.time.steady();
-    if (auto done = co_await run_on(with_.workers, [this] { return with_.file.compact(); });
-        !done) {
+    const auto begun = env_.clock.steady();
+    if (auto done = co_await run_on(env_.readers, [this] { return file_.compact(); }); !done) {
         known_ = now - std::chrono::days{7} + 6h;  // It kept everybody waiting; not again so soon.
         co_return done;
     }
-    with_.log.info("Store: written anew in {Duration}",
-                   {{"Duration", std::chrono::duration_cast<std::chrono::milliseconds>(
-                                     with_.time.steady() - begun)}});
+    env_.log.info("Store: written anew in {Duration}",
+                  {{"Duration", std::chrono::duration_cast<std::chrono::milliseconds>(
+                                    env_.clock.steady() - begun)}});
     co_return co_await note(now);
 }
 
 task<result<wall_time>> weekly_vacuum::last_time() {
     wall_time last{};
-    POSTHORN_CO_TRY(co_await read(with_.where, with_.workers, [&](store_reader& from) {
+    POSTHORN_CO_TRY(co_await read(where_, env_.readers, [&](store_reader& from) {
         return from.query("SELECT value FROM posthorn_meta WHERE name = 'vacuumed_at'", {},
                           [&](const sql_row& row) {
                               last = wall_time{std::chrono::milliseconds{row.integer(0)}};
@@ -63,7 +62,7 @@ task<result<wall_time>> weekly_vacuum::last_time() {
 }
 
 task<result<>> weekly_vacuum::note(wall_time when) {
-    return commit(with_.where, [when](store_transaction& tx) -> result<> {
+    return commit(where_, [when](store_transaction& tx) -> result<> {
         const std::array<sql_param, 1> with{std::int64_t{when.time_since_epoch().count()}};
         return tx.run(
             "INSERT OR REPLACE INTO posthorn_meta (name, value) VALUES ('vacuumed_at', ?)", with);

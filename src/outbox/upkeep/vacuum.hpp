@@ -7,6 +7,7 @@
 #include "base/async/executor.hpp"
 #include "base/async/timer.hpp"
 #include "base/log/log.hpp"
+#include "base/run/environment.hpp"
 #include "base/run/node_service.hpp"
 #include "base/time/clock.hpp"
 #include "base/time/clock_watch.hpp"
@@ -39,16 +40,9 @@ struct vacuum_facts {
 /// Cancel:   returns, once a vacuum under way has ended.
 class weekly_vacuum final : public node_service {
 public:
-    struct parts {
-        store& where;
-        file_upkeep& file;  // Its own.
-        executor& workers;
-        const clock& time;
-        timer& sleeper;
-        logger& log;
-    };
-
-    explicit weekly_vacuum(parts with) : with_(with), clocks_(with.time) {}
+    /// `file` is that of `where`.
+    weekly_vacuum(const environment& env, store& where, file_upkeep& file)
+        : env_(env), where_(where), file_(file), clocks_(env.clock) {}
 
     [[nodiscard]] std::string_view name() const noexcept override { return "vacuum"; }
     task<> run() override;
@@ -58,7 +52,9 @@ private:
     task<result<wall_time>> last_time();
     task<result<>> note(wall_time when);
 
-    parts with_;
+    const environment& env_;
+    store& where_;
+    file_upkeep& file_;
     clock_guard clocks_;
     wall_time known_{};  // When it was done last, as far as was read.
 };

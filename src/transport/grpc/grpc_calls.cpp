@@ -39,7 +39,7 @@ incoming take(RFRequest from, const grpc_metadata& metadata,
     return taken;
 }
 
-task<wire_reply> answer(const grpc_answering& by, incoming one) {
+task<wire_reply> answer(const grpc_call_deps& by, incoming one) {
     if (one.refused) co_return *std::move(one.refused);
     try {
         co_return co_await by.handler(std::move(one.request));
@@ -59,7 +59,7 @@ task<wire_reply> answer(const grpc_answering& by, incoming one) {
 /// Threads:  gRPC's, and the executor for the answer.
 class one_request final : public grpc::ServerUnaryReactor, public grpc_call {
 public:
-    one_request(grpc_answering& by, grpc::CallbackServerContext& context, RFReply& reply)
+    one_request(grpc_call_deps& by, grpc::CallbackServerContext& context, RFReply& reply)
         : by_(by), context_(context), reply_(reply) {}
 
     void begin(const RFRequest& request) {
@@ -96,7 +96,7 @@ private:
         Finish(grpc::Status::OK);
     }
 
-    grpc_answering& by_;
+    grpc_call_deps& by_;
     grpc::CallbackServerContext& context_;
     RFReply& reply_;
     bool in_metadata_ = false;
@@ -110,7 +110,7 @@ private:
 /// Threads:  gRPC's, and the executor for the answers.
 class request_stream final : public grpc::ServerBidiReactor<RFRequest, RFReply>, public grpc_call {
 public:
-    request_stream(grpc_answering& by, grpc::CallbackServerContext& context)
+    request_stream(grpc_call_deps& by, grpc::CallbackServerContext& context)
         : by_(by), context_(context), certified_(certified_names(context)) {}
 
     void begin() { StartRead(&incoming_); }
@@ -193,7 +193,7 @@ private:
                         : grpc::Status::OK);
     }
 
-    grpc_answering& by_;
+    grpc_call_deps& by_;
     grpc::CallbackServerContext& context_;
     const std::optional<std::vector<std::string>> certified_;
     std::mutex mutex_;
@@ -258,7 +258,7 @@ void grpc_calls::leave(grpc_call& one) {
 
 task<> grpc_calls::left() { co_await empty_->wait_regardless(); }
 
-grpc::ServerUnaryReactor* answer_call(grpc_answering& by, grpc::CallbackServerContext& context,
+grpc::ServerUnaryReactor* answer_call(grpc_call_deps& by, grpc::CallbackServerContext& context,
                                       const RFRequest& request, RFReply& reply) {
     auto one = std::make_unique<one_request>(by, context, reply);
     if (const auto why = by.calls.enter(*one)) {
@@ -270,7 +270,7 @@ grpc::ServerUnaryReactor* answer_call(grpc_answering& by, grpc::CallbackServerCo
     return one.release();
 }
 
-grpc::ServerBidiReactor<RFRequest, RFReply>* answer_stream(grpc_answering& by,
+grpc::ServerBidiReactor<RFRequest, RFReply>* answer_stream(grpc_call_deps& by,
                                                            grpc::CallbackServerContext& context) {
     auto one = std::make_unique<request_stream>(by, context);
     if (const auto why = by.calls.enter(*one)) return new refused_stream(*why);

@@ -67,7 +67,7 @@ private:
 };
 
 /// What answers the requests of calls; all of it outlives them.
-struct grpc_answering {
+struct grpc_call_deps {
     boost::asio::any_io_executor where;
     const std::function<task<wire_reply>(wire_request)>& handler;
     const http_limits& limits;
@@ -78,10 +78,10 @@ struct grpc_answering {
 };
 
 /// Answers a call of one request.
-grpc::ServerUnaryReactor* answer_call(grpc_answering& by, grpc::CallbackServerContext& context,
+grpc::ServerUnaryReactor* answer_call(grpc_call_deps& by, grpc::CallbackServerContext& context,
                                       const RFRequest& request, RFReply& reply);
 /// Answers a stream of requests, each when its answer is there.
-grpc::ServerBidiReactor<RFRequest, RFReply>* answer_stream(grpc_answering& by,
+grpc::ServerBidiReactor<RFRequest, RFReply>* answer_stream(grpc_call_deps& by,
                                                            grpc::CallbackServerContext& context);
 
 }  // namespace posthorn

@@ -68,16 +68,16 @@ void set_limits(grpc::ServerBuilder& builder, const http_limits& limits) {
 
 class grpc_server::impl final : public RFReceiver::CallbackService {
 public:
-    explicit impl(grpc_server_parts parts)
-        : parts_(std::move(parts)),
-          tasks_(parts_.where),
-          watch_(parts_.where),
-          calls_(parts_.limits.connections_max),
-          answering_{.where = parts_.where,
-                     .handler = parts_.handler,
-                     .limits = parts_.limits,
-                     .requests_max = parts_.requests_max,
-                     .log = parts_.log,
+    explicit impl(grpc_server_deps with)
+        : with_(std::move(with)),
+          tasks_(with_.env.network),
+          watch_(with_.env.network),
+          calls_(with_.limits.connections_max),
+          answering_{.where = with_.env.network,
+                     .handler = with_.handler,
+                     .limits = with_.limits,
+                     .requests_max = with_.requests_max,
+                     .log = with_.env.log,
                      .tasks = tasks_,
                      .calls = calls_} {}
     ~impl() override {
@@ -85,7 +85,7 @@ public:
     }
 
     result<> bind(const host_port& address) {
-        POSTHORN_LET(with, grpc_server_credentials(parts_.tls));
+        POSTHORN_LET(with, grpc_server_credentials(with_.tls));
         // Both for every server of the process: there is no other way.
         grpc::EnableDefaultHealthCheckService(true);
         grpc::reflection::InitProtoReflectionServerBuilderPlugin();
@@ -93,7 +93,7 @@ public:
         int port = 0;
         builder.AddListeningPort(to_string(address), with, &port);
         builder.RegisterService(this);
-        set_limits(builder, parts_.limits);
+        set_limits(builder, with_.limits);
         server_ = builder.BuildAndStart();
         if (server_ == nullptr || port == 0)
             return fail(error_code::address_unavailable,
@@ -131,7 +131,7 @@ public:
         co_await tasks_.join();
         watch_.cancel();
         co_await watch_.join();
-        co_await run_on(parts_.workers, [this] {
+        co_await run_on(with_.env.workers, [this] {
             server_->Shutdown(from_now(farewell));
             server_.reset();
             return true;
@@ -143,16 +143,17 @@ public:
         tasks_.cancel();
     }
 
+    [[nodiscard]] bool has_tls() const noexcept { return !with_.tls.certificate.empty(); }
     [[nodiscard]] const host_port& address() const { return address_; }
 
 private:
     // Between one and two of its time-outs after the last move a stream ends.
     task<> look_after_calls() {
-        while (co_await parts_.time.sleep_for(parts_.limits.idle_timeout)) calls_.look_at_all();
+        while (co_await with_.env.timer.sleep_for(with_.limits.idle_timeout)) calls_.look_at_all();
     }
 
     task<> cut_off_after(milliseconds patience) {
-        if (co_await parts_.time.sleep_for(patience)) cut_off();
+        if (co_await with_.env.timer.sleep_for(patience)) cut_off();
     }
 
     void tell_health(bool well) {
@@ -163,19 +164,19 @@ private:
     }
 
     grpc_library library_;
-    grpc_server_parts parts_;
+    grpc_server_deps with_;
     task_group tasks_;
     task_group watch_;
     grpc_calls calls_;
-    grpc_answering answering_;
+    grpc_call_deps answering_;
     host_port address_;
     std::unique_ptr<grpc::Server> server_;
     bool stopping_ = false;
 };
 
 result<std::unique_ptr<grpc_server>> grpc_server::listen(const host_port& address,
-                                                         grpc_server_parts parts) {
-    auto made = std::make_unique<impl>(std::move(parts));
+                                                         grpc_server_deps with) {
+    auto made = std::make_unique<impl>(std::move(with));
     POSTHORN_TRY(made->bind(address));
     return std::unique_ptr<grpc_server>(new grpc_server(std::move(made)));
 }
@@ -184,6 +185,9 @@ grpc_server::grpc_server(std::unique_ptr<impl> made) : impl_(std::move(made)) {}
 grpc_server::~grpc_server() = default;
 
 const host_port& grpc_server::address() const noexcept { return impl_->address(); }
+std::string grpc_server::url() const {
+    return fmt::format("{}://{}", impl_->has_tls() ? "grpcs" : "grpc", to_string(address()));
+}
 void grpc_server::start() { impl_->start(); }
 task<> grpc_server::stop(milliseconds patience) { return impl_->stop(patience); }
 void grpc_server::cut_off() { impl_->cut_off(); }

@@ -11,9 +11,11 @@
 #include "base/async/timer.hpp"
 #include "base/log/log.hpp"
 #include "base/result.hpp"
+#include "base/run/environment.hpp"
 #include "transport/host_port.hpp"
 #include "transport/http/limits.hpp"
 #include "transport/http/tls.hpp"
+#include "transport/listener.hpp"
 #include "transport/wire/exchange.hpp"
 
 namespace posthorn {
@@ -22,11 +24,8 @@ namespace posthorn {
 [[nodiscard]] bool has_grpc() noexcept;
 
 /// What a gRPC server is built from; timer, log and workers outlive it.
-struct grpc_server_parts {
-    boost::asio::any_io_executor where;  // One thread or a strand; the handler runs there.
-    timer& time;
-    logger& log;
-    executor& workers;                                      // Where the end of it may block.
+struct grpc_server_deps {
+    const environment& env;                                 // Outlives the server.
     std::function<task<wire_reply>(wire_request)> handler;  // What it uses outlives the server.
     http_limits limits{};           // Calls are limited as connections of HTTP are.
     std::size_t requests_max = 64;  // At once on one stream; beyond, it is not read.
@@ -39,29 +38,22 @@ struct grpc_server_parts {
 /// gRPC has threads of its own. They carry bytes; each request is handed to the executor given, and
 /// its handler runs there.
 ///
-/// Lifetime: `listen`, `start` once, destroy after `stop` returned; `stop` may be left out where
-///           `start` was.
-/// Threads:  every member but `listen` and `address` runs on the executor given.
-/// Cancel:   `stop` takes nothing more, ends idle streams, lets requests in flight finish for as
-///           long as it is told, then cuts the rest off and waits for their handlers.
-class grpc_server {
+/// Lifetime, threads and cancelling: as every listener.
+class grpc_server final : public listener {
 public:
     /// Takes the address, and turns calls away until `start`. `error_code::address_unavailable`,
     /// `certificate_unusable`, or `invalid_configuration` in a build without gRPC.
     static result<std::unique_ptr<grpc_server>> listen(const host_port& address,
-                                                       grpc_server_parts parts);
-    ~grpc_server();
-    grpc_server(const grpc_server&) = delete;
-    grpc_server& operator=(const grpc_server&) = delete;
+                                                       grpc_server_deps with);
+    ~grpc_server() override;
 
     /// Where it listens; the port is the real one where any was asked for.
     [[nodiscard]] const host_port& address() const noexcept;
 
-    void start();
-    /// Twice is safe: a second call returns at once.
-    task<> stop(std::chrono::milliseconds patience);
-    /// Ends the patience of a `stop` under way.
-    void cut_off();
+    [[nodiscard]] std::string url() const override;
+    void start() override;
+    task<> stop(std::chrono::milliseconds patience) override;
+    void cut_off() override;
 
 private:
     class impl;  // Keeps gRPC out of this header.

@@ -37,11 +37,12 @@ public:
 grpc_server::grpc_server(std::unique_ptr<impl> made) : impl_(std::move(made)) {}
 grpc_server::~grpc_server() = default;
 
-result<std::unique_ptr<grpc_server>> grpc_server::listen(const host_port&, grpc_server_parts) {
+result<std::unique_ptr<grpc_server>> grpc_server::listen(const host_port&, grpc_server_deps) {
     return without_grpc();
 }
 
 const host_port& grpc_server::address() const noexcept { return impl_->address; }
+std::string grpc_server::url() const { return {}; }
 void grpc_server::start() {}
 task<> grpc_server::stop(std::chrono::milliseconds) { co_return; }
 void grpc_server::cut_off() {}

@@ -48,7 +48,7 @@ task<result<tcp::resolver::results_type>> resolve(http_url to) {
 
 }  // namespace
 
-client_connection::client_connection(client_connection_parts parts)
+client_connection::client_connection(client_connection_deps parts)
     : parts_(std::move(parts)),
       stream_(http_stream::tcp_stream(parts_.where), parts_.to.tls ? parts_.tls : nullptr),
       buffer_(unread_bytes_max(parts_.limits.reply_header_bytes_max)) {

@@ -29,7 +29,7 @@ struct http_call {
 };
 
 /// What a client's connection is made from.
-struct client_connection_parts {
+struct client_connection_deps {
     boost::asio::any_io_executor where;
     http_url to;
     std::shared_ptr<tls_context> tls;  // Null for plain HTTP.
@@ -45,7 +45,7 @@ struct client_connection_parts {
 /// Cancel:   `run` closes the connection; `forget` too, unless the request was still unsent.
 class client_connection {
 public:
-    explicit client_connection(client_connection_parts parts);
+    explicit client_connection(client_connection_deps parts);
 
     /// Connects, then carries requests until either side closes. Once.
     static task<> run(std::shared_ptr<client_connection> self);
@@ -73,7 +73,7 @@ private:
     void finish(calls& from, const error& why, bool unseen);
     [[nodiscard]] error broken(const boost::system::error_code& failure) const;
 
-    client_connection_parts parts_;
+    client_connection_deps parts_;
     http_stream stream_;
     boost::beast::flat_buffer buffer_;
     calls unsent_;

@@ -55,7 +55,7 @@ std::shared_ptr<http_call> make_call(http_request request, const http_url& to,
 
 }  // namespace
 
-client_pool::client_pool(http_client_parts parts, http_url to, options chosen)
+client_pool::client_pool(http_client_deps parts, http_url to, options chosen)
     : parts_(std::move(parts)), to_(std::move(to)), options_(std::move(chosen)) {}
 
 client_pool::~client_pool() {
@@ -124,8 +124,8 @@ client_pool::connection client_pool::choose() {
     const bool has_room = least != connections_.end() && (*least)->has_room();
     if (has_room && (*least)->load() == 0) return *least;
     if (connections_.size() >= options_.limits.connections_max) return has_room ? *least : nullptr;
-    auto fresh = std::make_shared<client_connection>(client_connection_parts{
-        parts_.where, to_, parts_.tls, options_.limits, options_.peer_name});
+    auto fresh = std::make_shared<client_connection>(
+        client_connection_deps{parts_.where, to_, parts_.tls, options_.limits, options_.peer_name});
     parts_.tasks.spawn(client_connection::run(fresh));
     return connections_.emplace_back(std::move(fresh));
 }

@@ -22,7 +22,7 @@ class client_connection;
 struct http_call;
 
 /// What HTTP clients are built from.
-struct http_client_parts {
+struct http_client_deps {
     boost::asio::any_io_executor where;  // One thread or a strand.
     /// Runs the connections. Outlives the client; joined after the client was stopped or destroyed.
     task_group& tasks;
@@ -48,7 +48,7 @@ public:
         std::string peer_name{};  // What the server's certificate must vouch for, if not empty.
     };
 
-    client_pool(http_client_parts parts, http_url to, options chosen);
+    client_pool(http_client_deps parts, http_url to, options chosen);
     ~client_pool();
     client_pool(const client_pool&) = delete;
     client_pool& operator=(const client_pool&) = delete;
@@ -69,7 +69,7 @@ private:
     [[nodiscard]] bool may_repeat(const http_call& call) const;
     void wake_one();
 
-    http_client_parts parts_;
+    http_client_deps parts_;
     http_url to_;
     options options_;
     std::vector<connection> connections_;

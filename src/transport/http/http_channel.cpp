@@ -37,7 +37,7 @@ std::string prefix_of(const http_url& to) {
 
 }  // namespace
 
-result<std::unique_ptr<http_channel>> http_channel::open(http_client_parts parts,
+result<std::unique_ptr<http_channel>> http_channel::open(http_client_deps parts,
                                                          std::string_view url,
                                                          http_channel_options options) {
     POSTHORN_LET(to, parse_http_url(url));
@@ -51,8 +51,7 @@ result<std::unique_ptr<http_channel>> http_channel::open(http_client_parts parts
         new http_channel(std::move(parts), std::move(to), options));
 }
 
-http_channel::http_channel(http_client_parts parts, http_url to,
-                           const http_channel_options& options)
+http_channel::http_channel(http_client_deps parts, http_url to, const http_channel_options& options)
     : prefix_(prefix_of(to)),
       limits_(options.call),
       // Whoever receives a message knows it by its id.

@@ -30,7 +30,7 @@ class http_channel final : public wire_channel {
 public:
     /// `http://host:port` or `https://…`, with a path to put before ours if need be. Fails with
     /// `invalid_argument`, or with `certificate_unusable` where the authorities cannot be read.
-    static result<std::unique_ptr<http_channel>> open(http_client_parts parts, std::string_view url,
+    static result<std::unique_ptr<http_channel>> open(http_client_deps parts, std::string_view url,
                                                       http_channel_options options = {});
 
     task<result<wire_reply>> exchange(wire_request request) override;
@@ -39,7 +39,7 @@ public:
     void stop() { pool_.stop(); }
 
 private:
-    http_channel(http_client_parts parts, http_url to, const http_channel_options& options);
+    http_channel(http_client_deps parts, http_url to, const http_channel_options& options);
 
     std::string prefix_;  // Goes before each path; empty for most.
     http_call_limits limits_;

@@ -2,7 +2,7 @@
 
 namespace posthorn {
 
-http_client::http_client(http_client_parts parts, http_pool_limits limits)
+http_client::http_client(http_client_deps parts, http_pool_limits limits)
     : parts_(std::move(parts)), limits_(limits) {
     // Servers in general may answer requests that were sent ahead as they please.
     limits_.pipeline_max = 1;

@@ -17,7 +17,7 @@ namespace posthorn {
 /// Cancel:   gives `error_code::cancelled`; the server may have acted nevertheless.
 class http_client {
 public:
-    explicit http_client(http_client_parts parts, http_pool_limits limits = {});
+    explicit http_client(http_client_deps parts, http_pool_limits limits = {});
 
     /// Sends to `url`, whose path and query stand in for the request's own. The reply, whatever its
     /// status, or `invalid_argument`, `certificate_unusable`, `unreachable`, `cancelled`, `closed`.
@@ -29,7 +29,7 @@ public:
 private:
     result<client_pool*> pool_for(const http_url& to);
 
-    http_client_parts parts_;
+    http_client_deps parts_;
     http_pool_limits limits_;
     std::map<std::string, std::unique_ptr<client_pool>> pools_;  // By origin.
     bool stopped_ = false;

@@ -51,27 +51,31 @@ boost::system::error_code open(tcp::acceptor& acceptor, const tcp::endpoint& end
 }  // namespace
 
 result<std::unique_ptr<http_server>> http_server::listen(const host_port& address,
-                                                         http_server_parts parts) {
+                                                         http_server_deps with) {
     boost::system::error_code failure;
     const auto ip =
         asio::ip::make_address(address.host == "localhost" ? "127.0.0.1" : address.host, failure);
-    tcp::acceptor acceptor(parts.where);
+    tcp::acceptor acceptor(with.env.network);
     if (!failure) failure = open(acceptor, tcp::endpoint(ip, address.port));
     if (failure)
         return fail(error_code::address_unavailable, "cannot listen on {}: {}; {}",
                     to_string(address), failure.message(), advice_for(failure));
     host_port bound{address.host, acceptor.local_endpoint().port()};
     return std::unique_ptr<http_server>(
-        new http_server(std::move(parts), std::move(acceptor), std::move(bound)));
+        new http_server(std::move(with), std::move(acceptor), std::move(bound)));
 }
 
-http_server::http_server(http_server_parts parts, tcp::acceptor acceptor, host_port address)
-    : parts_(std::move(parts)),
+http_server::http_server(http_server_deps with, tcp::acceptor acceptor, host_port address)
+    : with_(std::move(with)),
       acceptor_(std::move(acceptor)),
       address_(std::move(address)),
-      tasks_(parts_.where) {}
+      tasks_(with_.env.network) {}
 
 http_server::~http_server() = default;
+
+std::string http_server::url() const {
+    return fmt::format("{}://{}", with_.tls != nullptr ? "https" : "http", to_string(address_));
+}
 
 void http_server::start() { tasks_.spawn(accept()); }
 
@@ -85,7 +89,7 @@ task<> http_server::stop(std::chrono::milliseconds patience) {
     }
     boost::system::error_code ignored;
     acceptor_.close(ignored);
-    for (http_session* session : sessions_) session->finish();
+    for (http_session* session : sessions_) session->stop();
     // `join` heeds no cancellation, so the whole waits until the last session has ended.
     co_await (tasks_.join() || cut_off_after(patience));
     stopped_ = true;
@@ -93,11 +97,11 @@ task<> http_server::stop(std::chrono::milliseconds patience) {
 }
 
 task<> http_server::cut_off_after(std::chrono::milliseconds patience) {
-    if (co_await parts_.time.sleep_for(patience)) cut_off();
+    if (co_await with_.env.timer.sleep_for(patience)) cut_off();
 }
 
 void http_server::cut_off() {
-    for (http_session* session : sessions_) session->abort();
+    for (http_session* session : sessions_) session->cut_off();
     tasks_.cancel();
 }
 
@@ -107,9 +111,9 @@ task<> http_server::accept() {
             co_await acceptor_.async_accept(asio::as_tuple(asio::use_awaitable));
         if (stopping_) break;
         if (failure) {
-            parts_.log.warn("Cannot accept on {Address}: {Reason}",
-                            {{"Address", to_string(address_)}, {"Reason", failure.message()}});
-            if (!co_await parts_.time.sleep_for(accept_pause)) break;
+            with_.env.log.warn("Cannot accept on {Address}: {Reason}",
+                               {{"Address", to_string(address_)}, {"Reason", failure.message()}});
+            if (!co_await with_.env.timer.sleep_for(accept_pause)) break;
         } else {
             admit(std::move(socket));
         }
@@ -118,14 +122,14 @@ task<> http_server::accept() {
 
 void http_server::admit(tcp::socket socket) {
     // Nothing can be said in clear where TLS is spoken; closing must do.
-    if (sessions_.size() >= parts_.limits.connections_max && !make_room())
-        return parts_.tls == nullptr ? turn_away(socket) : void();
+    if (sessions_.size() >= with_.limits.connections_max && !make_room())
+        return with_.tls == nullptr ? turn_away(socket) : void();
     boost::system::error_code ignored;
     socket.set_option(tcp::no_delay(true), ignored);
     http_stream stream(http_stream::tcp_stream(std::move(socket)),
-                       parts_.tls == nullptr ? nullptr : parts_.tls->current());
-    auto session = std::make_unique<http_session>(std::move(stream), parts_.handler, parts_.limits,
-                                                  parts_.log);
+                       with_.tls == nullptr ? nullptr : with_.tls->current());
+    auto session = std::make_unique<http_session>(std::move(stream), with_.handler, with_.limits,
+                                                  with_.env.log);
     sessions_.push_back(session.get());
     tasks_.spawn(serve(std::move(session)));
 }
@@ -138,7 +142,7 @@ bool http_server::make_room() {
         return false;
     http_session* const slow = *least;
     sessions_.erase(least);
-    slow->abort();
+    slow->cut_off();
     return true;
 }
 
@@ -147,8 +151,8 @@ task<> http_server::serve(std::unique_ptr<http_session> session) {
         co_await session->run();
     } catch (const std::exception& failure) {
         // One connection's trouble, such as a response that cannot be written, is not the server's.
-        parts_.log.error("A connection to {Address} failed: {Reason}",
-                         {{"Address", to_string(address_)}, {"Reason", failure.what()}});
+        with_.env.log.error("A connection to {Address} failed: {Reason}",
+                            {{"Address", to_string(address_)}, {"Reason", failure.what()}});
     }
     sessions_.remove(session.get());
 }

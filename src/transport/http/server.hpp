@@ -14,21 +14,21 @@
 #include "base/async/waiter.hpp"
 #include "base/log/log.hpp"
 #include "base/result.hpp"
+#include "base/run/environment.hpp"
 #include "transport/host_port.hpp"
 #include "transport/http/limits.hpp"
 #include "transport/http/tls.hpp"
 #include "transport/http/types.hpp"
+#include "transport/listener.hpp"
 
 namespace posthorn {
 
 class http_session;
 
 /// What an HTTP server is built from.
-struct http_server_parts {
-    boost::asio::any_io_executor where;  // One thread or a strand.
-    timer& time;                         // Outlives the server, as does the log.
-    logger& log;
-    http_handler handler;  // What it uses outlives the server.
+struct http_server_deps {
+    const environment& env;  // Outlives the server.
+    http_handler handler;    // What it uses outlives the server.
     http_limits limits = {};
     const tls_server* tls = nullptr;  // Plain HTTP if null; outlives the server.
 };
@@ -39,32 +39,24 @@ struct http_server_parts {
 /// request gives way to a new one, so that peers that are slow on purpose keep nobody out; if each
 /// has sent one, the new one is turned away with 503.
 ///
-/// Lifetime: `listen`, `start` once, destroy after `stop` returned; `stop` may be left out where
-///           `start` was.
-/// Threads:  every member but `listen` and `address` runs on the executor given.
-/// Cancel:   `stop` accepts nothing more, closes idle connections, lets requests in flight finish
-///           for as long as it is told, then cuts the rest off and waits for their handlers.
-class http_server {
+/// Lifetime, threads and cancelling: as every listener.
+class http_server final : public listener {
 public:
     /// Binds; fails with `address_unavailable`, naming the address and what to do.
     static result<std::unique_ptr<http_server>> listen(const host_port& address,
-                                                       http_server_parts parts);
-    ~http_server();
-    http_server(const http_server&) = delete;
-    http_server& operator=(const http_server&) = delete;
+                                                       http_server_deps with);
+    ~http_server() override;
 
     /// Where it listens; the port is the real one where any was asked for.
     [[nodiscard]] const host_port& address() const noexcept { return address_; }
 
-    void start();
-    /// Twice is safe: a second call returns at once.
-    task<> stop(std::chrono::milliseconds patience);
-    /// Ends the patience of a `stop` under way.
-    void cut_off();
+    [[nodiscard]] std::string url() const override;
+    void start() override;
+    task<> stop(std::chrono::milliseconds patience) override;
+    void cut_off() override;
 
 private:
-    http_server(http_server_parts parts, boost::asio::ip::tcp::acceptor acceptor,
-                host_port address);
+    http_server(http_server_deps with, boost::asio::ip::tcp::acceptor acceptor, host_port address);
 
     task<> accept();
     void admit(boost::asio::ip::tcp::socket socket);
@@ -72,7 +64,7 @@ private:
     task<> serve(std::unique_ptr<http_session> session);
     task<> cut_off_after(std::chrono::milliseconds patience);
 
-    http_server_parts parts_;
+    http_server_deps with_;
     boost::asio::ip::tcp::acceptor acceptor_;
     host_port address_;
     task_group tasks_;

@@ -123,12 +123,12 @@ task<> http_session::run() {
     stream_.close();
 }
 
-void http_session::finish() {
+void http_session::stop() {
     finishing_ = true;
     if (idle_) stream_.cancel();
 }
 
-void http_session::abort() {
+void http_session::cut_off() {
     finishing_ = true;
     stream_.close();
 }

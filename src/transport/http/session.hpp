@@ -21,7 +21,7 @@ namespace posthorn {
 /// Lifetime: construct, `run()` once, destroy after it returns. Handler, limits and log
 ///           outlive it.
 /// Threads:  every member runs on the socket's executor.
-/// Cancel:   `finish` answers what has begun, `abort` does not.
+/// Cancel:   `stop` answers what has begun, `cut_off` does not.
 class http_session {
 public:
     /// How much a peer has shown of itself; who has shown least is the first to be spared.
@@ -33,8 +33,8 @@ public:
     task<> run();
     [[nodiscard]] standing seen() const noexcept { return seen_; }
     /// Ends after the request in flight, at once if there is none.
-    void finish();
-    void abort();
+    void stop();
+    void cut_off();
 
 private:
     using parser = boost::beast::http::request_parser<boost::beast::http::string_body>;

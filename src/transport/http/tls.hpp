@@ -20,11 +20,18 @@ using tls_context = boost::asio::ssl::context;
 
 /// Where a service's certificate lies, all in PEM.
 struct tls_files {
-    std::string certificate;  // The service's own first, then those that vouch for it.
-    std::string key;          // Of the first; without a pass phrase.
+    std::string certificate{};  // The service's own first, then those that vouch for it.
+    std::string key{};          // Of the first; without a pass phrase.
     /// Those that vouch for whoever connects, who must then show a certificate; nobody need if
     /// empty.
     std::string peer_authority{};
+};
+
+/// Whom a client trusts, and what it shows of itself.
+struct tls_trust {
+    std::shared_ptr<tls_context> context{};  // Null where nothing is configured.
+    std::string authority{};                 // The file; empty for the system's.
+    tls_files own{};
 };
 
 /// What a server shows to whoever connects; TLS 1.3 only.

@@ -24,9 +24,9 @@ constexpr int time_steps = 8;
 }  // namespace
 
 result<std::unique_ptr<unix_server>> unix_server::listen(const std::string& path,
-                                                         unix_server_parts parts) {
-    POSTHORN_LET(place, socket_place::claim(path, parts.folder));
-    protocol::acceptor acceptor(parts.where);
+                                                         unix_server_deps with) {
+    POSTHORN_LET(place, socket_place::claim(path, with.folder));
+    protocol::acceptor acceptor(with.env.network);
     boost::system::error_code failure;
     acceptor.open(protocol(), failure);
     if (!failure) acceptor.bind(protocol::endpoint(path), failure);
@@ -40,18 +40,22 @@ result<std::unique_ptr<unix_server>> unix_server::listen(const std::string& path
                     "cannot listen on {}: {}; choose a path on a local file system", path,
                     failure.message());
     return std::unique_ptr<unix_server>(
-        new unix_server(std::move(parts), std::move(place), std::move(acceptor)));
+        new unix_server(std::move(with), std::move(place), std::move(acceptor)));
 }
 
-unix_server::unix_server(unix_server_parts parts, socket_place place, protocol::acceptor acceptor)
-    : parts_(std::move(parts)),
+unix_server::unix_server(unix_server_deps with, socket_place place, protocol::acceptor acceptor)
+    : with_(std::move(with)),
       place_(std::move(place)),
       path_(place_->path()),
       acceptor_(std::move(acceptor)),
-      tasks_(parts_.where),
-      watch_(parts_.where) {}
+      tasks_(with_.env.network),
+      watch_(with_.env.network) {}
 
 unix_server::~unix_server() = default;
+
+std::string unix_server::url() const {
+    return with_.pipe.empty() ? "unix://" + path_ : "pipe://" + with_.pipe;
+}
 
 void unix_server::start() {
     tasks_.spawn(accept());
@@ -69,7 +73,7 @@ task<> unix_server::stop(milliseconds patience) {
     boost::system::error_code ignored;
     acceptor_.close(ignored);
     place_.reset();
-    for (unix_session* session : sessions_) session->finish();
+    for (unix_session* session : sessions_) session->stop();
     // `join` heeds no cancellation, so the whole waits until the last session has ended.
     co_await (tasks_.join() || cut_off_after(patience));
     watch_.cancel();
@@ -79,11 +83,11 @@ task<> unix_server::stop(milliseconds patience) {
 }
 
 task<> unix_server::cut_off_after(milliseconds patience) {
-    if (co_await parts_.time.sleep_for(patience)) cut_off();
+    if (co_await with_.env.timer.sleep_for(patience)) cut_off();
 }
 
 void unix_server::cut_off() {
-    for (unix_session* session : sessions_) session->abort();
+    for (unix_session* session : sessions_) session->cut_off();
     tasks_.cancel();
 }
 
@@ -93,42 +97,42 @@ task<> unix_server::accept() {
             co_await acceptor_.async_accept(asio::as_tuple(asio::use_awaitable));
         if (stopping_) break;
         if (failure) {
-            parts_.log.warn("Cannot accept on {Address}: {Reason}",
-                            {{"Address", path_}, {"Reason", failure.message()}});
-            if (!co_await parts_.time.sleep_for(accept_pause)) break;
+            with_.env.log.warn("Cannot accept on {Address}: {Reason}",
+                               {{"Address", path_}, {"Reason", failure.message()}});
+            if (!co_await with_.env.timer.sleep_for(accept_pause)) break;
             continue;
         }
         if (const auto trusted = check_peer(socket.native_handle()); !trusted) {
-            parts_.log.warn("A connection to {Address} was refused: {Reason}",
-                            {{"Address", path_}, {"Reason", trusted.error().what()}});
+            with_.env.log.warn("A connection to {Address} was refused: {Reason}",
+                               {{"Address", path_}, {"Reason", trusted.error().what()}});
             continue;  // Nothing was read from it, and it is closed.
         }
-        if (tasks_.size() <= parts_.limits.connections_max)  // We are one of the tasks.
+        if (tasks_.size() <= with_.limits.connections_max)  // We are one of the tasks.
             tasks_.spawn(serve(std::move(socket)));
     }
 }
 
 task<> unix_server::serve(protocol::socket socket) {
     unix_session session(std::move(socket),
-                         {parts_.handler, parts_.limits, parts_.requests_max, parts_.log});
+                         {with_.handler, with_.limits, with_.requests_max, with_.env.log});
     sessions_.insert(&session);
     // The stop may have come between accepting and getting here.
-    if (stopping_) session.finish();
+    if (stopping_) session.stop();
     try {
         co_await session.run();
     } catch (const std::exception& failure) {
         // One connection's trouble is not the server's.
-        parts_.log.error("A connection to {Address} failed: {Reason}",
-                         {{"Address", path_}, {"Reason", failure.what()}});
+        with_.env.log.error("A connection to {Address} failed: {Reason}",
+                            {{"Address", path_}, {"Reason", failure.what()}});
     }
     sessions_.erase(&session);
 }
 
 // One for all connections: a timer for each frame would cost more than the frame.
 task<> unix_server::tell_the_time() {
-    const auto shortest = std::min(parts_.limits.header_timeout, parts_.limits.idle_timeout);
+    const auto shortest = std::min(with_.limits.header_timeout, with_.limits.idle_timeout);
     const auto step = std::clamp(shortest / time_steps, milliseconds(1), milliseconds(1000));
-    while (co_await parts_.time.sleep_for(step))
+    while (co_await with_.env.timer.sleep_for(step))
         for (unix_session* session : sessions_) session->pass(step);
 }
 

@@ -16,58 +16,52 @@
 #include "base/async/waiter.hpp"
 #include "base/log/log.hpp"
 #include "base/result.hpp"
+#include "base/run/environment.hpp"
 #include "transport/http/limits.hpp"
+#include "transport/listener.hpp"
 #include "transport/unix/socket_place.hpp"
 #include "transport/unix/unix_session.hpp"
 
 namespace posthorn {
 
 /// What a Unix socket server is built from.
-struct unix_server_parts {
-    boost::asio::any_io_executor where;  // One thread or a strand.
-    timer& time;                         // Outlives the server, as does the log.
-    logger& log;
-    wire_handler handler;  // What it uses outlives the server.
+struct unix_server_deps {
+    const environment& env;  // Outlives the server.
+    wire_handler handler;    // What it uses outlives the server.
     http_limits limits = {};
     std::size_t requests_max = 64;  // At once on one connection; beyond, it is not read.
     socket_folder folder = socket_folder::closed;
+    std::string pipe{};  // Its name, where the socket is a named pipe.
 };
 
 /// Listens on a path and speaks frames with whoever connects and is of a trusted user.
 ///
-/// Lifetime: `listen`, `start` once, destroy after `stop` returned; `stop` may be left out where
-///           `start` was.
-/// Threads:  every member but `listen` and `path` runs on the executor given.
-/// Cancel:   `stop` accepts nothing more, closes idle connections, lets requests in flight finish
-///           for as long as it is told, then cuts the rest off and waits for their handlers.
-class unix_server {
+/// Lifetime, threads and cancelling: as every listener.
+class unix_server final : public listener {
 public:
     /// Binds; fails with `address_unavailable`, naming the path and what to do.
     static result<std::unique_ptr<unix_server>> listen(const std::string& path,
-                                                       unix_server_parts parts);
-    ~unix_server();
-    unix_server(const unix_server&) = delete;
-    unix_server& operator=(const unix_server&) = delete;
+                                                       unix_server_deps with);
+    ~unix_server() override;
 
     [[nodiscard]] const std::string& path() const noexcept { return path_; }
 
-    void start();
-    /// Twice is safe: a second call waits for the first.
-    task<> stop(std::chrono::milliseconds patience);
-    /// Ends the patience of a `stop` under way.
-    void cut_off();
+    [[nodiscard]] std::string url() const override;
+    void start() override;
+    task<> stop(std::chrono::milliseconds patience) override;
+    void cut_off() override;
 
 private:
     using protocol = boost::asio::local::stream_protocol;
 
-    unix_server(unix_server_parts parts, socket_place place, protocol::acceptor acceptor);
+    unix_server(unix_server_deps with, socket_place place, protocol::acceptor acceptor);
 
     task<> accept();
     task<> serve(protocol::socket socket);
     task<> tell_the_time();
     task<> cut_off_after(std::chrono::milliseconds patience);
 
-    unix_server_parts parts_;
+    unix_server_deps with_;
     std::optional<socket_place> place_;
     std::string path_;
     protocol::acceptor acceptor_;

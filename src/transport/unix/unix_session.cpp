@@ -31,7 +31,7 @@ wire_reply refusal(std::uint16_t status, std::string_view code, std::string_view
 
 }  // namespace
 
-unix_session::unix_session(socket_type socket, unix_session_parts parts)
+unix_session::unix_session(socket_type socket, unix_session_deps parts)
     : socket_(std::move(socket)),
       parts_(parts),
       incoming_({parts.limits.header_bytes_max, parts.limits.body_bytes_max}),
@@ -47,12 +47,12 @@ task<> unix_session::run() {
     drop();
 }
 
-void unix_session::finish() {
+void unix_session::stop() {
     finishing_ = true;
     stop_reading_.emit(asio::cancellation_type::terminal);
 }
 
-void unix_session::abort() {
+void unix_session::cut_off() {
     finishing_ = true;
     drop();
     tasks_.cancel();
@@ -223,7 +223,7 @@ unix_session::wait unix_session::awaited() const {
 
 void unix_session::pass(milliseconds elapsed) {
     // Requests that came whole still get their answers.
-    if (reading_watch_.is_over(awaited(), elapsed)) finish();
+    if (reading_watch_.is_over(awaited(), elapsed)) stop();
     wait to_take;
     if (writing_) to_take = {parts_.limits.idle_timeout, phase::answer, writes_};
     if (lingering_) to_take = {linger_timeout, phase::answer, writes_};

@@ -25,7 +25,7 @@ namespace posthorn {
 using wire_handler = std::function<task<wire_reply>(wire_request)>;
 
 /// What the connections of one server have in common.
-struct unix_session_parts {
+struct unix_session_deps {
     const wire_handler& handler;
     const http_limits& limits;
     std::size_t requests_max;  // At work at once on one connection.
@@ -39,17 +39,17 @@ struct unix_session_parts {
 ///
 /// Lifetime: construct, `run()` once, destroy after it returns. The parts outlive it.
 /// Threads:  every member runs on the socket's executor.
-/// Cancel:   `finish` answers what has come, `abort` does not.
+/// Cancel:   `stop` answers what has come, `cut_off` does not.
 class unix_session {
 public:
     using socket_type = boost::asio::local::stream_protocol::socket;
 
-    unix_session(socket_type socket, unix_session_parts parts);
+    unix_session(socket_type socket, unix_session_deps parts);
 
     task<> run();
     /// Reads nothing more and ends when what has come whole is answered.
-    void finish();
-    void abort();
+    void stop();
+    void cut_off();
     /// Tells it that time has passed, by which it closes what takes too long.
     void pass(std::chrono::milliseconds elapsed);
 
@@ -87,7 +87,7 @@ private:
     [[nodiscard]] wait awaited() const;
 
     socket_type socket_;
-    unix_session_parts parts_;
+    unix_session_deps parts_;
     frame_decoder incoming_;
     task_group tasks_;
     boost::asio::cancellation_signal stop_reading_;

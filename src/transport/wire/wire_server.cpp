@@ -61,7 +61,7 @@ bool is_unsigned(const signature_headers& claimed) {
 
 }  // namespace
 
-wire_server::wire_server(wire_server_parts parts, wire_server_options options)
+wire_server::wire_server(wire_server_deps parts, wire_server_options options)
     : parts_(parts), options_(std::move(options)) {}
 
 task<wire_reply> wire_server::answer(wire_request request) {

@@ -28,7 +28,7 @@ struct wire_server_options {
 };
 
 /// What a wire server is built from; all of it outlives it.
-struct wire_server_parts {
+struct wire_server_deps {
     receiver& to;
     const peer_keys& keys;
     const clock& time;
@@ -48,7 +48,7 @@ struct wire_counts {
 /// Cancel:   as the receiver's.
 class wire_server {
 public:
-    wire_server(wire_server_parts parts, wire_server_options options);
+    wire_server(wire_server_deps parts, wire_server_options options);
 
     task<wire_reply> answer(wire_request request);
     [[nodiscard]] wire_counts counts() const;
@@ -75,7 +75,7 @@ private:
     [[nodiscard]] wire_reply shed(const wire_request& request, const key_ring* keys);
     void seal(wire_reply& reply, const wire_request& request, const key_ring& keys);
 
-    wire_server_parts parts_;
+    wire_server_deps parts_;
     wire_server_options options_;
     log_rate_limit distrusted_lines_{20};
     std::atomic<std::size_t> at_work_ = 0;

@@ -322,4 +322,11 @@ task<wire_transport::believed> wire_transport::exchange(wire_request request) {
     co_return got;
 }
 
+std::unique_ptr<transport> over_wire(std::unique_ptr<wire_channel> channel,
+                                     const transport_request& wanted) {
+    return std::make_unique<wire_transport>(
+        std::move(channel), wanted.keys, wanted.env.clock,
+        wire_transport_options{.source = wanted.service, .destination = wanted.destination});
+}
+
 }  // namespace posthorn

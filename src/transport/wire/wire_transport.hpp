@@ -13,6 +13,7 @@
 #include "transport/transport.hpp"
 #include "transport/wire/exchange.hpp"
 #include "transport/wire/peer_keys.hpp"
+#include "transport/wire/transport_kind.hpp"
 
 namespace posthorn {
 
@@ -78,5 +79,9 @@ private:
     std::mutex preparing_;
     std::optional<ready_request> ready_;
 };
+
+/// The transport of a kind that speaks our protocol: signed requests over its channel.
+[[nodiscard]] std::unique_ptr<transport> over_wire(std::unique_ptr<wire_channel> channel,
+                                                   const transport_request& wanted);
 
 }  // namespace posthorn

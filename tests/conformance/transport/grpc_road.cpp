@@ -35,10 +35,7 @@ private:
         server_ =
             grpc_server::listen(
                 {"127.0.0.1", port_},
-                {.where = parts_.threads.executor(),
-                 .time = parts_.time,
-                 .log = log_,
-                 .workers = workers_,
+                {.env = env_,
                  .handler =
                      [this](wire_request request) { return answer_or_harm(std::move(request)); }})
                 .value();
@@ -63,7 +60,6 @@ private:
             .value();
     }
 
-    worker_threads workers_{"workers"};
     std::uint16_t port_ = 0;  // The same after a restart.
     std::atomic<harm> harm_ = harm::none;
     std::unique_ptr<grpc_server> server_;

@@ -34,9 +34,7 @@ public:
 
 private:
     test::socket_address listen() override {
-        server_ = http_server::listen({"127.0.0.1", port_}, {parts_.threads.executor(),
-                                                             parts_.time,
-                                                             log_,
+        server_ = http_server::listen({"127.0.0.1", port_}, {env_,
                                                              [this](http_request request) {
                                                                  return respond(std::move(request));
                                                              },

@@ -10,6 +10,7 @@
 #include "conformance/transport/road.hpp"
 #include "support/fault_proxy.hpp"
 #include "support/temporary_directory.hpp"
+#include "support/test_environment.hpp"
 #include "transport/wire/exchange.hpp"
 #include "transport/wire/peer_keys.hpp"
 #include "transport/wire/wire_server.hpp"
@@ -50,6 +51,11 @@ protected:
     road_parts parts_;
     real_clock clock_;
     logger log_ = logger::null();
+    worker_threads workers_{"workers"};
+    test::test_environment env_{{.log = log_,
+                                 .timer = &parts_.time,
+                                 .network = parts_.threads.executor(),
+                                 .workers = &workers_}};
     test::temporary_directory folder_;
 
 private:

@@ -29,9 +29,7 @@ private:
     test::socket_address listen() override {
         const auto path = path_of("stock");
         server_ = unix_server::listen(
-                      path, {parts_.threads.executor(),
-                             parts_.time,
-                             log_,
+                      path, {env_,
                              [this](wire_request request) { return answer(std::move(request)); },
                              {},
                              64,

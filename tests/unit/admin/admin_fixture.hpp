@@ -29,15 +29,15 @@ protected:
             {.time = loop.time(), .writer = inline_, .log = log});
         if (!opened) throw error(opened.error());
         database_ = *std::move(opened);
-        node.emplace(admin_parts{.service = "orders",
-                                 .version = "9.8.7",
-                                 .stores = {database_.get()},
-                                 .readers = inline_,
-                                 .time = loop.time(),
-                                 .counters = {&counters},
-                                 .broken = [this] { return broken; },
-                                 .wake = [this] { ++wakes; },
-                                 .bad_signatures = [] { return std::uint64_t{4}; }});
+        node.emplace(node_view_deps{.service = "orders",
+                                    .version = "9.8.7",
+                                    .stores = {database_.get()},
+                                    .readers = inline_,
+                                    .time = loop.time(),
+                                    .counters = {&counters},
+                                    .broken = [this] { return broken; },
+                                    .wake = [this] { ++wakes; },
+                                    .bad_signatures = [] { return std::uint64_t{4}; }});
         kept.emplace(*database_, loop.time(), log);
         gate.emplace(access, *kept);
         add_admin_routes(routes, *node, *gate);

@@ -197,7 +197,7 @@ TEST_F(external_inbox, gives_up_what_is_at_work_and_what_comes_later) {
     const auto one = from_orders("Call", "1");
     const auto give_up = [this]() -> task<> {
         co_await loop.time().sleep_for(1s);
-        box().give_up();
+        box().cut_off();
     };
     task_group group(loop.executor());
     group.spawn(give_up());

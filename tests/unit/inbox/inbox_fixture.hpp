@@ -16,6 +16,7 @@
 #include "queue/queue.hpp"
 #include "store/async.hpp"
 #include "store/sqlite/commit/sqlite_store.hpp"
+#include "support/test_environment.hpp"
 
 namespace posthorn {
 
@@ -69,14 +70,11 @@ protected:
     inbox& box(store* over = nullptr) {
         if (!box_) {
             registry.freeze();
-            box_.emplace(inbox_parts{.database = over != nullptr ? *over : *database_,
-                                     .registry = registry,
-                                     .maker = maker,
-                                     .ids = ids,
-                                     .time = loop.time(),
-                                     .sleeper = loop.time(),
-                                     .workers = workers_,
-                                     .log = log},
+            box_.emplace(inbox_deps{.env = env_,
+                                    .database = over != nullptr ? *over : *database_,
+                                    .registry = registry,
+                                    .maker = maker,
+                                    .ids = ids},
                          options);
         }
         return *box_;
@@ -148,7 +146,7 @@ protected:
 private:
     std::string folder_;
     inline_executor writer_;
-    inline_executor workers_;
+    test::test_environment env_{loop, log};
     std::unique_ptr<store> database_;
     std::optional<inbox> box_;
     task_group background_{loop.executor()};

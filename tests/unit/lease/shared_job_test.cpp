@@ -4,6 +4,7 @@
 
 #include "base/async/task_group.hpp"
 #include "base/async/virtual_loop.hpp"
+#include "support/test_environment.hpp"
 #include "unit/outbox/memory_store.hpp"
 
 namespace posthorn {
@@ -16,7 +17,8 @@ using testing::memory_store;
 class worker {
 public:
     worker(virtual_loop& loop, std::string owner, memory_store& store)
-        : job_({store, loop.time(), loop.time(), log_, {}}, {.owner = std::move(owner)}, "tidying",
+        : env_(loop, log_),
+          job_({env_, store, {}}, {.owner = std::move(owner)}, "tidying",
                [this, &loop] { return work(loop.time()); }),
           group_(std::make_unique<task_group>(loop.executor())) {
         group_->spawn(job_.run());
@@ -40,6 +42,7 @@ private:
     }
 
     logger log_ = logger::null();
+    test::test_environment env_;
     shared_job job_;
     std::unique_ptr<task_group> group_;
 };

@@ -103,14 +103,9 @@ public:
 
     /// Starts with the options as they are now, and lets the first sweep pass.
     void start() {
-        dispatcher_ = std::make_unique<dispatcher>(dispatcher_services{.store = store,
-                                                                       .readers = readers_,
-                                                                       .clock = loop_.time(),
-                                                                       .timer = loop_.time(),
-                                                                       .random = random,
-                                                                       .log = log,
-                                                                       .routes = *this},
-                                                   options, retries, owner_is_gone);
+        dispatcher_ = std::make_unique<dispatcher>(
+            dispatcher_deps{.env = env_, .store = store, .routes = *this}, options, retries,
+            owner_is_gone);
         running_ = std::make_unique<task_group>(loop_.executor());
         running_->spawn(dispatcher_->run());
         loop_.settle();
@@ -165,7 +160,8 @@ public:
                [this] { return loop_.time().wall(); }};
 
 private:
-    inline_executor readers_;
+    inline_executor inline_;
+    environment env_{loop_.time(), loop_.time(), random, log, loop_.executor(), inline_, inline_};
     std::map<std::string, std::unique_ptr<fake_wire>> wires_;
     std::map<std::string, transport*> others_;
     std::unique_ptr<dispatcher> dispatcher_;

@@ -44,12 +44,12 @@ private:
             inbox_ = std::move(inbox);
             stores.push_back(&inbox_->store());
         }
-        view_.emplace(admin_parts{.service = settings_.service.id,
-                                  .version = std::string(version),
-                                  .stores = stores,
-                                  .readers = readers_,
-                                  .time = clock_,
-                                  .of_file = true});
+        view_.emplace(node_view_deps{.service = settings_.service.id,
+                                     .version = std::string(version),
+                                     .stores = stores,
+                                     .readers = readers_,
+                                     .time = clock_,
+                                     .of_file = true});
         add_admin_routes(routes_, *view_, gate_);
         return add_feature_routes(*stores.front(), *stores.back());
     }

@@ -6,33 +6,30 @@
 namespace posthorn {
 namespace {
 
-using enum route_url::kind;
-
 TEST(route_url, knows_four_schemes) {
     EXPECT_EQ(parse_route_url("inprocess:").value(), route_url{});
     EXPECT_EQ(parse_route_url("http://stock").value(),
-              (route_url{.scheme = http, .host = "stock", .port = 80}));
+              (route_url{.scheme = "http", .host = "stock", .port = 80}));
     EXPECT_EQ(parse_route_url("https://stock/").value(),
-              (route_url{.scheme = https, .host = "stock", .port = 443}));
+              (route_url{.scheme = "https", .host = "stock", .port = 443}));
     EXPECT_EQ(parse_route_url("http://[::1]:7400/gate/").value(),
-              (route_url{.scheme = http, .host = "::1", .port = 7400, .path = "/gate"}));
+              (route_url{.scheme = "http", .host = "::1", .port = 7400, .path = "/gate"}));
     EXPECT_EQ(parse_route_url("unix:///run/stock.sock").value(),
-              (route_url{.scheme = unix_socket, .path = "/run/stock.sock"}));
+              (route_url{.scheme = "unix", .path = "/run/stock.sock"}));
 }
 
 TEST(route_url, names_a_place_by_grpc) {
-    using enum route_url::kind;
     EXPECT_EQ(parse_route_url("grpc://h:5001").value(),
-              (route_url{.scheme = grpc, .host = "h", .port = 5001}));
+              (route_url{.scheme = "grpc", .host = "h", .port = 5001}));
     EXPECT_EQ(parse_route_url("grpc://[::1]:5001/RFReceiver/Receive").value(),
-              (route_url{.scheme = grpc, .host = "::1", .port = 5001}));
+              (route_url{.scheme = "grpc", .host = "::1", .port = 5001}));
     EXPECT_EQ(parse_route_url("grpcs://h:5001/").value(),
-              (route_url{.scheme = grpcs, .host = "h", .port = 5001}));
+              (route_url{.scheme = "grpcs", .host = "h", .port = 5001}));
 }
 
 TEST(route_url, names_a_pipe) {
     EXPECT_EQ(parse_route_url("pipe://rf-stock").value(),
-              (route_url{.scheme = route_url::kind::pipe, .path = "rf-stock"}));
+              (route_url{.scheme = "pipe", .path = "rf-stock"}));
 }
 
 TEST(route_url, refuses_everything_else_and_says_what_there_is) {

@@ -4,6 +4,7 @@
 
 #include "base/async/task_group.hpp"
 #include "base/async/virtual_loop.hpp"
+#include "support/test_environment.hpp"
 #include "unit/outbox/memory_store.hpp"
 
 namespace posthorn {
@@ -39,8 +40,8 @@ private:
     std::function<bool(const std::string&)> is_gone_ = [this](const std::string& owner) {
         return owner == dead;
     };
-    seat_reaper watch_{{store, loop.time(), loop.time(), log_, is_gone_, [this] { ++freed; }},
-                       options_};
+    test::test_environment env_{loop, log_};
+    seat_reaper watch_{{env_, store, is_gone_, [this] { ++freed; }}, options_};
     task_group group_{loop.executor()};
 };
 

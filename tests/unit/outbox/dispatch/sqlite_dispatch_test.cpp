@@ -118,15 +118,11 @@ public:
 
 private:
     task_group running_{loop_.executor()};
+    environment env_{loop_.time(),     loop_.time(), random_, log_,
+                     loop_.executor(), readers_,     readers_};
 
 public:
-    dispatcher subject{{.store = *file_,
-                        .readers = readers_,
-                        .clock = loop_.time(),
-                        .timer = loop_.time(),
-                        .random = random_,
-                        .log = log_,
-                        .routes = routes},
+    dispatcher subject{{.env = env_, .store = *file_, .routes = routes},
                        {.lease = {.owner = owner_}}};
 };
 
@@ -246,9 +242,11 @@ TEST(sqlite_dispatch, delivers_each_message_once_between_threads) {
     outbox_options options;
     options.lease.owner = "first";
     options.hand_over_rows = 100;  // Some of them take the cold path.
-    dispatcher subject({*orders, readers, time, sleeper, random, log, routes}, options);
     io_threads threads("io", 2);
-    auto running = start(boost::asio::make_strand(threads.executor()), subject.run());
+    const auto network = boost::asio::make_strand(threads.executor());
+    const environment env{time, sleeper, random, log, network, readers, readers};
+    dispatcher subject({env, *orders, routes}, options);
+    auto running = start(network, subject.run());
 
     std::vector<std::jthread> producers;
     for (std::size_t i = 0; i < senders; ++i)

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "base/async/virtual_loop.hpp"
+#include "support/test_environment.hpp"
 #include "unit/outbox/memory_store.hpp"
 
 namespace posthorn {
@@ -50,9 +51,8 @@ protected:
     testing::memory_store store{loop.time()};
     logger log = logger::null();
     bool lost = false;
-    settler subject{{store, loop.time(), loop.time(), log}, {.outcomes_waiting_max = 3}, 1, [this] {
-                        lost = true;
-                    }};
+    test::test_environment env{loop, log};
+    settler subject{env, store, {.outcomes_waiting_max = 3}, 1, [this] { lost = true; }};
     task_group running{loop.executor()};
     std::vector<std::int64_t> told;
 };

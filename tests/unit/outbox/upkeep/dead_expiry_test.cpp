@@ -6,6 +6,7 @@
 #include "base/async/virtual_loop.hpp"
 #include "store/sqlite/commit/sqlite_store.hpp"
 #include "support/temporary_directory.hpp"
+#include "support/test_environment.hpp"
 
 namespace posthorn {
 namespace {
@@ -59,7 +60,8 @@ private:
     logger log_ = logger::null();
     std::unique_ptr<store> store_;
     clock_guard clocks_{loop.time()};
-    dead_expiry subject_{{*store_, inline_, clocks_, loop.time(), log_, [this] { ++told; }}};
+    test::test_environment env_{loop, log_};
+    dead_expiry subject_{env_, *store_, clocks_, [this] { ++told; }};
     task_group running_{loop.executor()};
 };
 

@@ -7,6 +7,7 @@
 
 #include "base/async/task_group.hpp"
 #include "base/async/virtual_loop.hpp"
+#include "support/test_environment.hpp"
 #include "unit/outbox/memory_store.hpp"
 
 namespace posthorn {
@@ -22,7 +23,7 @@ protected:
     }
 
     void run(retention_options options = {}) {
-        retention.emplace(store, loop.time(), loop.time(), log, options);
+        retention.emplace(env, store, options);
         running.spawn(retention->run());
     }
     /// How often rows of a kind were asked to be deleted.
@@ -33,6 +34,7 @@ protected:
     virtual_loop loop;
     testing::memory_store store{loop.time()};
     logger log = logger::null();
+    test::test_environment env{loop, log};
     std::optional<outbox_retention> retention;
     task_group running{loop.executor()};
 };

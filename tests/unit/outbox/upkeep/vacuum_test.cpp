@@ -8,6 +8,7 @@
 #include "store/sqlite/commit/sqlite_store.hpp"
 #include "support/sqlite_file.hpp"
 #include "support/temporary_directory.hpp"
+#include "support/test_environment.hpp"
 
 namespace posthorn {
 namespace {
@@ -56,9 +57,7 @@ protected:
     }
 
     weekly_vacuum& vacuum() {
-        if (!vacuum_)
-            vacuum_.emplace(weekly_vacuum::parts{*store, *store->upkeep(), workers_, loop.time(),
-                                                 loop.time(), log});
+        if (!vacuum_) vacuum_.emplace(env_, *store, *store->upkeep());
         return *vacuum_;
     }
     void submit(const std::string& sql) {
@@ -74,7 +73,7 @@ protected:
     virtual_loop loop;
     logger log = logger::null();
     inline_executor inline_;  // The writer, which a worker waits for.
-    inline_executor workers_;
+    test::test_environment env_{loop, log};
     std::unique_ptr<class store> store;
     std::optional<weekly_vacuum> vacuum_;
     task_group running{loop.executor()};

@@ -15,6 +15,7 @@
 #include "base/async/task_group.hpp"
 #include "support/eventually.hpp"
 #include "support/temporary_directory.hpp"
+#include "support/test_environment.hpp"
 #include "transport/grpc/grpc_channel.hpp"
 
 namespace posthorn {
@@ -55,11 +56,8 @@ protected:
         if (server_) start(threads_.executor(), server_->stop(patience)).get();
         server_.reset();
     }
-    grpc_server_parts parts(http_limits limits = {}) {
-        return {.where = threads_.executor(),
-                .time = time_,
-                .log = log_,
-                .workers = workers_,
+    grpc_server_deps parts(http_limits limits = {}) {
+        return {.env = env_,
                 .handler = [this](wire_request request) { return answer(std::move(request)); },
                 .limits = limits};
     }
@@ -95,6 +93,8 @@ protected:
     worker_threads workers_{"test-workers"};
     real_timer time_;
     logger log_ = logger::null();
+    test::test_environment env_{
+        {.log = log_, .timer = &time_, .network = threads_.executor(), .workers = &workers_}};
     channel<int> release_{16};
     std::atomic<int> seen_ = 0;
     std::unique_ptr<grpc_server> server_;

@@ -10,6 +10,7 @@
 #include "base/async/task_group.hpp"
 #include "base/async/timer.hpp"
 #include "support/raw_http.hpp"
+#include "support/test_environment.hpp"
 #include "transport/http/client_pool.hpp"
 #include "transport/http/server.hpp"
 
@@ -31,14 +32,14 @@ protected:
     /// A server on any free port; it runs until the test ends.
     std::uint16_t listen(http_handler handler, http_limits limits = {},
                          const tls_server* tls = nullptr) {
-        auto server = http_server::listen(
-            {"127.0.0.1", 0}, {threads_.executor(), time_, log_, std::move(handler), limits, tls});
+        auto server =
+            http_server::listen({"127.0.0.1", 0}, {env_, std::move(handler), limits, tls});
         servers_.push_back(std::move(server).value());
         run(start_server(*servers_.back()));
         return servers_.back()->address().port;
     }
 
-    http_client_parts client_parts(std::shared_ptr<tls_context> tls = nullptr) {
+    http_client_deps client_parts(std::shared_ptr<tls_context> tls = nullptr) {
         return {threads_.executor(), tasks_, time_, std::move(tls)};
     }
 
@@ -56,6 +57,7 @@ protected:
     io_threads threads_{"test-io"};
     real_timer time_;
     logger log_ = logger::null();
+    test::test_environment env_{{.log = log_, .timer = &time_, .network = threads_.executor()}};
     task_group tasks_{threads_.executor()};
 
 private:

@@ -12,6 +12,7 @@
 #include "base/async/task_group.hpp"
 #include "base/async/timer.hpp"
 #include "support/raw_http.hpp"
+#include "support/test_environment.hpp"
 #include "transport/http/server.hpp"
 
 namespace posthorn {
@@ -52,9 +53,8 @@ protected:
         if (server_) start(threads_.executor(), server_->stop(patience)).get();
     }
 
-    http_server_parts parts(http_limits limits = {}) {
-        return {threads_.executor(), time_, log_,
-                [this](http_request request) { return answer(std::move(request)); }, limits};
+    http_server_deps parts(http_limits limits = {}) {
+        return {env_, [this](http_request request) { return answer(std::move(request)); }, limits};
     }
 
     task<http_response> answer(http_request request) {
@@ -71,6 +71,7 @@ protected:
     io_threads threads_{"test-io"};
     real_timer time_;
     logger log_ = logger::null();
+    test::test_environment env_{{.log = log_, .timer = &time_, .network = threads_.executor()}};
     std::promise<void> waiting_;
     channel<int> release_{1};
     std::unique_ptr<http_server> server_;

@@ -13,6 +13,7 @@
 #include "support/other_user.hpp"
 #include "support/raw_unix.hpp"
 #include "support/temporary_directory.hpp"
+#include "support/test_environment.hpp"
 #include "transport/unix/unix_server.hpp"
 
 namespace posthorn {
@@ -54,7 +55,7 @@ protected:
     void SetUp() override {
         if (::geteuid() != 0) GTEST_SKIP() << "only root can be another user";
         ASSERT_EQ(::chmod(directory_.path().c_str(), 0711), 0);
-        server_ = unix_server::listen(path_, {threads_.executor(), time_, log_,
+        server_ = unix_server::listen(path_, {env_,
                                               [this](wire_request) -> task<wire_reply> {
                                                   seen_ = true;
                                                   co_return wire_reply{};
@@ -72,6 +73,7 @@ protected:
     io_threads threads_{"test-io"};
     real_timer time_;
     logger log_ = logger::null();
+    test::test_environment env_{{.log = log_, .timer = &time_, .network = threads_.executor()}};
     std::atomic<bool> seen_ = false;
     std::unique_ptr<unix_server> server_;
     const std::string request_ = test::frame_bytes("1 POST /_rf/receive\n", "{}");

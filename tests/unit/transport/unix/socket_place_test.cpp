@@ -13,6 +13,7 @@
 #include "base/async/timer.hpp"
 #include "support/raw_unix.hpp"
 #include "support/temporary_directory.hpp"
+#include "support/test_environment.hpp"
 #include "transport/unix/unix_server.hpp"
 
 namespace posthorn {
@@ -126,14 +127,13 @@ TEST_F(socket_place_test, refuses_a_path_that_does_not_fit) {
 
 TEST_F(socket_place_test, has_a_socket_that_only_we_may_open) {
     io_threads threads("test-io");
-    real_timer time;
     auto log = logger::null();
+    const test::test_environment env({.log = log, .network = threads.executor()});
     const auto server = unix_server::listen(
-        path_, {threads.executor(), time, log,
-                [](wire_request) -> task<wire_reply> { co_return wire_reply{}; }});
+        path_, {env, [](wire_request) -> task<wire_reply> { co_return wire_reply{}; }});
     ASSERT_TRUE(server);
     EXPECT_EQ(mode_of(path_), 0600U);
-    const auto second = unix_server::listen(path_, {threads.executor(), time, log, {}});
+    const auto second = unix_server::listen(path_, {env, {}});
     ASSERT_FALSE(second);
     EXPECT_EQ(second.error().code(), error_code::address_unavailable);
     EXPECT_TRUE(fs::exists(path_));
@@ -161,13 +161,10 @@ TEST_F(socket_place_test, a_socket_in_a_shared_directory_is_for_its_owner_alone)
     fs::create_directory(inside_);
     ASSERT_EQ(::chmod(inside_.c_str(), 01777U), 0);
     io_threads threads("places");
-    real_timer time;
     auto log = logger::null();
-    const auto server = unix_server::listen(path_, {.where = threads.executor(),
-                                                    .time = time,
-                                                    .log = log,
-                                                    .handler = {},
-                                                    .folder = socket_folder::shared});
+    const test::test_environment env({.log = log, .network = threads.executor()});
+    const auto server =
+        unix_server::listen(path_, {.env = env, .handler = {}, .folder = socket_folder::shared});
     ASSERT_TRUE(server);
     EXPECT_EQ(mode_of(path_), 0600U);
     EXPECT_EQ(mode_of(path_ + ".lock"), 0600U);

@@ -17,6 +17,7 @@
 #include "support/eventually.hpp"
 #include "support/raw_unix.hpp"
 #include "support/temporary_directory.hpp"
+#include "support/test_environment.hpp"
 
 namespace posthorn {
 namespace {
@@ -58,12 +59,8 @@ protected:
         if (server_) start(threads_.executor(), server_->stop(patience)).get();
     }
 
-    unix_server_parts parts(http_limits limits = {}, std::size_t requests_max = 64) {
-        return {threads_.executor(),
-                time_,
-                log_,
-                [this](wire_request request) { return answer(std::move(request)); },
-                limits,
+    unix_server_deps parts(http_limits limits = {}, std::size_t requests_max = 64) {
+        return {env_, [this](wire_request request) { return answer(std::move(request)); }, limits,
                 requests_max};
     }
 
@@ -87,6 +84,7 @@ protected:
     io_threads threads_{"test-io"};
     real_timer time_;
     logger log_ = logger::null();
+    test::test_environment env_{{.log = log_, .timer = &time_, .network = threads_.executor()}};
     std::atomic<int> seen_ = 0;
     channel<int> release_{1000};
     std::unique_ptr<unix_server> server_;

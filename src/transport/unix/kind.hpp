@@ -1,0 +1,10 @@
+#pragma once
+
+#include "transport/wire/transport_kind.hpp"
+
+namespace posthorn {
+
+/// `unix:///PATH`.
+[[nodiscard]] transport_kind unix_transport();
+
+}  // namespace posthorn
