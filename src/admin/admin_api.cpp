@@ -79,7 +79,7 @@ task<http_response> endpoints::metrics() {
         .refusals = gate_.refusals(),
         .durable = parts().durable};
     if (size) facts.inbox_size = size->size;
-    for (const auto* const one : parts().stores) facts.disks.push_back(one->disk());
+    for (auto* const one : parts().stores) facts.disks.push_back(disk_of(*one));
     co_return http_response{200,
                             {{"Content-Type", "text/plain; version=0.0.4; charset=utf-8"}},
                             render_metrics(facts) + std::move(of_features)};

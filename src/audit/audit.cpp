@@ -62,7 +62,7 @@ result<std::int64_t> insert(store_transaction& tx, const audit_entry& entry, wal
                  values, [&](const sql_row& made) { row = made.integer(0); }));
     constexpr std::int64_t rows_kept = 100'000;
     const std::array<sql_param, 1> oldest{row - rows_kept};
-    POSTHORN_TRY(tx.execute("DELETE FROM posthorn_audit WHERE seq <= ?", oldest));
+    POSTHORN_TRY(tx.run("DELETE FROM posthorn_audit WHERE seq <= ?", oldest));
     return row;
 }
 
@@ -90,7 +90,7 @@ task<> audit::finish(std::int64_t row, audit_entry change) {
                                                                  {"Outcome", change.outcome}});
     const auto done = co_await commit(where_, [&](store_transaction& tx) -> result<> {
         const std::array<sql_param, 2> values{std::string_view(change.outcome), row};
-        POSTHORN_TRY(tx.execute("UPDATE posthorn_audit SET outcome = ? WHERE seq = ?", values));
+        POSTHORN_TRY(tx.run("UPDATE posthorn_audit SET outcome = ? WHERE seq = ?", values));
         return {};
     });
     if (!done)

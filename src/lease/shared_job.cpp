@@ -50,7 +50,7 @@ task<> shared_job::work() {
 
 std::unique_ptr<node_service> done_by_one(shared_job::deps with, lease_options options,
                                           std::unique_ptr<node_service> job) {
-    if (!with.where.shares_dispatch()) return job;
+    if (with.where.sharing() == nullptr) return job;
     std::string name(job->name());
     return std::make_unique<shared_job>(
         std::move(with), std::move(options), std::move(name),

@@ -83,12 +83,6 @@ constexpr std::string_view take_sql =
     " RETURNING seq, message_id, source, endpoint, message_type, correlation_id, tenant,"
     " order_key, payload, content_type, headers, received_at, taken_until, attempts";
 
-// Where several take at a time, one after the other looks for what nobody holds: a statement that
-// waits for a row sees the row as it is then, but not whether the others of its key are held.
-constexpr std::string_view turn_sql =
-    "SELECT pg_advisory_xact_lock(hashtextextended('posthorn_queue ' || ?1::text,"
-    " 'posthorn_queue'::regclass::oid::bigint))";
-
 constexpr std::string_view acknowledge_sql =
     "DELETE FROM posthorn_queue WHERE seq = ? AND taken_by = ?";
 
@@ -140,8 +134,9 @@ result<std::vector<queued_message>> take_queued(store_transaction& tx, const que
     const std::array<sql_param, 5> with{std::string_view(asked.endpoint), count_of(now),
                                         asked.limit, std::string_view(asked.owner),
                                         count_of(now + asked.lease)};
-    if (tx.is_shared())
-        POSTHORN_TRY(tx.query(turn_sql, std::span(with).first(1), [](const sql_row&) {}));
+    // One after the other looks for what nobody holds: a statement that waits for a row sees the
+    // row as it is then, but not whether the others of its key are held.
+    POSTHORN_TRY(tx.take_turn("posthorn_queue", asked.endpoint));
     std::vector<queued_message> taken;
     POSTHORN_TRY(tx.query(take_sql, with, [&](const sql_row& row) { taken.push_back(read(row)); }));
     std::ranges::sort(taken, {}, &queued_message::seq);  // RETURNING promises no order.

@@ -39,7 +39,7 @@ public:
     /// What `outbox_reader::due` gives, without what others have claimed or are about to; all of it
     /// is claimed. `error_code::lease_lost` unless the epoch is that of a seat.
     virtual result<outbox_page> claim(const due_question& asked, std::int64_t epoch) = 0;
-    /// Makes messages known to `claim` and `due` that others have committed since the last time,
+    /// Makes messages known to `claim` and to readers that others have committed since the last time,
     /// all of which the store may leave to this. True if there may be more.
     virtual result<bool> take_in(const arrivals_question& asked) = 0;
     /// Leaves rows to whoever comes first.

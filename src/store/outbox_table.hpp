@@ -182,8 +182,6 @@ class outbox_reader {
 public:
     virtual ~outbox_reader() = default;
 
-    /// Whether others have committed what only `claim_table::take_in` makes known to those below.
-    virtual result<bool> has_arrivals() { return false; }
     /// Destinations that have a pending message due at `now`, in order, each once.
     virtual result<std::vector<std::string>> due_destinations(wall_time now) = 0;
     /// Due messages of one destination. Its tenants share the page evenly; of a tenant the highest

@@ -9,8 +9,9 @@
 #include <vector>
 
 #include "base/result.hpp"
-#include "store/disk_room.hpp"
+#include "store/file_upkeep.hpp"
 #include "store/inspection.hpp"
+#include "store/shared_dispatch.hpp"
 #include "store/transaction.hpp"
 
 namespace posthorn {
@@ -94,7 +95,7 @@ public:
     virtual void submit(unit work) = 0;
     /// The same for a caller who waits for `done`: while nobody else writes, the unit may run, and
     /// be answered, on the caller's thread, which spares two switches.
-    virtual void submit_and_wait(unit work) { submit(std::move(work)); }
+    virtual void submit_and_wait(unit work) = 0;
     /// All of them in one commit, as far as the size of a group allows.
     virtual void submit(std::vector<unit> work) = 0;
     /// Runs `look` on the calling thread; blocks while all readers are busy.
@@ -109,25 +110,23 @@ public:
     /// Makes everything that is visible now survive a power cut, whoever committed it; then `done`.
     virtual void barrier(unit::done_type done) = 0;
 
-    /// Whether several nodes dispatch from it at a time, each what it has claimed.
-    [[nodiscard]] virtual bool shares_dispatch() const { return false; }
+    // What not every store has. Whoever needs one of them asks for it, and does without if there
+    // is none; nobody asks which database this is.
+
+    /// Null where one node dispatches at a time.
+    [[nodiscard]] virtual shared_dispatch* sharing() = 0;
+    /// Null where a server cares for the data.
+    [[nodiscard]] virtual file_upkeep* upkeep() = 0;
 
     /// Whether it has stopped for good, because a commit is in doubt. Only a restart helps.
     [[nodiscard]] virtual bool has_failed() const = 0;
     /// Why nothing could be written lately, until something could again.
-    [[nodiscard]] virtual std::optional<error> write_trouble() const { return std::nullopt; }
+    [[nodiscard]] virtual std::optional<error> write_trouble() const = 0;
     /// How long the unit that runs now has been running; zero if none is.
     [[nodiscard]] virtual std::chrono::nanoseconds unit_age() const = 0;
 
     /// How many units were answered so far.
-    [[nodiscard]] virtual std::uint64_t units_done() const { return 0; }
-
-    /// Looks at the disk; what is done about it shows in `disk`. Blocks.
-    virtual void look_at_disk() {}
-    [[nodiscard]] virtual disk_report disk() const { return {}; }
-    /// Writes the whole file anew, without its holes. Blocks, and nobody commits meanwhile.
-    /// `error_code::store_busy` while another node has the file.
-    virtual result<> compact() { return {}; }
+    [[nodiscard]] virtual std::uint64_t units_done() const = 0;
 
     /// Looks at every page; `error_code::store_corrupt` with what was found.
     virtual result<> check_integrity() = 0;

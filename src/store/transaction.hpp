@@ -15,7 +15,6 @@
 
 namespace posthorn {
 
-class claim_table;
 class dead_letter_table;
 
 /// An open write transaction, as a unit of work sees it.
@@ -30,6 +29,9 @@ public:
 
     /// The number of rows changed. Transaction control, ATTACH and PRAGMA are refused.
     virtual result<std::int64_t> execute(std::string_view sql, std::span<const sql_param> with) = 0;
+    /// A statement of which nothing is wanted back. A database that is far away need not be waited
+    /// for: a failure may show with a later statement, or at the end of the unit.
+    virtual result<> run(std::string_view sql, std::span<const sql_param> with) = 0;
     virtual result<> query(std::string_view sql, std::span<const sql_param> with,
                            const row_visitor& visit) = 0;
 
@@ -38,11 +40,9 @@ public:
     virtual lease_table& leases() = 0;
     virtual dead_letter_table& dead_letters() = 0;
     virtual old_rows& old() = 0;
-    /// Null where one node dispatches at a time.
-    virtual claim_table* claims() { return nullptr; }
-    /// Whether other transactions write at the same time. Where they do, a statement that chooses
-    /// rows for one worker alone takes an advisory lock first.
-    [[nodiscard]] bool is_shared() { return claims() != nullptr; }
+    /// Waits until no other transaction is at the same thing of a table, and keeps others waiting
+    /// from there to the end of this one. For statements that choose rows for one worker alone.
+    virtual result<> take_turn(std::string_view table, std::string_view thing) = 0;
 };
 
 }  // namespace posthorn

@@ -41,7 +41,7 @@ public:
                                     std::span<const std::int64_t> held = {}) {
         std::vector<std::int64_t> seqs;
         EXPECT_TRUE(succeeded(store.run([&](store_transaction& tx) -> result<> {
-            auto page = tx.claims()->claim(
+            auto page = store.claims_in(tx).claim(
                 {.destination = "billing", .now = noon + 1h, .limit = limit, .held = held}, epoch);
             if (!page) return std::unexpected(page.error());
             seqs.clear();
@@ -256,7 +256,7 @@ TEST_F(postgres_claims, a_retry_and_what_is_let_go_are_anybodys) {
                              .error = "no"}),
               1);
     ASSERT_TRUE(succeeded(first_.store.run([&](store_transaction& tx) {
-        return tx.claims()->let_go(std::vector<std::int64_t>{2}, first_.epoch);
+        return first_.store.claims_in(tx).let_go(std::vector<std::int64_t>{2}, first_.epoch);
     })));
     EXPECT_THAT(second_.claim(), ElementsAre(2, 1));
 }

@@ -36,7 +36,7 @@ protected:
         EXPECT_TRUE(succeeded(node_.run([&](store_transaction& tx) -> result<> {
             std::vector<std::string> claimed;
             if (epoch != 0) claimed.emplace_back("billing");
-            const auto taken = tx.claims()->take_in(
+            const auto taken = node_.claims_in(tx).take_in(
                 {.rows_max = rows_max, .epoch = epoch, .claimed = std::move(claimed)});
             if (!taken) return std::unexpected(taken.error());
             more = *taken;
@@ -47,7 +47,7 @@ protected:
     bool has_arrivals() {
         bool some = false;
         EXPECT_TRUE(succeeded(node_.get().read([&](store_reader& reader) -> result<> {
-            const auto found = reader.outbox().has_arrivals();
+            const auto found = node_.get().sharing()->has_arrivals(reader);
             if (!found) return std::unexpected(found.error());
             some = *found;
             return {};

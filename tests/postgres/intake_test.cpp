@@ -56,7 +56,7 @@ TEST_F(postgres_intake, finds_what_was_stored_in_a_savepoint_and_not_what_was_ta
 TEST_F(postgres_intake, finds_what_its_own_transaction_stores_after_it_has_looked) {
     ASSERT_TRUE(succeeded(node().run([&](store_transaction& tx) -> result<> {
         POSTHORN_TRY(tx.execute(insert(), {}));
-        POSTHORN_TRY(tx.claims()->take_in({.rows_max = 100}));
+        POSTHORN_TRY(node().claims_in(tx).take_in({.rows_max = 100}));
         POSTHORN_TRY(tx.execute(insert(), {}));
         return {};
     })));
@@ -67,8 +67,8 @@ TEST_F(postgres_intake, finds_what_its_own_transaction_stores_after_it_has_looke
 
 TEST_F(postgres_intake, loses_nothing_with_a_transaction_that_is_taken_back) {
     must(producer_, insert(2));
-    EXPECT_FALSE(succeeded(node().run([](store_transaction& tx) -> result<> {
-        POSTHORN_TRY(tx.claims()->take_in({.rows_max = 100}));
+    EXPECT_FALSE(succeeded(node().run([&](store_transaction& tx) -> result<> {
+        POSTHORN_TRY(node().claims_in(tx).take_in({.rows_max = 100}));
         return fail(error_code::invalid_argument, "no");
     })));
     EXPECT_THAT(due(), IsEmpty());
@@ -154,8 +154,9 @@ TEST_F(postgres_intake, claims_for_a_dispatcher_that_has_its_seat) {
     EXPECT_EQ(number("SELECT count(*) FROM outbox_due WHERE claim_epoch = 1"), 1);
     EXPECT_THAT(claim(), ElementsAre(1));
     must(producer_, insert());
-    EXPECT_FALSE(succeeded(node().run([](store_transaction& tx) -> result<> {
-        POSTHORN_TRY(tx.claims()->take_in({.rows_max = 100, .epoch = 2, .claimed = {"billing"}}));
+    EXPECT_FALSE(succeeded(node().run([&](store_transaction& tx) -> result<> {
+        POSTHORN_TRY(
+            node().claims_in(tx).take_in({.rows_max = 100, .epoch = 2, .claimed = {"billing"}}));
         return {};
     })));
     EXPECT_THAT(due(), ElementsAre(1));
@@ -194,7 +195,7 @@ TEST_F(postgres_intake, finds_every_message_of_many_producers_once) {
                 for (bool last = false; !last;) {
                     last = stored_all;
                     refused += !who->run([&](store_transaction& tx) -> result<> {
-                        const auto taken = tx.claims()->take_in({.rows_max = 7});
+                        const auto taken = who->claims_in(tx).take_in({.rows_max = 7});
                         if (!taken) return std::unexpected(taken.error());
                         last &= !*taken;
                         // Some are sent at once.

@@ -56,6 +56,7 @@ public:
     std::future<result<>> run_own(unit::work_type work) { return submit(std::move(work), true); }
     result<> put(const message& body) { return run(enqueue(body)); }
     posthorn::store& get() { return *store_; }
+    claim_table& claims_in(store_transaction& tx) { return store_->sharing()->claims_in(tx); }
     void pass(std::chrono::seconds time) { time_.pass(time); }
 
 private:
@@ -118,7 +119,7 @@ protected:
     static std::vector<std::int64_t> claim(a_store& node) {
         std::vector<std::int64_t> seqs;
         EXPECT_TRUE(succeeded(node.run([&](store_transaction& tx) -> result<> {
-            auto page = tx.claims()->claim(
+            auto page = node.claims_in(tx).claim(
                 {.destination = "billing", .now = noon, .limit = 100, .held = {}}, 1);
             if (!page) return std::unexpected(page.error());
             seqs.clear();
@@ -129,8 +130,8 @@ protected:
     }
     /// What plain SQL has stored, as the next sweep would.
     static void take_in(a_store& node) {
-        EXPECT_TRUE(succeeded(node.run([](store_transaction& tx) -> result<> {
-            POSTHORN_TRY(tx.claims()->take_in({.rows_max = 100'000}));
+        EXPECT_TRUE(succeeded(node.run([&](store_transaction& tx) -> result<> {
+            POSTHORN_TRY(node.claims_in(tx).take_in({.rows_max = 100'000}));
             return {};
         })));
     }

@@ -6,7 +6,7 @@
 #include "base/async/task.hpp"
 #include "base/async/timer.hpp"
 #include "base/run/node_service.hpp"
-#include "store/store.hpp"
+#include "store/file_upkeep.hpp"
 
 namespace posthorn {
 
@@ -18,14 +18,14 @@ namespace posthorn {
 /// Cancel:   `run()` returns.
 class disk_watch final : public node_service {
 public:
-    disk_watch(store& watched, executor& workers, timer& sleeper)
+    disk_watch(file_upkeep& watched, executor& workers, timer& sleeper)
         : watched_(watched), workers_(workers), sleeper_(sleeper) {}
 
     [[nodiscard]] std::string_view name() const noexcept override { return "disk watch"; }
     task<> run() override;
 
 private:
-    store& watched_;
+    file_upkeep& watched_;
     executor& workers_;
     timer& sleeper_;
 };

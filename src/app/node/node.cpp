@@ -228,7 +228,7 @@ ticket node::send(sqlite3* handle, std::string_view destination, std::string_vie
                                                                   .endpoint = endpoint,
                                                                   .payload = payload,
                                                                   .options = std::move(options)}));
-    if (const auto disk = parts_->core().store().disk(); !may_grow(disk.state))
+    if (const auto disk = disk_of(parts_->core().store()); !may_grow(disk.state))
         throw error(error_code::store_full, describe(disk));
     return {value_or_throw(sqlite::insert_on(handle, parts_->file(), body))};
 }

@@ -136,7 +136,7 @@ result<> node_core::start_inbox() {
         inbox_deps{seams_.env, inbox_store(), handlers_, maker_, ids_}, options_.inbox);
     POSTHORN_TRY(seams_.hub.join(options_.sending.source, *inbox_));
     if (!options_.cleanup) return {};
-    if (inbox_store().shares_dispatch()) {
+    if (inbox_store().sharing() != nullptr) {
         inbox_job_ = std::make_unique<shared_job>(
             shared_job::deps{seams_.env, inbox_store(), options_.owner_is_gone},
             options_.outbox.lease, "inbox retention", [this] { return inbox_->run(); });
@@ -369,7 +369,7 @@ std::vector<health_worry> node_core::worries() const {
     if (dispatcher().clock_jumped())
         all.push_back({health_level::yellow,
                        "the clock has jumped; no message expires until it was steady for an hour"});
-    const auto disk = std::max(store().disk(), inbox_store().disk(),
+    const auto disk = std::max(disk_of(store()), disk_of(inbox_store()),
                                [](const auto& a, const auto& b) { return a.state < b.state; });
     if (auto text = describe(disk); !text.empty())
         all.push_back(

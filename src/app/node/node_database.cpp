@@ -25,19 +25,15 @@ result<std::unique_ptr<node_database>> node_database::open(const sqlite::sqlite_
         std::make_unique<class dispatcher>(dispatcher_deps{with.env, store, routes, &ended},
                                            options.outbox, options.retries, options.owner_is_gone));
     auto& served = *made->dispatcher_;
-    if (options.server) {  // The rest cares for a file.
-        if (auto news = watch_server(*options.server, store, with, [&served] { served.wake(); }))
-            made->dispatch_.add(std::move(news));
-        return made;
-    }
-    if (options.retention.vacuum == vacuum_mode::weekly)
-        upkeep.add(std::make_unique<weekly_vacuum>(with.env, store));
-    if (file.disk.low_water > 0 || file.disk.ballast > 0)
-        upkeep.add(std::make_unique<disk_watch>(store, with.env.readers, with.env.timer));
-    if (options.watch_commits)
-        made->dispatch_.add(std::make_unique<sqlite::commit_watcher>(
-            file.path, with.env.timer, with.env.log,
-            [&served] { return served.changed_by_others(); }, [&served] { served.wake(); }));
+    if (auto watcher = watch_others(
+            file.path, options, store, with,
+            {[&served] { return served.changed_by_others(); }, [&served] { served.wake(); }}))
+        made->dispatch_.add(std::move(watcher));
+    auto* const kept = store.upkeep();
+    if (kept != nullptr && options.retention.vacuum == vacuum_mode::weekly)
+        upkeep.add(std::make_unique<weekly_vacuum>(with.env, store, *kept));
+    if (kept != nullptr && (file.disk.low_water > 0 || file.disk.ballast > 0))
+        upkeep.add(std::make_unique<disk_watch>(*kept, with.env.readers, with.env.timer));
     return made;
 }
 

@@ -10,7 +10,6 @@
 #include "base/run/node_service.hpp"
 #include "lease/shared_job.hpp"
 #include "outbox/dispatch/dispatcher.hpp"
-#include "store/sqlite/driver/commit_watcher.hpp"
 
 namespace posthorn {
 

@@ -46,8 +46,8 @@ result<std::unique_ptr<node_core::routes>> node_core::routes::make(const core_op
 result<> node_core::routes::replace(core_routes named, std::optional<core_route> default_route) {
     ways fresh;
     for (const auto& [destination, route] : named) {
-        const auto old = named_.find(destination);
-        if (old != named_.end() && old->second.route.is_same_endpoint(route)) {
+        const auto old = named_.all.find(destination);
+        if (old != named_.all.end() && old->second.route.is_same_endpoint(route)) {
             fresh.emplace(destination, way{route, old->second.by});
             continue;
         }
@@ -61,33 +61,26 @@ result<> node_core::routes::replace(core_routes named, std::optional<core_route>
         if (auto made = connect("every other destination", probe); !made)
             return std::unexpected(std::move(made).error());
     }
-    const bool same_default = default_route.has_value() == default_route_.has_value() &&
-                              (!default_route || default_route->is_same_endpoint(*default_route_));
-    for (const auto& [destination, old] : named_) retired_.push_back(old.by);
-    named_ = std::move(fresh);
+    const bool same_default = default_route.has_value() == default_.route.has_value() &&
+                              (!default_route || default_route->is_same_endpoint(*default_.route));
+    for (const auto& [destination, old] : named_.all) retired_.push_back(old.by);
+    named_.all = std::move(fresh);
     std::erase_if(retired_, [this](const auto& old) {
-        return std::ranges::any_of(named_, [&](const auto& each) { return each.second.by == old; });
+        return std::ranges::any_of(named_.all,
+                                   [&](const auto& each) { return each.second.by == old; });
     });
     if (!same_default) {
-        for (const auto& [destination, old] : by_default_) retired_.push_back(old.by);
-        by_default_.clear();
+        for (const auto& [destination, old] : default_.made) retired_.push_back(old.by);
+        default_.made.clear();
     }
-    default_route_ = std::move(default_route);
+    default_.route = std::move(default_route);
     return {};
 }
 
-std::optional<core_route> node_core::routes::default_for(std::string_view destination) const {
-    if (!default_route_) return std::nullopt;
-    auto route = *default_route_;
-    if (route.url != "inprocess:" && !is_plain(destination)) return std::nullopt;
-    route.url = for_service(route.url, destination);
-    return route;
-}
-
 route_facts node_core::routes::facts_of(std::string_view destination) const {
-    const auto found = named_.find(destination);
+    const auto found = named_.all.find(destination);
     const auto route =
-        found != named_.end() ? std::optional(found->second.route) : default_for(destination);
+        found != named_.all.end() ? std::optional(found->second.route) : default_.to(destination);
     if (!route) return {};
     const bool signs =
         connector_ != nullptr && route->url != "inprocess:" && connector_->signs(*route);
@@ -96,26 +89,40 @@ route_facts node_core::routes::facts_of(std::string_view destination) const {
             .has_secret = signs && connector_->has_secret(destination)};
 }
 
-route_limits node_core::routes::limits(std::string_view destination) const {
-    if (const auto found = named_.find(destination); found != named_.end())
-        return found->second.route.limits;
-    for (const auto* const each : sources_)
-        if (const auto found = each->limits(destination)) return *found;
-    return default_route_ ? default_route_->limits : route_limits{};
+transport* node_core::routes::named_routes::find(std::string_view destination) {
+    const auto found = all.find(destination);
+    return found == all.end() ? nullptr : found->second.by.get();
 }
 
-transport* node_core::routes::find(std::string_view destination) {
-    if (const auto found = named_.find(destination); found != named_.end())
+std::optional<route_limits> node_core::routes::named_routes::limits(
+    std::string_view destination) const {
+    const auto found = all.find(destination);
+    if (found == all.end()) return std::nullopt;
+    return found->second.route.limits;
+}
+
+std::optional<core_route> node_core::routes::default_routes::to(
+    std::string_view destination) const {
+    if (!route) return std::nullopt;
+    auto made_for = *route;
+    if (made_for.url != "inprocess:" && !is_plain(destination)) return std::nullopt;
+    made_for.url = for_service(made_for.url, destination);
+    return made_for;
+}
+
+transport* node_core::routes::default_routes::find(std::string_view destination) {
+    if (const auto found = made.find(destination); found != made.end())
         return found->second.by.get();
-    for (auto* const each : sources_)
-        if (auto* const found = each->find(destination)) return found;
-    if (const auto found = by_default_.find(destination); found != by_default_.end())
-        return found->second.by.get();
-    const auto route = default_for(destination);
-    if (!route) return nullptr;
-    auto made = connect(std::string(destination), *route);
-    if (!made) return nullptr;  // With this name the URL is none.
-    return by_default_.emplace(destination, *std::move(made)).first->second.by.get();
+    const auto leads = to(destination);
+    if (!leads) return nullptr;
+    auto connected = made_by.connect(std::string(destination), *leads);
+    if (!connected) return nullptr;  // With this name the URL is none.
+    return made.emplace(destination, *std::move(connected)).first->second.by.get();
+}
+
+std::optional<route_limits> node_core::routes::default_routes::limits(std::string_view) const {
+    if (!route) return std::nullopt;
+    return route->limits;
 }
 
 }  // namespace posthorn

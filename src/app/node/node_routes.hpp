@@ -2,11 +2,13 @@
 
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "app/node/declared_uses.hpp"
 #include "app/node/node_core.hpp"
+#include "outbox/lane/route_order.hpp"
 #include "outbox/lane/route_source.hpp"
 #include "outbox/lane/route_table.hpp"
 
@@ -27,10 +29,12 @@ public:
     result<> replace(core_routes named, std::optional<core_route> default_route);
 
     /// Asked after the named routes and before the default. Outlives this.
-    void add(route_source& from) { sources_.push_back(&from); }
+    void add(route_source& from) { order_.add(from); }
 
-    transport* find(std::string_view destination) override;
-    [[nodiscard]] route_limits limits(std::string_view destination) const override;
+    transport* find(std::string_view destination) override { return order_.find(destination); }
+    [[nodiscard]] route_limits limits(std::string_view destination) const override {
+        return order_.limits(destination);
+    }
     [[nodiscard]] route_facts facts_of(std::string_view destination) const;
 
 private:
@@ -40,17 +44,36 @@ private:
     };
     using ways = std::map<std::string, way, std::less<>>;
 
+    /// Those that the configuration names.
+    struct named_routes final : route_source {
+        transport* find(std::string_view destination) override;
+        [[nodiscard]] std::optional<route_limits> limits(
+            std::string_view destination) const override;
+
+        ways all;
+    };
+    /// The one for every other destination.
+    struct default_routes final : route_source {
+        explicit default_routes(const routes& by) : made_by(by) {}
+
+        transport* find(std::string_view destination) override;
+        [[nodiscard]] std::optional<route_limits> limits(std::string_view) const override;
+        [[nodiscard]] std::optional<core_route> to(std::string_view destination) const;
+
+        const routes& made_by;
+        std::optional<core_route> route;
+        ways made;  // When they are first asked for.
+    };
+
     routes(inprocess_hub& hub, connector* connects) : hub_(hub), connector_(connects) {}
     [[nodiscard]] result<way> connect(const std::string& destination,
                                       const core_route& route) const;
-    [[nodiscard]] std::optional<core_route> default_for(std::string_view destination) const;
 
     inprocess_hub& hub_;
     connector* connector_;
-    std::vector<route_source*> sources_;  // Of features.
-    std::optional<core_route> default_route_;
-    ways named_;
-    ways by_default_;  // Made when they are first asked for.
+    named_routes named_;
+    default_routes default_{*this};
+    route_order order_{named_, default_};
     std::vector<std::shared_ptr<transport>> retired_;
 };
 

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "app/features.hpp"
+#include "store/sqlite/driver/commit_watcher.hpp"
 
 #ifdef POSTHORN_WITH_POSTGRES
 #include "store/postgres/commit/foreign_handle.hpp"
@@ -90,8 +91,9 @@ result<> take_move_back(const store_move& asked, const clock& time) {
     return postgres::take_move_back(options_of(asked), time);
 }
 
-std::unique_ptr<node_service> watch_server(const server_database& server, const store& opened,
-                                           const node_seams& seams, std::function<void()> on_news) {
+static std::unique_ptr<node_service> watch_server(const server_database& server,
+                                                  const store& opened, const node_seams& seams,
+                                                  std::function<void()> on_news) {
     return std::make_unique<postgres::news_watcher>(
         postgres::connect_options{.url = server.url, .schema = server.schema},
         postgres::name_of(opened),
@@ -106,11 +108,22 @@ result<store_moved> move_store(const store_move&, const clock&) {
 result<> take_move_back(const store_move&, const clock&) {
     return fail(error_code::invalid_configuration, "this Posthorn was built without PostgreSQL");
 }
-std::unique_ptr<node_service> watch_server(const server_database&, const store&, const node_seams&,
-                                           std::function<void()>) {
+static std::unique_ptr<node_service> watch_server(const server_database&, const store&,
+                                                  const node_seams&, std::function<void()>) {
     return nullptr;
 }
 #endif
+
+std::unique_ptr<node_service> watch_others(const std::string& file, const core_options& options,
+                                           const store& opened, const node_seams& seams,
+                                           watcher_calls calls) {
+    if (options.server)
+        return watch_server(*options.server, opened, seams, std::move(calls.on_news));
+    if (!options.watch_commits) return nullptr;
+    return std::make_unique<sqlite::commit_watcher>(file, seams.env.timer, seams.env.log,
+                                                    std::move(calls.has_changed),
+                                                    std::move(calls.on_news));
+}
 
 result<uuid> insert_on_server([[maybe_unused]] pg_conn* handle, const config& settings,
                               [[maybe_unused]] const message& body) {

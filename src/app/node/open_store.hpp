@@ -9,6 +9,7 @@
 
 #include "app/config/config.hpp"
 #include "app/config/core_options.hpp"
+#include "base/async/task.hpp"
 #include "base/run/node_service.hpp"
 #include "store/store.hpp"
 
@@ -61,10 +62,17 @@ result<store_moved> move_store(const store_move& asked, const clock& time);
 /// Takes the mark away. Without a URL the server is not asked whether the copy is still there.
 result<> take_move_back(const store_move& asked, const clock& time);
 
-/// Hears of what other nodes have stored, of a store that `open_store` opened on the server; null
-/// where Posthorn was built without PostgreSQL.
-std::unique_ptr<node_service> watch_server(const server_database& server, const store& opened,
-                                           const node_seams& seams, std::function<void()> on_news);
+/// What a watcher of others calls.
+struct watcher_calls {
+    std::function<task<bool>()>
+        has_changed;  // Whether somebody else committed since the last time.
+    std::function<void()> on_news;
+};
+/// Hears of what others have stored, in a store that `open_store` opened: other processes with the
+/// same file, or other nodes on the server. Null where nobody is to listen.
+std::unique_ptr<node_service> watch_others(const std::string& file, const core_options& options,
+                                           const store& opened, const node_seams& seams,
+                                           watcher_calls calls);
 
 /// Stores a message through the caller's own connection to the node's server, in the caller's open
 /// transaction. `error_code::invalid_argument` where the node's database is no such one.

@@ -9,8 +9,8 @@
 namespace posthorn {
 namespace {
 
-std::string lease_name(const store& of, const lease_options& options) {
-    if (!of.shares_dispatch()) return std::string(dispatcher_lease_name);
+std::string lease_name(store& of, const lease_options& options) {
+    if (of.sharing() == nullptr) return std::string(dispatcher_lease_name);
     return std::string(seat_prefix) + options.owner;
 }
 

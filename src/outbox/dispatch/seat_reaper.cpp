@@ -4,6 +4,7 @@
 #include <memory>
 #include <utility>
 
+#include "base/assert.hpp"
 #include "base/async/cancellation.hpp"
 #include "store/async.hpp"
 
@@ -51,11 +52,14 @@ bool seat_reaper::is_one_gone(const std::vector<seat>& seats) const {
 task<result<>> seat_reaper::look() {
     // Shared with the units, which may run again after a broken group.
     const auto seats = std::make_shared<std::vector<seat>>();
-    POSTHORN_CO_TRY(co_await commit(with_.where, [seats](store_transaction& tx) -> result<> {
-        POSTHORN_LET(found, tx.claims()->seats());
-        *seats = std::move(found);
-        return {};
-    }));
+    auto* const sharing = with_.where.sharing();
+    POSTHORN_ASSERT(sharing != nullptr);
+    POSTHORN_CO_TRY(
+        co_await commit(with_.where, [sharing, seats](store_transaction& tx) -> result<> {
+            POSTHORN_LET(found, sharing->claims_in(tx).seats());
+            *seats = std::move(found);
+            return {};
+        }));
     bool freed = is_one_gone(*seats);
     for (const auto& one : silent(*seats)) {
         const auto released = std::make_shared<bool>(false);

@@ -84,14 +84,10 @@ task<result<>> sweeper::sweep() {
 
 task<result<>> sweeper::take_in() {
     if (!with_.claims.are_needed()) co_return result<>{};
+    const auto some = co_await with_.claims.have_arrivals(with_.env.readers);
+    POSTHORN_CO_TRY(some);
+    if (!*some) co_return result<>{};
     bool more = false;
-    POSTHORN_CO_TRY(
-        co_await read(with_.where, with_.env.readers, [&more](store_reader& reader) -> result<> {
-            POSTHORN_LET(some, reader.outbox().has_arrivals());
-            more = some;
-            return {};
-        }));
-    if (!more) co_return result<>{};
     const auto rows_max = with_.options.claim_rows_max;
     auto ours = with_.lanes.with_room_for(rows_max);
     auto taken = co_await with_.claims.take_in(rows_max, std::move(ours), more);

@@ -8,22 +8,36 @@
 
 namespace posthorn {
 
+claim_table& claims::in(store_transaction& open) const {
+    POSTHORN_ASSERT(are_needed());
+    return where_.sharing()->claims_in(open);
+}
+
+task<result<bool>> claims::have_arrivals(executor& readers) {
+    bool some = false;
+    POSTHORN_CO_TRY(co_await read(where_, readers, [this, &some](store_reader& reader) -> result<> {
+        POSTHORN_LET(found, where_.sharing()->has_arrivals(reader));
+        some = found;
+        return {};
+    }));
+    co_return some;
+}
+
 task<result<>> claims::take_in(std::size_t rows_max, std::vector<std::string> destinations,
                                bool& more) {
     arrivals_question asked{
         .rows_max = rows_max, .epoch = epoch_, .claimed = std::move(destinations)};
-    return commit(where_, [&more, asked = std::move(asked)](store_transaction& tx) -> result<> {
-        POSTHORN_ASSERT(tx.claims() != nullptr);
-        POSTHORN_LET(is_more, tx.claims()->take_in(asked));
-        more = is_more;
-        return {};
-    });
+    return commit(where_,
+                  [this, &more, asked = std::move(asked)](store_transaction& tx) -> result<> {
+                      POSTHORN_LET(is_more, in(tx).take_in(asked));
+                      more = is_more;
+                      return {};
+                  });
 }
 
 task<result<>> claims::take(due_question asked, outbox_page& into) {
-    return commit(where_, [asked, &into, epoch = epoch_](store_transaction& tx) -> result<> {
-        POSTHORN_ASSERT(tx.claims() != nullptr);
-        POSTHORN_LET(page, tx.claims()->claim(asked, epoch));
+    return commit(where_, [this, asked, &into](store_transaction& tx) -> result<> {
+        POSTHORN_LET(page, in(tx).claim(asked, epoch_));
         into = std::move(page);
         return {};
     });
@@ -34,8 +48,10 @@ void claims::let_go(const std::vector<outbox_row>& rows) {
     std::vector<std::int64_t> seqs;
     seqs.reserve(rows.size());
     for (const auto& row : rows) seqs.push_back(row.seq);
-    where_.submit({.work = [seqs = std::move(seqs), epoch = epoch_](store_transaction& tx) {
-        return tx.claims()->let_go(seqs, epoch);
+    // Nobody waits for it, and it may run after we are gone.
+    where_.submit({.work = [sharing = where_.sharing(), seqs = std::move(seqs),
+                            epoch = epoch_](store_transaction& tx) {
+        return sharing->claims_in(tx).let_go(seqs, epoch);
     }});
 }
 

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "base/async/executor.hpp"
 #include "base/async/task.hpp"
 #include "store/store.hpp"
 
@@ -18,11 +19,13 @@ class claims {
 public:
     claims(store& where, std::int64_t epoch) : where_(where), epoch_(epoch) {}
 
-    [[nodiscard]] bool are_needed() const { return where_.shares_dispatch(); }
+    [[nodiscard]] bool are_needed() const { return where_.sharing() != nullptr; }
     /// Whether the row, come from its commit, is ours to send.
     [[nodiscard]] bool cover(const outbox_row& row) const {
         return row.claim == epoch_ || !are_needed();
     }
+    /// Whether others have stored something that is still to be taken in.
+    task<result<bool>> have_arrivals(executor& readers);
     /// What others have stored counts among what is due from then on, so many rows of it; that to
     /// these destinations is ours.
     task<result<>> take_in(std::size_t rows_max, std::vector<std::string> destinations, bool& more);
@@ -33,6 +36,9 @@ public:
     void let_go(const std::vector<outbox_row>& rows);
 
 private:
+    /// In a transaction of the store; only where they are needed.
+    [[nodiscard]] claim_table& in(store_transaction& open) const;
+
     store& where_;
     std::int64_t epoch_;
 };

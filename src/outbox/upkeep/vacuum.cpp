@@ -40,7 +40,7 @@ task<result<>> weekly_vacuum::look(std::uint64_t units_lately) {
     if (*last == wall_time{}) co_return co_await note(now);  // A week from now on.
     if (!is_vacuum_due({*last, now, units_lately})) co_return result<>{};
     const auto begun = env_.clock.steady();
-    if (auto done = co_await run_on(env_.readers, [this] { return where_.compact(); }); !done) {
+    if (auto done = co_await run_on(env_.readers, [this] { return file_.compact(); }); !done) {
         known_ = now - std::chrono::days{7} + 6h;  // It kept everybody waiting; not again so soon.
         co_return done;
     }
@@ -64,9 +64,8 @@ task<result<wall_time>> weekly_vacuum::last_time() {
 task<result<>> weekly_vacuum::note(wall_time when) {
     return commit(where_, [when](store_transaction& tx) -> result<> {
         const std::array<sql_param, 1> with{std::int64_t{when.time_since_epoch().count()}};
-        POSTHORN_TRY(tx.execute(
-            "INSERT OR REPLACE INTO posthorn_meta (name, value) VALUES ('vacuumed_at', ?)", with));
-        return {};
+        return tx.run(
+            "INSERT OR REPLACE INTO posthorn_meta (name, value) VALUES ('vacuumed_at', ?)", with);
     });
 }
 

@@ -40,8 +40,9 @@ struct vacuum_facts {
 /// Cancel:   returns, once a vacuum under way has ended.
 class weekly_vacuum final : public node_service {
 public:
-    explicit weekly_vacuum(const environment& env, store& where)
-        : env_(env), where_(where), clocks_(env.clock) {}
+    /// `file` is that of `where`.
+    weekly_vacuum(const environment& env, store& where, file_upkeep& file)
+        : env_(env), where_(where), file_(file), clocks_(env.clock) {}
 
     [[nodiscard]] std::string_view name() const noexcept override { return "vacuum"; }
     task<> run() override;
@@ -53,6 +54,7 @@ private:
 
     const environment& env_;
     store& where_;
+    file_upkeep& file_;
     clock_guard clocks_;
     wall_time known_{};  // When it was done last, as far as was read.
 };

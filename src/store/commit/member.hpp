@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "store/store.hpp"
@@ -34,12 +35,28 @@ enum class commit_end : std::uint8_t {
     in_doubt,   // Nobody knows whether it was stored, for now.
 };
 
+/// Takes what the unit that has just run did out of its transaction.
+template <class Transaction>
+void take_rows(member& of, Transaction& from) {
+    of.enqueued = from.outbox().take_enqueued();
+    of.released = from.keys().take_released();
+    of.received = from.inbox().take_received();
+}
+
 /// What the change log says of a group.
 struct changed_rows {
     std::vector<std::int64_t> enqueued;
     std::vector<std::int64_t> received;
 };
 [[nodiscard]] changed_rows changed_by(std::span<const member> members);
+
+/// Logs it.
+template <class Log>
+result<> log_changes(Log& to, std::span<const member> members, wall_time now) {
+    auto [enqueued, received] = changed_by(members);
+    POSTHORN_TRY(to.append("outbox.enqueued", std::move(enqueued), now));
+    return to.append("inbox.received", std::move(received), now);
+}
 
 /// Whether a group's units run each in its own savepoint. That costs more than most units, and most
 /// succeed; so they run without, and if one fails all run again. Whoever fails often is not made to

@@ -34,6 +34,36 @@ result<due_choice::flows_found> due_choice::find_flows(const due_question& asked
     return found;
 }
 
+// Of each tenant what would be its equal share of the page, and while some have less than that, of
+// the others more. Not all have a turn if there are more tenants than rows; a second round is for
+// all alike.
+result<> due_choice::read_all(std::vector<tenant_rows>& tenants, const due_question& asked) {
+    std::size_t total = 0;
+    auto each = std::max<std::size_t>(asked.limit / tenants.size(), 1);
+    for (bool again = true; again && total < asked.limit; each *= 2) {
+        again = false;
+        const auto is_enough = [&](std::size_t more) {
+            return each == 1 && total + more >= asked.limit;
+        };
+        for (std::size_t i = 0; i < tenants.size() && !is_enough(0);) {
+            std::vector<tenant_rows*> some;
+            for (; i < tenants.size() && some.size() < tenants_at_once() && !is_enough(some.size());
+                 ++i) {
+                auto& one = tenants[(turn_ + i) % tenants.size()];
+                if (one.drained) continue;
+                total -= one.seqs.size();
+                some.push_back(&one);
+            }
+            if (!some.empty()) POSTHORN_TRY(read(some, each, asked));
+            for (const auto* one : some) {
+                total += one->seqs.size();
+                again |= !one->drained;
+            }
+        }
+    }
+    return {};
+}
+
 result<chosen_rows> due_choice::choose(const due_question& asked) {
     chosen_rows chosen;
     POSTHORN_LET(found, find_flows(asked));

@@ -4,6 +4,7 @@
 #include <functional>
 #include <map>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -37,8 +38,6 @@ protected:
         std::vector<std::int64_t> seqs;
         bool drained = false;  // There is nothing more.
     };
-    /// Whose turn it is to be looked at first, modulo their number.
-    [[nodiscard]] std::size_t turn() const noexcept { return turn_; }
 
 private:
     struct flows_found {
@@ -47,10 +46,13 @@ private:
     };
 
     virtual flow_source& flows() = 0;
-    /// Fills in the rows of the tenants: of each what would be its equal share of `asked.limit`,
-    /// and while some have less than that, of the others more.
-    virtual result<> read_all(std::vector<tenant_rows>& tenants, const due_question& asked) = 0;
+    /// Of how many tenants rows are read in one question.
+    [[nodiscard]] virtual std::size_t tenants_at_once() const noexcept = 0;
+    /// Fills in up to `rows_max` rows of each of the tenants anew, and whether these were all.
+    virtual result<> read(std::span<tenant_rows* const> tenants, std::size_t rows_max,
+                          const due_question& asked) = 0;
 
+    result<> read_all(std::vector<tenant_rows>& tenants, const due_question& asked);
     result<flows_found> find_flows(const due_question& asked);
 
     std::map<std::string, flow, std::less<>> resume_after_;  // For destinations of many flows.

@@ -6,6 +6,8 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 #include "store/inspection.hpp"
 #include "store/rows/stored_time.hpp"
@@ -41,6 +43,7 @@ public:
           inbox_ends_(database, texts.inbox_ends) {}
 
     result<bounded_count> count(outbox_status status, std::int64_t at_most) override;
+    result<backlog_report> backlog(wall_time now, const backlog_limits& limits) override;
     result<std::optional<message_detail>> show(const uuid& id, bool with_payload) override;
     result<bounded_count> inbox_size(std::int64_t at_most) override;
 
@@ -60,6 +63,11 @@ protected:
         if (!is_undeliverable_error(error)) return;
         if (into.undeliverable.value++ == 0) into.undeliverable_error = error;
     }
+    /// Since when the first of those that are due could have gone out.
+    static void note_first_due(destination_backlog& into, const sql_row& row) {
+        const auto since = from_ms(row.integer(0));
+        into.oldest = std::min(into.oldest.value_or(since), since);
+    }
     [[nodiscard]] static inbox_summary read_inbox_summary(const sql_row& row) {
         return {.seq = row.integer(0),
                 .source = std::string(row.text(1)),
@@ -71,6 +79,12 @@ protected:
     }
 
 private:
+    /// Those that something is pending for, in the order of their names.
+    virtual result<std::vector<std::string>> destinations(std::size_t limit) = 0;
+    /// What waits for the one that it says.
+    virtual result<> look_at(destination_backlog& into, wall_time now,
+                             const backlog_limits& limits) = 0;
+
     typename Driver::statement count_pending_;
     typename Driver::statement count_sent_;
     typename Driver::statement count_closed_;
@@ -91,6 +105,24 @@ result<bounded_count> inspection_looks<Driver>::count(outbox_status status, std:
     };
     POSTHORN_LET(counted, ask());
     return up_to(counted.front().integer(0), at_most);
+}
+
+template <class Driver>
+result<backlog_report> inspection_looks<Driver>::backlog(wall_time now,
+                                                         const backlog_limits& limits) {
+    backlog_report report;
+    POSTHORN_LET(names, destinations(limits.destinations_max + 1));
+    report.more = names.size() > limits.destinations_max;
+    if (report.more) names.pop_back();
+    for (auto& name : names) {
+        destination_backlog one{.destination = std::move(name),
+                                .pending = {},
+                                .undeliverable = {},
+                                .undeliverable_error = {}};
+        POSTHORN_TRY(look_at(one, now, limits));
+        report.destinations.push_back(std::move(one));
+    }
+    return report;
 }
 
 template <class Driver>

@@ -10,15 +10,16 @@
 #include "store/outbox_table.hpp"
 #include "store/rows/outbox_rows.hpp"
 #include "store/rows/stored_time.hpp"
+#include "store/rules/due_choice.hpp"
 
 namespace posthorn {
 
 /// What a reading connection is asked of the outbox and every store answers alike, by statements
-/// of its own.
+/// of its own; `Flows` is how it goes from flow to flow.
 ///
 /// Lifetime: as its connection.
 /// Threads:  its connection's.
-template <class Driver>
+template <class Driver, class Flows>
 class outbox_looks : public outbox_reader {
 public:
     struct sql {
@@ -31,6 +32,8 @@ public:
     };
     outbox_looks(typename Driver::connection& database, outbox_rules rules, const sql& texts)
         : rules_(std::move(rules)),
+          flows_(database),
+          outlook_(flows_),
           policy_(database, texts.policy),
           find_(database, texts.by_id),
           status_(database, texts.status_by_id),
@@ -38,6 +41,10 @@ public:
           paused_(database, texts.paused),
           ended_(database, texts.ended) {}
 
+    result<std::vector<std::string>> due_destinations(wall_time now) override {
+        return outlook_.destinations(now);
+    }
+    result<std::optional<wall_time>> next_due() override { return outlook_.next(); }
     result<order_policy> present_order_policy() override {
         POSTHORN_LET(found, policy_.run());
         if (found.empty()) return order_policy::park;
@@ -70,6 +77,8 @@ protected:
 
 private:
     outbox_rules rules_;
+    Flows flows_;
+    due_outlook outlook_;
     typename Driver::statement policy_;
     typename Driver::statement find_;
     typename Driver::statement status_;
@@ -78,8 +87,8 @@ private:
     typename Driver::statement ended_;
 };
 
-template <class Driver>
-result<outbox_counts> outbox_looks<Driver>::counts() {
+template <class Driver, class Flows>
+result<outbox_counts> outbox_looks<Driver, Flows>::counts() {
     outbox_counts counts;
     POSTHORN_LET(found, counts_.run());
     POSTHORN_TRY(found.each([&](const sql_row& row) {
@@ -95,8 +104,8 @@ result<outbox_counts> outbox_looks<Driver>::counts() {
     return counts;
 }
 
-template <class Driver>
-result<std::vector<paused_destination>> outbox_looks<Driver>::paused() {
+template <class Driver, class Flows>
+result<std::vector<paused_destination>> outbox_looks<Driver, Flows>::paused() {
     std::vector<paused_destination> all;
     POSTHORN_LET(found, paused_.run());
     POSTHORN_TRY(found.each([&](const sql_row& row) {
@@ -107,9 +116,9 @@ result<std::vector<paused_destination>> outbox_looks<Driver>::paused() {
     return all;
 }
 
-template <class Driver>
-result<std::vector<final_row>> outbox_looks<Driver>::ended(std::int64_t after_seq,
-                                                           std::size_t limit) {
+template <class Driver, class Flows>
+result<std::vector<final_row>> outbox_looks<Driver, Flows>::ended(std::int64_t after_seq,
+                                                                  std::size_t limit) {
     std::vector<final_row> all;
     POSTHORN_LET(found, ended_.run(after_seq, static_cast<std::int64_t>(limit)));
     POSTHORN_TRY(found.each([&](const sql_row& from) {

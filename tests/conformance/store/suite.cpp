@@ -229,9 +229,11 @@ result<std::int64_t> store_fixture::settle(std::vector<settlement> outcomes, std
 }
 
 void store_fixture::take_arrivals_in() {
+    auto* const sharing = db().sharing();
+    if (sharing == nullptr) return;
     bool some = false;
     const auto outcome = db().read([&](store_reader& reader) -> result<> {
-        const auto found = reader.outbox().has_arrivals();
+        const auto found = sharing->has_arrivals(reader);
         if (!found) return std::unexpected(found.error());
         some = *found;
         return {};
@@ -239,8 +241,9 @@ void store_fixture::take_arrivals_in() {
     EXPECT_TRUE(outcome) << outcome.error().what();
     constexpr std::size_t rows_max = 1'000;
     while (some)
-        some = write<bool>(
-            [](store_transaction& tx) { return tx.claims()->take_in({.rows_max = rows_max}); });
+        some = write<bool>([&](store_transaction& tx) {
+            return sharing->claims_in(tx).take_in({.rows_max = rows_max});
+        });
 }
 
 outbox_page store_fixture::due(const std::string& destination, wall_time now, std::size_t limit) {

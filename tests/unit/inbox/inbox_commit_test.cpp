@@ -28,6 +28,7 @@ public:
                 };
         real_.submit(std::move(work));
     }
+    void submit_and_wait(unit work) override { submit(std::move(work)); }
     result<> read(const std::function<result<>(store_reader&)>& look) override {
         return real_.read(look);
     }
@@ -40,7 +41,11 @@ public:
         if (failure) return done(std::unexpected(*failure));
         real_.barrier(std::move(done));
     }
+    shared_dispatch* sharing() override { return real_.sharing(); }
+    file_upkeep* upkeep() override { return real_.upkeep(); }
     [[nodiscard]] bool has_failed() const override { return real_.has_failed(); }
+    std::optional<error> write_trouble() const override { return real_.write_trouble(); }
+    std::uint64_t units_done() const override { return real_.units_done(); }
     std::chrono::nanoseconds unit_age() const override { return real_.unit_age(); }
     result<> check_integrity() override { return real_.check_integrity(); }
     void stop() override {}

@@ -47,7 +47,7 @@ struct memory_tables {
 /// share the tables of one.
 ///
 /// Threads: one only.
-class memory_store final : public store {
+class memory_store final : public store, private shared_dispatch {
 public:
     explicit memory_store(class clock& time,
                           std::shared_ptr<memory_tables> shared = std::make_shared<memory_tables>())
@@ -57,6 +57,7 @@ public:
         queue_.push_back(std::move(work));
         run();
     }
+    void submit_and_wait(unit work) override { submit(std::move(work)); }
     void submit(std::vector<unit> work) override {
         for (auto& one : work) queue_.push_back(std::move(one));
         run();
@@ -71,7 +72,12 @@ public:
         for (auto& [seq, one] : tables.rows) one.synced = true;
         done({});
     }
+    /// As if one dispatched at a time, unless a test says otherwise.
+    [[nodiscard]] shared_dispatch* sharing() override { return is_shared ? this : nullptr; }
+    [[nodiscard]] file_upkeep* upkeep() override { return nullptr; }
     [[nodiscard]] bool has_failed() const override { return false; }
+    [[nodiscard]] std::optional<error> write_trouble() const override { return std::nullopt; }
+    [[nodiscard]] std::uint64_t units_done() const override { return 0; }
     [[nodiscard]] std::chrono::nanoseconds unit_age() const override { return {}; }
     result<> check_integrity() override { return {}; }
     void stop() override {}
@@ -95,6 +101,7 @@ public:
     [[nodiscard]] std::shared_ptr<memory_tables> share() const { return shared_; }
 
     memory_tables& tables;
+    bool is_shared = false;
     int commits = 0;
     int reads = 0;
     int row_reads = 0;  // Of them, for due rows of a destination.
@@ -105,6 +112,8 @@ private:
     class reader;
     class transaction;
 
+    claim_table& claims_in(store_transaction& open) override;
+    result<bool> has_arrivals(store_reader&) override { return false; }
     void run();
     void commit_group();
     std::int64_t insert(message body, memory_row with);

@@ -46,7 +46,7 @@ public:
             terminal.out << fmt::format("{}: {}, of which {} hold nothing; writing it anew ...\n",
                                         path, in_mib(before->all), in_mib(before->free))
                          << std::flush;
-        POSTHORN_TRY(session->store().compact());
+        POSTHORN_TRY(session->store().upkeep()->compact());
         POSTHORN_TRY(session->store().check_integrity());
         const auto after = sqlite::sizes_of(path);
         POSTHORN_TRY(after);

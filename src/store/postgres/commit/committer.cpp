@@ -28,11 +28,6 @@ bool is_for_others(const outbox_row& row) { return row.claim == 0 && !row.parked
 
 }  // namespace
 
-void refuse_as_stopping(unit& work) {
-    if (work.done)
-        work.done(fail(error_code::closed, "the store is stopping; send again after a restart"));
-}
-
 committer::committer(session_options options, std::unique_ptr<session> first, write_services& with,
                      executor& thread)
     : options_(std::move(options)),

@@ -24,9 +24,6 @@ struct write_services {
     std::atomic<std::uint64_t> units_done = 0;
 };
 
-/// The answer of a store that takes no more.
-void refuse_as_stopping(unit& work);
-
 /// Commits units on one session, and answers them. A session that was lost is made anew with the
 /// next commit; what its last commit came to is found out first.
 ///

@@ -61,9 +61,7 @@ bool group::run(session& on, member& one, bool is_shared) {
     // Whatever it made of that.
     one.gave_way = !one.outcome && (is_busy(database) || is_busy(transaction.broken()));
     database.set_deadline(std::nullopt);
-    one.enqueued = transaction.outbox().take_enqueued();
-    one.released = transaction.keys().take_released();
-    one.received = transaction.inbox().take_received();
+    take_rows(one, transaction);
     if (database.is_lost()) return false;
     if (one.outcome) {
         if (!database.take_back(unit_transaction::unit_savepoint))
@@ -74,13 +72,6 @@ bool group::run(session& on, member& one, bool is_shared) {
     database.defer("ROLLBACK TO posthorn_unit");
     database.defer("RELEASE posthorn_unit");
     return database.flush().has_value();
-}
-
-void group::log_changes(session& on, std::span<member> members) {
-    auto [enqueued, received] = changed_by(members);
-    const auto now = time_.wall();
-    on.transaction().log().append("outbox.enqueued", std::move(enqueued), now);
-    on.transaction().log().append("inbox.received", std::move(received), now);
 }
 
 void group::begin(session& on) {
@@ -177,9 +168,7 @@ bool group::run_bare(session& on, member& one) {
     transaction.begin_unit(false);
     one.outcome = run_work(on, one);
     database.set_deadline(std::nullopt);
-    one.enqueued = transaction.outbox().take_enqueued();
-    one.released = transaction.keys().take_released();
-    one.received = transaction.inbox().take_received();
+    take_rows(one, transaction);
     return one.outcome && !transaction.broken() && !database.is_lost() && !database.is_spoilt();
 }
 
@@ -208,7 +197,7 @@ group::outcome group::commit_in_savepoints(session& on, std::span<member> member
 
 commit_end group::conclude(session& on, std::span<member> members, std::int64_t number) {
     auto& database = on.database();
-    log_changes(on, members);
+    std::ignore = log_changes(on.transaction().log(), members, time_.wall());
     on.count_commit(number, time_.wall());
     database.defer("COMMIT");
     const auto committed = database.flush();

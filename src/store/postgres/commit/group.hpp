@@ -49,7 +49,6 @@ private:
     bool run(session& on, member& one, bool is_shared);
     result<> run_work(session& on, member& one);
     result<> finish(session& on, bool is_shared);
-    void log_changes(session& on, std::span<member> members);
     commit_end conclude(session& on, std::span<member> members, std::int64_t number);
 
     const clock& time_;

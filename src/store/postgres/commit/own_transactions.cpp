@@ -5,6 +5,8 @@
 
 #include <fmt/format.h>
 
+#include "store/commit/unit_queue.hpp"
+
 namespace posthorn::postgres {
 
 own_transactions::own_transactions(session_options of, std::size_t count, write_services& with,

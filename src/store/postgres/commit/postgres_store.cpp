@@ -3,9 +3,10 @@
 #include <algorithm>
 #include <utility>
 
+#include "store/commit/lent_readers.hpp"
 #include "store/inside_unit.hpp"
 #include "store/postgres/commit/own_transactions.hpp"
-#include "store/postgres/commit/reader_pool.hpp"
+#include "store/postgres/commit/reader.hpp"
 #include "store/postgres/commit/writer.hpp"
 #include "store/postgres/schema/migrate.hpp"
 #include "store/postgres/schema/rights.hpp"
@@ -15,7 +16,7 @@ namespace posthorn::postgres {
 namespace {
 
 /// The store on one schema of a PostgreSQL database.
-class postgres_store final : public store {
+class postgres_store final : public store, private shared_dispatch {
 public:
     static result<std::unique_ptr<store>> open(const postgres_options& options,
                                                const postgres_seams& seams);
@@ -31,6 +32,8 @@ public:
         one.push_back(std::move(work));
         writer_->submit(std::move(one));
     }
+    // It would wait for the server as long on any thread.
+    void submit_and_wait(unit work) override { submit(std::move(work)); }
     void submit(std::vector<unit> work) override {
         std::vector<unit> shared;
         for (auto& each : work)
@@ -57,7 +60,8 @@ public:
                 },
                 .done = std::move(done)});
     }
-    [[nodiscard]] bool shares_dispatch() const override { return true; }
+    [[nodiscard]] shared_dispatch* sharing() override { return this; }
+    [[nodiscard]] file_upkeep* upkeep() override { return nullptr; }
     // A commit in doubt is cleared up; the server answers for its disk.
     [[nodiscard]] bool has_failed() const override { return false; }
     [[nodiscard]] std::optional<error> write_trouble() const override {
@@ -75,11 +79,18 @@ public:
     [[nodiscard]] const std::string& name() const noexcept { return name_; }
 
 private:
+    claim_table& claims_in(store_transaction& open) override {
+        return static_cast<unit_transaction&>(open).claims();
+    }
+    result<bool> has_arrivals(store_reader& seen_by) override {
+        return static_cast<reader&>(seen_by).outbox().has_arrivals();
+    }
+
     explicit postgres_store(const postgres_seams& seams)
         : services_{.time = seams.time, .log = seams.log} {}
 
     write_services services_;
-    std::unique_ptr<reader_pool> readers_;
+    std::unique_ptr<lent_readers<reader>> readers_;
     std::unique_ptr<writer> writer_;
     std::unique_ptr<own_transactions> own_;
     std::string schema_;
@@ -136,7 +147,8 @@ result<std::unique_ptr<store>> postgres_store::open(const postgres_options& opti
     std::unique_ptr<postgres_store> made(new postgres_store(seams));
     made->schema_ = first->database().schema();
     made->name_ = with.writer;
-    made->readers_ = std::make_unique<reader_pool>(with, seams.time, options.readers);
+    made->readers_ = std::make_unique<lent_readers<reader>>(
+        [with, &time = seams.time] { return reader::open(with, time); }, options.readers);
     made->writer_ = std::make_unique<writer>(with, std::move(first), made->services_, seams.writer);
     made->own_ = std::make_unique<own_transactions>(std::move(with), options.transactions,
                                                     made->services_, *made->writer_);

@@ -15,22 +15,28 @@ values values_of(std::span<const sql_param> params) {
 
 }  // namespace
 
+write_tables::write_tables(connection& database, const clock& time, const outbox_rules& rules)
+    : changes(database),
+      closed(database),
+      claims(database, rules),
+      keys(database, {time, rules, changes}, claims),
+      outbox(database, time, {changes, closed, keys, claims}),
+      inbox(database),
+      leases(database),
+      dead_letters(database, rules.limits, {changes, closed, keys, claims}),
+      old(database) {}
+
 unit_transaction::unit_transaction(connection& database, const clock& time,
                                    const outbox_rules& rules, std::string writer)
-    : database_(database),
+    : table_transaction(database, time, rules),
+      database_(database),
       writer_(std::move(writer)),
       touch_(database, R"sql(
           UPDATE {s}.posthorn_commits SET barrier = barrier + 1
           WHERE writer = $1)sql"),
-      log_(database),
-      closed_(database),
-      claims_(database, rules),
-      keys_(database, {time, rules, log_, claims_}),
-      outbox_(database, time, {log_, closed_, claims_, keys_}),
-      inbox_(database),
-      leases_(database),
-      dead_letters_(database, rules.limits, {log_, closed_, keys_}),
-      old_(database),
+      turn_(database, R"sql(
+          SELECT pg_advisory_xact_lock(hashtextextended($1::text || ' ' || $2::text,
+              ($1::text)::regclass::oid::bigint)))sql"),
       foreign_(database) {}
 
 void unit_transaction::begin_unit(bool in_savepoint) {
@@ -47,7 +53,12 @@ result<> unit_transaction::touch() {
     return {};
 }
 
-result<rows> unit_transaction::run(std::string_view sql, values given) {
+result<> unit_transaction::take_turn(std::string_view table, std::string_view thing) {
+    POSTHORN_TRY(turn_.run(table, thing));
+    return {};
+}
+
+result<rows> unit_transaction::run_foreign(std::string_view sql, values given) {
     if (broken_) return std::unexpected(*broken_);
     has_foreign_sql_ = true;
     if (!in_savepoint_) {
@@ -80,18 +91,27 @@ result<rows> unit_transaction::run(std::string_view sql, values given) {
 
 result<std::int64_t> unit_transaction::execute(std::string_view sql,
                                                std::span<const sql_param> with) {
-    POSTHORN_LET(answer, run(sql, values_of(with)));
+    POSTHORN_LET(answer, run_foreign(sql, values_of(with)));
     return answer.changed();
+}
+
+bool unit_transaction::defer_foreign(std::string_view sql, values& given) {
+    if (in_savepoint_ || broken_ || !foreign_.defer(sql, given)) return false;
+    has_foreign_sql_ = true;
+    return true;
+}
+
+result<> unit_transaction::run(std::string_view sql, std::span<const sql_param> with) {
+    auto given = values_of(with);
+    if (!defer_foreign(sql, given)) POSTHORN_TRY(run_foreign(sql, std::move(given)));
+    return {};
 }
 
 result<> unit_transaction::query(std::string_view sql, std::span<const sql_param> with,
                                  const row_visitor& visit) {
     auto given = values_of(with);
-    if (!in_savepoint_ && !broken_ && foreign_.defer(sql, given)) {
-        has_foreign_sql_ = true;
-        return {};
-    }
-    POSTHORN_LET(answer, run(sql, std::move(given)));
+    if (defer_foreign(sql, given)) return {};
+    POSTHORN_LET(answer, run_foreign(sql, std::move(given)));
     for (int i = 0; visit && i < answer.size(); ++i) visit(answer[i]);
     return {};
 }

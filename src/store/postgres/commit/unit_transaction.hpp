@@ -3,17 +3,33 @@
 #include <optional>
 
 #include "base/time/clock.hpp"
+#include "store/commit/table_transaction.hpp"
 #include "store/postgres/commit/foreign_statements.hpp"
 #include "store/postgres/driver/connection.hpp"
 #include "store/postgres/tables/closed_messages.hpp"
 #include "store/postgres/tables/dead_letters_sql.hpp"
 #include "store/postgres/tables/inbox_sql.hpp"
+#include "store/postgres/tables/lease_sql.hpp"
 #include "store/postgres/tables/old_rows_sql.hpp"
 #include "store/postgres/tables/order_keys.hpp"
 #include "store/postgres/tables/outbox_sql.hpp"
-#include "store/transaction.hpp"
 
 namespace posthorn::postgres {
+
+/// What a unit can change.
+struct write_tables {
+    write_tables(connection& database, const clock& time, const outbox_rules& rules);
+
+    change_log changes;
+    closed_messages closed;
+    outbox_claims claims;
+    order_keys keys;
+    outbox_sql outbox;
+    inbox_sql inbox;
+    lease_sql leases;
+    dead_letters_sql dead_letters;
+    old_rows_sql old;
+};
 
 /// The transaction that units see, on the connection of a session that writes.
 ///
@@ -21,10 +37,7 @@ namespace posthorn::postgres {
 /// whole transaction, so such a statement has a savepoint before it, unless it is the first thing
 /// that the unit does; or the unit has none either, and is run again if a statement fails. In that
 /// case one that gives no rows is not waited for.
-///
-/// Lifetime: as the connection; idle between units.
-/// Threads:  the writer's.
-class unit_transaction final : public store_transaction {
+class unit_transaction final : public table_transaction<write_tables> {
 public:
     unit_transaction(connection& database, const clock& time, const outbox_rules& rules,
                      std::string writer);
@@ -32,14 +45,9 @@ public:
     result<std::int64_t> execute(std::string_view sql, std::span<const sql_param> with) override;
     result<> query(std::string_view sql, std::span<const sql_param> with,
                    const row_visitor& visit) override;
-    outbox_sql& outbox() override { return outbox_; }
-    inbox_sql& inbox() override { return inbox_; }
-    lease_sql& leases() override { return leases_; }
-    dead_letters_sql& dead_letters() override { return dead_letters_; }
-    old_rows_sql& old() override { return old_; }
-    outbox_claims* claims() override { return &claims_; }
-    [[nodiscard]] order_keys& keys() noexcept { return keys_; }
-    [[nodiscard]] change_log& log() noexcept { return log_; }
+    result<> run(std::string_view sql, std::span<const sql_param> with) override;
+    result<> take_turn(std::string_view table, std::string_view thing) override;
+    [[nodiscard]] outbox_claims& claims() noexcept { return tables().claims; }
 
     /// Writes something, so that the commit flushes the server's log.
     result<> touch();
@@ -57,20 +65,13 @@ public:
     [[nodiscard]] int savepoints() const noexcept { return savepoints_; }
 
 private:
-    result<rows> run(std::string_view sql, values given);
+    result<rows> run_foreign(std::string_view sql, values given);
+    bool defer_foreign(std::string_view sql, values& given);
 
     connection& database_;
     std::string writer_;
     statement touch_;
-    change_log log_;
-    closed_messages closed_;
-    outbox_claims claims_;
-    order_keys keys_;
-    outbox_sql outbox_;
-    inbox_sql inbox_;
-    lease_sql leases_;
-    dead_letters_sql dead_letters_;
-    old_rows_sql old_;
+    statement turn_;
     foreign_statements foreign_;
     std::uint64_t statements_before_ = 0;
     std::optional<error> broken_;

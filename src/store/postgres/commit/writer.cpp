@@ -12,31 +12,8 @@ constexpr std::size_t units_max = 250;
 writer::writer(session_options options, std::unique_ptr<session> first, write_services& with,
                executor& thread)
     : time_(with.time),
-      thread_(thread),
-      commits_(std::move(options), std::move(first), with, thread) {}
-
-void writer::submit(std::vector<unit> work) {
-    bool refused = false;
-    {
-        const std::scoped_lock lock(mutex_);
-        refused = stopping_;
-        if (!refused)
-            for (auto& one : work) (one.lazy ? lazy_ : queue_).push_back(std::move(one));
-    }
-    if (refused) {
-        for (auto& one : work) refuse_as_stopping(one);
-        return;
-    }
-    schedule_if_needed();
-}
-
-void writer::tell_others() {
-    {
-        const std::scoped_lock lock(mutex_);
-        others_have_news_ = true;
-    }
-    schedule_if_needed();
-}
+      commits_(std::move(options), std::move(first), with, thread),
+      queue_(thread, [this] { work(); }, unit_queue::alone_units::are_alone) {}
 
 void writer::look_again() {
     if (!commits_.must_look_again()) return;
@@ -45,62 +22,16 @@ void writer::look_again() {
     submit(std::move(nothing));
 }
 
-void writer::schedule_if_needed() {
-    {
-        const std::scoped_lock lock(mutex_);
-        if (scheduled_ || !is_wanted()) return;
-        scheduled_ = true;
-    }
-    thread_.post([this] { work(); });
-}
-
-bool writer::is_wanted() const {
-    return !queue_.empty() || others_have_news_ || (stopping_ && !lazy_.empty());
-}
-
 void writer::work() {
-    if (auto members = take_group(); !members.empty()) {
+    if (auto members = queue_.take(units_max); !members.empty()) {
         const bool had_looked = !commits_.must_look_again();
         has_news_ |= commits_.commit(std::move(members));
         // Once by itself: whoever held the key may have committed before that could be known.
         if (had_looked) look_again();
     }
-    bool is_idle = false;
-    {
-        const std::scoped_lock lock(mutex_);
-        has_news_ |= std::exchange(others_have_news_, false);
-        is_idle = !is_wanted();
-    }
-    tell_news(is_idle);
-    {
-        const std::scoped_lock lock(mutex_);
-        scheduled_ = is_wanted();
-        if (!scheduled_) {
-            idle_.notify_all();
-            return;  // Whoever waits in stop() may destroy us now.
-        }
-    }
-    thread_.post([this] { work(); });
-}
-
-std::vector<member> writer::take_group() {
-    const std::scoped_lock lock(mutex_);
-    std::vector<member> members;
-    const auto take = [&](std::deque<unit>& from, std::size_t up_to) {
-        while (!from.empty() && members.size() < up_to && !from.front().alone) {
-            members.push_back({.work = std::move(from.front())});
-            from.pop_front();
-        }
-    };
-    // Some of the lazy ones come first: behind a queue that never empties they would never come.
-    take(lazy_, units_max / 4);
-    take(queue_, units_max);
-    take(lazy_, units_max);
-    if (members.empty() && !queue_.empty()) {
-        members.push_back({.work = std::move(queue_.front())});
-        queue_.pop_front();
-    }
-    return members;
+    has_news_ |= queue_.was_called();  // What other sessions have to tell.
+    tell_news(!queue_.has_work());
+    queue_.go_on();
 }
 
 // After the commit and apart from it: inside, it would make all commits of the database wait for
@@ -115,13 +46,7 @@ void writer::tell_news(bool is_idle) {
 }
 
 void writer::stop() {
-    {
-        const std::scoped_lock lock(mutex_);
-        stopping_ = true;
-    }
-    schedule_if_needed();
-    std::unique_lock lock(mutex_);
-    idle_.wait(lock, [this] { return !scheduled_ && queue_.empty() && lazy_.empty(); });
+    queue_.stop();
     commits_.close();
 }
 

@@ -5,6 +5,7 @@
 #include <deque>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -163,15 +164,31 @@ struct driver {
     using statement = postgres::statement;
     using rows = postgres::rows;
 
-    /// Runs it with the next one; what it gives is of no interest.
+    /// Runs it; what it gives is of no interest.
+    template <class... Args>
+    static result<> now(statement& one, const Args&... args) {
+        POSTHORN_TRY(one.run(args...));
+        return {};
+    }
+    /// The same with the next one.
     template <class... Args>
     static result<> soon(statement& one, const Args&... args) {
         one.defer(args...);
         return {};
     }
+    /// In one statement, between two looks at the time; and what such a statement is given.
+    static constexpr std::size_t rows_per_delete = 100;
+    [[nodiscard]] static std::span<const std::int64_t> numbers(std::span<const std::int64_t> of) {
+        return of;
+    }
     /// Text as the database can hold it.
     [[nodiscard]] static std::string storable(std::string_view text) {
         return postgres::storable(text);
+    }
+    /// What a column of bytes is given; nothing if it is empty. Refers to the text.
+    [[nodiscard]] static std::optional<blob> bytes_or_null(std::string_view text) {
+        if (text.empty()) return std::nullopt;
+        return blob{std::as_bytes(std::span(text))};
     }
 };
 

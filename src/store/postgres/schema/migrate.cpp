@@ -5,6 +5,7 @@
 
 #include "base/assert.hpp"
 #include "store/postgres/driver/sql_text.hpp"
+#include "store/rules/known_steps.hpp"
 
 namespace posthorn::postgres {
 namespace {
@@ -49,12 +50,7 @@ result<plan> make_plan(connection& database, std::span<const migration_set> sets
     for (const auto& set : sets) {
         const auto found = done.find(set.folder);
         const std::int64_t newest = found == done.end() ? 0 : found->second;
-        const int known = set.steps.empty() ? 0 : set.steps.back().number;
-        if (newest > known)
-            return fail(error_code::store_newer,
-                        "the tables of '{}' are at step {}, this Posthorn knows {}; run the newer "
-                        "Posthorn that made them, or restore a backup from before",
-                        set.folder, newest, known);
+        POSTHORN_TRY(require_known(set, newest));
         for (const auto& step : set.steps) {
             if (step.number <= newest) continue;
             made.is_needed = true;

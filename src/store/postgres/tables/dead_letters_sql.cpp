@@ -23,7 +23,7 @@ constexpr auto whole_by_seq =
 }  // namespace
 
 dead_letters_sql::dead_letters_sql(connection& database, const message_limits& limits,
-                                   const beside_dead_letters& others)
+                                   const neighbours& others)
     : dead_letter_rows(
           database, limits, others,
           {.by_id = row_by_id_to_change,

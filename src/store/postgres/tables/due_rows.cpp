@@ -31,7 +31,7 @@ due_rows::due_rows(connection& database)
       seqs_(database, due_of_tenants),
       unclaimed_(database, unclaimed_of_tenants) {}
 
-result<> due_rows::read(const std::vector<tenant_rows*>& tenants, std::size_t rows_max,
+result<> due_rows::read(std::span<tenant_rows* const> tenants, std::size_t rows_max,
                         const due_question& asked) {
     std::vector<std::string> names;
     std::vector<std::int64_t> priorities, numbers;
@@ -55,31 +55,6 @@ result<> due_rows::read(const std::vector<tenant_rows*>& tenants, std::size_t ro
     for (auto* one : tenants) {
         one->drained = one->seqs.size() <= rows_max;
         if (!one->drained) one->seqs.resize(rows_max);
-    }
-    return {};
-}
-
-result<> due_rows::read_all(std::vector<tenant_rows>& tenants, const due_question& asked) {
-    std::size_t total = 0;
-    auto each = std::max<std::size_t>(asked.limit / tenants.size(), 1);
-    for (bool again = true; again && total < asked.limit; each *= 2) {
-        std::vector<tenant_rows*> asked_of;
-        for (std::size_t i = 0; i < tenants.size(); ++i) {
-            // Not all have a turn if there are more than rows; a second round is for all alike.
-            if (each == 1 && asked_of.size() >= asked.limit) break;
-            auto& one = tenants[(turn() + i) % tenants.size()];
-            if (one.drained) continue;
-            total -= one.seqs.size();
-            asked_of.push_back(&one);
-        }
-        if (asked_of.empty()) return {};
-        POSTHORN_TRY(read(asked_of, each, asked));
-        again = false;
-        for (const auto* one : asked_of) {
-            total += one->seqs.size();
-            again |= !one->drained;
-        }
-        again |= asked_of.size() < tenants.size() && each == 1;
     }
     return {};
 }

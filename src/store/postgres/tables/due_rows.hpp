@@ -1,8 +1,9 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <optional>
-#include <vector>
+#include <span>
 
 #include "store/postgres/tables/flows.hpp"
 #include "store/rules/due_choice.hpp"
@@ -23,10 +24,11 @@ public:
 
 private:
     flow_source& flows() override { return walk_; }
-    result<> read_all(std::vector<tenant_rows>& tenants, const due_question& asked) override;
-    /// Up to `rows_max` of each of these tenants, in one question.
-    result<> read(const std::vector<tenant_rows*>& tenants, std::size_t rows_max,
-                  const due_question& asked);
+    [[nodiscard]] std::size_t tenants_at_once() const noexcept override {
+        return std::numeric_limits<std::size_t>::max();
+    }
+    result<> read(std::span<tenant_rows* const> tenants, std::size_t rows_max,
+                  const due_question& asked) override;
 
     flow_walk walk_;
     statement seqs_;

@@ -137,42 +137,23 @@ result<inbox_list> inspection_sql::list(const inbox_filter& wanted) {
     return page;
 }
 
-result<backlog_report> inspection_sql::backlog(wall_time now, const backlog_limits& limits) {
-    backlog_report report;
-    POSTHORN_LET(names, flows_.destinations(limits.destinations_max + 1));
-    for (auto& name : names) {
-        report.more = report.destinations.size() == limits.destinations_max;
-        if (report.more) break;
-        POSTHORN_LET(one, backlog_of(std::move(name), now, limits));
-        report.destinations.push_back(std::move(one));
-    }
-    return report;
-}
-
-result<destination_backlog> inspection_sql::backlog_of(std::string name, wall_time now,
-                                                       const backlog_limits& limits) {
-    destination_backlog found{.destination = std::move(name),
-                              .pending = {},
-                              .undeliverable = {},
-                              .undeliverable_error = {}};
-    POSTHORN_LET(counted, due_count_.run(found.destination, limits.count_max + 1));
-    found.pending = up_to(counted.front().integer(0), limits.count_max);
-    POSTHORN_LET(all_due, look_at(found, due_rows_, now, limits.rows_max));
-    POSTHORN_LET(all_waiting, look_at(found, waiting_rows_, now, limits.rows_max));
-    if (!(all_due && all_waiting) && found.undeliverable.value > 0)
-        found.undeliverable.at_least = true;
-    POSTHORN_LET(first, first_due_.run(found.destination, to_ms(now), limits.count_max + 1));
-    if (!first.empty()) {
-        const auto since = from_ms(first.front().integer(0));
-        found.oldest = std::min(found.oldest.value_or(since), since);
-    }
-    return found;
+result<> inspection_sql::look_at(destination_backlog& into, wall_time now,
+                                 const backlog_limits& limits) {
+    POSTHORN_LET(counted, due_count_.run(into.destination, limits.count_max + 1));
+    into.pending = up_to(counted.front().integer(0), limits.count_max);
+    POSTHORN_LET(all_due, look_at_rows(into, due_rows_, now, limits.rows_max));
+    POSTHORN_LET(all_waiting, look_at_rows(into, waiting_rows_, now, limits.rows_max));
+    if (!(all_due && all_waiting) && into.undeliverable.value > 0)
+        into.undeliverable.at_least = true;
+    POSTHORN_LET(first, first_due_.run(into.destination, to_ms(now), limits.count_max + 1));
+    if (!first.empty()) note_first_due(into, first.front());
+    return {};
 }
 
 // Which of the rows waits only for its own time, and which cannot go anywhere, stands in no index.
 // Gives whether these were all.
-result<bool> inspection_sql::look_at(destination_backlog& into, statement& rows_of, wall_time now,
-                                     std::int64_t rows_max) {
+result<bool> inspection_sql::look_at_rows(destination_backlog& into, statement& rows_of,
+                                          wall_time now, std::int64_t rows_max) {
     POSTHORN_LET(found, rows_of.run(into.destination, to_ms(now), rows_max));
     for (int i = 0; i < found.size(); ++i) {
         const auto row = found[i];

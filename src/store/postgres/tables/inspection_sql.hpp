@@ -14,15 +14,17 @@ class inspection_sql final : public inspection_looks<driver> {
 public:
     explicit inspection_sql(connection& database);
 
-    result<backlog_report> backlog(wall_time now, const backlog_limits& limits) override;
     result<message_list> list(const message_filter& wanted) override;
     result<inbox_list> list(const inbox_filter& wanted) override;
 
 private:
-    result<destination_backlog> backlog_of(std::string name, wall_time now,
-                                           const backlog_limits& limits);
-    result<bool> look_at(destination_backlog& into, statement& rows, wall_time now,
-                         std::int64_t rows_max);
+    result<std::vector<std::string>> destinations(std::size_t limit) override {
+        return flows_.destinations(limit);
+    }
+    result<> look_at(destination_backlog& into, wall_time now,
+                     const backlog_limits& limits) override;
+    result<bool> look_at_rows(destination_backlog& into, statement& rows, wall_time now,
+                              std::int64_t rows_max);
 
     flow_walk flows_;
     statement due_count_;

@@ -1,9 +1,9 @@
 #pragma once
 
-#include <map>
+#include <cstdint>
 
-#include "store/old_rows.hpp"
 #include "store/postgres/driver/connection.hpp"
+#include "store/rules/old_rows_purge.hpp"
 
 namespace posthorn::postgres {
 
@@ -14,31 +14,18 @@ namespace posthorn::postgres {
 ///
 /// Lifetime: as its connection.
 /// Threads:  the writer's.
-class old_rows_sql final : public old_rows {
+class old_rows_sql final : public old_rows_purge<driver> {
 public:
     explicit old_rows_sql(connection& database);
 
-    result<slice_outcome> purge(row_kind kind, wall_time before, const slice& room) override;
     result<slice_outcome> give_back(const slice&) override { return slice_outcome{}; }
 
 private:
-    struct found {
-        std::vector<std::int64_t> keys;
-        bool more = false;
-    };
-    result<found> find(row_kind kind, wall_time before, std::size_t limit);
-    result<found> find_sent(wall_time before, std::size_t limit);
-    result<> remove(row_kind kind, std::span<const std::int64_t> keys);
+    result<found> find_sent(wall_time before, std::size_t limit) override;
+    result<> remove_sent(numbers keys) override { return driver::now(remove_message_, keys); }
 
     statement find_sent_;
-    statement find_closed_;
-    statement find_received_;
-    statement find_changes_;
     statement remove_message_;
-    statement remove_closed_message_;
-    statement remove_closed_;
-    statement remove_received_;
-    statement remove_changes_;
     std::int64_t sent_after_ = 0;
 };
 

@@ -56,8 +56,6 @@ outbox_reading::outbox_reading(connection& database, outbox_rules rules)
           SELECT destination, paused_at, reason FROM {s}.outbox_paused
           ORDER BY destination LIMIT 10000)sql",
                     .ended = rows_to_tell_of}),
-      flows_(database),
-      outlook_(flows_),
       due_(database),
       page_(database, message_rules()),
       arrivals_(database, "SELECT {s}.has_arrivals()"),

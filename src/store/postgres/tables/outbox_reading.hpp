@@ -14,23 +14,18 @@ namespace posthorn::postgres {
 ///
 /// Lifetime: as its connection.
 /// Threads:  its connection's.
-class outbox_reading final : public outbox_looks<driver> {
+class outbox_reading final : public outbox_looks<driver, flow_walk> {
 public:
     outbox_reading(connection& database, outbox_rules rules);
 
-    result<bool> has_arrivals() override;
-    result<std::vector<std::string>> due_destinations(wall_time now) override {
-        return outlook_.destinations(now);
-    }
+    /// Whether others have committed what only `outbox_claims::take_in` makes known to the rest.
+    result<bool> has_arrivals();
     result<outbox_page> due(const due_question& asked) override;
-    result<std::optional<wall_time>> next_due() override { return outlook_.next(); }
     result<expired_slice> expired(const expired_question& asked) override;
     result<unblocked_slice> unblocked(const std::optional<order_scope>& after,
                                       std::size_t keys_max) override;
 
 private:
-    flow_walk flows_;
-    due_outlook outlook_;
     due_rows due_;
     page_reader page_;
     statement arrivals_;

@@ -1,19 +1,41 @@
 #include "store/postgres/tables/outbox_sql.hpp"
 
 #include <algorithm>
-#include <array>
+#include <utility>
 
-#include "store/rows/or_null.hpp"
 #include "store/rows/outbox_rows.hpp"
 
 namespace posthorn::postgres {
 
 outbox_sql::outbox_sql(connection& database, const clock& time, const neighbours& others)
-    : time_(time),
-      log_(others.log),
-      closed_(others.closed),
-      claims_(others.claims),
-      keys_(others.keys),
+    : outbox_changes(
+          database, time, others,
+          {.retry = R"sql(
+          UPDATE {s}.outbox_messages
+          SET retry_count = retry_count + $2::bigint, next_retry_at = $3, last_attempt_at = $4,
+              last_error = coalesce($5, last_error)
+          WHERE seq = $1 AND status = 'Pending')sql",
+           .close = R"sql(
+          UPDATE {s}.outbox_messages
+          SET status = $2, retry_count = retry_count + $3::bigint,
+              last_attempt_at = CASE WHEN $3::bigint <> 0 THEN $4 ELSE last_attempt_at END,
+              last_error = coalesce($5::text || CASE WHEN $7::bigint <> 0 THEN '; last: ' ||
+              last_error END, $5::text, last_error), resolution = $6
+          WHERE seq = $1 AND status = 'Pending')sql",
+           // Numbered over all rounds: a requeued message keeps its earlier attempts.
+           .attempt = R"sql(
+          INSERT INTO {s}.outbox_attempts (seq, attempt, at, error)
+          SELECT $1::bigint, coalesce((SELECT max(attempt) FROM {s}.outbox_attempts WHERE seq =
+              $1::bigint), 0) + 1, $2::bigint, $3::text)sql",
+           .end = "INSERT INTO {s}.outbox_ended (seq) VALUES ($1) ON CONFLICT DO NOTHING",
+           .requeue = R"sql(
+          UPDATE {s}.outbox_messages SET status = 'Pending', retry_count = 0
+          WHERE message_id = $1 AND status = 'Dead' RETURNING seq)sql",
+           .pause = R"sql(
+          INSERT INTO {s}.outbox_paused (destination, paused_at, reason)
+          VALUES ($1, $2, $3)
+          ON CONFLICT DO NOTHING)sql",
+           .resume = "DELETE FROM {s}.outbox_paused WHERE destination = $1"}),
       insert_(database, outbox_file_sql),
       lock_dedupe_(database, outbox_lock_dedupe_sql),
       known_(database, outbox_known_sql),
@@ -25,32 +47,6 @@ outbox_sql::outbox_sql(connection& database, const clock& time, const neighbours
           WHERE m.seq = s.seq AND m.status = 'Pending'
               AND (d.claim_epoch IS NULL OR d.claim_epoch = $3)
           RETURNING m.seq)sql"),
-      close_(database, R"sql(
-          UPDATE {s}.outbox_messages
-          SET status = $2, retry_count = retry_count + $3::bigint,
-              last_attempt_at = CASE WHEN $3::bigint <> 0 THEN $4 ELSE last_attempt_at END,
-              last_error = coalesce($5::text || CASE WHEN $7::bigint <> 0 THEN '; last: ' ||
-              last_error END, $5::text, last_error), resolution = $6
-          WHERE seq = $1 AND status = 'Pending')sql"),
-      retry_(database, R"sql(
-          UPDATE {s}.outbox_messages
-          SET retry_count = retry_count + $2::bigint, next_retry_at = $3, last_attempt_at = $4,
-              last_error = coalesce($5, last_error)
-          WHERE seq = $1 AND status = 'Pending')sql"),
-      // Numbered over all rounds: a requeued message keeps its earlier attempts.
-      attempt_(database, R"sql(
-          INSERT INTO {s}.outbox_attempts (seq, attempt, at, error)
-          SELECT $1::bigint, coalesce((SELECT max(attempt) FROM {s}.outbox_attempts WHERE seq =
-              $1::bigint), 0) + 1, $2::bigint, $3::text)sql"),
-      requeue_(database, R"sql(
-          UPDATE {s}.outbox_messages SET status = 'Pending', retry_count = 0
-          WHERE message_id = $1 AND status = 'Dead' RETURNING seq)sql"),
-      pause_(database, R"sql(
-          INSERT INTO {s}.outbox_paused (destination, paused_at, reason)
-          VALUES ($1, $2, $3)
-          ON CONFLICT DO NOTHING)sql"),
-      resume_(database, "DELETE FROM {s}.outbox_paused WHERE destination = $1"),
-      end_(database, "INSERT INTO {s}.outbox_ended (seq) VALUES ($1) ON CONFLICT DO NOTHING"),
       told_(database, R"sql(
           WITH told AS (DELETE FROM {s}.outbox_ended WHERE seq = $1 RETURNING seq)
           SELECT seq FROM told JOIN {s}.outbox_messages USING (seq)
@@ -69,34 +65,31 @@ result<enqueued> outbox_sql::insert(message body) {
     const bool parked =
         !body.order_key.empty() && stored.front().integer(1) == to_ms(body.expires_at);
     const bool due = stored.front().integer(1) == 0;  // As the trigger sees it.
-    enqueued_.push_back(
+    note_enqueued(
         {.seq = seq, .body = std::move(body), .parked = parked, .claim = due ? claims_as_ : 0});
     return given;
 }
 
 // By far the most outcomes, so all of them in one statement.
-result<std::int64_t> outbox_sql::settle_sent(std::span<const settlement> outcomes,
-                                             std::int64_t epoch, by_status& settled) {
+result<> outbox_sql::settle_sent(std::span<const settlement> outcomes, std::int64_t epoch,
+                                 settled_rows& settled) {
     std::vector<std::int64_t> seqs, times;
     for (const auto& one : outcomes) {
         if (one.to != outbox_status::sent) continue;
         seqs.push_back(one.seq);
         times.push_back(to_ms(one.at));
     }
-    if (seqs.empty()) return 0;
+    if (seqs.empty()) return {};
     POSTHORN_LET(sent, send_.run(seqs, times, epoch));
-    auto& done = settled[static_cast<std::size_t>(outbox_status::sent)];
+    auto& done = settled.of(outbox_status::sent);
     for (int i = 0; i < sent.size(); ++i) done.push_back(sent[i].integer(0));
     std::ranges::sort(done);
     for (const auto& one : outcomes) {
         const bool counts =
             one.to == outbox_status::sent && std::ranges::binary_search(done, one.seq);
-        if (!counts) continue;
-        if (one.followers_wait) POSTHORN_TRY(keys_.let_go_after(one.seq));
-        if (one.charged && !one.error.empty())
-            attempt_.defer(one.seq, to_ms(one.at), storable(one.error));
+        if (counts) POSTHORN_TRY(follow_up(one));
     }
-    return std::ssize(done);
+    return {};
 }
 
 // Of what is not sent: some of it may be another's, since it was found and not claimed.
@@ -106,89 +99,37 @@ result<std::vector<std::int64_t>> outbox_sql::held_of_rest(std::span<const settl
     for (const auto& one : outcomes)
         if (one.to != outbox_status::sent) seqs.push_back(one.seq);
     if (seqs.empty()) return seqs;
-    return claims_.hold(seqs, epoch);
+    return beside().claims.hold(seqs, epoch);
 }
 
 // All of them in one statement: who inserts many of a key at once leaves many to be parked.
-result<std::int64_t> outbox_sql::park(std::span<const settlement> outcomes,
-                                      std::span<const std::int64_t> ours, by_status& settled) {
+result<> outbox_sql::park(std::span<const settlement> outcomes, std::span<const std::int64_t> ours,
+                          settled_rows& settled) {
     std::vector<std::int64_t> seqs;
     for (const auto& one : outcomes)
         if (one.parks && std::ranges::binary_search(ours, one.seq)) seqs.push_back(one.seq);
-    if (seqs.empty()) return 0;
-    POSTHORN_LET(parked, keys_.park(seqs));
-    auto& done = settled[static_cast<std::size_t>(outbox_status::pending)];
+    if (seqs.empty()) return {};
+    POSTHORN_LET(parked, beside().keys.park(seqs));
+    auto& done = settled.of(outbox_status::pending);
     done.insert(done.end(), parked.begin(), parked.end());
-    return std::ssize(parked);
-}
-
-result<bool> outbox_sql::settle_one(const settlement& outcome) {
-    const auto error = storable(outcome.error);
-    POSTHORN_LET(
-        changed,
-        outcome.to == outbox_status::pending
-            ? retry_.run(outcome.seq, std::int64_t{outcome.charged}, to_ms(outcome.next_attempt_at),
-                         to_ms(outcome.at), or_null(error))
-            : close_.run(outcome.seq, to_string(outcome.to), std::int64_t{outcome.charged},
-                         to_ms(outcome.at), or_null(error), or_null(storable(outcome.resolution)),
-                         std::int64_t{outcome.keeps_last_error}));
-    return changed.changed() > 0;
-}
-
-result<> outbox_sql::after_settling(const settlement& outcome) {
-    if (outcome.to != outbox_status::pending) {
-        POSTHORN_TRY(closed_.record(outcome.seq, outcome.to, outcome.at));
-        POSTHORN_TRY(keys_.let_go_after(outcome.seq));
-    }
-    if (outcome.to == outbox_status::dead || outcome.to == outbox_status::expired)
-        end_.defer(outcome.seq);
-    if (outcome.charged && !outcome.error.empty())
-        attempt_.defer(outcome.seq, to_ms(outcome.at), storable(outcome.error));
     return {};
 }
 
 result<std::int64_t> outbox_sql::settle(std::span<const settlement> outcomes, std::int64_t epoch) {
-    POSTHORN_TRY(claims_.require_epoch(epoch));
-    by_status settled;
-    auto changed = settle_sent(outcomes, epoch, settled);
-    if (!changed) return changed;
+    POSTHORN_TRY(beside().claims.require_epoch(epoch));
+    settled_rows settled;
+    POSTHORN_TRY(settle_sent(outcomes, epoch, settled));
     POSTHORN_LET(ours, held_of_rest(outcomes, epoch));
-    const auto parked = park(outcomes, ours, settled);
-    if (!parked) return parked;
-    *changed += *parked;
+    POSTHORN_TRY(park(outcomes, ours, settled));
     for (const auto& outcome : outcomes) {
         if (outcome.to == outbox_status::sent || outcome.parks) continue;
         if (!std::ranges::binary_search(ours, outcome.seq)) continue;  // Another node sends it.
-        POSTHORN_LET(done, settle_one(outcome));
+        POSTHORN_LET(done, retry_or_close(outcome));
         if (!done) continue;  // A person was quicker.
-        ++*changed;
-        settled[static_cast<std::size_t>(outcome.to)].push_back(outcome.seq);
-        POSTHORN_TRY(after_settling(outcome));
+        settled.add(outcome.to, outcome.seq);
+        POSTHORN_TRY(follow_up(outcome));
     }
-    static constexpr std::array<std::string_view, 5> kinds{
-        "outbox.retry", "outbox.sent", "outbox.dead", "outbox.expired", "outbox.resolved"};
-    for (std::size_t i = 0; i < kinds.size(); ++i)
-        POSTHORN_TRY(log_.append(kinds[i], std::move(settled[i]), time_.wall()));
-    return changed;
-}
-
-result<bool> outbox_sql::requeue(const uuid& id) {
-    POSTHORN_LET(found, requeue_.run(id));
-    if (found.empty()) return false;
-    const auto seq = found.front().integer(0);
-    POSTHORN_TRY(keys_.place(seq));
-    POSTHORN_TRY(log_.append("outbox.requeued", {seq}, time_.wall()));
-    return true;
-}
-
-result<bool> outbox_sql::pause(const paused_destination& what) {
-    POSTHORN_LET(done, pause_.run(what.destination, to_ms(what.since), storable(what.reason)));
-    return done.changed() > 0;
-}
-
-result<bool> outbox_sql::resume(std::string_view destination) {
-    POSTHORN_LET(done, resume_.run(destination));
-    return done.changed() > 0;
+    return log_settled(std::move(settled));
 }
 
 result<bool> outbox_sql::mark_notified(std::int64_t seq) {

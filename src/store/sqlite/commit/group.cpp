@@ -105,9 +105,7 @@ result<> group::run_work(member& one) {
 // Whether the transaction is still there afterwards.
 bool group::run_and_note(member& one) {
     one.outcome = run_work(one);
-    one.enqueued = transaction_.outbox().take_enqueued();
-    one.released = transaction_.outbox().take_released();
-    one.received = transaction_.inbox().take_received();
+    take_rows(one, transaction_);
     if (transaction_is_gone()) {
         if (one.outcome)
             one.outcome = fail(error_code::statement_failed,
@@ -161,13 +159,6 @@ group::ran group::run_all(std::span<member> members) {
     return begin() ? run_in_savepoints(members) : ran::broke;
 }
 
-result<> group::log_changes(std::span<member> members) {
-    auto [enqueued, received] = changed_by(members);
-    const auto now = time_.wall();
-    POSTHORN_TRY(transaction_.log().append("outbox.enqueued", std::move(enqueued), now));
-    return transaction_.log().append("inbox.received", std::move(received), now);
-}
-
 std::optional<commit_end> group::run(std::span<member> members) {
     const auto begun = time_.steady();
     switch (run_all(members)) {
@@ -175,7 +166,7 @@ std::optional<commit_end> group::run(std::span<member> members) {
         case ran::undone: return commit_end::refused;
         case ran::broke: roll_back(); return commit_end::lost;
     }
-    if (auto logged = log_changes(members); !logged) {
+    if (auto logged = log_changes(transaction_.log(), members, time_.wall()); !logged) {
         roll_back();
         for (auto& one : members)
             if (!one.settled) one.outcome = logged;

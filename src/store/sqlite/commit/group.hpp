@@ -62,7 +62,6 @@ private:
     bool run_in_savepoint(member& one);
     bool run_and_note(member& one);
     result<> run_work(member& one);
-    result<> log_changes(std::span<member> members);
     [[nodiscard]] bool transaction_is_gone() const;
     void guard_units();
 

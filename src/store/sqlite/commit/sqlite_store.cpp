@@ -7,9 +7,10 @@
 #include <sqlite3.h>
 
 #include "base/planted.hpp"
+#include "store/commit/lent_readers.hpp"
 #include "store/inside_unit.hpp"
 #include "store/sqlite/commit/group.hpp"
-#include "store/sqlite/commit/reader_pool.hpp"
+#include "store/sqlite/commit/reader.hpp"
 #include "store/sqlite/commit/writer.hpp"
 #include "store/sqlite/driver/leftover_wal.hpp"
 #include "store/sqlite/driver/wal_guard.hpp"
@@ -32,7 +33,7 @@ void checkpoint_on_close(connection& database, bool wanted) {
 }
 
 /// The store on one SQLite file: a writer, a few readers and the guard.
-class sqlite_store final : public store {
+class sqlite_store final : public store, private file_upkeep {
 public:
     static result<std::unique_ptr<store>> open(const sqlite_options& options,
                                                const sqlite_seams& seams);
@@ -63,16 +64,22 @@ public:
     [[nodiscard]] std::optional<error> write_trouble() const override { return writer_->trouble(); }
     [[nodiscard]] std::chrono::nanoseconds unit_age() const override { return group_->unit_age(); }
     [[nodiscard]] std::uint64_t units_done() const override { return writer_->units_done(); }
-    void look_at_disk() override { room_->look(); }
-    [[nodiscard]] disk_report disk() const override { return room_->report(); }
-    result<> compact() override;
-    result<> check_integrity() override { return readers_->check(true); }
+    [[nodiscard]] shared_dispatch* sharing() override { return nullptr; }
+    [[nodiscard]] file_upkeep* upkeep() override { return this; }
+    result<> check_integrity() override { return check(true); }
     void stop() override {
         writer_->stop();
         if (!writer_->has_failed()) checkpoint_on_close(*database_, true);
     }
 
 private:
+    void look_at_disk() override { room_->look(); }
+    [[nodiscard]] disk_report disk() const override { return room_->report(); }
+    result<> compact() override;
+    result<> check(bool thorough) {
+        return read([&](store_reader& from) { return check_pages(from, thorough); });
+    }
+
     sqlite_store() = default;
 
     // In the order of their making; they go the other way round.
@@ -80,7 +87,7 @@ private:
     std::unique_ptr<connection> database_;
     std::unique_ptr<wal_guard> guard_;
     std::unique_ptr<group> group_;
-    std::unique_ptr<reader_pool> readers_;
+    std::unique_ptr<lent_readers<reader>> readers_;
     std::unique_ptr<writer> writer_;
 };
 
@@ -168,10 +175,11 @@ result<std::unique_ptr<store>> sqlite_store::open(const sqlite_options& options,
     const outbox_rules rules{.source = options.service, .limits = options.limits};
     POSTHORN_LET(commits, group::open(*made->database_, seams.time, rules, *made->room_));
     made->group_ = std::move(commits);
-    POSTHORN_LET(readers, reader_pool::open(file, rules, options.readers));
-    made->readers_ = std::move(readers);
+    made->readers_ = std::make_unique<lent_readers<reader>>(
+        [file, rules] { return reader::open(file, rules); }, options.readers);
+    POSTHORN_TRY(made->readers_->make_all());
     if (options.check != check_at_start::none && !POSTHORN_PLANTED(corruption_unseen))
-        POSTHORN_TRY(made->readers_->check(options.check == check_at_start::full));
+        POSTHORN_TRY(made->check(options.check == check_at_start::full));
 
     // What a killed process left in the WAL may never have reached the disk, not even by a sync to
     // come, if one failed before. Copied into the file and synced there, it has.

@@ -4,17 +4,16 @@
 
 namespace posthorn::sqlite {
 
-unit_transaction::unit_transaction(connection& database, const clock& time,
-                                   const outbox_rules& rules, disk_keeper& room, bool gives_back)
-    : database_(database),
-      cache_(database),
-      log_(database),
-      closed_(database),
-      outbox_(database, time, rules, {log_, closed_, room}),
-      inbox_(database, room),
-      leases_(database),
-      dead_letters_(database, rules.limits, {log_, closed_, outbox_}),
-      old_(database, gives_back) {}
+write_tables::write_tables(connection& database, const clock& time, const outbox_rules& rules,
+                           disk_keeper& room, bool gives_back)
+    : changes(database),
+      closed(database),
+      keys(database, {time, rules, changes}),
+      outbox(database, time, {changes, closed, keys, room}),
+      inbox(database, room),
+      leases(database),
+      dead_letters(database, rules.limits, {changes, closed, keys, room}),
+      old(database, gives_back) {}
 
 // A statement such as INSERT OR ROLLBACK ends the transaction. What ran after it would commit by
 // itself, outside of the group.

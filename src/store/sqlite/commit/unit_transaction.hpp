@@ -1,6 +1,7 @@
 #pragma once
 
 #include "base/time/clock.hpp"
+#include "store/commit/table_transaction.hpp"
 #include "store/sqlite/driver/statement_cache.hpp"
 #include "store/sqlite/tables/change_log.hpp"
 #include "store/sqlite/tables/closed_messages.hpp"
@@ -9,43 +10,49 @@
 #include "store/sqlite/tables/lease_sql.hpp"
 #include "store/sqlite/tables/old_rows_sql.hpp"
 #include "store/sqlite/tables/outbox_sql.hpp"
-#include "store/transaction.hpp"
 #include "store/upkeep/disk_keeper.hpp"
 
 namespace posthorn::sqlite {
 
-/// The transaction that units see, on the writer's connection.
-///
-/// Lifetime: as the writer's connection; idle between units.
-/// Threads:  the writer's.
-class unit_transaction final : public store_transaction {
-public:
+/// What a unit can change.
+struct write_tables {
     /// `gives_back`: whether the file can be made smaller page by page.
+    write_tables(connection& database, const clock& time, const outbox_rules& rules,
+                 disk_keeper& room, bool gives_back);
+
+    change_log changes;
+    closed_messages closed;
+    order_keys keys;
+    outbox_sql outbox;
+    inbox_sql inbox;
+    lease_sql leases;
+    dead_letters_sql dead_letters;
+    old_rows_sql old;
+};
+
+/// The transaction that units see, on the writer's connection.
+class unit_transaction final : public table_transaction<write_tables> {
+public:
     unit_transaction(connection& database, const clock& time, const outbox_rules& rules,
-                     disk_keeper& room, bool gives_back);
+                     disk_keeper& room, bool gives_back)
+        : table_transaction(database, time, rules, room, gives_back),
+          database_(database),
+          cache_(database) {}
 
     result<std::int64_t> execute(std::string_view sql, std::span<const sql_param> with) override;
+    result<> run(std::string_view sql, std::span<const sql_param> with) override {
+        return query(sql, with, nullptr);
+    }
     result<> query(std::string_view sql, std::span<const sql_param> with,
                    const row_visitor& visit) override;
-    outbox_sql& outbox() override { return outbox_; }
-    inbox_sql& inbox() override { return inbox_; }
-    lease_sql& leases() override { return leases_; }
-    dead_letters_sql& dead_letters() override { return dead_letters_; }
-    old_rows_sql& old() override { return old_; }
-    [[nodiscard]] change_log& log() noexcept { return log_; }
+    // There is one transaction that writes at a time.
+    result<> take_turn(std::string_view, std::string_view) override { return {}; }
 
 private:
     result<> require_open() const;
 
     connection& database_;
     statement_cache cache_;
-    change_log log_;
-    closed_messages closed_;
-    outbox_sql outbox_;
-    inbox_sql inbox_;
-    lease_sql leases_;
-    dead_letters_sql dead_letters_;
-    old_rows_sql old_;
 };
 
 }  // namespace posthorn::sqlite

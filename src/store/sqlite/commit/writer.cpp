@@ -20,7 +20,8 @@ writer::writer(connection& database, group& commits, wal_guard& guard, disk_keep
       thread_(thread),
       log_(log),
       options_(options),
-      units_now_(options.units_max) {
+      units_now_(options.units_max),
+      queue_(thread, [this] { work(); }, unit_queue::alone_units::share) {
     const auto note_pages = [](void* self, sqlite3*, const char*, int pages) -> int {
         static_cast<writer*>(self)->wal_pages_ = pages;
         return SQLITE_OK;
@@ -28,49 +29,15 @@ writer::writer(connection& database, group& commits, wal_guard& guard, disk_keep
     sqlite3_wal_hook(database.handle(), note_pages, this);
 }
 
-void writer::submit(std::vector<unit> work) {
-    std::optional<error> refused;
-    {
-        const std::scoped_lock lock(mutex_);
-        if (failed_)
-            refused = failed_;
-        else if (stopping_)
-            refused =
-                error(error_code::closed, "the store is stopping; send again after a restart");
-        else
-            for (auto& one : work) (one.lazy ? lazy_ : queue_).push_back(std::move(one));
-    }
-    if (refused) {
-        for (auto& one : work)
-            if (one.done) one.done(std::unexpected(*refused));
-        return;
-    }
-    schedule_if_needed();
-}
-
-void writer::schedule_if_needed() {
-    {
-        const std::scoped_lock lock(mutex_);
-        if (scheduled_ || !is_wanted()) return;
-        scheduled_ = true;
-    }
-    thread_.post([this] { work(); });
-}
-
 bool writer::run_here(unit& work) noexcept {
     if (options_.shared) return false;  // Others would find no gap between two of his commits.
-    {
-        const std::scoped_lock lock(mutex_);
-        if (failed_ || stopping_ || scheduled_ || !queue_.empty() || !wrote_one_) return false;
-        scheduled_ = true;
-        queue_.push_back(std::move(work));
-    }
+    if (!queue_.submit_here(work)) return false;
     {
         const std::scoped_lock turn(turn_);
         // Empty if the store has failed while it was waited for.
-        if (auto members = take_group(); !members.empty()) commit(std::move(members));
+        if (auto members = queue_.take(units_now_); !members.empty()) commit(std::move(members));
     }
-    go_on(checkpoint_is_due());  // The caller has not asked for that.
+    queue_.go_on(checkpoint_is_due());  // The caller has not asked for that.
     return true;
 }
 
@@ -81,47 +48,15 @@ void writer::post(executor::job work) {
     });
 }
 
-bool writer::is_wanted() const { return !queue_.empty() || (stopping_ && !lazy_.empty()); }
-
 void writer::work() {
     {
         const std::scoped_lock turn(turn_);
         held_ = {};
-        if (auto members = take_group(); !members.empty()) commit(std::move(members));
+        if (auto members = queue_.take(units_now_); !members.empty()) commit(std::move(members));
         if (checkpoint_is_due() && !has_failed()) checkpoint();
     }
     leave_gap();
-    go_on(false);
-}
-
-void writer::go_on(bool regardless) {
-    {
-        const std::scoped_lock lock(mutex_);
-        scheduled_ = regardless || is_wanted();
-        if (!scheduled_) {
-            idle_.notify_all();
-            return;  // Whoever waits in stop() may destroy us now.
-        }
-    }
-    thread_.post([this] { work(); });
-}
-
-std::vector<member> writer::take_group() {
-    const std::scoped_lock lock(mutex_);
-    std::vector<member> members;
-    const auto take = [&](std::deque<unit>& from, std::size_t up_to) {
-        while (!from.empty() && members.size() < up_to) {
-            members.push_back({.work = std::move(from.front())});
-            from.pop_front();
-        }
-    };
-    // Some of the lazy ones come first: behind a queue that never empties they would never come.
-    take(lazy_, (units_now_ + 3) / 4);
-    const auto before = queue_.size();
-    take(queue_, units_now_);
-    wrote_one_ = before - queue_.size() <= 1;
-    take(lazy_, units_now_);
-    return members;
+    queue_.go_on();
 }
 
 // A WAL index that needs recovery needs the lock that the guard holds. Whoever merely writes for
@@ -197,7 +132,7 @@ void writer::commit_alone(std::vector<member>& members) {
                 one.settled = true;
                 // These ran in the lost group alone, of which nothing was stored.
                 for (auto& rest : members)
-                    if (!rest.settled) rest.outcome = std::unexpected(*failed_);
+                    if (!rest.settled) rest.outcome = std::unexpected(*queue_.failure());
                 return;
         }
         one.settled = true;
@@ -229,19 +164,8 @@ void writer::answer(std::vector<member>& members) {
 void writer::fail_stop(const error& cause) {
     log_.error("Store: stopped, because what is on disk is in doubt: {Error}",
                {{"Error", cause.what()}});
-    std::vector<unit> refused;
-    const error failed(error_code::store_failed,
-                       "the store has stopped after a failed commit; restart the service");
-    {
-        const std::scoped_lock lock(mutex_);
-        failed_ = failed;
-        std::ranges::move(queue_, std::back_inserter(refused));
-        std::ranges::move(lazy_, std::back_inserter(refused));
-        queue_.clear();
-        lazy_.clear();
-    }
-    for (auto& one : refused)
-        if (one.done) one.done(std::unexpected(failed));
+    queue_.fail({error_code::store_failed,
+                 "the store has stopped after a failed commit; restart the service"});
 }
 
 // Who waits for the lock as SQLite does looks again after 1 ms, then after 2, 5, 10 and 15. Held
@@ -260,10 +184,7 @@ void writer::leave_gap() {
     constexpr std::chrono::nanoseconds gap_min = std::chrono::microseconds{200};
     // SQLite's waiting has looked by then. As long as one slow unit held it would stall the node.
     constexpr std::chrono::nanoseconds gap_max = std::chrono::milliseconds{20};
-    {
-        const std::scoped_lock lock(mutex_);
-        if (queue_.empty()) return;  // The lock is free anyway.
-    }
+    if (!queue_.has_units()) return;  // The lock is free anyway.
     thread_.rest(std::clamp(held_, gap_min, gap_max));
 }
 
@@ -284,7 +205,7 @@ void writer::checkpoint() {
 // would otherwise be in memory, as would the pages that it copies back; and from then on the file
 // can be shrunk page by page.
 result<> writer::compact() {
-    if (has_failed()) return std::unexpected(*failed_);
+    if (auto failed = queue_.failure()) return std::unexpected(*std::move(failed));
     if (!guard_.hold())
         return fail(error_code::store_busy,
                     "a node, or another command, has this database; stop it first");
@@ -300,14 +221,7 @@ result<> writer::compact() {
 }
 
 void writer::stop() {
-    {
-        const std::scoped_lock lock(mutex_);
-        stopping_ = true;
-    }
-    schedule_if_needed();
-    std::unique_lock lock(mutex_);
-    idle_.wait(lock, [this] { return !scheduled_ && queue_.empty() && lazy_.empty(); });
-    lock.unlock();
+    queue_.stop();
     const std::scoped_lock last(turn_);  // What was posted has answered, and may not have left yet.
 }
 

@@ -2,14 +2,13 @@
 
 #include <atomic>
 #include <chrono>
-#include <condition_variable>
-#include <deque>
 #include <mutex>
 #include <optional>
 #include <vector>
 
 #include "base/async/executor.hpp"
 #include "base/log/log.hpp"
+#include "store/commit/unit_queue.hpp"
 #include "store/commit_news.hpp"
 #include "store/rules/write_trouble.hpp"
 #include "store/sqlite/commit/group.hpp"
@@ -36,10 +35,10 @@ public:
     writer(connection& database, group& commits, wal_guard& guard, disk_keeper& room,
            const clock& time, executor& thread, logger& log, writer_options options);
 
-    void submit(std::vector<unit> work);
+    void submit(std::vector<unit> work) { queue_.submit(std::move(work)); }
     /// Commits a unit on the calling thread, which is to wait for it anyway. False, and nothing is
-    /// done, unless nobody else writes now, and nobody did last time: together is cheaper. Nor in a
-    /// shared file. What must not throw on the writer's thread must not throw here.
+    /// done, where `unit_queue::submit_here` says so, and in a shared file. What must not throw on
+    /// the writer's thread must not throw here.
     bool run_here(unit& work) noexcept;
     [[nodiscard]] commit_news& news() noexcept { return news_; }
     /// Runs on the writer's thread between two groups.
@@ -49,17 +48,10 @@ public:
     void stop();
     [[nodiscard]] std::uint64_t units_done() const { return units_done_; }
     [[nodiscard]] std::optional<error> trouble() const { return trouble_.now(); }
-    [[nodiscard]] bool has_failed() const {
-        const std::scoped_lock lock(mutex_);
-        return failed_.has_value();
-    }
+    [[nodiscard]] bool has_failed() const { return queue_.failure().has_value(); }
 
 private:
-    void schedule_if_needed();
-    [[nodiscard]] bool is_wanted() const;
     void work();
-    void go_on(bool regardless);
-    std::vector<member> take_group();
     void commit(std::vector<member> members);
     void commit_alone(std::vector<member>& members);
     commit_end try_commit(std::span<member> members);
@@ -90,16 +82,7 @@ private:
     std::chrono::nanoseconds held_{};  // The write lock, since the last gap.
 
     std::mutex turn_;  // Held by whoever uses the connection.
-
-    mutable std::mutex mutex_;  // For the members below.
-    std::deque<unit> queue_;
-    std::deque<unit> lazy_;
-    bool scheduled_ = false;  // Somebody works, or will.
-    bool wrote_one_ = true;   // The last group had one unit, apart from lazy ones.
-    bool stopping_ = false;
-    std::optional<error> failed_;
-    std::condition_variable idle_;
-
+    unit_queue queue_;
     commit_news news_;  // Those who are told may submit meanwhile.
 };
 

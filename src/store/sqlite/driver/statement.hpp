@@ -3,6 +3,7 @@
 #include <concepts>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <type_traits>
@@ -130,12 +131,27 @@ struct driver {
 
     /// Runs it; what it gives is of no interest.
     template <class... Args>
-    static result<> soon(statement& one, const Args&... args) {
+    static result<> now(statement& one, const Args&... args) {
         POSTHORN_TRY(one.run(args...));
         return {};
     }
+    template <class... Args>
+    static result<> soon(statement& one, const Args&... args) {
+        return now(one, args...);
+    }
+    /// Rows are deleted one by one: a single statement over many could not be stopped in time where
+    /// they are large, without losing what it had done.
+    static constexpr std::size_t rows_per_delete = 1;
+    [[nodiscard]] static std::int64_t numbers(std::span<const std::int64_t> of) {
+        POSTHORN_ASSERT(of.size() == rows_per_delete);
+        return of.front();
+    }
     /// Text as the database can hold it.
     [[nodiscard]] static std::string_view storable(std::string_view text) { return text; }
+    /// What a column of bytes is given; nothing if it is empty. Refers to the text.
+    [[nodiscard]] static std::optional<std::string_view> bytes_or_null(std::string_view text) {
+        return text.empty() ? std::nullopt : std::optional(text);
+    }
 };
 
 }  // namespace posthorn::sqlite

@@ -1,6 +1,7 @@
 #include "store/sqlite/schema/migrate.hpp"
 
 #include "store/rows/stored_time.hpp"
+#include "store/rules/known_steps.hpp"
 #include "store/sqlite/driver/statement.hpp"
 
 namespace posthorn::sqlite {
@@ -31,12 +32,7 @@ result<> apply(connection& database, std::string_view folder, const migration& s
 
 result<> bring_up_to_date(connection& database, const migration_set& set, wall_time now) {
     POSTHORN_LET(done, newest(database, set.folder));
-    const int known = set.steps.empty() ? 0 : set.steps.back().number;
-    if (done > known)
-        return fail(error_code::store_newer,
-                    "the tables of '{}' are at step {}, this Posthorn knows {}; run the newer "
-                    "Posthorn that made them, or restore a backup from before",
-                    set.folder, done, known);
+    POSTHORN_TRY(require_known(set, done));
     for (const auto& step : set.steps)
         if (step.number > done) POSTHORN_TRY(apply(database, set.folder, step, now));
     return {};

@@ -21,7 +21,7 @@ constexpr auto renew = joined("UPDATE outbox_messages SET message_id = ", new_id
 }  // namespace
 
 dead_letters_sql::dead_letters_sql(connection& database, const message_limits& limits,
-                                   const beside_dead_letters& others)
+                                   const neighbours& others)
     : dead_letter_rows(database, limits, others,
                        {.by_id = dead_row_by_id,
                         .by_seq = dead_row_by_seq,

@@ -14,10 +14,12 @@ constexpr auto due_in_flow =
 
 due_rows::due_rows(connection& database) : walk_(database), seqs_(database, due_in_flow) {}
 
-result<> due_rows::read(tenant_rows& into, std::size_t rows_max, const due_question& asked) {
+result<> due_rows::read(std::span<tenant_rows* const> one, std::size_t rows_max,
+                        const due_question& asked) {
+    auto& into = *one.front();
     into.seqs.clear();
-    for (const auto& one : into.flows) {
-        POSTHORN_LET(due, seqs_.run(one.destination, one.tenant, one.priority, to_ms(asked.now)));
+    for (const auto& of : into.flows) {
+        POSTHORN_LET(due, seqs_.run(of.destination, of.tenant, of.priority, to_ms(asked.now)));
         for (;;) {
             POSTHORN_LET(row, due.next());
             if (row == nullptr) break;
@@ -28,24 +30,6 @@ result<> due_rows::read(tenant_rows& into, std::size_t rows_max, const due_quest
         }
     }
     into.drained = true;
-    return {};
-}
-
-result<> due_rows::read_all(std::vector<tenant_rows>& tenants, const due_question& asked) {
-    std::size_t total = 0;
-    auto each = std::max<std::size_t>(asked.limit / tenants.size(), 1);
-    for (bool again = true; again && total < asked.limit; each *= 2) {
-        again = false;
-        // Not all have a turn if there are more than rows; a second round is for all alike.
-        for (std::size_t i = 0; i < tenants.size() && (each > 1 || total < asked.limit); ++i) {
-            auto& one = tenants[(turn() + i) % tenants.size()];
-            if (one.drained) continue;
-            total -= one.seqs.size();
-            POSTHORN_TRY(read(one, each, asked));
-            total += one.seqs.size();
-            again |= !one.drained;
-        }
-    }
     return {};
 }
 

@@ -1,6 +1,6 @@
 #pragma once
 
-#include <vector>
+#include <span>
 
 #include "store/rules/due_choice.hpp"
 #include "store/sqlite/tables/flow_walk.hpp"
@@ -17,8 +17,9 @@ public:
 
 private:
     flow_source& flows() override { return walk_; }
-    result<> read_all(std::vector<tenant_rows>& tenants, const due_question& asked) override;
-    result<> read(tenant_rows& into, std::size_t rows_max, const due_question& asked);
+    [[nodiscard]] std::size_t tenants_at_once() const noexcept override { return 1; }
+    result<> read(std::span<tenant_rows* const> one, std::size_t rows_max,
+                  const due_question& asked) override;
 
     flow_walk walk_;
     statement seqs_;

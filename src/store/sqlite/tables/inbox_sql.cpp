@@ -23,16 +23,24 @@ result<bool> changes_a_row(statement& change, const Args&... args) {
 }  // namespace
 
 inbox_sql::inbox_sql(connection& database, disk_keeper& room)
-    : room_(room),
-      find_(database, find_inbox),
+    : inbox_changes(database, {.find = find_inbox,
+                               .respond = R"sql(
+          UPDATE inbox_messages SET response_payload = ?3, response_checksum = ?4
+          WHERE source_service_id = ?1 AND message_id = ?2)sql",
+                               .complete = R"sql(
+          UPDATE inbox_messages SET processed_at = ?4, response_payload = ?5, expires_at = ?6,
+              response_checksum = ?7, claim_owner = NULL, claim_until = NULL
+          WHERE source_service_id = ?1 AND message_id = ?2 AND claim_owner = ?3
+          RETURNING seq)sql",
+                               .release = R"sql(
+          DELETE FROM inbox_messages WHERE source_service_id = ? AND message_id = ?
+            AND claim_owner = ? AND processed_at IS NULL)sql"}),
+      room_(room),
       // A plain INSERT: UPSERT has a bug with indexes in SQLite 3.40.
       insert_(database, R"sql(
           INSERT INTO inbox_messages (source_service_id, message_id, endpoint, body_hash,
               processed_at, response_payload, expires_at, response_checksum)
           VALUES (?, ?, ?, ?, ?, ?, ?, ?))sql"),
-      respond_(database, R"sql(
-          UPDATE inbox_messages SET response_payload = ?3, response_checksum = ?4
-          WHERE source_service_id = ?1 AND message_id = ?2)sql"),
       claim_(database, R"sql(
           INSERT INTO inbox_messages (source_service_id, message_id, endpoint, body_hash,
               claim_owner, claim_until, expires_at)
@@ -40,19 +48,7 @@ inbox_sql::inbox_sql(connection& database, disk_keeper& room)
       take_over_(database, R"sql(
           UPDATE inbox_messages SET claim_owner = ?3, claim_until = ?4
           WHERE source_service_id = ?1 AND message_id = ?2 AND processed_at IS NULL
-            AND claim_until <= ?5)sql"),
-      complete_(database, R"sql(
-          UPDATE inbox_messages SET processed_at = ?4, response_payload = ?5, expires_at = ?6,
-              response_checksum = ?7, claim_owner = NULL, claim_until = NULL
-          WHERE source_service_id = ?1 AND message_id = ?2 AND claim_owner = ?3
-          RETURNING seq)sql"),
-      release_(database, R"sql(
-          DELETE FROM inbox_messages WHERE source_service_id = ? AND message_id = ?
-            AND claim_owner = ? AND processed_at IS NULL)sql") {}
-
-result<std::optional<inbox_entry>> inbox_sql::find(const inbox_key& key) {
-    return find_inbox_entry(find_, key);
-}
+            AND claim_until <= ?5)sql") {}
 
 result<bool> inbox_sql::insert(const inbox_record& record) {
     POSTHORN_TRY(room_.require_room());
@@ -60,13 +56,8 @@ result<bool> inbox_sql::insert(const inbox_record& record) {
         changes_a_row(insert_, record.key.source, record.key.id, record.endpoint, blob{record.hash},
                       to_ms(record.processed_at), or_null(record.response),
                       to_ms(record.expires_at), seal_of(record.response));
-    if (inserted && *inserted) received_.push_back(insert_.inserted());
+    if (inserted && *inserted) note_received(insert_.inserted());
     return inserted;
-}
-
-result<> inbox_sql::respond(const inbox_key& key, std::string_view response) {
-    POSTHORN_TRY(respond_.run(key.source, key.id, or_null(response), seal_of(response)));
-    return {};
 }
 
 result<bool> inbox_sql::claim(const inbox_claim& wanted, wall_time now) {
@@ -77,20 +68,6 @@ result<bool> inbox_sql::claim(const inbox_claim& wanted, wall_time now) {
     if (!claimed || *claimed) return claimed;
     return changes_a_row(take_over_, wanted.key.source, wanted.key.id, wanted.owner,
                          to_ms(wanted.until), to_ms(now));
-}
-
-result<bool> inbox_sql::complete(const inbox_record& record, std::string_view owner) {
-    POSTHORN_LET(completed, complete_.run(record.key.source, record.key.id, owner,
-                                          to_ms(record.processed_at), or_null(record.response),
-                                          to_ms(record.expires_at), seal_of(record.response)));
-    const bool was_ours = !completed.empty();
-    POSTHORN_TRY(
-        completed.each([this](const sql_row& row) { received_.push_back(row.integer(0)); }));
-    return was_ours;
-}
-
-result<bool> inbox_sql::release(const inbox_key& key, std::string_view owner) {
-    return changes_a_row(release_, key.source, key.id, owner);
 }
 
 inbox_reading::inbox_reading(connection& database)

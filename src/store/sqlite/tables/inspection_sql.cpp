@@ -173,15 +173,12 @@ result<inbox_list> inspection_sql::list(const inbox_filter& wanted) {
 
 // What waits in the outbox, by destination.
 
-result<backlog_report> inspection_sql::backlog(wall_time now, const backlog_limits& limits) {
-    backlog_report report;
-    for (auto at = flows_.first();; at = flows_.next_destination((*at)->destination)) {
+result<std::vector<std::string>> inspection_sql::destinations(std::size_t limit) {
+    std::vector<std::string> names;
+    for (auto at = flows_.first();; at = flows_.next_destination(names.back())) {
         if (!at) return std::unexpected(std::move(at).error());
-        if (!*at) return report;
-        report.more = report.destinations.size() == limits.destinations_max;
-        if (report.more) return report;
-        POSTHORN_LET(one, backlog_of((*at)->destination, now, limits));
-        report.destinations.push_back(std::move(one));
+        if (!*at || names.size() == limit) return names;
+        names.push_back((*at)->destination);
     }
 }
 
@@ -194,32 +191,27 @@ struct inspection_sql::backlog_count {
     std::optional<std::int64_t> first_due{};  // The lowest seq.
 };
 
-result<destination_backlog> inspection_sql::backlog_of(std::string name, wall_time now,
-                                                       const backlog_limits& limits) {
-    destination_backlog found{.destination = std::move(name),
-                              .pending = {},
-                              .undeliverable = {},
-                              .undeliverable_error = {}};
+result<> inspection_sql::look_at(destination_backlog& into, wall_time now,
+                                 const backlog_limits& limits) {
     backlog_count so_far{
         .now = now, .due_rows_left = limits.rows_max, .waiting_rows_left = limits.rows_max};
     result<> outcome;
     std::optional<flow> rest;
-    POSTHORN_TRY(flows_.go_round(found.destination, rest, [&](const flow& one) {
-        outcome = add_flow(found, so_far, one, limits);
+    POSTHORN_TRY(flows_.go_round(into.destination, rest, [&](const flow& one) {
+        outcome = add_flow(into, so_far, one, limits);
         const bool on = outcome && so_far.counted <= limits.count_max;
         return on ? flow_step::on : flow_step::stop;
     }));
     POSTHORN_TRY(outcome);
-    found.pending = up_to(so_far.counted, limits.count_max);
-    if (rest) found.pending.at_least = true;
+    into.pending = up_to(so_far.counted, limits.count_max);
+    if (rest) into.pending.at_least = true;
     const bool all_seen = so_far.due_rows_left > 0 && so_far.waiting_rows_left > 0 && !rest;
-    if (!all_seen && found.undeliverable.value > 0) found.undeliverable.at_least = true;
+    if (!all_seen && into.undeliverable.value > 0) into.undeliverable.at_least = true;
     if (so_far.first_due) {
         POSTHORN_LET(row, since_.run(*so_far.first_due));
-        const auto since = from_ms(row.front().integer(0));
-        found.oldest = std::min(found.oldest.value_or(since), since);
+        note_first_due(into, row.front());
     }
-    return found;
+    return {};
 }
 
 result<> inspection_sql::add_flow(destination_backlog& into, backlog_count& so_far, const flow& of,
@@ -239,14 +231,14 @@ result<> inspection_sql::add_flow(destination_backlog& into, backlog_count& so_f
         so_far.counted += counted.front().integer(0);
     }
     POSTHORN_LET(due, ask(due_rows_, so_far.due_rows_left));
-    POSTHORN_TRY(look_at(into, due, so_far.now, so_far.due_rows_left));
+    POSTHORN_TRY(look_at_rows(into, due, so_far.now, so_far.due_rows_left));
     POSTHORN_LET(waiting, ask(waiting_rows_, so_far.waiting_rows_left));
-    return look_at(into, waiting, so_far.now, so_far.waiting_rows_left);
+    return look_at_rows(into, waiting, so_far.now, so_far.waiting_rows_left);
 }
 
 // Which of the rows waits only for its own time, and which cannot go anywhere, stands in no index.
-result<> inspection_sql::look_at(destination_backlog& into, rows& flow_rows, wall_time now,
-                                 std::int64_t& rows_left) {
+result<> inspection_sql::look_at_rows(destination_backlog& into, rows& flow_rows, wall_time now,
+                                      std::int64_t& rows_left) {
     return flow_rows.each([&](const sql_row& row) {
         --rows_left;
         const auto since = from_ms(std::max(row.integer(0), row.integer(1)));

@@ -14,7 +14,6 @@ class inspection_sql final : public inspection_looks<driver> {
 public:
     explicit inspection_sql(connection& database);
 
-    result<backlog_report> backlog(wall_time now, const backlog_limits& limits) override;
     result<message_list> list(const message_filter& wanted) override;
     result<inbox_list> list(const inbox_filter& wanted) override;
 
@@ -26,12 +25,13 @@ private:
     result<message_list> list_pending(const message_filter& wanted);
     static result<message_list> walk(rows from, const message_filter& wanted);
     result<std::vector<std::int64_t>> pending_seqs(std::string_view destination);
-    result<destination_backlog> backlog_of(std::string name, wall_time now,
-                                           const backlog_limits& limits);
+    result<std::vector<std::string>> destinations(std::size_t limit) override;
+    result<> look_at(destination_backlog& into, wall_time now,
+                     const backlog_limits& limits) override;
     result<> add_flow(destination_backlog& into, backlog_count& so_far, const flow& of,
                       const backlog_limits& limits);
-    static result<> look_at(destination_backlog& into, rows& flow_rows, wall_time now,
-                            std::int64_t& rows_left);
+    static result<> look_at_rows(destination_backlog& into, rows& flow_rows, wall_time now,
+                                 std::int64_t& rows_left);
 
     flow_walk flows_;
     statement due_count_;

@@ -1,14 +1,15 @@
 #include "store/sqlite/tables/order_keys.hpp"
 
-#include "store/sqlite/schema/status_sql.hpp"
+#include <utility>
+
+#include "store/sqlite/tables/outbox_columns.hpp"
 
 namespace posthorn::sqlite {
 namespace {
 
-constexpr auto follower_is_blocked = is_blocked("follower");
-
-constexpr auto ask_blocked = joined("SELECT ", follower_is_blocked, R"sql(
-    FROM outbox_messages AS follower WHERE seq = ? AND order_key <> '')sql");
+constexpr auto due_row_by_seq =
+    joined("SELECT ", outbox_columns,
+           " FROM outbox_messages WHERE seq = ?1 AND status = 'Pending' AND next_retry_at <= ?2");
 
 constexpr auto head_of_key = joined(R"sql(
     SELECT seq FROM outbox_messages
@@ -37,51 +38,22 @@ constexpr auto place_pending = joined(R"sql(
 
 }  // namespace
 
-order_keys::order_keys(connection& database)
-    : scope_(database, R"sql(
+order_keys::order_keys(connection& database, services with)
+    : order_rules(database, std::move(with),
+                  {.policy = "REPLACE INTO posthorn_meta (name, value) VALUES ('order_policy', ?)",
+                   .scope = R"sql(
           SELECT destination, order_key, coalesce(tenant, '') FROM outbox_messages
-          WHERE seq = ? AND order_key <> '')sql"),
+          WHERE seq = ? AND order_key <> '')sql",
+                   .head = head_of_key,
+                   .release = release_parked,
+                   .place = place_pending,
+                   .due_row = due_row_by_seq}),
       is_blocked_(database, ask_blocked),
-      head_(database, head_of_key),
-      release_(database, release_parked),
-      park_(database, park_blocked),
-      place_(database, place_pending) {}
+      park_(database, park_blocked) {}
 
-result<std::optional<order_scope>> order_keys::scope_of(std::int64_t seq) {
-    POSTHORN_LET(found, scope_.run(seq));
-    if (found.empty()) return std::nullopt;
-    const auto& row = found.front();
-    return order_scope{.destination = std::string(row.text(0)),
-                       .order_key = std::string(row.text(1)),
-                       .tenant = std::string(row.text(2))};
-}
-
-result<bool> order_keys::is_blocked(std::int64_t seq) {
-    POSTHORN_LET(found, is_blocked_.run(seq));
-    return !found.empty() && found.front().integer(0) != 0;
-}
-
-result<std::optional<std::int64_t>> order_keys::release_next(const order_scope& of) {
-    std::int64_t next = 0;
-    {
-        POSTHORN_LET(found, head_.run(of.destination, of.order_key, of.tenant));
-        if (found.empty()) return std::nullopt;
-        next = found.front().integer(0);
-    }
-    POSTHORN_LET(released, release(next));
-    if (!released) return std::nullopt;
-    return next;
-}
-
-result<std::optional<std::int64_t>> order_keys::release_next(std::int64_t seq) {
-    POSTHORN_LET(scope, scope_of(seq));
-    if (!scope) return std::nullopt;
-    return release_next(*scope);
-}
-
-result<bool> order_keys::release(std::int64_t seq) {
-    POSTHORN_LET(released, release_.run(seq));
-    return released.changed() != 0;
+result<> order_keys::let_go(const order_scope& of) {
+    POSTHORN_TRY(release_first(of));
+    return {};
 }
 
 result<bool> order_keys::park(std::int64_t seq) {
@@ -89,9 +61,9 @@ result<bool> order_keys::park(std::int64_t seq) {
     return parked.changed() != 0;
 }
 
-result<> order_keys::place(std::int64_t seq) {
-    POSTHORN_TRY(place_.run(seq));
-    return {};
+result<bool> run_ask_blocked(statement& asked, std::int64_t seq) {
+    POSTHORN_LET(found, asked.run(seq));
+    return !found.empty() && found.front().integer(0) != 0;
 }
 
 }  // namespace posthorn::sqlite

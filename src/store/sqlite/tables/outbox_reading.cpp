@@ -27,13 +27,11 @@ outbox_reading::outbox_reading(connection& database, outbox_rules rules)
           SELECT destination, paused_at, reason FROM outbox_paused
           ORDER BY destination LIMIT 10000)sql",
                     .ended = rows_to_tell_of}),
-      order_(database),
       keys_(database),
-      flows_(database),
-      outlook_(flows_),
       due_(database),
       expired_(database),
-      one_(database, outbox_row_by_seq) {}
+      one_(database, outbox_row_by_seq),
+      is_blocked_(database, ask_blocked) {}
 
 result<outbox_page> outbox_reading::due(const due_question& asked) {
     POSTHORN_LET(chosen, due_.choose(asked));
@@ -56,7 +54,7 @@ result<> outbox_reading::read_into(outbox_page& page, std::int64_t seq) {
         return {};
     }
     if (!row->body.order_key.empty()) {
-        POSTHORN_LET(blocked, order_.is_blocked(seq));
+        POSTHORN_LET(blocked, run_ask_blocked(is_blocked_, seq));
         row->parked = blocked;
     }
     (row->parked ? page.parked : page.rows).push_back(*std::move(row));

@@ -19,13 +19,18 @@ class fake_store final : public store {
 public:
     void submit(unit) override {}
     void submit(std::vector<unit>) override {}
+    void submit_and_wait(unit) override {}
     result<> read(const std::function<result<>(store_reader&)>&) override { return {}; }
     void hand_to(commit_taker*) override {}
     void listen(commit_listener&) override {}
     void forget(commit_listener&) override {}
     result<bool> changed_by_others() override { return false; }
     void barrier(unit::done_type) override {}
+    [[nodiscard]] shared_dispatch* sharing() override { return nullptr; }
+    [[nodiscard]] file_upkeep* upkeep() override { return nullptr; }
     [[nodiscard]] bool has_failed() const override { return failed; }
+    [[nodiscard]] std::optional<error> write_trouble() const override { return std::nullopt; }
+    [[nodiscard]] std::uint64_t units_done() const override { return 0; }
     [[nodiscard]] std::chrono::nanoseconds unit_age() const override { return age; }
     result<> check_integrity() override { return {}; }
     void stop() override {}

@@ -15,6 +15,7 @@ using namespace std::chrono_literals;
 class a_seat_watch : public ::testing::Test {
 protected:
     a_seat_watch() {
+        store.is_shared = true;
         tables.seats = {{"dispatcher/us", {.owner = "us", .epoch = 1}},
                         {"dispatcher/them", {.owner = "them", .epoch = 2}}};
         group_.spawn(watch_.run());

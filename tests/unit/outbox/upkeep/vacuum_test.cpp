@@ -57,7 +57,7 @@ protected:
     }
 
     weekly_vacuum& vacuum() {
-        if (!vacuum_) vacuum_.emplace(env_, *store);
+        if (!vacuum_) vacuum_.emplace(env_, *store, *store->upkeep());
         return *vacuum_;
     }
     void submit(const std::string& sql) {

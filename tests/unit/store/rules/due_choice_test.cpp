@@ -21,6 +21,7 @@ public:
                           [](const auto& a, const auto& b) { return is_past(b.first, a.first); });
     }
     seqs looked_at{};  // How many tenants there were in each look.
+    std::size_t at_once = 10'000;
 
 private:
     flow_source& flows() override { return *this; }
@@ -40,17 +41,18 @@ private:
         }
         return {};
     }
-    result<> read_all(std::vector<tenant_rows>& tenants, const due_question& asked) override {
+    [[nodiscard]] std::size_t tenants_at_once() const noexcept override { return at_once; }
+    result<> read(std::span<tenant_rows* const> tenants, std::size_t rows_max,
+                  const due_question&) override {
         looked_at.push_back(std::ssize(tenants));
-        for (auto& tenant : tenants) {
-            tenant.drained = true;
-            for (const auto& of : tenant.flows)
+        for (auto* const tenant : tenants) {
+            tenant->seqs.clear();
+            for (const auto& of : tenant->flows)
                 for (const auto& [one, rows] : rows_)
                     if (one.tenant == of.tenant && one.priority == of.priority)
-                        tenant.seqs.insert(tenant.seqs.end(), rows.begin(), rows.end());
-            if (tenant.seqs.size() <= asked.limit) continue;
-            tenant.seqs.resize(asked.limit);
-            tenant.drained = false;
+                        tenant->seqs.insert(tenant->seqs.end(), rows.begin(), rows.end());
+            tenant->drained = tenant->seqs.size() <= rows_max;
+            if (!tenant->drained) tenant->seqs.resize(rows_max);
         }
         return {};
     }
@@ -115,6 +117,35 @@ TEST(due_choice, goes_on_after_the_flows_of_the_look_before) {
     EXPECT_EQ(first->seqs.front(), 0);
     EXPECT_EQ(store.choose(asking_for(1'000))->seqs.front(), 1'000);
     EXPECT_EQ(store.looked_at, (seqs{1'000, 1'000}));
+}
+
+TEST(due_choice, reads_more_of_some_where_others_have_less_than_their_share) {
+    a_store store;
+    store.add(of("a"), {1, 2, 3, 4, 5, 6, 7});
+    store.add(of("b"), {8});
+    EXPECT_EQ(store.choose(asking_for(6))->seqs, (seqs{1, 8, 2, 3, 4, 5}));
+    EXPECT_EQ(store.looked_at, (seqs{2, 1})) << "then of the first alone";
+}
+
+TEST(due_choice, asks_no_more_tenants_than_a_page_has_rows) {
+    for (const std::size_t at_once : {std::size_t{1}, std::size_t{10'000}}) {
+        a_store store;
+        store.at_once = at_once;
+        for (int i = 0; i < 5; ++i) store.add(of(std::to_string(i)), {i, i + 10});
+        EXPECT_EQ(store.choose(asking_for(2))->seqs, (seqs{0, 1}));
+        EXPECT_EQ(store.looked_at, at_once == 1 ? (seqs{1, 1}) : (seqs{2}));
+        EXPECT_EQ(store.choose(asking_for(2))->seqs, (seqs{2, 3}));
+    }
+}
+
+TEST(due_choice, asks_the_next_tenants_where_one_of_the_first_has_nothing) {
+    for (const std::size_t at_once : {std::size_t{1}, std::size_t{10'000}}) {
+        a_store store;
+        store.at_once = at_once;
+        store.add(of("a"), {});
+        for (int i = 1; i < 5; ++i) store.add(of(std::to_string(i)), {i, i + 10});
+        EXPECT_EQ(store.choose(asking_for(4))->seqs, (seqs{1, 2, 3, 4}));
+    }
 }
 
 TEST(due_choice, chooses_nothing_for_an_empty_page) {

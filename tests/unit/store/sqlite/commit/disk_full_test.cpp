@@ -136,14 +136,14 @@ protected:
 
 TEST_F(disk_full, has_its_ballast_from_the_start) {
     EXPECT_EQ(room_.ballast, 2 * mib);
-    EXPECT_TRUE(store_->disk().has_ballast);
-    EXPECT_EQ(store_->disk().state, disk_state::enough);
+    EXPECT_TRUE(disk_of(*store_).has_ballast);
+    EXPECT_EQ(disk_of(*store_).state, disk_state::enough);
 }
 
 TEST_F(disk_full, below_the_mark_takes_nothing_new_but_ends_what_is_there) {
     ASSERT_TRUE(send());
     room_.resize(room_.disk.bytes_used() + room_.ballast + 5 * mib);
-    store_->look_at_disk();
+    store_->upkeep()->look_at_disk();
     for (const auto& refused : {send(), receive()}) {
         ASSERT_FALSE(refused);
         EXPECT_EQ(refused.error().code(), error_code::store_full);
@@ -151,8 +151,8 @@ TEST_F(disk_full, below_the_mark_takes_nothing_new_but_ends_what_is_there) {
     }
     EXPECT_TRUE(settle());
     EXPECT_EQ(sent(), 1);
-    EXPECT_EQ(store_->disk().state, disk_state::low);
-    EXPECT_EQ(store_->disk().refused, 2U);
+    EXPECT_EQ(disk_of(*store_).state, disk_state::low);
+    EXPECT_EQ(disk_of(*store_).refused, 2U);
     EXPECT_EQ(room_.ballast, 2 * mib);  // There was room.
 }
 
@@ -161,7 +161,7 @@ TEST_F(disk_full, gives_up_the_ballast_so_that_outcomes_are_recorded) {
     // The WAL begins anew after a checkpoint and would find room in itself.
     while (send(100'000)) room_.resize(room_.disk.bytes_used() + room_.ballast + 20 * kib);
     EXPECT_EQ(room_.ballast, 0U);
-    EXPECT_EQ(store_->disk().state, disk_state::full);
+    EXPECT_EQ(disk_of(*store_).state, disk_state::full);
     EXPECT_TRUE(settle());
     EXPECT_EQ(sent(), 1);
     EXPECT_FALSE(send());
@@ -170,15 +170,15 @@ TEST_F(disk_full, gives_up_the_ballast_so_that_outcomes_are_recorded) {
 TEST_F(disk_full, goes_on_by_itself_when_there_is_room_and_takes_its_ballast_again) {
     ASSERT_TRUE(send());
     while (send(100'000)) room_.resize(room_.disk.bytes_used() + room_.ballast + 20 * kib);
-    store_->look_at_disk();
-    EXPECT_EQ(store_->disk().state, disk_state::low);
+    store_->upkeep()->look_at_disk();
+    EXPECT_EQ(disk_of(*store_).state, disk_state::low);
     EXPECT_FALSE(receive());
     room_.resize(100 * mib);
-    store_->look_at_disk();
+    store_->upkeep()->look_at_disk();
     EXPECT_TRUE(send());
     EXPECT_TRUE(receive());
     EXPECT_EQ(room_.ballast, 2 * mib);
-    EXPECT_EQ(store_->disk().state, disk_state::enough);
+    EXPECT_EQ(disk_of(*store_).state, disk_state::enough);
     EXPECT_TRUE(store_->check_integrity());
 }
 

@@ -89,7 +89,7 @@ TEST_F(failed_sync, of_a_checkpoint_stops_the_store_too) {
     insert_one(second);
     ASSERT_FALSE(second);
     EXPECT_EQ(second.error().code(), error_code::store_failed);
-    EXPECT_FALSE((*opened)->compact());
+    EXPECT_FALSE((*opened)->upkeep()->compact());
 }
 
 TEST_F(failed_sync, that_never_came_lets_a_store_that_stops_copy_its_log) {

@@ -1,0 +1,19 @@
+#include "outbox/lane/route_order.hpp"
+
+namespace posthorn {
+
+transport* route_order::find(std::string_view destination) {
+    if (auto* const found = fixed_.find(destination)) return found;
+    for (auto* const each : features_)
+        if (auto* const found = each->find(destination)) return found;
+    return default_.find(destination);
+}
+
+route_limits route_order::limits(std::string_view destination) const {
+    if (const auto found = fixed_.limits(destination)) return *found;
+    for (const auto* const each : features_)
+        if (const auto found = each->limits(destination)) return *found;
+    return default_.limits(destination).value_or(route_limits{});
+}
+
+}  // namespace posthorn

@@ -1,0 +1,42 @@
+#pragma once
+
+#include <memory>
+#include <utility>
+
+#include "store/rows/outbox_rows.hpp"
+#include "store/store.hpp"
+
+namespace posthorn {
+
+/// A reading connection with the tables of one store on it.
+///
+/// Threads: one at a time.
+template <class Driver, class Outbox, class Inbox, class Inspection, class DeadLetters>
+class table_reader : public store_reader {
+public:
+    using connection_type = typename Driver::connection;
+
+    Outbox& outbox() override { return outbox_; }
+    Inbox& inbox() override { return inbox_; }
+    Inspection& inspect() override { return inspection_; }
+    DeadLetters& dead_letters() override { return dead_letters_; }
+
+protected:
+    table_reader(std::unique_ptr<connection_type> database, const outbox_rules& rules)
+        : database_(std::move(database)),
+          outbox_(*database_, rules),
+          inbox_(*database_),
+          inspection_(*database_),
+          dead_letters_(*database_) {}
+
+    [[nodiscard]] connection_type& database() const noexcept { return *database_; }
+
+private:
+    std::unique_ptr<connection_type> database_;
+    Outbox outbox_;
+    Inbox inbox_;
+    Inspection inspection_;
+    DeadLetters dead_letters_;
+};
+
+}  // namespace posthorn

@@ -1,0 +1,84 @@
+#pragma once
+
+#include <condition_variable>
+#include <cstddef>
+#include <deque>
+#include <functional>
+#include <mutex>
+#include <optional>
+#include <vector>
+
+#include "base/async/executor.hpp"
+#include "store/commit/member.hpp"
+
+namespace posthorn {
+
+/// Answers a unit that comes to a store which takes no more.
+void refuse_as_stopping(unit& work);
+
+/// The units that wait for a writer, and whether somebody works for them.
+///
+/// Work is posted once at a time: when something is wanted and nobody works, and again by whoever
+/// has worked, as long as there is more. While one group is committed the next one gathers here.
+///
+/// Lifetime: `stop()` has returned before it is destroyed. It does not matter that the last one who
+///           worked has not returned from `go_on` yet: that touches nothing any more.
+/// Threads:  any.
+/// Cancel:   `stop()` refuses new units, and waits until those that are there are taken and done,
+///           lazy ones too.
+class unit_queue {
+public:
+    /// What to do with units that want to be alone in their transaction.
+    enum class alone_units : bool { share, are_alone };
+
+    /// `work` is run on `thread`: it takes a group, commits it, and says `go_on`.
+    unit_queue(executor& thread, std::function<void()> work, alone_units alone)
+        : thread_(thread), work_(std::move(work)), alone_(alone) {}
+
+    /// Puts them in line, or answers each of them that nothing is taken any more.
+    void submit(std::vector<unit> work);
+    /// Puts one in line whose submitter works himself, and says `go_on` then. False, and nothing
+    /// is done, unless nobody works, nothing waits, and one alone was taken the last time: together
+    /// is cheaper.
+    bool submit_here(unit& one);
+    /// There is work that is no unit. What it is, whoever works knows.
+    void call();
+    /// Whether somebody has called since the last time.
+    [[nodiscard]] bool was_called();
+
+    /// The next group, of so many at most.
+    std::vector<member> take(std::size_t units_max);
+    /// To be said last by whoever has worked. Works again if there is more, or `regardless`.
+    void go_on(bool regardless = false);
+
+    /// Whether there is something to do that does not wait for others to cause a commit.
+    [[nodiscard]] bool has_work() const;
+    /// Units that are to cause a commit.
+    [[nodiscard]] bool has_units() const;
+
+    /// Answers those that wait, and all that come, with this.
+    void fail(const error& why);
+    [[nodiscard]] std::optional<error> failure() const;
+    void stop();
+
+private:
+    [[nodiscard]] bool is_wanted() const;
+    void schedule_if_needed();
+    [[nodiscard]] std::optional<error> refusal() const;
+
+    executor& thread_;
+    std::function<void()> work_;
+    alone_units alone_;
+
+    mutable std::mutex mutex_;
+    std::condition_variable idle_;
+    std::deque<unit> queue_;
+    std::deque<unit> lazy_;
+    std::optional<error> failed_;
+    bool called_ = false;
+    bool scheduled_ = false;  // Somebody works, or will.
+    bool took_one_ = true;    // The last group had one unit, apart from lazy ones.
+    bool stopping_ = false;
+};
+
+}  // namespace posthorn

@@ -1,0 +1,73 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "store/inbox_table.hpp"
+#include "store/rows/inbox_rows.hpp"
+#include "store/rows/stored_time.hpp"
+#include "store/rules/inbox_looks.hpp"
+
+namespace posthorn {
+
+/// What every store does alike with messages in the inbox, inside a write transaction; how one is
+/// inserted or claimed unless it is there is each store's own. A store gives the statements.
+///
+/// Lifetime: as its connection.
+/// Threads:  the writer's.
+template <class Driver>
+class inbox_changes : public inbox_table {
+public:
+    /// Each is given source and id first.
+    struct sql {
+        std::string_view find;
+        std::string_view respond;
+        std::string_view complete;  // Gives the row's number.
+        std::string_view release;
+    };
+    inbox_changes(typename Driver::connection& database, const sql& texts)
+        : find_(database, texts.find),
+          respond_(database, texts.respond),
+          complete_(database, texts.complete),
+          release_(database, texts.release) {}
+
+    result<std::optional<inbox_entry>> find(const inbox_key& key) override {
+        return find_inbox_entry(find_, key);
+    }
+    result<> respond(const inbox_key& key, std::string_view response) override {
+        POSTHORN_TRY(
+            respond_.run(key.source, key.id, Driver::bytes_or_null(response), seal_of(response)));
+        return {};
+    }
+    result<bool> complete(const inbox_record& record, std::string_view owner) override {
+        const auto before = received_.size();
+        POSTHORN_LET(completed, complete_.run(record.key.source, record.key.id, owner,
+                                              to_ms(record.processed_at),
+                                              Driver::bytes_or_null(record.response),
+                                              to_ms(record.expires_at), seal_of(record.response)));
+        POSTHORN_TRY(completed.each([this](const sql_row& row) { note_received(row.integer(0)); }));
+        return received_.size() > before;
+    }
+    result<bool> release(const inbox_key& key, std::string_view owner) override {
+        POSTHORN_LET(released, release_.run(key.source, key.id, owner));
+        return released.changed() > 0;
+    }
+
+    /// Rows that the present unit recorded as processed, for the change log.
+    std::vector<std::int64_t> take_received() { return std::exchange(received_, {}); }
+
+protected:
+    void note_received(std::int64_t seq) { received_.push_back(seq); }
+
+private:
+    typename Driver::statement find_;
+    typename Driver::statement respond_;
+    typename Driver::statement complete_;
+    typename Driver::statement release_;
+    std::vector<std::int64_t> received_;
+};
+
+}  // namespace posthorn

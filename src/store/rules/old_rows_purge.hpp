@@ -1,0 +1,140 @@
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <posthorn/detail/sql.hpp>
+
+#include "store/old_rows.hpp"
+#include "store/rows/stored_time.hpp"
+
+namespace posthorn {
+
+/// How old rows are found and deleted, a slice at a time. A store gives the statements; how it
+/// finds messages that were sent, and what goes with them, is its own.
+///
+/// Lifetime: as its connection.
+/// Threads:  the writer's.
+template <class Driver>
+class old_rows_purge : public old_rows {
+public:
+    /// Those that find are given a time and how many at most, and `closed` a status too; they give
+    /// a row's number, and whether it is old. Those that remove are given `Driver::numbers`.
+    struct sql {
+        struct {
+            std::string_view closed;
+            std::string_view received;
+            std::string_view changes;
+        } find;
+        struct {
+            std::string_view closed_message;  // And a status, which it has to have.
+            std::string_view closed;
+            std::string_view received;
+            std::string_view changes;
+        } remove;
+    };
+    old_rows_purge(typename Driver::connection& database, const sql& texts)
+        : find_closed_(database, texts.find.closed),
+          find_received_(database, texts.find.received),
+          find_changes_(database, texts.find.changes),
+          remove_closed_message_(database, texts.remove.closed_message),
+          remove_closed_(database, texts.remove.closed),
+          remove_received_(database, texts.remove.received),
+          remove_changes_(database, texts.remove.changes) {}
+
+    result<slice_outcome> purge(row_kind kind, wall_time before, const slice& room) override;
+
+protected:
+    using numbers = std::span<const std::int64_t>;
+    struct found {
+        std::vector<std::int64_t> keys;
+        bool more = false;
+    };
+    /// Up to the last one that is old.
+    static result<found> collect(typename Driver::rows seen, std::size_t limit);
+
+private:
+    virtual result<found> find_sent(wall_time before, std::size_t limit) = 0;
+    virtual result<> remove_sent(numbers keys) = 0;
+
+    result<found> find(row_kind kind, wall_time before, std::size_t limit);
+    result<> remove(row_kind kind, numbers keys);
+
+    typename Driver::statement find_closed_;
+    typename Driver::statement find_received_;
+    typename Driver::statement find_changes_;
+    typename Driver::statement remove_closed_message_;
+    typename Driver::statement remove_closed_;
+    typename Driver::statement remove_received_;
+    typename Driver::statement remove_changes_;
+};
+
+template <class Driver>
+result<typename old_rows_purge<Driver>::found> old_rows_purge<Driver>::collect(
+    typename Driver::rows seen, std::size_t limit) {
+    found old;
+    std::size_t last_old = 0;
+    POSTHORN_TRY(seen.each([&](const sql_row& row) {
+        old.keys.push_back(row.integer(0));
+        if (row.integer(1) != 0) last_old = old.keys.size();
+    }));
+    old.keys.resize(last_old);  // Before an old one, those too that say a time yet to come.
+    old.more = old.keys.size() == limit;
+    return old;
+}
+
+template <class Driver>
+result<typename old_rows_purge<Driver>::found> old_rows_purge<Driver>::find(row_kind kind,
+                                                                            wall_time before,
+                                                                            std::size_t limit) {
+    const auto begin = [&, at = to_ms(before), rows_max = static_cast<std::int64_t>(limit)] {
+        switch (kind) {
+            case row_kind::received: return find_received_.run(at, rows_max);
+            case row_kind::changes: return find_changes_.run(at, rows_max);
+            default: return find_closed_.run(at, rows_max, closed_status_of(kind));
+        }
+    };
+    if (kind == row_kind::sent) return find_sent(before, limit);
+    POSTHORN_LET(seen, begin());
+    return collect(std::move(seen), limit);
+}
+
+template <class Driver>
+result<> old_rows_purge<Driver>::remove(row_kind kind, numbers keys) {
+    switch (kind) {
+        case row_kind::received: return Driver::now(remove_received_, Driver::numbers(keys));
+        case row_kind::changes: return Driver::now(remove_changes_, Driver::numbers(keys));
+        case row_kind::sent: return remove_sent(keys);
+        case row_kind::dead:
+        case row_kind::expired:
+        case row_kind::resolved: break;
+    }
+    POSTHORN_TRY(
+        Driver::soon(remove_closed_message_, Driver::numbers(keys), closed_status_of(kind)));
+    return Driver::now(remove_closed_, Driver::numbers(keys));
+}
+
+template <class Driver>
+result<slice_outcome> old_rows_purge<Driver>::purge(row_kind kind, wall_time before,
+                                                    const slice& room) {
+    POSTHORN_LET(old, find(kind, before, room.rows()));
+    slice_outcome done;
+    while (done.rows < old.keys.size()) {
+        if (done.rows > 0 && room.is_over()) break;
+        // Few at first: rows may be large.
+        const auto count =
+            std::min(std::clamp<std::size_t>(done.rows / 4, 1, Driver::rows_per_delete),
+                     old.keys.size() - done.rows);
+        POSTHORN_TRY(remove(kind, numbers(old.keys).subspan(done.rows, count)));
+        done.rows += count;
+    }
+    done.more = done.rows < old.keys.size() || old.more;
+    return done;
+}
+
+}  // namespace posthorn

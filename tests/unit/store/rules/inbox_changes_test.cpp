@@ -1,0 +1,60 @@
+#include "store/rules/inbox_changes.hpp"
+
+#include <gmock/gmock.h>
+
+#include "unit/store/fake_driver.hpp"
+
+namespace posthorn {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+
+class a_store final : public inbox_changes<test::fake_driver> {
+public:
+    explicit a_store(test::fake_connection& database)
+        : inbox_changes(database, {.find = "find",
+                                   .respond = "respond",
+                                   .complete = "complete",
+                                   .release = "release"}) {}
+
+    result<bool> insert(const inbox_record&) override {
+        note_received(1);
+        return true;
+    }
+    result<bool> claim(const inbox_claim&, wall_time) override { return false; }
+};
+
+class an_inbox : public ::testing::Test {
+protected:
+    test::fake_connection database;
+    a_store inbox{database};
+    inbox_key key{.source = "orders", .id = uuid{}};
+};
+
+TEST_F(an_inbox, completes_a_claim_only_while_it_is_the_owners) {
+    const inbox_record record{.key = key, .response = ""};
+    EXPECT_EQ(inbox.complete(record, "us"), false);
+    EXPECT_THAT(inbox.take_received(), IsEmpty());
+    EXPECT_EQ(database.take().back(),
+              "complete(orders, " + uuid{}.to_string() + ", us, 0, NULL, 0, NULL)")
+        << "an empty response is none, and has no seal";
+    database.answer("complete", {std::int64_t{5}});
+    EXPECT_EQ(inbox.complete(record, "us"), true);
+    EXPECT_THAT(inbox.take_received(), ElementsAre(5));
+}
+
+TEST_F(an_inbox, counts_a_completed_one_beside_those_that_the_unit_inserted) {
+    ASSERT_TRUE(inbox.insert({.key = key}));
+    EXPECT_EQ(inbox.complete({.key = key}, "us"), false);
+    EXPECT_THAT(inbox.take_received(), ElementsAre(1));
+}
+
+TEST_F(an_inbox, gives_a_claim_up_if_there_is_one) {
+    EXPECT_EQ(inbox.release(key, "us"), false);
+    database.change("release", 1);
+    EXPECT_EQ(inbox.release(key, "us"), true);
+}
+
+}  // namespace
+}  // namespace posthorn
