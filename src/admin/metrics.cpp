@@ -78,7 +78,7 @@ void add_counters(prometheus_text& text, const metrics_facts& facts) {
           row{"posthorn_outbox_undeliverable_total", "Attempts that found no route or no handler.",
               &outbox_counters::undeliverable},
           row{"posthorn_outbox_spared_total",
-              "Attempts that counted against no message, since nobody answers there.",
+              "Attempts that counted against no message, since no one there answers.",
               &outbox_counters::spared},
           row{"posthorn_outbox_overflowed_total", "Messages that took the cold path instead.",
               &outbox_counters::overflowed},

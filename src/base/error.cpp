@@ -42,7 +42,7 @@ constexpr std::array catalogue{
     error_info{no_handler, "no_handler", "the receiver has no handler for the message"},
     error_info{body_differs, "body_differs", "an id was used before for another body"},
     error_info{clock_jumped, "clock_jumped", "a clock was set, so a time cannot be judged", true},
-    error_info{malformed_request, "malformed_request", "what arrived is no message of ours"},
+    error_info{malformed_request, "malformed_request", "what arrived is not a message of ours"},
     error_info{bad_signature, "bad_signature", "a request or an answer is not signed as it must be",
                true},
     error_info{unreachable, "unreachable", "a peer could not be reached, or broke off", true},

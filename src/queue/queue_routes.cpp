@@ -136,7 +136,7 @@ error no_such_queue(std::string_view endpoint, const std::vector<std::string>& q
                                                 "there is none; write ENDPOINT = \"queue\" under "
                                                 "[handlers]")
                                           : fmt::format("there are {}", fmt::join(queues, ", "));
-    return {error_code::not_found, fmt::format("'{}' is no queue here; {}", endpoint, there_are)};
+    return {error_code::not_found, fmt::format("'{}' is not a queue here; {}", endpoint, there_are)};
 }
 
 task<http_response> take(const queue_deps& with, http_request request) {

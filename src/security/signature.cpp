@@ -54,7 +54,7 @@ bool is_service_id(std::string_view id) {
 result<> check_time(std::string_view written, wall_time now) {
     const auto at = written.ends_with('Z') ? parse_iso8601(written) : std::nullopt;
     if (!at)
-        return fail(error_code::bad_signature, "rf-timestamp is no time in UTC that ends in Z");
+        return fail(error_code::bad_signature, "rf-timestamp is not a time in UTC that ends in Z");
     if (POSTHORN_PLANTED(old_timestamp_accepted)) return {};
     if (*at < now - signature_window || *at > now + signature_window)
         return fail(error_code::bad_signature,
@@ -106,7 +106,7 @@ result<> check_claim(const key_ring& keys, const signed_pair& who, const signatu
     const auto* key = keys.find(claimed.key, now);
     if (key == nullptr || key->value.empty())
         return fail(error_code::bad_signature,
-                    "rf-key is no key that counts for {}; it is unknown, revoked or past its date",
+                    "rf-key is not a key that counts for {}; it is unknown, revoked or past its date",
                     who.source);
     if (!decode_base64(claimed.hmac))
         return fail(error_code::bad_signature, "rf-hmac is not base64");

@@ -180,7 +180,7 @@ TEST_F(sidecars, queue_messages_for_a_worker_with_a_key) {
     const auto none =
         ask(admin_port, post("/_rf/queue/Shop/take", "worker-key", R"({"owner":"w"})"));
     EXPECT_EQ(none.status, 404);
-    EXPECT_THAT(none.body, HasSubstr("'Shop' is no queue here; there are Ship"));
+    EXPECT_THAT(none.body, HasSubstr("'Shop' is not a queue here; there are Ship"));
     const auto typo = ask(
         admin_port, post("/_rf/queue/Ship/take", "worker-key", R"({"owner":"w","lease":1000})"));
     EXPECT_EQ(typo.status, 400);

@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
-"""Checks that pages which users read say who does what, in plain English.
+"""Checks that pages and texts which users read say who does what, in plain English.
 
-`whoever`, `nobody` and their like hide who is meant, and "X is no Y" is not idiomatic. What is
-quoted (code, fences, comments) is not looked at, and neither are the decision records.
+`whoever`, `nobody` and their like hide who is meant, and "X is no Y" is not idiomatic. Of pages, what
+is quoted (code, fences, comments) is not looked at, and neither are the decision records. Of sources,
+the string literals are: errors, log lines, `--help`. SQL's own comments in them are not.
 """
 
 import re
@@ -18,8 +19,39 @@ WORDS = [
      r"(?:[a-z]+)\b",
      "write `is not a …`, or `there is no …`"),
 ]
+LITERAL = re.compile(r'R"(\w*)\((.*?)\)\1"|"((?:\\.|[^"\\\n])*)"', re.DOTALL)
+COMMENT = re.compile(r"//[^\n]*")
 # "There is no x" is what the second rule asks for.
 THERE = re.compile(r"\bthere\s+\Z", re.IGNORECASE)
+
+
+def texts(source):
+    """[(offset, text)] of a source's string literals; those that the compiler joins are one."""
+    source = COMMENT.sub(lambda found: " " * len(found.group()), source)
+    found, end = [], None
+    for literal in LITERAL.finditer(source):
+        text = literal[2] if literal[2] is not None else literal[3]
+        text = re.sub(r"--[^\n]*", "", text) if literal[2] is not None else text
+        if end is not None and not source[end:literal.start()].strip():
+            found[-1] = (found[-1][0], found[-1][1] + text)
+        else:
+            found.append((literal.start(), text))
+        end = literal.end()
+    return found
+
+
+def check_sources(root, report):
+    sources = [path for path in project_files(root)
+               if path.suffix in {".cpp", ".hpp"} and path.parts[0] in {"src", "include"}]
+    for path in sources:
+        source = read(root / path)
+        for offset, text in texts(source):
+            for pattern, instead in WORDS:
+                for found in re.finditer(pattern, text, re.IGNORECASE):
+                    if not THERE.search(text[:found.start()]):
+                        report.add(path.as_posix(), line_of(source, offset),
+                                   f"a text with `{' '.join(found.group().split())}`", instead)
+    return len(sources)
 
 
 def check():
@@ -35,7 +67,8 @@ def check():
                 if not THERE.search(visible[:found.start()]):
                     report.add(page.as_posix(), line_of(visible, found.start()),
                                f"`{' '.join(found.group().split())}`", instead)
-    return report.finish(f"{len(pages)} pages are in plain words")
+    sources = check_sources(root, report)
+    return report.finish(f"{len(pages)} pages and the texts of {sources} sources are in plain words")
 
 
 if __name__ == "__main__":

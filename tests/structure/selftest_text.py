@@ -25,6 +25,12 @@ class Words(FakeTree):
         self.page("a name that is no\nqueue\n", "README.md")
         self.assert_found(check_words, "README.md:1", "`is no queue`", "is not a")
 
+    def test_texts_of_a_source(self):
+        self.write("src/a.cpp", '// nobody\nauto x = "it is not " "a queue"; R"(-- whoever\n)";\n')
+        self.assert_clean(check_words)
+        self.write("src/a.cpp", 'x\nauto x = "\\"{}\\" is " // somebody\n    "no queue";\n')
+        self.assert_found(check_words, "src/a.cpp:2", "a text with `is no queue`", "is not a")
+
 
 class Wrap(FakeTree):
     LONG = "word " * 19 + "words"  # 100 columns.

@@ -140,7 +140,7 @@ void check_server(const config& settings, findings& found) {
     if (schema.empty() || schema.size() > name_bytes_max || schema.starts_with("pg_"))
         found.add(
             "store.schema",
-            "store.schema is no name for a schema; write 1 to 63 characters that do not begin "
+            "store.schema is not a name for a schema; write 1 to 63 characters that do not begin "
             "with pg_");
     found.within("store.transactions", settings.store.transactions, 1, 100);
     if (settings.store.inbox_url &&
@@ -217,7 +217,7 @@ result<> check_grpc(const config& settings) {
     if (!at || settings.tls.mutual || is_loopback(at->host) || at->host == "localhost") return {};
     return fail(error_code::invalid_configuration,
                 "listen.grpc can be reached by others, who know ways to end this version of gRPC "
-                "from outside; write 127.0.0.1:PORT, or let it take nobody without a certificate: "
+                "from outside; write 127.0.0.1:PORT, or let it refuse callers without a certificate: "
                 "tls.mutual = true");
 }
 

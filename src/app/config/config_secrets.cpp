@@ -10,7 +10,7 @@ constexpr std::string_view wanted =
 
 std::unexpected<error> not_a_secret(std::string_view origin, std::string_view key) {
     return wrong_value(origin,
-                       fmt::format("{} is no secret that can be used; write {}", key, wanted));
+                       fmt::format("{} is not a secret that can be used; write {}", key, wanted));
 }
 
 result<> read_time(const config_item& item, std::optional<wall_time>& into) {
@@ -19,7 +19,7 @@ result<> read_time(const config_item& item, std::optional<wall_time>& into) {
     if (into) return {};
     return wrong_value(
         item.origin,
-        fmt::format("{} is no time; write one such as \"2026-03-01T00:00:00Z\"", item.name));
+        fmt::format("{} is not a time; write one such as \"2026-03-01T00:00:00Z\"", item.name));
 }
 
 result<secret_setting> read_one(std::string_view key, const config_value& value,

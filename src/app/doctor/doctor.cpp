@@ -109,12 +109,12 @@ std::string fault_of(const file_rights& one) {
     switch (one.what) {
         case database:
             if ((one.mode & 006U) != 0 && open_to_others)
-                return fmt::format("{0} can be {1} by everybody; run chmod o-rwx {0}", one.path,
+                return fmt::format("{0} can be {1} by every user; run chmod o-rwx {0}", one.path,
                                    (one.mode & 002U) != 0 ? "written" : "read");
             break;
         case folder:
             if ((one.mode & 002U) != 0 && (one.mode & sticky) == 0)
-                return fmt::format("{0} can be written by everybody; run chmod o-w {0}", one.path);
+                return fmt::format("{0} can be written by every user; run chmod o-w {0}", one.path);
             break;
         case secret:
             if ((one.mode & 077U) != 0)
@@ -123,7 +123,7 @@ std::string fault_of(const file_rights& one) {
         case configuration:
             if ((one.mode & 006U) != 0 && open_to_others)
                 return fmt::format(
-                    "{0} holds secrets and is open to everybody; run chmod o-rwx {0}", one.path);
+                    "{0} holds secrets and is open to every user; run chmod o-rwx {0}", one.path);
             break;
     }
     return {};
@@ -134,7 +134,7 @@ bool is_bad(const file_rights& one) {
 }
 
 finding check_permissions(const doctor_facts& facts) {
-    finding found = fine("nobody else may read or write what is the service's");
+    finding found = fine("no other user may read or write the service's files");
     for (const auto& one : facts.rights) {
         const auto fault = fault_of(one);
         if (fault.empty()) continue;
@@ -170,7 +170,7 @@ finding check_signatures(const doctor_facts& facts) {
     return {
         finding_level::warn,
         fmt::format("peers that sign in an older way: {}", fmt::join(facts.legacy_peers, ", ")),
-        "their answers are not signed, so whoever is on the way can make one up and a message is "
+        "their answers are not signed, so someone on the way can make one up and a message is "
         "lost; what they send can be changed in part",
         "reach them over TLS only, and take v2 as soon as they know it"};
 }
@@ -188,7 +188,7 @@ finding check_listeners(const doctor_facts& facts) {
         return {finding_level::warn,
                 fmt::format("listen.http is open to other machines without TLS ({})",
                             facts.http_address),
-                "messages are signed, but everybody on the way can read them",
+                "messages are signed, but anyone on the way can read them",
                 "set tls.certificate and tls.key, or put a proxy that speaks TLS before it"};
     return fine("the listeners are on this machine, or protected");
 }
@@ -344,7 +344,7 @@ finding check_guard(const doctor_facts& facts) {
                             version, facts.user),
                 why, "start the node before the programs that use the database"};
     return fine(version +
-                " has the WAL-reset bug; nobody uses the database, and a node will guard it");
+                " has the WAL-reset bug; no process uses the database, and a node will guard it");
 }
 
 finding check_log_size(const doctor_facts& facts) {
@@ -372,7 +372,7 @@ finding check_vacuum(const doctor_facts& facts) {
 finding check_dispatcher(const doctor_facts& facts) {
     if (!is_readable(facts)) return not_known();
     if (facts.node_runs)
-        return fine(facts.file->lease_owner.empty() ? "a node runs, and nobody dispatches yet"
+        return fine(facts.file->lease_owner.empty() ? "a node runs, and none dispatches yet"
                                                     : "a node runs and dispatches");
     if (!facts.file->lease_owner.empty())
         return fine("no node runs; the last one was killed, and the next takes over at once");
@@ -388,7 +388,7 @@ finding check_messages(const doctor_facts& facts) {
     return {finding_level::warn,
             fmt::format("{} messages are dead, {} of those that wait are undeliverable", file.dead,
                         file.undeliverable),
-            is_dead ? "nobody sends them again by himself"
+            is_dead ? "they are not sent again unless an operator asks"
                     : "they wait for a route, a secret or a handler until they expire",
             is_dead ? "see 'posthorn dead list'" : "see 'posthorn outbox stats'"};
 }

@@ -153,7 +153,7 @@ void listeners::warn_if_exposed() const {
     const auto& listen = settings_.listen;
     if (listen.http && !is_loopback(listen.http->host) && !tls_)
         log.warn(
-            "Listening on {Address} without TLS: whoever is on the way can read the messages; set "
+            "Listening on {Address} without TLS: anyone on the way can read the messages; set "
             "tls.certificate and tls.key, or leave TLS to a proxy",
             {{"Address", to_string(*listen.http)}});
     if (listen.admin && !is_loopback(listen.admin->host))

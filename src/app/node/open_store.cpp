@@ -129,7 +129,7 @@ result<uuid> insert_on_server([[maybe_unused]] pg_conn* handle, const config& se
                               [[maybe_unused]] const message& body) {
     if (!settings.store.url.on_server)
         return fail(error_code::invalid_argument,
-                    "the node's database is no PostgreSQL one; give a handle on the node's own");
+                    "the node's database is not on PostgreSQL; give a handle on the node's own");
 #ifdef POSTHORN_WITH_POSTGRES
     return postgres::insert_on(handle, {settings.store.schema, settings.service.id}, body);
 #else

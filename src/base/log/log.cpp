@@ -86,7 +86,7 @@ logger::logger(log_options options, std::function<wall_time()> now)
           return render(options_, {.time = now_(),
                                    .level = log_level::warn,
                                    .message_template = "Log: {Count} lines were dropped, since "
-                                                       "nobody read what is written here",
+                                                       "what is written here was not read",
                                    .fields = {&count, 1},
                                    .value_size_max = options_.value_size_max});
       })) {

@@ -35,7 +35,7 @@ void message_values::add_text(std::string_view name, std::string_view text) {
 void message_values::add_payload(std::string_view payload) {
     const auto start = payload.find_first_not_of(" \t\r\n");
     if (start == std::string_view::npos || payload[start] != '{') {
-        why_no_fields_ = ", since its payload is no JSON object";
+        why_no_fields_ = ", since its payload is not a JSON object";
         return;
     }
     try {

@@ -106,7 +106,7 @@ private:
     void read_status(json_reader& value) {
         if (!in_batch_) return value.skip();
         const auto read = value.natural();
-        if (read < 100 || read > 599) value.fail("is no status");
+        if (read < 100 || read > 599) value.fail("is not a status");
         read_.status = static_cast<std::uint16_t>(read);
     }
 

@@ -147,7 +147,7 @@ task<result<>> client_connection::await_reply() {
     }
     quiet_ = false;
     if (sent_.empty())
-        co_return fail(error_code::unreachable, "{} answers what nobody asked", origin(parts_.to));
+        co_return fail(error_code::unreachable, "{} answers what was not asked", origin(parts_.to));
     co_return result<>{};
 }
 

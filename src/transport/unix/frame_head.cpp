@@ -145,7 +145,7 @@ result<std::string> request_start(std::uint64_t number, const wire_request& requ
 
 result<std::string> reply_start(std::uint64_t number, const wire_reply& reply) {
     if (reply.status < status_min || reply.status > status_max)
-        return fail(error_code::invalid_argument, "{} is no status", reply.status);
+        return fail(error_code::invalid_argument, "{} is not a status", reply.status);
     // Rounded up: asked again too early, the peer would only refuse again.
     std::string retry_after;
     if (reply.retry_after)
@@ -187,7 +187,7 @@ result<numbered_reply> read_reply(frame whole) {
     POSTHORN_TRY(read_fields(lines, fields_of_reply<std::string>(reply, retry_after)));
     if (!retry_after.empty()) {
         const auto after = parse_number<std::uint32_t>(retry_after);
-        if (!after) return malformed("has a retry-after that is no number of seconds");
+        if (!after) return malformed("has a retry-after that is not a number of seconds");
         reply.retry_after = seconds(*after);
     }
     reply.body = std::move(whole.body);

@@ -40,7 +40,7 @@ result<> check_directory(const std::string& path) {
     if (::stat(directory.c_str(), &found) != 0)
         return unavailable(path, "{} cannot be looked at: {}", directory, reason(errno));
     if (!S_ISDIR(found.st_mode))
-        return unavailable(path, "{} is no directory; choose another path", directory);
+        return unavailable(path, "{} is not a directory; choose another path", directory);
     if (found.st_uid != ::geteuid())
         return unavailable(path,
                            "the directory {} belongs to user {}, and we are user {}; choose one "
@@ -62,7 +62,7 @@ result<> check_shared_directory(const std::string& path) {
         return unavailable(path, "{} cannot be looked at: {}; set TMPDIR to a folder that is there",
                            directory, reason(errno));
     if (!S_ISDIR(found.st_mode))
-        return unavailable(path, "{} is no directory; set TMPDIR to one", directory);
+        return unavailable(path, "{} is not a directory; set TMPDIR to one", directory);
     const bool is_ours = found.st_uid == ::geteuid() || found.st_uid == 0;
     const bool is_open = (found.st_mode & (S_IWGRP | S_IWOTH)) != 0;
     if (!is_ours || (is_open && (found.st_mode & S_ISVTX) == 0))

@@ -36,7 +36,7 @@ result<std::shared_ptr<unix_connection>> unix_connection::open(const asio::any_i
                                                                frame_limits replies) {
     const int connected = connect_to_socket(path);
     if (connected < 0)
-        return fail(error_code::unreachable, "nobody answers on {}: {}; is the service running?",
+        return fail(error_code::unreachable, "no process answers on {}: {}; is the service running?",
                     path, std::generic_category().message(-connected));
     socket_type socket(where, asio::local::stream_protocol(), connected);
     if (const auto trusted = check_peer(connected); !trusted)
@@ -146,7 +146,7 @@ void unix_connection::read() {
 
 void unix_connection::take_answers() {
     while (auto whole = incoming_.next())
-        if (!take(*std::move(whole))) return close("the peer sent what is no answer");
+        if (!take(*std::move(whole))) return close("the peer sent something other than an answer");
     if (incoming_.breach()) return close("the peer sent an answer beyond the limits");
     close_if_done();
 }

@@ -160,7 +160,7 @@ void compare_schemas(const json::object& before, const json::object& after, std:
     if (old_one == nullptr || new_one == nullptr || *old_one == *new_one) return;
     const auto place = fmt::format("{} {}", where, key);
     if (!old_one->is_object() && !new_one->is_object()) {
-        changes.push_back({true, place, "is no schema"});
+        changes.push_back({true, place, "is not a schema"});
         return;
     }
     if (old_one->is_object() != new_one->is_object()) {

@@ -263,7 +263,7 @@ private:
         std::string described;
         names_in_use used;
         for (const auto& value : values) {
-            if (!value.is_string()) throw unusable("an enumeration holds what is no text");
+            if (!value.is_string()) throw unusable("an enumeration holds something other than text");
             const auto one = used.take(to_identifier(value.as_string()));
             members += fmt::format("{}{}", members.empty() ? "" : ", ", one);
             described += fmt::format(", ({}, {})", one, in_quotes(value.as_string()));
@@ -294,7 +294,7 @@ std::string interface_of(const json::object& one) {
     type_writer types;
     std::string messages;
     for (const auto& each : array_at(one, "messages")) {
-        if (!each.is_object()) throw unusable("a message is no object");
+        if (!each.is_object()) throw unusable("a message is not an object");
         messages += ", " + types.message(each.as_object());
     }
     return fmt::format(
@@ -346,7 +346,7 @@ result<std::string> write_contract_header(const json::object& metadata, const he
     try {
         std::string interfaces;
         for (const auto& each : array_at(metadata, "interfaces")) {
-            if (!each.is_object()) throw unusable("an interface is no object");
+            if (!each.is_object()) throw unusable("an interface is not an object");
             interfaces += interface_of(each.as_object());
         }
         return fmt::format(

@@ -79,7 +79,7 @@ public:
         options.add_option("--cache", cache_, "keep the metadata here, for when it cannot be had")
             ->type_name("FILE");
         add_tls_options(options, tls_);
-        options.add_flag("--offline", offline_, "use what is kept, and ask nobody");
+        options.add_flag("--offline", offline_, "use what is kept, and ask no node");
         options.add_option("--stale-after", stale_after_, "warn of a copy older than this")
             ->type_name("DURATION")
             ->default_str("7d");
@@ -112,7 +112,7 @@ private:
     result<boost::json::object> obtain(const console& terminal, std::chrono::milliseconds limit) {
         if (offline_ && cache_.empty())
             return fail(error_code::invalid_argument, "--offline needs --cache");
-        auto fresh = offline_ ? fail(error_code::unreachable, "nobody was asked")
+        auto fresh = offline_ ? fail(error_code::unreachable, "no node was asked")
                               : read_metadata(place_, tls_);
         const auto kept =
             cache_.empty() ? fail(error_code::not_found, "nothing is kept") : read_file(cache_);

@@ -58,7 +58,7 @@ result<uuid> parse_message_id(std::string_view text) {
     if (const auto id = uuid::parse(text)) return *id;
     return fail(
         error_code::invalid_argument,
-        "'{}' is no message id, which is a UUID; 'posthorn outbox list' shows them. One that was "
+        "'{}' is not a message id, which is a UUID; 'posthorn outbox list' shows them. One that was "
         "stored with such an id is dead, and found by 'posthorn dead list' and --cause",
         text);
 }

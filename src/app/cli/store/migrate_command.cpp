@@ -66,7 +66,7 @@ private:
         constexpr std::string_view scheme = "sqlite:";
         if (!from_.starts_with(scheme) || from_.size() == scheme.size())
             return fail(error_code::invalid_argument,
-                        "'{}' is no database that can be moved; write sqlite:PATH",
+                        "'{}' is not a database that can be moved; write sqlite:PATH",
                         without_password(from_));
         if (!is_server_url(to_) && !(undo_ && to_.empty()))
             return fail(error_code::invalid_argument,

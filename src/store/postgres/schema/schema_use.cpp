@@ -27,7 +27,7 @@ result<> take_schema_alone(connection& database) {
     POSTHORN_TRY(got);
     if (*got) return {};
     return fail(error_code::store_busy,
-                "somebody uses the schema {} of the server: a node, a command, or another copy; "
+                "the schema {} of the server is in use by a node, a command, or another copy; "
                 "stop it (pg_stat_activity names the sessions, their application_name begins with "
                 "'posthorn'), or choose another schema with --schema",
                 database.schema());

@@ -98,7 +98,7 @@ private:
             default:
                 if (!is_text(value))
                     return fail(error_code::invalid_argument,
-                                "{} of a row of {} ({} = {}) is no UTF-8 text, or holds a zero "
+                                "{} of a row of {} ({} = {}) is not UTF-8 text, or holds a zero "
                                 "byte, which PostgreSQL cannot store: mend or delete that row",
                                 table_.columns[at].name, table_.name, table_.columns[0].name,
                                 storable(from.text(0)));

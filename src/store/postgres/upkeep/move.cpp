@@ -61,7 +61,7 @@ result<> require_empty(connection& to, std::span<const copied_table> copied) {
         if (some.empty()) continue;
         return fail(error_code::state_changed,
                     "the schema {0} is not empty: {1} has rows. Choose another with --schema; or, "
-                    "if nobody needs what is there, DROP SCHEMA {0} CASCADE, and run this again. "
+                    "if what is there is not needed, DROP SCHEMA {0} CASCADE, and run this again. "
                     "Nothing was changed",
                     to.schema(), table.name);
     }

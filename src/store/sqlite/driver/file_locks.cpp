@@ -68,7 +68,7 @@ result<sole_use> sole_use::take(const std::string& database) {
     // A lock of the descriptor, not of the process, so that SQLite in this process respects it too.
     if (::fcntl(opened, F_OFD_SETLK, &lock) == 0) return held;
     lock = lock_on(database_locks);
-    std::string who = "somebody";
+    std::string who = "another process";
     if (::fcntl(opened, F_OFD_GETLK, &lock) == 0 && lock.l_type != F_UNLCK)
         who = describe_holder({std::max<pid_t>(lock.l_pid, 0)});
     return fail(error_code::store_busy,

@@ -105,6 +105,7 @@ text = 200
 depth = 8
 messages_in_batch = 10
 connections = 11
+unknown_bodies = "32MiB"
 requests_at_work = 12
 header_timeout = "1s"
 idle_timeout = "2s"

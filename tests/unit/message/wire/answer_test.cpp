@@ -101,7 +101,7 @@ TEST(answers, one_that_is_wrong_makes_all_of_them_doubtful) {
           R"({"results":{}})", R"({"Result":[]})"})
         EXPECT_FALSE(read_answers(bad)) << bad;
     EXPECT_STREQ(read_answers(R"({"results":[{},{"status":99}]})").error().what(),
-                 "results[1].status is no status");
+                 "results[1].status is not a status");
 }
 
 }  // namespace

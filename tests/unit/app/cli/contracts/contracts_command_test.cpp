@@ -169,7 +169,7 @@ TEST_F(contracts, that_are_no_schemas_are_no_end_of_the_program) {
     const auto after = write("b.json", metadata("7"));
     const auto printed = run({"contracts", "diff", before, after});
     EXPECT_EQ(printed.code, exit_code::failed);
-    EXPECT_THAT(printed.out, HasSubstr("is no schema"));
+    EXPECT_THAT(printed.out, HasSubstr("is not a schema"));
     EXPECT_EQ(run({"contracts", "diff", before, before}).code, exit_code::ok);
 }
 
