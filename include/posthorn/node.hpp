@@ -139,7 +139,7 @@ public:
     /// `error_code::closed`: make a new node.
     void start();
     /// Returns when nothing runs any more. Inside a transaction or a transactional handler, which
-    /// it would wait for: `error_code::inside_unit`.
+    /// it would wait for: `error_code::called_in_transaction`.
     void stop();
     /// Waits for SIGINT or SIGTERM, then stops.
     void wait();

@@ -176,7 +176,7 @@ TEST_F(node_lifecycle, says_that_the_tables_are_newer_than_it_knows) {
         const node made(options("orders"));
     }
     database(path("orders")).run("INSERT INTO posthorn_migrations VALUES ('store', 99, 0)");
-    EXPECT_THAT(refusal(options("orders")), HasSubstr("store_newer: the tables of 'store'"));
+    EXPECT_THAT(refusal(options("orders")), HasSubstr("store_too_new: the tables of 'store'"));
     EXPECT_THAT(refusal(options("orders")), HasSubstr("run the newer Posthorn"));
 }
 

@@ -92,11 +92,11 @@ TEST_F(node_transaction, refuses_a_blocking_call_inside_one_instead_of_waiting_f
         return orders.transaction([&](transaction&) { return code_of(call); });
     };
     EXPECT_EQ(inside([&] { orders.send("inventory", "OrderApproved", "{}"); }),
-              error_code::inside_unit);
-    EXPECT_EQ(inside([&] { orders.transaction(place); }), error_code::inside_unit);
-    EXPECT_EQ(inside([&] { orders.durable({}); }), error_code::inside_unit);
-    EXPECT_EQ(inside([&] { orders.stop(); }), error_code::inside_unit);
-    EXPECT_EQ(inside([&] { orders.wait(); }), error_code::inside_unit);
+              error_code::called_in_transaction);
+    EXPECT_EQ(inside([&] { orders.transaction(place); }), error_code::called_in_transaction);
+    EXPECT_EQ(inside([&] { orders.durable({}); }), error_code::called_in_transaction);
+    EXPECT_EQ(inside([&] { orders.stop(); }), error_code::called_in_transaction);
+    EXPECT_EQ(inside([&] { orders.wait(); }), error_code::called_in_transaction);
     EXPECT_EQ(messages(), 0);
 }
 
@@ -107,7 +107,7 @@ TEST_F(node_transaction, refuses_a_blocking_send_inside_a_handler) {
     });
     orders.start();
     orders.send("orders", "Ping", "{}");
-    EXPECT_EQ(seen.get_future().get(), error_code::inside_unit);
+    EXPECT_EQ(seen.get_future().get(), error_code::called_in_transaction);
 }
 
 TEST_F(node_transaction, that_does_not_wait_tells_when_it_is_on_disk) {

@@ -181,7 +181,7 @@ TEST_F(postgres_trouble, a_time_limit_for_statements) {
 
 TEST_F(postgres_trouble, tables_of_a_newer_version) {
     admin("INSERT INTO " + place_.schema() + ".posthorn_migrations VALUES ('store', 99, 0)");
-    EXPECT_EQ(code_of([&] { const node newer{on(place_.url())}; }), error_code::store_newer);
+    EXPECT_EQ(code_of([&] { const node newer{on(place_.url())}; }), error_code::store_too_new);
     expect_everything_once();  // Whoever runs already goes on.
 }
 

@@ -54,7 +54,7 @@ public:
     /// The same for work of ours, which may share its commit with others.
     void submit_shared_then(std::function<void(transaction&)> work,
                             std::function<void(std::exception_ptr)> done);
-    /// The same, waiting. `error_code::inside_unit` where that would wait for itself.
+    /// The same, waiting. `error_code::called_in_transaction` where that would wait for itself.
     void run(const std::function<void(transaction&)>& work);
     /// The same for work of ours, waiting.
     void run_shared(const std::function<void(transaction&)>& work);

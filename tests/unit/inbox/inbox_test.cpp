@@ -60,7 +60,7 @@ TEST_F(transactional_inbox, the_same_id_with_another_body_is_a_conflict) {
     one.payload = "2";
     const auto answer = receive(one);
     EXPECT_EQ(answer.what, outcome::permanent);
-    EXPECT_EQ(answer.code, error_code::body_differs);
+    EXPECT_EQ(answer.code, error_code::id_reused);
     EXPECT_EQ(effects(), 1);
 }
 

@@ -51,7 +51,7 @@ result<plan> make_plan(connection& database, std::span<const migration_set> sets
         const std::int64_t newest = found == done.end() ? 0 : found->second;
         const int known = set.steps.empty() ? 0 : set.steps.back().number;
         if (newest > known)
-            return fail(error_code::store_newer,
+            return fail(error_code::store_too_new,
                         "the tables of '{}' are at step {}, this Posthorn knows {}; run the newer "
                         "Posthorn that made them, or restore a backup from before",
                         set.folder, newest, known);

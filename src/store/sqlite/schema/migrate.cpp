@@ -33,7 +33,7 @@ result<> bring_up_to_date(connection& database, const migration_set& set, wall_t
     POSTHORN_LET(done, newest(database, set.folder));
     const int known = set.steps.empty() ? 0 : set.steps.back().number;
     if (done > known)
-        return fail(error_code::store_newer,
+        return fail(error_code::store_too_new,
                     "the tables of '{}' are at step {}, this Posthorn knows {}; run the newer "
                     "Posthorn that made them, or restore a backup from before",
                     set.folder, done, known);

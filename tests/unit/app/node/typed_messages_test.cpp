@@ -270,7 +270,7 @@ TEST_F(typed_messages, cannot_be_waited_for_inside_a_transaction) {
     start();
     auto waiting = desk->call("emp", hire{"ann"});
     EXPECT_EQ(code_of([&] { desk->transaction([&](transaction&) { waiting.get(); }); }, ""),
-              error_code::inside_unit);
+              error_code::called_in_transaction);
 }
 
 TEST_F(typed_messages, can_be_awaited) {
