@@ -4,7 +4,7 @@
 
 #include <fmt/format.h>
 
-#include <posthorn/permanent.hpp>
+#include <posthorn/error.hpp>
 
 #include "base/assert.hpp"
 #include "base/text/utf8.hpp"

@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <posthorn/contract.hpp>
-#include <posthorn/permanent.hpp>
+#include <posthorn/error.hpp>
 
 #include "admin/admin_api.hpp"
 #include "app/node/node_core.hpp"

@@ -46,8 +46,8 @@ protected:
     }
     [[nodiscard]] node_options on(const std::string& url) const {
         auto with = options("orders");
-        with.database = url;
-        with.schema = place_.schema();
+        with.store.database = url;
+        with.store.schema = place_.schema();
         return with;
     }
     void admin(const std::string& sql) { ASSERT_EQ(admin_.run(sql), std::nullopt) << sql; }

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "store/store.hpp"
@@ -20,6 +21,7 @@ struct member {
 
     /// What it did is undone.
     void forget_rows() noexcept {
+        if (work.undone && !enqueued.empty()) work.undone(std::move(enqueued));
         enqueued.clear();
         released.clear();
         received.clear();

@@ -1,6 +1,6 @@
 #include <gmock/gmock.h>
 
-#include <posthorn/permanent.hpp>
+#include <posthorn/error.hpp>
 
 #include "inbox/body_hash.hpp"
 #include "inbox_fixture.hpp"

@@ -27,7 +27,8 @@ public:
     };
     outbox_sql(connection& database, const clock& time, const neighbours& others);
 
-    result<enqueued> insert(message body) override;
+    result<enqueued> insert(message&& body) override;
+    using outbox_table::insert;
     result<std::int64_t> settle(std::span<const settlement> outcomes, std::int64_t epoch) override;
     result<bool> requeue(const uuid& id) override;
     result<bool> pause(const paused_destination& what) override;
