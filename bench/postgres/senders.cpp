@@ -9,7 +9,7 @@
 #include <thread>
 #include <vector>
 
-#include <posthorn/node.hpp>
+#include <posthorn/posthorn.hpp>
 
 namespace {
 
@@ -20,7 +20,7 @@ void send_all(posthorn::node& orders, int senders, int messages) {
     for (int i = 0; i < senders; ++i)
         threads.emplace_back([&] {
             while (left.fetch_sub(1) > 0)
-                orders.transaction([&](posthorn::transaction& tx) {
+                orders.transact([&](posthorn::transaction& tx) {
                     tx.execute("INSERT INTO orders (body) VALUES (?)", payload);
                     tx.send("billing", "Charge", payload);
                 });

@@ -4,18 +4,18 @@
 #include <future>
 #include <string>
 
-#include <posthorn/node.hpp>
+#include <posthorn/posthorn.hpp>
 
 // [messages]
 struct order_approved {
+    using contract = posthorn::as_signal<"OrderApproved">;
     std::string order_id, approved_by;
 };
-POSTHORN_SIGNAL(order_approved, "OrderApproved", order_id, approved_by)
 
 struct stock_reserved {
+    using contract = posthorn::as_signal<"StockReserved">;
     std::string order_id;
 };
-POSTHORN_SIGNAL(stock_reserved, "StockReserved", order_id)
 // [/messages]
 
 int main() {
@@ -26,13 +26,13 @@ int main() {
 
     // [core]
     posthorn::node orders({.service = "orders",
-                           .database = directory / "orders.db",
+                           .store = {.database = directory / "orders.db"},
                            .routes = {{"inventory", "inprocess:"}}});
     posthorn::node inventory({.service = "inventory",
-                              .database = directory / "inventory.db",
+                              .store = {.database = directory / "inventory.db"},
                               .routes = {{"orders", "inprocess:"}}});
 
-    inventory.transaction(
+    inventory.transact(
         [](posthorn::transaction& tx) { tx.execute("CREATE TABLE reservations (order_id TEXT)"); });
     // The row, the record that this message was handled, and the answer commit together.
     inventory.handle<order_approved>([](posthorn::context& c, const order_approved& m) {

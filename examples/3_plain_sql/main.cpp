@@ -3,13 +3,13 @@
 #include <cstdio>
 #include <string>
 
-#include <posthorn/node.hpp>
+#include <posthorn/posthorn.hpp>
 
 struct order_placed {
+    using contract = posthorn::as_signal<"OrderPlaced">;
     std::string order_id;
     std::int64_t cents = 0;
 };
-POSTHORN_SIGNAL(order_placed, "OrderPlaced", order_id, cents)
 
 int main(int count, char** arguments) {
     if (count != 2) {
@@ -18,11 +18,12 @@ int main(int count, char** arguments) {
     }
     const std::string directory = arguments[1];
     posthorn::node shop({.service = "shop",
-                         .database = directory + "/shop.db",
-                         .shared = true,  // The shell writes to the same file.
+                         .store = {.database = directory + "/shop.db",
+                                   .shared = true},  // The shell writes to the same file.
                          .routes = {{"billing", "inprocess:"}}});
-    posthorn::node billing({.service = "billing", .database = directory + "/billing.db"});
-    billing.transaction([](posthorn::transaction& tx) {
+    posthorn::node billing(
+        {.service = "billing", .store = {.database = directory + "/billing.db"}});
+    billing.transact([](posthorn::transaction& tx) {
         tx.execute("CREATE TABLE IF NOT EXISTS invoices (order_id TEXT, cents INTEGER)");
     });
     billing.handle<order_placed>([](posthorn::context& c, const order_placed& m) {

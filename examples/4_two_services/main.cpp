@@ -9,19 +9,18 @@
 #include <string>
 #include <string_view>
 
-#include <posthorn/proxy.hpp>
+#include <posthorn/posthorn.hpp>
 
 // What both sides share.
 struct stock_left {
     std::int64_t quantity;
 };
-POSTHORN_STRUCT(stock_left, quantity)
 
 struct reserve {
+    using contract = posthorn::as_command<"Reserve", stock_left>;
     std::string sku;
     std::int64_t quantity;
 };
-POSTHORN_COMMAND(reserve, "Reserve", stock_left, sku, quantity)
 
 using inventory = posthorn::service<"inventory", 1, reserve>;
 
@@ -32,13 +31,13 @@ struct shelf {
             c.execute("UPDATE stock SET quantity = quantity - ? WHERE sku = ? AND quantity >= ?",
                       m.quantity, m.sku, m.quantity);
         if (changed == 0) throw posthorn::permanent("there is not enough " + m.sku);
-        return {*c.get<std::int64_t>("SELECT quantity FROM stock WHERE sku = ?", m.sku)};
+        return {*c.query_value<std::int64_t>("SELECT quantity FROM stock WHERE sku = ?", m.sku)};
     }
 };
 
 void run_inventory(const std::string& configuration) {
     posthorn::node node{posthorn::load(configuration)};
-    node.transaction([](posthorn::transaction& tx) {
+    node.transact([](posthorn::transaction& tx) {
         tx.execute("CREATE TABLE IF NOT EXISTS stock (sku TEXT PRIMARY KEY, quantity INTEGER)");
         tx.execute("INSERT OR IGNORE INTO stock VALUES ('tea', 10)");
     });

@@ -6,12 +6,12 @@
 #include <memory>
 #include <string>
 
-#include <posthorn/node.hpp>
+#include <posthorn/posthorn.hpp>
 
 struct order_approved {
+    using contract = posthorn::as_signal<"OrderApproved">;
     std::string order_id;
 };
-POSTHORN_SIGNAL(order_approved, "OrderApproved", order_id)
 
 int main(int count, char** arguments) {
     if (count != 2) {
@@ -25,8 +25,8 @@ int main(int count, char** arguments) {
 
     // [core]
     posthorn::node inventory(
-        {.service = "inventory", .database = url, .schema = "example_inventory"});
-    inventory.transaction([](posthorn::transaction& tx) {
+        {.service = "inventory", .store = {.database = url, .schema = "example_inventory"}});
+    inventory.transact([](posthorn::transaction& tx) {
         tx.execute("CREATE TABLE IF NOT EXISTS example_reservations (order_id text PRIMARY KEY)");
         tx.execute("DELETE FROM example_reservations");
     });
@@ -39,8 +39,7 @@ int main(int count, char** arguments) {
 
     // The same service twice, as on two machines. Both dispatch, each what it has claimed.
     const posthorn::node_options shop{.service = "shop",
-                                      .database = url,
-                                      .schema = "example_shop",
+                                      .store = {.database = url, .schema = "example_shop"},
                                       .routes = {{"inventory", "inprocess:"}},
                                       .parts = posthorn::node_parts::outbox};
     auto first = std::make_unique<posthorn::node>(shop);

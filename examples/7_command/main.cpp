@@ -4,25 +4,25 @@
 #include <filesystem>
 #include <string>
 
-#include <posthorn/proxy.hpp>
+#include <posthorn/posthorn.hpp>
 
 // [service]
 struct receipt {
     std::string number;
     std::int64_t cents;
 };
-POSTHORN_STRUCT(receipt, number, cents)
 
 struct charge {
+    using contract = posthorn::as_command<"Charge", receipt>;
     std::string order_id;
     std::int64_t cents;
 };
-POSTHORN_COMMAND(charge, "Charge", receipt, order_id, cents)
 
 struct order_cancelled {
     std::string order_id;
 };
-POSTHORN_SIGNAL(order_cancelled, "OrderCancelled", order_id)
+// From outside: for a struct that is not yours, or fields that are to travel under other names.
+POSTHORN_SIGNAL(order_cancelled, "OrderCancelled", (order_id, "order"))
 
 using billing = posthorn::service<"billing", 1, charge, order_cancelled>;
 // [/service]
@@ -44,12 +44,12 @@ int main() {
     std::filesystem::remove_all(directory);
     std::filesystem::create_directories(directory);
     posthorn::node office({.service = "billing",
-                           .database = directory / "billing.db",
+                           .store = {.database = directory / "billing.db"},
                            .routes = {{"shop", "inprocess:"}}});
     posthorn::node shop({.service = "shop",
-                         .database = directory / "shop.db",
+                         .store = {.database = directory / "shop.db"},
                          .routes = {{"billing", "inprocess:"}}});
-    office.transaction([](posthorn::transaction& tx) {
+    office.transact([](posthorn::transaction& tx) {
         tx.execute("CREATE TABLE charges (order_id TEXT, cents INTEGER)");
     });
 

@@ -2,14 +2,13 @@
 
 #if defined(__GNUC__) && !defined(__clang__) && __GNUC__ < 14
 #error \
-    "<posthorn/async.hpp> holds coroutines, which GCC before 14 miscompiles; use Clang or GCC 14, or <posthorn/node.hpp>"
+    "<posthorn/async.hpp> holds coroutines, which GCC before 14 miscompiles; use Clang or GCC 14, or <posthorn/posthorn.hpp>"
 #endif
 
 #include <chrono>
 #include <concepts>
 #include <coroutine>
 #include <exception>
-#include <functional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -25,12 +24,13 @@ namespace posthorn::async {
 /// Lifetime: awaited once, at once.
 class commit {
 public:
-    commit(node& on, std::function<void(transaction&)> work) : node_(on), work_(std::move(work)) {}
+    commit(node& on, posthorn::detail::unique_function<void(transaction&)> work)
+        : node_(on), work_(std::move(work)) {}
 
     [[nodiscard]] bool await_ready() const noexcept { return false; }
     void await_suspend(std::coroutine_handle<> waiting) {
         // `this` lives in the waiting coroutine's frame, which goes on only after `done`.
-        node_.transaction_then(std::move(work_), [this, waiting](std::exception_ptr failure) {
+        node_.transact_then(std::move(work_), [this, waiting](std::exception_ptr failure) {
             failure_ = std::move(failure);
             waiting.resume();
         });
@@ -41,29 +41,24 @@ public:
 
 private:
     node& node_;
-    std::function<void(transaction&)> work_;
+    posthorn::detail::unique_function<void(transaction&)> work_;
     std::exception_ptr failure_;
 };
 
-/// The message's id, once it is on disk. Likewise.
+/// The message's id, once it is on disk. Likewise. What is wrong with the message is thrown where
+/// this is made.
 class sent {
 public:
-    sent(node& on, std::string destination, std::string endpoint, std::string payload,
-         send_options options)
-        : node_(on),
-          destination_(std::move(destination)),
-          endpoint_(std::move(endpoint)),
-          payload_(std::move(payload)),
-          options_(std::move(options)) {}
+    sent(node& on, posthorn::detail::send_request asked)
+        : node_(on), made_(on.make(std::move(asked))) {}
 
     [[nodiscard]] bool await_ready() const noexcept { return false; }
     void await_suspend(std::coroutine_handle<> waiting) {
-        node_.send_then(std::move(destination_), std::move(endpoint_), std::move(payload_),
-                        std::move(options_), [this, waiting](uuid id, std::exception_ptr failure) {
-                            id_ = id;
-                            failure_ = std::move(failure);
-                            waiting.resume();
-                        });
+        node_.store_then(std::move(made_), [this, waiting](uuid id, std::exception_ptr failure) {
+            id_ = id;
+            failure_ = std::move(failure);
+            waiting.resume();
+        });
     }
     [[nodiscard]] uuid await_resume() const {
         if (failure_) std::rethrow_exception(failure_);
@@ -72,46 +67,43 @@ public:
 
 private:
     node& node_;
-    std::string destination_;
-    std::string endpoint_;
-    std::string payload_;
-    send_options options_;
+    message made_;
     uuid id_;
     std::exception_ptr failure_;
 };
 
 /// `co_await async::transact(node, [=](transaction& tx) { … });`
-[[nodiscard]] inline commit transact(node& on, std::function<void(transaction&)> work) {
+[[nodiscard]] inline commit transact(node& on,
+                                     posthorn::detail::unique_function<void(transaction&)> work) {
     return {on, std::move(work)};
 }
 
 /// `const uuid id = co_await async::send(node, "inventory", "OrderApproved", payload);`
-[[nodiscard]] inline sent send(node& on, std::string destination, std::string endpoint,
+[[nodiscard]] inline sent send(node& on, std::string_view destination, std::string_view endpoint,
                                std::string payload, send_options options = {}) {
-    return {on, std::move(destination), std::move(endpoint), std::move(payload),
-            std::move(options)};
+    return {on, {destination, endpoint, std::move(payload), std::move(options)}};
 }
 
 /// `const uuid id = co_await async::send(node, "inventory", order_approved{"o1", "desk-3"});`
 template <class T>
     requires(!std::convertible_to<const T&, std::string_view>)
-[[nodiscard]] sent send(node& on, std::string destination, const T& payload,
+[[nodiscard]] sent send(node& on, std::string_view destination, const T& payload,
                         send_options options = {}) {
     if constexpr (posthorn::detail::check_message<T>())
-        return {on, std::move(destination), std::string(endpoint_of<T>), encode(payload),
-                posthorn::detail::options_for(payload, std::move(options))};
+        return {on, posthorn::detail::request_for(destination, payload, std::move(options))};
     else
-        return {on, {}, {}, {}, {}};
+        return {on, {}};
 }
 
 /// `const uuid id = co_await async::send(bill, order_cancelled{"o2"});` with a proxy.
 template <class Service, class T>
 [[nodiscard]] sent send(proxy<Service>& to, const T& payload, send_options options = {}) {
     if constexpr (posthorn::detail::check_in_service<Service, T>())
-        return {to.from(), to.destination(), std::string(Service::template endpoint<T>),
-                encode(payload), posthorn::detail::options_for(payload, std::move(options))};
+        return {to.from(),
+                posthorn::detail::request_for(to.destination(), Service::template endpoint<T>,
+                                              payload, std::move(options))};
     else
-        return {to.from(), {}, {}, {}, {}};
+        return {to.from(), {}};
 }
 
 /// The answer to a Command. The coroutine goes on, on a thread that it may block, when it is there.

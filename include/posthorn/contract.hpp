@@ -13,39 +13,72 @@
 #include <posthorn/json/encode.hpp>
 #include <posthorn/json/schema.hpp>
 #include <posthorn/message.hpp>
-#include <posthorn/permanent.hpp>
+#include <posthorn/transaction.hpp>
 
 /// Messages described once. The compiler writes the serialiser, the typed `send` and `handle`, and
 /// the JSON Schema; what cannot work, it refuses.
 ///
-///     struct order_approved { std::string order_id, approved_by; };
-///     POSTHORN_SIGNAL(order_approved, "OrderApproved", order_id, approved_by)
+///     struct order_approved {
+///         using contract = posthorn::as_signal<"OrderApproved">;
+///         std::string order_id, approved_by;
+///     };
 ///
-///     struct charge { std::string order_id; std::int64_t cents; };
 ///     struct receipt { std::string number; };
-///     POSTHORN_STRUCT(receipt, number)
-///     POSTHORN_COMMAND(charge, "Charge", receipt, order_id, cents)
+///     struct charge {
+///         using contract = posthorn::as_command<"Charge", receipt>;
+///         std::string order_id;
+///         std::int64_t cents;
+///     };
+///
+/// or from outside, where a struct is not to be touched or its fields are to have other names:
+///
+///     struct order_cancelled { std::string order_id; int why; };
+///     POSTHORN_SIGNAL(order_cancelled, "OrderCancelled", order_id, (why, "reason"))
 namespace posthorn {
-
-class context;
-
 namespace detail {
 
+struct contract_base {};
+
 template <message_type Type, fixed_string Name, class Response>
-struct contract_info {
+struct contract_info : contract_base {
     static constexpr message_type type = Type;
     static constexpr std::string_view endpoint = given_name<Name>::view();
     using response = Response;
 };
 
+template <class T>
+concept macro_contract = requires(const T* any) { posthorn_contract(any); };
+
+template <class T>
+struct contract_found {};
+template <class T>
+    requires std::derived_from<typename T::contract, contract_base>
+struct contract_found<T> {
+    using type = typename T::contract;
+};
+template <macro_contract T>
+struct contract_found<T> {
+    using type = decltype(posthorn_contract(static_cast<const T*>(nullptr)));
+};
+
 }  // namespace detail
+
+/// Something happened.
+template <fixed_string Name>
+using as_signal = detail::contract_info<message_type::signal, Name, void>;
+/// Something is to be done, and answered.
+template <fixed_string Name, class Response = void>
+using as_command = detail::contract_info<message_type::command, Name, Response>;
+/// A call was made that others wait for.
+template <fixed_string Name>
+using as_push_call = detail::contract_info<message_type::push_call, Name, void>;
 
 /// Types described as a message.
 template <class T>
-concept message_contract = requires(const T* any) { posthorn_contract(any); };
+concept message_contract = requires { typename detail::contract_found<T>::type; };
 
 template <class T>
-using contract_of = decltype(posthorn_contract(static_cast<const T*>(nullptr)));
+using contract_of = typename detail::contract_found<T>::type;
 
 /// What a message's handler answers: `void` for all but Commands.
 template <message_contract T>
@@ -58,20 +91,32 @@ inline constexpr std::string_view endpoint_of = contract_of<T>::endpoint;
 namespace detail {
 
 template <class T>
+consteval bool check_response();
+
+template <class T>
+consteval bool check_name() {
+    static_assert(!endpoint_of<T>.empty(), "posthorn: a message needs a name; this one's is empty");
+    return !endpoint_of<T>.empty();
+}
+
+template <class T>
 consteval bool check_message() {
     static_assert(message_contract<T>,
-                  "posthorn: this type is not a message; describe it with POSTHORN_SIGNAL, "
+                  "posthorn: this type is not a message; give it a contract = "
+                  "posthorn::as_signal<\"Name\">, or describe it with POSTHORN_SIGNAL, "
                   "POSTHORN_COMMAND or POSTHORN_PUSH_CALL, in its own namespace");
-    if constexpr (message_contract<T>)
-        return json_type<T>;
-    else
+    if constexpr (!message_contract<T>)
         return false;
+    else if constexpr (macro_contract<T>)
+        return json_type<T>;  // If not, the macro has said why.
+    else
+        return check_name<T>() && check_type<T>() && check_response<T>();
 }
 
 /// A described type's payload and, of a Command, its response.
 template <class T>
 consteval bool check_payload() {
-    if constexpr (described_struct<T>)
+    if constexpr (macro_described<T>)
         return check_type<T>();
     else
         return false;  // It is not where it would be found, which has been said.
@@ -89,24 +134,32 @@ consteval bool check_response() {
     } else if constexpr (described<typename innermost<response_of<T>>::type>) {
         return check_type<response_of<T>>();
     } else {
-        static_assert(response_can_travel<T>,
-                      "posthorn: the response of this Command cannot be serialised; describe it "
-                      "with POSTHORN_STRUCT or POSTHORN_ENUM, or use text, numbers, bool, "
-                      "optional, vector, map, variant, chrono, posthorn::uuid or "
-                      "posthorn::raw_json");
+        static_assert(
+            response_can_travel<T>,
+            "posthorn: the response of this Command cannot be serialised; make it a plain "
+            "aggregate, describe it with POSTHORN_STRUCT or POSTHORN_ENUM, or use text, "
+            "numbers, bool, optional, vector, map, variant, chrono, posthorn::uuid or "
+            "posthorn::raw_json");
         return response_can_travel<T>;
     }
 }
 
-/// What a typed send adds to its options.
+/// What a typed send says.
 template <message_contract T>
-send_options options_for(const T& payload, send_options options) {
+send_request request_for(std::string_view destination, std::string_view endpoint, const T& payload,
+                         send_options options) {
     options.type = contract_of<T>::type;
-    // Left to the node, which may have a serializer.
-    if (options.content_type == "application/json") options.content_type.clear();
     if constexpr (requires { posthorn_id(payload); })
         if (!options.id && !posthorn_id(payload).is_nil()) options.id = posthorn_id(payload);
-    return options;
+    return {.destination = destination,
+            .endpoint = endpoint,
+            .payload = encode(payload),
+            .options = std::move(options),
+            .described = true};
+}
+template <message_contract T>
+send_request request_for(std::string_view destination, const T& payload, send_options options) {
+    return request_for(destination, endpoint_of<T>, payload, std::move(options));
 }
 
 /// A payload that does not fit will not fit next time: the sender is to bury it.
@@ -272,6 +325,15 @@ auto response_handler(Handler handler) {
 }
 
 }  // namespace detail
+
+template <class T>
+    requires(!std::convertible_to<const T&, std::string_view>)
+uuid transaction::send(std::string_view destination, const T& payload, send_options options) {
+    if constexpr (detail::check_message<T>())
+        return do_send(detail::request_for(destination, payload, std::move(options)));
+    else
+        return {};
+}
 
 /// The JSON Schema of a message's payload.
 template <message_contract T>

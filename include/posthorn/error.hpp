@@ -26,13 +26,13 @@ enum class error_code : std::uint16_t {
     store_corrupt,
     store_full,
     store_busy,
-    store_newer,
+    store_too_new,
     store_failed,
     commit_in_doubt,
     statement_failed,
     statement_interrupted,
     statement_forbidden,
-    inside_unit,
+    called_in_transaction,
     no_transaction,
     not_committed,
     duplicate_id,
@@ -41,7 +41,7 @@ enum class error_code : std::uint16_t {
     message_expired,
     invalid_payload,
     no_handler,
-    body_differs,
+    id_reused,
     clock_jumped,
     malformed_request,
     bad_signature,
@@ -80,6 +80,16 @@ public:
 
 private:
     error_code code_;
+};
+
+/// Thrown by a handler that will never accept the message: `throw posthorn::permanent("no such
+/// order");`
+///
+/// What the handler did is rolled back, and the sender buries the message with this text at once
+/// instead of trying again. Any other exception is taken for a passing trouble.
+class permanent : public std::runtime_error {
+public:
+    using std::runtime_error::runtime_error;
 };
 
 }  // namespace posthorn

@@ -48,7 +48,7 @@ struct message {
 struct send_options {
     std::optional<uuid> id{};  // A new one unless given; the same one again is the same message.
     message_type type = message_type::signal;
-    std::string content_type = "application/json";
+    std::optional<std::string> content_type{};  // Unless given: JSON, or the node's serializer's.
     std::string headers{};
     std::string correlation_id{};
     std::string tenant{};
@@ -60,5 +60,30 @@ struct send_options {
     std::optional<std::chrono::milliseconds> expires_in{};  // Likewise.
     std::optional<wall_time> deliver_at{};                  // Not before; at once unless given.
 };
+
+/// A message that was given up: its retries are spent, trying again cannot help, or its time is
+/// over.
+struct dead_letter {
+    message body;  // Of a row that was no message, as much as could be read.
+    bool expired = false;
+    std::string error{};        // Of the last attempt.
+    std::int32_t attempts = 0;  // That were charged.
+    /// An attempt was made whose outcome is not known for certain, so the receiver may have handled
+    /// it. If not, it did not.
+    bool may_have_taken_effect = false;
+};
+
+namespace detail {
+
+/// What a sending call says, before it is a message.
+struct send_request {
+    std::string_view destination;
+    std::string_view endpoint;
+    std::string payload;
+    send_options options{};
+    bool described = false;  // The payload is a described message's JSON.
+};
+
+}  // namespace detail
 
 }  // namespace posthorn

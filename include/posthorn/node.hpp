@@ -1,6 +1,8 @@
 #pragma once
 
 #include <chrono>
+#include <concepts>
+#include <cstddef>
 #include <cstdint>
 #include <exception>
 #include <functional>
@@ -12,15 +14,12 @@
 #include <utility>
 #include <vector>
 
-#include <posthorn/context.hpp>
 #include <posthorn/contract.hpp>
-#include <posthorn/dead_letter.hpp>
-#include <posthorn/detail/pluggable.hpp>
+#include <posthorn/detail/health.hpp>
+#include <posthorn/detail/unique_function.hpp>
 #include <posthorn/error.hpp>
-#include <posthorn/health.hpp>
 #include <posthorn/message.hpp>
 #include <posthorn/node_options.hpp>
-#include <posthorn/permanent.hpp>
 #include <posthorn/reply.hpp>
 #include <posthorn/service.hpp>
 #include <posthorn/transaction.hpp>
@@ -30,6 +29,18 @@ struct pg_conn;
 struct sqlite3;
 
 namespace posthorn {
+
+namespace async {
+class sent;
+}
+
+namespace detail {
+
+/// A connection of the caller's own.
+template <class T>
+concept database_handle = std::same_as<T, sqlite3> || std::same_as<T, pg_conn>;
+
+}  // namespace detail
 
 /// Shows, once it is durable, that a message sent on the caller's own handle cannot be lost.
 struct ticket {
@@ -53,7 +64,11 @@ struct external_options {
 
 /// One service's end of Posthorn, on the service's own database.
 ///
-/// Everything here throws `posthorn::error`. What a sending call returns from is on disk.
+/// Everything here throws `posthorn::error`. When a sending call returns, the message is durable.
+/// One that could not be delivered as it is, too large or not the JSON it claims to be, is refused
+/// at once: it is looked at before anything is waited for.
+///
+/// Handlers and other functions are moved, so they may hold what cannot be copied.
 ///
 /// Lifetime: register handlers, `start()`, use, `stop()` or destroy.
 /// Threads:  any.
@@ -61,6 +76,8 @@ struct external_options {
 class node {
 public:
     explicit node(node_options options);
+    /// What a file or a named set of defaults says: `node{posthorn::load("orders.toml")}`.
+    explicit node(configuration from);
     ~node();
     node(const node&) = delete;
     node& operator=(const node&) = delete;
@@ -132,14 +149,14 @@ public:
     /// and sends commits together with the record that it was told, so it happens once for each. If
     /// it throws, it is told again after a while. Set before `start`; without one nothing is lost:
     /// dead messages wait for a person.
-    void on_dead(std::function<void(class transaction&, const dead_letter&)> hook);
-    void on_expired(std::function<void(class transaction&, const dead_letter&)> hook);
+    void on_dead(detail::unique_function<void(transaction&, const dead_letter&)> hook);
+    void on_expired(detail::unique_function<void(transaction&, const dead_letter&)> hook);
 
     /// Takes messages in and sends them out from now on. Twice is safe; after `stop` it is
     /// `error_code::closed`: make a new node.
     void start();
     /// Returns when nothing runs any more. Inside a transaction or a transactional handler, which
-    /// it would wait for: `error_code::inside_unit`.
+    /// it would wait for: `error_code::called_in_transaction`.
     void stop();
     /// Waits for SIGINT or SIGTERM, then stops.
     void wait();
@@ -148,33 +165,34 @@ public:
     /// and the exception goes on. It may run again, and on PostgreSQL beside others, so it touches
     /// nothing else.
     template <class Work>
-    auto transaction(Work&& work) -> std::invoke_result_t<Work&, class transaction&> {
-        using value = std::invoke_result_t<Work&, class transaction&>;
+    auto transact(Work&& work) -> std::invoke_result_t<Work&, transaction&> {
+        using value = std::invoke_result_t<Work&, transaction&>;
         if constexpr (std::is_void_v<value>) {
-            run_transaction([&](class transaction& tx) { work(tx); });
+            run_transaction([&](transaction& tx) { work(tx); });
         } else {
             std::optional<value> given;
-            run_transaction([&](class transaction& tx) { given.emplace(work(tx)); });
+            run_transaction([&](transaction& tx) { given.emplace(work(tx)); });
             return *std::move(given);
         }
     }
 
     /// One message in a transaction of its own.
     uuid send(std::string_view destination, std::string_view endpoint, std::string_view payload,
-              send_options options = {});
+              send_options options = {}) {
+        return store({destination, endpoint, std::string(payload), std::move(options)});
+    }
 
     /// One described message: `node.send("inventory", order_approved{"o1", "desk-3"});`
     template <class T>
         requires(!std::convertible_to<const T&, std::string_view>)
     uuid send(std::string_view destination, const T& payload, send_options options = {}) {
         if constexpr (detail::check_message<T>())
-            return send(destination, endpoint_of<T>, encode(payload),
-                        detail::options_for(payload, std::move(options)));
+            return store(detail::request_for(destination, payload, std::move(options)));
         else
             return {};
     }
 
-    /// Sends a Command, durably, and gives what its answer will be in. The answer comes as a
+    /// Sends a Command, durably, and gives its eventual response. The answer comes as a
     /// Response, durable too, with the Command's correlation id; it is lost to this call, and not
     /// to `handle_response`, if the process ends before it comes.
     template <class T>
@@ -182,8 +200,7 @@ public:
                             send_options options = {}) {
         if constexpr (detail::check_command<T>())
             return reply<response_of<T>>(
-                start_call({destination, endpoint_of<T>}, encode(command),
-                           detail::options_for(command, std::move(options))),
+                start_call(detail::request_for(destination, command, std::move(options))),
                 endpoint_of<T>);
         else
             return detail::refused_call<T>();
@@ -195,39 +212,29 @@ public:
                                   send_options options = {}) {
         if constexpr (detail::check_command<T>())
             return reply<response_of<T>>(
-                post_call({destination, endpoint_of<T>}, encode(command),
-                          detail::options_for(command, std::move(options))),
+                post_call(detail::request_for(destination, command, std::move(options))),
                 endpoint_of<T>);
         else
             return detail::refused_call<T>();
     }
 
-    /// One message in the open transaction of the caller's own handle on the same database. It is
-    /// sent if that commits. Without an open transaction: `error_code::no_transaction`.
-    ticket send(sqlite3* handle, std::string_view destination, std::string_view endpoint,
-                std::string_view payload, send_options options = {});
-    template <class T>
-        requires(!std::convertible_to<const T&, std::string_view>)
-    ticket send(sqlite3* handle, std::string_view destination, const T& payload,
-                send_options options = {}) {
-        if constexpr (detail::check_message<T>())
-            return send(handle, destination, endpoint_of<T>, encode(payload),
-                        detail::options_for(payload, std::move(options)));
-        else
-            return {};
+    /// One message in the open transaction of the caller's own handle on the same database: a
+    /// `sqlite3*` or, where that is on a PostgreSQL server, a `PGconn*`. It is sent if that
+    /// commits. Without an open transaction: `error_code::no_transaction`.
+    ///
+    /// Nothing stays on a `PGconn*`. What the server refuses spoils the transaction, as anything
+    /// else would; an id that is there already does not.
+    template <detail::database_handle Handle>
+    ticket send(Handle* handle, std::string_view destination, std::string_view endpoint,
+                std::string_view payload, send_options options = {}) {
+        return store_on(handle, {destination, endpoint, std::string(payload), std::move(options)});
     }
-    /// The same through a `PGconn*`, where the node's database is on a PostgreSQL server. Nothing
-    /// stays on the connection. What the server refuses spoils the transaction, as anything else
-    /// would; an id that is there already does not.
-    ticket send(pg_conn* handle, std::string_view destination, std::string_view endpoint,
-                std::string_view payload, send_options options = {});
-    template <class T>
+    template <detail::database_handle Handle, class T>
         requires(!std::convertible_to<const T&, std::string_view>)
-    ticket send(pg_conn* handle, std::string_view destination, const T& payload,
+    ticket send(Handle* handle, std::string_view destination, const T& payload,
                 send_options options = {}) {
         if constexpr (detail::check_message<T>())
-            return send(handle, destination, endpoint_of<T>, encode(payload),
-                        detail::options_for(payload, std::move(options)));
+            return store_on(handle, detail::request_for(destination, payload, std::move(options)));
         else
             return {};
     }
@@ -235,15 +242,19 @@ public:
     /// was rolled back or is still open.
     void durable(const ticket& of);
 
-    /// The same as `transaction`, without waiting: `done` gets the exception, or null once the
-    /// commit is on disk. It runs on one of Posthorn's few worker threads, so it may wait, but not
-    /// for long. On PostgreSQL several run at a time, and may end in another order.
-    void transaction_then(std::function<void(class transaction&)> work,
-                          std::function<void(std::exception_ptr)> done);
+    /// The same as `transact`, without waiting: `done` gets the exception, or null once the commit
+    /// is on disk. It runs on one of Posthorn's few worker threads, so it may wait, but not for
+    /// long. On PostgreSQL several run at a time, and may end in another order.
+    void transact_then(detail::unique_function<void(transaction&)> work,
+                       detail::unique_function<void(std::exception_ptr)> done);
     /// The same as `send`, likewise; it gets the message's id, too. They are stored in the order of
-    /// the calls.
-    void send_then(std::string destination, std::string endpoint, std::string payload,
-                   send_options options, std::function<void(uuid, std::exception_ptr)> done);
+    /// the calls. What is wrong with the message is thrown, and `done` is not called.
+    void send_then(std::string_view destination, std::string_view endpoint, std::string payload,
+                   send_options options,
+                   detail::unique_function<void(uuid, std::exception_ptr)> done) {
+        store_then(make({destination, endpoint, std::move(payload), std::move(options)}),
+                   std::move(done));
+    }
 
     /// Sends a dead message again, under its id, with all its retries. False if it is not dead.
     /// Past its time: `error_code::message_expired`, since its receiver may have forgotten it.
@@ -267,32 +278,34 @@ public:
     void check_integrity();
 
 private:
-    void add_handler(std::string endpoint,
-                     std::function<std::string(context&, const message&)> handler,
-                     bool is_typed = false);
-    void add_external_handler(std::string endpoint,
-                              std::function<std::string(const message&)> handler,
-                              external_options options, bool is_typed = false);
-    void add_response_handler(std::string endpoint,
-                              std::function<std::string(context&, const message&)> handler);
-    std::shared_ptr<detail::reply_state> start_call(detail::call_target to, std::string payload,
-                                                    send_options options);
-    std::shared_ptr<detail::reply_state> post_call(detail::call_target to, std::string payload,
-                                                   send_options options);
+    using transactional = detail::unique_function<std::string(context&, const message&)>;
+    using external = detail::unique_function<std::string(const message&)>;
+
+    void add_handler(std::string endpoint, transactional handler, bool is_typed = false);
+    void add_external_handler(std::string endpoint, external handler, external_options options,
+                              bool is_typed = false);
+    void add_response_handler(std::string endpoint, transactional handler);
+    /// A message that is fit to be stored.
+    [[nodiscard]] message make(detail::send_request asked) const;
+    uuid store(detail::send_request asked);
+    void store_then(message made, detail::unique_function<void(uuid, std::exception_ptr)> done);
+    ticket store_on(sqlite3* handle, detail::send_request asked);
+    ticket store_on(pg_conn* handle, detail::send_request asked);
+    std::shared_ptr<detail::reply_state> start_call(detail::send_request asked);
+    std::shared_ptr<detail::reply_state> post_call(detail::send_request asked);
     /// Gives the number under which the service's handlers are added.
     std::size_t declare_offer(const detail::service_info& offered);
-    void add_service_handler(std::size_t service, std::size_t position,
-                             std::function<std::string(context&, const message&)> handler);
-    void add_external_service_handler(std::size_t service, std::size_t position,
-                                      std::function<std::string(const message&)> handler,
+    void add_service_handler(std::size_t service, std::size_t position, transactional handler);
+    void add_external_service_handler(std::size_t service, std::size_t position, external handler,
                                       external_options options);
     void declare_use(detail::service_use use);
-    void run_transaction(const std::function<void(class transaction&)>& work);
+    void run_transaction(const std::function<void(transaction&)>& work);
 
     template <class Service>
     friend class offer;
     template <class Service>
     friend class proxy;
+    friend class async::sent;
 
     class parts;
     std::unique_ptr<parts> parts_;

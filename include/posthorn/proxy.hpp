@@ -123,8 +123,7 @@ public:
     template <class T>
     uuid send(const T& payload, send_options options = {}) {
         if constexpr (detail::check_in_service<Service, T>())
-            return node_.send(destination_, Service::template endpoint<T>, encode(payload),
-                              detail::options_for(payload, std::move(options)));
+            return node_.store(request(payload, std::move(options)));
         else
             return {};
     }
@@ -133,8 +132,7 @@ public:
     template <class T>
     uuid send(transaction& in, const T& payload, send_options options = {}) const {
         if constexpr (detail::check_in_service<Service, T>())
-            return in.send(destination_, Service::template endpoint<T>, encode(payload),
-                           detail::options_for(payload, std::move(options)));
+            return in.do_send(request(payload, std::move(options)));
         else
             return {};
     }
@@ -142,10 +140,8 @@ public:
     template <class T>
     [[nodiscard]] auto call(const T& command, send_options options = {}) {
         if constexpr (detail::check_call<Service, T>())
-            return reply<response_of<T>>(
-                node_.start_call({destination_, Service::template endpoint<T>}, encode(command),
-                                 detail::options_for(command, std::move(options))),
-                Service::template endpoint<T>);
+            return reply<response_of<T>>(node_.start_call(request(command, std::move(options))),
+                                         Service::template endpoint<T>);
         else
             return detail::refused_call<T>();
     }
@@ -154,10 +150,8 @@ public:
     template <class T>
     [[nodiscard]] auto call_later(const T& command, send_options options = {}) {
         if constexpr (detail::check_call<Service, T>())
-            return reply<response_of<T>>(
-                node_.post_call({destination_, Service::template endpoint<T>}, encode(command),
-                                detail::options_for(command, std::move(options))),
-                Service::template endpoint<T>);
+            return reply<response_of<T>>(node_.post_call(request(command, std::move(options))),
+                                         Service::template endpoint<T>);
         else
             return detail::refused_call<T>();
     }
@@ -177,6 +171,12 @@ public:
     [[nodiscard]] const std::string& destination() const noexcept { return destination_; }
 
 private:
+    template <class T>
+    [[nodiscard]] detail::send_request request(const T& payload, send_options options) const {
+        return detail::request_for(destination_, Service::template endpoint<T>, payload,
+                                   std::move(options));
+    }
+
     node& node_;
     std::string destination_;
 };

@@ -2,7 +2,6 @@
 
 #include <chrono>
 #include <exception>
-#include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -10,6 +9,7 @@
 #include <utility>
 
 #include <posthorn/contract.hpp>
+#include <posthorn/detail/unique_function.hpp>
 #include <posthorn/json/decode.hpp>
 
 namespace posthorn {
@@ -28,7 +28,7 @@ public:
     [[nodiscard]] virtual std::string take(std::chrono::milliseconds within) = 0;
     /// Calls `ready` once, from a thread of Posthorn's, or at once if it is ready: when it is, or
     /// when the time is over.
-    virtual void then(std::function<void()> ready, std::chrono::milliseconds within) = 0;
+    virtual void then(unique_function<void()> ready, std::chrono::milliseconds within) = 0;
 };
 
 /// Stands for the answer to a call that the compiler has refused, so that it has nothing else to
@@ -47,14 +47,9 @@ struct refused {
     void then(const auto&...) const {}
 };
 
-struct call_target {
-    std::string_view destination;
-    std::string_view endpoint;
-};
-
 }  // namespace detail
 
-/// What the answer to a Command will be in.
+/// The eventual response to a Command.
 ///
 /// Lifetime: any; dropping it lets the answer go unseen. Taken once.
 /// Threads:  one at a time.
@@ -80,7 +75,7 @@ public:
 
     /// Calls `ready` when `get` would not wait, on a thread that it must not block for long. With a
     /// time, also when that is over; `is_ready` then tells which it was.
-    void then(std::function<void()> ready,
+    void then(detail::unique_function<void()> ready,
               std::chrono::milliseconds within = std::chrono::milliseconds::max()) {
         state_->then(std::move(ready), within);
     }

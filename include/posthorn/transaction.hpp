@@ -1,15 +1,16 @@
 #pragma once
 
-#include <array>
 #include <concepts>
 #include <cstdint>
 #include <functional>
 #include <optional>
 #include <span>
+#include <string>
 #include <string_view>
+#include <tuple>
 #include <utility>
+#include <vector>
 
-#include <posthorn/contract.hpp>
 #include <posthorn/detail/sql.hpp>
 #include <posthorn/message.hpp>
 
@@ -29,39 +30,58 @@ public:
 
     /// Runs a statement with its `?` filled in and gives the number of rows it changed. Throws
     /// `posthorn::error`; transaction control, ATTACH and PRAGMA are refused.
+    ///
+    /// Here and below the values are given one by one, or all as one `std::span<const sql_param>`.
     template <class... Args>
     std::int64_t execute(std::string_view sql, const Args&... args) {
-        const std::array<sql_param, sizeof...(Args)> with{to_sql_param(args)...};
-        return do_execute(sql, with);
+        return do_execute(sql, detail::sql_params(args...));
     }
 
-    /// The same with values whose number is known only at run time.
-    std::int64_t execute(std::string_view sql, std::span<const sql_param> with) {
-        return do_execute(sql, with);
-    }
-
-    /// Calls `visit(const sql_row&)` for each row.
-    template <class Visitor, class... Args>
-    void query(std::string_view sql, Visitor&& visit, const Args&... args) {
-        const std::array<sql_param, sizeof...(Args)> with{to_sql_param(args)...};
-        do_query(sql, with, std::ref(visit));
-    }
-
-    template <class Visitor>
-    void query(std::string_view sql, Visitor&& visit, std::span<const sql_param> with) {
-        do_query(sql, with, std::ref(visit));
-    }
-
-    /// The first column of the first row. Empty if there is no row, or if it holds NULL.
-    template <class T, class... Args>
-    [[nodiscard]] std::optional<T> get(std::string_view sql, const Args&... args) {
-        std::optional<T> found;
-        bool is_first = true;
+    /// The rows of a query, each as a tuple:
+    ///
+    ///     for (const auto& [id, name] : tx.query<int, std::string>("SELECT id, name FROM items"))
+    ///
+    /// A column that may be NULL is a `std::optional`. What does not fit is
+    /// `error_code::statement_failed`: another number of columns, NULL, text for a number, a number
+    /// that is too large.
+    template <class... Columns, class... Args>
+        requires(sizeof...(Columns) > 0)
+    [[nodiscard]] std::vector<std::tuple<Columns...>> query(std::string_view sql,
+                                                            const Args&... args) {
+        std::vector<std::tuple<Columns...>> rows;
         const auto take = [&](const sql_row& row) {
-            if (std::exchange(is_first, false) && !row.is_null(0)) found = row.get<T>(0);
+            rows.push_back(detail::read_row<Columns...>(row));
         };
-        query(sql, take, args...);
+        do_query(sql, detail::sql_params(args...), std::ref(take));
+        return rows;
+    }
+
+    /// The only row, if there is one. A second one is an error: say `LIMIT 1` if you mean it.
+    template <class... Columns, class... Args>
+        requires(sizeof...(Columns) > 0)
+    [[nodiscard]] std::optional<std::tuple<Columns...>> query_one(std::string_view sql,
+                                                                  const Args&... args) {
+        std::optional<std::tuple<Columns...>> found;
+        const auto take = [&](const sql_row& row) {
+            if (found) detail::fail_second_row();
+            found = detail::read_row<Columns...>(row);
+        };
+        do_query(sql, detail::sql_params(args...), std::ref(take));
         return found;
+    }
+
+    /// The only column of the only row. Empty if there is no row, or if it holds NULL.
+    template <class Column, class... Args>
+    [[nodiscard]] std::optional<Column> query_value(std::string_view sql, const Args&... args) {
+        auto found = query_one<std::optional<Column>>(sql, args...);
+        return found ? std::get<0>(*std::move(found)) : std::nullopt;
+    }
+
+    /// Calls `visit(const sql_row&)` for each row, for results that are too large to be kept or
+    /// whose columns are known only at run time.
+    template <class Visitor, class... Args>
+    void for_each_row(Visitor&& visit, std::string_view sql, const Args&... args) {
+        do_query(sql, detail::sql_params(args...), std::ref(visit));
     }
 
     /// Sends a message when the transaction commits, and gives its id. `endpoint` names a handler
@@ -69,19 +89,15 @@ public:
     /// the JSON it claims to be, without a destination.
     uuid send(std::string_view destination, std::string_view endpoint, std::string_view payload,
               send_options options = {}) {
-        return do_send(destination, endpoint, payload, std::move(options));
+        return do_send({destination, endpoint, std::string(payload), std::move(options)});
     }
 
     /// Sends a described message: `tx.send("inventory", order_approved{"o1", "desk-3"});`
+    ///
+    /// Defined where messages are described, in <posthorn/contract.hpp>.
     template <class T>
         requires(!std::convertible_to<const T&, std::string_view>)
-    uuid send(std::string_view destination, const T& payload, send_options options = {}) {
-        if constexpr (detail::check_message<T>())
-            return do_send(destination, endpoint_of<T>, encode(payload),
-                           detail::options_for(payload, std::move(options)));
-        else
-            return {};
-    }
+    uuid send(std::string_view destination, const T& payload, send_options options = {});
 
 protected:
     using row_visitor = std::function<void(const sql_row&)>;
@@ -89,8 +105,21 @@ protected:
     virtual std::int64_t do_execute(std::string_view sql, std::span<const sql_param> with) = 0;
     virtual void do_query(std::string_view sql, std::span<const sql_param> with,
                           const row_visitor& visit) = 0;
-    virtual uuid do_send(std::string_view destination, std::string_view endpoint,
-                         std::string_view payload, send_options options) = 0;
+    virtual uuid do_send(detail::send_request asked) = 0;
+
+private:
+    template <class Service>
+    friend class proxy;
+};
+
+/// What a transactional handler works through: its writes, what it sends and the record that the
+/// message was handled commit together, so the message takes effect exactly once.
+///
+/// What it sends names the received message as its cause, and carries on its correlation id, tenant
+/// and trace unless others are given.
+class context : public transaction {
+public:
+    [[nodiscard]] virtual const message& received() const = 0;
 };
 
 }  // namespace posthorn

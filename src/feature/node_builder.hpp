@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include <posthorn/health.hpp>
+#include <posthorn/detail/health.hpp>
 
 #include "base/run/environment.hpp"
 #include "base/run/node_service.hpp"

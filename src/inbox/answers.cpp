@@ -4,7 +4,7 @@
 
 #include <fmt/format.h>
 
-#include <posthorn/permanent.hpp>
+#include <posthorn/error.hpp>
 
 #include "base/assert.hpp"
 #include "base/text/utf8.hpp"
@@ -116,7 +116,7 @@ delivery answer_known(const dedupe_decision& decided, inbox_entry& known) {
                     .duplicate = true,
                     .payload = std::move(known.response)};
         case kind::conflict:
-            return refusal(outcome::permanent, error_code::body_differs,
+            return refusal(outcome::permanent, error_code::id_reused,
                            "this id was used before for another body, which may have taken effect; "
                            "send this one under a new id if it is meant to take effect too");
         case kind::in_progress:

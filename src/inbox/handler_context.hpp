@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include <posthorn/context.hpp>
+#include <posthorn/transaction.hpp>
 
 #include "store/user_transaction.hpp"
 
@@ -25,9 +25,8 @@ protected:
                   const row_visitor& visit) override {
         body_.query(sql, with, visit);
     }
-    uuid do_send(std::string_view destination, std::string_view endpoint, std::string_view payload,
-                 send_options options) override {
-        return body_.send({destination, endpoint, payload, std::move(options), &received_});
+    uuid do_send(detail::send_request asked) override {
+        return body_.send(std::move(asked), &received_);
     }
 
 private:

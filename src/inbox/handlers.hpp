@@ -8,8 +8,9 @@
 #include <variant>
 #include <vector>
 
-#include <posthorn/context.hpp>
+#include <posthorn/detail/unique_function.hpp>
 #include <posthorn/service.hpp>
+#include <posthorn/transaction.hpp>
 
 #include "base/async/task.hpp"
 #include "base/result.hpp"
@@ -17,12 +18,12 @@
 namespace posthorn {
 
 /// Works in the open transaction and takes effect exactly once. Gives the response's payload.
-using transactional_handler = std::function<std::string(context&, const message&)>;
+using transactional_handler = detail::unique_function<std::string(context&, const message&)>;
 /// Work outside of the database, at least once, on a thread that it may block. The message's id is
 /// its idempotency key.
-using blocking_handler = std::function<std::string(const message&)>;
+using blocking_handler = detail::unique_function<std::string(const message&)>;
 /// The same as a coroutine. It is cancelled when its lease ends.
-using async_handler = std::function<task<result<std::string>>(message)>;
+using async_handler = detail::unique_function<task<result<std::string>>(message)>;
 
 struct handler {
     std::variant<transactional_handler, blocking_handler, async_handler> run;

@@ -153,7 +153,7 @@ void inbox::report(const arrival& one) {
 void inbox::count(const delivery& answer) {
     if (answer.what == outcome::delivered) {
         ++(answer.duplicate ? duplicates_ : processed_);
-    } else if (answer.code == error_code::body_differs) {
+    } else if (answer.code == error_code::id_reused) {
         ++conflicts_;
     } else if (answer.code == error_code::no_handler ||
                answer.code == error_code::message_expired ||

@@ -80,9 +80,9 @@ result<> intake::reply(store_transaction& tx, const arrival& one, std::string_vi
     if (!check_json(response)) options.content_type = "text/plain";
     POSTHORN_LET(made, maker_.make({.destination = asked.source,
                                     .endpoint = asked.endpoint,
-                                    .payload = response,
-                                    .options = std::move(options),
-                                    .cause = &asked}));
+                                    .payload = std::string(response),
+                                    .options = std::move(options)},
+                                   &asked));
     POSTHORN_TRY(tx.outbox().insert(std::move(made)));
     return {};
 }

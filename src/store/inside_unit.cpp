@@ -11,7 +11,7 @@ bool is_inside_unit() noexcept { return marked; }
 
 result<> require_outside_unit() {
     if (!marked) return {};
-    return fail(error_code::inside_unit,
+    return fail(error_code::called_in_transaction,
                 "a blocking call inside a unit of work would wait for itself; use the unit's own "
                 "transaction or context");
 }

@@ -7,7 +7,7 @@ namespace posthorn {
 /// Whether the calling thread is running a unit of a store. It then must not wait for another one:
 /// the writer would wait for itself.
 [[nodiscard]] bool is_inside_unit() noexcept;
-/// `error_code::inside_unit` if so.
+/// `error_code::called_in_transaction` if so.
 [[nodiscard]] result<> require_outside_unit();
 
 /// Marks the calling thread for as long as it lives.

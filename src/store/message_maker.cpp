@@ -15,31 +15,27 @@ wall_time later(wall_time from, std::chrono::milliseconds by) {
 
 }  // namespace
 
-/// A described message comes as JSON and without a content type, which is then the serializer's.
-result<> message_maker::write_described(send_request& asked, std::string& written) const {
-    auto& type = asked.options.content_type;
-    if (!type.empty()) return {};
-    const auto& by = defaults_.payloads;
-    type = by ? std::string(by->content_type()) : "application/json";
-    if (!by) return {};
+// Writes a described message as the serializer does, unless its sender says what it is.
+result<std::string> message_maker::content_type_of(detail::send_request& asked) const {
+    if (asked.options.content_type) return *std::move(asked.options.content_type);
+    const auto& by = defaults_.serializer;
+    if (!by || !asked.described) return "application/json";
     try {
-        written = by->from_json(asked.payload);
+        asked.payload = by->from_json(asked.payload);
     } catch (const std::exception& refused) {
         return fail(error_code::invalid_payload, "the serializer cannot write {}: {}",
                     asked.endpoint, refused.what());
     }
-    asked.payload = written;
-    return {};
+    return std::string(by->content_type());
 }
 
-result<message> message_maker::make(send_request asked) const {
+result<message> message_maker::make(detail::send_request asked, const message* cause) const {
     if (!defaults_.may_send)
         return fail(error_code::invalid_argument,
                     "this node has no outbox, so nothing would send {}; give it one with "
                     "service.parts = \"both\", or send from another node",
                     asked.endpoint);
-    std::string written;
-    POSTHORN_TRY(write_described(asked, written));
+    POSTHORN_LET(content_type, content_type_of(asked));
     auto& options = asked.options;
     const auto now = time_.wall();
     message made{
@@ -48,8 +44,8 @@ result<message> message_maker::make(send_request asked) const {
         .source = defaults_.source,
         .destination = std::string(asked.destination),
         .endpoint = std::string(asked.endpoint),
-        .payload = std::string(asked.payload),
-        .content_type = std::move(options.content_type),
+        .payload = std::move(asked.payload),
+        .content_type = std::move(content_type),
         .headers = std::move(options.headers),
         .correlation_id = std::move(options.correlation_id),
         .tenant = std::move(options.tenant),
@@ -63,12 +59,12 @@ result<message> message_maker::make(send_request asked) const {
         .expires_at = later(now, options.expires_in.value_or(defaults_.expires_in)),
         .deliver_at = options.deliver_at,
     };
-    if (asked.cause != nullptr) {
-        made.causation_id = asked.cause->id;
-        if (made.correlation_id.empty()) made.correlation_id = asked.cause->correlation_id;
-        if (made.tenant.empty()) made.tenant = asked.cause->tenant;
-        made.headers = carry_trace(std::move(made.headers), asked.cause->headers,
-                                   defaults_.limits.headers_size_max);
+    if (cause != nullptr) {
+        made.causation_id = cause->id;
+        if (made.correlation_id.empty()) made.correlation_id = cause->correlation_id;
+        if (made.tenant.empty()) made.tenant = cause->tenant;
+        made.headers =
+            carry_trace(std::move(made.headers), cause->headers, defaults_.limits.headers_size_max);
     }
     POSTHORN_TRY(validate(made, defaults_.limits));
     if (made.deliver_at && *made.deliver_at >= made.expires_at)

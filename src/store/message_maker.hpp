@@ -4,7 +4,6 @@
 #include <cstdint>
 #include <memory>
 #include <string>
-#include <string_view>
 
 #include <posthorn/detail/pluggable.hpp>
 #include <posthorn/message.hpp>
@@ -22,20 +21,12 @@ struct message_defaults {
     std::chrono::milliseconds expires_in = std::chrono::hours{24};
     std::int32_t max_retries = 5;
     message_limits limits{};
-    std::shared_ptr<const serializer> payloads{};  // Of described messages; JSON if empty.
-    bool may_send = true;                          // Not where the node has no outbox.
+    std::shared_ptr<const posthorn::serializer> serializer{};  // Of described messages.
+    bool may_send = true;                                      // Not where the node has no outbox.
 };
 
-/// What a caller of `send` says.
-struct send_request {
-    std::string_view destination;
-    std::string_view endpoint;
-    std::string_view payload;
-    send_options options{};
-    const message* cause = nullptr;  // The message whose handler sends, if one does.
-};
-
-/// Makes a message out of what a caller says, ready to be stored, or refuses it.
+/// Makes a message out of what a caller says, ready to be stored, or refuses it. The payload moves
+/// through it.
 ///
 /// Lifetime: `time` and `ids` outlive it.
 /// Threads:  any.
@@ -44,11 +35,13 @@ public:
     message_maker(message_defaults defaults, const clock& time, uuid_generator& ids)
         : defaults_(std::move(defaults)), time_(time), ids_(ids) {}
 
-    [[nodiscard]] result<message> make(send_request asked) const;
+    /// The cause is the message whose handler sends, if one does.
+    [[nodiscard]] result<message> make(detail::send_request asked,
+                                       const message* cause = nullptr) const;
     [[nodiscard]] const message_defaults& defaults() const noexcept { return defaults_; }
 
 private:
-    [[nodiscard]] result<> write_described(send_request& asked, std::string& written) const;
+    [[nodiscard]] result<std::string> content_type_of(detail::send_request& asked) const;
 
     message_defaults defaults_;
     const clock& time_;

@@ -150,8 +150,9 @@ public:
     virtual ~outbox_table() = default;
 
     /// Stores a message as pending, unless its dedupe key is known. An id that is there already is
-    /// `error_code::duplicate_id`.
-    virtual result<enqueued> insert(message body) = 0;
+    /// `error_code::duplicate_id`. The message is taken only if it was stored.
+    virtual result<enqueued> insert(message&& body) = 0;
+    result<enqueued> insert(const message& body) { return insert(message(body)); }
 
     /// Applies outcomes to rows that are still pending; a row that is not is left as it is. Refused
     /// with `error_code::lease_lost` unless `epoch` is the dispatcher's present one. Gives the

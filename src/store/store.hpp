@@ -38,6 +38,9 @@ struct unit {
     /// The inbox's row that it inserts first, if it will insert one. A store that is far away may
     /// insert those of a whole group at once, before its units run. On the writer's thread.
     std::move_only_function<std::optional<inbox_record>()> inserts_first{};
+    /// Gets back what it enqueued in a run that was undone, so that a unit can give its message
+    /// away and still run again. On a writer's thread. Must not throw.
+    std::move_only_function<void(std::vector<outbox_row>)> undone{};
 };
 
 /// Takes over what was enqueued, so that nothing need be read again: the dispatcher. Told by one

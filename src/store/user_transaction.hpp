@@ -24,7 +24,7 @@ public:
     std::int64_t execute(std::string_view sql, std::span<const sql_param> with);
     void query(std::string_view sql, std::span<const sql_param> with,
                const store_transaction::row_visitor& visit);
-    uuid send(send_request asked);
+    uuid send(detail::send_request asked, const message* cause = nullptr);
 
     /// The error after which the transaction must not commit, even if the user's code caught it: an
     /// interruption or a failure of the store, which may have undone statements before it.
@@ -54,10 +54,7 @@ protected:
                   const row_visitor& visit) override {
         body_.query(sql, with, visit);
     }
-    uuid do_send(std::string_view destination, std::string_view endpoint, std::string_view payload,
-                 send_options options) override {
-        return body_.send({destination, endpoint, payload, std::move(options)});
-    }
+    uuid do_send(detail::send_request asked) override { return body_.send(std::move(asked)); }
 
 private:
     transaction_body body_;

@@ -49,10 +49,10 @@ public:
           stock_({"stock" + name, "orders" + name, seed * 2 + 1, folder_, secrets_, counts}) {
         auto orders = orders_.options(back_->settings());
         auto stock = stock_.options(there_->settings());
-        there_->reach(stock);
-        there_->lay(orders);
-        back_->reach(orders);
-        back_->lay(stock);
+        there_->reach(stock.options);
+        there_->lay(orders.options);
+        back_->reach(orders.options);
+        back_->lay(stock.options);
         orders_.start(std::move(orders));
         stock_.start(std::move(stock));
         there_->open(stock_.at());

@@ -14,7 +14,7 @@ public:
         : parts_(parts),
           storm_({.seed = parts.seed, .size_of = request_size{}}, parts.counts, parts.answers) {}
 
-    void reach(node_options& receiver) override { receiver.listen_grpc = "127.0.0.1:0"; }
+    void reach(node_options& receiver) override { receiver.listen.grpc = "127.0.0.1:0"; }
     void lay(node_options& sender) override {
         sender.routes[parts_.to] = fmt::format("grpc://127.0.0.1:{}", storm_.address().port);
     }

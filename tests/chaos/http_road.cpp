@@ -40,7 +40,7 @@ public:
     }
 
     void reach(node_options& receiver) override {
-        receiver.listen_http = "127.0.0.1:0";
+        receiver.listen.http = "127.0.0.1:0";
         if (!tls_) return;
         receiver.tls.certificate = certificate_.certificate;
         receiver.tls.key = certificate_.key;

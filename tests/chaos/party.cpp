@@ -54,13 +54,13 @@ struct party::link {
 
     static link of(context& c, const message& received) {
         link read;
-        c.query(
-            "SELECT json_extract(?1, '$.n'), json_extract(?1, '$.key'), json_extract(?1, '$.pos'),"
-            " json_extract(?1, '$.hash')",
+        c.for_each_row(
             [&](const sql_row& row) {
                 read = {row.get<std::int64_t>(0), std::string(row.text(1)),
                         row.get<std::int64_t>(2), std::string(row.text(3))};
             },
+            "SELECT json_extract(?1, '$.n'), json_extract(?1, '$.key'), json_extract(?1, '$.pos'),"
+            " json_extract(?1, '$.hash')",
             received.payload);
         return read;
     }
@@ -70,29 +70,31 @@ party::party(party_options with) : with_(std::move(with)), chance_(with_.seed) {
     keys_ = chance_.between(6, 40);  // What shares one goes one by one.
 }
 
-node_options party::options(const std::string& more) {
+configuration party::options(const std::string& more) {
     const auto file_name = with_.folder.file(with_.service + ".toml");
     // Who gives up first, the lane or what is below it.
     std::ofstream(file_name) << fmt::format(settings, chance_.in(0.5) ? "1500ms" : "4s") << more;
-    auto made = load(file_name);
+    auto from = load(file_name);
+    auto& made = from.options;
     made.service = with_.service;
-    made.database = file();
-    made.shared = false;
-    made.listen_http.clear();
-    made.listen_admin = "127.0.0.1:0";
+    made.store.database = file();
+    made.store.shared = false;
+    made.listen.http.clear();
+    made.listen.admin = "127.0.0.1:0";
     made.secrets[with_.peer] = {"base64:" + with_.secrets.secret};
-    made.retry = {.delay_base = 5ms, .delay_max = 80ms, .jitter_max = 10ms, .retries_max = -1};
+    made.retry = {.retries_max = -1,
+                  .backoff = exponential_backoff{.base = 5ms, .max = 80ms, .jitter_max = 10ms}};
     made.log_level = "debug";
     made.log_sink = [this](std::string_view line) { hear(line); };
-    return made;
+    return from;
 }
 
-void party::start(node_options changed) {
+void party::start(configuration changed) {
     // Few at once: five that go down with one connection would shut the lane for a second.
-    changed.lanes[with_.peer] = {.window = static_cast<std::int32_t>(chance_.between(1, 4)),
-                                 .batch = static_cast<std::int32_t>(chance_.spread(1, 20))};
+    changed.options.lanes[with_.peer] = {.window = static_cast<std::int32_t>(chance_.between(1, 4)),
+                                         .batch = static_cast<std::int32_t>(chance_.spread(1, 20))};
     node_ = std::make_unique<node>(std::move(changed));
-    node_->transaction([](transaction& tx) {
+    node_->transact([](transaction& tx) {
         for (const auto table : tables) tx.execute(table);
     });
     node_->handle("Link", [this](context& c, const message& m) { return take(c, m); });
@@ -114,12 +116,12 @@ void party::send(std::int64_t messages) {
         (void)test::eventually([&] { return node_->stats().pending < pending_max; }, left, 20ms);
         const auto first = numbers_ + 1;
         numbers_ = std::min(end, numbers_ + chance_.spread(1, 20));
-        node_->transaction([&](transaction& tx) {
+        node_->transact([&](transaction& tx) {
             for (auto n = first; n <= numbers_; ++n) send_one(tx, n);
         });
         if (!chance_.in(0.1)) continue;
         try {
-            node_->transaction([&](transaction& tx) {
+            node_->transact([&](transaction& tx) {
                 send_one(tx, -first);
                 throw std::runtime_error("taken back");
             });
@@ -135,9 +137,11 @@ void party::send_one(transaction& tx, std::int64_t n) {
     std::string hash;
     if (chance_.in(0.4)) {
         key = fmt::format("k{}", chance_.between(1, keys_));
-        pos = tx.get<std::int64_t>("SELECT pos FROM heads WHERE key = ?", key).value_or(0) + 1;
+        pos = tx.query_value<std::int64_t>("SELECT pos FROM heads WHERE key = ?", key).value_or(0) +
+              1;
         hash = link_hash(
-            n, tx.get<std::string>("SELECT hash FROM heads WHERE key = ?", key).value_or(""));
+            n,
+            tx.query_value<std::string>("SELECT hash FROM heads WHERE key = ?", key).value_or(""));
         tx.execute("INSERT OR REPLACE INTO heads VALUES (?, ?, ?)", key, pos, hash);
     }
     const bool asks = chance_.in(0.2);
@@ -170,9 +174,11 @@ std::string party::take(context& c, const message& received) {
 // Against the order of commits at the sender, at the moment of the effect.
 void party::extend_chain(context& c, const link& next) {
     const auto pos =
-        c.get<std::int64_t>("SELECT pos FROM chains WHERE key = ?", next.key).value_or(0) + 1;
+        c.query_value<std::int64_t>("SELECT pos FROM chains WHERE key = ?", next.key).value_or(0) +
+        1;
     const auto hash = link_hash(
-        next.n, c.get<std::string>("SELECT hash FROM chains WHERE key = ?", next.key).value_or(""));
+        next.n,
+        c.query_value<std::string>("SELECT hash FROM chains WHERE key = ?", next.key).value_or(""));
     if (pos != next.pos || hash != next.hash)
         complain(fmt::format("message {} of {} is {} of {} and came as {}", next.n,
                              c.received().source, next.pos, next.key, pos));
@@ -191,9 +197,9 @@ void party::stumble(std::int64_t number) {
 std::string party::take_answer(context& c, const message& received) {
     const bool is_response = received.type == message_type::response;
     const auto n =
-        is_response
-            ? std::stoll(received.correlation_id)
-            : c.get<std::int64_t>("SELECT json_extract(?, '$.n')", received.payload).value_or(0);
+        is_response ? std::stoll(received.correlation_id)
+                    : c.query_value<std::int64_t>("SELECT json_extract(?, '$.n')", received.payload)
+                          .value_or(0);
     const auto stamp = make_stamp(answers_from + n, ++runs_);
     if (is_response)
         c.execute("INSERT INTO answers VALUES (?, ?, ?)", n, received.payload, stamp);

@@ -49,8 +49,8 @@ public:
     explicit party(party_options with);
 
     /// With these lines more in its configuration.
-    [[nodiscard]] node_options options(const std::string& more);
-    void start(node_options changed);
+    [[nodiscard]] configuration options(const std::string& more);
+    void start(configuration changed);
     void stop();
 
     /// Sends so many messages, in transactions of some, and takes a few back that nobody may see.

@@ -31,7 +31,7 @@ public:
                   .size_of = frame_size},
                  parts.counts, parts.answers) {}
 
-    void reach(node_options& receiver) override { receiver.listen_unix = path(); }
+    void reach(node_options& receiver) override { receiver.listen.unix_socket = path(); }
     void lay(node_options& sender) override {
         sender.routes[parts_.to] = "unix://" + storm_.address().path;
     }

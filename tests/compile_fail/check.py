@@ -18,7 +18,7 @@ COMPLAINT = re.compile(r"(?:fatal )?(?:error|warning): (.*)")
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--compiler", required=True)
-    parser.add_argument("--include", required=True)
+    parser.add_argument("--include", action="append", required=True)
     parser.add_argument("file", type=Path)
     options = parser.parse_args()
     lines = options.file.read_text(encoding="utf-8").splitlines()
@@ -29,7 +29,7 @@ def main():
         print(f"for {only} alone")
         return
     command = [options.compiler, "-std=c++23", "-Wall", "-Wextra", "-fsyntax-only",
-               "-I", options.include, str(options.file)]
+               *(f"-I{folder}" for folder in options.include), str(options.file)]
     run = subprocess.run(command, capture_output=True, text=True, check=False)
     errors = [found[1] for found in map(COMPLAINT.search, run.stderr.splitlines()) if found]
     if run.returncode == 0:

@@ -2,7 +2,7 @@
 // to another one
 #include <string>
 
-#include <posthorn/proxy.hpp>
+#include <posthorn/posthorn.hpp>
 
 struct hired {
     std::string number;

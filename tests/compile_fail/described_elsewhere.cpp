@@ -2,7 +2,7 @@
 // the macro there
 #include <string>
 
-#include <posthorn/proxy.hpp>
+#include <posthorn/posthorn.hpp>
 
 namespace staff {
 struct hire {

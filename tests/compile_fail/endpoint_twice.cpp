@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include <posthorn/proxy.hpp>
+#include <posthorn/posthorn.hpp>
 
 struct hire {
     std::string who;

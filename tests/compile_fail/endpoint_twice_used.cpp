@@ -2,7 +2,7 @@
 // another service
 #include <string>
 
-#include <posthorn/proxy.hpp>
+#include <posthorn/posthorn.hpp>
 
 struct hire {
     std::string who;

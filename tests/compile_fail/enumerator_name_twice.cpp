@@ -2,7 +2,7 @@
 #include <string>
 #include <vector>
 
-#include <posthorn/proxy.hpp>
+#include <posthorn/posthorn.hpp>
 
 enum class colour { red, crimson };
 POSTHORN_ENUM(colour, red, (crimson, "red"))

@@ -1,7 +1,7 @@
 // expect: posthorn: this field is const, so that it cannot be read from a message; drop the const
 #include <string>
 
-#include <posthorn/proxy.hpp>
+#include <posthorn/posthorn.hpp>
 
 struct order {
     std::string id;

@@ -2,7 +2,7 @@
 #include <string>
 #include <vector>
 
-#include <posthorn/proxy.hpp>
+#include <posthorn/posthorn.hpp>
 
 struct order {
     std::string id;

@@ -1,5 +1,5 @@
 // expect: posthorn: a description has at most 64 fields; nest them
-#include <posthorn/proxy.hpp>
+#include <posthorn/posthorn.hpp>
 
 struct order {
     int f0, f1, f2, f3, f4, f5, f6, f7, f8, f9, f10, f11, f12, f13, f14, f15, f16, f17, f18, f19,

@@ -3,7 +3,7 @@
 #include <optional>
 #include <string>
 
-#include <posthorn/proxy.hpp>
+#include <posthorn/posthorn.hpp>
 
 struct count {
     std::string what;

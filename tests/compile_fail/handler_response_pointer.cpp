@@ -2,7 +2,7 @@
 // POSTHORN_COMMAND names, and nothing from a signal or push call
 #include <string>
 
-#include <posthorn/proxy.hpp>
+#include <posthorn/posthorn.hpp>
 
 struct ask {
     std::string what;

@@ -2,7 +2,7 @@
 #include <map>
 #include <string>
 
-#include <posthorn/proxy.hpp>
+#include <posthorn/posthorn.hpp>
 
 struct part {
     int part_no;

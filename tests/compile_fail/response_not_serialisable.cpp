@@ -1,13 +1,13 @@
-// expect: posthorn: the response of this Command cannot be serialised; describe it with
-// POSTHORN_STRUCT or POSTHORN_ENUM, or use text, numbers, bool, optional, vector, map, variant,
-// chrono, posthorn::uuid or posthorn::raw_json
+// expect: posthorn: the response of this Command cannot be serialised; make it a plain aggregate,
+// describe it with POSTHORN_STRUCT or POSTHORN_ENUM, or use text, numbers, bool, optional, vector,
+// map, variant, chrono, posthorn::uuid or posthorn::raw_json
 #include <string>
 #include <vector>
 
-#include <posthorn/proxy.hpp>
+#include <posthorn/posthorn.hpp>
 
-struct hired {
-    std::string number;
+class hired {
+    std::string number_;
 };
 struct hire {
     std::string who;

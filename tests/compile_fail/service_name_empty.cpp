@@ -1,7 +1,7 @@
 // expect: posthorn: a service needs a name; this one's is empty
 #include <string>
 
-#include <posthorn/proxy.hpp>
+#include <posthorn/posthorn.hpp>
 
 struct hire {
     std::string who;

@@ -1,8 +1,8 @@
-// expect: posthorn: this type is not a message; describe it with POSTHORN_SIGNAL, POSTHORN_COMMAND
-// or POSTHORN_PUSH_CALL, in its own namespace
+// expect: posthorn: this type is not a message; give it a contract = posthorn::as_signal<"Name">,
+// or describe it with POSTHORN_SIGNAL, POSTHORN_COMMAND or POSTHORN_PUSH_CALL, in its own namespace
 #include <string>
 
-#include <posthorn/proxy.hpp>
+#include <posthorn/posthorn.hpp>
 
 struct hire {
     std::string who;

@@ -1,7 +1,7 @@
 // expect: posthorn: only a Command is answered; describe it with POSTHORN_COMMAND, or use send
 #include <string>
 
-#include <posthorn/proxy.hpp>
+#include <posthorn/posthorn.hpp>
 
 struct hired {
     std::string who;

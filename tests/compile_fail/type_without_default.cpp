@@ -2,7 +2,7 @@
 // message; give it a default constructor
 #include <string>
 
-#include <posthorn/proxy.hpp>
+#include <posthorn/posthorn.hpp>
 
 struct part {
     explicit part(std::string named) : id(std::move(named)) {}

@@ -4,7 +4,7 @@
 
 #include <stdlib.h>
 
-#include <posthorn/proxy.hpp>
+#include <posthorn/posthorn.hpp>
 
 struct reversed {
     std::string text;
@@ -23,10 +23,10 @@ int main() {
     int status = 1;
     {
         posthorn::node here({.service = "here",
-                             .database = folder + "/here.db",
+                             .store = {.database = folder + "/here.db"},
                              .routes = {{"mirror", "inprocess:"}}});
         posthorn::node there({.service = "mirror",
-                              .database = folder + "/mirror.db",
+                              .store = {.database = folder + "/mirror.db"},
                               .routes = {{"here", "inprocess:"}}});
         posthorn::offer<mirror>(there).handle<reverse>(
             [](posthorn::context&, const reverse& m) -> reversed {

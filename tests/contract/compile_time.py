@@ -22,7 +22,7 @@ FIELDS = ["std::string a", "std::string b", "std::int64_t c", "std::int32_t d", 
 def source():
     names = ", ".join(field.split()[-1] for field in FIELDS)
     members = " ".join(f"{field}{{}};" for field in FIELDS)
-    lines = ["#include <posthorn/proxy.hpp>"]
+    lines = ["#include <posthorn/posthorn.hpp>"]
     for n in range(MESSAGES):
         lines += [f"struct m{n} {{ {members} }};",
                   f'POSTHORN_COMMAND(m{n}, "M{n}", std::string, {names})']
@@ -40,7 +40,8 @@ def source():
 
 def seconds_to_compile(options, file):
     before = seconds_spent()
-    subprocess.run([options.compiler, "-std=c++23", "-c", "-I", options.include, str(file),
+    subprocess.run([options.compiler, "-std=c++23", "-c",
+                    *(f"-I{folder}" for folder in options.include), str(file),
                     "-o", str(file.with_suffix(".o"))], check=True)
     return seconds_spent() - before
 
@@ -53,7 +54,7 @@ def seconds_spent():
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--compiler", required=True)
-    parser.add_argument("--include", required=True)
+    parser.add_argument("--include", action="append", required=True)
     parser.add_argument("--seconds-max", type=float, default=10)
     options = parser.parse_args()
     seconds = math.inf

@@ -3,7 +3,7 @@
 #include <iostream>
 #include <string>
 
-#include <posthorn/proxy.hpp>
+#include <posthorn/posthorn.hpp>
 
 #include "contract/offered.hpp"
 
@@ -26,10 +26,10 @@ int main(int argc, char** argv) {
     if (argc != 2) return 2;
     posthorn::node node(
         {.service = "hr",
-         .database = std::string(argv[1]) + "/hr.db",
-         .listen_http = "127.0.0.1:0",
+         .store = {.database = std::string(argv[1]) + "/hr.db"},
+         .listen = {.http = "127.0.0.1:0"},
          .secrets = {{"desk", {"base64:AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8="}}}});
-    node.transaction([](posthorn::transaction& tx) {
+    node.transact([](posthorn::transaction& tx) {
         tx.execute("CREATE TABLE IF NOT EXISTS staff (name TEXT)");
     });
     personnel office;

@@ -4,7 +4,7 @@
 #include <string>
 #include <variant>
 
-#include <posthorn/proxy.hpp>
+#include <posthorn/posthorn.hpp>
 
 namespace {
 

@@ -49,7 +49,7 @@ private:
 void let_pass(std::chrono::milliseconds span) { counter{}.wait_for(1, span); }
 
 int idle(const std::string& database) {
-    node quiet({.service = "orders", .database = database});
+    node quiet({.service = "orders", .store = {.database = database}});
     quiet.start();
     let_pass(1s);  // The start is no part of idling.
     constexpr auto span = 3s;
@@ -68,15 +68,15 @@ int backlog(const std::string& database) {
     counter billed;
     counter never;
 
-    node billing({.service = "billing", .database = database + ".billing"});
+    node billing({.service = "billing", .store = {.database = database + ".billing"}});
     billing.handle("Charge", [&](context&, const message&) { billed.add(); });
-    node silent({.service = "silent", .database = database + ".silent"});
+    node silent({.service = "silent", .store = {.database = database + ".silent"}});
     silent.handle_external("Charge", [&](const message&) {
         stuck.add();
         never.wait_for(1, 1h);
     });
     node orders({.service = "orders",
-                 .database = database,
+                 .store = {.database = database},
                  .routes = {{"billing", "inprocess:"}, {"silent", "inprocess:"}},
                  .log_level = "error",
                  .log_sink = [&](std::string_view line) {

@@ -39,7 +39,7 @@ private:
             const std::scoped_lock lock(mutex_);
             ++open_;
         }
-        sender_.transaction_then(
+        sender_.transact_then(
             [](transaction& tx) { tx.send("nowhere", "Charge", R"({"amount":1})"); },
             [this](const std::exception_ptr& failure) {
                 EXPECT_FALSE(failure);
@@ -76,8 +76,7 @@ waits produce_beside_a_saturated_node(bool shared, producer who) {
     const conformance::temporary_directory place;
     const auto path = (place.path() / "orders.db").string();
     node busy({.service = "orders",
-               .database = path,
-               .shared = shared,
+               .store = {.database = path, .shared = shared},
                .log_level = "error",
                .log_sink = [](std::string_view) {}});
     busy.start();

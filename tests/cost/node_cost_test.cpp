@@ -24,7 +24,7 @@ protected:
     /// A million pending messages for one destination.
     void make_backlog(const std::string& destination) {
         {
-            const node maker({.service = "orders", .database = path_});
+            const node maker({.service = "orders", .store = {.database = path_}});
         }
         conformance::sqlite_connection plain(path_, nullptr, conformance::durability::none);
         ASSERT_EQ(plain.run(fmt::format(

@@ -16,7 +16,7 @@ double rows_per_second(const std::string& id) {
     const conformance::temporary_directory place;
     const auto path = (place.path() / "orders.db").string();
     {
-        const node maker({.service = "orders", .database = path});
+        const node maker({.service = "orders", .store = {.database = path}});
     }
     conformance::sqlite_connection plain(path, nullptr, conformance::durability::full);
     const auto insert = [&](int first, int count) {

@@ -65,7 +65,7 @@ public:
     explicit second_source(const std::string& target) {
         const auto settings =
             config_of({.service = "source",
-                       .database = "memory:",
+                       .store = {.database = "memory:"},
                        .routes = {{"target", target}},
                        .secrets = {{"target", {"base64:" + std::string(canary_secret_base64)}}}});
         keys_.replace(value_or_throw(load_secrets(settings)));

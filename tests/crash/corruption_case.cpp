@@ -42,7 +42,7 @@ public:
 
     node& open_target() {
         target_ = std::make_unique<node>(options("target"));
-        target_->transaction([](transaction& tx) {
+        target_->transact([](transaction& tx) {
             tx.execute("CREATE TABLE IF NOT EXISTS effects (message_id TEXT, receipt TEXT)");
         });
         target_->handle("Link", [this](context& c, const message& m) { return take(c, m); });
@@ -77,25 +77,28 @@ public:
 
 private:
     // Without a ballast: making one for each case would take longer than all the rest.
-    node_options options(const std::string& service) {
+    configuration options(const std::string& service) {
         const auto file = folder_ + "/" + service + ".toml";
         std::ofstream(file) << "[service]\nid = \"" << service
                             << "\"\n[store]\nurl = \"sqlite:" << service
                             << ".db\"\ndisk_low_water = 0\nballast = 0\n"
                             << "[listen]\nhttp = \"\"\nadmin = \"\"\n"
                             << "[routes]\ntarget = \"inprocess:\"\n";
-        auto made = load(file);
-        made.retry = {.delay_base = 5ms, .delay_max = 20ms, .jitter_max = 1ms, .retries_max = 20};
+        auto from = load(file);
+        auto& made = from.options;
+        made.retry = {.retries_max = 20,
+                      .backoff = exponential_backoff{.base = 5ms, .max = 20ms, .jitter_max = 1ms}};
         made.log_level = "info";
         made.log_sink = [this](std::string_view line) {
             const std::scoped_lock lock(mutex_);
             log_.append(line).append("\n");
         };
-        return made;
+        return from;
     }
     std::string take(context& c, const message& m) {
         const auto id = m.id.to_string();
-        auto receipt = c.get<std::string>("SELECT 'receipt ' || hex(randomblob(8))").value();
+        auto receipt =
+            c.query_value<std::string>("SELECT 'receipt ' || hex(randomblob(8))").value();
         c.execute("INSERT INTO effects VALUES (?, ?)", id, receipt);
         const std::scoped_lock lock(mutex_);
         delivered_[id] = m.payload;
@@ -111,7 +114,7 @@ private:
 };
 
 void send_links(node& from, int first) {
-    from.transaction([&](transaction& tx) {
+    from.transact([&](transaction& tx) {
         for (int n = first; n < first + messages_each; ++n) {
             // A few are too long for one page.
             const std::string rest(n % 7 == 0 ? 6000 : 200, static_cast<char>('a' + n % 26));
@@ -144,7 +147,7 @@ void build(const std::string& folder) {
     send_links(source, messages_each);
     if (!second->drain()) throw std::runtime_error("the second do not arrive");
     target.stop();
-    source.transaction([](transaction& tx) {
+    source.transact([](transaction& tx) {
         tx.execute(
             "UPDATE outbox_messages SET status = 'Pending', sent_at = NULL WHERE seq % 3 = 0");
     });
@@ -236,7 +239,7 @@ private:
 
 /// Delivered messages are sent again, so that every row of both sides is looked at.
 void send_all_again(node& from, const std::string& file) {
-    from.transaction([](transaction& tx) {
+    from.transact([](transaction& tx) {
         tx.execute(
             "UPDATE outbox_messages SET status = 'Pending', next_retry_at = 0, sent_at = NULL"
             " WHERE status = 'Sent'");

@@ -63,7 +63,7 @@ private:
     }
     void add() {
         try {
-            say("committed " + std::to_string(node_.transaction(
+            say("committed " + std::to_string(node_.transact(
                                    [this](posthorn::transaction& tx) { return add_link(tx); })));
         } catch (const posthorn::error& refused) {
             say("refused " + std::string(refused.name()));
@@ -71,10 +71,11 @@ private:
     }
     std::int64_t add_link(posthorn::transaction& tx) const {
         const auto last =
-            tx.get<std::int64_t>("SELECT max(n) FROM chain WHERE life = ?", life_).value_or(0);
-        const auto before =
-            tx.get<std::string>("SELECT hash FROM chain WHERE life = ? AND n = ?", life_, last)
-                .value_or("");
+            tx.query_value<std::int64_t>("SELECT max(n) FROM chain WHERE life = ?", life_)
+                .value_or(0);
+        const auto before = tx.query_value<std::string>(
+                                  "SELECT hash FROM chain WHERE life = ? AND n = ?", life_, last)
+                                .value_or("");
         const auto hash = link_hash(last + 1, life_ + before);
         tx.execute("INSERT INTO chain VALUES (?, ?, ?)", life_, last + 1, hash);
         tx.send(peer_, "Link",
@@ -94,7 +95,7 @@ private:
 };
 
 void make_tables(posthorn::node& in) {
-    in.transaction([](posthorn::transaction& tx) {
+    in.transact([](posthorn::transaction& tx) {
         // Nothing here is unique, so that a double effect shows.
         tx.execute("CREATE TABLE IF NOT EXISTS chain (life TEXT, n INTEGER, hash TEXT)");
         tx.execute("CREATE INDEX IF NOT EXISTS chain_n ON chain (life, n)");
@@ -106,7 +107,7 @@ void make_tables(posthorn::node& in) {
 
 // Another receipt each time, so that a second run could not pass for a cached response.
 std::string take_link(posthorn::context& c, const posthorn::message& m) {
-    auto receipt = c.get<std::string>("SELECT 'receipt ' || hex(randomblob(8))").value();
+    auto receipt = c.query_value<std::string>("SELECT 'receipt ' || hex(randomblob(8))").value();
     c.execute("INSERT INTO effects SELECT ?1, ?2 ->> 'life', ?2 ->> 'n', ?2 ->> 'hash', ?3",
               m.id.to_string(), m.payload, receipt);
     return receipt;
@@ -130,14 +131,14 @@ int main(int count, char** arguments) {
     for (const int each : {SIGUSR1, SIGTERM}) sigaddset(&steering, each);
     sigprocmask(SIG_BLOCK, &steering, nullptr);
 
-    auto options = posthorn::load(arguments[1]);
+    auto from = posthorn::load(arguments[1]);
     const auto log_file = std::string(arguments[1]) + ".log";
     const int log = ::open(log_file.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
-    options.log_sink = [log](std::string_view line) {
+    from.options.log_sink = [log](std::string_view line) {
         const auto whole = std::string(line) + "\n";
         if (::write(log, whole.data(), whole.size()) < 0) ::_exit(4);
     };
-    posthorn::node node(std::move(options));
+    posthorn::node node(std::move(from));
     make_tables(node);
     node.handle("Link", take_link);
     node.start();

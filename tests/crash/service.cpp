@@ -73,19 +73,18 @@ config settings_of(const service_arguments& given) {
     const std::string peer = is_source ? "target" : "source";
     node_options options{
         .service = given.service,
-        .database = given.file(given.service + ".db"),
-        .shared = true,
+        .store = {.database = given.file(given.service + ".db"), .shared = true},
         .secrets = {{peer, {"base64:" + std::string(canary_secret_base64)}}},
-        .retry = {.delay_base = milliseconds(10),
-                  .delay_max = milliseconds(100),
-                  .jitter_max = milliseconds(5),
-                  .retries_max = retry_for_ever},
+        .retry = {.retries_max = retry_for_ever,
+                  .backoff = exponential_backoff{.base = milliseconds(10),
+                                                 .max = milliseconds(100),
+                                                 .jitter_max = milliseconds(5)}},
         .log_level = "trace",
     };
     if (const auto to = given.text("peer"); !to.empty()) options.routes[peer] = to;
     const auto at = given.text("listen");
-    if (at.starts_with("http://")) options.listen_http = at.substr(7);
-    if (at.starts_with("unix://")) options.listen_unix = at.substr(7);
+    if (at.starts_with("http://")) options.listen.http = at.substr(7);
+    if (at.starts_with("unix://")) options.listen.unix_socket = at.substr(7);
     auto settings = config_of(options);
     const milliseconds timeout(given.number("timeout_ms", 30'000));
     settings.outbox.request_timeout = settings.outbox.attempt_timeout = timeout;
@@ -162,11 +161,12 @@ private:
     }
 
     std::string take_link(context& c, const message& m) const {
-        const auto n = c.get<std::int64_t>("SELECT ?1 ->> 'n'", m.payload).value();
+        const auto n = c.query_value<std::int64_t>("SELECT ?1 ->> 'n'", m.payload).value();
         const auto before =
-            c.get<std::string>("SELECT link FROM effects ORDER BY place DESC LIMIT 1").value_or("");
+            c.query_value<std::string>("SELECT link FROM effects ORDER BY place DESC LIMIT 1")
+                .value_or("");
         // Another one each time, so that a second run could not pass for a cached response.
-        const auto chance = c.get<std::string>("SELECT hex(randomblob(8))").value();
+        const auto chance = c.query_value<std::string>("SELECT hex(randomblob(8))").value();
         const auto receipt =
             fmt::format(R"({{"chance":"{}","note":"{}"}})", chance, canary_payload);
         c.execute(
@@ -179,9 +179,9 @@ private:
     }
 
     static std::int64_t add_link(transaction& tx) {
-        const auto n = tx.get<std::int64_t>("SELECT max(n) FROM chain").value_or(0) + 1;
+        const auto n = tx.query_value<std::int64_t>("SELECT max(n) FROM chain").value_or(0) + 1;
         const auto before =
-            tx.get<std::string>("SELECT hash FROM chain WHERE n = ?", n - 1).value_or("");
+            tx.query_value<std::string>("SELECT hash FROM chain WHERE n = ?", n - 1).value_or("");
         const auto hash = link_hash(n, before);
         tx.execute("INSERT INTO chain VALUES (?, ?)", n, hash);
         tx.send("target", "Link", payload_of(n, hash),

@@ -109,7 +109,7 @@ private:
         c.execute("INSERT INTO effects VALUES (?, ?)", m.id.to_string(), m.payload);
         points_.reach("in_handler_after_work");
         // Another one each time, so that a second run could not pass for a cached response.
-        return c.get<std::string>("SELECT 'receipt ' || hex(randomblob(8))").value();
+        return c.query_value<std::string>("SELECT 'receipt ' || hex(randomblob(8))").value();
     }
 
     std::string work_outside(const message& m) const {

@@ -39,7 +39,9 @@ TEST_F(example, 1_send_and_handle) { expect_output("1_send_and_handle", "reserve
 
 TEST_F(example, 2_transaction) {
     expect_output("2_transaction",
-                  "o2 was not ordered: out of stock\n2 messages wait for inventory\n");
+                  "o2 was not ordered: out of stock\n"
+                  "o1: 3 items, with ribbon\no3: 2 items, no note\n"
+                  "2 messages wait for inventory\n");
 }
 
 TEST_F(example, 3_plain_sql) {

@@ -47,7 +47,7 @@ class node_calm : public node_test {
 protected:
     node_calm() {
         auto options = outside("well");
-        options.listen_http = "127.0.0.1:0";
+        options.listen.http = "127.0.0.1:0";
         well.emplace(options);
         well->handle("Ping", [this](context&, const message& m) {
             if (m.payload == R"("poison")") throw std::runtime_error("cannot read this");
@@ -109,12 +109,12 @@ TEST_F(node_calm, a_dead_destination_burns_no_attempts_and_gets_everything_when_
     options.routes["dead"] = "http://127.0.0.1:" + std::to_string(port);
     options.lanes["dead"] = {.window = 2, .batch = 10};
     // So that a second attempt that counts would be the end of a message.
-    options.retry = {.delay_base = std::chrono::seconds(2),
-                     .delay_max = std::chrono::seconds(2),
-                     .retries_max = 1};
+    options.retry = {.retries_max = 1,
+                     .backoff = exponential_backoff{.base = std::chrono::seconds(2),
+                                                    .max = std::chrono::seconds(2)}};
     node orders(options);
     orders.start();
-    orders.transaction([](transaction& tx) {
+    orders.transact([](transaction& tx) {
         for (int i = 0; i < 100; ++i) tx.send("dead", "Ping", "1");
     });
     ASSERT_TRUE(test::eventually(
@@ -123,7 +123,7 @@ TEST_F(node_calm, a_dead_destination_burns_no_attempts_and_gets_everything_when_
     EXPECT_TRUE(has_arrived(1));
 
     auto options_back = outside("dead");
-    options_back.listen_http = "127.0.0.1:" + std::to_string(port);
+    options_back.listen.http = "127.0.0.1:" + std::to_string(port);
     node back(options_back);
     back.handle("Ping", [](context&, const message&) {});
     back.start();
@@ -134,7 +134,7 @@ TEST_F(node_calm, a_dead_destination_burns_no_attempts_and_gets_everything_when_
 TEST_F(node_calm, a_message_that_is_poison_holds_up_nobody_and_ends_as_a_dead_letter) {
     node orders(sender());
     orders.start();
-    orders.transaction([](transaction& tx) {
+    orders.transact([](transaction& tx) {
         tx.send("well", "Ping", R"("poison")");
         for (int i = 0; i < 200; ++i) tx.send("well", "Ping", "1");
     });
@@ -169,7 +169,7 @@ TEST_F(node_calm, a_paused_destination_gets_nothing_until_it_is_resumed) {
 TEST_F(node_calm, dead_slow_and_silent_destinations_cost_one_that_is_well_nothing) {
     patience forever;
     auto slow_options = outside("slow");
-    slow_options.listen_http = "127.0.0.1:0";
+    slow_options.listen.http = "127.0.0.1:0";
     node slow(slow_options);
     slow.handle_external("Ping", [&](const message&) { forever.wait(milliseconds(200)); });
     slow.start();
@@ -177,7 +177,7 @@ TEST_F(node_calm, dead_slow_and_silent_destinations_cost_one_that_is_well_nothin
 
     const auto measure = [&](bool troubled) {
         auto options = sender();
-        options.database = path(troubled ? "troubled" : "calm");
+        options.store.database = path(troubled ? "troubled" : "calm");
         options.routes["slow"] = slow.addresses()[0];
         options.routes["dead"] = "http://127.0.0.1:" + std::to_string(dead_port());
         options.routes["silent"] = "http://127.0.0.1:" + std::to_string(silent.port());
@@ -185,7 +185,7 @@ TEST_F(node_calm, dead_slow_and_silent_destinations_cost_one_that_is_well_nothin
         orders.start();
         time_messages(orders, 10);  // So that everything is open and warm.
         if (troubled)
-            orders.transaction([](transaction& tx) {
+            orders.transact([](transaction& tx) {
                 for (int i = 0; i < 500; ++i)
                     for (const auto* to : {"slow", "dead", "silent"}) tx.send(to, "Ping", "1");
             });

@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <posthorn/contract.hpp>
-#include <posthorn/permanent.hpp>
+#include <posthorn/error.hpp>
 
 #include "admin/admin_api.hpp"
 #include "app/node/node_core.hpp"
@@ -271,7 +271,7 @@ TEST(canary, no_payload_or_secret_is_in_a_log_a_metric_an_error_or_an_answer) {
     (void)nodes.receive_again(again);
     again.payload = R"({"other":")" + canary + R"("})";
     const auto conflict = nodes.receive_again(again);
-    EXPECT_EQ(conflict.code, error_code::body_differs);
+    EXPECT_EQ(conflict.code, error_code::id_reused);
 
     std::vector<std::string> said;
     const std::string other_secret = "another-secret-77aa-77aa-77aa-77aa";

@@ -45,7 +45,7 @@ TEST_F(node_delivery, takes_an_order_there_and_its_reply_back) {
         reply.set_value(m);
     });
     start();
-    const auto id = orders.transaction([](transaction& tx) {
+    const auto id = orders.transact([](transaction& tx) {
         tx.execute("INSERT INTO orders VALUES ('o1', 0)");
         return tx.send("inventory", "OrderApproved", R"({"orderId":"o1"})",
                        {.correlation_id = "desk-3"});

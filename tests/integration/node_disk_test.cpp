@@ -19,14 +19,14 @@ protected:
     }
 
     /// On the small disk.
-    [[nodiscard]] node_options small() const {
+    [[nodiscard]] configuration small() const {
         const auto file = directory.file("orders.toml");
         std::ofstream(file) << "[service]\nid = \"orders\"\n[listen]\nhttp = \"\"\nadmin = \"\"\n"
                             << "[store]\nurl = \"sqlite:" << disk.file("orders.db") << "\"\n"
                             << "disk_low_water = \"8MiB\"\nballast = \"4MiB\"\n"
                             << "[routes]\ndefault = \"inprocess:\"\n";
         auto loaded = load(file);
-        loaded.log_sink = [](std::string_view) {};
+        loaded.options.log_sink = [](std::string_view) {};
         return loaded;
     }
     [[nodiscard]] bool has_ballast() const {

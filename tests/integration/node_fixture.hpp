@@ -23,25 +23,35 @@ protected:
     }
     /// Retries come quickly, everything goes to the nodes of this process, and the log is silent.
     [[nodiscard]] node_options options(const std::string& service) const {
-        return {.service = service,
-                .database = path(service),
-                .default_route = "inprocess:",
-                .retry = {.delay_base = std::chrono::milliseconds(1),
-                          .delay_max = std::chrono::milliseconds(5),
-                          .jitter_max = std::chrono::milliseconds(1)},
-                .log_sink = [](std::string_view) {}};
+        return {
+            .service = service,
+            .store = {.database = path(service)},
+            .default_route = "inprocess:",
+            .retry = {.backoff = exponential_backoff{.base = std::chrono::milliseconds(1),
+                                                     .max = std::chrono::milliseconds(5),
+                                                     .jitter_max = std::chrono::milliseconds(1)}},
+            .log_sink = [](std::string_view) {}};
     }
 
     static void execute(node& on, const std::string& sql) {
-        on.transaction([&](transaction& tx) { tx.execute(sql); });
+        on.transact([&](transaction& tx) { tx.execute(sql); });
     }
     static std::int64_t integer(node& on, const std::string& sql) {
-        return on.transaction(
-            [&](transaction& tx) { return tx.get<std::int64_t>(sql).value_or(0); });
+        return on.transact(
+            [&](transaction& tx) { return tx.query_value<std::int64_t>(sql).value_or(0); });
     }
+    /// Whatever the first column of the first row holds, as text.
     static std::string text(node& on, const std::string& sql) {
-        return on.transaction(
-            [&](transaction& tx) { return tx.get<std::string>(sql).value_or(""); });
+        std::string found;
+        on.transact([&](transaction& tx) {
+            found.clear();
+            tx.for_each_row(
+                [&](const sql_row& row) {
+                    if (found.empty()) found = row.text(0);
+                },
+                sql);
+        });
+        return found;
     }
 
     test::temporary_directory directory;

@@ -3,8 +3,8 @@
 #include <future>
 #include <stdexcept>
 
+#include <posthorn/error.hpp>
 #include <posthorn/node.hpp>
-#include <posthorn/permanent.hpp>
 
 #include "integration/node_fixture.hpp"
 #include "support/eventually.hpp"

@@ -75,7 +75,7 @@ TEST_F(node_lifecycle, refuses_a_second_node_of_the_same_service_in_one_process)
     node orders(options("orders"));
     orders.start();
     auto same = options("orders");
-    same.database = path("elsewhere");
+    same.store.database = path("elsewhere");
     node second(same);
     EXPECT_EQ(code_of([&] { second.start(); }), error_code::invalid_argument);
 }
@@ -100,16 +100,23 @@ TEST_F(node_lifecycle, says_what_is_wrong_with_its_options) {
     with.routes["inventory"] = "carrier pigeon";
     EXPECT_THAT(refusal(with), HasSubstr("the route 'carrier pigeon' is not understood"));
     with = options("orders");
-    with.database = "postgressql://u:secret@h/d";
+    with.store.database = "postgressql://u:secret@h/d";
     EXPECT_THAT(refusal(with), HasSubstr("'postgressql://u:(hidden)@h/d' is no database"));
 }
 
 TEST_F(node_lifecycle, refuses_times_and_numbers_below_zero) {
     using change = std::function<void(node_options&)>;
     for (const auto& [name, spoil] : std::map<std::string, change>{
-             {"retry.delay_base", [](auto& with) { with.retry.delay_base = -1ms; }},
-             {"retry.delay_max", [](auto& with) { with.retry.delay_max = -1ms; }},
-             {"retry.jitter_max", [](auto& with) { with.retry.jitter_max = -1ms; }},
+             {"exponential_backoff::base",
+              [](auto& with) { with.retry.backoff = exponential_backoff{.base = -1ms}; }},
+             {"exponential_backoff::max",
+              [](auto& with) { with.retry.backoff = exponential_backoff{.max = -1ms}; }},
+             {"exponential_backoff::jitter_max",
+              [](auto& with) { with.retry.backoff = exponential_backoff{.jitter_max = -1ms}; }},
+             {"exponential_backoff::jitter_factor",
+              [](auto& with) { with.retry.backoff = exponential_backoff{.jitter_factor = 1.5}; }},
+             {"fixed_backoff::delay", [](auto& with) { with.retry.backoff = fixed_backoff{-1ms}; }},
+             {"retry.backoff", [](auto& with) { with.retry.backoff = custom_backoff{}; }},
              {"retry.retries_max", [](auto& with) { with.retry.retries_max = -2; }},
              {"message_ttl", [](auto& with) { with.message_ttl = 0ms; }}}) {
         auto with = options("orders");
@@ -124,20 +131,20 @@ TEST_F(node_lifecycle, refuses_times_and_numbers_below_zero) {
 TEST_F(node_lifecycle, keeps_a_service_of_another_name_off_its_file) {
     node orders(options("orders"));
     auto renamed = options("sales");
-    renamed.database = path("orders");
+    renamed.store.database = path("orders");
     EXPECT_THAT(refusal(renamed), HasSubstr("invalid_configuration: the database belongs to"));
 }
 
 TEST_F(node_lifecycle, says_that_the_directory_is_missing) {
     auto with = options("orders");
-    with.database = directory.file("missing/orders.db");
+    with.store.database = directory.file("missing/orders.db");
     EXPECT_THAT(refusal(with), HasSubstr("store_unavailable: the directory '"));
     EXPECT_THAT(refusal(with), HasSubstr("create it"));
 }
 
 TEST_F(node_lifecycle, says_that_the_path_is_no_file) {
     auto with = options("orders");
-    with.database = directory.path();
+    with.store.database = directory.path();
     EXPECT_THAT(refusal(with), HasSubstr("store_unavailable: cannot open '"));
     EXPECT_THAT(refusal(with), HasSubstr("look at the path and its permissions"));
 }
@@ -176,7 +183,7 @@ TEST_F(node_lifecycle, says_that_the_tables_are_newer_than_it_knows) {
         const node made(options("orders"));
     }
     database(path("orders")).run("INSERT INTO posthorn_migrations VALUES ('store', 99, 0)");
-    EXPECT_THAT(refusal(options("orders")), HasSubstr("store_newer: the tables of 'store'"));
+    EXPECT_THAT(refusal(options("orders")), HasSubstr("store_too_new: the tables of 'store'"));
     EXPECT_THAT(refusal(options("orders")), HasSubstr("run the newer Posthorn"));
 }
 

@@ -26,7 +26,7 @@ protected:
     }
     node_options shared_options() const {
         auto made = options("orders");
-        made.shared = true;
+        made.store.shared = true;
         return made;
     }
     std::string status_of(const std::string& endpoint) {

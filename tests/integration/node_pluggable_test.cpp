@@ -65,7 +65,7 @@ protected:
     }
     [[nodiscard]] node_options with_serializer(const std::string& service) const {
         auto made = options(service);
-        made.payloads = std::make_shared<backwards>();
+        made.serializer = std::make_shared<backwards>();
         return made;
     }
 };
@@ -74,7 +74,7 @@ TEST_F(node_pluggable, a_retry_policy_is_asked_with_attempts_and_error_and_may_g
     std::mutex mutex;
     std::vector<std::string> asked;
     auto with_policy = options("orders");
-    with_policy.retry.custom = [&](std::int32_t attempts, std::string_view why) {
+    with_policy.retry.backoff = [&](std::int32_t attempts, std::string_view why) {
         const std::scoped_lock lock(mutex);
         asked.push_back(std::to_string(attempts) + " " + std::string(why));
         return attempts < 3 ? std::optional(1ms) : std::nullopt;
@@ -97,8 +97,8 @@ TEST_F(node_pluggable, a_retry_policy_that_throws_is_logged_and_half_a_minute_is
     std::mutex mutex;
     std::string log;
     auto with_policy = options("orders");
-    with_policy.retry.custom = [](std::int32_t,
-                                  std::string_view) -> std::optional<std::chrono::milliseconds> {
+    with_policy.retry.backoff = [](std::int32_t,
+                                   std::string_view) -> std::optional<std::chrono::milliseconds> {
         throw std::runtime_error("out of ideas");
     };
     with_policy.log_sink = [&](std::string_view line) {
@@ -120,7 +120,7 @@ TEST_F(node_pluggable, a_retry_policy_that_throws_is_logged_and_half_a_minute_is
 
 TEST_F(node_pluggable, pauses_are_all_the_same_if_they_are_to_be_fixed) {
     auto fixed = options("orders");
-    fixed.retry = {.delay_base = 77s, .delay_max = 77s, .fixed = true};
+    fixed.retry.backoff = fixed_backoff{77s};
     node orders(fixed);
     node inventory(options("inventory"));
     inventory.handle("Count", [](context&, const message&) { throw std::runtime_error("no"); });
@@ -146,7 +146,7 @@ TEST_F(node_pluggable, a_serializer_writes_and_reads_described_messages) {
     EXPECT_TRUE(eventually([&] { return counted == 7; }));
     EXPECT_EQ(last(orders, "content_type"), "text/backwards");
     EXPECT_EQ(last(orders, "payload"), R"(}7:"tnuoc","slian":"meti"{)");
-    orders.transaction([](transaction& tx) {
+    orders.transact([](transaction& tx) {
         tx.send("inventory", "stock/v1/StockCounted", R"({"item":"x","count":1})");
     });
     EXPECT_TRUE(eventually([&] { return counted == 107; }));  // JSON is understood too.
@@ -165,6 +165,15 @@ TEST_F(node_pluggable, a_serializer_leaves_raw_payloads_and_responses_alone) {
     EXPECT_TRUE(becomes(orders, "Sent"));
     EXPECT_EQ(raw, R"({"a":1})");
     EXPECT_EQ(orders.call("inventory", recount{"nails"}).get(), 12);
+}
+
+TEST_F(node_pluggable, a_serializer_leaves_alone_what_is_said_to_be_json) {
+    node orders(with_serializer("orders"));
+    orders.send("inventory", stock_counted{"nails", 1}, {.content_type = "application/json"});
+    EXPECT_EQ(last(orders, "content_type"), "application/json");
+    EXPECT_EQ(last(orders, "payload").front(), '{');
+    orders.send("inventory", "StockCounted", "{}");
+    EXPECT_EQ(last(orders, "content_type"), "application/json");
 }
 
 TEST_F(node_pluggable, a_serializer_that_refuses_stops_the_message_before_it_is_stored) {
@@ -190,7 +199,7 @@ TEST_F(node_pluggable, a_clock_of_the_application_makes_messages_old) {
     std::atomic<std::int64_t> hours = 0;
     auto timed = options("orders");
     timed.wall_clock = [&] { return noon + std::chrono::hours{hours.load()}; };
-    timed.retry = {.delay_base = 1h, .delay_max = 1h};
+    timed.retry.backoff = exponential_backoff{.base = 1h, .max = 1h};
     node orders(timed);
     node inventory(options("inventory"));
     inventory.handle("Count", [](context&, const message&) { throw std::runtime_error("no"); });
@@ -260,7 +269,7 @@ TEST_F(node_pluggable, a_store_in_memory_works_like_another_and_says_that_it_is_
     std::string file;
     {
         auto in_memory = options("orders");
-        in_memory.database = "memory:";
+        in_memory.store.database = "memory:";
         node orders(in_memory);
         node inventory(options("inventory"));
         inventory.handle("Count", [](context&, const message&) {});
@@ -282,7 +291,7 @@ TEST_F(node_pluggable, a_store_in_memory_works_like_another_and_says_that_it_is_
 
 TEST_F(node_pluggable, two_stores_in_memory_have_nothing_in_common) {
     auto in_memory = options("orders");
-    in_memory.database = "memory:";
+    in_memory.store.database = "memory:";
     node one(in_memory);
     in_memory.service = "stock";
     node other(in_memory);
@@ -293,13 +302,12 @@ TEST_F(node_pluggable, two_stores_in_memory_have_nothing_in_common) {
 
 TEST_F(node_pluggable, named_defaults_are_options_to_begin_with) {
     auto named = defaults("store-and-forward");
-    EXPECT_EQ(named.retry.retries_max, 50);
-    EXPECT_EQ(named.retry.delay_base, 30s);
-    EXPECT_TRUE(named.retry.fixed);
-    EXPECT_EQ(named.listen_http, "");
+    EXPECT_EQ(named.options.retry.retries_max, 50);
+    EXPECT_EQ(std::get<fixed_backoff>(named.options.retry.backoff).delay, 30s);
+    EXPECT_EQ(named.options.listen.http, "");
     EXPECT_EQ(code_of([&] { node without_a_name(named); }), error_code::invalid_argument);
-    named.service = "orders";
-    named.database = path("orders");
+    named.options.service = "orders";
+    named.options.store.database = path("orders");
     node orders(named);
     orders.send("nowhere", "Count", "{}");
     EXPECT_EQ(last(orders, "max_retries"), "50");

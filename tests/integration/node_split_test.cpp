@@ -9,7 +9,7 @@ protected:
     /// A service whose inbox has a file of its own.
     [[nodiscard]] node_options split(const std::string& service) const {
         auto made = options(service);
-        made.inbox_database = path(service + "-inbox");
+        made.store.inbox_database = path(service + "-inbox");
         return made;
     }
 };

@@ -35,7 +35,7 @@ protected:
 
 TEST_F(node_wire, carries_messages_over_http_by_code) {
     auto taking = outside("greeter");
-    taking.listen_http = "127.0.0.1:0";
+    taking.listen.http = "127.0.0.1:0";
     taking.secrets["caller"] = {key_text};
     node greeter_node(taking);
     std::promise<std::string> heard;
@@ -61,8 +61,8 @@ TEST_F(node_wire, carries_messages_over_http_by_code) {
 TEST_F(node_wire, takes_pipes_grpc_older_signatures_and_mutual_tls_by_code) {
     const auto folder = directory.path().filename().string();
     auto taking = outside("greeter");
-    taking.listen_pipe = "{service}-" + folder;
-    taking.listen_grpc = "127.0.0.1:0";
+    taking.listen.pipe = "{service}-" + folder;
+    taking.listen.grpc = "127.0.0.1:0";
     taking.secrets["caller"] = {key_text};
     taking.signatures["caller"] = "rf-hmac";
     node greeter_node(taking);
@@ -74,7 +74,7 @@ TEST_F(node_wire, takes_pipes_grpc_older_signatures_and_mutual_tls_by_code) {
     EXPECT_EQ(places[0], "pipe://greeter-" + folder);
     for (const auto& place : places) {
         auto sending = outside("caller");
-        sending.database = path(place.substr(0, 4));
+        sending.store.database = path(place.substr(0, 4));
         sending.routes["greeter"] = place;
         sending.secrets["greeter"] = {key_text};
         sending.signatures["greeter"] = "rf-hmac";
@@ -86,10 +86,10 @@ TEST_F(node_wire, takes_pipes_grpc_older_signatures_and_mutual_tls_by_code) {
     EXPECT_EQ(heard, 2);
 
     auto open = outside("greeter");
-    open.database = path("open");
-    open.listen_grpc = "0.0.0.0:0";
+    open.store.database = path("open");
+    open.listen.grpc = "0.0.0.0:0";
     EXPECT_THROW(node(open).start(), error) << "others could reach it";
-    open.listen_grpc.clear();
+    open.listen.grpc.clear();
     open.tls.mutual = true;
     EXPECT_THROW(node(open).start(), error) << "it has no certificate";
 }
@@ -99,7 +99,7 @@ TEST_F(node_wire, carries_a_trace_from_the_producer_to_the_handler_to_the_respon
         R"({"traceparent":"00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01",)"
         R"("tracestate":"v=1"})";
     auto taking = outside("greeter");
-    taking.listen_http = "127.0.0.1:0";
+    taking.listen.http = "127.0.0.1:0";
     taking.secrets["caller"] = {key_text};
     taking.routes["caller"] = "inprocess:";
     node greeter_node(taking);
@@ -188,9 +188,9 @@ TEST_F(node_wire, takes_its_options_from_a_file) {
            "[handlers]\nGreeting = \"sql:INSERT INTO heard VALUES (:text)\"\n"
            "[log]\nlevel = \"error\"\n";
     auto read = load(directory.file("n.toml"));
-    EXPECT_EQ(read.service, "greeter");
-    EXPECT_EQ(read.database, directory.file("sub/g.db"));
-    read.log_sink = [](std::string_view) {};
+    EXPECT_EQ(read.options.service, "greeter");
+    EXPECT_EQ(read.options.store.database, directory.file("sub/g.db"));
+    read.options.log_sink = [](std::string_view) {};
     node self(read);
     execute(self, "CREATE TABLE heard (text TEXT)");
     self.start();

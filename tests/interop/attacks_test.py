@@ -219,7 +219,7 @@ class Attacks(unittest.TestCase):
             status, answer, signed = self.sender(stock).send(message | {"payload": {"n": 2}})
             return status, answer.get("code"), signed
 
-        self.refused(stock, (409, "body_differs", True), again)
+        self.refused(stock, (409, "id_reused", True), again)
         self.assertEqual(stock.number("SELECT count(*) FROM counted WHERE n = 2"), 0)
 
     def test_a_message_for_one_service_is_refused_by_another(self):

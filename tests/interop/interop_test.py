@@ -84,7 +84,7 @@ class ToPosthorn(unittest.TestCase):
         self.sender.send(message)
         message["payload"]["quantity"] = 100
         status, answer, _ = self.sender.send(message)
-        self.assertEqual((status, answer["code"]), (409, "body_differs"))
+        self.assertEqual((status, answer["code"]), (409, "id_reused"))
         self.assertEqual(self.reservations(), [("tea", 1)])
 
     def refused(self, body, **changes):

@@ -7,7 +7,7 @@
 #include <libpq-fe.h>
 #include <signal.h>
 
-#include <posthorn/permanent.hpp>
+#include <posthorn/error.hpp>
 
 #include "integration/node_fixture.hpp"
 #include "support/eventually.hpp"
@@ -41,8 +41,8 @@ protected:
     }
     [[nodiscard]] node_options orders_on(const std::string& database) const {
         auto with = options("orders");
-        with.database = database;
-        with.schema = place_.schema();
+        with.store.database = database;
+        with.store.schema = place_.schema();
         return with;
     }
     void answer(node& on) {

@@ -31,8 +31,8 @@ protected:
     [[nodiscard]] node_options on(const std::string& service,
                                   const test::postgres_place& place) const {
         auto with = options(service);
-        with.database = place.url();
-        with.schema = place.schema();
+        with.store.database = place.url();
+        with.store.schema = place.schema();
         return with;
     }
 
@@ -116,7 +116,7 @@ protected:
             inventory.start();
             orders.start();
             for (int i = 0; i < messages; i += 50)
-                orders.transaction([](transaction& tx) {
+                orders.transact([](transaction& tx) {
                     for (int n = 0; n < 50; ++n) tx.send("inventory", "Take", "{}");
                 });
             EXPECT_TRUE(eventually([&] { return handled == messages; }));

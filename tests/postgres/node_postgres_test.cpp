@@ -20,8 +20,8 @@ protected:
     [[nodiscard]] node_options on_server(const std::string& service,
                                          const test::postgres_place& place) const {
         auto with = options(service);
-        with.database = place.url();
-        with.schema = place.schema();
+        with.store.database = place.url();
+        with.store.schema = place.schema();
         return with;
     }
     static void count_orders(node& on, std::atomic<int>& handled) {
@@ -45,7 +45,7 @@ TEST_F(node_on_postgres, a_message_takes_effect_once_with_the_handlers_change) {
     count_orders(inventory, handled);
     inventory.start();
     orders.start();
-    const auto id = orders.transaction([](transaction& tx) {
+    const auto id = orders.transact([](transaction& tx) {
         tx.execute("INSERT INTO orders (id) VALUES (?)", "o1");
         return tx.send("inventory", "OrderApproved", R"({"orderId":"o1"})");
     });
@@ -73,7 +73,7 @@ TEST_F(node_on_postgres,
         for (int thread = 0; thread < threads; ++thread)
             service.emplace_back([&, thread] {
                 for (int i = 0; i < each; ++i)
-                    orders.transaction([&](transaction& tx) {
+                    orders.transact([&](transaction& tx) {
                         tx.execute("INSERT INTO orders (id) VALUES (?)",
                                    fmt::format("{}-{}", thread, i));
                         tx.send("inventory", "OrderApproved", "{}",

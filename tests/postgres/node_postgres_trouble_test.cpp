@@ -46,8 +46,8 @@ protected:
     }
     [[nodiscard]] node_options on(const std::string& url) const {
         auto with = options("orders");
-        with.database = url;
-        with.schema = place_.schema();
+        with.store.database = url;
+        with.store.schema = place_.schema();
         return with;
     }
     void admin(const std::string& sql) { ASSERT_EQ(admin_.run(sql), std::nullopt) << sql; }
@@ -181,7 +181,7 @@ TEST_F(postgres_trouble, a_time_limit_for_statements) {
 
 TEST_F(postgres_trouble, tables_of_a_newer_version) {
     admin("INSERT INTO " + place_.schema() + ".posthorn_migrations VALUES ('store', 99, 0)");
-    EXPECT_EQ(code_of([&] { const node newer{on(place_.url())}; }), error_code::store_newer);
+    EXPECT_EQ(code_of([&] { const node newer{on(place_.url())}; }), error_code::store_too_new);
     expect_everything_once();  // Whoever runs already goes on.
 }
 

@@ -53,8 +53,8 @@ class postgres_server : public node_test {
 protected:
     [[nodiscard]] node_options orders_on(const std::string& url) const {
         auto with = options("orders");
-        with.database = url;
-        with.schema = place_.schema();
+        with.store.database = url;
+        with.store.schema = place_.schema();
         with.parts = node_parts::outbox;
         return with;
     }

@@ -12,10 +12,9 @@ using namespace std::chrono_literals;
 
 std::vector<uuid> find(transaction& tx, std::string_view which) {
     std::vector<uuid> found;
-    tx.query("SELECT message_id FROM outbox_messages WHERE " + std::string(which),
-             [&](const sql_row& row) {
-                 if (const auto id = uuid::parse(row.text(0))) found.push_back(*id);
-             });
+    for (const auto& [text] : tx.query<std::string>(
+             "SELECT message_id FROM outbox_messages WHERE " + std::string(which)))
+        if (const auto id = uuid::parse(text)) found.push_back(*id);
     return found;
 }
 

@@ -5,7 +5,7 @@
 
 #include <fmt/format.h>
 
-#include <posthorn/permanent.hpp>
+#include <posthorn/error.hpp>
 
 #include "sim/checks/keys.hpp"
 #include "sim/network.hpp"
@@ -16,10 +16,9 @@ using namespace std::chrono_literals;
 
 chain_link append_to_chain(transaction& tx, std::string_view tag) {
     chain_link last;
-    tx.query("SELECT number, hash FROM chain ORDER BY number DESC LIMIT 1",
-             [&](const sql_row& row) {
-                 last = {row.integer(0), static_cast<std::uint64_t>(row.integer(1))};
-             });
+    if (const auto row = tx.query_one<std::int64_t, std::int64_t>(
+            "SELECT number, hash FROM chain ORDER BY number DESC LIMIT 1"))
+        last = {std::get<0>(*row), static_cast<std::uint64_t>(std::get<1>(*row))};
     const chain_link next{last.number + 1, hash_text(last.hash, tag)};
     tx.execute("INSERT INTO chain VALUES (?, ?, ?)", next.number, tag,
                static_cast<std::int64_t>(next.hash));

@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <variant>
 
 #include <posthorn/detail/time.hpp>
 
@@ -16,12 +17,26 @@ namespace posthorn {
 /// Which halves of a node there are: what takes messages in, what sends them out, or both.
 enum class node_parts : std::uint8_t { both, inbox, outbox };
 
+/// min(base * 2^(n-1), max), and on top of it either up to `jitter_max` more or up to
+/// `jitter_factor` of it more or less, so that senders that failed together do not return together.
+struct exponential_backoff {
+    std::chrono::milliseconds base = std::chrono::seconds{2};
+    std::chrono::milliseconds max = std::chrono::minutes{5};
+    std::chrono::milliseconds jitter_max{500};
+    double jitter_factor = 0;  // 0.2 means 20 % either way.
+};
+
+/// The same pause each time.
+struct fixed_backoff {
+    std::chrono::milliseconds delay = std::chrono::seconds{5};
+};
+
 /// How long to wait after `attempts` failures, at least one, of which the last said `error`. Empty
 /// gives the message up: it is dead. `max_retries` of the message holds beside it.
 ///
 /// Called on the thread that all sending is on, so it neither blocks nor takes long. If it throws,
 /// that is logged and the message is tried again after half a minute.
-using retry_function = std::function<std::optional<std::chrono::milliseconds>(
+using custom_backoff = std::function<std::optional<std::chrono::milliseconds>(
     std::int32_t attempts, std::string_view error)>;
 
 /// What time of day it is, for tests: when messages were made, when they expire, when rows are old.

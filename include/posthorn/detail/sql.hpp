@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
@@ -7,8 +8,11 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <type_traits>
+#include <utility>
 #include <variant>
+#include <vector>
 
 namespace posthorn {
 
@@ -58,7 +62,8 @@ public:
     [[nodiscard]] virtual std::string_view text(std::size_t column) const = 0;
     [[nodiscard]] virtual std::span<const std::byte> bytes(std::size_t column) const = 0;
 
-    /// The column as a C++ value; NULL gives an empty optional, otherwise zero or empty text.
+    /// The column as a C++ value, as the database converts it; NULL gives an empty optional,
+    /// otherwise zero or empty text.
     template <class T>
     [[nodiscard]] T get(std::size_t column) const {
         if constexpr (std::is_same_v<T, bool>) {
@@ -75,5 +80,73 @@ public:
         }
     }
 };
+
+namespace detail {
+
+/// The values of a statement: given one by one, or as a span of as many as there turn out to be.
+template <class... Args>
+[[nodiscard]] std::array<sql_param, sizeof...(Args)> sql_params(const Args&... args) {
+    return {to_sql_param(args)...};
+}
+inline std::span<const sql_param> sql_params(std::span<const sql_param> given) { return given; }
+
+/// Throw `error_code::statement_failed`, which names the column, what it holds and what was wanted.
+[[noreturn]] void fail_column(const sql_row& row, std::size_t column, std::string_view wanted);
+void require_columns(const sql_row& row, std::size_t wanted);
+
+inline void require_kind(const sql_row& row, std::size_t column, sql_kind wanted,
+                         std::string_view named) {
+    if (row.kind(column) != wanted) fail_column(row, column, named);
+}
+
+/// A column as exactly the type that was asked for, or an error.
+template <class T>
+[[nodiscard]] T read_column(const sql_row& row, std::size_t column) {
+    if constexpr (std::is_same_v<T, bool>) {
+        require_kind(row, column, sql_kind::integer, "a bool");
+        return row.integer(column) != 0;
+    } else if constexpr (std::is_enum_v<T>) {
+        return static_cast<T>(read_column<std::underlying_type_t<T>>(row, column));
+    } else if constexpr (std::is_integral_v<T>) {
+        require_kind(row, column, sql_kind::integer, "an integer");
+        const auto value = row.integer(column);
+        if (!std::in_range<T>(value)) fail_column(row, column, "an integer of a narrower type");
+        return static_cast<T>(value);
+    } else if constexpr (std::is_floating_point_v<T>) {
+        if (row.kind(column) != sql_kind::integer)
+            require_kind(row, column, sql_kind::real, "a real number");
+        return static_cast<T>(row.real(column));
+    } else if constexpr (std::is_same_v<T, std::string>) {
+        require_kind(row, column, sql_kind::text, "text");
+        return std::string(row.text(column));
+    } else if constexpr (std::is_same_v<T, std::vector<std::byte>>) {
+        require_kind(row, column, sql_kind::blob, "a blob");
+        const auto bytes = row.bytes(column);
+        return {bytes.begin(), bytes.end()};
+    } else if constexpr (requires(T some) {
+                             typename T::value_type;
+                             some.has_value();
+                         }) {
+        if (row.is_null(column)) return {};
+        return read_column<typename T::value_type>(row, column);
+    } else {
+        static_assert(!sizeof(T),
+                      "posthorn: a column is read as a number, bool, enumeration, std::string, "
+                      "std::vector<std::byte> or std::optional of one of these");
+        fail_column(row, column, "another type");
+    }
+}
+
+template <class... Columns>
+[[nodiscard]] std::tuple<Columns...> read_row(const sql_row& row) {
+    require_columns(row, sizeof...(Columns));
+    return [&]<std::size_t... Index>(std::index_sequence<Index...>) {
+        return std::tuple<Columns...>{read_column<Columns>(row, Index)...};
+    }(std::index_sequence_for<Columns...>{});
+}
+
+[[noreturn]] void fail_second_row();
+
+}  // namespace detail
 
 }  // namespace posthorn

@@ -104,8 +104,7 @@ private:
     template <class... Items>
     void read(std::size_t index, json_reader& from, type_list<Items...>) {
         std::size_t at = 0;
-        static_cast<void>(
-            ((index == at++ && (decode_value(from, to_.*Items::member), true)) || ...));
+        static_cast<void>(((index == at++ && (decode_value(from, Items::get(to_)), true)) || ...));
     }
 
     // The type's own default may be something else.
@@ -113,7 +112,7 @@ private:
     void clear(std::uint64_t absent, type_list<Items...>) {
         const auto one = [&]<class Field>(std::type_identity<Field>) {
             if constexpr (is_optional<typename Field::value_type>)
-                if ((absent & 1) != 0) (to_.*Field::member).reset();
+                if ((absent & 1) != 0) Field::get(to_).reset();
             absent >>= 1;
         };
         (one(std::type_identity<Items>{}), ...);

@@ -36,7 +36,7 @@ template <class T>
 void encode_struct(json_writer& to, const T& value) {
     to.open('{');
     [&]<class... Items>(type_list<Items...>) {
-        (encode_field(to, Items::name, value.*Items::member), ...);
+        (encode_field(to, Items::name, Items::get(value)), ...);
     }(fields_of<T>{});
     to.close('}');
 }

@@ -12,7 +12,7 @@
 #include <variant>
 #include <vector>
 
-#include <posthorn/describe.hpp>
+#include <posthorn/json/describe.hpp>
 #include <posthorn/uuid.hpp>
 
 namespace posthorn {
@@ -78,8 +78,10 @@ concept json_plain =
 /// What an alternative of a variant is called in `{"name": value}`.
 template <class T>
 constexpr std::string_view alternative_name() {
-    if constexpr (described_struct<T> || described_enum<T>)
+    if constexpr (macro_described<T> || described_enum<T>)
         return decltype(posthorn_name(static_cast<const T*>(nullptr)))::view();
+    else if constexpr (described_struct<T>)
+        return reflected_name<T>::view();
     else if constexpr (std::same_as<T, std::string>)
         return "text";
     else if constexpr (std::same_as<T, bool>)
@@ -210,11 +212,10 @@ template <class T>
 concept described = described_struct<T> || described_enum<T>;
 
 /// Named by the error, so that it says which field it is about.
-template <auto Member>
-inline constexpr bool can_travel =
-    fit_of<typename member_of<decltype(Member)>::value>() != fit::bad;
-template <auto Member>
-inline constexpr bool can_be_read = !std::is_const_v<typename member_of<decltype(Member)>::value>;
+template <class Field>
+inline constexpr bool can_travel = fit_of<typename Field::value_type>() != fit::bad;
+template <class Field>
+inline constexpr bool can_be_read = !std::is_const_v<typename Field::value_type>;
 template <class T>
 inline constexpr bool has_few_enough_fields = fields_of<T>::size <= fields_max;
 
@@ -222,21 +223,20 @@ inline constexpr bool has_few_enough_fields = fields_of<T>::size <= fields_max;
 template <class T, class... Above>
 consteval void explain();
 
-template <auto Member, class... Above>
+template <class Field, class... Above>
 consteval void explain_field() {
-    using type = typename member_of<decltype(Member)>::value;
-    using inner = typename innermost<type>::type;
-    static_assert(can_be_read<Member>,
+    using inner = typename innermost<typename Field::value_type>::type;
+    static_assert(can_be_read<Field>,
                   "posthorn: this field is const, so that it cannot be read from a message; drop "
                   "the const");
     if constexpr (described<inner> && fit_of<inner>() != fit::good)
         explain<inner, Above...>();  // Names what is wrong inside.
     else
-        static_assert(can_travel<Member>,
-                      "posthorn: this field cannot be serialised; describe its type with "
-                      "POSTHORN_STRUCT or POSTHORN_ENUM, or use text, numbers, bool, optional, "
-                      "vector, map, variant (of types with different names), chrono, "
-                      "posthorn::uuid or posthorn::raw_json");
+        static_assert(can_travel<Field>,
+                      "posthorn: this field cannot be serialised; make its type a plain aggregate, "
+                      "describe it with POSTHORN_STRUCT or POSTHORN_ENUM, or use text, numbers, "
+                      "bool, optional, vector, map, variant (of types with different names), "
+                      "chrono, posthorn::uuid or posthorn::raw_json");
 }
 
 template <class T, class... Above>
@@ -260,7 +260,7 @@ consteval void explain() {
                           "be read from a message; give it a default constructor");
         else
             []<class... Items>(type_list<Items...>) {
-                (explain_field<Items::member, T, Above...>(), ...);
+                (explain_field<Items, T, Above...>(), ...);
             }(fields_of<T>{});
     }
 }
@@ -280,10 +280,12 @@ consteval bool check_type() {
         explain<inner>();
         return false;
     } else {
-        static_assert(json_type<T>,
-                      "posthorn: this type cannot be serialised; describe it with POSTHORN_STRUCT "
-                      "or POSTHORN_ENUM, or use text, numbers, bool, optional, vector, map, "
-                      "variant, chrono, posthorn::uuid or posthorn::raw_json");
+        static_assert(
+            json_type<T>,
+            "posthorn: this type cannot be serialised; make it a plain aggregate, describe "
+            "it with POSTHORN_STRUCT or POSTHORN_ENUM, or use text, numbers, bool, "
+            "optional, vector, map, variant, chrono, posthorn::uuid or "
+            "posthorn::raw_json");
         return false;
     }
 }

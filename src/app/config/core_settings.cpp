@@ -48,7 +48,7 @@ core_options core_settings(const config& settings) {
                     .expires_in = out.message_ttl,
                     .max_retries = static_cast<std::int32_t>(out.max_retries),
                     .limits = message_limits_of(settings),
-                    .payloads = {},
+                    .serializer = {},
                     .may_send = settings.service.parts != node_parts::inbox},
         .parts = settings.service.parts,
         .durable = settings.is_durable(),

@@ -36,17 +36,17 @@ task<> wait_for_signal() {
 /// The node that runs.
 class node::parts {
 public:
-    explicit parts(const node_options& options)
+    explicit parts(const node_options& options, const config* beneath = nullptr)
         : runtime_(value_or_throw(
-              node_runtime::open(config_of(options), {.log_sink = options.log_sink,
-                                                      .on_fail_stop = options.on_fail_stop,
-                                                      .transports = options.transports,
-                                                      .make_folders = options.loaded != nullptr,
-                                                      .retry = options.retry.custom,
-                                                      .payloads = options.payloads,
-                                                      .wall_clock = options.wall_clock}))),
+              node_runtime::open(config_of(options, beneath), {.log_sink = options.log_sink,
+                                                               .on_fail_stop = options.on_fail_stop,
+                                                               .transports = options.transports,
+                                                               .make_folders = beneath != nullptr,
+                                                               .retry = custom_backoff_of(options),
+                                                               .serializer = options.serializer,
+                                                               .wall_clock = options.wall_clock}))),
           file_(file_of(runtime_->settings())),
-          payloads_(options.payloads) {}
+          serializer_(options.serializer) {}
 
     void start() { value_or_throw(posthorn::start(runtime_->network(), runtime_->start()).get()); }
     void stop() { runtime_->stop_and_wait(); }
@@ -54,12 +54,14 @@ public:
     node_core& core() { return runtime_->core(); }
     node_runtime& runtime() { return *runtime_; }
     [[nodiscard]] const std::filesystem::path& file() const { return file_; }
-    [[nodiscard]] const std::shared_ptr<const serializer>& payloads() const { return payloads_; }
+    [[nodiscard]] const std::shared_ptr<const serializer>& written_by() const {
+        return serializer_;
+    }
 
 private:
     std::unique_ptr<node_runtime> runtime_;
     std::filesystem::path file_;
-    std::shared_ptr<const serializer> payloads_;
+    std::shared_ptr<const serializer> serializer_;
 };
 
 namespace {
@@ -79,9 +81,9 @@ message as_json(const message& received, const serializer& by) {
 /// A handler of a type, `handler(context&, const message&)` or `handler(const message&)`, with the
 /// node's serializer before it.
 template <class... Context>
-std::function<std::string(Context&..., const message&)> reading(
+detail::unique_function<std::string(Context&..., const message&)> reading(
     const std::shared_ptr<const serializer>& by,
-    std::function<std::string(Context&..., const message&)> handler) {
+    detail::unique_function<std::string(Context&..., const message&)> handler) {
     if (!by) return handler;
     return [by, run = std::move(handler)](Context&... with, const message& received) {
         if (received.content_type != by->content_type()) return run(with..., received);
@@ -92,6 +94,7 @@ std::function<std::string(Context&..., const message&)> reading(
 }  // namespace
 
 node::node(node_options options) : parts_(std::make_unique<parts>(options)) {}
+node::node(configuration from) : parts_(std::make_unique<parts>(from.options, from.rest_.get())) {}
 node::~node() = default;
 
 void node::start() { parts_->start(); }
@@ -105,36 +108,32 @@ void node::wait() {
     stop();
 }
 
-void node::add_handler(std::string endpoint,
-                       std::function<std::string(context&, const message&)> handler,
-                       bool is_typed) {
-    if (is_typed) handler = reading<context>(parts_->payloads(), std::move(handler));
+void node::add_handler(std::string endpoint, transactional handler, bool is_typed) {
+    if (is_typed) handler = reading<context>(parts_->written_by(), std::move(handler));
     value_or_throw(parts_->core().registry().add(
         std::move(endpoint),
         {.run = transactional_handler(std::move(handler)), .takes_responses = !is_typed}));
 }
 
-void node::add_external_handler(std::string endpoint,
-                                std::function<std::string(const message&)> handler,
-                                external_options options, bool is_typed) {
-    if (is_typed) handler = reading<>(parts_->payloads(), std::move(handler));
+void node::add_external_handler(std::string endpoint, external handler, external_options options,
+                                bool is_typed) {
+    if (is_typed) handler = reading<>(parts_->written_by(), std::move(handler));
     value_or_throw(parts_->core().registry().add(std::move(endpoint),
                                                  {.run = blocking_handler(std::move(handler)),
                                                   .lease = options.lease,
                                                   .takes_responses = !is_typed}));
 }
 
-void node::add_response_handler(std::string endpoint,
-                                std::function<std::string(context&, const message&)> handler) {
+void node::add_response_handler(std::string endpoint, transactional handler) {
     value_or_throw(parts_->core().registry().add_response(
         std::move(endpoint), {.run = transactional_handler(std::move(handler))}));
 }
 
-void node::on_dead(std::function<void(class transaction&, const dead_letter&)> hook) {
+void node::on_dead(detail::unique_function<void(transaction&, const dead_letter&)> hook) {
     parts_->core().hooks().on_dead(std::move(hook));
 }
 
-void node::on_expired(std::function<void(class transaction&, const dead_letter&)> hook) {
+void node::on_expired(detail::unique_function<void(transaction&, const dead_letter&)> hook) {
     parts_->core().hooks().on_expired(std::move(hook));
 }
 
@@ -142,19 +141,18 @@ std::size_t node::declare_offer(const detail::service_info& offered) {
     return value_or_throw(parts_->core().registry().offer(offered));
 }
 
-void node::add_service_handler(std::size_t service, std::size_t position,
-                               std::function<std::string(context&, const message&)> handler) {
+void node::add_service_handler(std::size_t service, std::size_t position, transactional handler) {
     value_or_throw(parts_->core().registry().add_to_service(
         service, position,
-        {.run = transactional_handler(reading<context>(parts_->payloads(), std::move(handler)))}));
+        {.run =
+             transactional_handler(reading<context>(parts_->written_by(), std::move(handler)))}));
 }
 
-void node::add_external_service_handler(std::size_t service, std::size_t position,
-                                        std::function<std::string(const message&)> handler,
+void node::add_external_service_handler(std::size_t service, std::size_t position, external handler,
                                         external_options options) {
     value_or_throw(parts_->core().registry().add_to_service(
         service, position,
-        {.run = blocking_handler(reading<>(parts_->payloads(), std::move(handler))),
+        {.run = blocking_handler(reading<>(parts_->written_by(), std::move(handler))),
          .lease = options.lease}));
 }
 
@@ -162,72 +160,42 @@ void node::declare_use(detail::service_use use) {
     value_or_throw(parts_->core().declare_use(std::move(use)));
 }
 
-std::shared_ptr<detail::reply_state> node::start_call(detail::call_target to, std::string payload,
-                                                      send_options options) {
-    auto expected = value_or_throw(parts_->core().expect_response(to, options));
-    send(to.destination, to.endpoint, payload, std::move(options));
-    return expected;
+std::shared_ptr<detail::reply_state> node::start_call(detail::send_request asked) {
+    return value_or_throw(parts_->core().call(std::move(asked)));
 }
 
-std::shared_ptr<detail::reply_state> node::post_call(detail::call_target to, std::string payload,
-                                                     send_options options) {
-    auto expected = value_or_throw(parts_->core().expect_response(to, options));
-    auto& core = parts_->core();
-    core.submit_shared_then(
-        [destination = std::string(to.destination), endpoint = std::string(to.endpoint),
-         payload = std::move(payload),
-         options](class transaction& tx) { tx.send(destination, endpoint, payload, options); },
-        [&core, id = options.correlation_id](std::exception_ptr failure) {
-            if (failure) core.fail_response(id, std::move(failure));
-        });
-    return expected;
+std::shared_ptr<detail::reply_state> node::post_call(detail::send_request asked) {
+    return value_or_throw(parts_->core().post_call(std::move(asked)));
 }
 
-void node::run_transaction(const std::function<void(class transaction&)>& work) {
+void node::run_transaction(const std::function<void(transaction&)>& work) {
     parts_->core().run(work);
 }
 
-void node::transaction_then(std::function<void(class transaction&)> work,
-                            std::function<void(std::exception_ptr)> done) {
+void node::transact_then(detail::unique_function<void(transaction&)> work,
+                         detail::unique_function<void(std::exception_ptr)> done) {
     parts_->core().submit_then(std::move(work), std::move(done));
 }
 
-void node::send_then(std::string destination, std::string endpoint, std::string payload,
-                     send_options options, std::function<void(uuid, std::exception_ptr)> done) {
-    const auto id = std::make_shared<uuid>();
-    parts_->core().submit_shared_then(
-        [id, destination = std::move(destination), endpoint = std::move(endpoint),
-         payload = std::move(payload), options = std::move(options)](class transaction& tx) {
-            *id = tx.send(destination, endpoint, payload, options);
-        },
-        [id, done = std::move(done)](std::exception_ptr failure) {
-            done(*id, std::move(failure));
-        });
+message node::make(detail::send_request asked) const {
+    return value_or_throw(parts_->core().make_message(std::move(asked)));
 }
 
-uuid node::send(std::string_view destination, std::string_view endpoint, std::string_view payload,
-                send_options options) {
-    uuid id;
-    parts_->core().run_shared(
-        [&](class transaction& tx) { id = tx.send(destination, endpoint, payload, options); });
-    return id;
+uuid node::store(detail::send_request asked) {
+    return value_or_throw(parts_->core().store_message(make(std::move(asked))));
 }
 
-ticket node::send(pg_conn* handle, std::string_view destination, std::string_view endpoint,
-                  std::string_view payload, send_options options) {
-    const auto body = value_or_throw(parts_->core().make_message({.destination = destination,
-                                                                  .endpoint = endpoint,
-                                                                  .payload = payload,
-                                                                  .options = std::move(options)}));
-    return {value_or_throw(insert_on_server(handle, parts_->runtime().settings(), body))};
+void node::store_then(message made, detail::unique_function<void(uuid, std::exception_ptr)> done) {
+    parts_->core().store_message_then(std::move(made), std::move(done));
 }
 
-ticket node::send(sqlite3* handle, std::string_view destination, std::string_view endpoint,
-                  std::string_view payload, send_options options) {
-    const auto body = value_or_throw(parts_->core().make_message({.destination = destination,
-                                                                  .endpoint = endpoint,
-                                                                  .payload = payload,
-                                                                  .options = std::move(options)}));
+ticket node::store_on(pg_conn* handle, detail::send_request asked) {
+    const auto& settings = parts_->runtime().settings();
+    return {value_or_throw(insert_on_server(handle, settings, make(std::move(asked))))};
+}
+
+ticket node::store_on(sqlite3* handle, detail::send_request asked) {
+    const auto body = make(std::move(asked));
     if (const auto disk = disk_of(parts_->core().store()); !may_grow(disk.state))
         throw error(error_code::store_full, describe(disk));
     return {value_or_throw(sqlite::insert_on(handle, parts_->file(), body))};

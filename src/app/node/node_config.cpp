@@ -44,15 +44,22 @@ void check_numbers(const node_options& options) {
     const auto refuse = [](std::string_view name, std::string_view rule) {
         throw error(error_code::invalid_argument, fmt::format("{} {}", name, rule));
     };
-    const auto& retry = options.retry;
-    const std::pair<std::string_view, std::chrono::milliseconds> times[] = {
-        {"retry.delay_base", retry.delay_base},
-        {"retry.delay_max", retry.delay_max},
-        {"retry.jitter_max", retry.jitter_max}};
-    for (const auto& [name, time] : times)
+    const auto check = [&](std::string_view name, std::chrono::milliseconds time) {
         if (time < time.zero()) refuse(name, "is below zero; give a time to wait");
-    if (!(retry.jitter_factor >= 0 && retry.jitter_factor <= 1))
-        refuse("retry.jitter_factor", "is not from 0 to 1, which is all of the pause either way");
+    };
+    const auto& retry = options.retry;
+    if (const auto* const exponential = std::get_if<exponential_backoff>(&retry.backoff)) {
+        check("exponential_backoff::base", exponential->base);
+        check("exponential_backoff::max", exponential->max);
+        check("exponential_backoff::jitter_max", exponential->jitter_max);
+        if (!(exponential->jitter_factor >= 0 && exponential->jitter_factor <= 1))
+            refuse("exponential_backoff::jitter_factor",
+                   "is not from 0 to 1, which is all of the pause either way");
+    } else if (const auto* const fixed = std::get_if<fixed_backoff>(&retry.backoff)) {
+        check("fixed_backoff::delay", fixed->delay);
+    } else if (!std::get<custom_backoff>(retry.backoff)) {
+        refuse("retry.backoff", "is an empty function; give one, or a backoff");
+    }
     if (retry.retries_max < retry_for_ever)
         refuse("retry.retries_max", "is below -1, which means until the message expires");
     if (options.message_ttl <= options.message_ttl.zero())
@@ -67,14 +74,15 @@ void set_databases(config& settings, const node_options& options) {
         value_or_throw(require_path(written));
         return database_url{path(written)};
     };
-    settings.store.url = url(options.database);
-    settings.store.schema = options.schema;
-    settings.store.transactions = options.transactions;
+    const auto& store = options.store;
+    settings.store.url = url(store.database);
+    settings.store.schema = store.schema;
+    settings.store.transactions = store.transactions;
     settings.store.inbox_url.reset();
-    if (!options.inbox_database.empty()) settings.store.inbox_url = url(options.inbox_database);
+    if (!store.inbox_database.empty()) settings.store.inbox_url = url(store.inbox_database);
     settings.store.synchronous =
-        options.synchronous_full ? sqlite::synchronous::full : sqlite::synchronous::normal;
-    settings.store.shared = options.shared;
+        store.synchronous_full ? sqlite::synchronous::full : sqlite::synchronous::normal;
+    settings.store.shared = store.shared;
 }
 
 void set_routes(config& settings, const node_options& options) {
@@ -111,6 +119,34 @@ void set_lanes(config& settings, const node_options& options) {
     }
 }
 
+void set_retries(config& settings, const retry_options& retry) {
+    auto& out = settings.outbox;
+    out.max_retries = retry.retries_max;
+    if (const auto* const exponential = std::get_if<exponential_backoff>(&retry.backoff)) {
+        out.retry = retry_kind::exponential;
+        out.retry_delay_base = exponential->base;
+        out.retry_delay_max = exponential->max;
+        out.jitter_max = exponential->jitter_max;
+        out.jitter_factor = exponential->jitter_factor;
+    } else if (const auto* const fixed = std::get_if<fixed_backoff>(&retry.backoff)) {
+        out.retry = retry_kind::fixed;
+        out.retry_delay_base = fixed->delay;
+    }
+}
+
+retry_options retries_of(const config& settings) {
+    const auto& out = settings.outbox;
+    retry_options retry{.retries_max = static_cast<std::int32_t>(out.max_retries)};
+    if (out.retry == retry_kind::fixed)
+        retry.backoff = fixed_backoff{out.retry_delay_base};
+    else
+        retry.backoff = exponential_backoff{.base = out.retry_delay_base,
+                                            .max = out.retry_delay_max,
+                                            .jitter_max = out.jitter_max,
+                                            .jitter_factor = out.jitter_factor};
+    return retry;
+}
+
 void set_secrets(config& settings, const node_options& options) {
     for (const auto& [peer, scheme] : options.signatures)
         set(settings, "signatures." + peer, scheme);
@@ -123,19 +159,19 @@ void set_secrets(config& settings, const node_options& options) {
 
 }  // namespace
 
-config config_of(const node_options& options) {
-    if (options.service.empty() || options.database.empty())
+config config_of(const node_options& options, const config* beneath) {
+    if (options.service.empty() || options.store.database.empty())
         throw error(error_code::invalid_argument, "give the node a service name and a database");
     check_numbers(options);
-    config settings = options.loaded ? *options.loaded : bare();
+    config settings = beneath != nullptr ? *beneath : bare();
     settings.service.id = options.service;
     set_databases(settings, options);
-    set(settings, "listen.http", options.listen_http);
-    set(settings, "listen.admin", options.listen_admin);
+    set(settings, "listen.http", options.listen.http);
+    set(settings, "listen.admin", options.listen.admin);
     const auto path = [&](const std::string& written) { return path_in_code(settings, written); };
-    settings.listen.unix_socket = path(options.listen_unix);
-    set(settings, "listen.pipe", options.listen_pipe);
-    set(settings, "listen.grpc", options.listen_grpc);
+    settings.listen.unix_socket = path(options.listen.unix_socket);
+    set(settings, "listen.pipe", options.listen.pipe);
+    set(settings, "listen.grpc", options.listen.grpc);
     settings.tls.certificate = path(options.tls.certificate);
     settings.tls.key = path(options.tls.key);
     settings.tls.authority = path(options.tls.authority);
@@ -144,16 +180,11 @@ config config_of(const node_options& options) {
     set_lanes(settings, options);
     set_secrets(settings, options);
     settings.outbox.message_ttl = options.message_ttl;
-    settings.outbox.max_retries = options.retry.retries_max;
-    settings.outbox.retry_delay_base = options.retry.delay_base;
-    settings.outbox.retry_delay_max = options.retry.delay_max;
-    settings.outbox.jitter_max = options.retry.jitter_max;
-    settings.outbox.jitter_factor = options.retry.jitter_factor;
-    settings.outbox.retry = options.retry.fixed ? retry_kind::fixed : retry_kind::exponential;
+    set_retries(settings, options.retry);
     settings.service.parts = options.parts;
     // A file says too little at its peril; code has no key for it, so that it is seen to here.
-    const auto needed = options.retry.custom ? options.message_ttl + std::chrono::hours{1}
-                                             : inbox_retention_needed(settings);
+    const auto needed = custom_backoff_of(options) ? options.message_ttl + std::chrono::hours{1}
+                                                   : inbox_retention_needed(settings);
     settings.inbox.retention = std::max(settings.inbox.retention, needed);
     set_level(settings, options.log_level);
     value_or_throw(check_mutual(settings));
@@ -163,52 +194,56 @@ config config_of(const node_options& options) {
 
 namespace {
 
-node_options options_of(config settings) {
-    const auto& out = settings.outbox;
+configuration configuration_of(config settings) {
     const auto path = [&settings](const database_url& url) {
         return url.in_memory ? std::string(in_memory) : settings.path_of(url);
     };
     const auto address = [](const std::optional<host_port>& at) {
         return at ? to_string(*at) : std::string{};
     };
-    return {.service = settings.service.id,
-            .database = path(settings.store.url),
-            .inbox_database = settings.store.inbox_url ? path(*settings.store.inbox_url) : "",
-            .schema = settings.store.schema,
-            .transactions = settings.store.transactions,
-            .shared = settings.store.shared,
-            .synchronous_full = settings.store.synchronous == sqlite::synchronous::full,
-            .listen_http = address(settings.listen.http),
-            .listen_admin = address(settings.listen.admin),
-            .listen_unix = settings.path_of(settings.listen.unix_socket),
-            .listen_pipe = settings.listen.pipe,
-            .listen_grpc = address(settings.listen.grpc),
-            .tls = {.certificate = settings.path_of(settings.tls.certificate),
-                    .key = settings.path_of(settings.tls.key),
-                    .authority = settings.path_of(settings.tls.authority),
-                    .mutual = settings.tls.mutual},
-            .message_ttl = out.message_ttl,
-            .retry = {.delay_base = out.retry_delay_base,
-                      .delay_max = out.retry_delay_max,
-                      .jitter_max = out.jitter_max,
-                      .retries_max = static_cast<std::int32_t>(out.max_retries),
-                      .jitter_factor = out.jitter_factor,
-                      .fixed = out.retry == retry_kind::fixed},
-            .parts = settings.service.parts,
-            .log_level = config_type<log_level>::show(settings.log.level),
-            .loaded = std::make_shared<const config>(std::move(settings))};
+    const auto& store = settings.store;
+    node_options known{
+        .service = settings.service.id,
+        .store = {.database = path(store.url),
+                  .inbox_database = store.inbox_url ? path(*store.inbox_url) : "",
+                  .schema = store.schema,
+                  .transactions = store.transactions,
+                  .shared = store.shared,
+                  .synchronous_full = store.synchronous == sqlite::synchronous::full},
+        .listen = {.http = address(settings.listen.http),
+                   .admin = address(settings.listen.admin),
+                   .unix_socket = settings.path_of(settings.listen.unix_socket),
+                   .pipe = settings.listen.pipe,
+                   .grpc = address(settings.listen.grpc)},
+        .tls = {.certificate = settings.path_of(settings.tls.certificate),
+                .key = settings.path_of(settings.tls.key),
+                .authority = settings.path_of(settings.tls.authority),
+                .mutual = settings.tls.mutual},
+        .message_ttl = settings.outbox.message_ttl,
+        .retry = retries_of(settings),
+        .parts = settings.service.parts,
+        .log_level = config_type<log_level>::show(settings.log.level)};
+    return {std::move(known), std::make_shared<const config>(std::move(settings))};
 }
 
 }  // namespace
 
-node_options load(const std::string& file) {
+custom_backoff custom_backoff_of(const node_options& options) {
+    const auto* const custom = std::get_if<custom_backoff>(&options.retry.backoff);
+    return custom != nullptr ? *custom : custom_backoff{};
+}
+
+configuration::configuration(node_options known, std::shared_ptr<const config> rest)
+    : options(std::move(known)), rest_(std::move(rest)) {}
+
+configuration load(const std::string& file) {
     auto settings = value_or_throw(load_config(file));
     // The program may change its folder before it makes the node.
     settings.folder = std::filesystem::absolute(file).parent_path();
-    return options_of(std::move(settings));
+    return configuration_of(std::move(settings));
 }
 
-node_options defaults(std::string_view name) {
+configuration defaults(std::string_view name) {
     const auto known = config_type<defaults_name>::read(std::string(name));
     if (!known)
         throw error(error_code::invalid_argument,
@@ -216,12 +251,12 @@ node_options defaults(std::string_view name) {
                                 config_type<defaults_name>::wanted));
     auto settings = bare();
     apply_defaults(settings, *known);
-    auto options = options_of(std::move(settings));
-    options.service.clear();
-    options.database.clear();
-    options.shared = false;
-    options.log_level = node_options{}.log_level;
-    return options;
+    auto made = configuration_of(std::move(settings));
+    made.options.service.clear();
+    made.options.store.database.clear();
+    made.options.store.shared = false;
+    made.options.log_level = node_options{}.log_level;
+    return made;
 }
 
 }  // namespace posthorn

@@ -197,91 +197,147 @@ result<> node_core::check_integrity() {
 namespace {
 
 /// A user's transaction on its way: what it threw goes back to the caller as it was thrown.
-struct user_work {
-    std::function<void(transaction&)> work;
-    std::function<void(std::exception_ptr)> done;
-    std::exception_ptr thrown{};
-
-    result<> run(store_transaction& tx, const message_maker& maker) {
-        thrown = nullptr;  // Of an earlier run.
+class user_work {
+public:
+    template <class Work>
+    result<> run(const Work& work, store_transaction& tx, const message_maker& maker) {
+        thrown_ = nullptr;  // Of an earlier run.
         user_transaction seen(tx, maker);
         try {
             work(seen);
         } catch (const std::exception& failure) {
-            thrown = std::current_exception();
+            thrown_ = std::current_exception();
             return fail(error_code::statement_failed, "{}", failure.what());
         } catch (...) {
-            thrown = std::current_exception();
+            thrown_ = std::current_exception();
             return fail(error_code::statement_failed, "the transaction threw something unknown");
         }
         return seen.intact();
     }
 
-    void finish(const result<>& outcome) {
-        if (outcome) return done(nullptr);
-        if (thrown && outcome.error().code() == error_code::statement_failed) return done(thrown);
-        done(std::make_exception_ptr(outcome.error()));
+    /// Null if it was committed.
+    [[nodiscard]] std::exception_ptr failure(const result<>& outcome) const {
+        if (outcome) return nullptr;
+        if (thrown_ && outcome.error().code() == error_code::statement_failed) return thrown_;
+        return std::make_exception_ptr(outcome.error());
     }
+
+private:
+    std::exception_ptr thrown_;
+};
+
+struct posted_work {
+    node_core::work_type work;
+    node_core::done_type done;
+    user_work run{};
+};
+
+/// A message on its way into the outbox. It is given away when it is stored, and comes back if that
+/// is undone, so that its payload is never copied.
+struct message_on_its_way {
+    message body;
+    uuid stored_as{};  // Another's id, if its dedupe key was known.
+
+    result<> store(store_transaction& tx) {
+        POSTHORN_LET(stored, tx.outbox().insert(std::move(body)));
+        stored_as = stored.id;
+        return {};
+    }
+    void take_back(std::vector<outbox_row> rows) { body = std::move(rows.front().body); }
 };
 
 }  // namespace
 
-void node_core::submit_then(std::function<void(transaction&)> work,
-                            std::function<void(std::exception_ptr)> done) {
-    post(std::move(work), std::move(done), true);
-}
-
-void node_core::submit_shared_then(std::function<void(transaction&)> work,
-                                   std::function<void(std::exception_ptr)> done) {
-    post(std::move(work), std::move(done), false);
-}
-
-void node_core::post(std::function<void(transaction&)> work,
-                     std::function<void(std::exception_ptr)> done, bool alone) {
-    auto answer = [&workers = seams_.env.workers,
-                   done = std::move(done)](std::exception_ptr failure) {
-        workers.post([done, failure = std::move(failure)] { done(failure); });
-    };
-    auto shared = std::make_shared<user_work>(std::move(work), std::move(answer));
+void node_core::submit_then(work_type work, done_type done) {
+    auto posted = std::make_shared<posted_work>(std::move(work), std::move(done));
     store().submit(
-        {.work = [shared, this](store_transaction& tx) { return shared->run(tx, maker_); },
-         .done = [shared](const result<>& outcome) { shared->finish(outcome); },
-         .alone = alone});
+        {.work = [posted, this](
+                     store_transaction& tx) { return posted->run.run(posted->work, tx, maker_); },
+         .done =
+             [posted, &workers = seams_.env.workers](const result<>& outcome) {
+                 workers.post(
+                     [posted, failure = posted->run.failure(outcome)] { posted->done(failure); });
+             },
+         .alone = true});
 }
-
-void node_core::run(const std::function<void(transaction&)>& work) { wait_for(work, true); }
-
-void node_core::run_shared(const std::function<void(transaction&)>& work) { wait_for(work, false); }
 
 // The caller stays, so that nothing of his need be copied.
-void node_core::wait_for(const std::function<void(transaction&)>& work, bool alone) {
+void node_core::run(const std::function<void(transaction&)>& work) {
     value_or_throw(require_outside_unit());
     std::promise<std::exception_ptr> answer;
-    user_work waiting{.work = std::ref(work), .done = [&](std::exception_ptr failure) {
-                          answer.set_value(std::move(failure));
-                      }};
+    user_work seen;
     store().submit_and_wait(
-        {.work = [&waiting, this](store_transaction& tx) { return waiting.run(tx, maker_); },
-         .done = [&waiting](const result<>& outcome) { waiting.finish(outcome); },
-         .alone = alone});
+        {.work = [&](store_transaction& tx) { return seen.run(work, tx, maker_); },
+         .done = [&](const result<>& outcome) { answer.set_value(seen.failure(outcome)); },
+         .alone = true});
     if (auto failure = answer.get_future().get()) std::rethrow_exception(failure);
 }
 
-result<std::shared_ptr<detail::reply_state>> node_core::expect_response(
-    const detail::call_target& to, send_options& options) {
+result<uuid> node_core::store_message(message made) {
+    POSTHORN_TRY(require_outside_unit());
+    message_on_its_way sending{std::move(made)};
+    std::promise<result<>> answer;
+    store().submit_and_wait(
+        {.work = [&](store_transaction& tx) { return sending.store(tx); },
+         .done = [&](result<> outcome) { answer.set_value(std::move(outcome)); },
+         .undone = [&](std::vector<outbox_row> rows) { sending.take_back(std::move(rows)); }});
+    POSTHORN_TRY(answer.get_future().get());
+    return sending.stored_as;
+}
+
+void node_core::store_message_then(message made, sent_type done) {
+    struct posted_message {
+        message_on_its_way sending;
+        sent_type done;
+    };
+    const auto posted =
+        std::make_shared<posted_message>(message_on_its_way{std::move(made)}, std::move(done));
+    store().submit({.work = [posted](store_transaction& tx) { return posted->sending.store(tx); },
+                    .done =
+                        [posted, &workers = seams_.env.workers](const result<>& outcome) {
+                            auto failure =
+                                outcome ? nullptr : std::make_exception_ptr(error(outcome.error()));
+                            workers.post([posted, failure = std::move(failure)] {
+                                posted->done(posted->sending.stored_as, failure);
+                            });
+                        },
+                    .undone =
+                        [posted](std::vector<outbox_row> rows) {
+                            posted->sending.take_back(std::move(rows));
+                        }});
+}
+
+result<node_core::expected_call> node_core::expect_response(detail::send_request asked) {
     if (options_.parts == node_parts::outbox)
         return fail(error_code::invalid_argument,
                     "this node has no inbox, so no response to {} could reach it; send it, or give "
                     "the node one with service.parts = \"both\"",
-                    to.endpoint);
-    if (handlers_.has_response(to.endpoint))
+                    asked.endpoint);
+    if (handlers_.has_response(asked.endpoint))
         return fail(error_code::invalid_argument,
                     "responses to {} go to their handler; send the command instead of waiting for "
                     "it, or remove the handler",
-                    to.endpoint);
-    if (!options.id) options.id = ids_.next();
-    if (options.correlation_id.empty()) options.correlation_id = options.id->to_string();
-    return replies_->expect(options.correlation_id, to.destination);
+                    asked.endpoint);
+    POSTHORN_LET(command, make_message(std::move(asked)));
+    if (command.correlation_id.empty()) command.correlation_id = command.id.to_string();
+    POSTHORN_LET(reply, replies_->expect(command.correlation_id, command.destination));
+    return expected_call{std::move(command), std::move(reply)};
+}
+
+result<std::shared_ptr<detail::reply_state>> node_core::call(detail::send_request asked) {
+    POSTHORN_LET(expected, expect_response(std::move(asked)));
+    POSTHORN_TRY(store_message(std::move(expected.command)));
+    return std::move(expected.reply);
+}
+
+result<std::shared_ptr<detail::reply_state>> node_core::post_call(detail::send_request asked) {
+    POSTHORN_LET(expected, expect_response(std::move(asked)));
+    auto id = expected.command.correlation_id;
+    store_message_then(std::move(expected.command),
+                       [this, id = std::move(id)](uuid, std::exception_ptr failure) {
+                           if (failure) replies_->fail(id, std::move(failure));
+                       });
+    return std::move(expected.reply);
 }
 
 result<> node_core::durable(const uuid& id) {

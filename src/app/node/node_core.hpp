@@ -36,31 +36,33 @@ public:
     [[nodiscard]] node_hooks& hooks() noexcept { return hooks_; }
     /// A service that must be reachable when the node starts.
     result<> declare_use(detail::service_use use);
-    /// Gives what the Response to a Command will be in, once that is sent with the options.
-    result<std::shared_ptr<detail::reply_state>> expect_response(const detail::call_target& to,
-                                                                 send_options& options);
-    void fail_response(std::string_view correlation_id, std::exception_ptr why) {
-        replies_->fail(correlation_id, std::move(why));
-    }
+    /// Sends a Command and gives its eventual response.
+    result<std::shared_ptr<detail::reply_state>> call(detail::send_request asked);
+    /// The same, without waiting for the commit: if that fails, so does the reply.
+    result<std::shared_ptr<detail::reply_state>> post_call(detail::send_request asked);
     task<result<>> start();
     task<> stop();
     /// From the next batch on. If one cannot be used, the old ones stay. On the network executor.
     result<> replace_routes(core_routes routes, std::optional<core_route> default_route);
 
+    using work_type = detail::unique_function<void(transaction&)>;
+    using done_type = detail::unique_function<void(std::exception_ptr)>;
+    using sent_type = detail::unique_function<void(uuid, std::exception_ptr)>;
+
     /// Runs `work` in a transaction; `done` gets the exception, or null once it is on disk. It runs
     /// on a worker's thread: on the writer's it could make everybody wait, and wait for itself.
-    void submit_then(std::function<void(transaction&)> work,
-                     std::function<void(std::exception_ptr)> done);
-    /// The same for work of ours, which may share its commit with others.
-    void submit_shared_then(std::function<void(transaction&)> work,
-                            std::function<void(std::exception_ptr)> done);
-    /// The same, waiting. `error_code::inside_unit` where that would wait for itself.
+    void submit_then(work_type work, done_type done);
+    /// The same, waiting. `error_code::called_in_transaction` where that would wait for itself.
     void run(const std::function<void(transaction&)>& work);
-    /// The same for work of ours, waiting.
-    void run_shared(const std::function<void(transaction&)>& work);
-    [[nodiscard]] result<message> make_message(send_request asked) const {
+
+    /// A message that is fit to be stored. Takes no lock and waits for nothing.
+    [[nodiscard]] result<message> make_message(detail::send_request asked) const {
         return maker_.make(std::move(asked));
     }
+    /// Stores it, in a commit that it may share with others.
+    result<uuid> store_message(message made);
+    /// The same without waiting. `done` runs on a worker's thread.
+    void store_message_then(message made, sent_type done);
     result<> durable(const uuid& id);
     result<bool> requeue(const uuid& id);
     /// Pauses a destination, or lets it go on; says whether that changed anything.
@@ -107,9 +109,12 @@ private:
     result<bool> requeue_in(class store& where, const uuid& id);
     result<> install_features();
     result<> start_inbox();
-    void post(std::function<void(transaction&)> work, std::function<void(std::exception_ptr)> done,
-              bool alone);
-    void wait_for(const std::function<void(transaction&)>& work, bool alone);
+    /// What is known of a Response before its Command is sent.
+    struct expected_call {
+        message command;
+        std::shared_ptr<detail::reply_state> reply;
+    };
+    result<expected_call> expect_response(detail::send_request asked);
     transactional_handler reply_handler();
     void watch_limit(reply_limit limit);
 

@@ -1,8 +1,9 @@
 #pragma once
 
-#include <functional>
+#include <utility>
 
-#include <posthorn/dead_letter.hpp>
+#include <posthorn/detail/unique_function.hpp>
+#include <posthorn/message.hpp>
 #include <posthorn/transaction.hpp>
 
 #include "app/node/replies.hpp"
@@ -17,7 +18,7 @@ namespace posthorn {
 /// Threads:  as every listener's.
 class node_hooks final : public final_row_listener {
 public:
-    using hook = std::function<void(transaction&, const dead_letter&)>;
+    using hook = detail::unique_function<void(transaction&, const dead_letter&)>;
 
     node_hooks(const message_maker& maker, replies& calls) : maker_(maker), calls_(calls) {}
 

@@ -142,7 +142,7 @@ node_seams node_runtime::seams() {
 namespace {
 
 /// An application's policy, which must not take the sending down with it.
-custom_backoff guarded(retry_function policy, logger& log) {
+custom_backoff guarded(custom_backoff policy, logger& log) {
     return [policy = std::move(policy), &log](
                std::int32_t attempts,
                std::string_view why) -> std::optional<std::chrono::milliseconds> {
@@ -167,7 +167,7 @@ constexpr clock_watch_options believe_all{.jump_min = std::chrono::years{1000},
 core_options node_runtime::options_of_core() {
     auto core = core_settings(settings_);
     if (options_.retry) core.retries = retry_policy(guarded(options_.retry, log_));
-    core.sending.payloads = options_.payloads;
+    core.sending.serializer = options_.serializer;
     if (options_.wall_clock)
         core.outbox.clock = core.inbox.clock = core.retention.clock = believe_all;
     core.may_call = options_.may_call;

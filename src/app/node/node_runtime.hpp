@@ -23,8 +23,8 @@ struct runtime_options {
     network_connector::transports transports{};
     bool make_folders = false;  // Those that the databases lie in.
     bool may_call = true;       // Whether there is code that could wait for a Response.
-    retry_function retry{};     // In place of the configuration's policy.
-    std::shared_ptr<const serializer> payloads{};
+    custom_backoff retry{};     // In place of the configuration's policy.
+    std::shared_ptr<const posthorn::serializer> serializer{};
     wall_clock_function wall_clock{};
     /// For tests: a last look at what the configuration came to, such as a lease of another length.
     std::function<void(core_options&)> adjust{};

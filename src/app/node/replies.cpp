@@ -24,7 +24,7 @@ public:
     };
 
     void finish(answer with) {
-        std::function<void()> ready;
+        detail::unique_function<void()> ready;
         {
             const std::lock_guard lock(mutex_);
             if (answer_) return;
@@ -54,7 +54,7 @@ public:
         return answer_->payload;
     }
 
-    void then(std::function<void()> ready, std::chrono::milliseconds within) override {
+    void then(detail::unique_function<void()> ready, std::chrono::milliseconds within) override {
         const auto self =
             shared_from_this();  // Who waits may go on, and let go of it, at any time.
         {
@@ -70,7 +70,7 @@ public:
 
 private:
     void give_up() {
-        std::function<void()> ready;
+        detail::unique_function<void()> ready;
         {
             const std::lock_guard lock(mutex_);
             ready = std::exchange(ready_, nullptr);
@@ -84,7 +84,7 @@ private:
     std::condition_variable changed_;
     std::optional<answer> answer_;
     std::shared_ptr<bell> answered_ = std::make_shared<bell>();
-    std::function<void()> ready_;
+    detail::unique_function<void()> ready_;
 };
 
 result<std::shared_ptr<detail::reply_state>> replies::expect(std::string correlation_id,

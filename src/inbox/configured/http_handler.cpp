@@ -3,7 +3,6 @@
 #include <utility>
 
 #include <posthorn/error.hpp>
-#include <posthorn/permanent.hpp>
 
 #include "message/trace.hpp"
 

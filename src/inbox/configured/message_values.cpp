@@ -6,7 +6,6 @@
 
 #include <posthorn/error.hpp>
 #include <posthorn/json/reader.hpp>
-#include <posthorn/permanent.hpp>
 
 namespace posthorn {
 

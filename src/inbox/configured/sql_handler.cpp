@@ -6,8 +6,8 @@
 #include <memory>
 #include <utility>
 
+#include <posthorn/error.hpp>
 #include <posthorn/json/writer.hpp>
-#include <posthorn/permanent.hpp>
 
 #include "inbox/configured/message_values.hpp"
 #include "inbox/configured/redact.hpp"
@@ -75,7 +75,7 @@ transactional_handler make_sql_handler(std::vector<sql_statement> script, const 
                 if (response.empty()) response = object_of(row);
             };
             try {
-                with.query(statement.sql, take, std::span<const sql_param>(given));
+                with.for_each_row(take, statement.sql, std::span<const sql_param>(given));
             } catch (const error& why) {
                 // The text travels to the sender and into logs; the database may quote values.
                 throw error(why.code(), redact(why.what(), given, statement.sql));

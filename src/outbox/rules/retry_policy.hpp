@@ -2,29 +2,13 @@
 
 #include <chrono>
 #include <cstdint>
-#include <functional>
 #include <optional>
 #include <string_view>
 #include <variant>
 
+#include <posthorn/detail/pluggable.hpp>
+
 namespace posthorn {
-
-/// min(base * 2^(n-1), max), and on top of it either up to `jitter_max` more or up to
-/// `jitter_factor` of it more or less, so that senders that failed together do not return together.
-struct exponential_backoff {
-    std::chrono::milliseconds base = std::chrono::seconds{2};
-    std::chrono::milliseconds max = std::chrono::minutes{5};
-    std::chrono::milliseconds jitter_max{500};
-    double jitter_factor = 0;  // 0.2 means 20 % either way.
-};
-
-struct fixed_backoff {
-    std::chrono::milliseconds delay = std::chrono::seconds{5};
-};
-
-/// Given the number of failed attempts and the last error; empty gives the message up.
-using custom_backoff =
-    std::function<std::optional<std::chrono::milliseconds>(std::int32_t, std::string_view)>;
 
 /// How long to wait after a failed attempt.
 ///

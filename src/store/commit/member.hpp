@@ -21,6 +21,7 @@ struct member {
 
     /// What it did is undone.
     void forget_rows() noexcept {
+        if (work.undone && !enqueued.empty()) work.undone(std::move(enqueued));
         enqueued.clear();
         released.clear();
         received.clear();

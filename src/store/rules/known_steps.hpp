@@ -7,7 +7,7 @@
 
 namespace posthorn {
 
-/// `error_code::store_newer` if a database's tables are past the steps that this Posthorn knows.
+/// `error_code::store_too_new` if a database's tables are past the steps that this Posthorn knows.
 result<> require_known(const migration_set& set, std::int64_t step);
 
 }  // namespace posthorn

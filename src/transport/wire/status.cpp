@@ -21,7 +21,7 @@ std::uint16_t status_of_refusal(std::optional<error_code> code) {
         case error_code::invalid_argument:
         case error_code::invalid_payload: return 400;
         case error_code::bad_signature: return 401;
-        case error_code::body_differs: return 409;
+        case error_code::id_reused: return 409;
         case error_code::message_expired: return 410;
         case error_code::message_too_large: return 413;
         default: return 422;

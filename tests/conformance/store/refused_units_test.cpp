@@ -192,7 +192,7 @@ TEST_P(store, waiting_for_the_writer_inside_a_unit_is_refused) {
         POSTHORN_TRY(db().changed_by_others());  // It would wait for itself.
         return {};
     });
-    EXPECT_TRUE(refused_with(outcome, error_code::inside_unit));
+    EXPECT_TRUE(refused_with(outcome, error_code::called_in_transaction));
 }
 
 TEST_P(store, a_message_of_a_refused_unit_is_not_announced) {

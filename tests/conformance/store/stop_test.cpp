@@ -118,7 +118,7 @@ TEST_P(store, a_schema_from_a_later_version_is_refused) {
     close();
     disk().pretend_newer();
     const auto refusal = open_error();
-    EXPECT_EQ(refusal.code(), error_code::store_newer) << refusal.what();
+    EXPECT_EQ(refusal.code(), error_code::store_too_new) << refusal.what();
     EXPECT_EQ(number("SELECT count(*) FROM outbox_messages"), 1);
 }
 

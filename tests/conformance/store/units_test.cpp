@@ -51,6 +51,44 @@ TEST_P(store, a_rolled_back_unit_leaves_no_message) {
     EXPECT_EQ(status(body.id), std::nullopt);
 }
 
+TEST_P(store, a_unit_gets_its_message_back_when_others_undo_it_and_stores_it_after_all) {
+    auto body = sample();
+    const auto kept = body;
+    answers arrived;
+    std::vector<unit> both;
+    both.push_back(
+        {.work = [&](store_transaction& tx) -> result<> {
+             POSTHORN_TRY(tx.outbox().insert(std::move(body)));
+             return {};
+         },
+         .done = arrived.to(0),
+         .undone = [&](std::vector<outbox_row> rows) { body = std::move(rows.front().body); }});
+    both.push_back({.work = execute("INSERT INTO nowhere VALUES (1)"), .done = arrived.to(1)});
+    db().submit(std::move(both));
+    arrived.wait_for(2);
+    EXPECT_TRUE(arrived.at(0).has_value());
+    EXPECT_TRUE(refused_with(arrived.at(1), error_code::statement_failed));
+    EXPECT_EQ(status(kept.id), outbox_status::pending);
+    EXPECT_EQ(number("SELECT count(*) FROM outbox_messages WHERE destination = '" +
+                     kept.destination + "'"),
+              1);
+}
+
+TEST_P(store, a_message_that_is_refused_stays_with_its_sender) {
+    auto body = sample();
+    must([&](store_transaction& tx) -> result<> {
+        POSTHORN_TRY(tx.outbox().insert(body));
+        return {};
+    });
+    const auto kept = body;
+    const auto outcome = run([&](store_transaction& tx) -> result<> {
+        POSTHORN_TRY(tx.outbox().insert(std::move(body)));
+        return {};
+    });
+    EXPECT_TRUE(refused_with(outcome, error_code::duplicate_id));
+    EXPECT_EQ(body.payload, kept.payload);
+}
+
 TEST_P(store, a_unit_is_answered_only_when_others_can_see_it) {
     must("CREATE TABLE t(n INTEGER)");
     const auto other = disk().connect();

@@ -129,7 +129,7 @@ TEST_P(transport_suite, tells_that_a_known_id_came_with_another_body) {
     one.payload = R"({"n":2})";
     const auto answer = deliver(one);
     EXPECT_EQ(answer.what, outcome::permanent);
-    EXPECT_EQ(answer.code, error_code::body_differs);
+    EXPECT_EQ(answer.code, error_code::id_reused);
     EXPECT_EQ(effects_of(one), 1);
 }
 

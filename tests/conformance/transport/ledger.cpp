@@ -44,8 +44,8 @@ delivery ledger::take(const message& what) {
     if (const auto found = known_.find(what.id); found != known_.end()) {
         if (found->second.body != what.payload)
             return {.what = outcome::permanent,
-                    .error = "body_differs: another body came before",
-                    .code = error_code::body_differs};
+                    .error = "id_reused: another body came before",
+                    .code = error_code::id_reused};
         return {.what = outcome::delivered, .duplicate = true, .payload = found->second.response};
     }
     auto answer = answer_to(what);

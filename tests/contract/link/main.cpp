@@ -5,7 +5,7 @@
 
 #include <posthorn_links/hr.hpp>
 
-#include <posthorn/proxy.hpp>
+#include <posthorn/posthorn.hpp>
 
 namespace emp = hr::emp_v3;
 
@@ -14,9 +14,9 @@ int main(int argc, char** argv) {
     if (argc != 3) return 0;
     posthorn::node node(
         {.service = "desk",
-         .database = std::string(argv[2]) + "/desk.db",
+         .store = {.database = std::string(argv[2]) + "/desk.db"},
          .routes = {{"hr", argv[1]}},
-         .listen_http = "127.0.0.1:0",
+         .listen = {.http = "127.0.0.1:0"},
          .secrets = {{"hr", {"base64:AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8="}}}});
     posthorn::proxy<emp::service> hr(node, "hr");
     node.start();

@@ -5,7 +5,7 @@
 
 #include <gtest/gtest.h>
 
-#include <posthorn/permanent.hpp>
+#include <posthorn/error.hpp>
 
 namespace posthorn {
 namespace {

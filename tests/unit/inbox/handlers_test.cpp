@@ -80,7 +80,7 @@ TEST(handlers, gives_responses_to_handlers_that_take_them) {
     handlers registry;
     auto typed = answering("command");
     typed.takes_responses = false;
-    ASSERT_TRUE(registry.add("A", typed));
+    ASSERT_TRUE(registry.add("A", std::move(typed)));
     ASSERT_TRUE(registry.add("B", answering("by name")));
     message response;
     response.type = message_type::response;

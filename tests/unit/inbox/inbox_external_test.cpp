@@ -1,6 +1,6 @@
 #include <gmock/gmock.h>
 
-#include <posthorn/permanent.hpp>
+#include <posthorn/error.hpp>
 
 #include "inbox/body_hash.hpp"
 #include "inbox_fixture.hpp"
@@ -74,7 +74,7 @@ TEST_F(external_inbox, the_same_id_with_another_body_is_a_conflict) {
     auto one = from_orders("Call", "1");
     receive(one);
     one.payload = "2";
-    EXPECT_EQ(receive(one).code, error_code::body_differs);
+    EXPECT_EQ(receive(one).code, error_code::id_reused);
     EXPECT_EQ(runs, 1);
 }
 

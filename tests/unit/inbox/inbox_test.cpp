@@ -1,6 +1,6 @@
 #include <gmock/gmock.h>
 
-#include <posthorn/permanent.hpp>
+#include <posthorn/error.hpp>
 
 #include "inbox_fixture.hpp"
 
@@ -60,7 +60,7 @@ TEST_F(transactional_inbox, the_same_id_with_another_body_is_a_conflict) {
     one.payload = "2";
     const auto answer = receive(one);
     EXPECT_EQ(answer.what, outcome::permanent);
-    EXPECT_EQ(answer.code, error_code::body_differs);
+    EXPECT_EQ(answer.code, error_code::id_reused);
     EXPECT_EQ(effects(), 1);
 }
 
@@ -143,13 +143,13 @@ TEST_F(transactional_inbox, a_handler_reads_what_it_wrote) {
     handle("Charge", {.run = transactional_handler([](context& c, const message&) {
                           c.execute("INSERT INTO effects VALUES (?), (?)", "x", std::string("y"));
                           std::string all;
-                          c.query(
-                              "SELECT what FROM effects WHERE what > ? ORDER BY what",
-                              [&](const sql_row& row) { all += row.get<std::string>(0); }, "a");
-                          EXPECT_EQ(c.get<std::int64_t>("SELECT count(*) FROM effects"), 2);
-                          EXPECT_EQ(c.get<std::string>("SELECT what FROM effects WHERE 0"),
+                          for (const auto& [what] : c.query<std::string>(
+                                   "SELECT what FROM effects WHERE what > ? ORDER BY what", "a"))
+                              all += what;
+                          EXPECT_EQ(c.query_value<std::int64_t>("SELECT count(*) FROM effects"), 2);
+                          EXPECT_EQ(c.query_value<std::string>("SELECT what FROM effects WHERE 0"),
                                     std::nullopt);
-                          EXPECT_EQ(c.get<std::string>("SELECT NULL"), std::nullopt);
+                          EXPECT_EQ(c.query_value<std::string>("SELECT NULL"), std::nullopt);
                           EXPECT_EQ(c.execute("DELETE FROM effects WHERE what = ?", "y"), 1);
                           return all;
                       })});
@@ -225,13 +225,13 @@ TEST_F(transactional_inbox, a_handler_past_its_time_is_interrupted_even_if_it_hi
     handle("Throw", {.run = transactional_handler([&](context& c, const message& m) {
                          c.execute("INSERT INTO effects VALUES (?)", m.payload);
                          loop.time().advance(5001ms);
-                         return std::to_string(c.get<std::int64_t>(endless).value());
+                         return std::to_string(c.query_value<std::int64_t>(endless).value());
                      })});
     handle("Hide", {.run = transactional_handler([&](context& c, const message& m) {
                         c.execute("INSERT INTO effects VALUES (?)", m.payload);
                         loop.time().advance(5001ms);
                         try {
-                            static_cast<void>(c.get<std::int64_t>(endless));
+                            static_cast<void>(c.query_value<std::int64_t>(endless));
                         } catch (const error&) {
                         }
                         return std::string("as if nothing had happened");

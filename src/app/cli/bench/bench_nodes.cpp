@@ -52,14 +52,14 @@ public:
     void send(std::uint64_t index) override { orders_->transaction(placing(index)); }
 
     void post(std::uint64_t index, std::function<void()> done) override {
-        orders_->transaction_then(placing(index),
-                                  [this, next = std::move(done)](const std::exception_ptr& why) {
-                                      if (why) {
-                                          const std::scoped_lock guard(lock_);
-                                          failure_ = why;
-                                      }
-                                      next();
-                                  });
+        orders_->transact_then(placing(index),
+                               [this, next = std::move(done)](const std::exception_ptr& why) {
+                                   if (why) {
+                                       const std::scoped_lock guard(lock_);
+                                       failure_ = why;
+                                   }
+                                   next();
+                               });
     }
 
     void wait_settled() override {
@@ -152,11 +152,12 @@ void tell_effects(measure::board& shared, bool counts_syncs) {
 
 std::unique_ptr<node> start_billing(const bench_setting& with, measure::board& shared) {
     node_options options{.service = "billing",
-                         .database = (with.folder / "billing.db").string(),
+                         .store = {.database = (with.folder / "billing.db").string()},
                          .secrets = {{"orders", {with.secret}}},
                          .log_level = "error"};
-    if (with.transport == "unix") options.listen_unix = (with.folder / "billing.sock").string();
-    if (with.transport == "http") options.listen_http = "127.0.0.1:0";
+    if (with.transport == "unix")
+        options.listen.unix_socket = (with.folder / "billing.sock").string();
+    if (with.transport == "http") options.listen.http = "127.0.0.1:0";
     auto billing = std::make_unique<node>(std::move(options));
     billing->transaction([](transaction& tx) {
         tx.execute("CREATE TABLE charges(id INTEGER PRIMARY KEY, text TEXT NOT NULL)");
@@ -174,13 +175,12 @@ std::unique_ptr<node> start_billing(const bench_setting& with, measure::board& s
 
 std::unique_ptr<node> start_orders(const bench_setting& with, const std::string& address,
                                    bool shared_file) {
-    auto orders =
-        std::make_unique<node>(node_options{.service = "orders",
-                                            .database = (with.folder / "orders.db").string(),
-                                            .shared = shared_file,
-                                            .routes = {{"billing", address}},
-                                            .secrets = {{"billing", {with.secret}}},
-                                            .log_level = "error"});
+    auto orders = std::make_unique<node>(node_options{
+        .service = "orders",
+        .store = {.database = (with.folder / "orders.db").string(), .shared = shared_file},
+        .routes = {{"billing", address}},
+        .secrets = {{"billing", {with.secret}}},
+        .log_level = "error"});
     orders->transaction([](transaction& tx) {
         tx.execute("CREATE TABLE orders(id INTEGER PRIMARY KEY, text TEXT NOT NULL)");
     });
@@ -189,8 +189,8 @@ std::unique_ptr<node> start_orders(const bench_setting& with, const std::string&
 }
 
 std::uint64_t count_charges(node& billing) {
-    return static_cast<std::uint64_t>(billing.transaction([](transaction& tx) {
-        return tx.get<std::int64_t>("SELECT count(*) FROM charges").value_or(0);
+    return static_cast<std::uint64_t>(billing.transact([](transaction& tx) {
+        return tx.query_value<std::int64_t>("SELECT count(*) FROM charges").value_or(0);
     }));
 }
 

@@ -151,16 +151,12 @@ commit_end committer::resolve(std::span<member> members) {
             leave_to_the_sweep(members);
             return commit_end::committed;
         }
-        for (auto& one : members) {
-            one.enqueued.clear();
-            one.released.clear();
-        }
+        for (auto& one : members) one.forget_rows();
         return commit_end::lost;
     }
     number_ = expected;  // Past both of what it may be.
     for (auto& one : members) {
-        one.enqueued.clear();
-        one.released.clear();
+        one.forget_rows();
         if (!one.settled)
             one.outcome = fail(error_code::commit_in_doubt,
                                "{}; whether this commit took hold shows when the database is back: "

@@ -56,6 +56,7 @@ bool group::run(session& on, member& one, bool is_shared) {
     auto& database = on.database();
     auto& transaction = on.transaction();
     transaction.begin_unit(true);
+    one.forget_rows();  // Of an earlier run.
     one.outcome = run_work(on, one);
     if (one.outcome) one.outcome = finish(on, is_shared);
     // Whatever it made of that.
@@ -166,6 +167,7 @@ bool group::run_bare(session& on, member& one) {
     auto& database = on.database();
     auto& transaction = on.transaction();
     transaction.begin_unit(false);
+    one.forget_rows();  // Of an earlier run.
     one.outcome = run_work(on, one);
     database.set_deadline(std::nullopt);
     take_rows(one, transaction);
@@ -215,8 +217,7 @@ commit_end group::conclude(session& on, std::span<member> members, std::int64_t 
     for (auto& one : members) {
         if (one.settled) continue;
         ++running;
-        one.enqueued.clear();
-        one.released.clear();
+        one.forget_rows();
         one.outcome = refused;
         one.gave_way = was_busy;
     }

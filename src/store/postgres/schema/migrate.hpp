@@ -10,7 +10,7 @@
 namespace posthorn::postgres {
 
 /// Brings the tables of every folder up to date, in one transaction, one node at a time. A step
-/// that is recorded is not run again; a record that no folder knows is `error_code::store_newer`.
+/// that is recorded is not run again; a record that no folder knows is `error_code::store_too_new`.
 /// Where nothing is to be done, no right but that to read is needed.
 result<> migrate(connection& database, std::span<const migration_set> sets, const clock& time);
 

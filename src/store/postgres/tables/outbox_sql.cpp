@@ -52,7 +52,7 @@ outbox_sql::outbox_sql(connection& database, const clock& time, const neighbours
           SELECT seq FROM told JOIN {s}.outbox_messages USING (seq)
           WHERE status IN ('Dead', 'Expired'))sql") {}
 
-result<enqueued> outbox_sql::insert(message body) {
+result<enqueued> outbox_sql::insert(message&& body) {
     if (!body.dedupe_key.empty()) {
         lock_dedupe_.defer(body.destination, body.dedupe_key);
         POSTHORN_LET(known, known_.run(body.destination, body.dedupe_key));

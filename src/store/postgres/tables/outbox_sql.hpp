@@ -15,7 +15,8 @@ class outbox_sql final : public outbox_changes<driver, neighbours> {
 public:
     outbox_sql(connection& database, const clock& time, const neighbours& others);
 
-    result<enqueued> insert(message body) override;
+    result<enqueued> insert(message&& body) override;
+    using outbox_table::insert;
     result<std::int64_t> settle(std::span<const settlement> outcomes, std::int64_t epoch) override;
     result<bool> mark_notified(std::int64_t seq) override;
 

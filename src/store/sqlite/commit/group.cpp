@@ -104,6 +104,7 @@ result<> group::run_work(member& one) {
 
 // Whether the transaction is still there afterwards.
 bool group::run_and_note(member& one) {
+    one.forget_rows();  // Of an earlier run.
     one.outcome = run_work(one);
     take_rows(one, transaction_);
     if (transaction_is_gone()) {

@@ -9,7 +9,7 @@
 namespace posthorn::sqlite {
 
 /// Brings the tables of every folder up to date, in one transaction. A step that is recorded is not
-/// run again; a record that no folder knows is `error_code::store_newer`.
+/// run again; a record that no folder knows is `error_code::store_too_new`.
 result<> migrate(connection& database, std::span<const migration_set> sets, const clock& time);
 
 /// The outbox, inbox, lease and change tables.

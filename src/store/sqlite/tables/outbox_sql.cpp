@@ -71,7 +71,7 @@ outbox_sql::outbox_sql(connection& database, const clock& time, const neighbours
           SELECT 1 FROM outbox_messages
           WHERE seq = ? AND status IN ('Dead', 'Expired'))sql") {}
 
-result<enqueued> outbox_sql::insert(message body) {
+result<enqueued> outbox_sql::insert(message&& body) {
     if (!body.dedupe_key.empty()) {
         POSTHORN_LET(known, find_known(known_, body));
         if (known) return *known;

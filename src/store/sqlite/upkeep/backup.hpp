@@ -53,7 +53,7 @@ struct backup_report {
                                                const backup_options& options, const clock& time);
 
 /// Whether a backup is whole and one that this Posthorn can use: `error_code::store_corrupt` if a
-/// page is damaged, `store_newer` if a newer Posthorn made its tables, `invalid_argument` if it is
+/// page is damaged, `store_too_new` if a newer Posthorn made its tables, `invalid_argument` if it is
 /// no backup at all or another service's. Nothing is written, not even beside it.
 [[nodiscard]] result<backup_facts> verify_backup(const std::filesystem::path& file,
                                                  const std::string& service = {},

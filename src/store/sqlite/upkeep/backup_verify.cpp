@@ -86,7 +86,7 @@ result<> check_tables(sqlite3* database, const fs::path& file) {
     POSTHORN_TRY(step);
     const int known = store_tables().steps.back().number;
     if (*step <= known) return {};
-    return fail(error_code::store_newer,
+    return fail(error_code::store_too_new,
                 "the tables of {} are at step {}, this Posthorn knows {}; use the newer Posthorn "
                 "that made them",
                 file.string(), *step, known);

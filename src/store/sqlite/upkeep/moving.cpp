@@ -115,7 +115,7 @@ result<> moving_file::require_sound(const std::vector<migration_set>& sets) {
         POSTHORN_TRY(step);
         const int known = set.steps.back().number;
         if (*step > known)
-            return fail(error_code::store_newer,
+            return fail(error_code::store_too_new,
                         "the tables of '{}' in {} are at step {}, this Posthorn knows {}; use the "
                         "newer Posthorn that made them",
                         set.folder, path_, *step, known);

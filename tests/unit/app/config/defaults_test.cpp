@@ -24,10 +24,11 @@ TEST(defaults, of_the_outbox_are_those_of_the_messaging_document) {
     const node_options seen{};
     EXPECT_EQ(seen.retry.retries_max, 5);
     EXPECT_EQ(seen.message_ttl, 24h);
-    EXPECT_EQ(seen.retry.delay_base, 2s);
-    EXPECT_EQ(seen.retry.delay_max, 5min);
-    EXPECT_EQ(seen.retry.jitter_max, 500ms);
-    EXPECT_TRUE(seen.synchronous_full);
+    const auto& backoff = std::get<exponential_backoff>(seen.retry.backoff);
+    EXPECT_EQ(backoff.base, 2s);
+    EXPECT_EQ(backoff.max, 5min);
+    EXPECT_EQ(backoff.jitter_max, 500ms);
+    EXPECT_TRUE(seen.store.synchronous_full);
 }
 
 TEST(defaults, of_the_inbox_keep_rows_for_two_days_and_look_every_five_minutes) {

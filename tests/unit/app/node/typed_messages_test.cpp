@@ -66,9 +66,9 @@ protected:
     }
     node_options options(std::string service, decltype(node_options::routes) routes = {}) {
         return {.service = service,
-                .database = folder_ + "/" + service + ".db",
+                .store = {.database = folder_ + "/" + service + ".db"},
                 .routes = std::move(routes),
-                .retry = {.delay_base = 10ms, .delay_max = 10ms, .jitter_max = 0ms},
+                .retry = {.backoff = fixed_backoff{10ms}},
                 .log_sink = [](std::string_view) {}};
     }
     static error_code code_of(const std::function<void()>& call, std::string_view says) {
@@ -98,7 +98,7 @@ TEST_F(typed_messages, reach_a_typed_handler_from_node_transaction_and_context) 
     });
     start();
     desk->send("emp", moved{{}, "ann"});
-    desk->transaction([](transaction& tx) { tx.send("emp", called{"bob"}); });
+    desk->transact([](transaction& tx) { tx.send("emp", called{"bob"}); });
     EXPECT_EQ(first.get_future().get(), "ann");
     EXPECT_EQ(last.get_future().get(), "bob by context as Moved");
 }
@@ -200,7 +200,7 @@ TEST_F(typed_messages, of_a_service_are_routed_by_its_version) {
     EXPECT_EQ(old_way.call(hire{"ann"}).get(long_enough), contract{"v1 ann"});
     EXPECT_EQ(new_way.call(hire{"ann"}).get(long_enough), contract{"v2 ann"});
     old_way.send(moved{{}, "bob"});
-    desk->transaction([&](transaction& tx) { old_way.send(tx, dismiss{"bob"}); });
+    desk->transact([&](transaction& tx) { old_way.send(tx, dismiss{"bob"}); });
 }
 
 TEST_F(typed_messages, are_refused_at_start_where_a_proxy_has_no_route) {
@@ -269,8 +269,8 @@ TEST_F(typed_messages, say_which_response_does_not_fit) {
 TEST_F(typed_messages, cannot_be_waited_for_inside_a_transaction) {
     start();
     auto waiting = desk->call("emp", hire{"ann"});
-    EXPECT_EQ(code_of([&] { desk->transaction([&](transaction&) { waiting.get(); }); }, ""),
-              error_code::inside_unit);
+    EXPECT_EQ(code_of([&] { desk->transact([&](transaction&) { waiting.get(); }); }, ""),
+              error_code::called_in_transaction);
 }
 
 TEST_F(typed_messages, can_be_awaited) {

@@ -2,7 +2,7 @@
 
 #include <gmock/gmock.h>
 
-#include <posthorn/permanent.hpp>
+#include <posthorn/error.hpp>
 
 #include "../inbox_fixture.hpp"
 

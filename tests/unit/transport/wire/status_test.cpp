@@ -28,7 +28,7 @@ TEST(wire_status, says_what_came_of_a_message_and_is_understood) {
         {refused(permanent, error_code::invalid_argument), 400, "invalid_argument"},
         {refused(permanent, error_code::invalid_payload), 400, "invalid_payload"},
         {refused(undeliverable, error_code::no_handler), 404, "no_handler"},
-        {refused(permanent, error_code::body_differs), 409, "body_differs"},
+        {refused(permanent, error_code::id_reused), 409, "id_reused"},
         {refused(permanent, error_code::message_expired), 410, "message_expired"},
         {refused(permanent, error_code::message_too_large), 413, "message_too_large"},
         {{.what = permanent, .error = "no such order"}, 422, ""},

@@ -57,7 +57,8 @@ TEST_F(compact_command, tells_programs_what_it_did) {
 }
 
 TEST_F(compact_command, refuses_while_a_node_has_the_file) {
-    node running({.service = "orders", .database = path_, .log_sink = [](std::string_view) {}});
+    node running(
+        {.service = "orders", .store = {.database = path_}, .log_sink = [](std::string_view) {}});
     running.start();
     const auto refused = run({"compact", "--database", path_});
     EXPECT_EQ(refused.code, exit_code::failed);

@@ -169,7 +169,7 @@ TEST_F(a_backup, of_a_newer_posthorn_is_refused) {
     test::sqlite_file(made->file).run("INSERT INTO posthorn_migrations VALUES ('store', 999, 0)");
     const auto found = verify_backup(made->file);
     ASSERT_FALSE(found);
-    EXPECT_EQ(found.error().code(), error_code::store_newer);
+    EXPECT_EQ(found.error().code(), error_code::store_too_new);
 }
 
 TEST_F(a_backup, is_not_what_has_a_log_beside_it) {

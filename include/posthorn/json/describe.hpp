@@ -3,10 +3,15 @@
 #include <array>
 #include <cstddef>
 #include <string_view>
-#include <tuple>
 #include <type_traits>
+#include <utility>
+
+#include <posthorn/json/reflect.hpp>
 
 /// Describes types once, so that the compiler can write the rest.
+///
+/// A plain aggregate of up to 24 fields describes itself. A macro gives fields other names, and is
+/// for all other types:
 ///
 ///     struct line { std::string sku; int quantity; };
 ///     POSTHORN_STRUCT(line, sku, (quantity, "qty"))
@@ -26,6 +31,10 @@ struct fixed_string {
     // NOLINTNEXTLINE(google-explicit-constructor): "emp" is to be written as it is.
     consteval fixed_string(const char (&from)[Size]) {
         for (std::size_t i = 0; i < Size; ++i) text[i] = from[i];
+    }
+    /// Of one character less than there is room for.
+    consteval explicit fixed_string(std::string_view from) {
+        for (std::size_t i = 0; i + 1 < Size; ++i) text[i] = from[i];
     }
     [[nodiscard]] constexpr std::string_view view() const noexcept { return {text, Size - 1}; }
 };
@@ -80,9 +89,10 @@ struct given_name {
 /// One field of a described type.
 template <auto Member, class Name>
 struct field {
-    static constexpr auto member = Member;
     static constexpr std::string_view name = Name::view();
     using value_type = typename detail::member_of<decltype(Member)>::value;
+
+    static constexpr auto& get(auto& of) noexcept { return of.*Member; }
 };
 
 /// One enumerator of a described enumeration.
@@ -98,15 +108,83 @@ struct type_list {
     static constexpr std::size_t size = sizeof...(Items);
 };
 
+namespace detail {
+
+/// One field of a plain aggregate.
+template <class T, std::size_t Index, class Name>
+struct reflected_field {
+    static constexpr std::string_view name = Name::view();
+    using value_type = std::remove_reference_t<
+        std::tuple_element_t<Index, decltype(tie_fields(std::declval<T&>()))>>;
+
+    static constexpr auto& get(auto& of) noexcept { return std::get<Index>(tie_fields(of)); }
+};
+
+template <class T, std::size_t Index>
+using reflected_field_of = reflected_field<
+    T, Index, camel_case<fixed_string<field_name<T, Index>().size() + 1>(field_name<T, Index>())>>;
+
+template <class T>
+consteval auto reflect_fields() {
+    return []<std::size_t... Index>(std::index_sequence<Index...>) {
+        return type_list<reflected_field_of<T, Index>...>{};
+    }(std::make_index_sequence<field_count<T>>{});
+}
+
+template <class T>
+using reflected_name = camel_case<fixed_string<type_name<T>().size() + 1>(type_name<T>())>;
+
+/// Those that a macro lists; if it lists none, those that there are.
+template <class T, class... Items>
+consteval auto listed_fields() {
+    if constexpr (sizeof...(Items) == 0 && reflectable<T>)
+        return reflect_fields<T>();
+    else
+        return type_list<Items...>{};
+}
+
+/// Whether a macro lists all fields of an aggregate, of which the last ones are missed otherwise.
+template <class T, class... Items>
+consteval bool lists_all_fields() {
+    if constexpr (!plain_aggregate<T> || has_bases<T>)
+        return true;  // Nobody knows how many it has.
+    else
+        return sizeof...(Items) == 0 || !has_fields<T, sizeof...(Items) + 1>;
+}
+
+/// Whether there are few enough fields where a macro lists none.
+template <class T, class... Items>
+consteval bool needs_no_list() {
+    if constexpr (sizeof...(Items) > 0 || !plain_aggregate<T>)
+        return true;
+    else
+        return field_count<T> <= reflected_max;
+}
+
 /// Structs described by `POSTHORN_STRUCT` or by one of the macros for messages.
 template <class T>
-concept described_struct = requires(const T* any) { posthorn_fields(any); };
+concept macro_described = requires(const T* any) { posthorn_fields(any); };
+
+template <class T>
+struct fields_found {
+    using type = decltype(reflect_fields<T>());
+};
+template <macro_described T>
+struct fields_found<T> {
+    using type = decltype(posthorn_fields(static_cast<const T*>(nullptr)));
+};
+
+}  // namespace detail
+
+/// Structs whose fields are known: described by a macro, or plain aggregates.
+template <class T>
+concept described_struct = detail::macro_described<T> || detail::reflectable<T>;
 
 template <class T>
 concept described_enum = requires(const T* any) { posthorn_enumerators(any); };
 
 template <class T>
-using fields_of = decltype(posthorn_fields(static_cast<const T*>(nullptr)));
+using fields_of = typename detail::fields_found<T>::type;
 template <class T>
 using enumerators_of = decltype(posthorn_enumerators(static_cast<const T*>(nullptr)));
 
@@ -145,6 +223,7 @@ inline constexpr std::array enumerator_values<type_list<Items...>>{Items::value.
 #define POSTHORN_LIST_ONE(make, type, first, ...) \
     make(type, first) __VA_OPT__(, POSTHORN_LIST_MORE POSTHORN_PARENS(make, type, __VA_ARGS__))
 #define POSTHORN_LIST_MORE() POSTHORN_LIST_ONE
+#define POSTHORN_ITEMS(type, ...) __VA_OPT__(, ) POSTHORN_LIST(POSTHORN_FIELD, type, __VA_ARGS__)
 
 // Chooses by whether an item is `name` or `(name, "given")`.
 #define POSTHORN_SECOND(first, second, ...) second
@@ -181,12 +260,20 @@ inline constexpr std::array enumerator_values<type_list<Items...>>{Items::value.
         "posthorn: this type is described outside of its namespace, where nothing finds it; move " \
         "the macro there");
 
-/// A struct that messages are made of.
-#define POSTHORN_STRUCT(type, ...)                                                          \
-    POSTHORN_TELLS(posthorn_fields, type,                                                   \
-                   ::posthorn::type_list<POSTHORN_LIST(POSTHORN_FIELD, type, __VA_ARGS__)>) \
-    POSTHORN_TELLS(posthorn_name, type, ::posthorn::detail::camel_case<#type>)              \
-    POSTHORN_IN_ITS_NAMESPACE(::posthorn::described_struct<type>)
+/// A struct that messages are made of: `POSTHORN_STRUCT(type, fields…)`.
+#define POSTHORN_STRUCT(type, ...)                                                               \
+    POSTHORN_TELLS(                                                                              \
+        posthorn_fields, type,                                                                   \
+        decltype(::posthorn::detail::listed_fields<type POSTHORN_ITEMS(type, __VA_ARGS__)>()))   \
+    POSTHORN_TELLS(posthorn_name, type, ::posthorn::detail::camel_case<#type>)                   \
+    POSTHORN_IN_ITS_NAMESPACE(::posthorn::detail::macro_described<type>)                         \
+    static_assert(                                                                               \
+        ::posthorn::detail::lists_all_fields<type POSTHORN_ITEMS(type, __VA_ARGS__)>(),          \
+        "posthorn: a field of this struct is not in its description, so it would get lost; add " \
+        "it, or list no field at all");                                                          \
+    static_assert(::posthorn::detail::needs_no_list<type POSTHORN_ITEMS(type, __VA_ARGS__)>(),   \
+                  "posthorn: a struct of more than 24 fields is described only if they are "     \
+                  "listed; add them to the macro, or nest them");
 
 /// An enumeration whose values travel by name.
 #define POSTHORN_ENUM(type, ...)                                                            \
