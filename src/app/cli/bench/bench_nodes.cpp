@@ -49,7 +49,7 @@ public:
         : with_(with), shared_(shared), orders_(start_orders(with, shared.text(), false)) {}
     ~node_sender() override { orders_->stop(); }
 
-    void send(std::uint64_t index) override { orders_->transaction(placing(index)); }
+    void send(std::uint64_t index) override { orders_->transact(placing(index)); }
 
     void post(std::uint64_t index, std::function<void()> done) override {
         orders_->transact_then(placing(index),
@@ -159,7 +159,7 @@ std::unique_ptr<node> start_billing(const bench_setting& with, measure::board& s
         options.listen.unix_socket = (with.folder / "billing.sock").string();
     if (with.transport == "http") options.listen.http = "127.0.0.1:0";
     auto billing = std::make_unique<node>(std::move(options));
-    billing->transaction([](transaction& tx) {
+    billing->transact([](transaction& tx) {
         tx.execute("CREATE TABLE charges(id INTEGER PRIMARY KEY, text TEXT NOT NULL)");
     });
     billing->handle("Charge", [](context& with_tables, const message& received) {
@@ -181,7 +181,7 @@ std::unique_ptr<node> start_orders(const bench_setting& with, const std::string&
         .routes = {{"billing", address}},
         .secrets = {{"billing", {with.secret}}},
         .log_level = "error"});
-    orders->transaction([](transaction& tx) {
+    orders->transact([](transaction& tx) {
         tx.execute("CREATE TABLE orders(id INTEGER PRIMARY KEY, text TEXT NOT NULL)");
     });
     orders->start();
