@@ -31,8 +31,7 @@ std::uint64_t within_48_bits(wall_time time) {
 uuid_position uuid_position::after(std::uint64_t now_ms, std::uint16_t seed) const {
     if (now_ms > ms) return {now_ms, seed};
     if (counter < counter_max) return {ms, counter + 1};
-    POSTHORN_ASSERT(ms < ms_max);
-    return {ms + 1, seed};
+    return {std::min<std::uint64_t>(ms + 1, ms_max), seed};
 }
 
 uuid_generator::uuid_generator(std::function<wall_time()> now, random_source& random)

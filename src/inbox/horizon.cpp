@@ -14,6 +14,11 @@ wall_time later(wall_time from, std::chrono::milliseconds by) {
 
 }  // namespace
 
+wall_time heeded_expiry(wall_time created_at, wall_time expires_at) {
+    if (created_at == wall_time{}) return expires_at;  // Its sender does not say.
+    return std::min(expires_at, later(created_at, message_life_max));
+}
+
 wall_time keep_until(wall_time expires_at, wall_time now, const horizon_options& options) {
     if (POSTHORN_PLANTED(prune_too_early)) return later(now, options.grace);
     return std::max({later(expires_at, options.grace), later(now, options.row_life_min),

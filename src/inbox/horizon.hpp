@@ -22,6 +22,13 @@ struct horizon_options {
 /// is never past its horizon; such a sender has to stop repeating within `row_life_min`.
 inline constexpr wall_time no_expiry{};
 
+/// The most that a message can ask for: whatever it says, it expires so long after it was made, by
+/// its sender's clock. So no peer can keep a row for ever.
+inline constexpr std::chrono::milliseconds message_life_max = std::chrono::days{400};
+
+/// When a message expires, as the inbox takes it.
+[[nodiscard]] wall_time heeded_expiry(wall_time created_at, wall_time expires_at);
+
 /// Until when the row of a message lives that is taken in at `now`.
 [[nodiscard]] wall_time keep_until(wall_time expires_at, wall_time now,
                                    const horizon_options& options);

@@ -4,7 +4,6 @@
 #include <exception>
 #include <utility>
 
-#include "base/assert.hpp"
 #include "base/planted.hpp"
 #include "inbox/answers.hpp"
 #include "inbox/dedupe.hpp"
@@ -20,6 +19,10 @@ std::unexpected<error> roll_back(arrival& one) {
     return fail(error_code::cancelled, "the handler's work was rolled back");
 }
 
+wall_time expiry_of(const arrival& one) {
+    return heeded_expiry(one.what->created_at, one.what->expires_at);
+}
+
 }  // namespace
 
 inbox_record intake::record_of(const arrival& one, wall_time now) const {
@@ -28,19 +31,19 @@ inbox_record intake::record_of(const arrival& one, wall_time now) const {
             .hash = one.hash,
             .response = {},
             .processed_at = now,
-            .expires_at = keep_until(one.what->expires_at, now, options_.horizon)};
+            .expires_at = keep_until(expiry_of(one), now, options_.horizon)};
 }
 
 std::optional<inbox_record> intake::begins_with(const arrival& one) const {
     const auto now = time_.wall();
-    if (is_past_horizon(one.what->expires_at, now)) return std::nullopt;
+    if (is_past_horizon(expiry_of(one), now)) return std::nullopt;
     return record_of(one, now);
 }
 
 result<> intake::handle(store_transaction& tx, arrival& one) const {
     one.reset();
     const auto now = time_.wall();
-    if (is_past_horizon(one.what->expires_at, now)) return judge_late(tx, one, now);
+    if (is_past_horizon(expiry_of(one), now)) return judge_late(tx, one, now);
 
     auto record = record_of(one, now);
     const auto is_new = tx.inbox().insert(record);
@@ -106,7 +109,7 @@ result<std::string> intake::run_handler(store_transaction& tx, arrival& one) con
 result<> intake::claim(store_transaction& tx, arrival& one) const {
     one.reset();
     const auto now = time_.wall();
-    if (is_past_horizon(one.what->expires_at, now)) return judge_late(tx, one, now);
+    if (is_past_horizon(expiry_of(one), now)) return judge_late(tx, one, now);
     const auto known = judge_known(tx, one, now);
     POSTHORN_TRY(known);
     if (*known == verdict::answered) return {};
@@ -122,10 +125,13 @@ result<bool> intake::take_claim(store_transaction& tx, const arrival& one, wall_
                              .hash = one.hash,
                              .owner = one.claim_owner,
                              .until = now + one.by->lease,
-                             .expires_at = keep_until(one.what->expires_at, now, options_.horizon)};
+                             .expires_at = keep_until(expiry_of(one), now, options_.horizon)};
     // Whether the claim of before has run out was judged already, with regard to clocks set back.
     auto taken = tx.inbox().claim(wanted, std::max(now, one.claim_before));
-    if (taken) POSTHORN_ASSERT(*taken);
+    if (taken && !*taken)
+        return fail(error_code::store_busy,
+                    "the claim on message {} was changed meanwhile; it is tried again",
+                    one.what->id.to_string());
     return taken;
 }
 

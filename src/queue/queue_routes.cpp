@@ -12,6 +12,8 @@
 #include <posthorn/json/reader.hpp>
 #include <posthorn/json/writer.hpp>
 
+#include "base/text/base64.hpp"
+#include "base/text/utf8.hpp"
 #include "feature/answers.hpp"
 #include "queue/queue.hpp"
 #include "store/async.hpp"
@@ -102,11 +104,16 @@ void write_message(json_writer& writer, const queued_message& one) {
     write_text(writer, "tenant", one.tenant);
     write_text(writer, "orderKey", one.order_key);
     write_text(writer, "contentType", one.content_type);
+    const bool is_text = is_utf8(one.payload);
     writer.plain_key("payload");
-    if (is_json(one) && !one.payload.empty())
+    if (is_text && is_json(one) && !one.payload.empty())
         writer.raw(one.payload);
     else
-        writer.string(one.payload);
+        writer.string(is_text ? one.payload : encode_base64(one.payload));
+    if (!is_text) {  // As on the wire.
+        writer.plain_key("payloadEncoding");
+        writer.string("base64");
+    }
     writer.plain_key("headers");
     one.headers.empty() ? writer.null() : writer.raw(one.headers);
     write_text(writer, "receivedAt", to_iso8601(one.received_at));
@@ -136,7 +143,8 @@ error no_such_queue(std::string_view endpoint, const std::vector<std::string>& q
                                                 "there is none; write ENDPOINT = \"queue\" under "
                                                 "[handlers]")
                                           : fmt::format("there are {}", fmt::join(queues, ", "));
-    return {error_code::not_found, fmt::format("'{}' is not a queue here; {}", endpoint, there_are)};
+    return {error_code::not_found,
+            fmt::format("'{}' is not a queue here; {}", endpoint, there_are)};
 }
 
 task<http_response> take(const queue_deps& with, http_request request) {

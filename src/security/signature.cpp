@@ -105,9 +105,10 @@ result<> check_claim(const key_ring& keys, const signed_pair& who, const signatu
     POSTHORN_TRY(check_time(claimed.timestamp, now));
     const auto* key = keys.find(claimed.key, now);
     if (key == nullptr || key->value.empty())
-        return fail(error_code::bad_signature,
-                    "rf-key is not a key that counts for {}; it is unknown, revoked or past its date",
-                    who.source);
+        return fail(
+            error_code::bad_signature,
+            "rf-key is not a key that counts for {}; it is unknown, revoked or past its date",
+            who.source);
     if (!decode_base64(claimed.hmac))
         return fail(error_code::bad_signature, "rf-hmac is not base64");
     return {};

@@ -174,6 +174,17 @@ TEST_F(sidecars, queue_messages_for_a_worker_with_a_key) {
         ask(admin_port, post("/_rf/queue/ack", "worker-key", R"({"owner":"w1","seqs":[1]})"));
     EXPECT_EQ(done.body, R"({"count":1})");
     EXPECT_EQ(stock.database().integer("SELECT count(*) FROM posthorn_queue"), 0);
+    // Bytes that are not text go out as on the wire, and hold up nothing behind them.
+    for (const auto* payload : {"x'ff00'", "'after'"})
+        stock.database().run(
+            std::string("INSERT INTO posthorn_queue (message_id, source, endpoint, message_type,"
+                        " payload, content_type, received_at) VALUES ('i', 'orders', 'Ship',"
+                        " 'Signal', ") +
+            payload + ", 'application/octet-stream', 0)");
+    const auto bytes = take("worker-key");
+    EXPECT_EQ(bytes.status, 200);
+    EXPECT_THAT(bytes.body, HasSubstr(R"("payload":"/wA=","payloadEncoding":"base64")"));
+    EXPECT_THAT(bytes.body, HasSubstr(R"("payload":"after","headers")"));
     const auto bad = ask(admin_port, post("/_rf/queue/ack", "worker-key", R"({"seqs":[1]})"));
     EXPECT_EQ(bad.status, 400);
     EXPECT_THAT(bad.body, HasSubstr("give an owner"));
@@ -238,6 +249,7 @@ TEST_F(sidecars, keep_the_old_configuration_when_the_new_one_is_wrong) {
     for (const auto& [wrong, said] :
          {wrong_file{"[routes]\nstock = \"ftp://x\"\n", "orders.toml:9: routes.stock: the route"},
           wrong_file{"[nonsense]\n", "orders.toml:8: unknown section [nonsense]"},
+          wrong_file{"", "it has no routes, no secrets and no admin keys any more"},
           wrong_file{"[secrets]\nstock = \"env:POSTHORN_NOT_SET\"\n",
                      "orders.toml:9: secrets.stock: the environment variable"}}) {
         orders.configure(free_ports + wrong);

@@ -4,6 +4,7 @@
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <span>
 #include <string>
@@ -63,13 +64,15 @@ public:
     [[nodiscard]] virtual std::span<const std::byte> bytes(std::size_t column) const = 0;
 
     /// The column as a C++ value, as the database converts it; NULL gives an empty optional,
-    /// otherwise zero or empty text.
+    /// otherwise zero or empty text. A number beyond the type is its nearest.
     template <class T>
     [[nodiscard]] T get(std::size_t column) const {
         if constexpr (std::is_same_v<T, bool>) {
             return integer(column) != 0;
         } else if constexpr (std::is_integral_v<T>) {
-            return static_cast<T>(integer(column));
+            const auto value = integer(column);
+            if (std::in_range<T>(value)) return static_cast<T>(value);
+            return value < 0 ? std::numeric_limits<T>::min() : std::numeric_limits<T>::max();
         } else if constexpr (std::is_floating_point_v<T>) {
             return static_cast<T>(real(column));
         } else if constexpr (std::is_same_v<T, std::string>) {

@@ -6,6 +6,7 @@
 
 #include "app/config/config_table.hpp"
 #include "app/config/nearest.hpp"
+#include "base/text/hide_secrets.hpp"
 #include "base/text/without_password.hpp"
 
 namespace posthorn {
@@ -129,7 +130,7 @@ std::string config::origin_of(std::string_view key) const {
 error config::at_key(std::string_view key, const error& why) const {
     const auto found = origins.find(key);
     const auto where = found == origins.end() ? std::string{} : found->second + ": ";
-    return error(why.code(), fmt::format("{}{}: {}", where, key, why.what()));
+    return error(why.code(), hide_secrets(fmt::format("{}{}: {}", where, key, why.what())));
 }
 
 std::span<const std::string_view> config_keys() { return keys(); }
@@ -141,10 +142,10 @@ std::vector<config_entry> list_config(const config& settings) {
                            settings.origin_of(each.key), note_on(settings, each.key)});
     for (const auto& open : open_sections())
         for (auto& [name, value] : open.show(settings)) {
-            auto key = fmt::format("{}.{}", open.section, name);
+            auto key = hide_secrets(fmt::format("{}.{}", open.section, name));
             auto origin = settings.origin_of(key);
             entries.push_back(
-                {std::move(key), open.type, open.doc, std::move(value), std::move(origin), {}});
+                {std::move(key), open.type, open.doc, hide_secrets(value), std::move(origin), {}});
         }
     return entries;
 }

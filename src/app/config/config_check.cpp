@@ -4,6 +4,7 @@
 #include "app/config/core_settings.hpp"
 #include "app/config/mutual_check.hpp"
 #include "app/config/route_url.hpp"
+#include "base/text/hide_secrets.hpp"
 #include "message/json_check.hpp"
 #include "transport/http/types.hpp"
 
@@ -36,7 +37,7 @@ public:
     [[nodiscard]] bool none() const { return all_.empty(); }
     [[nodiscard]] result<> outcome() const {
         if (all_.empty()) return {};
-        return std::unexpected(error(error_code::invalid_configuration, all_));
+        return std::unexpected(error(error_code::invalid_configuration, hide_secrets(all_)));
     }
 
 private:
@@ -215,10 +216,11 @@ result<> check_mutual(const config& settings) {
 result<> check_grpc(const config& settings) {
     const auto& at = settings.listen.grpc;
     if (!at || settings.tls.mutual || is_loopback(at->host) || at->host == "localhost") return {};
-    return fail(error_code::invalid_configuration,
-                "listen.grpc can be reached by others, who know ways to end this version of gRPC "
-                "from outside; write 127.0.0.1:PORT, or let it refuse callers without a certificate: "
-                "tls.mutual = true");
+    return fail(
+        error_code::invalid_configuration,
+        "listen.grpc can be reached by others, who know ways to end this version of gRPC "
+        "from outside; write 127.0.0.1:PORT, or let it refuse callers without a certificate: "
+        "tls.mutual = true");
 }
 
 milliseconds inbox_retention_needed(const config& settings) {

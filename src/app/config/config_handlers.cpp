@@ -28,9 +28,10 @@ result<> read_run(handler_setting& handler, std::string_view key, const std::str
         // What may hold a password or a token is not quoted.
         if (text.find_first_of("?@") == std::string::npos)
             return wrong_value(origin, key, text, wanted);
-        return wrong_value(origin, fmt::format("{} is not a URL that can be called; write {}, without "
-                                               "a user's name",
-                                               key, wanted));
+        return wrong_value(origin,
+                           fmt::format("{} is not a URL that can be called; write {}, without "
+                                       "a user's name",
+                                       key, wanted));
     }
     handler.what = http;
     handler.text = text;

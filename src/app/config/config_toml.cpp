@@ -6,6 +6,7 @@
 
 #include "app/config/config.hpp"
 #include "app/config/config_type.hpp"
+#include "base/text/hide_secrets.hpp"
 
 namespace posthorn {
 namespace {
@@ -105,7 +106,17 @@ private:
 
 }  // namespace
 
-result<config> parse_config(std::string_view text, std::string_view name) {
+namespace {
+
+// A mistake may well be a secret in the wrong place, and errors are logged and pasted.
+template <class T>
+result<T> without_secrets(result<T> outcome) {
+    if (outcome) return outcome;
+    const auto& why = outcome.error();
+    return std::unexpected(error(why.code(), hide_secrets(why.what())));
+}
+
+result<config> read_config(std::string_view text, std::string_view name) {
     config settings;
     reader fill(settings, name);
     try {
@@ -120,6 +131,12 @@ result<config> parse_config(std::string_view text, std::string_view name) {
     POSTHORN_TRY(std::move(fill).outcome());
     POSTHORN_TRY(check_config(settings));
     return settings;
+}
+
+}  // namespace
+
+result<config> parse_config(std::string_view text, std::string_view name) {
+    return without_secrets(read_config(text, name));
 }
 
 result<config> load_config(const std::filesystem::path& file) {

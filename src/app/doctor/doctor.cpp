@@ -167,12 +167,11 @@ finding check_secrets(const doctor_facts& facts) {
 
 finding check_signatures(const doctor_facts& facts) {
     if (facts.legacy_peers.empty()) return fine("every peer signs with v2");
-    return {
-        finding_level::warn,
-        fmt::format("peers that sign in an older way: {}", fmt::join(facts.legacy_peers, ", ")),
-        "their answers are not signed, so someone on the way can make one up and a message is "
-        "lost; what they send can be changed in part",
-        "reach them over TLS only, and take v2 as soon as they know it"};
+    return {finding_level::warn,
+            fmt::format("peers that sign in an older way: {}", fmt::join(facts.legacy_peers, ", ")),
+            "their answers are not signed, so someone on the way can make one up and a message is "
+            "lost; what they send can be changed in part",
+            "reach them over TLS only, and take v2 as soon as they know it"};
 }
 
 finding check_listeners(const doctor_facts& facts) {

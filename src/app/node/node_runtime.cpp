@@ -227,7 +227,23 @@ void node_runtime::cut_off() {
     if (connector_) connector_->cut_off();
 }
 
+namespace {
+
+/// Such as a file that was emptied, or one that an editor has not written yet.
+bool has_lost_everything(const config& running, const config& fresh) {
+    const auto has_any = [](const config& one) {
+        return !one.routes.empty() || !one.secrets.empty() || !one.admin.keys.empty();
+    };
+    return has_any(running) && !has_any(fresh);
+}
+
+}  // namespace
+
 result<> node_runtime::reload(const config& fresh) {
+    if (has_lost_everything(settings_, fresh))
+        return fail(error_code::invalid_configuration,
+                    "it has no routes, no secrets and no admin keys any more, so nothing of it was "
+                    "taken over; write the file anew, or restart the node if that is meant");
     POSTHORN_LET(rings, usable_secrets(fresh));
     if (const auto loaded = listeners_->reload_certificate(); !loaded)
         return std::unexpected(fresh.at_key("tls.certificate", loaded.error()));

@@ -1,6 +1,6 @@
 #include "base/time/clock_watch.hpp"
 
-#include "base/assert.hpp"
+#include <algorithm>
 
 namespace posthorn {
 
@@ -8,7 +8,7 @@ void clock_watch::look(wall_time wall, steady_time steady) {
     if (!last_) {
         agreed_since_ = steady;
     } else {
-        POSTHORN_ASSERT(steady >= last_->steady);
+        steady = std::max(steady, last_->steady);  // Some machines' clocks step back a little.
         const auto real = std::chrono::floor<std::chrono::milliseconds>(steady - last_->steady);
         const auto shown = wall - last_->wall;
         if (shown - real > options_.jump_min || real - shown > options_.jump_min) {

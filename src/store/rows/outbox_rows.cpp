@@ -1,6 +1,7 @@
 #include "store/rows/outbox_rows.hpp"
 
 #include <array>
+#include <limits>
 
 #include "base/checksum.hpp"
 #include "base/planted.hpp"
@@ -15,6 +16,17 @@ result<std::optional<uuid>> optional_id(const sql_row& row, std::size_t column,
     if (auto id = uuid::parse(row.text(column))) return id;
     return fail(error_code::invalid_argument, "{} '{}' is not a UUID", name,
                 row.text(column).substr(0, 64));
+}
+
+// A number that any program may have written.
+result<std::int32_t> number_in(const sql_row& row, std::size_t column, std::string_view name,
+                               std::int32_t least) {
+    const auto value = row.integer(column);
+    if (row.kind(column) != sql_kind::integer || value < least ||
+        value > std::numeric_limits<std::int32_t>::max())
+        return fail(error_code::invalid_argument, "{} is not a number from {} to {}", name, least,
+                    std::numeric_limits<std::int32_t>::max());
+    return static_cast<std::int32_t>(value);
 }
 
 }  // namespace
@@ -48,12 +60,16 @@ result<outbox_row> read_row(const sql_row& row, const std::string& source) {
     body.parent_id = parent;
     POSTHORN_LET(causation, optional_id(row, 13, "causation_id"));
     body.causation_id = causation;
-    body.priority = row.get<std::int32_t>(14);
-    body.max_retries = row.get<std::int32_t>(15);
+    POSTHORN_LET(priority,
+                 number_in(row, 14, "priority", std::numeric_limits<std::int32_t>::min()));
+    body.priority = priority;
+    POSTHORN_LET(max_retries, number_in(row, 15, "max_retries", -1));
+    body.max_retries = max_retries;
     body.created_at = from_ms(row.integer(16));
     body.expires_at = from_ms(row.integer(17));
     if (!row.is_null(18)) body.deliver_at = from_ms(row.integer(18));
-    read.attempts = row.get<std::int32_t>(19);
+    POSTHORN_LET(attempts, number_in(row, 19, "retry_count", 0));
+    read.attempts = attempts;
     if (!row.is_null(20) && row.integer(20) != checksum_of(body))
         return fail(error_code::store_corrupt,
                     "the row is not what was stored: the disk has changed it; run 'posthorn "
@@ -93,7 +109,7 @@ outbox_row read_what_can_be(const sql_row& row, const std::string& source) {
     read.body.endpoint = row.text(4);
     read.body.payload = row.text(5);
     read.body.content_type = row.text(6);
-    read.attempts = row.get<std::int32_t>(19);
+    read.attempts = number_in(row, 19, "retry_count", 0).value_or(0);
     return read;
 }
 

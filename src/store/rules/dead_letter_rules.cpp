@@ -2,7 +2,6 @@
 
 #include <utility>
 
-#include "base/assert.hpp"
 #include "store/rows/dead_rows.hpp"
 #include "store/rows/outbox_rows.hpp"
 #include "store/rows/stored_time.hpp"
@@ -29,6 +28,10 @@ std::string_view kind_of(dead_action what) {  // In the change log.
         case dead_action::remove: return "outbox.deleted";
     }
     return "";
+}
+
+outbox_status status_after(dead_action what) {
+    return what == dead_action::requeue ? outbox_status::pending : outbox_status::resolved;
 }
 
 bool is_open_to(dead_action what, outbox_status status) {
@@ -67,10 +70,11 @@ result<dead_letter_row> dead_letter_rules::find(const uuid& id, std::string_view
                 row.summary.id, to_string(row.summary.status), row.state);
 }
 
-result<dead_changed> dead_letter_rules::present(std::int64_t seq) {
+// A trigger of the application's may have deleted the row by now: then it is told as it was left.
+result<dead_changed> dead_letter_rules::present(std::int64_t seq, dead_changed if_gone) {
     dead_letter_row row;
     POSTHORN_LET(found, visit_by_seq(seq, [&](const sql_row& from) { row = read_dead_row(from); }));
-    POSTHORN_ASSERT(found);
+    if (!found) return if_gone;
     return dead_changed{
         .id = row.summary.id, .status = row.summary.status, .state = std::move(row.state)};
 }
@@ -92,7 +96,7 @@ result<dead_changed> dead_letter_rules::change(const uuid& id, const dead_change
     POSTHORN_TRY(log(kind_of(how.what), {what.seq}, now));
     if (how.what == dead_action::remove)
         return dead_changed{.id = summary.id, .status = summary.status, .removed = true};
-    return present(what.seq);
+    return present(what.seq, {.id = summary.id, .status = status_after(how.what), .state = {}});
 }
 
 result<std::optional<dead_letter_rules::target>> dead_letter_rules::target_of(
@@ -218,7 +222,8 @@ result<message> dead_letter_rules::edited(std::int64_t seq, const message_edit& 
         body.expires_at = from_ms(row.integer(17));
     });
     if (!found) return std::unexpected(found.error());
-    POSTHORN_ASSERT(*found);
+    if (!*found)
+        return fail(error_code::state_changed, "the message was deleted meanwhile; look again");
     POSTHORN_TRY(validate(body, limits_));
     return body;
 }
@@ -243,7 +248,7 @@ result<dead_changed> dead_letter_rules::edit(const uuid& id, const message_edit&
     if (moved || body.endpoint != summary.endpoint)  // Another group.
         POSTHORN_TRY(record_closed(summary.seq, summary.status, row.closed_at.value_or(now)));
     POSTHORN_TRY(log("outbox.edited", {summary.seq}, now));
-    return present(summary.seq);
+    return present(summary.seq, {.id = summary.id, .status = summary.status, .state = {}});
 }
 
 }  // namespace posthorn

@@ -69,7 +69,7 @@ private:
     enum class seal : std::uint8_t { none, fits, broken };
 
     result<dead_letter_row> find(const uuid& id, std::string_view if_state);
-    result<dead_changed> present(std::int64_t seq);
+    result<dead_changed> present(std::int64_t seq, dead_changed if_gone);
     result<std::optional<target>> target_of(std::int64_t seq, const dead_filter& still);
     result<> apply(const target& what, const dead_change& how, wall_time now);
     result<> requeue(const target& what, bool new_id, wall_time now);

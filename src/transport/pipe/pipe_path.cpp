@@ -21,10 +21,11 @@ result<std::string> pipe_path(std::string_view name) {
 
 result<std::string> pipe_path(std::string_view name, std::string_view folder) {
     if (!is_name(name))
-        return fail(error_code::invalid_argument,
-                    "'{}' is not a name for a pipe; write visible ASCII characters without a slash, "
-                    "such as rf-orders",
-                    name);
+        return fail(
+            error_code::invalid_argument,
+            "'{}' is not a name for a pipe; write visible ASCII characters without a slash, "
+            "such as rf-orders",
+            name);
     while (folder.size() > 1 && folder.ends_with('/')) folder.remove_suffix(1);
     return fmt::format("{}/CoreFxPipe_{}", folder == "/" ? "" : folder, name);
 }

@@ -36,8 +36,9 @@ result<std::shared_ptr<unix_connection>> unix_connection::open(const asio::any_i
                                                                frame_limits replies) {
     const int connected = connect_to_socket(path);
     if (connected < 0)
-        return fail(error_code::unreachable, "no process answers on {}: {}; is the service running?",
-                    path, std::generic_category().message(-connected));
+        return fail(error_code::unreachable,
+                    "no process answers on {}: {}; is the service running?", path,
+                    std::generic_category().message(-connected));
     socket_type socket(where, asio::local::stream_protocol(), connected);
     if (const auto trusted = check_peer(connected); !trusted)
         return fail(error_code::unreachable, "who listens on {} is not trusted: {}", path,

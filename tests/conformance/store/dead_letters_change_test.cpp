@@ -54,6 +54,35 @@ TEST_P(store_of_dead_letters, a_deleted_one_leaves_nothing) {
     EXPECT_TRUE(refused_with(change(body.id, remove), error_code::not_found));
 }
 
+TEST_P(store_of_dead_letters, one_that_a_trigger_deletes_is_told_as_it_was_left) {
+    const auto resolved = sample(), requeued = sample();
+    bury(resolved);
+    bury(requeued);
+    const auto trigger = [&](std::string_view status) {
+        const auto other = disk().connect();
+        for (const auto& sql : disk().speaks().deleting_trigger) {
+            const auto made =
+                sql.find("{}") == sql.npos ? sql : fmt::format(fmt::runtime(sql), status);
+            ASSERT_EQ(other->run(made), std::nullopt);
+        }
+    };
+    trigger("Resolved");
+    const auto done = change(resolved.id, resolve("paid by hand"));
+    ASSERT_TRUE(succeeded(done));
+    EXPECT_EQ(done->id, resolved.id.to_string());
+    EXPECT_EQ(done->status, outbox_status::resolved);
+    EXPECT_EQ(number("SELECT count(*) FROM outbox_messages"), 1);
+    ASSERT_EQ(disk().connect()->run("DROP TRIGGER forget" + disk().speaks().on_outbox),
+              std::nullopt);
+    if (disk().speaks().deleting_trigger.size() > 1)
+        ASSERT_EQ(disk().connect()->run("DROP FUNCTION forget"), std::nullopt);
+    trigger("Pending");
+    const auto again = change(requeued.id, requeue);
+    ASSERT_TRUE(succeeded(again));
+    EXPECT_EQ(again->status, outbox_status::pending);
+    EXPECT_EQ(number("SELECT count(*) FROM outbox_messages"), 0);
+}
+
 TEST_P(store_of_dead_letters, only_what_was_given_up_is_changed) {
     const auto pending = sample(), sent = sample(), resolved = sample();
     put(pending);

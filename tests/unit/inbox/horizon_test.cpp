@@ -39,6 +39,15 @@ INSTANTIATE_TEST_SUITE_P(
                     keep_case{"end_of_time", wall_time::max(), 0ms, wall_time::max()}),
     [](const auto& info) { return info.param.name; });
 
+TEST(horizon, heeds_no_expiry_that_is_years_after_the_message_was_made) {
+    EXPECT_EQ(heeded_expiry(now, now + 24h), now + 24h);
+    EXPECT_EQ(heeded_expiry(now, no_expiry), no_expiry);
+    EXPECT_EQ(heeded_expiry(now, wall_time::max()), now + message_life_max);
+    EXPECT_EQ(heeded_expiry(wall_time::max(), wall_time::max()), wall_time::max());
+    EXPECT_EQ(heeded_expiry({}, now + 24h), now + 24h)
+        << "the sender does not say when it was made";
+}
+
 struct past_case {
     std::string name;
     wall_time expires_at;

@@ -263,7 +263,8 @@ private:
         std::string described;
         names_in_use used;
         for (const auto& value : values) {
-            if (!value.is_string()) throw unusable("an enumeration holds something other than text");
+            if (!value.is_string())
+                throw unusable("an enumeration holds something other than text");
             const auto one = used.take(to_identifier(value.as_string()));
             members += fmt::format("{}{}", members.empty() ? "" : ", ", one);
             described += fmt::format(", ({}, {})", one, in_quotes(value.as_string()));

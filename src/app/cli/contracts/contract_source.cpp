@@ -74,7 +74,8 @@ result<json::object> parse_metadata(std::string_view text, const std::string& pl
     const auto* const version = whole != nullptr ? whole->if_contains("metadata") : nullptr;
     const auto* const interfaces = whole != nullptr ? whole->if_contains("interfaces") : nullptr;
     if (failure || version == nullptr || interfaces == nullptr || !interfaces->is_array())
-        return fail(error_code::malformed_request, "what {} gives is not the metadata of a node", place);
+        return fail(error_code::malformed_request, "what {} gives is not the metadata of a node",
+                    place);
     if (*version != 1)
         return fail(error_code::malformed_request,
                     "what {} gives is metadata of a later version; update this program", place);

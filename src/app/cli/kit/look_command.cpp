@@ -56,11 +56,11 @@ void declare_list(CLI::App& options, list_choice& wanted) {
 
 result<uuid> parse_message_id(std::string_view text) {
     if (const auto id = uuid::parse(text)) return *id;
-    return fail(
-        error_code::invalid_argument,
-        "'{}' is not a message id, which is a UUID; 'posthorn outbox list' shows them. One that was "
-        "stored with such an id is dead, and found by 'posthorn dead list' and --cause",
-        text);
+    return fail(error_code::invalid_argument,
+                "'{}' is not a message id, which is a UUID; 'posthorn outbox list' shows them. One "
+                "that was "
+                "stored with such an id is dead, and found by 'posthorn dead list' and --cause",
+                text);
 }
 
 std::unique_ptr<command> make_message_show_command() {

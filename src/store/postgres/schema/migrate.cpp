@@ -3,7 +3,6 @@
 #include <map>
 #include <vector>
 
-#include "base/assert.hpp"
 #include "store/postgres/driver/sql_text.hpp"
 #include "store/rules/known_steps.hpp"
 
@@ -110,7 +109,10 @@ result<> claim_for(connection& database, std::string_view service) {
                                      text_literal(service) + ") ON CONFLICT DO NOTHING"));
         owner = database.ask(find);
         if (!owner) return std::unexpected(std::move(owner).error());
-        POSTHORN_ASSERT(!owner->empty());
+        if (owner->empty())
+            return fail(error_code::store_unavailable,
+                        "the name of the service cannot be recorded in posthorn_meta; remove what "
+                        "deletes its rows, and start again");
     }
     if (owner->front().text(0) == service) return {};
     return fail(error_code::invalid_configuration,

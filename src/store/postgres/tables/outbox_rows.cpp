@@ -52,10 +52,11 @@ error duplicate_of(const message& body) {
 result<enqueued> known_message(const sql_row& row) {
     const auto id = uuid::parse(row.text(1));
     if (!id)
-        return fail(error_code::invalid_argument,
-                    "the dedupe key belongs to row {} of the outbox, whose id is not a UUID; mend or "
-                    "delete that row",
-                    row.integer(0));
+        return fail(
+            error_code::invalid_argument,
+            "the dedupe key belongs to row {} of the outbox, whose id is not a UUID; mend or "
+            "delete that row",
+            row.integer(0));
     return enqueued{.seq = row.integer(0), .id = *id, .repeated = true};
 }
 

@@ -29,10 +29,11 @@ result<std::optional<enqueued>> find_known(statement& known, const message& body
     const auto& row = found.front();
     const auto id = uuid::parse(row.text(1));
     if (!id)
-        return fail(error_code::invalid_argument,
-                    "the dedupe key belongs to row {} of the outbox, whose id is not a UUID; mend or "
-                    "delete that row",
-                    row.integer(0));
+        return fail(
+            error_code::invalid_argument,
+            "the dedupe key belongs to row {} of the outbox, whose id is not a UUID; mend or "
+            "delete that row",
+            row.integer(0));
     return enqueued{.seq = row.integer(0), .id = *id, .repeated = true};
 }
 

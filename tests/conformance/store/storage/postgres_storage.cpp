@@ -24,6 +24,11 @@ const dialect postgres_dialect{
     .endless =
         "WITH RECURSIVE n(i) AS (SELECT 1::bigint UNION ALL SELECT i + 1 FROM n) "
         "SELECT count(*) FROM n",
+    .deleting_trigger = {"CREATE FUNCTION forget() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN "
+                         "DELETE FROM outbox_messages WHERE seq = NEW.seq; RETURN NULL; END $$",
+                         "CREATE TRIGGER forget AFTER UPDATE OF status ON outbox_messages "
+                         "FOR EACH ROW WHEN (NEW.status = '{}') EXECUTE FUNCTION forget()"},
+    .on_outbox = " ON outbox_messages",
     .bytes = "'\\x{}'::bytea",
     .payload_of_bytes = "payload_bytes",
     .refuses_bytes_as_text = false,

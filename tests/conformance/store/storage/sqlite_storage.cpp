@@ -26,7 +26,10 @@ const dialect sqlite_dialect{
                        "UPDATE OR ROLLBACK held SET id = 2 WHERE id = 1"},
     .endless =
         "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) "
-        "SELECT count(*) FROM n"};
+        "SELECT count(*) FROM n",
+    .deleting_trigger = {"CREATE TRIGGER forget AFTER UPDATE OF status ON outbox_messages "
+                         "WHEN NEW.status = '{}' "
+                         "BEGIN DELETE FROM outbox_messages WHERE seq = NEW.seq; END"}};
 
 /// What both kinds of storage share.
 class sqlite_storage : public storage {

@@ -70,6 +70,9 @@ struct dialect {
     std::vector<std::string> group_breakers;
     /// Runs until it is interrupted.
     std::string endless;
+    /// A trigger of an application's that deletes messages once their status is `{}`.
+    std::vector<std::string> deleting_trigger;
+    std::string on_outbox{};  // What follows the name of a trigger that is dropped.
     /// How bytes are written; `{}` stands for their hexadecimal digits.
     std::string bytes = "x'{}'";
     /// Where a payload goes that is no text.

@@ -121,6 +121,22 @@ TEST(config_secrets, are_not_shown_where_they_are_listed) {
     EXPECT_EQ(entries.back().origin, "p.toml:2");
 }
 
+TEST(config_secrets, are_not_quoted_where_they_do_not_belong) {
+    for (const std::string_view text :
+         {"[routes]\nx = \"base64:canarycanary\"", "[routes]\nx = \"ftp://me:canary@h\"",
+          "[routes]\nx = { url = \"http://h\", signature = \"base64:canary\" }",
+          "[signatures]\nx = \"base64:canary\"", "[handlers]\nx = \"base64:canary\"",
+          "[admin]\nkeys = [\"phk_canary\"]", "[store]\nurl = \"mysql://me:canary@h/d\"",
+          "[log]\nlevel = \"base64:canary\"", "[log]\n\"base64:canary\" = 1",
+          "[\"base64:canary\"]\nx = 1"}) {
+        const auto problem = problem_of(text);
+        EXPECT_THAT(problem, StartsWith("p.toml:")) << text;
+        EXPECT_THAT(problem, Not(HasSubstr("canary"))) << text;
+    }
+    const auto entries = list_config(loaded("[routes]\nx = \"http://h:1/base64:canary\""));
+    EXPECT_EQ(entries.back().value, "http://h:1/base64:(hidden)");
+}
+
 TEST(config_secrets, are_not_quoted_when_they_are_wrong) {
     for (const std::string_view value :
          {R"("canary")", R"("base64:canary")", R"("base64:Y2FuYXJ5")", R"(["canary"])", "[]", "7",

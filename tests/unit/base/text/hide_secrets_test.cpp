@@ -1,0 +1,26 @@
+#include "base/text/hide_secrets.hpp"
+
+#include <gtest/gtest.h>
+
+namespace posthorn {
+namespace {
+
+TEST(hide_secrets, hides_keys_and_passwords_wherever_they_stand) {
+    EXPECT_EQ(hide_secrets("the route 'base64:c2VjcmV0' is not understood"),
+              "the route 'base64:(hidden)' is not understood");
+    EXPECT_EQ(hide_secrets("env:base64:c2Vj+/cmV0== and base64:YWJj"),
+              "env:base64:(hidden) and base64:(hidden)");
+    EXPECT_EQ(hide_secrets("admin.keys: phk_AbC-12_x is not a hash"),
+              "admin.keys: phk_(hidden) is not a hash");
+    EXPECT_EQ(hide_secrets("http://me:pa:s@s@host:1/x?y=z@w"), "http://me:(hidden)@host:1/x?y=z@w");
+    EXPECT_EQ(hide_secrets("a://u:p@h b://v:q@i"), "a://u:(hidden)@h b://v:(hidden)@i");
+}
+
+TEST(hide_secrets, leaves_everything_else_as_it_is) {
+    for (const auto* text : {"", "write base64: and the key", "http://host:7400/a@b", "phk_",
+                             "unix:///run/x.sock", "mail me@host: now"})
+        EXPECT_EQ(hide_secrets(text), text);
+}
+
+}  // namespace
+}  // namespace posthorn
