@@ -64,7 +64,7 @@ struct send_options {
 /// A message that was given up: its retries are spent, trying again cannot help, or its time is
 /// over.
 struct dead_letter {
-    message body;  // Of a row that was no message, as much as could be read.
+    message body;  // Of a row that was not a message, as much as could be read.
     bool expired = false;
     std::string error{};        // Of the last attempt.
     std::int32_t attempts = 0;  // That were charged.

@@ -15,7 +15,7 @@
 namespace posthorn {
 namespace detail {
 
-/// Where a Response goes that somebody waits for.
+/// Where a Response goes that a caller waits for.
 ///
 /// Lifetime: shared between the reply and the node.
 /// Threads:  any.

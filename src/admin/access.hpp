@@ -33,7 +33,7 @@ struct new_admin_key {
 };
 [[nodiscard]] new_admin_key make_admin_key(random_source& random);
 
-/// Why somebody was not let in.
+/// Why a caller was not let in.
 struct admin_refusal {
     std::uint16_t status = 401;  // Or 403, where another key would not help or this one is known.
     std::string who;             // The key's name, if it is known.
@@ -49,7 +49,7 @@ struct admin_refusal {
 /// | change           | an operator's               | likewise                       |
 ///
 /// A browser's request from another page is refused whatever key it has; so is one without a key
-/// that calls this machine by a name of somebody else's.
+/// that calls this machine by a foreign name.
 ///
 /// Lifetime: outlives the routes that ask it.
 /// Threads:  any.

@@ -95,7 +95,7 @@ task<http_response> dead_endpoints::change(http_request request, dead_verb verb)
     co_return answer_to(changed);
 }
 
-// A status alone leaves nobody out of its list.
+// A status alone leaves no message out of its list.
 bool narrows(const dead_filter& wanted) {
     const auto texts = {&wanted.destination, &wanted.endpoint, &wanted.tenant, &wanted.order_key,
                         &wanted.error};

@@ -81,7 +81,7 @@ std::vector<lane_state> node_view::lanes() const {
     return all;
 }
 
-// Empty if the caller is to look; then he must.
+// Empty if the caller is to look; then it must.
 std::shared_ptr<const node_view::state> node_view::recent() {
     const std::scoped_lock lock(mutex_);
     if (last_ && (looking_ || parts_.time.steady() - last_->at < look_every)) return last_;

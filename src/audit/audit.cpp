@@ -43,7 +43,7 @@ constexpr std::array columns{column{"seq", number},  column{"at", number},
 constexpr std::array copied{
     copied_table{.name = "posthorn_audit", .columns = columns, .numbered_by = "seq"}};
 
-// Much of it was chosen by whoever sent the request.
+// Much of it was chosen by the sender of the request.
 audit_entry tidy(audit_entry entry) {
     for (auto* text : {&entry.who, &entry.what, &entry.target, &entry.outcome})
         *text = clean_utf8(*text, text_characters_max);

@@ -16,7 +16,7 @@ namespace posthorn {
 /// The table `posthorn_audit`.
 [[nodiscard]] table_set audit_tables() noexcept;
 
-/// One thing that somebody did, or was kept from doing.
+/// One thing that a caller did, or was kept from doing.
 struct audit_entry {
     std::string who;     // The key's name, or the peer's address.
     std::string what;    // Such as POST.
@@ -26,7 +26,7 @@ struct audit_entry {
 
 /// Keeps who changed what, and who was refused, in `posthorn_audit` and in the log.
 ///
-/// Anybody can cause refusals, so only the first ones of each minute are kept; the next that is
+/// Any caller can cause refusals, so only the first ones of each minute are kept; the next that is
 /// kept says how many were not. The newest 100,000 rows stay.
 ///
 /// Lifetime: outlives the routes that use it; the store, which has `audit_tables()`, outlives it.

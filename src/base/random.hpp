@@ -10,7 +10,7 @@ namespace posthorn {
 
 /// Where all chance comes from: the seam that lets a test or the simulator repeat a run.
 ///
-/// Lifetime: owned by whoever builds the node; outlives everything that draws from it.
+/// Lifetime: owned by the node's builder; outlives everything that draws from it.
 /// Threads:  as the implementation says.
 /// Cancel:   nothing here waits.
 class random_source {

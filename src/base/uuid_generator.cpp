@@ -40,7 +40,7 @@ uuid_generator::uuid_generator(std::function<wall_time()> now, random_source& ra
 }
 
 uuid uuid_generator::next() {
-    // Both before the lock: whoever enters it late with an old time only counts on.
+    // Both before the lock: a thread that enters it late with an old time only counts on.
     const std::uint64_t now_ms = within_48_bits(now_());
     const std::uint64_t random = random_.next();
 

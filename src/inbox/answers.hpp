@@ -16,8 +16,8 @@ namespace posthorn {
 [[nodiscard]] delivery answer_to_exception(const std::exception_ptr& thrown);
 /// A handler gave an error.
 [[nodiscard]] delivery answer_to_handler_error(const error& why);
-/// The receiver's store could not do its part. That is no fault of the message, so where it may
-/// pass no attempt is charged.
+/// The receiver's store could not do its part. The message is not at fault, so where it may pass no
+/// attempt is charged.
 [[nodiscard]] delivery answer_to_store_error(const error& why);
 
 [[nodiscard]] delivery answer_without_key();

@@ -13,7 +13,7 @@ struct dedupe_decision {
         run,          // It has taken no effect yet.
         duplicate,    // It has: answer what was answered then.
         conflict,     // Its id stands for another body.
-        in_progress,  // Somebody is at work on it.
+        in_progress,  // A handler is at work on it.
     };
 
     kind what = kind::run;

@@ -229,7 +229,7 @@ task<inbox::outcome_of_call> inbox::call_blocking(const arrival& one) {
 task<inbox::outcome_of_call> inbox::call_async(const arrival& one) {
     using namespace boost::asio::experimental::awaitable_operators;
     const calls_at_work::place place(at_work_);
-    // Whoever is told to give up cancels the call and waits until it has ended.
+    // When told to give up, this cancels the call and waits until it has ended.
     auto first = co_await (cancellable(call_within_lease(one)) || cancellable(place.told().wait()));
     if (first.index() == 0) co_return std::get<0>(std::move(first));
     co_return std::unexpected(answer_to_handler_error(

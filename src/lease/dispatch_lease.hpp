@@ -12,17 +12,17 @@ namespace posthorn {
 
 // Who dispatches. A stand-by watches the holder's beat by its own steady clock; a holder beats, and
 // counts as one only as long as its last beat is younger than the lease, measured from before that
-// beat was committed: so by its own clock it stops before anybody may take over.
+// beat was committed: so by its own clock it stops before another may take over.
 //
 // | state    | event                                        | next     | action     |
 // |----------|----------------------------------------------|----------|------------|
-// | stand-by | looked: nobody holds it, or we do, from before | taking | take       |
+// | stand-by | looked: it is free, or ours from before      | taking   | take       |
 // | stand-by | looked: the holder is known to be gone       | taking   | take       |
 // | stand-by | looked: the same beat for the whole lease    | taking   | take       |
 // | stand-by | looked: anything else                        | stand-by | look later |
 // | stand-by | failed                                       | stand-by | look later |
 // | taking   | took                                         | holder   | begin      |
-// | taking   | refused (somebody was quicker), failed       | stand-by | look later |
+// | taking   | refused (another was quicker), failed        | stand-by | look later |
 // | holder   | beaten                                       | holder   | beat later |
 // | holder   | failed, or time passed: lease still young    | holder   | beat soon  |
 // | holder   | failed, or time passed: lease ran out        | stand-by | stand down |

@@ -73,7 +73,7 @@ task<> lease_keeper::pause(std::chrono::nanoseconds span) {
     co_await wake_->wait_for(with_.env.timer, span);
 }
 
-// A store that refuses at once rings before anybody waits, so one ring does not end the rest.
+// A store that refuses at once rings before the wait begins, so one ring does not end the rest.
 task<> lease_keeper::rest_as_holder(std::int64_t epoch, std::chrono::nanoseconds span) {
     const auto end = with_.env.clock.steady() + span;
     while (!stopping_ && this->epoch() == epoch && with_.env.clock.steady() < end)

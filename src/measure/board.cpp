@@ -52,7 +52,7 @@ struct board::memory {
     std::atomic<std::uint32_t> state;
     std::atomic<std::uint32_t> stop;
     std::atomic<std::uint32_t> bell;     // Changes with each commit of the receiver.
-    std::atomic<std::uint32_t> waiting;  // Whether anybody listens for it.
+    std::atomic<std::uint32_t> waiting;  // How many listen for it.
     std::array<char, 512> text;
     std::array<entry, kept_max> entries;
 };

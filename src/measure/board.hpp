@@ -11,7 +11,7 @@ namespace posthorn::measure {
 /// Memory that the sending and the receiving process share: when each message was due, durable and
 /// effective, and how the receiver is.
 ///
-/// It costs the receiver one store a message and, where somebody waits, one wake-up a commit.
+/// It costs the receiver one store a message and, where the sender waits, one wake-up a commit.
 ///
 /// Lifetime: the sender makes it, before the receiver, which opens it by its path.
 /// Threads:  any, of both processes.

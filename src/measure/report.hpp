@@ -6,7 +6,7 @@
 
 namespace posthorn::measure {
 
-/// What was measured, for `bench/compare` and whoever reads the line.
+/// What was measured, for `bench/compare` and readers of the line.
 struct subject {
     std::string name;       // limit, posthorn, redis, ...
     std::string transport;  // unix, http, inprocess, tcp

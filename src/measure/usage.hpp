@@ -11,7 +11,7 @@ namespace posthorn::measure {
 /// What a run has used so far, in all its processes.
 struct usage {
     std::int64_t cpu_ns = 0;
-    std::int64_t syncs = -1;      // -1 where nobody could count them.
+    std::int64_t syncs = -1;      // -1 where they cannot be counted.
     std::int64_t memory_kib = 0;  // Of their own, without what they share.
     std::int64_t file_bytes = 0;  // Of SQLite its pages, wherever they lie.
 };

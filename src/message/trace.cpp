@@ -59,7 +59,7 @@ trace_context trace_of(std::string_view headers) {
             });
         });
     } catch (const error&) {
-        return {};  // It is no trace; the message goes all the same.
+        return {};  // It is not a trace; the message goes all the same.
     }
     if (!is_traceparent(found.parent)) return {};
     if (!is_tracestate(found.state)) found.state.clear();

@@ -18,7 +18,7 @@ struct trace_context {
 [[nodiscard]] trace_context trace_of(std::string_view headers);
 
 /// `headers`, with the trace of the message that caused this one. They stay as they are if they
-/// give a trace of their own, are no JSON object, or would be longer than `size_max`.
+/// give a trace of their own, are not a JSON object, or would be longer than `size_max`.
 [[nodiscard]] std::string carry_trace(std::string headers, std::string_view headers_of_cause,
                                       std::size_t size_max);
 

@@ -88,7 +88,7 @@ result<> validate_outside(const message& what, const message_limits& limits) {
         {"contents of the payload", what.payload, limits.payload_size_max, "limits.payload"}));
     POSTHORN_TRY(
         check_size({"headers", what.headers, limits.headers_size_max, "limits.message_headers"}));
-    // Whoever has read the JSON has seen to the default.
+    // Reading the JSON has checked the default.
     if (limits.depth_max == json_depth_max) return {};
     return check_json_of(what, {.depth_max = limits.depth_max});
 }

@@ -9,7 +9,7 @@
 namespace posthorn {
 namespace {
 
-constexpr int group_slices_max = 40;  // Whoever asks waits for them.
+constexpr int group_slices_max = 40;  // The caller waits for them.
 
 // One look at one snapshot, whose value goes out past the callback.
 template <class T, class Ask>

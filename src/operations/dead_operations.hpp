@@ -7,9 +7,9 @@
 
 namespace posthorn {
 
-/// What operators ask of the messages that were given up, whoever passes it on: the admin endpoints
-/// of a running node, or the command line on the file. What blocks runs on `readers`; who has a
-/// dispatcher wakes it after a change.
+/// What operators ask of the messages that were given up, through the admin endpoints of a running
+/// node or the command line on the file. What blocks runs on `readers`; a caller with a dispatcher
+/// wakes it after a change.
 
 /// Where to ask, and when.
 struct dead_place {
@@ -19,7 +19,7 @@ struct dead_place {
 };
 
 task<result<dead_page>> list_dead(dead_place at, dead_query asked);
-/// Those that nobody has grouped yet are grouped first, some thousands of them at a time.
+/// Those not grouped yet are grouped first, some thousands of them at a time.
 task<result<dead_groups>> group_dead(dead_place at, dead_query asked);
 
 struct dead_view {

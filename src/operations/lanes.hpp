@@ -39,7 +39,7 @@ struct pause_change {
     wall_time at{};
 };
 
-/// In every store. Gives whether anything changed: to pause what is paused is no error.
+/// In every store. Gives whether anything changed: to pause what is paused is not an error.
 /// `error_code::invalid_argument` if the name cannot be one.
 task<result<bool>> change_pause(std::vector<store*> stores, pause_change wanted);
 /// The same, blocking.
@@ -49,8 +49,8 @@ task<result<bool>> change_pause(std::vector<store*> stores, pause_change wanted)
 [[nodiscard]] boost::json::object to_json(const std::vector<lane_report>& lanes);
 [[nodiscard]] boost::json::object to_json(const pause_change& done, bool changed);
 
-/// Why people should look: lanes that are shut because nobody answers, or because somebody paused
-/// them. Pure.
+/// Why people should look: lanes that are shut because no peer answers, or because an operator
+/// paused them. Pure.
 [[nodiscard]] std::vector<std::string> reasons_of(const std::vector<lane_report>& lanes);
 
 }  // namespace posthorn

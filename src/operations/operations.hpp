@@ -9,8 +9,8 @@
 
 namespace posthorn {
 
-/// What a person asks of a store, whoever passes it on: the admin endpoints of a running node, or
-/// the command line on the file. All of it blocks; none of it may be called inside a unit.
+/// What a person asks of a store, through the admin endpoints of a running node or the command line
+/// on the file. All of it blocks; none of it may be called inside a unit.
 
 /// Numbers past this are not counted, so that a look at a huge table stays cheap.
 inline constexpr std::int64_t admin_count_max = 1'000'000;
@@ -27,7 +27,7 @@ struct outbox_overview {
     std::vector<destination_backlog> backlog;  // By destination.
     bool more_destinations = false;            // Some were left out of the list.
 
-    bounded_count undeliverable;      // An alarm: somebody must mend a route or a handler.
+    bounded_count undeliverable;      // An alarm: an operator must mend a route or a handler.
     std::string undeliverable_error;  // Of one of them.
     std::string undeliverable_destination;
 };

@@ -134,8 +134,8 @@ result<std::vector<queued_message>> take_queued(store_transaction& tx, const que
     const std::array<sql_param, 5> with{std::string_view(asked.endpoint), count_of(now),
                                         asked.limit, std::string_view(asked.owner),
                                         count_of(now + asked.lease)};
-    // One after the other looks for what nobody holds: a statement that waits for a row sees the
-    // row as it is then, but not whether the others of its key are held.
+    // Takers look one after the other for what is not held: a statement that waits for a row sees
+    // the row as it is then, but not whether the others of its key are held.
     POSTHORN_TRY(tx.take_turn("posthorn_queue", asked.endpoint));
     std::vector<queued_message> taken;
     POSTHORN_TRY(tx.query(take_sql, with, [&](const sql_row& row) { taken.push_back(read(row)); }));

@@ -52,10 +52,10 @@ struct queue_receipt {
     std::string owner;
 };
 
-// Work inside a unit, for whoever owns the transaction. Pure SQL: docs/concepts/handlers.md shows
+// Work inside a unit, for the owner of the transaction. Pure SQL: docs/concepts/handlers.md shows
 // the same statements for services that run them themselves.
 
-/// The oldest ones that nobody holds, in their order. Of those with one order key only the first
+/// The oldest ones that are not held, in their order. Of those with one order key only the first
 /// that is there may be taken, together with those that follow it at once, and none while another
 /// owner holds a later one.
 [[nodiscard]] result<std::vector<queued_message>> take_queued(store_transaction& tx,

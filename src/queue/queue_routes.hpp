@@ -18,7 +18,7 @@ namespace posthorn {
 /// | POST /_rf/queue/release             | `{"owner":"w1","seqs":[3],"delayMs":1000}`       |
 ///
 /// Take answers `{"messages":[…]}`, the others `{"count":n}`: how many were still the owner's.
-/// A name that is no queue is answered with 404, unless something is left in it; a field that is
+/// A name that is not a queue is answered with 404, unless something is left in it; a field that is
 /// not in the table with 400.
 struct queue_deps {
     store& where;  // Has `queue_tables()`. Outlives the routes, as the others do.

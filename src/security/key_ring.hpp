@@ -26,7 +26,7 @@ struct signing_key {
 [[nodiscard]] signing_key make_key(secret value);
 
 /// The keys shared with one peer: the first in force signs, all that are alive verify. They sign
-/// in one scheme only, so that nobody can choose a weaker one for a peer. Pure.
+/// in one scheme only, so that no attacker can choose a weaker one for a peer. Pure.
 ///
 /// Threads: any; it does not change. A change is a new ring.
 class key_ring {

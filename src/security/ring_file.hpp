@@ -26,8 +26,8 @@ public:
     static constexpr std::size_t keys_max = 64;
 
     ring_file() = default;
-    /// `error_code::invalid_configuration`, which begins with `name:LINE:`, for a line that is no
-    /// key. A text without any key is an empty ring.
+    /// `error_code::invalid_configuration`, which begins with `name:LINE:`, for a line that is not
+    /// a key. A text without any key is an empty ring.
     [[nodiscard]] static result<ring_file> parse(std::string_view text, std::string_view name);
 
     /// The file's new text, comments included. It holds the secrets.

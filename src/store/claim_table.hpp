@@ -23,8 +23,8 @@ struct seat {
 /// How many messages of others are wanted, and which of them for whom.
 struct arrivals_question {
     std::size_t rows_max = 0;
-    std::int64_t epoch = 0;              // Of who claims.
-    std::vector<std::string> claimed{};  // The destinations whose messages he claims.
+    std::int64_t epoch = 0;              // Of the dispatcher that claims.
+    std::vector<std::string> claimed{};  // The destinations whose messages it claims.
 };
 
 /// Which dispatcher sends what, inside a write transaction, where several share an outbox.
@@ -42,7 +42,7 @@ public:
     /// Makes messages known to `claim` and to readers that others have committed since the last time,
     /// all of which the store may leave to this. True if there may be more.
     virtual result<bool> take_in(const arrivals_question& asked) = 0;
-    /// Leaves rows to whoever comes first.
+    /// Leaves rows to the next dispatcher.
     virtual result<> let_go(std::span<const std::int64_t> seqs, std::int64_t epoch) = 0;
     /// Of all dispatchers, dead ones included.
     virtual result<std::vector<seat>> seats() = 0;

@@ -62,7 +62,7 @@ struct dead_group {
 struct dead_groups {
     std::vector<dead_group> groups;  // Largest first.
     bool more = false;               // Smaller ones were left out.
-    std::int64_t ungrouped = 0;      // Dead ones that nobody has looked at yet; counted to 1,000.
+    std::int64_t ungrouped = 0;      // Dead ones not looked at yet; counted to 1,000.
 };
 
 /// A part of the messages that fit a filter, in the order of commit.

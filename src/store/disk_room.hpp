@@ -64,7 +64,7 @@ struct disk_step {
 /// What others may know of the disk under a store.
 struct disk_report {
     disk_state state = disk_state::enough;
-    std::optional<std::uint64_t> free{};  // Empty where nobody looks.
+    std::optional<std::uint64_t> free{};  // Empty if not looked at.
     bool has_ballast = false;
     std::uint64_t refused = 0;  // Messages, and receipts of messages, since the start.
     disk_limits limits{};

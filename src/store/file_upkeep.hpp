@@ -19,7 +19,7 @@ public:
     /// Looks at the disk; what is done about it shows in `disk`. Blocks.
     virtual void look_at_disk() = 0;
     [[nodiscard]] virtual disk_report disk() const = 0;
-    /// Writes the whole file anew, without its holes. Blocks, and nobody commits meanwhile.
+    /// Writes the whole file anew, without its holes. Blocks, and nothing is committed meanwhile.
     /// `error_code::store_busy` while another node has the file.
     virtual result<> compact() = 0;
 };

@@ -38,7 +38,7 @@ struct message_filter {
 };
 
 /// What a person may know of a message without reading it. Columns are given as they stand in the
-/// table: a row that is no message, which a producer wrote by hand, is to be seen too.
+/// table: a row that is not a message, which a producer wrote by hand, is to be seen too.
 struct message_summary {
     std::int64_t seq = 0;
     std::string id;

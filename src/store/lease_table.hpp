@@ -11,8 +11,8 @@ namespace posthorn {
 
 /// Who holds a job that one node does at a time, such as dispatching.
 ///
-/// Nobody's clock is compared with anybody else's: a holder changes `beat`, and who sees the same
-/// beat for longer than the lease lasts, by its own steady clock, may take over.
+/// No two nodes' clocks are compared: a holder changes `beat`, and a node that sees the same beat
+/// for longer than the lease lasts, by its own steady clock, may take over.
 struct lease {
     std::string owner;
     std::int64_t epoch = 0;  // Grows by one with each new holder; writes of older ones are refused.
@@ -28,7 +28,7 @@ public:
 
     virtual result<std::optional<lease>> find(std::string_view name) = 0;
     /// Makes `owner` the holder with the next epoch, if the lease is still as `seen` (empty: not
-    /// there, or given back). Gives the new lease, or empty if somebody was quicker.
+    /// there, or given back). Gives the new lease, or empty if another was quicker.
     virtual result<std::optional<lease>> take(std::string_view name, std::string_view owner,
                                               const std::optional<lease>& seen) = 0;
     /// Shows that the holder lives; false if it is the holder no more.

@@ -19,7 +19,7 @@ struct outbox_row {
     message body;
     std::int32_t attempts = 0;  // That were charged and failed.
     bool parked = false;        // Waits for an earlier one of its order key.
-    std::int64_t claim = 0;     // The epoch it was stored under; zero if nobody claimed it.
+    std::int64_t claim = 0;     // The epoch it was stored under; zero if it is not claimed.
 };
 
 /// What a message was stored as.
@@ -97,7 +97,7 @@ struct unblocked_slice {
     std::optional<order_scope> last{};  // The walk goes on after it; empty at the end.
 };
 
-/// A message that was given up and that nobody has been told of yet.
+/// A message that was given up and has not been reported yet.
 struct final_row {
     outbox_row row;
     outbox_status status = outbox_status::dead;  // Or expired.
@@ -199,8 +199,8 @@ public:
     virtual result<expired_slice> expired(const expired_question& asked) = 0;
     /// Destinations to which nothing is to be sent, in the order of their names.
     virtual result<std::vector<paused_destination>> paused() = 0;
-    /// Messages after `seq` whose end nobody was told of, in order, at most `limit`. Of a row that
-    /// is no message, as much as can be read.
+    /// Messages after `seq` whose end was not reported yet, in order, at most `limit`. Of a row
+    /// that is not a message, as much as can be read.
     virtual result<std::vector<final_row>> ended(std::int64_t after_seq, std::size_t limit) = 0;
     virtual result<order_policy> present_order_policy() = 0;
     /// Looks at the next `keys_max` order keys, after the last one of the slice before.

@@ -36,7 +36,7 @@ struct slice_seen {
 /// The bounds of one slice, as the work inside the unit sees them.
 ///
 /// Rows differ in size by a factor of thousands, so the number of rows alone does not bound the
-/// time: whoever works asks after each row.
+/// time: the work asks after each row.
 class slice {
 public:
     slice(const clock& time, std::size_t rows, std::chrono::nanoseconds time_max)

@@ -28,11 +28,11 @@ struct unit {
     work_type work;
     /// On a writer's thread, once the commit is on disk or has failed. Must not throw or block.
     done_type done{};
-    /// Waits for the next commit instead of causing one; whoever submits lazily must see to it that
-    /// one comes.
+    /// Waits for the next commit instead of causing one; the submitter must see to it that one
+    /// comes.
     bool lazy = false;
-    /// The application's own, of which nobody knows what it locks and for how long: shares a commit
-    /// with nobody, and runs beside others, where the database lets several commit at a time.
+    /// The application's own, which may lock anything for any time: shares a commit with no other,
+    /// and runs beside others, where the database lets several commit at a time.
     bool alone = false;
     std::chrono::milliseconds limit = std::chrono::seconds{5};  // For its SQL; then interrupted.
     /// The inbox's row that it inserts first, if it will insert one. A store that is far away may
@@ -96,8 +96,8 @@ public:
     virtual ~store() = default;
 
     virtual void submit(unit work) = 0;
-    /// The same for a caller who waits for `done`: while nobody else writes, the unit may run, and
-    /// be answered, on the caller's thread, which spares two switches.
+    /// The same for a caller who waits for `done`: while no other thread writes, the unit may run,
+    /// and be answered, on the caller's thread, which spares two switches.
     virtual void submit_and_wait(unit work) = 0;
     /// All of them in one commit, as far as the size of a group allows.
     virtual void submit(std::vector<unit> work) = 0;
@@ -108,13 +108,13 @@ public:
     virtual void listen(commit_listener& listener) = 0;
     virtual void forget(commit_listener& listener) = 0;
 
-    /// Whether somebody else committed since the last call: another process, or a handle not ours.
+    /// Whether others committed since the last call: another process, or a handle not ours.
     virtual result<bool> changed_by_others() = 0;
-    /// Makes everything that is visible now survive a power cut, whoever committed it; then `done`.
+    /// Makes everything that is visible now survive a power cut, ours or not; then `done`.
     virtual void barrier(unit::done_type done) = 0;
 
-    // What not every store has. Whoever needs one of them asks for it, and does without if there
-    // is none; nobody asks which database this is.
+    // What not every store has. Code that needs one of them asks for it, and does without if there
+    // is none; it never asks which database this is.
 
     /// Null where one node dispatches at a time.
     [[nodiscard]] virtual shared_dispatch* sharing() = 0;

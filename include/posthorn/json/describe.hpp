@@ -147,7 +147,7 @@ consteval auto listed_fields() {
 template <class T, class... Items>
 consteval bool lists_all_fields() {
     if constexpr (!plain_aggregate<T> || has_bases<T>)
-        return true;  // Nobody knows how many it has.
+        return true;  // How many it has is not known.
     else
         return sizeof...(Items) == 0 || !has_fields<T, sizeof...(Items) + 1>;
 }

@@ -29,7 +29,7 @@ public:
     result<> run(const console& terminal) override {
         POSTHORN_LET(settings, read());
         serve_options options;
-        // Whoever started us may be waiting for the line, so it must not sit in a buffer.
+        // Our parent process may be waiting for the line, so it must not sit in a buffer.
         options.announce = [&](const std::string& line) {
             terminal.out << line << '\n' << std::flush;
         };

@@ -33,7 +33,7 @@ result<admin_key_setting> read_key(const config_item& item, const key_row& self)
     if (std::ranges::find(roles, key.role) == roles.end())
         return wrong_value(item.origin, "admin.keys role", key.role,
                            R"("viewer", "operator" or "worker")");
-    // Whoever put the key itself here must not see it in a message.
+    // If the key itself was put here, no message may show it.
     if (!is_hash(key.hash))
         return wrong_value(item.origin,
                            fmt::format("the hash of admin key '{}' is none; write \"sha256:\" and "

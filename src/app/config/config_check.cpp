@@ -156,7 +156,7 @@ void check_server(const config& settings, findings& found) {
             "backup.folder is for SQLite files alone; a PostgreSQL server has its own backups");
 }
 
-/// Whoever asks others for certificates sends nothing where none is shown.
+/// A node that asks peers for certificates sends nothing where none is shown.
 void check_no_route_is_plain(const config& settings, findings& found) {
     const auto check = [&](std::string_view name, const route_setting& route) {
         const auto url = parse_route_url(for_service(route.url, "x"));

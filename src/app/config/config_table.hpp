@@ -56,8 +56,8 @@ result<> set_admin_keys(const key_row&, config&, const config_value&, std::strin
 [[nodiscard]] std::string suggestion(std::string_view word,
                                      std::span<const std::string_view> names);
 
-/// Takes a table within a key apart, field by field. The first mistake stays, and what nobody asked
-/// for is one.
+/// Takes a table within a key apart, field by field. The first mistake stays, and a field that was
+/// not asked for is one.
 class field_reader {
 public:
     field_reader(std::string_view key, const config_fields& fields) : key_(key), fields_(fields) {}

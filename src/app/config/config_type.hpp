@@ -12,7 +12,7 @@ namespace posthorn {
 
 /// How one C++ type is written in the configuration.
 ///
-/// `name` is for the documentation, `wanted` for whoever wrote something else; `read` is empty if
+/// `name` is for the documentation, `wanted` for users who wrote something else; `read` is empty if
 /// the value has another type or is not a usable one; `show` writes what `read` would read.
 template <class T>
 struct config_type;

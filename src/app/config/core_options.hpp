@@ -42,7 +42,7 @@ struct core_route {
     route_limits limits{};  // Of its lane.
     std::string origin{};   // Where it was written, for messages.
 
-    /// Limits may differ: they are no part of the way.
+    /// Limits may differ: they are not part of the endpoint.
     [[nodiscard]] bool is_same_endpoint(const core_route& other) const {
         return url == other.url && connections == other.connections && timeout == other.timeout;
     }

@@ -7,7 +7,7 @@
 namespace posthorn {
 namespace {
 
-// Words come from a command line or a file; nobody mistypes a word this long, and the cost of
+// Words come from a command line or a file; a word this long is not a typing error, and the cost of
 // comparing grows with the square of the length.
 constexpr std::size_t word_length_max = 64;
 

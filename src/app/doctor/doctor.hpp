@@ -71,8 +71,8 @@ struct doctor_facts {
     std::uint64_t log_bytes = 0;
     std::optional<wall_time> file_changed_at{};
     std::vector<file_rights> rights{};
-    std::string user{};   // Some process that has the database open; empty if nobody has.
-    std::string guard{};  // Who keeps others from checkpointing; empty if nobody does.
+    std::string user{};   // Some process that has the database open; empty if none has.
+    std::string guard{};  // What keeps others from checkpointing; empty if nothing does.
     bool node_runs = false;
     std::optional<wall_time> newest_backup{};
     std::string backups_error{};  // Why the folder cannot be looked through.
@@ -86,7 +86,7 @@ struct doctor_facts {
     bool server_is_read_only = false;
     std::string missing_rights{};  // On a server, and what to grant.
     bool checked_fully = false;
-    std::string service{};  // Who should own it; empty if nobody said.
+    std::string service{};  // Who should own it; empty if not said.
 };
 
 struct doctor_check {

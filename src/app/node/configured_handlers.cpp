@@ -25,7 +25,7 @@ async_handler make_web_handler(const handler_setting& setting, const handler_dep
 /// `key` is what it stands under in the file.
 result<handler> make_handler(std::string_view key, const handler_setting& setting,
                              const handler_deps& with) {
-    // An answer is no request: what takes one by configuration is for it alone.
+    // An answer is not a request: a configured handler takes only one of them.
     handler made{.run = transactional_handler{},
                  .limit = setting.limit,
                  .lease = setting.lease,

@@ -41,7 +41,7 @@ result<std::unique_ptr<node_core>> node_core::open(core_options options, node_se
     POSTHORN_LET(database, node_database::open(asked.database, {asked, with, with.writer,
                                                                 *made->routes_, made->hooks_}));
     made->database_ = std::move(database);
-    // Where nobody can call, nobody waits: its sender shall keep it, rather than lose it here.
+    // Where no call can be made, none waits: a Response's sender shall keep it, not lose it here.
     if (asked.may_call) made->handlers_.add_replies({.run = made->reply_handler()});
     if (asked.inbox_database) {
         POSTHORN_ASSERT(with.inbox_writer != nullptr);
@@ -70,8 +70,8 @@ result<> node_core::install_features() {
     return {};
 }
 
-/// A Response that somebody waits for is handed over on a thread that he may go on with. It may be
-/// handed over before it is recorded here: until then its sender keeps it.
+/// A Response that a call waits for is handed over on a thread that the caller may go on with. It
+/// may be handed over before it is recorded here: until then its sender keeps it.
 transactional_handler node_core::reply_handler() {
     return [waiting = replies_, &workers = seams_.env.workers, &log = seams_.env.log](
                context&, const message& received) {
@@ -261,7 +261,7 @@ void node_core::submit_then(work_type work, done_type done) {
          .alone = true});
 }
 
-// The caller stays, so that nothing of his need be copied.
+// The caller waits, so nothing of its own need be copied.
 void node_core::run(const std::function<void(transaction&)>& work) {
     value_or_throw(require_outside_unit());
     std::promise<std::exception_ptr> answer;

@@ -50,7 +50,7 @@ public:
     using sent_type = detail::unique_function<void(uuid, std::exception_ptr)>;
 
     /// Runs `work` in a transaction; `done` gets the exception, or null once it is on disk. It runs
-    /// on a worker's thread: on the writer's it could make everybody wait, and wait for itself.
+    /// on a worker's thread: on the writer's it could make all others wait, and wait for itself.
     void submit_then(work_type work, done_type done);
     /// The same, waiting. `error_code::called_in_transaction` where that would wait for itself.
     void run(const std::function<void(transaction&)>& work);

@@ -26,7 +26,7 @@ public:
     void on_expired(hook added) { expired_ = std::move(added); }
 
     result<> ended(store_transaction& tx, const final_row& what) override;
-    /// Nobody waits any longer for the Response to a Command that was given up.
+    /// Ends the wait for the Response to a Command that was given up.
     void told(const final_row& what) override;
 
 private:

@@ -65,11 +65,11 @@ result<> take_move_back(const store_move& asked, const clock& time);
 /// What a watcher of others calls.
 struct watcher_calls {
     std::function<task<bool>()>
-        has_changed;  // Whether somebody else committed since the last time.
+        has_changed;  // Whether another writer committed since the last time.
     std::function<void()> on_news;
 };
 /// Hears of what others have stored, in a store that `open_store` opened: other processes with the
-/// same file, or other nodes on the server. Null where nobody is to listen.
+/// same file, or other nodes on the server. Null where no watcher is wanted.
 std::unique_ptr<node_service> watch_others(const std::string& file, const core_options& options,
                                            const store& opened, const node_seams& seams,
                                            watcher_calls calls);

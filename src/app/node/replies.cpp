@@ -115,7 +115,7 @@ bool replies::complete(std::string_view correlation_id, std::string_view from,
     {
         const std::lock_guard lock(mutex_);
         const auto found = waiting_.find(correlation_id);
-        // Whoever else answers must not end the waiting either.
+        // An answer from another service must not end the wait either.
         if (found != waiting_.end() && found->second.to != from) return false;
     }
     if (const auto waiting = take(correlation_id)) waiting->finish({std::move(payload), nullptr});

@@ -37,11 +37,11 @@ public:
     /// the node has stopped. Only `from` can answer it.
     result<std::shared_ptr<detail::reply_state>> expect(std::string correlation_id,
                                                         std::string_view from);
-    /// Gives a Response to the call that waits for it. False if one waits, and for somebody else.
+    /// Gives a Response to the call that waits for it. False if one waits for another service.
     bool complete(std::string_view correlation_id, std::string_view from, std::string payload);
     /// Lets the call that waits throw this, if one does.
     void fail(std::string_view correlation_id, std::exception_ptr why);
-    /// Lets nobody wait any more.
+    /// Ends every wait.
     void close();
     [[nodiscard]] bool is_closed() const;
 

@@ -70,7 +70,7 @@ task<result<>> served_node::run() {
     co_await (work() || feed_watchdog());
     manager_.tell("STOPPING=1");
     node_.log().info("Stopping; a second signal stops without waiting");
-    // Stopping heeds no cancellation, so this waits for it whoever comes first.
+    // Stopping heeds no cancellation, so this waits for it whichever ends first.
     co_await (drain() || cut_off_on_signal());
     node_.log().info("Stopped");
     co_return result<>{};
@@ -84,14 +84,14 @@ void served_node::announce() const {
                                       url.starts_with("http") ? " (health: /_rf/health)" : ""));
 }
 
-/// Zero if nobody waits any longer.
+/// Zero when cancelled.
 task<int> served_node::next_signal() {
     const auto [failure, number] =
         co_await signals_.async_wait(asio::as_tuple(asio::use_awaitable));
     co_return failure ? 0 : number;
 }
 
-/// Until somebody wants it to end.
+/// Until a signal asks it to end.
 task<> served_node::work() {
     while (co_await next_signal() == SIGHUP) reload();
 }
@@ -99,8 +99,8 @@ task<> served_node::work() {
 // Not to be left half-way by the signal that ends the patience.
 task<> served_node::drain() { co_await cancellable(node_.stop()); }
 
-// Whoever signals again wants no more waiting, not even for a database that does not answer. To end
-// at any moment, as in a crash, loses nothing.
+// A second signal asks for no more waiting, not even for a database that does not answer. To end at
+// any moment, as in a crash, loses nothing.
 task<> served_node::cut_off_on_signal() {
     constexpr std::chrono::seconds patience{3};
     int number = SIGHUP;
@@ -112,8 +112,8 @@ task<> served_node::cut_off_on_signal() {
     std::_Exit(EXIT_FAILURE);
 }
 
-/// Says nothing while the node cannot work, so that the manager starts it anew. A full disk is no
-/// reason: what helps against that is room.
+/// Says nothing while the node cannot work, so that the manager starts it anew. Not so for a full
+/// disk: what helps against that is room.
 task<> served_node::feed_watchdog() {
     const auto interval = watchdog_interval();
     if (!manager_.has_manager() || interval.count() <= 0) {

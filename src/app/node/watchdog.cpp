@@ -38,7 +38,7 @@ task<> watchdog::run() {
     }
 }
 
-// The last words are ours: whoever is told may be nobody, and does not come back.
+// The last words are ours: `fail_stop_` may tell no one, and does not return.
 void watchdog::fail_stop(const std::string& why) {
     log_.error("Node: stops at once, to be started anew: {Reason}", {{"Reason", why}});
     fail_stop_(why);

@@ -10,10 +10,10 @@
 
 namespace posthorn {
 
-/// Tells one coroutine that there is something to do. Rung while nobody waits, or rung often, it
+/// Tells one coroutine that there is something to do. Rung while none waits, or rung often, it
 /// counts once.
 ///
-/// Lifetime: outlives who waits and who rings.
+/// Lifetime: outlives those who wait and ring.
 /// Threads:  `ring` from any; one coroutine waits at a time.
 /// Cancel:   a cancelled wait gives false; the ring is kept for the next wait.
 class bell {

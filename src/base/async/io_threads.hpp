@@ -13,7 +13,7 @@ namespace posthorn {
 
 /// Threads on which coroutines and network operations run.
 ///
-/// Lifetime: whoever posted to it has joined before it is destroyed.
+/// Lifetime: those who post to it have joined before it is destroyed.
 /// Threads:  any.
 /// Cancel:   `stop` lets nothing new run and joins; twice is safe.
 class io_threads {

@@ -4,7 +4,7 @@
 
 namespace posthorn {
 
-/// A coroutine that runs on the executor of whoever awaits or spawns it.
+/// A coroutine that runs on the executor of the caller that awaits or spawns it.
 ///
 /// Parameters go by value, or by reference to services that outlive the run.
 template <class T = void>

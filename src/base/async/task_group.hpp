@@ -48,7 +48,7 @@ private:
     bool cancelled_ = false;
 };
 
-/// Runs coroutines beside each other on the executor of whoever awaits, which may have several
+/// Runs coroutines beside each other on the awaiting caller's executor, which may have several
 /// threads, and returns when the last has ended; then throws the first exception one let out.
 ///
 /// Cancel: not passed on; what they refer to is in use until they end.

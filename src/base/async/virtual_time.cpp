@@ -17,7 +17,7 @@ wall_time virtual_time::wall() const {
 task<result<>> virtual_time::sleep_for(std::chrono::nanoseconds delay) {
     const auto bed = waiter::make();
     if (delay <= std::chrono::nanoseconds::zero()) {
-        bed->wake();  // Still yields to whoever is ready.
+        bed->wake();  // Still yields to those that are ready.
     } else {
         const auto due = now_ + delay;
         sleepers_.insert(std::ranges::upper_bound(sleepers_, due, {}, &sleeper::due), {due, bed});

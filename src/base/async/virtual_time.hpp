@@ -24,7 +24,7 @@ public:
 
     /// When the next sleeper wakes.
     [[nodiscard]] std::optional<steady_time> next() const;
-    /// Moves both clocks on and wakes whoever is due, in the order of their deadlines.
+    /// Moves both clocks on and wakes the sleepers that are due, in the order of their deadlines.
     void advance(std::chrono::nanoseconds by);
     void advance_to(steady_time when);
     /// Moves the wall clock alone, as an administrator or a bad time server does.

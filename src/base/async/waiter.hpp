@@ -8,7 +8,7 @@
 
 namespace posthorn {
 
-/// One coroutine waits until somebody wakes it: what channels and groups are made of.
+/// One coroutine waits until it is woken: what channels and groups are made of.
 ///
 /// (The channels of Boost 1.81 lose their capacity when a receiver is cancelled and drop what they
 /// hold when closed, so ours are built on this: docs/adr/0003-own-channel.md.)

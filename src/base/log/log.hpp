@@ -19,8 +19,8 @@ struct log_options {
 
 /// Writes structured log lines: `log.info("Message {MessageId} sent", {{"MessageId", id}});`
 ///
-/// Lifetime: owned by whoever builds the node, passed by reference; outlives those who log. What
-///           `now` and the sink refer to outlives it.
+/// Lifetime: owned by the node's builder, passed by reference; outlives those who log. What `now`
+///           and the sink refer to outlives it.
 /// Threads:  any, at once, if `now` allows that. The sink gets one line at a time and must not log.
 /// Cancel:   nothing to cancel. A line that cannot be written is dropped, since no service may fail
 ///           because of its log; so nothing here throws.

@@ -74,7 +74,7 @@ void append_cut(std::string& out, std::string_view raw, std::size_t size_max) {
         return;
     }
     std::size_t size = size_max;
-    // Not in the middle of a character; more than three trailing bytes are no character.
+    // Not in the middle of a character; more than three trailing bytes are not a character.
     while (size > 0 && size_max - size < 3 && utf8::is_trail(raw[size])) --size;
     out += raw.substr(0, size);
     out += ellipsis;

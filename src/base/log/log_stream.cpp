@@ -45,7 +45,7 @@ bool log_stream::may_wait(int descriptor) {
 }
 
 // Sockets cannot be opened again, nor can the pipes of another user: there we look for room first,
-// which is wrong only if somebody else fills it in between.
+// which is wrong only if another process fills it in between.
 log_stream::log_stream(int descriptor, report tell, std::size_t kept_max)
     : descriptor_(descriptor), tell_(std::move(tell)), kept_max_(kept_max) {
     const auto path = "/proc/self/fd/" + std::to_string(descriptor);
@@ -88,7 +88,7 @@ void log_stream::push() {
             kept_.erase(0, static_cast<std::size_t>(taken));
         } else if (errno == EAGAIN) {
             return;
-        } else if (errno != EINTR) {  // Nobody will ever read it.
+        } else if (errno != EINTR) {  // It will never be read.
             kept_.clear();
             dropped_ = 0;
         }

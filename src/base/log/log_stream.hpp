@@ -14,7 +14,7 @@
 
 namespace posthorn {
 
-/// Writes lines to a pipe, a socket or a terminal, and never waits for whoever reads there.
+/// Writes lines to a pipe, a socket or a terminal, and never waits for the reader.
 ///
 /// What finds no room is kept, up to a limit, and goes out as soon as there is room again; beyond
 /// it lines are dropped, and a line in their place says how many. The descriptor's own mode stays

@@ -19,7 +19,7 @@ constexpr auto values = [] {
     return table;
 }();
 
-/// The letters of one group as a number of 24 bits; empty if one is no letter.
+/// The letters of one group as a number of 24 bits; empty if one is not in the alphabet.
 std::optional<std::uint32_t> group_of(std::string_view letters) {
     std::uint32_t bits = 0;
     for (const char letter : letters) {

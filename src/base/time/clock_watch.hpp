@@ -15,11 +15,11 @@ struct clock_watch_options {
 
 /// Tells whether the wall clock can be believed, by the steady clock's measure of its progress.
 ///
-/// Whoever deletes by age asks first: a wall clock that is wrong by years makes everything look
+/// Code that deletes by age asks first: a wall clock that is wrong by years makes everything look
 /// old. A machine that was suspended looks as if its wall clock had jumped, which costs nothing but
 /// a delay.
 ///
-/// Pure: whoever looks says what the clocks show. Looks come in the order of time.
+/// Pure: the caller says what the clocks show. Looks come in the order of time.
 /// Threads: one at a time.
 class clock_watch {
 public:
@@ -48,7 +48,7 @@ private:
 /// A `clock_watch` over a clock, shared by those who ask it.
 ///
 /// Lifetime: the clock outlives it.
-/// Threads:  any. Somebody has to ask it regularly, or slow drift adds up to a jump.
+/// Threads:  any. It has to be asked regularly, or slow drift adds up to a jump.
 class clock_guard {
 public:
     explicit clock_guard(const clock& time, clock_watch_options options = {})

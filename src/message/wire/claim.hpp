@@ -7,8 +7,8 @@
 
 namespace posthorn {
 
-/// What a message that nobody vouches for yet says of itself, as far as the older signatures need
-/// it to find and use a key.
+/// What a message that is not verified yet says of itself, as far as the older signatures need it
+/// to find and use a key.
 struct envelope_claim {
     std::string message_id;  // As it is written.
     std::string source;

@@ -19,7 +19,7 @@ namespace posthorn {
 /// appended by then stays.
 void append_envelope(std::string& out, const message& what);
 /// The payload as it stands in an envelope: JSON, and without white space between its tokens, so
-/// that whoever reads it and writes it out again has a chance of getting the same bytes.
+/// that a peer that reads it and writes it out again has a chance of getting the same bytes.
 [[nodiscard]] std::string compact_payload(const message& what);
 /// The same envelope with that payload and the header `rf-hmac`, none if it is empty, and the id
 /// once more as `commandId` if asked.
@@ -43,7 +43,7 @@ struct envelope_rules {
 /// `error_code::malformed_request`, which names the field and quotes nothing, if it is none;
 /// `invalid_argument` or `message_too_large` if it is past a limit.
 [[nodiscard]] result<message> read_envelope(std::string_view json, const envelope_rules& rules);
-/// Each message by itself; an error only if the text as a whole is no batch
+/// Each message by itself; an error only if the text as a whole is not a batch
 /// (`malformed_request`) or has too many messages (`message_too_large`).
 [[nodiscard]] result<std::vector<result<message>>> read_batch(std::string_view json,
                                                               const envelope_rules& rules);

@@ -48,7 +48,7 @@ public:
     void routes_changed() {
         if (current_ != nullptr) current_->routes_changed();
     }
-    /// Somebody else committed: what is in the table may not be past a sync.
+    /// Others committed: what is in the table may not be past a sync.
     void foreign_commit() override;
     /// What `store::changed_by_others` says. That answers only once, so a commit watcher asks here;
     /// otherwise a row could be sent before it is past a sync.

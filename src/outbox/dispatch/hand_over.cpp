@@ -42,7 +42,7 @@ std::size_t hand_over::push(std::vector<outbox_row> rows) {
         if (!open_ || rows.empty()) return 0;
         expected_.reset();
         const auto came = rows.size();
-        if (claims_ != 0)  // Somebody else may have those by now.
+        if (claims_ != 0)  // Another dispatcher may have those by now.
             std::erase_if(rows, [this](const outbox_row& row) {
                 return row.claim != claims_ && !row.body.deliver_at;
             });

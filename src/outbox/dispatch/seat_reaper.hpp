@@ -16,8 +16,8 @@
 
 namespace posthorn {
 
-/// Takes the seats of other dispatchers away that have died or fallen silent, so that what they had
-/// claimed is anybody's. That charges no attempt; what they still want to write is refused.
+/// Takes away the seats of other dispatchers that have died or fallen silent, so that what they had
+/// claimed is free. That charges no attempt; what they still want to write is refused.
 ///
 /// Lifetime: `run()` once; everything given outlives it.
 /// Threads:  the dispatcher's strand.
@@ -29,8 +29,8 @@ public:
         store& where;
         /// Whether the process of an owner is known to be dead. Empty: never known.
         const std::function<bool(const std::string& owner)>& owner_is_gone;
-        /// Called when a dispatcher is there no longer, whoever saw to that: there may be something
-        /// to claim, and to finish.
+        /// Called when a dispatcher is gone, whatever the cause: there may be something to claim,
+        /// and to finish.
         std::function<void()> freed;
     };
 
@@ -41,7 +41,7 @@ public:
 
 private:
     task<result<>> look();
-    /// Those of the seats that nobody sits on any longer.
+    /// The seats whose dispatchers are gone.
     std::vector<seat> silent(const std::vector<seat>& seats);
     /// Whether one that was seen before is not among them.
     [[nodiscard]] bool is_one_gone(const std::vector<seat>& seats) const;

@@ -21,7 +21,7 @@ task<> sweeper::run() {
     }
 }
 
-// Here, because somebody has to look regularly. Said once for each jump.
+// Here, because the clock has to be watched. Said once for each jump.
 void sweeper::watch_clock() {
     const bool jumped = with_.clocks.jumped();
     if (jumped && !told_of_jump_)

@@ -8,8 +8,8 @@
 namespace posthorn {
 
 bool sync_guard::ask() {
-    // Held over both, so that nobody finds the store's answer taken by another and not yet noted.
-    // The writer's thread, for which the store may wait here, never takes it.
+    // Held over both, so that no thread finds the store's answer taken by another and not yet
+    // noted. The writer's thread, for which the store may wait here, never takes it.
     const std::scoped_lock lock(asking_);
     const auto changed = where_.changed_by_others();
     if (changed && !*changed) return false;

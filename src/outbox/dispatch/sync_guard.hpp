@@ -13,9 +13,9 @@ namespace posthorn {
 ///
 /// Other processes and handles commit as they like, perhaps without a sync; what they wrote is
 /// visible before it is safe. So after rows were read, and before they are sent, one barrier syncs
-/// everything if anybody else committed since the last one.
+/// everything if others committed since the last one.
 ///
-/// The store tells of a foreign commit only once, to whoever asks first or to its listener, so all
+/// The store tells of a foreign commit only once, to the first that asks or to its listener, so all
 /// of that comes together here.
 ///
 /// Lifetime: outlives the dispatcher's run and the commit watcher.
@@ -25,11 +25,11 @@ class sync_guard {
 public:
     sync_guard(store& where, executor& readers) : where_(where), readers_(readers) {}
 
-    /// Whether somebody else committed since it was last asked.
+    /// Whether others committed since it was last asked.
     task<bool> look();
     /// After reading rows: when it succeeds, what was read is past a sync.
     task<result<>> pass();
-    /// Somebody else committed, or nothing is known, as at the start. Never blocks.
+    /// Others committed, or nothing is known, as at the start. Never blocks.
     void distrust() noexcept { unsynced_ = true; }
 
 private:
@@ -38,7 +38,7 @@ private:
     store& where_;
     executor& readers_;
     std::mutex asking_;
-    std::atomic<bool> unsynced_ = true;  // Somebody committed and no barrier began after that.
+    std::atomic<bool> unsynced_ = true;  // Others committed and no barrier began after that.
 };
 
 }  // namespace posthorn

@@ -85,7 +85,7 @@ private:
     expiry_scan expiry_;
     dead_expiry dead_expiry_;
     seat_reaper seats_;
-    shared_job health_;  // Where several dispatch, whoever has its lease looks after all.
+    shared_job health_;  // Where several dispatch, the holder of its lease looks after all.
     bool is_cut_off_ = false;
 };
 

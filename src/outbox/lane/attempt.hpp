@@ -16,7 +16,7 @@ namespace posthorn {
 /// Lifetime: the rows and the wire outlive it.
 task<std::vector<delivery>> attempt(transport& wire, const std::vector<outbox_row>& rows);
 
-/// What is said for each of so many rows when nobody waits any longer.
+/// What is said for each of so many rows when the lane stops waiting.
 [[nodiscard]] std::vector<delivery> timed_out(std::size_t rows, std::chrono::milliseconds limit);
 
 /// An answer that we give ourselves.

@@ -48,7 +48,7 @@ void claims::let_go(const std::vector<outbox_row>& rows) {
     std::vector<std::int64_t> seqs;
     seqs.reserve(rows.size());
     for (const auto& row : rows) seqs.push_back(row.seq);
-    // Nobody waits for it, and it may run after we are gone.
+    // It is not waited for, and may run after we are gone.
     where_.submit({.work = [sharing = where_.sharing(), seqs = std::move(seqs),
                             epoch = epoch_](store_transaction& tx) {
         return sharing->claims_in(tx).let_go(seqs, epoch);

@@ -29,7 +29,7 @@ public:
     /// What others have stored counts among what is due from then on, so many rows of it; that to
     /// these destinations is ours.
     task<result<>> take_in(std::size_t rows_max, std::vector<std::string> destinations, bool& more);
-    /// Due rows that are nobody else's. They are past a sync with that.
+    /// Due rows that no other has claimed. With that they are past a sync.
     task<result<>> take(due_question asked, outbox_page& into);
     /// Rows that we hold no longer, and have not settled: others may be able to send them. If that
     /// cannot be written, the next sweep of ours finds them.

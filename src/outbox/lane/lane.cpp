@@ -192,7 +192,7 @@ bool lane::learn(const flight& going, const finished_batch& back) {
         tell_of_breaker(before);
         publish();
     }
-    // Only those tries count that were made before it was known that nobody is there.
+    // Only tries made before it was known that no peer is there count.
     return answered || (before == breaker::state::closed && !going.probe);
 }
 
@@ -379,7 +379,7 @@ void lane::keep_watch() {
     with_.batches.spawn(watch());
 }
 
-// Those that were told and are still there have a transport that heeds nobody.
+// Those that were told and are still there have a transport that heeds no stop.
 lane::under_way::iterator lane::next_late() {
     const auto sooner = [](const limited& a, const limited& b) {
         return a.late != b.late ? b.late : a.until < b.until;

@@ -70,7 +70,7 @@ public:
     void pump();
     /// This is likely to be offered next. It may not be sent yet, and may never be.
     void prepare(const message& next);
-    /// Records that rows are no messages; those already here are passed over.
+    /// Records that rows are not messages; those already here are passed over.
     void bury(std::span<const bad_row> rows);
     /// Puts a row off until its own time, without an attempt.
     void postpone(const outbox_row& row, wall_time now);

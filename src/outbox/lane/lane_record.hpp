@@ -42,7 +42,7 @@ struct finished_batch {
     const std::vector<outbox_row>& rows, const record_deps& with,
     const std::function<void(const outbox_row&)>& in_doubt);
 
-/// For rows that are no messages.
+/// For rows that are not messages.
 [[nodiscard]] settlement record_bad(const bad_row& row, std::string_view destination,
                                     const record_deps& with);
 

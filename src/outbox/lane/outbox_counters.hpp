@@ -18,7 +18,7 @@ struct outbox_counters {
     std::atomic<std::uint64_t> throttled = 0;
     std::atomic<std::uint64_t> dead = 0;
     std::atomic<std::uint64_t> expired = 0;
-    std::atomic<std::uint64_t> undeliverable = 0;  // An alarm: somebody must mend a route.
+    std::atomic<std::uint64_t> undeliverable = 0;  // An alarm: an operator must mend a route.
     std::atomic<std::uint64_t> spared = 0;         // Attempts that counted against no message.
     std::atomic<std::uint64_t> overflowed = 0;     // Rows that took the cold path instead.
     std::atomic<std::uint64_t> sweeps = 0;

@@ -9,7 +9,7 @@
 
 namespace posthorn {
 
-/// A line for each message that was stored, if anybody wants it.
+/// A line for each message that was stored, if its level is logged.
 void log_enqueued(logger& log, const std::vector<outbox_row>& rows);
 
 /// One finished attempt at one message.

@@ -22,7 +22,7 @@ struct peer_state {
     bool operator==(const peer_state&) const = default;
 };
 
-/// Whether what came back shows that somebody is there. Pure.
+/// Whether what came back shows that a peer is there. Pure.
 [[nodiscard]] bool shows_a_peer(std::span<const delivery> answers);
 
 /// Which destinations answer, for people and their tools; at most a thousand are known.

@@ -25,9 +25,9 @@ public:
     virtual void settled(std::span<const settlement> outcomes) = 0;
 };
 
-/// Records what became of messages, cheaply: outcomes ride with the next commit, whosever it is,
-/// and force one only when they are many or have waited a few milliseconds. One that others may
-/// wait for, because of its order key, waits for nobody.
+/// Records what became of messages, cheaply: outcomes ride with the next commit, whatever it is
+/// for, and force one only when they are many or have waited a few milliseconds. One that others
+/// may wait for, because of its order key, does not wait.
 ///
 /// A crash before that loses outcomes, never messages: the receiver's inbox absorbs the repeat.
 ///

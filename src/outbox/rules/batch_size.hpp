@@ -10,7 +10,7 @@ namespace posthorn {
 struct batch_result {
     std::size_t rows = 0;
     std::chrono::nanoseconds took{};
-    bool answered = true;  // Somebody was there, whatever he said.
+    bool answered = true;  // The peer was there, whatever it said.
 };
 
 /// How many messages to put into one request.

@@ -9,13 +9,13 @@
 namespace posthorn {
 
 struct breaker_options {
-    std::uint32_t silences_max = 5;  // Batches in a row to which nobody answers; then it opens.
+    std::uint32_t silences_max = 5;  // Batches in a row without an answer; then it opens.
     std::chrono::milliseconds open_min = std::chrono::seconds{1};  // Doubles with each probe.
     std::chrono::milliseconds open_max = std::chrono::seconds{60};
     double jitter = 0.2;  // As much less, at most, so that senders do not come back together.
 };
 
-/// Keeps a lane from a destination at which nobody answers.
+/// Keeps a lane from a destination that does not answer.
 ///
 /// | state   | what happens                              | becomes                          |
 /// |---------|-------------------------------------------|----------------------------------|
@@ -30,7 +30,7 @@ struct breaker_options {
 ///
 /// A destination that refuses a message has answered: a message that is poison opens nothing.
 ///
-/// Pure: whoever tells it of an event says what time it is, and gives the chance in it.
+/// Pure: the caller gives the time of each event, and the chance in it.
 /// Threads: one at a time.
 class breaker {
 public:

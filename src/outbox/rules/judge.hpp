@@ -50,13 +50,13 @@ struct judge_rules {
 [[nodiscard]] decision judge(const delivery& answer, const outbox_row& row, wall_time now,
                              const judge_rules& rules, double unit);
 
-/// After an attempt that does not count, since the lane knew already that nobody is there: as it
+/// After an attempt that does not count, since the lane knew already that no peer is there: as it
 /// was, but behind those that wait too.
 [[nodiscard]] decision spare(const outbox_row& row, wall_time now);
 
 /// How long the whole lane is asked to wait, if the receiver speaks for itself rather than of a
 /// message: it says so with a code, as one that is overloaded does, or of every message of several.
-/// A message that is in progress there holds nobody else up. Pure.
+/// A message that is in progress there holds no other up. Pure.
 [[nodiscard]] std::optional<std::chrono::milliseconds> rest_asked(std::span<const delivery> answers,
                                                                   const judge_options& options);
 
@@ -75,7 +75,7 @@ struct judge_rules {
 [[nodiscard]] settlement recall(std::int64_t seq, wall_time now);
 /// For a message that waits for an earlier one of its order key.
 [[nodiscard]] settlement park(const outbox_row& row, wall_time now);
-/// For a row that is no message.
+/// For a row that is not a message.
 [[nodiscard]] settlement bury(const bad_row& row, wall_time now);
 
 }  // namespace posthorn

@@ -15,8 +15,8 @@ enum class lane_mode : std::uint8_t {
     paused,     // By a person.
     throttled,  // The receiver asked for patience.
     no_route,   // None was found when it was last looked for.
-    open,       // Nobody answers.
-    probing,    // One message is on its way, to see whether somebody does.
+    open,       // No peer answers.
+    probing,    // One message is on its way, to see whether one does.
 };
 [[nodiscard]] std::string_view to_string(lane_mode mode) noexcept;
 
@@ -33,7 +33,7 @@ enum class lane_mode : std::uint8_t {
 ///
 /// Without a route nothing goes out; "sends" is what tells people of the messages that it has.
 ///
-/// Pure: whoever asks says what time it is.
+/// Pure: the caller says what time it is.
 /// Threads: one at a time.
 class lane_gate {
 public:

@@ -36,7 +36,7 @@ private:
 
     std::map<std::string, urgencies, std::less<>> tenants_;
     std::string served_;  // The tenant that had its turn last.
-    bool began_ = false;  // Somebody had.
+    bool began_ = false;  // Some tenant had.
     std::size_t size_ = 0;
     std::size_t bytes_ = 0;
 };

@@ -15,7 +15,7 @@ struct rate_options {
 
 /// How many messages may go to a destination now: a bucket of tokens, filled at an even rate.
 ///
-/// Pure: whoever asks says what time it is. Times come in their order.
+/// Pure: the caller says what time it is. Times come in their order.
 /// Threads: one at a time.
 class rate_limit {
 public:

@@ -30,7 +30,7 @@ milliseconds pause(const exponential_backoff& how, std::int32_t attempts, double
     const auto max = std::clamp(how.max, milliseconds{0}, delay_max);
     const auto delay = doubled(how.base, max, attempts - 1);
     const auto jitter_max = std::clamp(how.jitter_max, milliseconds{0}, delay_max);
-    // What is no number is none here too.
+    // NaN counts as zero too.
     const double factor = how.jitter_factor > 0 ? std::min(how.jitter_factor, 1.0) : 0.0;
     return delay + scaled(jitter_max, unit) + scaled(delay, factor * (2 * unit - 1));
 }

@@ -35,7 +35,7 @@ task<result<>> expiry_scan::go_round() {
     co_return result<>{};
 }
 
-// The writer is everybody's, and so is the memory.
+// All lanes share the writer and the memory.
 task<bool> expiry_scan::has_settled(const std::string& destination) {
     constexpr std::chrono::milliseconds pause{20};
     for (auto left = with_.options.expiry.interval; left > pause; left -= pause) {

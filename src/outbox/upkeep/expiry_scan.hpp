@@ -15,7 +15,7 @@ namespace posthorn {
 /// more in the table than they will get to soon.
 ///
 /// Elsewhere a message is looked at when it falls due, and its expiry with it. Here it is due and
-/// nobody asks, so somebody goes through the rows, a limited number at a time; where there are at
+/// not asked for, so this goes through the rows, a limited number at a time; where there are at
 /// most a million, each is seen twice a minute.
 ///
 /// Lifetime: `run()` once; everything given outlives it.

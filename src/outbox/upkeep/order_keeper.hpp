@@ -12,10 +12,10 @@ namespace posthorn {
 
 /// Sees to it that no message waits for an earlier one of its order key that is no longer there.
 ///
-/// Whoever settles or closes a message lets its followers go with the same commit. This is for what
-/// goes past that: rows deleted with plain SQL or by their age, a change of the policy, and a node
-/// that died between a settle and its look for followers. It looks at all keys, a slice at a time,
-/// when it starts, when it is asked to, and every few minutes.
+/// Settling or closing a message lets its followers go with the same commit. This is for what goes
+/// past that: rows deleted with plain SQL or by their age, a change of the policy, and a node that
+/// died between a settle and its look for followers. It looks at all keys, a slice at a time, when
+/// it starts, when it is asked to, and every few minutes.
 ///
 /// Lifetime: `run()` once at a time; what it is given outlives it.
 /// Threads:  the dispatcher's strand; it reads on `readers`.

@@ -20,7 +20,7 @@ struct retention_options {
     using time_kept = std::optional<std::chrono::milliseconds>;  // None: for ever.
 
     time_kept sent = std::chrono::days{7};
-    time_kept dead{};  // Somebody is to look at them.
+    time_kept dead{};  // An operator is to look at them.
     time_kept expired = std::chrono::days{30};
     time_kept resolved = std::chrono::days{7};
     time_kept changes = std::chrono::days{7};
@@ -30,8 +30,8 @@ struct retention_options {
     clock_watch_options clock{};  // When to believe that a row is old.
 };
 
-/// Deletes messages that are done with, and the log of changes, once nobody is likely to ask for
-/// them any more; then gives the room back to the disk.
+/// Deletes messages that are done with, and the log of changes, once they are not likely to be
+/// asked for any more; then gives the room back to the disk.
 ///
 /// Lifetime: `run()` once at a time, destroyed after it returned; the rest outlives it.
 /// Threads:  the executor that `run()` is on.

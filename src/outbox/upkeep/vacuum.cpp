@@ -41,7 +41,7 @@ task<result<>> weekly_vacuum::look(std::uint64_t units_lately) {
     if (!is_vacuum_due({*last, now, units_lately})) co_return result<>{};
     const auto begun = env_.clock.steady();
     if (auto done = co_await run_on(env_.readers, [this] { return file_.compact(); }); !done) {
-        known_ = now - std::chrono::days{7} + 6h;  // It kept everybody waiting; not again so soon.
+        known_ = now - std::chrono::days{7} + 6h;  // It kept all others waiting; not again so soon.
         co_return done;
     }
     env_.log.info("Store: written anew in {Duration}",

@@ -24,7 +24,7 @@ public:
 
     lent_readers(maker make, std::size_t count) : make_(std::move(make)), free_(count) {}
 
-    /// Makes those now that are not there. Before anybody reads.
+    /// Makes those that are missing now. Before the first read.
     result<> make_all() {
         for (auto& each : free_) {
             POSTHORN_LET(made, make_());

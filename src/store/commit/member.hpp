@@ -33,7 +33,7 @@ enum class commit_end : std::uint8_t {
     committed,  // Every member has its outcome.
     refused,    // Nothing was stored; every member has the reason.
     lost,       // Nothing was stored, for a reason that may be one member's: try them one by one.
-    in_doubt,   // Nobody knows whether it was stored, for now.
+    in_doubt,   // It is not known, for now, whether it was stored.
 };
 
 /// Takes what the unit that has just run did out of its transaction.
@@ -60,8 +60,8 @@ result<> log_changes(Log& to, std::span<const member> members, wall_time now) {
 }
 
 /// Whether a group's units run each in its own savepoint. That costs more than most units, and most
-/// succeed; so they run without, and if one fails all run again. Whoever fails often is not made to
-/// run twice each time: after a failure so many groups are run with savepoints at once.
+/// succeed; so they run without, and if one fails all run again. Units that fail often do not make
+/// all run twice each time: after a failure so many groups are run with savepoints at once.
 class caution {
 public:
     static constexpr int groups_after_failure = 64;

@@ -79,7 +79,7 @@ void unit_queue::go_on(bool regardless) {
         scheduled_ = regardless || is_wanted();
         if (!scheduled_) {
             idle_.notify_all();
-            return;  // Whoever waits in stop() may destroy us now.
+            return;  // The caller of stop() may destroy us now.
         }
     }
     thread_.post([this] { work_(); });

@@ -16,13 +16,13 @@ namespace posthorn {
 /// Answers a unit that comes to a store which takes no more.
 void refuse_as_stopping(unit& work);
 
-/// The units that wait for a writer, and whether somebody works for them.
+/// The units that wait for a writer, and whether a thread works for them.
 ///
-/// Work is posted once at a time: when something is wanted and nobody works, and again by whoever
-/// has worked, as long as there is more. While one group is committed the next one gathers here.
+/// Work is posted once at a time: when something is wanted and no thread works, and again after
+/// work, as long as there is more. While one group is committed the next one gathers here.
 ///
-/// Lifetime: `stop()` has returned before it is destroyed. It does not matter that the last one who
-///           worked has not returned from `go_on` yet: that touches nothing any more.
+/// Lifetime: `stop()` has returned before it is destroyed. It does not matter that the last one
+///           that worked has not returned from `go_on` yet: that touches nothing any more.
 /// Threads:  any.
 /// Cancel:   `stop()` refuses new units, and waits until those that are there are taken and done,
 ///           lazy ones too.
@@ -37,18 +37,18 @@ public:
 
     /// Puts them in line, or answers each of them that nothing is taken any more.
     void submit(std::vector<unit> work);
-    /// Puts one in line whose submitter works himself, and says `go_on` then. False, and nothing
-    /// is done, unless nobody works, nothing waits, and one alone was taken the last time: together
-    /// is cheaper.
+    /// Puts one in line whose submitter works itself, and calls `go_on` then. False, and nothing
+    /// is done, unless no thread works, nothing waits, and one alone was taken the last time:
+    /// together is cheaper.
     bool submit_here(unit& one);
-    /// There is work that is no unit. What it is, whoever works knows.
+    /// There is work that is not a unit. What it is, the worker knows.
     void call();
-    /// Whether somebody has called since the last time.
+    /// Whether `call` was called since the last time.
     [[nodiscard]] bool was_called();
 
     /// The next group, of so many at most.
     std::vector<member> take(std::size_t units_max);
-    /// To be said last by whoever has worked. Works again if there is more, or `regardless`.
+    /// To be called last by the one that has worked. Works again if there is more, or `regardless`.
     void go_on(bool regardless = false);
 
     /// Whether there is something to do that does not wait for others to cause a commit.
@@ -76,7 +76,7 @@ private:
     std::deque<unit> lazy_;
     std::optional<error> failed_;
     bool called_ = false;
-    bool scheduled_ = false;  // Somebody works, or will.
+    bool scheduled_ = false;  // A thread works, or will.
     bool took_one_ = true;    // The last group had one unit, apart from lazy ones.
     bool stopping_ = false;
 };

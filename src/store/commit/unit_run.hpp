@@ -27,7 +27,7 @@ private:
     std::atomic<std::int64_t> started_ns_ = 0;
 };
 
-/// Lets somebody look, and makes an error of what he throws.
+/// Calls `look`, and makes an error of what it throws.
 result<> look_safely(const std::function<result<>(store_reader&)>& look, store_reader& at);
 
 }  // namespace posthorn

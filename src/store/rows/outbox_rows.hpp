@@ -32,7 +32,7 @@ inline constexpr std::size_t outbox_columns_count = 21;
 /// The message in a row, or why it is none: one that is not what was stored is
 /// `error_code::store_corrupt`. `source` is the service's own id.
 result<outbox_row> read_row(const sql_row& row, const std::string& source);
-/// Enough to tell people of a row that is no message.
+/// Enough to tell people of a row that is not a message.
 outbox_row read_what_can_be(const sql_row& row, const std::string& source);
 
 }  // namespace posthorn

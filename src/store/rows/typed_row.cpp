@@ -19,7 +19,7 @@ std::string_view shown(sql_kind kind) {
 
 }  // namespace
 
-// Without the value, which may be nobody else's business.
+// Without the value, which may be confidential.
 void fail_column(const sql_row& row, std::size_t column, std::string_view wanted) {
     const auto held = row.kind(column);
     throw error(error_code::statement_failed,

@@ -103,7 +103,7 @@ result<std::int64_t> closed_account<Driver>::find_or_add(const cause& of, wall_t
         if (!known.empty()) return known.front().integer(0);
     }
     POSTHORN_LET(full, is_full());
-    // One for everything more: whoever causes so many has errors that tell nothing.
+    // One for everything more: errors of so many kinds tell nothing.
     if (full && !of.destination.empty())
         return find_or_add({.destination = "", .endpoint = "", .text = "other"}, at);
     std::int64_t added = 0;

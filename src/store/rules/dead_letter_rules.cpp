@@ -103,7 +103,7 @@ result<std::optional<dead_letter_rules::target>> dead_letter_rules::target_of(
     std::int64_t seq, const dead_filter& still) {
     std::optional<target> what;
     const auto found = visit_keys(seq, [&](const sql_row& keys) {
-        if (!fits(keys, still)) return;  // Somebody was quicker.
+        if (!fits(keys, still)) return;  // Another change was quicker.
         what = target{.seq = seq,
                       .scope = {.destination = std::string(keys.text(1)),
                                 .order_key = std::string(keys.text(order_key_column)),
@@ -239,7 +239,7 @@ result<dead_changed> dead_letter_rules::edit(const uuid& id, const message_edit&
     POSTHORN_LET(body, edited(summary.seq, how));
     auto before = seal_of(summary.seq);
     if (!before) return std::unexpected(std::move(before).error());
-    if (*before == seal::broken && how.payload) before = seal::fits;  // It is somebody's word now.
+    if (*before == seal::broken && how.payload) before = seal::fits;  // An operator's word now.
     POSTHORN_TRY(write(summary.seq, body));
     POSTHORN_TRY(reseal(summary.seq, *before));
     const bool moved = body.destination != summary.destination;

@@ -33,7 +33,7 @@ protected:
     dead_letter_rules() = default;
     explicit dead_letter_rules(const message_limits& limits) : limits_(limits) {}
 
-    // Each of these calls `visit` for the row, if it is there, and says whether it is. Nobody else
+    // Each of these calls `visit` for the row, if it is there, and says whether it is. No other
     // changes the row before the transaction ends.
     virtual result<bool> visit_by_id(const uuid& id, const row_visitor& visit) = 0;  // A dead row.
     virtual result<bool> visit_by_seq(std::int64_t seq, const row_visitor& visit) = 0;  // The same.

@@ -26,8 +26,8 @@ struct flow {
            std::tie(mark.destination, mark.tenant, mark.priority);
 }
 
-/// Where somebody who looks at flows goes next. To pass over the rest of a destination saves work;
-/// a walk may show it nevertheless.
+/// Where a visitor of flows goes next. To pass over the rest of a destination saves work; a walk
+/// may show it nevertheless.
 enum class flow_step : std::uint8_t { on, to_next_destination, stop };
 using flow_visitor = std::function<flow_step(const flow&)>;
 

@@ -17,9 +17,9 @@ namespace posthorn {
 
 /// Who waits for whom among the messages of an order key, inside a write transaction.
 ///
-/// A message that waits is parked: it is not due before it expires. Whoever takes a message out of
-/// the way (sent, resolved, deleted, and given up under the policy `pass`) lets the next one go. A
-/// store gives the statements, and `Log`, where changes are logged.
+/// A message that waits is parked: it is not due before it expires. Taking a message out of the way
+/// (sent, resolved, deleted, and given up under the policy `pass`) lets the next one go. A store
+/// gives the statements, and `Log`, where changes are logged.
 ///
 /// Lifetime: as its connection.
 /// Threads:  the writer's.
@@ -121,7 +121,7 @@ result<bool> order_rules<Driver, Log>::release_first(const order_scope& of) {
     return true;
 }
 
-// A row that is no message, or not for now, is left to the cold path.
+// A row that is not a message, or not for now, is left to the cold path.
 template <class Driver, class Log>
 result<> order_rules<Driver, Log>::announce(std::int64_t seq) {
     POSTHORN_LET(found, due_row_.run(seq, to_ms(with_.time.wall())));

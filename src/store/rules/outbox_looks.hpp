@@ -70,7 +70,7 @@ protected:
     [[nodiscard]] outbox_row read_late(const sql_row& from) const {
         auto read = read_row(from, rules_.source);
         auto row = read ? *std::move(read) : read_what_can_be(from, rules_.source);
-        row.body.payload = {};  // They may be large and many, and nobody reads them.
+        row.body.payload = {};  // They may be large and many, and are not read.
         row.body.headers = {};
         return row;
     }

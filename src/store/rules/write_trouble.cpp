@@ -10,7 +10,7 @@ bool is_the_stores(error_code code) {
         case error_code::store_full:
         case error_code::store_corrupt:
         case error_code::io_failed:
-        case error_code::invalid_configuration: return true;  // Of its server: it lets nobody in.
+        case error_code::invalid_configuration: return true;  // Of its server: no login works.
         default: return false;
     }
 }

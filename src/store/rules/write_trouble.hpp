@@ -18,7 +18,7 @@ class write_trouble {
 public:
     static constexpr std::chrono::seconds stays_for{5};
 
-    /// How a unit ended. What is wrong with the unit alone is no trouble.
+    /// How a unit ended. What is wrong with the unit alone does not count.
     void note(const result<>& outcome, steady_time at);
     [[nodiscard]] std::optional<error> now() const;
 

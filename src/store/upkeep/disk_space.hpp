@@ -16,7 +16,7 @@ class disk_space {
 public:
     virtual ~disk_space() = default;
 
-    /// Bytes that the service may still write; empty if nobody can tell.
+    /// Bytes that the service may still write; empty if not known.
     [[nodiscard]] virtual std::optional<std::uint64_t> free() = 0;
     [[nodiscard]] virtual bool has_ballast() = 0;
     /// Really takes the room, rather than only naming it.

@@ -46,7 +46,7 @@ task<wire_reply> answer(const grpc_call_deps& by, incoming one) {
     } catch (const std::exception& failure) {
         by.log.error("A request over gRPC failed: {Reason}", {{"Reason", failure.what()}});
     }
-    // What went wrong is for the log, not for whoever is on the other end.
+    // What went wrong is for the log, not for the peer.
     co_return wire_reply{
         .status = 500,
         .body =
@@ -88,7 +88,7 @@ public:
 private:
     task<> run(incoming taken) {
         from_wire(co_await answer(by_, std::move(taken)), reply_);
-        // Whoever puts them there looks for them there.
+        // A peer that puts them there looks for them there.
         if (in_metadata_)
             for (const auto& [name, value] : reply_.headers())
                 if (name.starts_with("rf-")) context_.AddTrailingMetadata(name, value);

@@ -92,8 +92,8 @@ public:
             // is for the lane to judge, as it is over HTTP.
             if (one.status.error_code() == grpc::StatusCode::RESOURCE_EXHAUSTED)
                 co_return wire_reply{.status = 413, .body = too_large(one.status)};
-            // A kept connection may turn out to be gone. Whoever receives a message knows it by its
-            // id, so it is sent once more.
+            // A kept connection may turn out to be gone. A receiver knows a message by its id, so
+            // it is sent once more.
             if (is_repeat || !was_kept || one.status.error_code() != grpc::StatusCode::UNAVAILABLE)
                 co_return failure(one.status);
             if (over == connection_) POSTHORN_CO_TRY(open());

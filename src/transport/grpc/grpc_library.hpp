@@ -6,9 +6,9 @@
 
 namespace posthorn {
 
-/// Keeps gRPC's own threads for as long as somebody needs them; the last one ends them.
+/// Keeps gRPC's own threads for as long as one of these lives; the last one ends them.
 ///
-/// Lifetime: the last member to go of whoever uses gRPC, so that no thread is left behind.
+/// Lifetime: the last member to go of a class that uses gRPC, so that no thread is left behind.
 /// Threads:  any but gRPC's own.
 class grpc_library {
 public:

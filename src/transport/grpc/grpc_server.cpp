@@ -28,7 +28,7 @@ namespace {
 constexpr milliseconds keep_alive = std::chrono::minutes(1);
 constexpr milliseconds keep_alive_patience = std::chrono::seconds(20);
 constexpr milliseconds ping_least = std::chrono::seconds(10);  // Beyond, a peer is cut off.
-// A request that is never sent to its end is seen by nobody, and ends with its connection.
+// A request that is never sent to its end is not handed to us, and ends with its connection.
 constexpr milliseconds connection_age_max = std::chrono::minutes(10);
 constexpr int streams_on_connection_max = 128;
 constexpr int reflection_threads_max = 8;

@@ -31,7 +31,7 @@ struct grpc_trust {
 [[nodiscard]] result<std::shared_ptr<grpc::ChannelCredentials>> grpc_channel_credentials(
     const grpc_trust& trust);
 
-/// The names in a certificate in PEM, as `names_in`; none if it is no certificate.
+/// The names in a certificate in PEM, as `names_in`; none if it is not a certificate.
 [[nodiscard]] std::vector<std::string> names_in_pem(std::string_view pem);
 
 }  // namespace posthorn

@@ -162,7 +162,7 @@ task<result<bool>> client_connection::read_reply() {
         if (const auto failure =
                 co_await read_message<false>(stream_, buffer_, parser, http_part::whole))
             co_return std::unexpected(broken(failure));
-        // The peer closed in the meantime, or somebody gave up and closed.
+        // The peer closed in the meantime, or a caller gave up and closed.
         if (closed_) co_return cancelled();
         if (parser.get().result_int() < 200) continue;  // Says only that the reply will come.
         sent_.pop_front();

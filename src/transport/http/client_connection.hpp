@@ -52,7 +52,7 @@ public:
 
     /// Only where `has_room`. Its outcome is there when it is `done`.
     void submit(std::shared_ptr<http_call> call);
-    /// Nobody waits for it any more.
+    /// Its caller no longer waits.
     void forget(const std::shared_ptr<http_call>& call);
     void close(const error& why);
 

@@ -54,7 +54,7 @@ result<std::unique_ptr<http_channel>> http_channel::open(http_client_deps parts,
 http_channel::http_channel(http_client_deps parts, http_url to, const http_channel_options& options)
     : prefix_(prefix_of(to)),
       limits_(options.call),
-      // Whoever receives a message knows it by its id.
+      // A receiver knows a message by its id.
       pool_(
           std::move(parts), std::move(to),
           {.limits = options.pool, .repeats_are_harmless = true, .peer_name = options.peer_name}) {}

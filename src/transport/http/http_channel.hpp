@@ -25,7 +25,7 @@ struct http_channel_options {
 /// Lifetime: outlives the exchanges on it. Its connections run in the task group given: stop or
 ///           destroy the channel first, then join the group.
 /// Threads:  the executor given; the destructor on any.
-/// Cancel:   as every channel's; the connection is closed, since its next reply is nobody's.
+/// Cancel:   as every channel's; the connection is closed, since no call waits for its next reply.
 class http_channel final : public wire_channel {
 public:
     /// `http://host:port` or `https://…`, with a path to put before ours if need be. Fails with

@@ -25,7 +25,7 @@ constexpr std::string_view busy_response =
     "HTTP/1.1 503 Service Unavailable\r\nConnection: close\r\nRetry-After: 1\r\n"
     "Content-Length: 0\r\n\r\n";
 
-// Written in one go: a new socket always has room for so little, and nobody waits for it.
+// Written in one go: a new socket always has room for so little, and we do not wait for it.
 void turn_away(tcp::socket& socket) {
     boost::system::error_code ignored;
     socket.non_blocking(true, ignored);
@@ -85,7 +85,7 @@ void http_server::start() { tasks_.spawn(accept()); }
 task<> http_server::stop(std::chrono::milliseconds patience) {
     using namespace asio::experimental::awaitable_operators;
     if (std::exchange(stopping_, true)) {
-        // Whoever asks again may destroy us when it is told, so it waits as the first one does.
+        // A second caller may destroy us when it is told, so it waits as the first one does.
         if (stopped_) co_return;
         const auto turn = waiting_for_stop_.emplace_back(waiter::make());
         co_return co_await turn->wait_regardless();

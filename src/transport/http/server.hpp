@@ -35,7 +35,7 @@ struct http_server_deps {
     http_head_check refuses{};        // Asked before a body is read that has not come yet.
 };
 
-/// Listens on one address and speaks HTTP/1.1 with whoever connects.
+/// Listens on one address and speaks HTTP/1.1 with the peers that connect.
 ///
 /// When it has all the connections that it may have, one that has not shown a key gives way to a new
 /// one: first those that rest between requests, then those that have sent least, each time the

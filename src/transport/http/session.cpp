@@ -27,7 +27,7 @@ constexpr std::size_t first_read_bytes = 4096;
 constexpr std::size_t linger_bytes_max = std::size_t{4} * 1024 * 1024;
 constexpr auto linger_timeout = std::chrono::seconds(2);
 
-// The refusal that a failure to read deserves, or nothing where nobody would read it.
+// The refusal that a failure to read deserves, or nothing where no peer would read it.
 std::optional<http_response> refusal_for(const boost::system::error_code& failure,
                                          const http_limits& limits) {
     if (failure == http::error::header_limit)
@@ -59,8 +59,8 @@ std::string address_of(const asio::ip::tcp::socket& socket) {
     return address.to_string();
 }
 
-// Beast takes two lengths that agree, and goes by none where a coding is not chunked; somebody on
-// the way may have seen another end of the body, and what follows it would be a request of its own.
+// Beast takes two lengths that agree, and goes by none where a coding is not chunked; a proxy may
+// have seen another end of the body, and what follows it would be a request of its own.
 template <class Parser>
 bool has_one_length(const Parser& incoming) {
     const auto& head = incoming.get();
@@ -73,7 +73,7 @@ bool has_one_length(const Parser& incoming) {
 }
 
 // Nothing if it has no path, or not one host. Taken before the body is read: what follows a body in
-// chunks is no header, though it looks like one (RFC 9110, 6.5).
+// chunks is not a header, though it looks like one (RFC 9110, 6.5).
 template <class Head>
 std::optional<http_request> take_head(const Head& head) {
     const auto target = split_target(std::string_view(head.target()));
@@ -233,7 +233,7 @@ task<http_response> http_session::answer(http_request request) {
     } catch (const std::exception& failure) {
         with_.log.error("{Method} {Path} failed: {Reason}",
                         {{"Method", method}, {"Path", path}, {"Reason", failure.what()}});
-        // What went wrong is for the log, not for whoever is on the other end.
+        // What went wrong is for the log, not for the peer.
         co_return error_response(500, "internal_error", "the request failed; see the node's log");
     }
 }

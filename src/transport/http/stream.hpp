@@ -42,7 +42,7 @@ public:
     /// All of it, in this order.
     task<boost::system::error_code> write(std::span<const boost::asio::const_buffer> bytes);
 
-    /// Agrees on TLS with whoever connected; nothing to do on a plain one.
+    /// Agrees on TLS with the peer that connected; nothing to do on a plain one.
     task<boost::system::error_code> accept_tls();
     /// Agrees on TLS with a server that must prove to be `host`; nothing to do on a plain one.
     task<boost::system::error_code> begin_tls(std::string host);

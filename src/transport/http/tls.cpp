@@ -47,7 +47,7 @@ result<> check_valid_now(SSL_CTX* context, const std::string& file, const clock&
 result<> use_certificate(tls_context& context, const tls_files& files) {
     POSTHORN_TRY(check_readable(files.certificate));
     POSTHORN_TRY(check_readable(files.key));
-    // Without this, OpenSSL would ask whoever sits at the terminal.
+    // Without this, OpenSSL would ask at the terminal.
     context.set_password_callback([](std::size_t, ssl::context::password_purpose) { return ""; });
     boost::system::error_code failure;
     context.use_certificate_chain_file(files.certificate, failure);
@@ -136,7 +136,7 @@ std::vector<std::string> names_in(const X509* certificate) {
     const auto add = [&](const ASN1_STRING* text) {
         const auto* const bytes = reinterpret_cast<const char*>(ASN1_STRING_get0_data(text));
         const auto size = static_cast<std::size_t>(ASN1_STRING_length(text));
-        // A zero inside would show another name to whoever reads it as C does.
+        // A zero inside would show another name to code that reads it as C does.
         if (const std::string name(bytes, size); name.find('\0') == name.npos)
             names.push_back(name);
     };

@@ -22,8 +22,7 @@ using tls_context = boost::asio::ssl::context;
 struct tls_files {
     std::string certificate{};  // The service's own first, then those that vouch for it.
     std::string key{};          // Of the first; without a pass phrase.
-    /// Those that vouch for whoever connects, who must then show a certificate; nobody need if
-    /// empty.
+    /// Those that vouch for clients, which must then show a certificate; none need if empty.
     std::string peer_authority{};
 };
 
@@ -34,7 +33,7 @@ struct tls_trust {
     tls_files own{};
 };
 
-/// What a server shows to whoever connects; TLS 1.3 only.
+/// What a server shows to its clients; TLS 1.3 only.
 ///
 /// Lifetime: outlives the servers that use it; a connection keeps the certificate it began with.
 /// Threads:  any.

@@ -19,9 +19,9 @@ void write_signature(http_headers& headers, const signature_headers& signature);
 /// counts. In lower case; empty if there is none.
 [[nodiscard]] std::string find_repeated(const http_headers& headers);
 
-/// `Retry-After` in seconds. Nothing for a date, nor for what is no number.
+/// `Retry-After` in seconds. Nothing for a date, nor for what is not a number.
 [[nodiscard]] std::optional<std::chrono::milliseconds> parse_retry_after(std::string_view text);
-/// In whole seconds, rounded up so that nobody comes too early.
+/// In whole seconds, rounded up so that no sender comes too early.
 [[nodiscard]] std::string format_retry_after(std::chrono::milliseconds time);
 
 }  // namespace posthorn

@@ -32,7 +32,7 @@ private:
     struct member {
         receiver& to;
         std::size_t in_flight = 0;
-        std::shared_ptr<waiter> drained{};  // Set by whoever waits for the last one.
+        std::shared_ptr<waiter> drained{};  // Set by `leave`, which waits for the last one.
     };
     class visit;
 

@@ -21,7 +21,7 @@ std::unexpected<error> malformed(std::string_view what) {
 
 bool is_visible(char each) { return each > ' ' && each <= '~'; }
 
-// Whatever could end a line or be taken for the space after a name is no part of a value.
+// Whatever could end a line or be taken for the space after a name is not part of a value.
 bool is_value(std::string_view text) {
     return !text.empty() && is_visible(text.front()) && is_visible(text.back()) &&
            std::ranges::all_of(text, [](char each) { return is_visible(each) || each == ' '; });

@@ -7,7 +7,7 @@ namespace posthorn {
 
 /// Tells a service manager how we are, as sd_notify(3) describes it: one datagram a time, to the
 /// socket that the manager names. Without a manager nothing happens, and a manager that does not
-/// listen is no reason to fail.
+/// listen is not a reason to fail.
 ///
 /// Threads: any.
 class notify_socket {

@@ -30,7 +30,7 @@ std::string directory_of(const std::string& path) {
     return directory.empty() ? "." : directory.string();
 }
 
-// Whoever may enter the directory may connect, so the directory is what keeps others out.
+// Users who may enter the directory may connect, so the directory is what keeps others out.
 result<> check_directory(const std::string& path) {
     const auto directory = directory_of(path);
     if (::mkdir(directory.c_str(), S_IRWXU) != 0 && errno != EEXIST)
@@ -54,7 +54,7 @@ result<> check_directory(const std::string& path) {
     return {};
 }
 
-// The socket's mode keeps others out; nobody but us and root may put another in its place.
+// The socket's mode keeps others out; only we and root may put another in its place.
 result<> check_shared_directory(const std::string& path) {
     const auto directory = directory_of(path);
     struct stat found{};

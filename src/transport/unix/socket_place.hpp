@@ -7,7 +7,7 @@
 
 namespace posthorn {
 
-/// What keeps others from a socket besides the credentials of whoever connects.
+/// What keeps others from a socket besides the credentials of its peers.
 enum class socket_folder : std::uint8_t {
     closed,  // Its directory is of mode 0700.
     shared,  // Its own mode alone: others have files in the directory, but cannot move ours away.
@@ -16,13 +16,13 @@ enum class socket_folder : std::uint8_t {
 /// A path that is ours to listen on: nothing lies there, others can neither enter nor replace it,
 /// and no other process of ours may take it while we hold it.
 ///
-/// The lock file beside the socket stays behind: whoever removed it could remove the one that
-/// another process has just locked.
+/// The lock file beside the socket stays behind: removing it could remove the one that another
+/// process has just locked.
 ///
 /// Lifetime: held until it is destroyed, which removes the socket.
 class socket_place {
 public:
-    /// Makes a closed directory if it is missing, and removes a socket that nobody answers on.
+    /// Makes a closed directory if it is missing, and removes a socket that no process answers on.
     /// `error_code::address_unavailable`, which says what to do, if that cannot be.
     static result<socket_place> claim(std::string path,
                                       socket_folder folder = socket_folder::closed);

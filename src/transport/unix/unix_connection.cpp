@@ -82,7 +82,7 @@ void unix_connection::suspect(const call& one) {
 
 void unix_connection::keep_time(timer& time, std::chrono::milliseconds limit) {
     const auto step = std::max(limit / ticks_max, std::chrono::milliseconds(1));
-    // Nobody need join it: it holds nothing, and ends with the next tick after our end.
+    // It need not be joined: it holds nothing, and ends with the next tick after our end.
     std::ignore = start(socket_.get_executor(), watch(weak_from_this(), time, step));
 }
 
@@ -125,7 +125,7 @@ void unix_connection::close(const std::string& why) {
 
 void unix_connection::settle(std::uint64_t number, result<wire_reply> answer) {
     const auto found = calls_.find(number);
-    if (found == calls_.end()) return;  // Nobody waits for it any more.
+    if (found == calls_.end()) return;  // Its caller no longer waits.
     const auto one = std::move(found->second);
     calls_.erase(found);
     one->answer = std::move(answer);

@@ -24,7 +24,7 @@ namespace posthorn {
 
 /// One connection to a peer, on which many requests may await their answers.
 ///
-/// Written with callbacks, since it reads as long as it lives and nobody could join a coroutine:
+/// Written with callbacks, since it reads as long as it lives and a coroutine could not be joined:
 /// what is under way keeps it alive, and `close` ends that.
 ///
 /// Lifetime: shared; `close` before the last owner lets go. Its timer outlives the executor's work.
@@ -41,7 +41,7 @@ public:
         result<wire_reply> answer = wire_reply{};
     };
 
-    /// `error_code::unreachable` if nobody listens there, or somebody we do not trust.
+    /// `error_code::unreachable` if no process listens there, or one we do not trust.
     static result<std::shared_ptr<unix_connection>> open(const boost::asio::any_io_executor& where,
                                                          const std::string& path,
                                                          frame_limits replies);

@@ -30,8 +30,8 @@ result<std::unique_ptr<unix_server>> unix_server::listen(const std::string& path
     boost::system::error_code failure;
     acceptor.open(protocol(), failure);
     if (!failure) acceptor.bind(protocol::endpoint(path), failure);
-    // Nobody can connect before it listens. A closed directory keeps others out already; this holds
-    // should somebody open it later.
+    // No peer can connect before it listens. A closed directory keeps others out already; this
+    // holds should it be opened later.
     if (!failure && ::chmod(path.c_str(), S_IRUSR | S_IWUSR) != 0)
         failure.assign(errno, boost::system::system_category());
     if (!failure) acceptor.listen(asio::socket_base::max_listen_connections, failure);
@@ -65,7 +65,7 @@ void unix_server::start() {
 task<> unix_server::stop(milliseconds patience) {
     using namespace asio::experimental::awaitable_operators;
     if (std::exchange(stopping_, true)) {
-        // Whoever asks again may destroy us when it is told, so it waits as the first one does.
+        // A second caller may destroy us when it is told, so it waits as the first one does.
         if (stopped_) co_return;
         const auto turn = waiting_for_stop_.emplace_back(waiter::make());
         co_return co_await turn->wait_regardless();

@@ -34,7 +34,7 @@ struct unix_server_deps {
     std::string pipe{};  // Its name, where the socket is a named pipe.
 };
 
-/// Listens on a path and speaks frames with whoever connects and is of a trusted user.
+/// Listens on a path and speaks frames with peers that are of a trusted user.
 ///
 /// Lifetime, threads and cancelling: as every listener.
 class unix_server final : public listener {

@@ -62,7 +62,7 @@ void unix_session::drop() {
     broken_ = true;
     boost::system::error_code ignored;
     socket_.close(ignored);
-    // Nobody will write what waits, so nobody else would say that there is room.
+    // What waits is never written, so nothing else would say that there is room.
     done(std::exchange(answers_, {}));
 }
 
@@ -134,7 +134,7 @@ task<> unix_session::answer(std::uint64_t number, wire_request request) {
     } catch (const std::exception& failure) {
         parts_.log.error("POST {Path} failed: {Reason}",
                          {{"Path", path}, {"Reason", failure.what()}});
-        // What went wrong is for the log, not for whoever is on the other end.
+        // What went wrong is for the log, not for the peer.
         reply = refusal(500, "internal_error", "the request failed; see the node's log");
     }
     send(number, std::move(reply));

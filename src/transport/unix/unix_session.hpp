@@ -104,8 +104,8 @@ private:
     bool finishing_ = false;
     bool read_all_ = false;
     bool lingering_ = false;
-    bool refused_ = false;  // The peer may still be sending what nobody will read.
-    bool broken_ = false;   // There is nobody to write to.
+    bool refused_ = false;  // The peer may still be sending what will not be read.
+    bool broken_ = false;   // There is no peer to write to.
 };
 
 }  // namespace posthorn

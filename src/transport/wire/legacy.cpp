@@ -92,7 +92,7 @@ result<> check_legacy(const wire_request& request, const envelope_claim& claim,
                       const key_ring* keys, wall_time now) {
     if (request.path != receive_path)
         return fail(error_code::bad_signature, "nothing is received at this path unsigned");
-    // Nobody can choose a weaker scheme for a peer than the one that is its own.
+    // No sender can choose a weaker scheme for a peer than the one that is its own.
     if (keys == nullptr || keys->scheme() == signature_scheme::v2)
         return fail(error_code::bad_signature, "it is not signed");
     if (keys->scheme() == signature_scheme::x_workflow)
@@ -111,7 +111,7 @@ void limit_life(message& what, signature_scheme scheme) {
     // The id is signed, and one of version 7 says when it was made; nothing else that is signed
     // does.
     const auto from = std::min(what.id.time().value_or(what.created_at), what.created_at);
-    // The beginning of time stands for never; nobody may write that into what is not signed.
+    // The beginning of time stands for never; no sender may write that into what is not signed.
     constexpr wall_time never{};
     const auto last = from + life_max;
     what.expires_at = what.expires_at == never ? last : std::min(what.expires_at, last);

@@ -10,7 +10,7 @@
 namespace posthorn {
 namespace {
 
-// Somebody without a key may ask for patience, as a proxy does, but not hold messages up for long.
+// A peer without a key may ask for patience, as a proxy does, but not hold messages up for long.
 constexpr std::chrono::milliseconds stranger_pause_max = std::chrono::minutes{1};
 constexpr std::size_t quoted_characters_max = 300;
 
@@ -48,7 +48,7 @@ std::optional<error_code> code_named(std::string_view name) {
 bool speaks_of_itself(std::uint16_t status) { return status == 429 || status == 503; }
 
 bool may_pass(std::uint16_t status) {
-    // Below 400 it is no refusal; without an acknowledgement it is no success either.
+    // Below 400 it is not a refusal; without an acknowledgement it is not a success either.
     return status < 400 || status >= 500 || status == 401 || status == 404 || status == 408 ||
            status == 425 || status == 429;
 }

@@ -218,7 +218,7 @@ wire_reply wire_server::shed(const wire_request& request, const key_ring* keys) 
                     .code = std::string(describe(error_code::overloaded).name),
                     .retry_after = overloaded_pause});
     // Signed without having verified the request, which would be most of the work: it says no more
-    // than anybody could say unsigned.
+    // than any peer could say unsigned.
     if (keys != nullptr && keys->scheme() == signature_scheme::v2 &&
         request.signature.destination == options_.service)
         seal(reply, request, *keys);

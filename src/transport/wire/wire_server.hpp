@@ -61,12 +61,12 @@ private:
 
     /// For a request that carries no signature of ours, but may carry an older one.
     task<wire_reply> answer_legacy(wire_request request);
-    /// For a request to one endpoint, from whoever of the peers on x-workflow has signed it.
+    /// For a request to one endpoint, from the peer on x-workflow that has signed it.
     task<wire_reply> answer_workflow(wire_request request);
     task<wire_reply> hand_on(result<message> read);
     [[nodiscard]] result<> check_head(const wire_request& request, const key_ring* keys) const;
     [[nodiscard]] result<> check(const wire_request& request, const key_ring* keys) const;
-    /// Whoever shows a certificate speaks in no other name than its own.
+    /// A peer that shows a certificate speaks in no name but its own.
     [[nodiscard]] static result<> check_certified(const wire_request& request,
                                                   std::string_view source);
     [[nodiscard]] envelope_rules rules() const;

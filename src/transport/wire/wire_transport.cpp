@@ -25,7 +25,7 @@ delivery failed(const error& why) {
     return {.what = outcome::transient, .error = fmt::format("{}: {}", why.name(), why.what())};
 }
 
-/// Nobody answered, which the code tells from an answer that is of no use.
+/// No peer answered, which the code tells from an answer that is of no use.
 delivery unheard(const error& why) {
     auto what = failed(why);
     what.code = why.code();

@@ -197,7 +197,7 @@ public:
     }
 
 private:
-    // Both ends take it from the folder, which nobody else can read.
+    // Both ends take it from the folder, which no other user can read.
     static std::string secret_in(const fs::path& folder) {
         return fmt::format("file:{}", (folder / "shared.keys").string());
     }

@@ -32,7 +32,7 @@ const json::array& array_of(const json::object& in, std::string_view key) {
     return value != nullptr && value->is_array() ? value->as_array() : none;
 }
 
-/// What stands in a list, as text; a list may be long, and was written by somebody else.
+/// What stands in a list, as text; a list may be long, and comes from outside.
 std::set<std::string> members_of(const json::array& list) {
     std::set<std::string> all;
     for (const auto& each : list) all.insert(json::serialize(each));

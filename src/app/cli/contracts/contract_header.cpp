@@ -14,7 +14,7 @@ namespace json = boost::json;
 
 constexpr std::size_t depth_max = 64;
 constexpr std::size_t name_size_max = 255;
-// Somebody else wrote the schemas; no service of people's is as large as these.
+// The schemas come from outside; no service written by hand is as large as this.
 constexpr std::size_t types_max = 10'000;
 constexpr std::size_t text_size_max = std::size_t{8} << 20;
 

@@ -10,13 +10,13 @@ namespace posthorn::cli {
 
 struct header_wish {
     std::string name;  // Of the namespace: what the other service is called here.
-    std::string from;  // Where the metadata came from, for whoever reads the header.
+    std::string from;  // Where the metadata came from, for readers of the header.
 };
 
 /// A C++ header with the messages of another service, to be sent by `posthorn::proxy`. Each of its
 /// interfaces is a namespace with its types and `service`. Pure; the same metadata gives the same
-/// text. Fails with `malformed_request` for metadata whose names cannot stand in C++: whoever wrote
-/// them must not be able to write code.
+/// text. Fails with `malformed_request` for metadata whose names cannot stand in C++: their author
+/// must not be able to write code.
 [[nodiscard]] result<std::string> write_contract_header(const boost::json::object& metadata,
                                                         const header_wish& wish);
 

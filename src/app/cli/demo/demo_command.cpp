@@ -66,7 +66,7 @@ constexpr int status_lines = 6;
 /// Runs the show.
 ///
 /// Lifetime: `run` once, on the network thread given.
-/// Threads:  that one; it blocks on the databases, which nobody minds here.
+/// Threads:  that one; it blocks on the databases, which does no harm here.
 /// Cancel:   SIGINT and SIGTERM end the show early; a second one ends the wait for what is on its
 ///           way.
 class demo_show {
@@ -108,7 +108,7 @@ private:
         while (interrupts_ == 0 &&
                clock_.steady() - begun_ < std::chrono::seconds(options_.seconds))
             POSTHORN_CO_TRY(co_await step(true));
-        // Whoever is down comes back, so that what is on its way can arrive.
+        // A service that is down comes back, so that what is on its way can arrive.
         const auto ended = clock_.steady();
         while (interrupts_ < 2 && clock_.steady() - ended < drain_limit && !is_settled_)
             POSTHORN_CO_TRY(co_await step(false));

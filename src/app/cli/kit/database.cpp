@@ -83,7 +83,7 @@ result<std::unique_ptr<database_session>> database_session::open(const config& s
     const std::string path = settings.path_of(settings.store.url);
     std::unique_ptr<database_session> made(new database_session);
     if (missing == if_missing::refuse) POSTHORN_TRY(require_there(settings, path, made->clock_));
-    // Whoever names a file alone does not say whose it is.
+    // A command that names only a file does not say whose it is.
     const bool is_named = settings.origins.contains("service.id");
     std::optional<server_database> server;
     if (settings.store.url.on_server) server = server_database{path, settings.store.schema};

@@ -31,7 +31,7 @@ struct database_choice {
     [[nodiscard]] result<config> settings() const;
 };
 
-/// A service's database, opened for one command beside whoever else uses it.
+/// A service's database, opened for one command beside others that use it.
 ///
 /// Lifetime: `open`, use, destroy, which stops the store.
 /// Threads:  one.

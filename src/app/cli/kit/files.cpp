@@ -101,7 +101,7 @@ result<> replace_file(const std::filesystem::path& file, std::string_view text) 
     const int temporary = ::mkostemp(name.data(), O_CLOEXEC);  // With mode 0600.
     if (temporary < 0) return failed("write beside", file);
     auto written = write_and_sync(temporary, text, name);
-    // Only root may give a file away; anybody else owns both.
+    // Only root may give a file away; any other user owns both.
     if (written && ::fchown(temporary, before.st_uid, before.st_gid) != 0 && ::geteuid() == 0)
         written = failed("keep the owner of", file);
     if (written && ::fchmod(temporary, before.st_mode & 07777) != 0)

@@ -38,7 +38,7 @@ bool is_harmful(utf::code_point c) {
            (c >= 0x2066 && c <= 0x2069);
 }
 
-/// Calls `take` with each character and its bytes; for what is no UTF-8, with what stands for it.
+/// Calls `take` with each character and its bytes; for invalid UTF-8, with what stands for it.
 template <class Take>
 void for_each_character(std::string_view text, Take take) {
     for (const char *at = text.data(), *const end = at + text.size(); at != end;) {
@@ -112,7 +112,7 @@ std::string to_shown(std::string_view text) {
 
 void text_table::add(std::vector<std::string> row) {
     POSTHORN_ASSERT(row.size() == rows_.front().size());
-    for (auto& cell : row) cell = to_cell(cell, cell.size() + 1);  // Whoever wrote it.
+    for (auto& cell : row) cell = to_cell(cell, cell.size() + 1);  // Wherever it is from.
     rows_.push_back(std::move(row));
 }
 

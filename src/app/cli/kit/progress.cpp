@@ -22,7 +22,7 @@ std::string progress_line(const progress_state& at, std::string_view note) {
 
 progress_bar::progress_bar(const console& terminal, bool silent)
     : out_(terminal.err),
-      // Whoever runs a command inside a program gives it streams of its own.
+      // A program that runs a command itself gives it streams of its own.
       on_terminal_(!silent && &terminal.err == &std::cerr && ::isatty(STDERR_FILENO) == 1) {}
 
 void progress_bar::show(const progress_state& at, std::string_view note) {

@@ -15,7 +15,7 @@
 namespace posthorn::cli {
 namespace {
 
-// Signal for signal: nobody should have to remember which letters are large.
+// Signal for signal: users should not have to remember the capitals.
 std::string to_lower(std::string text) {
     std::ranges::transform(text, text.begin(),
                            [](unsigned char c) { return static_cast<char>(std::tolower(c)); });

@@ -19,7 +19,7 @@ namespace {
 namespace fs = std::filesystem;
 namespace json = boost::json;
 
-/// Whoever names a database alone does not say whose it is.
+/// A command that names only a database does not say whose it is.
 std::string service_of(const config& settings) {
     return settings.origins.contains("service.id") ? settings.service.id : std::string();
 }

@@ -23,7 +23,7 @@ void leave_to_the_sweep(std::span<member> members) {
             for (auto& row : *rows) row.claim = 0;
 }
 
-/// What a node sends itself is news to nobody.
+/// What a node sends itself is not news to others.
 bool is_for_others(const outbox_row& row) { return row.claim == 0 && !row.parked; }
 
 }  // namespace

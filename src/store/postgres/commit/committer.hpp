@@ -32,8 +32,8 @@ class committer {
 public:
     /// How long a commit that is in doubt is looked for.
     static constexpr std::chrono::seconds in_doubt_max{30};
-    /// A session that nobody used for longer is made anew: somebody on the way may have forgotten
-    /// it by then.
+    /// A session not used for longer is made anew: a firewall or pooler may have forgotten it by
+    /// then.
     static constexpr std::chrono::minutes rest_max{10};
 
     /// `thread` is where it is used; `first` may be null, and is made when it is wanted then.

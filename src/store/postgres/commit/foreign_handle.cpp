@@ -38,7 +38,7 @@ result<> require_transaction(pg_conn* handle) {
                 "that the message commits together with your change, or use node.send");
 }
 
-// By what stands in it: the same schema of another database would be somebody else's.
+// By what stands in it: the same schema of another database would be another service's.
 result<> require_own(pg_conn* handle, const std::string& schema, const foreign_target& where) {
     POSTHORN_LET(there, ask(handle, "SELECT to_regclass($1 || '.posthorn_meta') IS NOT NULL",
                             schema, values::of(schema)));

@@ -14,7 +14,7 @@ namespace posthorn::postgres {
 /// planning it each time; what comes once, such as a text with values in it, is not.
 ///
 /// A statement that failed because a table it gives rows of has changed is not run as prepared
-/// again. Whoever repeats what failed therefore succeeds.
+/// again. A repeat of what failed therefore succeeds.
 ///
 /// Lifetime: not past its connection.
 /// Threads:  its connection's.

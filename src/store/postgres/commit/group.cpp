@@ -80,7 +80,7 @@ void group::begin(session& on) {
     database.defer("BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE");
     on.refresh_plans();
     if (on.transaction().keys().must_look_again()) {
-        // If this fails, nobody is the worse: order is looked after every few minutes anyway.
+        // If this fails, no harm is done: order is looked after every few minutes anyway.
         database.defer("SAVEPOINT posthorn_look");
         const auto looked = on.transaction().keys().look_again();
         database.defer(looked ? "RELEASE posthorn_look" : "ROLLBACK TO posthorn_look");

@@ -35,7 +35,7 @@ public:
 
 private:
     outcome commit_in_savepoints(session& on, std::span<member> members, std::int64_t number);
-    /// Nothing if one failed: then nothing is stored, and nobody has an outcome.
+    /// Nothing if one failed: then nothing is stored, and no member has an outcome.
     std::optional<commit_end> commit_bare(session& on, std::span<member> members,
                                           std::int64_t number);
     /// Of all those that run without savepoints; false if one failed.

@@ -37,7 +37,7 @@ task<> news_watcher::run() {
         auto opened = co_await run_on(with_.blocking, [this] { return open(); });
         if (opened) {
             told = false;
-            on_news_();  // Of what came while nobody listened.
+            on_news_();  // Of what came while it did not listen.
             co_await listen(**opened);
         } else if (!std::exchange(told, true)) {
             with_.log.warn("Store: no news from other nodes until it is connected again: {Error}",

@@ -50,7 +50,7 @@ private:
     std::condition_variable idle_;
     std::deque<unit> queue_;
     std::vector<std::unique_ptr<committer>> all_;
-    std::vector<committer*> connected_;  // That nobody uses; the last one used comes first.
+    std::vector<committer*> connected_;  // Not in use; the last one used comes first.
     std::vector<committer*> unconnected_;
     std::size_t unfinished_ = 0;
     bool stopping_ = false;

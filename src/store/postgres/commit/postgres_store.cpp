@@ -49,7 +49,7 @@ public:
     void hand_to(commit_taker* taker) override { services_.news.hand_to(taker); }
     void listen(commit_listener& listener) override { services_.news.listen(listener); }
     void forget(commit_listener& listener) override { services_.news.forget(listener); }
-    // Nobody can tell cheaply, so it may always be.
+    // There is no cheap way to tell, so always true.
     result<bool> changed_by_others() override {
         POSTHORN_TRY(require_outside_unit());
         return true;

@@ -28,8 +28,8 @@ result<std::unique_ptr<connection>> connect(const session_options& options, cons
 result<> limit_silence(connection& database);
 
 /// Whether a session stays the same one from one transaction to the next, as it does not behind a
-/// pooler in transaction mode: `error_code::invalid_configuration` then. Only looks further where
-/// somebody is in between.
+/// pooler in transaction mode: `error_code::invalid_configuration` then. Only looks further where a
+/// pooler is in between.
 result<> require_kept_session(connection& one, const session_options& options, const clock& time);
 
 /// The writer's session: a connection with all that is prepared on it. When it is lost, all of it
@@ -55,7 +55,7 @@ public:
     /// Goes with the COMMIT of what wrote something, and says so in the table. It is on disk when
     /// it is answered, even if a unit has changed that through a function.
     void count_commit(std::int64_t number, wall_time now);
-    /// The number of the last commit, once nobody is at it any more.
+    /// The number of the last commit, once no backend is at it any more.
     result<std::int64_t> last_commit(int old_backend);
     /// Says to others that there is something new. Outside of a transaction.
     result<> notify();

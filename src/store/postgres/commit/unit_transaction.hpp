@@ -52,7 +52,7 @@ public:
     /// Writes something, so that the commit flushes the server's log.
     result<> touch();
 
-    // For whoever runs units.
+    // For the code that runs units.
     static constexpr const char* unit_savepoint = "SAVEPOINT posthorn_unit";
     /// In a savepoint, which has to be made then; or without any, where one failure is the end of
     /// the whole transaction.

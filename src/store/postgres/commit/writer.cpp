@@ -26,7 +26,7 @@ void writer::work() {
     if (auto members = queue_.take(units_max); !members.empty()) {
         const bool had_looked = !commits_.must_look_again();
         has_news_ |= commits_.commit(std::move(members));
-        // Once by itself: whoever held the key may have committed before that could be known.
+        // Once by itself: the producer with the key may have committed before that could be known.
         if (had_looked) look_again();
     }
     has_news_ |= queue_.was_called();  // What other sessions have to tell.

@@ -245,7 +245,7 @@ result<rows> connection::read_answers(std::size_t count, const std::deque<comman
     if (is_lost()) {
         auto lost = lost_error();
         last_state_ = state;
-        // Without its letters it is no word of the server's: libpq only found nobody there.
+        // Without an SQLSTATE it is not the server's: libpq only found the connection lost.
         return std::unexpected(failed && !state.empty() ? std::move(*failed) : std::move(lost));
     }
     if (failed) return std::unexpected(*std::move(failed));

@@ -64,7 +64,7 @@ struct connect_options {
 
 /// One session on a server, driven in libpq's pipeline mode.
 ///
-/// Commands whose answers nobody waits for stand in line until one comes whose answer is wanted,
+/// Commands whose answers are not waited for stand in line until one comes whose answer is wanted,
 /// and travel with it. The first that fails makes the server skip the rest of the line; its error
 /// is what the caller gets.
 ///

@@ -168,10 +168,10 @@ error statement_failure(const pg_result* answer, pg_conn* handle, bool cancelled
     auto code = classify(state);
     const auto role = or_it(PQuser(handle));
     const auto what_to_do = advice(state, code, cancelled, role);
-    // Whoever may not write the store's own tables has a store that cannot be written.
+    // A role that may not write the store's own tables has a read-only store.
     if (state == "42501" && is_ours(denied_object(said).second)) code = error_code::store_read_only;
-    // Of a CHECK or NOT NULL it shows the whole row: columns that the statement never named, to
-    // whoever is told of the failure.
+    // Of a CHECK or NOT NULL it shows the whole row: columns that the statement never named, to all
+    // who are told of the failure.
     const bool shows_row = state == "23514" || state == "23502";
     const auto detail = shows_row ? std::string{} : field(answer, PG_DIAG_MESSAGE_DETAIL);
     auto text = fmt::format("{}{}{} (PostgreSQL {}){}", said, detail.empty() ? "" : ": ", detail,

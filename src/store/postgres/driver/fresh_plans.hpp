@@ -8,8 +8,8 @@
 namespace posthorn::postgres {
 
 /// Has the server plan the statements of a session anew every few seconds of its work. A plan is
-/// kept until somebody analyses its tables, and one that was made when a table was small reads the
-/// whole of it later: tables here grow by thousands of rows a second (docs/adr/0056).
+/// kept until its tables are analysed, and one that was made when a table was small reads the whole
+/// of it later: tables here grow by thousands of rows a second (docs/adr/0056).
 ///
 /// Threads: its session's.
 class fresh_plans {

@@ -61,7 +61,7 @@ public:
     [[nodiscard]] const unsigned* types() const noexcept { return types_.data(); }
     /// Text that the server cannot hold: it would end at the first zero byte.
     [[nodiscard]] bool has_zero_byte() const noexcept { return has_zero_byte_; }
-    /// Bytes of somebody else's, who has to keep them.
+    /// Bytes that the caller owns and has to keep.
     [[nodiscard]] bool has_borrowed() const noexcept { return has_borrowed_; }
     [[nodiscard]] std::size_t bytes() const noexcept { return bytes_; }
 

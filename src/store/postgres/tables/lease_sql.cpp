@@ -6,7 +6,7 @@
 namespace posthorn::postgres {
 namespace {
 
-// Who is frozen in a transaction may have a lease locked; nobody waits for that.
+// A node frozen in a transaction may have a lease locked; no other waits for that.
 constexpr auto unlocked =
     joined("(SELECT name FROM {s}.posthorn_leases WHERE name = $1 FOR UPDATE SKIP LOCKED)");
 constexpr auto take_lease = joined(R"sql(

@@ -22,7 +22,7 @@ public:
     result<std::vector<std::int64_t>> park(std::span<const std::int64_t> seqs);
 
     /// Whether a producer held a key just when a message of it was taken out of the way, so that
-    /// nobody could see the producer's. `look_again` is to be called in a later transaction.
+    /// the producer's could not be seen. `look_again` is to be called in a later transaction.
     [[nodiscard]] bool must_look_again() const noexcept {
         return !look_again_.empty() || !looking_.empty();
     }

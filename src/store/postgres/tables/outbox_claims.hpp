@@ -12,9 +12,9 @@ namespace posthorn::postgres {
 inline constexpr auto seated_epochs = joined(R"sql(ARRAY(
     SELECT epoch FROM {s}.posthorn_leases
     WHERE owner IS NOT NULL AND name LIKE 'dispatcher/%'))sql");
-/// Whether a row of `outbox_due`, called `d`, is nobody's, or that of the dispatcher itself. A row
-/// that another claimed while the statement ran is looked at as it is now, but the list of seats is
-/// as it was then: whether a seat has been taken since is asked anew.
+/// Whether a row of `outbox_due`, called `d`, is free, or the dispatcher's own. A row that another
+/// claimed while the statement ran is looked at as it is now, but the list of seats is as it was
+/// then: whether a seat has been taken since is asked anew.
 template <class Text>
 consteval auto is_unclaimed(const Text& epoch) {
     return joined("(d.claim_epoch IS NULL OR d.claim_epoch = ", epoch,
@@ -35,13 +35,13 @@ public:
     result<> let_go(std::span<const std::int64_t> seqs, std::int64_t epoch) override;
     result<std::vector<seat>> seats() override;
 
-    /// Nobody takes the seat away between this and the commit. `error_code::lease_lost` if somebody
+    /// No other takes the seat away between this and the commit. `error_code::lease_lost` if one
     /// has.
     result<> require_epoch(std::int64_t epoch);
     /// Claims a row that this transaction has made due.
     void claim_one(std::int64_t seq, std::int64_t epoch);
-    /// Those of the rows that no other dispatcher has claimed, in order. Nobody claims them before
-    /// the commit.
+    /// Those of the rows that no other dispatcher has claimed, in order. No other claims them
+    /// before the commit.
     result<std::vector<std::int64_t>> hold(std::span<const std::int64_t> seqs, std::int64_t epoch);
 
 private:

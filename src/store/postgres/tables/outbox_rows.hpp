@@ -42,7 +42,7 @@ void add_payload(values& to, std::string_view payload);
 /// What comes back if nothing was inserted.
 [[nodiscard]] error duplicate_of(const message& body);
 
-/// Waits for whoever stores the same dedupe key just now; what comes after it sees that one's.
+/// Waits for others that store the same dedupe key just now; what comes after it sees theirs.
 inline constexpr std::string_view outbox_lock_dedupe_sql =
     "SELECT pg_advisory_xact_lock({s}.key_lock('d', $1, '', $2)) IS NULL";
 /// The message that had a destination's dedupe key first.

@@ -64,7 +64,7 @@ constexpr std::array logged{column{"change_seq", number}, column{"epoch", number
 constexpr std::array known{column{"name"}, column{"value"}};
 
 constexpr std::array tables{
-    // No transaction of the server's stored them, so nobody looks for them.
+    // No transaction of the server's stored them, so none is looked for.
     copied_table{.name = "outbox_messages",
                  .columns = messages,
                  .numbered_by = "seq",

@@ -102,7 +102,7 @@ result<> make_the_rest(sqlite::moving_file& from, connection& to,
         "UPDATE {s}.outbox_closed AS c SET destination = m.destination,"
         " tenant = coalesce(m.tenant, ''), order_key = nullif(m.order_key, '')"
         " FROM {s}.outbox_messages AS m WHERE m.seq = c.seq;"
-        // Nobody holds them: everybody was stopped.
+        // No node holds them: all were stopped.
         "UPDATE {s}.posthorn_leases SET owner = NULL;"
         // Epochs go on rising.
         "SELECT setval('{s}.dispatcher_epochs', greatest((SELECT max(epoch) FROM"

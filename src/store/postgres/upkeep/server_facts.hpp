@@ -9,7 +9,7 @@ namespace posthorn::postgres {
 
 /// What a person wants to know of a store on a server, without a node.
 struct server_facts {
-    std::string service;  // Whose it is; empty if nobody has said.
+    std::string service;  // Whose it is; empty if it is not said.
     std::int64_t step = 0;
     std::int64_t step_known = 0;
     std::int64_t dead = 0;

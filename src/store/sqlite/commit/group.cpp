@@ -10,7 +10,7 @@
 namespace posthorn::sqlite {
 namespace {
 
-// Giving pages back is a unit's work too; harmless, whoever asks for it.
+// Giving pages back is a unit's work too; harmless, whichever unit asks.
 bool is_ours(std::string_view pragma) {
     return pragma == "incremental_vacuum" || pragma == "freelist_count" || pragma == "page_count";
 }
@@ -140,7 +140,7 @@ group::ran group::run_in_savepoints(std::span<member> members) {
     return ran::all;
 }
 
-// Who fails is known only once all that came before it is there, too; so everybody runs again.
+// Which one fails is known only once all that came before it is there, too; so all run again.
 group::ran group::run_together(std::span<member> members) {
     for (auto& one : members) {
         if (one.settled) continue;

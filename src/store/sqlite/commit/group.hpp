@@ -41,7 +41,7 @@ public:
     commit_end commit(std::span<member> members);
     /// Gives the write lock back; nothing was changed.
     void roll_back();
-    /// Whether somebody else committed since the last call.
+    /// Whether others committed since the last call.
     result<bool> changed_by_others();
 
     [[nodiscard]] std::chrono::nanoseconds unit_age() const { return run_unit_.age(); }

@@ -189,7 +189,7 @@ result<std::unique_ptr<store>> sqlite_store::open(const sqlite_options& options,
         made->group_->roll_back();
         POSTHORN_TRY(copied);
         // Until the log begins anew, a cut may leave less of it than was copied, and that would be
-        // played over the file. Whoever is at it now begins it himself.
+        // played over the file. A writer that is at it now begins it itself.
         const auto renewed = made->database_->execute(change_a_page);
         if (!renewed && renewed.error().code() == error_code::io_failed)
             return std::unexpected(renewed.error());

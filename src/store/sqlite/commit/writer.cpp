@@ -30,7 +30,7 @@ writer::writer(connection& database, group& commits, wal_guard& guard, disk_keep
 }
 
 bool writer::run_here(unit& work) noexcept {
-    if (options_.shared) return false;  // Others would find no gap between two of his commits.
+    if (options_.shared) return false;  // Others would find no gap between two such commits.
     if (!queue_.submit_here(work)) return false;
     {
         const std::scoped_lock turn(turn_);
@@ -59,8 +59,8 @@ void writer::work() {
     queue_.go_on();
 }
 
-// A WAL index that needs recovery needs the lock that the guard holds. Whoever merely writes for
-// long does not, and is just whom the guard is there for.
+// A WAL index that needs recovery needs the lock that the guard holds. A process that merely writes
+// for long does not, and is just what the guard is there for.
 result<> writer::begin() {
     auto begun = group_.begin();
     constexpr int tries_max = 10;
@@ -139,7 +139,7 @@ void writer::commit_alone(std::vector<member>& members) {
     }
 }
 
-// Before they are answered, so that whoever tries again finds the room that the ballast had.
+// Before they are answered, so that a caller that tries again finds the room that the ballast had.
 void writer::watch_room(std::span<const member> members) {
     units_done_ += members.size();
     room_.units_refused(static_cast<std::uint64_t>(std::ranges::count_if(members, [](auto& one) {

@@ -81,7 +81,7 @@ private:
     std::size_t units_now_;  // In one group; fewer in a shared file, so that the lock is soon free.
     std::chrono::nanoseconds held_{};  // The write lock, since the last gap.
 
-    std::mutex turn_;  // Held by whoever uses the connection.
+    std::mutex turn_;  // Held by the thread that uses the connection.
     unit_queue queue_;
     commit_news news_;  // Those who are told may submit meanwhile.
 };

@@ -31,7 +31,7 @@ bool is_same_file(int descriptor, const fs::path& path) {
            opened.st_ino == named.st_ino && opened.st_dev == named.st_dev;
 }
 
-// Only root may give a file away; for anybody else it is his own anyway.
+// Only root may give a file away; any other user owns it anyway.
 result<> resemble(int descriptor, const fs::path& made, const fs::path& like) {
     struct stat model{};
     if (::stat(like.c_str(), &model) != 0) return {};
@@ -111,7 +111,7 @@ result<new_file> new_file::make(fs::path temporary, const fs::path& like) {
                         "another process is writing {}; wait until it has ended",
                         temporary.string());
         }
-        // Whoever had the lock before may have given the file its name meanwhile.
+        // The lock's last holder may have given the file its name meanwhile.
         if (!is_same_file(opened, temporary)) {
             ::close(opened);
             continue;

@@ -56,7 +56,7 @@ private:
     bool works_ = false;
 };
 
-/// Sees that somebody committed, us or others. What it cannot see counts as a commit.
+/// Sees that there was a commit, ours or not. What it cannot see counts as a commit.
 class commit_watcher::sight {
 public:
     explicit sight(const std::string& path) {
@@ -117,7 +117,7 @@ task<bool> commit_watcher::next_while_looking(announcements& from, sight& throug
 }
 
 // A look that finds nothing but our own, again and again, is for nothing: then it looks seldom, and
-// news does not hurry it. But whoever committed of late may do so again.
+// news does not hurry it. But others that committed of late may do so again.
 bool commit_watcher::is_sparing() const {
     constexpr int own_in_a_row_max = 8;
     constexpr std::chrono::nanoseconds others_matter = 1s;
@@ -134,7 +134,7 @@ task<> commit_watcher::look(sight& through) {
 }
 
 // Each pause is as long as all before it, so a commit is seen within twice the time of its sync;
-// a quiet file, with but a beat of its holder now and then, wakes nobody for long. News ends a
+// a quiet file, with but a beat of its holder now and then, does not wake us for long. News ends a
 // longer pause; short ones are not worth a race of two.
 task<> commit_watcher::look_for_a_while(announcements& from, sight& through) {
     constexpr std::chrono::nanoseconds pause_min = 50us;
@@ -155,7 +155,7 @@ task<> commit_watcher::look_for_a_while(announcements& from, sight& through) {
         since_others_ += pause;
         pause *= 2;
         if (!heard || !*heard) continue;
-        waited = 0ns;  // Somebody goes on writing.
+        waited = 0ns;  // The writing goes on.
         if (is_deaf)
             pause = std::min(pause, is_sparing() ? pause_sparing : pause_short);
         else

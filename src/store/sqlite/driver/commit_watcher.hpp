@@ -16,8 +16,8 @@ namespace posthorn::sqlite {
 ///
 /// A write to the WAL announces a commit that is not visible yet, so after each announcement it
 /// looks again and again, with growing pauses, for a while. Our own commits announce themselves
-/// too, so it looks through a connection of its own, which wakes nobody, and asks the writer whose
-/// commit it was only when there is one. Where the system has no such announcements it does
+/// too, so it looks through a connection of its own, which wakes no thread, and asks the writer
+/// whose commit it was only when there is one. Where the system has no such announcements it does
 /// nothing, and the regular sweep remains.
 ///
 /// Lifetime: what the functions refer to outlives `run()`.
@@ -25,7 +25,7 @@ namespace posthorn::sqlite {
 /// Cancel:   `run()` returns.
 class commit_watcher final : public node_service {
 public:
-    /// Whether somebody else committed since it was last asked.
+    /// Whether others committed since it was last asked.
     using question = std::function<task<bool>()>;
 
     commit_watcher(std::string database_path, timer& sleeper, logger& log, question changed,

@@ -64,7 +64,7 @@ struct connection::patience {
 void connection::forgetter::operator()(patience* kept) const noexcept { delete kept; }
 
 // SQLite's own waiting grows to pauses of 100 ms, in which a producer that commits without pause
-// takes the lock again and again; nobody queues for it. Short pauses get their turn.
+// takes the lock again and again; there is no queue for it. Short pauses get their turn.
 void connection::be_patient(std::chrono::milliseconds limit) {
     patience_.reset(new patience{.limit = limit});
     sqlite3_file_control(handle(), "main", SQLITE_FCNTL_VFS_POINTER,

@@ -22,21 +22,21 @@ struct lock_holder {
 /// Some other process that has the database open. Each connection to a file with a WAL has a lock
 /// on it for as long as it is open.
 [[nodiscard]] std::optional<lock_holder> who_has_open(const std::string& database);
-/// The other process that keeps everybody from checkpointing: a node's guard, or somebody who
+/// The other process that keeps all others from checkpointing: a node's guard, or one that
 /// checkpoints right now.
 [[nodiscard]] std::optional<lock_holder> who_holds_checkpoints(const std::string& database);
 
 /// `posthorn (4711)`, or as much of it as is known.
 [[nodiscard]] std::string describe_holder(const lock_holder& holder);
 
-/// Keeps everybody from using a database, as SQLite itself would for an exclusive transaction.
+/// Keeps all others from using a database, as SQLite itself would for an exclusive transaction.
 ///
 /// Lifetime: holds the lock until it is destroyed.
 /// Threads:  one.
 class sole_use {
 public:
-    /// `error_code::store_busy`, with who it is, if anybody has it open. A file that is not there
-    /// is nobody's.
+    /// `error_code::store_busy`, naming the process, if one has it open. A file that is not there
+    /// is free.
     static result<sole_use> take(const std::string& database);
     ~sole_use();
     sole_use(sole_use&& other) noexcept;

@@ -32,11 +32,11 @@ constexpr std::size_t magic = 0x377f0682;  // The last bit says in which order t
 constexpr std::size_t page_size_min = 512;
 constexpr std::size_t page_size_max = 65'536;
 
-/// The database for nobody else, by SQLite's own locks.
+/// The database for us alone, by SQLite's own locks.
 class sole_lock {
 public:
     sole_lock(sqlite3_file& file, sqlite3_vfs& system) : file_(file) {
-        // Others may look at it for a moment, or start too; whoever stays does so for longer.
+        // Others may look at it for a moment, or start too; one that stays does so for longer.
         constexpr int tries_max = 8;
         constexpr int pause_us = 1'000;
         for (int tries = 0; tries < tries_max && !held_; ++tries) {
@@ -115,8 +115,8 @@ std::size_t page_size_of(std::span<const std::byte> log_header) {
     return is_log ? size : 0;
 }
 
-/// The frames since the log began anew, synced; what lies behind them is of no use to anybody.
-/// SQLITE_DONE if there are none.
+/// The frames since the log began anew, synced; what lies behind them is of no use. SQLITE_DONE if
+/// there are none.
 int copy_frames(log_file& from, log_file& to) {
     std::array<std::byte, log_header_size> header{};
     int code = from.read(header, 0);
@@ -153,7 +153,7 @@ public:
         copy = std::string(log) + "-saved";
     }
 
-    /// Whether the locks are those that everybody has, and a file can take another's name for good.
+    /// Whether the locks are those that all have, and a file can take another's name for good.
     [[nodiscard]] bool are_known() const {
         if (file == nullptr || file->pMethods == nullptr || system == nullptr) return false;
         if (control(rename_file_control, nullptr) == SQLITE_OK) return true;

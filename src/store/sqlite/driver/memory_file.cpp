@@ -26,7 +26,7 @@ fs::path place() {
     return none ? fs::path("/tmp") : temporary;
 }
 
-/// The open file if nobody else holds it, else -1.
+/// The open file if no other process holds it, else -1.
 int lock(const fs::path& file, int flags) {
     const int opened = ::open(file.c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW | flags, 0600);
     if (opened < 0) return -1;
@@ -35,8 +35,8 @@ int lock(const fs::path& file, int flags) {
     return -1;
 }
 
-// A lock goes with its process, so what can be locked belongs to nobody. One that has no lock yet
-// is being made.
+// A lock goes with its process, so what can be locked belongs to no process. One that has no lock
+// yet is being made.
 void remove_abandoned(const fs::path& where) {
     std::error_code unusable;
     for (const auto& each : fs::directory_iterator(where, unusable)) {

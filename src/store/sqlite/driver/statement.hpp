@@ -58,7 +58,7 @@ private:
 
     prepared* at_ = nullptr;
     std::int64_t changed_ = 0;
-    bool ahead_ = false;  // It stands at a row that nobody has asked for.
+    bool ahead_ = false;  // It stands at a row that was not asked for.
 };
 
 /// A statement of ours, which is prepared the first time it is used, and kept.

@@ -8,12 +8,12 @@ struct sqlite3_file;
 
 namespace posthorn::sqlite {
 
-/// Keeps everybody else from checkpointing the file while a node runs.
+/// Keeps all others from checkpointing the file while a node runs.
 ///
 /// SQLite 3.7.0 to 3.51.2 can lose committed rows when one connection checkpoints while another
 /// resets the WAL, and `integrity_check` does not notice. So this connection holds the WAL's
-/// checkpoint lock, and our own checkpoints run while our writer holds the write lock: then nobody
-/// can reset the WAL at the same time (docs/adr/0009-wal-reset-guard.md).
+/// checkpoint lock, and our own checkpoints run while our writer holds the write lock: then no
+/// other can reset the WAL at the same time (docs/adr/0009-wal-reset-guard.md).
 ///
 /// Lifetime: destroyed before the last other connection of the store.
 /// Threads:  any.

@@ -14,7 +14,7 @@ constexpr int frame_header_size = 24;
 constexpr std::ptrdiff_t pages_in_file_at = 4;  // In that header; not zero in the last frame alone.
 
 // From here on no other frame is held back, of which the largest has 64 KiB: SQLite's own functions
-// for Unix take no more than 17 bits of a write's size, since nobody else gives them more than a
+// for Unix take no more than 17 bits of a write's size, since SQLite gives them no more than a
 // page.
 constexpr std::size_t held_enough = 60 * 1024;
 constexpr int methods_version_max = 3;  // What we know of.
@@ -40,7 +40,7 @@ public:
     }
     ~in_place() {
         if (file_->pMethods == &log_.ours_) file_->pMethods = log_.theirs_;  // Else it was closed.
-        log_.held_.clear();  // Of a commit that failed: soon somebody else may write there.
+        log_.held_.clear();  // Of a commit that failed: soon others may write there.
     }
     in_place(const in_place&) = delete;
     in_place& operator=(const in_place&) = delete;

@@ -11,8 +11,8 @@
 namespace posthorn::sqlite {
 namespace {
 
-// Whoever binds bytes where text belongs, as Python does with `bytes`, learns it at once: a BLOB
-// equals no text, so nobody would ever look for such a message. The constraint's name is in the
+// A producer that binds bytes where text belongs, as Python does with `bytes`, learns it at once: a
+// BLOB equals no text, so such a message would never be looked for. The constraint's name is in the
 // error.
 constexpr auto first = joined(R"sql(
 CREATE TABLE IF NOT EXISTS outbox_messages (
@@ -160,7 +160,7 @@ CREATE VIEW IF NOT EXISTS posthorn_calls AS SELECT message_id AS CallId,
 constexpr std::string_view second =
     "CREATE TABLE IF NOT EXISTS outbox_ended (seq INTEGER PRIMARY KEY);";
 
-// Rows of plain SQL have no checksum, nor have those that somebody changed on purpose.
+// Rows of plain SQL have no checksum, nor have those that were changed on purpose.
 constexpr std::string_view fourth = R"sql(
 ALTER TABLE outbox_messages ADD COLUMN checksum INTEGER;
 CREATE TRIGGER IF NOT EXISTS outbox_checksum

@@ -25,7 +25,7 @@ result<> closed_messages::write(std::int64_t seq, outbox_status status, wall_tim
                                 std::optional<std::int64_t> cause_id) {
     POSTHORN_LET(set, set_.run(seq, to_ms(at), cause_id));
     if (set.changed() > 0) return {};
-    // Somebody took the trigger's row away.
+    // The trigger's row was taken away.
     POSTHORN_TRY(add_.run(seq, to_ms(at), cause_id, to_string(status)));
     return {};
 }

@@ -18,7 +18,7 @@ inline constexpr auto in_flow = joined(R"sql(
 /// Goes from flow to flow by one step of the index each, however many rows they have.
 ///
 /// Bytes in the place of a destination, which only a writer with its checks switched off can leave
-/// there, are no name: as text they could be the same as another.
+/// there, are not a name: as text they could be the same as another.
 ///
 /// Lifetime: as its connection.
 /// Threads:  its connection's.

@@ -28,7 +28,7 @@ result<connection> open_source(const std::string& path) {
     POSTHORN_TRY(
         source->execute("PRAGMA query_only = ON; PRAGMA cache_size = -2000; PRAGMA mmap_size = 0;"
                         "PRAGMA wal_autocheckpoint = 0"));
-    // Nor when it closes, even if nobody else has the file open.
+    // Nor when it closes, even if no other has the file open.
     sqlite3_db_config(source->handle(), SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, nullptr);
     return source;
 }

@@ -14,7 +14,7 @@
 namespace posthorn::sqlite {
 
 struct backup_options {
-    std::string database;   // The file to copy; whoever uses it goes on.
+    std::string database;   // The file to copy; its users go on.
     std::string service{};  // Whose it must be, if that is known.
     int step_pages = 256;
     /// Ends it with `error_code::cancelled` when it turns true.
@@ -44,7 +44,7 @@ struct backup_report {
 /// of the copy, and only then gives it its name in `folder`, which is made if need be.
 ///
 /// It reads through a connection of its own, holds one snapshot until it has ended, and neither
-/// checkpoints the source nor lets anybody else (docs/adr/0009): meanwhile the log grows.
+/// checkpoints the source nor lets others (docs/adr/0009): meanwhile the log grows.
 /// Blocks; not inside a unit.
 [[nodiscard]] result<backup_report> back_up_into(const std::filesystem::path& folder,
                                                  const backup_options& options, const clock& time);
@@ -53,8 +53,8 @@ struct backup_report {
                                                const backup_options& options, const clock& time);
 
 /// Whether a backup is whole and one that this Posthorn can use: `error_code::store_corrupt` if a
-/// page is damaged, `store_too_new` if a newer Posthorn made its tables, `invalid_argument` if it is
-/// no backup at all or another service's. Nothing is written, not even beside it.
+/// page is damaged, `store_too_new` if a newer Posthorn made its tables, `invalid_argument` if it
+/// is not a backup or is another service's. Nothing is written, not even beside it.
 [[nodiscard]] result<backup_facts> verify_backup(const std::filesystem::path& file,
                                                  const std::string& service = {},
                                                  const std::atomic<bool>* cancelled = nullptr);

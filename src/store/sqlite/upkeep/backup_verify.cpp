@@ -19,7 +19,7 @@ struct closer {
 };
 using read_handle = std::unique_ptr<sqlite3, closer>;
 
-/// A file that nobody changes needs no lock, and so no other file beside it.
+/// A file that does not change needs no lock, and so no other file beside it.
 std::string unchanging_uri(const fs::path& file) {
     std::string uri = "file:";
     for (const char each : file.string()) {

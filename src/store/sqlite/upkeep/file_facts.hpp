@@ -10,7 +10,7 @@
 
 namespace posthorn::sqlite {
 
-/// What a database says of itself to somebody who only looks.
+/// What a database says of itself to a process that only looks.
 struct file_facts {
     std::string journal_mode{};
     std::int64_t auto_vacuum = 0;       // 2 is incremental.
@@ -19,7 +19,7 @@ struct file_facts {
     std::string moved{};                // Where to, and how to go on; empty if it was not.
     std::int64_t step = 0;              // Of the store's tables.
     int step_known = 0;                 // The newest that this program has.
-    std::string lease_owner{};          // Who dispatches; empty if nobody does.
+    std::string lease_owner{};          // Who dispatches; empty if none does.
     std::optional<wall_time> newest{};  // The latest time that anything in it was done at.
     std::int64_t dead = 0;              // Not counted past a million.
     std::int64_t undeliverable = 0;     // Among the thousand pending that were looked at.

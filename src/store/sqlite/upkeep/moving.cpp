@@ -92,7 +92,7 @@ result<moving_file> moving_file::open(const std::string& path) {
     POSTHORN_LET(opened,
                  connection::open({.path = path, .busy_timeout = std::chrono::milliseconds{0}}));
     POSTHORN_TRY(save_left_log(opened));
-    // From the first look on nobody else has it, until this connection is closed.
+    // From the first look on no other process has it, until this connection is closed.
     POSTHORN_TRY(opened.execute("PRAGMA locking_mode = EXCLUSIVE; PRAGMA synchronous = FULL"));
     POSTHORN_TRY(opened.execute("BEGIN IMMEDIATE; COMMIT"));
     return moving_file(std::move(opened), path);

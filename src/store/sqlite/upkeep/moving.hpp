@@ -25,7 +25,7 @@ struct move_mark {
 /// which says how to go on and how to go back. Two nodes on two copies would each send everything.
 result<> require_not_moved(connection& database, const std::string& path);
 
-/// A stopped node's file that is to be copied elsewhere. Nobody else gets at it meanwhile.
+/// A stopped node's file that is to be copied elsewhere. No other process gets at it meanwhile.
 ///
 /// A mark is in the file from before the first row is copied: no node starts on it and no producer
 /// inserts into it, unless the mark is taken away again.
@@ -34,7 +34,7 @@ result<> require_not_moved(connection& database, const std::string& path);
 /// Threads:  one.
 class moving_file {
 public:
-    /// `error_code::store_busy` if anybody has it open.
+    /// `error_code::store_busy` if it is open elsewhere.
     static result<moving_file> open(const std::string& path);
 
     /// Every page is sound and every table is of the version that this Posthorn knows.

@@ -118,7 +118,7 @@ result<> swap_in(new_file& copy, const fs::path& database, const fs::path& kept)
 }  // namespace
 
 std::int64_t epoch_after_restore(std::int64_t in_backup, std::optional<std::int64_t> replaced) {
-    // Of a database that is lost nobody knows how many owners it had since the backup.
+    // How many owners a lost database had since the backup is not known.
     constexpr std::int64_t owners_unknown = 1'000'000;
     if (POSTHORN_PLANTED(restore_keeps_the_epoch)) return in_backup;
     if (!replaced) return in_backup + owners_unknown;

@@ -24,15 +24,15 @@ struct restore_report {
     bool replaced_damaged = false;  // What was there could not be read, and is kept as it is.
 };
 
-/// Puts a backup in the place of a database that nobody uses, keeping what was there aside.
+/// Puts a backup in the place of a database that is not in use, keeping what was there aside.
 ///
 /// The copy is verified before anything is touched, and takes the database's place in one step. Its
-/// epoch is higher than any that an owner of either had, so that whoever still believes to be one
-/// is refused. `error_code::store_busy`, with who it is, while anybody has the database open.
+/// epoch is higher than any that an owner of either had, so that a node that still believes it is
+/// one is refused. `error_code::store_busy`, naming the process, while one has the database open.
 [[nodiscard]] result<restore_report> restore(const restore_options& options, const clock& time);
 
-/// Higher than that of any owner of a backup or of what it replaces, whose epoch is empty if nobody
-/// can tell. Pure.
+/// Higher than that of any owner of a backup or of what it replaces, whose epoch is empty if not
+/// known. Pure.
 [[nodiscard]] std::int64_t epoch_after_restore(std::int64_t in_backup,
                                                std::optional<std::int64_t> replaced);
 /// Makes a backup what a node may be opened on.
