@@ -3,7 +3,8 @@
 
 `whoever`, `nobody` and their like hide who is meant, and "X is no Y" is not idiomatic. Of pages, what
 is quoted (code, fences, comments) is not looked at, and neither are the decision records. Of sources,
-the string literals are: errors, log lines, `--help`. SQL's own comments in them are not.
+the string literals are: errors, log lines, `--help`. SQL's own comments in them are not. Of their
+comments, whether they say who.
 """
 
 import re
@@ -21,6 +22,8 @@ WORDS = [
 ]
 LITERAL = re.compile(r'R"(\w*)\((.*?)\)\1"|"((?:\\.|[^"\\\n])*)"', re.DOTALL)
 COMMENT = re.compile(r"//[^\n]*")
+# Past what only looks like one, inside a literal.
+REAL_COMMENT = re.compile(LITERAL.pattern + r"|'(?:\\.|[^'\\\n])'|(?P<comment>//[^\n]*)", re.DOTALL)
 # "There is no x" is what the second rule asks for.
 THERE = re.compile(r"\bthere\s+\Z", re.IGNORECASE)
 
@@ -40,17 +43,25 @@ def texts(source):
     return found
 
 
+def comments(source):
+    """[(offset, text)] of a source's comments, line by line."""
+    return [(found.start(), found["comment"]) for found in REAL_COMMENT.finditer(source)
+            if found["comment"]]
+
+
 def check_sources(root, report):
     sources = [path for path in project_files(root)
                if path.suffix in {".cpp", ".hpp"} and path.parts[0] in {"src", "include"}]
     for path in sources:
         source = read(root / path)
-        for offset, text in texts(source):
-            for pattern, instead in WORDS:
+        looked_at = [("text", text, WORDS) for text in texts(source)]
+        looked_at += [("comment", text, WORDS[:1]) for text in comments(source)]
+        for kind, (offset, text), words in looked_at:
+            for pattern, instead in words:
                 for found in re.finditer(pattern, text, re.IGNORECASE):
                     if not THERE.search(text[:found.start()]):
                         report.add(path.as_posix(), line_of(source, offset),
-                                   f"a text with `{' '.join(found.group().split())}`", instead)
+                                   f"a {kind} with `{' '.join(found.group().split())}`", instead)
     return len(sources)
 
 
@@ -68,7 +79,8 @@ def check():
                     report.add(page.as_posix(), line_of(visible, found.start()),
                                f"`{' '.join(found.group().split())}`", instead)
     sources = check_sources(root, report)
-    return report.finish(f"{len(pages)} pages and the texts of {sources} sources are in plain words")
+    return report.finish(f"{len(pages)} pages and the texts and comments of {sources} sources "
+                         "are in plain words")
 
 
 if __name__ == "__main__":

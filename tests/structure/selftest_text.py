@@ -26,10 +26,21 @@ class Words(FakeTree):
         self.assert_found(check_words, "README.md:1", "`is no queue`", "is not a")
 
     def test_texts_of_a_source(self):
-        self.write("src/a.cpp", '// nobody\nauto x = "it is not " "a queue"; R"(-- whoever\n)";\n')
+        self.write("src/a.cpp", '// is no queue\nauto x = "it is not " "a queue"; R"(-- whoever\n)";\n')
         self.assert_clean(check_words)
-        self.write("src/a.cpp", 'x\nauto x = "\\"{}\\" is " // somebody\n    "no queue";\n')
+        self.write("src/a.cpp", 'x\nauto x = "\\"{}\\" is " // here\n    "no queue";\n')
         self.assert_found(check_words, "src/a.cpp:2", "a text with `is no queue`", "is not a")
+
+    def test_comments_of_a_source(self):
+        self.write("src/a.cpp", "// The caller is no queue.\nauto y = '\"'; // \"\nint some_body;\n"
+                   'auto x = R"(-- x // nobody\n)";\n')
+        self.write("tests/a.cpp", "// Nobody knows.\n")
+        self.assert_clean(check_words)
+        for path in ["src/a.cpp", "include/posthorn/a.hpp"]:
+            for word in ["Whoever", "somebody's"]:
+                self.write(path, f"auto x = '\"';\nf(\"http://x\");  /// {word} asks.\n")
+                self.assert_found(check_words, f"{path}:2", f"a comment with `{word}`", "say who")
+            self.write(path, "")
 
 
 class Wrap(FakeTree):
