@@ -40,7 +40,7 @@ struct admin_refusal {
     std::string why;             // For the caller; quotes nothing of the key.
 };
 
-/// Decides who may do what on the admin listener, by DESIGN's rules:
+/// Decides who may do what on the admin listener, by these rules:
 ///
 /// | asks to          | loopback, no key configured | otherwise                      |
 /// |------------------|-----------------------------|--------------------------------|

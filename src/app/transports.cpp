@@ -11,9 +11,8 @@
 namespace posthorn {
 
 const std::vector<transport_kind>& all_transports() {
-    static const std::vector<transport_kind> all{http_transport(), unix_transport(),
-                                                 pipe_transport(), grpc_transport(),
-                                                 inprocess_transport()};
+    static const std::vector<transport_kind> all{http_kind(), unix_kind(), pipe_kind(), grpc_kind(),
+                                                 inprocess_kind()};
     return all;
 }
 

@@ -46,7 +46,7 @@ result<std::unique_ptr<listener>> listen(listen_request wanted) {
 
 }  // namespace
 
-transport_kind grpc_transport() {
+transport_kind grpc_kind() {
     return {.schemes = {"grpc", "grpcs"},
             .plain = {"grpc"},
             .written = {"grpc://HOST:PORT", "grpcs://HOST:PORT"},

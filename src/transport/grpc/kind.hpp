@@ -5,6 +5,6 @@
 namespace posthorn {
 
 /// `grpc://` and `grpcs://`.
-[[nodiscard]] transport_kind grpc_transport();
+[[nodiscard]] transport_kind grpc_kind();
 
 }  // namespace posthorn

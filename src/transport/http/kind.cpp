@@ -44,7 +44,7 @@ result<std::unique_ptr<listener>> listen(listen_request wanted) {
 
 }  // namespace
 
-transport_kind http_transport() {
+transport_kind http_kind() {
     return {.schemes = {"http", "https"},
             .plain = {"http"},
             .written = {"http://HOST:PORT", "https://HOST:PORT"},

@@ -5,6 +5,6 @@
 namespace posthorn {
 
 /// `http://` and `https://`.
-[[nodiscard]] transport_kind http_transport();
+[[nodiscard]] transport_kind http_kind();
 
 }  // namespace posthorn

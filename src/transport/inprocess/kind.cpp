@@ -10,7 +10,7 @@ result<route_url> parse(std::string_view url) {
 
 }  // namespace
 
-transport_kind inprocess_transport() {
+transport_kind inprocess_kind() {
     return {
         .schemes = {"inprocess"}, .written = {"inprocess:"}, .is_signed = false, .parse = parse};
 }

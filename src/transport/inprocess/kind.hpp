@@ -5,6 +5,6 @@
 namespace posthorn {
 
 /// `inprocess:`, which the node finds in the hub of its process.
-[[nodiscard]] transport_kind inprocess_transport();
+[[nodiscard]] transport_kind inprocess_kind();
 
 }  // namespace posthorn

@@ -38,7 +38,7 @@ result<std::unique_ptr<listener>> listen(listen_request wanted) {
 
 }  // namespace
 
-transport_kind pipe_transport() {
+transport_kind pipe_kind() {
     return {.schemes = {"pipe"},
             .written = {"pipe://NAME"},
             .parse = parse,

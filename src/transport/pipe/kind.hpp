@@ -5,6 +5,6 @@
 namespace posthorn {
 
 /// `pipe://NAME`: a Unix socket where programs of .NET have their pipes.
-[[nodiscard]] transport_kind pipe_transport();
+[[nodiscard]] transport_kind pipe_kind();
 
 }  // namespace posthorn

@@ -44,7 +44,7 @@ result<std::unique_ptr<listener>> listen(listen_request wanted) {
 
 }  // namespace
 
-transport_kind unix_transport() {
+transport_kind unix_kind() {
     return {.schemes = {"unix"},
             .written = {"unix:///PATH"},
             .parse = parse,

@@ -5,6 +5,6 @@
 namespace posthorn {
 
 /// `unix:///PATH`.
-[[nodiscard]] transport_kind unix_transport();
+[[nodiscard]] transport_kind unix_kind();
 
 }  // namespace posthorn

@@ -73,7 +73,7 @@ struct listen_request {
 };
 
 /// One way of reaching peers and of being reached. Each is described in its own folder, and
-/// `app/transports.cpp` lists them; nothing else asks which there are.
+/// `app/transports.cpp` lists them.
 struct transport_kind {
     std::vector<std::string_view> schemes;  // Of its URLs.
     std::vector<std::string_view> plain{};  // Those of them that others on the way can read.

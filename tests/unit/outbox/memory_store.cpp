@@ -40,7 +40,7 @@ public:
     result<> let_go(std::span<const std::int64_t>, std::int64_t) override { return not_here(); }
     result<std::vector<seat>> seats() override { return tables_.seats; }
 
-    result<enqueued> insert(message) override { return not_here(); }
+    result<enqueued> insert(message&&) override { return not_here(); }
     result<bool> requeue(const uuid&) override { return false; }
     result<bool> pause(const paused_destination& what) override {
         return tables_.paused.emplace(what.destination, what).second;

@@ -51,7 +51,7 @@ public:
                           .pause = "pause",
                           .resume = "resume"}) {}
 
-    result<enqueued> insert(message body) override {
+    result<enqueued> insert(message&& body) override {
         note_enqueued({.seq = 1, .body = std::move(body)});
         return enqueued{.seq = 1};
     }
