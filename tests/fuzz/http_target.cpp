@@ -68,8 +68,8 @@ public:
         peer_ = ends[0];
         asio::ip::tcp::socket socket(context_);
         socket.assign(asio::ip::tcp::v4(), ends[1]);
-        session_.emplace(http_stream(http_stream::tcp_stream(std::move(socket)), nullptr), handler_,
-                         limits, log_);
+        session_.emplace(http_stream(http_stream::tcp_stream(std::move(socket)), nullptr),
+                         http_session_deps{handler_, refuses_, limits, log_, [](http_session&) {}});
         asio::co_spawn(context_, session_->run(), [this](const std::exception_ptr& thrown) {
             demand(thrown == nullptr, "a session throws nothing");
             ended_ = true;
@@ -112,6 +112,7 @@ private:
     }
 
     asio::io_context context_{1};
+    http_head_check refuses_;
     logger log_{{.sink = [](std::string_view) {}}, [] { return wall_time{}; }};
     http_handler handler_ = [this](http_request request) { return answer(std::move(request)); };
     std::optional<http_session> session_;

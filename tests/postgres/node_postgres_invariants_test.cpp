@@ -139,6 +139,12 @@ protected:
     std::unique_ptr<instance> one_of_orders() {
         return std::make_unique<instance>(folder_.file("orders.toml"));
     }
+    [[nodiscard]] bool dispatches(instance& one) const {
+        return orders_.where.number(
+                   fmt::format("SELECT count(*) FROM posthorn_leases WHERE name LIKE "
+                               "'dispatcher/%/{}/%'",
+                               one.child().id())) > 0;
+    }
     /// Of the sending service, whichever it is.
     void kill_a_backend() {
         std::ignore = test::postgres_client(theirs_.url())
@@ -190,6 +196,8 @@ TEST_F(postgres_invariants, hold_though_senders_and_their_backends_are_killed) {
             victim->child().send_signal(SIGKILL);
             EXPECT_TRUE(victim->child().wait().has_value());
             victim = one_of_orders();
+            // While it starts, a session that is killed ends it, as it says.
+            EXPECT_TRUE(eventually([&] { return dispatches(*victim); }, 60s, 20ms));
             run.count("processes killed");
         }
     }

@@ -349,7 +349,7 @@ TEST_F(move, refuses_a_schema_that_is_in_use_or_is_not_empty) {
         const node other{orders_on(place_.url())};
         const auto in_use = migrate();
         EXPECT_EQ(in_use.end.exit_code, 1);
-        EXPECT_THAT(in_use.err, HasSubstr("the schema is in use:"));
+        EXPECT_THAT(in_use.err, HasSubstr("of the server is in use by"));
     }
     EXPECT_EQ(refusal(), "");
     test::postgres_client plain(place_.url());

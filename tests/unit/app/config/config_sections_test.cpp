@@ -174,7 +174,7 @@ TEST(config_handlers, may_have_a_query_that_is_not_shown) {
         EXPECT_THAT(entry.value, Not(HasSubstr("canary")));
     EXPECT_THAT(
         problem_of("[handlers]\nA = \"http://u:canary@h/p\"\n"),
-        testing::AllOf(StartsWith("p.toml:2: handlers.A is no URL"), Not(HasSubstr("canary"))));
+        testing::AllOf(StartsWith("p.toml:2: handlers.A is not a URL"), Not(HasSubstr("canary"))));
 }
 
 TEST(config_handlers, are_written_for_responses_in_the_same_forms) {

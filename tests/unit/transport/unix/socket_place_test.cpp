@@ -75,7 +75,7 @@ TEST_F(socket_place_test, refuses_a_directory_that_is_another_users) {
 
 TEST_F(socket_place_test, refuses_a_directory_that_is_none) {
     std::ofstream(inside_) << "file";
-    EXPECT_THAT(refusal(), HasSubstr("no directory"));
+    EXPECT_THAT(refusal(), HasSubstr("not a directory"));
 }
 
 TEST_F(socket_place_test, removes_a_socket_that_nobody_answers_on) {
