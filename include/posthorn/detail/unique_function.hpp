@@ -43,7 +43,7 @@ private:
     };
     template <class Held>
     struct holder final : target {
-        explicit holder(auto&& from) : held(std::forward<decltype(from)>(from)) {}
+        explicit holder(auto&& from) : held(std::forward<decltype(from)>(from)) {}  // NOLINT: ours.
         Result call(Args&&... args) override {
             if constexpr (std::is_void_v<Result>)
                 static_cast<void>(held(std::forward<Args>(args)...));
