@@ -306,13 +306,16 @@ jitter_max = "10ms"
         self.good(stock)
         before = self.memory_kib(stock)
         head = b"POST /_rf/receive HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n"
-        chunked = head + b"Transfer-Encoding: chunked\r\n\r\n"
+        # Where messages are received, a length that is not said is refused by the missing signature.
+        unsigned = head + b"Transfer-Encoding: chunked\r\n\r\n"
+        chunked = unsigned.replace(b"/_rf/receive", b"/elsewhere")
         endless = b"a" * (64 << 20)
         cases = {  # The answer is there before a byte of the body is sent.
             "4 GiB": (413, head + b"Content-Length: 4294967296\r\n\r\n", b""),
             "past what a number holds": (400, head + b"Content-Length: 18446744073709551616\r\n\r\n",
                                          b""),
             "a byte too much": (413, head + b"Content-Length: %d\r\n\r\n" % (1088 * 1024 + 1), b""),
+            "chunks without a signature": (401, unsigned, b"10000\r\n" + b"x" * 0x1000),
             "chunks": (413, chunked, (b"10000\r\n" + b"x" * 0x10000 + b"\r\n") * 64),
             "one chunk": (413, chunked + b"ffffffff\r\n", b""),
             "the head of a chunk": (431, chunked + b"5;name=", endless),

@@ -45,11 +45,15 @@ result<std::unique_ptr<listeners>> listeners::open(const config& settings, deps 
     return made;
 }
 
+// In the order in which they are told: HTTP for peers, HTTP for operators, then the other transports.
 result<> listeners::bind() {
-    for (const auto& kind : all_transports())
+    for (const auto& kind : all_transports()) {
         if (auto at = listen_place_of(settings_, kind.listen_key))
             POSTHORN_TRY(bind(kind, *std::move(at)));
-    return settings_.listen.admin ? bind_admin(*settings_.listen.admin) : result<>{};
+        if (kind.listen_key == "http" && settings_.listen.admin)
+            POSTHORN_TRY(bind_admin(*settings_.listen.admin));
+    }
+    return {};
 }
 
 result<> listeners::bind(const transport_kind& kind, listen_place at) {
