@@ -92,8 +92,16 @@ result<signature_headers> sign(const key_ring& keys, const signed_pair& who,
     return made;
 }
 
-result<> check_claim(const key_ring& keys, const signed_pair& who, const signature_headers& claimed,
-                     wall_time now) {
+namespace {
+
+/// What is left to compare once a claim is known to be one.
+struct known_claim {
+    const signing_key* key;
+    std::vector<std::byte> hmac;
+};
+
+result<known_claim> read_claim(const key_ring& keys, const signed_pair& who,
+                               const signature_headers& claimed, wall_time now) {
     if (claimed.scheme.empty() && claimed.hmac.empty())
         return fail(error_code::bad_signature, "it is not signed");
     if (claimed.scheme != scheme)
@@ -109,17 +117,23 @@ result<> check_claim(const key_ring& keys, const signed_pair& who, const signatu
             error_code::bad_signature,
             "rf-key is not a key that counts for {}; it is unknown, revoked or past its date",
             who.source);
-    if (!decode_base64(claimed.hmac))
-        return fail(error_code::bad_signature, "rf-hmac is not base64");
+    auto given = decode_base64(claimed.hmac);
+    if (!given) return fail(error_code::bad_signature, "rf-hmac is not base64");
+    return known_claim{key, *std::move(given)};
+}
+
+}  // namespace
+
+result<> check_claim(const key_ring& keys, const signed_pair& who, const signature_headers& claimed,
+                     wall_time now) {
+    POSTHORN_TRY(read_claim(keys, who, claimed, now));
     return {};
 }
 
 result<> verify(const key_ring& keys, const signed_pair& who, const signature_headers& claimed,
                 const signed_content& what, wall_time now) {
-    POSTHORN_TRY(check_claim(keys, who, claimed, now));
-    const auto* const key = keys.find(claimed.key, now);
-    const auto given = decode_base64(claimed.hmac);
-    if (!is_same(hmac_of(key->value, text_of(claimed, what)), *given))
+    POSTHORN_LET(known, read_claim(keys, who, claimed, now));
+    if (!is_same(hmac_of(known.key->value, text_of(claimed, what)), known.hmac))
         return fail(error_code::bad_signature,
                     "rf-hmac is not that of what came; the secrets differ, or it was changed");
     return {};

@@ -104,10 +104,6 @@ private:
     std::multimap<std::uint32_t, std::string> problems_;  // By line.
 };
 
-}  // namespace
-
-namespace {
-
 // A mistake may well be a secret in the wrong place, and errors are logged and pasted.
 template <class T>
 result<T> without_secrets(result<T> outcome) {

@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 
 #include "app/config/route_url.hpp"
+#include "base/text/hide_secrets.hpp"
 #include "security/ring_file.hpp"
 
 namespace posthorn {
@@ -86,8 +87,10 @@ result<peer_keys::rings> load_secrets(const config& settings) {
         for (const auto& one : secrets) {
             auto fetched = fetch(settings, one);
             if (!fetched)
-                return fail(error_code::secret_unavailable, "{}: secrets.{}: {}", one.origin, peer,
-                            fetched.error().what());
+                // The name of a variable or a file may be a secret in the wrong place.
+                return fail(error_code::secret_unavailable, "{}",
+                            hide_secrets(fmt::format("{}: secrets.{}: {}", one.origin, peer,
+                                                     fetched.error().what())));
             for (auto& key : *fetched) {
                 if (one.from) key.signs_from = one.from;
                 if (one.until) key.verifies_until = one.until;

@@ -98,7 +98,11 @@ std::optional<wire_reply> wire_server::refuse_by_head(const wire_request& head) 
     // Those say in the body whom they are from.
     if (is_unsigned(head.signature) && parts_.keys.has_legacy()) return std::nullopt;
     const auto keys = parts_.keys.find(head.signature.source);
-    const auto checked = check_head(head, keys.get());
+    auto checked = check_sender(head, keys.get());
+    if (checked)
+        checked =
+            check_claim(*keys, {.source = head.signature.source, .destination = options_.service},
+                        head.signature, parts_.time.wall());
     if (checked) return std::nullopt;
     return distrust(head, std::nullopt, checked.error());
 }
@@ -107,20 +111,17 @@ wire_counts wire_server::counts() const {
     return {.bad_signatures = bad_signatures_, .malformed = malformed_, .overloaded = overloaded_};
 }
 
-result<> wire_server::check_head(const wire_request& request, const key_ring* keys) const {
+result<> wire_server::check_sender(const wire_request& request, const key_ring* keys) {
     if (request.path != receive_path && request.path != receive_batch_path)
         return fail(error_code::bad_signature, "nothing is received at this path");
     if (keys == nullptr)
         return fail(error_code::bad_signature,
                     "there is no secret for rf-source here; add one for that service");
-    const auto& claimed = request.signature;
-    POSTHORN_TRY(check_certified(request, claimed.source));
-    return check_claim(*keys, {.source = claimed.source, .destination = options_.service}, claimed,
-                       parts_.time.wall());
+    return check_certified(request, request.signature.source);
 }
 
 result<> wire_server::check(const wire_request& request, const key_ring* keys) const {
-    POSTHORN_TRY(check_head(request, keys));
+    POSTHORN_TRY(check_sender(request, keys));
     return verify(
         *keys, {.source = request.signature.source, .destination = options_.service},
         request.signature,

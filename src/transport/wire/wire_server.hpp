@@ -64,7 +64,7 @@ private:
     /// For a request to one endpoint, from the peer on x-workflow that has signed it.
     task<wire_reply> answer_workflow(wire_request request);
     task<wire_reply> hand_on(result<message> read);
-    [[nodiscard]] result<> check_head(const wire_request& request, const key_ring* keys) const;
+    [[nodiscard]] static result<> check_sender(const wire_request& request, const key_ring* keys);
     [[nodiscard]] result<> check(const wire_request& request, const key_ring* keys) const;
     /// A peer that shows a certificate speaks in no name but its own.
     [[nodiscard]] static result<> check_certified(const wire_request& request,

@@ -44,6 +44,11 @@ protected:
     test::temporary_directory folder_;
 };
 
+TEST_F(secrets, are_not_quoted_where_a_variable_or_a_file_should_be_named) {
+    EXPECT_THAT(problem_of(R"("env:base64:canary")"), HasSubstr("base64:(hidden) is not set"));
+    EXPECT_THAT(problem_of(R"("file:base64:canary")"), HasSubstr("base64:(hidden)"));
+}
+
 TEST_F(secrets, come_from_the_configuration_the_environment_and_files) {
     ::setenv("POSTHORN_TEST_SECRET", std::string(second).c_str(), 1);
     write(
