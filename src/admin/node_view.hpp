@@ -5,6 +5,7 @@
 #include <memory>
 #include <mutex>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/async/executor.hpp"
@@ -41,6 +42,8 @@ struct node_view_deps {
     std::function<std::vector<sqlite::backup_state>()> backups{};
     /// A message was made pending again: look for it.
     std::function<void()> wake{};
+    /// Tries a destination at once. Empty where no node runs.
+    std::function<void(std::string_view destination)> try_now{};
     std::function<std::uint64_t()> bad_signatures{};
     /// Those of features, after ours. From any thread.
     std::vector<std::function<void(prometheus_text&)>> metrics{};

@@ -48,9 +48,11 @@ struct settlement {
     outbox_status to = outbox_status::sent;  // `pending`: try again at `next_attempt_at`.
     wall_time at{};
     wall_time next_attempt_at{};
-    bool charged = false;      // Counts as an attempt, and `error` gets a row in outbox_attempts.
-    std::string error{};       // Why it was not delivered; empty when it was.
-    std::string resolution{};  // Why it is resolved.
+    bool charged = false;  // Counts as an attempt, and `error` gets a row in outbox_attempts.
+    /// It went out, and whether it took effect there is not known: the first time is kept.
+    bool effect_unknown = false;
+    std::string error{};            // Why it was not delivered; empty when it was.
+    std::string resolution{};       // Why it is resolved.
     bool keeps_last_error = false;  // What the row says already is put after `error`.
     /// It has an order key, so others may wait for it. Of a row that is sent this has to be said;
     /// the store looks for itself at the few that are given up.
@@ -102,6 +104,7 @@ struct final_row {
     outbox_row row;
     outbox_status status = outbox_status::dead;  // Or expired.
     std::string error{};                         // The last one; empty if there was none.
+    bool may_have_taken_effect = false;          // It went out, charged or not.
 };
 
 /// A place among the pending messages of a destination, for a look that goes on later.

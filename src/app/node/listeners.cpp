@@ -112,6 +112,7 @@ void listeners::fill_routes() {
         .worries = [&core] { return core.worries(); },
         .backups = [&core] { return core.backups(); },
         .wake = [&core] { core.wake(); },
+        .try_now = [&core](std::string_view destination) { core.try_now(destination); },
         .bad_signatures = [this] { return wire_ ? wire_->counts().bad_signatures : 0; },
         .metrics = core.features().metrics,
         .durable = core.is_durable()});

@@ -388,6 +388,10 @@ result<bool> node_core::requeue_in(class store& where, const uuid& id) {
     return requeued;
 }
 
+void node_core::try_now(std::string_view destination) {
+    for (auto* const each : databases()) each->dispatcher().try_now(destination);
+}
+
 result<bool> node_core::change_pause(pause_change wanted) {
     wanted.at = seams_.env.clock.wall();
     bool changed = false;

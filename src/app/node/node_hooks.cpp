@@ -14,7 +14,7 @@ dead_letter letter_of(const final_row& what) {
             .expired = what.status == outbox_status::expired,
             .error = what.error,
             .attempts = what.row.attempts,
-            .may_have_taken_effect = what.row.attempts > 0};
+            .may_have_taken_effect = what.may_have_taken_effect};
 }
 
 }  // namespace

@@ -103,6 +103,12 @@ void tenure::routes_changed() {
     lanes_.for_each([](lane& one) { one.routes_changed(); });
 }
 
+void tenure::try_now(std::string_view destination) {
+    lanes_.for_each([destination](lane& one) {
+        if (one.destination() == destination) one.try_now();
+    });
+}
+
 void tenure::cut_off() {
     if (std::exchange(is_cut_off_, true)) return;
     settler_.cut_off();

@@ -47,8 +47,7 @@ std::vector<settlement> record(finished_batch batch, const record_deps& with,
         auto& answer = batch.answers[POSTHORN_PLANTED(batch_judged_by_its_first) ? 0 : i];
         if (answer.error.size() > with.options.error_bytes_max)
             answer.error.resize(with.options.error_bytes_max);
-        const auto what =
-            batch.spared ? spare(row, now) : judge(answer, row, now, rules, with.env.random.unit());
+        const auto what = judge(answer, row, now, rules, with.env.random.unit());
         if (what.what == kind::expire && with.clocks.jumped()) {
             in_doubt(row);
             continue;
@@ -56,7 +55,9 @@ std::vector<settlement> record(finished_batch batch, const record_deps& with,
         log_attempt(with.env.log, {row, what, answer.error, took_ms});
         count(with.counters, what.what, row.attempts);
         if (what.what == kind::hold && held_back++ == 0) why_held_back = answer.error;
-        outcomes.push_back(to_settlement(what, row, now, std::move(answer.error)));
+        auto& outcome =
+            outcomes.emplace_back(to_settlement(what, row, now, std::move(answer.error)));
+        outcome.effect_unknown = answer.what == posthorn::outcome::unanswered;
     }
     if (held_back > 0)
         raise_alarm(with.env.log, batch.rows.front().body.destination, held_back, why_held_back);

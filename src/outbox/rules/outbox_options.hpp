@@ -36,6 +36,7 @@ struct judge_options {
     std::chrono::milliseconds throttled_delay_min = std::chrono::seconds{1};
     std::chrono::milliseconds throttled_delay_max = std::chrono::hours{1};
     std::chrono::milliseconds undeliverable_delay = std::chrono::seconds{30};
+    std::chrono::milliseconds unanswered_delay = std::chrono::seconds{2};  // Of no policy's.
     std::size_t error_bytes_max = 2000;  // Of a stored error text.
 };
 

@@ -127,7 +127,8 @@ result<std::vector<final_row>> outbox_looks<Driver, Flows>::ended(std::int64_t a
             {.row = row ? *std::move(row) : read_what_can_be(from, rules_.source),
              .status =
                  parse_outbox_status(from.text(outbox_columns_count)).value_or(outbox_status::dead),
-             .error = std::string(from.text(outbox_columns_count + 1))});
+             .error = std::string(from.text(outbox_columns_count + 1)),
+             .may_have_taken_effect = from.integer(outbox_columns_count + 2) != 0});
     }));
     return all;
 }

@@ -91,7 +91,7 @@ TEST_F(inbox_commit, no_answer_stands_on_a_commit_that_is_in_doubt) {
     other.payload = "2";
     const auto answers = receive(std::vector{one, one, other, earlier});
     for (const auto& answer : answers) {
-        EXPECT_EQ(answer.what, outcome::transient);
+        EXPECT_EQ(answer.what, outcome::throttled);
         EXPECT_FALSE(answer.duplicate);
         EXPECT_EQ(answer.payload, "");
         EXPECT_THAT(answer.error, HasSubstr("commit_in_doubt"));
@@ -208,7 +208,7 @@ TEST_F(inbox_horizon, a_message_that_seems_expired_after_a_jump_of_the_clock_is_
     run_in_background();  // Looks at the clocks.
     loop.run_for(1min);
     loop.time().jump_wall(87'600h);
-    EXPECT_EQ(receive(one).what, outcome::transient);
+    EXPECT_EQ(receive(one).what, outcome::throttled);
     loop.time().jump_wall(-87'600h);
     EXPECT_EQ(receive(one).what, outcome::delivered);
 }

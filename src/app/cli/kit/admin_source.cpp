@@ -44,6 +44,13 @@ result<json::object> admin_source::pause(const pause_choice& wanted) {
     return ask({.method = "POST", .path = std::move(path)});
 }
 
+result<json::object> admin_source::try_now(const std::string& destination) {
+    if (destination.empty())
+        return fail(error_code::invalid_argument, "name a destination, such as 'stock'");
+    return ask({.method = "POST",
+                .path = fmt::format("/_rf/outbox/lanes/{}/try", percent_encode(destination))});
+}
+
 result<json::object> admin_source::dead(const dead_choice& wanted) {
     return ask({.path = "/_rf/dead?" + to_query(wanted)});
 }

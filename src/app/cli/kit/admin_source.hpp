@@ -86,6 +86,7 @@ public:
     result<boost::json::object> message(const uuid& id, bool with_payload);
     result<boost::json::object> lanes();
     result<boost::json::object> pause(const pause_choice& wanted);
+    result<boost::json::object> try_now(const std::string& destination);
 
     result<boost::json::object> dead(const dead_choice& wanted);
     result<boost::json::object> dead_groups(const dead_choice& wanted);

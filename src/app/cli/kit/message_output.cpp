@@ -186,16 +186,17 @@ std::string inbox_stats_text(const json::object& stats) {
 std::string lanes_text(const json::object& lanes, wall_time now) {
     const auto& rows = rows_of(lanes, "lanes");
     if (rows.empty()) return "none\n";
-    text_table table({"DESTINATION", "STATE", "BREAKER", "QUEUED", "IN FLIGHT", "WINDOW", "BATCH",
-                      "RATE", "UNTIL", "PAUSED", "REASON"});
+    text_table table({"DESTINATION", "STATE", "WAITING", "QUEUED", "IN FLIGHT", "WINDOW", "BATCH",
+                      "RATE", "UNTIL", "PAUSED", "WHY"});
     for (const auto& each : rows) {
         if (!each.is_object()) continue;
         const auto& row = each.as_object();
+        const auto why = row.contains("reason") ? field(row, "reason") : field(row, "cause");
         table.add({to_cell(field(row, "destination"), 24), field(row, "state"),
-                   field(row, "breaker"), field(row, "queued"), field(row, "inFlight"),
+                   field(row, "waiting"), field(row, "queued"), field(row, "inFlight"),
                    field(row, "window"), field(row, "batch"), rate_of(row),
                    distance(row, "until", now), distance(row, "pausedSince", now),
-                   to_cell(field(row, "reason"), 40)});
+                   to_cell(why, 200)});
     }
     return table.to_text();
 }

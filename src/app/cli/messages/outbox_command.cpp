@@ -56,6 +56,7 @@ constexpr std::array members{
     command_entry{"lanes", "tell how each destination's lane is", make_lanes_command},
     command_entry{"pause", "send nothing to a destination for now", make_pause_command},
     command_entry{"resume", "let messages go to a paused destination", make_resume_command},
+    command_entry{"try", "try a destination at once that did not answer", make_try_command},
     command_entry{"replay", "send delivered messages again to a receiver that was restored",
                   make_outbox_replay_command},
 };

@@ -37,7 +37,9 @@ constexpr auto keys_after = first_of_keys(
 
 constexpr auto row_by_id =
     joined("SELECT ", outbox_columns, " FROM {s}.outbox_messages WHERE message_id = $1");
-constexpr auto rows_to_tell_of = joined("SELECT ", outbox_columns, R"sql(, status, last_error
+constexpr auto rows_to_tell_of = joined("SELECT ", outbox_columns, R"sql(, status, last_error,
+        (EXISTS (SELECT 1 FROM {s}.outbox_attempts AS tried WHERE tried.seq = outbox_messages.seq)
+            )::int::bigint
     FROM (SELECT seq FROM {s}.outbox_ended WHERE seq > $1 ORDER BY seq LIMIT $2) AS ended
         JOIN {s}.outbox_messages USING (seq)
     ORDER BY seq)sql");

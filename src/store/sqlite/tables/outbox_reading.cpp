@@ -11,7 +11,8 @@ namespace {
 
 constexpr auto outbox_row_by_id =
     joined("SELECT ", outbox_columns, " FROM outbox_messages WHERE message_id = ?");
-constexpr auto rows_to_tell_of = joined("SELECT ", outbox_columns, R"sql(, status, last_error
+constexpr auto rows_to_tell_of = joined("SELECT ", outbox_columns, R"sql(, status, last_error,
+        EXISTS (SELECT 1 FROM outbox_attempts WHERE outbox_attempts.seq = outbox_messages.seq)
     FROM outbox_ended CROSS JOIN outbox_messages USING (seq)
     WHERE outbox_ended.seq > ? ORDER BY outbox_ended.seq LIMIT ?)sql");
 
