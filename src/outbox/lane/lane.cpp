@@ -223,15 +223,17 @@ record_deps lane::recording() const {
 }
 
 void lane::settle(std::vector<settlement> outcomes) {
-    for (auto& one : outcomes) one.bytes = held_.bytes_of(one.seq);
+    for (auto& one : outcomes) one.bytes += held_.bytes_of(one.seq);
     with_.settler.add(*this, std::move(outcomes));
 }
 
 void lane::bury(std::span<const bad_row> rows) {
     std::vector<settlement> outcomes;
     for (const auto& row : rows)
-        if (held_.add(row.seq, row.bytes))
+        if (held_.add(row.seq)) {
             outcomes.push_back(record_bad(row, destination_, recording()));
+            outcomes.back().bytes = row.bytes;  // In the table, not in memory.
+        }
     settle(std::move(outcomes));
 }
 

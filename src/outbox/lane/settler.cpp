@@ -73,12 +73,17 @@ void settler::submit_all(settle_listener& listener, std::vector<settlement> outc
          .bytes = bytes});
 }
 
+// One that is larger than all of it goes when half is free: to wait for an idle writer could be for
+// ever.
 bool settler::has_room_for(const batch& one) const {
-    return bytes_submitted_ == 0 || bytes_submitted_ + one.bytes <= options_.bytes_at_writer_max;
+    const auto most = options_.bytes_at_writer_max;
+    return bytes_submitted_ + std::min(one.bytes, most / 2) <= most;
 }
 
+// Small ones do not wait behind large ones: outcomes of different messages know no order.
 void settler::submit_when_there_is_room(batch what) {
-    if (waiting_.empty() && has_room_for(what)) return submit(std::move(what));
+    const bool is_small = what.bytes * 16 <= options_.bytes_at_writer_max;
+    if ((waiting_.empty() || is_small) && has_room_for(what)) return submit(std::move(what));
     if (waiting_.empty()) force();  // What is in the way shall not wait for others to join.
     waiting_.push_back(std::move(what));
 }

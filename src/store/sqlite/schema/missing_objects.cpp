@@ -1,9 +1,9 @@
 #include "store/sqlite/schema/missing_objects.hpp"
 
 #include <algorithm>
+#include <functional>
 #include <set>
-
-#include "store/sqlite/driver/statement.hpp"
+#include <string_view>
 
 namespace posthorn::sqlite {
 namespace {
@@ -13,6 +13,16 @@ struct object {
     std::string sql;
 };
 
+template <class Visitor>
+result<> visit_rows(connection& database, std::string_view sql, Visitor visit) {
+    POSTHORN_LET(asked, database.prepare(sql));
+    for (;;) {
+        POSTHORN_LET(row, asked.step());
+        if (!row) return {};
+        visit(asked);
+    }
+}
+
 // What the steps make is best told by an empty database that has taken them. A trigger may need a
 // view.
 result<std::vector<object>> wanted_objects(std::span<const migration_set> sets) {
@@ -21,12 +31,11 @@ result<std::vector<object>> wanted_objects(std::span<const migration_set> sets) 
         for (const auto& step : set.steps)
             POSTHORN_TRY(model.execute(std::string(step.sql).c_str()));
     std::vector<object> wanted;
-    statement list(model, R"sql(
+    constexpr std::string_view all = R"sql(
         SELECT name, sql FROM sqlite_master
         WHERE type IN ('index', 'view', 'trigger') AND sql IS NOT NULL
-        ORDER BY type = 'trigger', rowid)sql");
-    POSTHORN_LET(found, list.run());
-    POSTHORN_TRY(found.each([&](const sql_row& row) {
+        ORDER BY type = 'trigger', rowid)sql";
+    POSTHORN_TRY(visit_rows(model, all, [&](const sql_row& row) {
         wanted.push_back({.name = std::string(row.text(0)), .sql = std::string(row.text(1))});
     }));
     return wanted;
@@ -34,9 +43,8 @@ result<std::vector<object>> wanted_objects(std::span<const migration_set> sets) 
 
 result<std::vector<object>> missing_among(connection& database, std::vector<object> wanted) {
     std::set<std::string, std::less<>> there;
-    statement names(database, "SELECT name FROM sqlite_master");
-    POSTHORN_LET(found, names.run());
-    POSTHORN_TRY(found.each([&](const sql_row& row) { there.emplace(row.text(0)); }));
+    POSTHORN_TRY(visit_rows(database, "SELECT name FROM sqlite_master",
+                            [&](const sql_row& row) { there.emplace(row.text(0)); }));
     std::erase_if(wanted, [&](const object& one) { return there.contains(one.name); });
     return wanted;
 }

@@ -56,9 +56,9 @@ old_rows_sql::old_rows_sql(connection& database, bool gives_back)
       vacuum_(database, "PRAGMA incremental_vacuum"),
       closed_(database, closed_orphans, "DELETE FROM outbox_closed WHERE seq = ?"),
       attempts_(database, R"sql(
-          SELECT DISTINCT seq, NOT EXISTS (SELECT 1 FROM outbox_messages
+          SELECT seq, NOT EXISTS (SELECT 1 FROM outbox_messages
               WHERE outbox_messages.seq = outbox_attempts.seq)
-          FROM outbox_attempts WHERE seq > ?1 ORDER BY seq LIMIT ?2)sql",
+          FROM outbox_attempts WHERE seq > ?1 GROUP BY seq ORDER BY seq LIMIT ?2)sql",
                 "DELETE FROM outbox_attempts WHERE seq = ?"),
       ended_(database, R"sql(
           SELECT seq, NOT EXISTS (SELECT 1 FROM outbox_messages

@@ -69,9 +69,9 @@ result<outbox_page> outbox_reading::due(const due_question& asked) {
 }
 
 result<std::size_t> outbox_reading::read_into(outbox_page& page, std::int64_t seq) {
-    const auto is_bad = [&](const error& why, std::size_t bytes) {
+    const auto is_bad = [&](const error& why, std::size_t bytes) -> std::size_t {
         page.bad.push_back({seq, fmt::format("{}: {}", why.name(), why.what()), bytes});
-        return bytes;
+        return 0;
     };
     auto found = one_.run(seq);
     if (!found) {

@@ -55,7 +55,7 @@ public:
     }
 
 private:
-    /// Gives the bytes of the message, if it is one. A row that is too large is not read.
+    /// Gives the bytes that the page holds more. A row that is too large is not read.
     result<std::size_t> read_into(outbox_page& page, std::int64_t seq);
 
     connection& database_;

@@ -1,6 +1,6 @@
 #include "outbox/lane/settler.hpp"
 
-#include <gtest/gtest.h>
+#include <gmock/gmock.h>
 
 #include "base/async/virtual_loop.hpp"
 #include "support/test_environment.hpp"
@@ -202,6 +202,24 @@ TEST_F(settler_test, gives_the_writer_few_large_ones_at_a_time) {
     loop.run_for(1s);
     EXPECT_EQ(told.size(), 5U);
     EXPECT_EQ(store.commits, 3);
+}
+
+TEST_F(settler_test, lets_small_ones_past_large_ones_that_wait) {
+    const auto large = [](std::int64_t seq) {
+        auto one = sent(seq);
+        one.bytes = 700;
+        return one;
+    };
+    store.hold(true);
+    subject.add(*this, {large(1)});
+    subject.add(*this, {large(2)});
+    subject.add(*this, {large(3)});
+    subject.add(*this, {sent(4)});
+    store.hold(false);
+    loop.settle();
+    EXPECT_THAT(told, ::testing::ElementsAre(1, 4));
+    loop.run_for(1s);
+    EXPECT_EQ(told.size(), 4U);
 }
 
 TEST_F(settler_test, writes_one_that_is_larger_than_all_it_may_give_at_a_time) {
