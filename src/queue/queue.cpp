@@ -10,7 +10,9 @@ namespace {
 constexpr std::array steps{migration{
     1,
     "CREATE TABLE IF NOT EXISTS posthorn_queue ("
-    " seq INTEGER PRIMARY KEY AUTOINCREMENT,"
+    // The next number is one more than the highest ever, so the last one there is would be the end.
+    " seq INTEGER PRIMARY KEY AUTOINCREMENT"
+    " CONSTRAINT seq_in_range CHECK (seq BETWEEN 1 AND 4611686018427387903),"
     " message_id TEXT NOT NULL,"
     " source TEXT NOT NULL,"
     " endpoint TEXT NOT NULL,"
@@ -72,7 +74,9 @@ constexpr std::string_view insert_sql =
 
 // ?1 endpoint, ?2 now, ?3 limit, ?4 owner, ?5 until.
 constexpr std::string_view take_sql =
-    "UPDATE posthorn_queue SET taken_by = ?4, taken_until = ?5, attempts = attempts + 1"
+    // A number that a program wrote is not counted past its end.
+    "UPDATE posthorn_queue SET taken_by = ?4, taken_until = ?5, attempts = attempts +"
+    " CASE WHEN attempts < 9223372036854775807 THEN 1 ELSE 0 END"
     " WHERE seq IN (SELECT seq FROM posthorn_queue AS q"
     "  WHERE endpoint = ?1 AND taken_until <= ?2 AND (order_key IS NULL OR NOT EXISTS ("
     "   SELECT 1 FROM posthorn_queue AS held WHERE held.endpoint = q.endpoint"

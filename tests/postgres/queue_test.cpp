@@ -8,6 +8,7 @@
 #include <gtest/gtest.h>
 
 #include "postgres/node.hpp"
+#include "support/row_fuzz.hpp"
 
 namespace posthorn::conformance {
 namespace {
@@ -71,6 +72,27 @@ TEST_F(postgres_queue, gives_messages_of_one_order_key_to_one_at_a_time) {
         return {};
     })));
     EXPECT_EQ(take(second_, "w2", 10).size(), 2U);
+}
+
+TEST_F(postgres_queue, gives_rows_of_every_type_and_extreme_and_those_beside_them) {
+    test::row_fuzz rows(20'261'117, test::row_fuzz::database::postgres);
+    test::postgres_client outsider(place_.url());
+    int accepted = 0;
+    for (int i = 0; i < 300; ++i) accepted += outsider.run(rows.queue_row("Ship")) ? 0 : 1;
+    EXPECT_GT(accepted, 0);
+    EXPECT_LT(accepted, 300);
+    put(1, "NULL");
+    std::vector<std::int64_t> seqs;
+    for (auto taken = take(first_, "first", 10); !taken.empty();
+         taken = take(first_, "first", 10)) {
+        seqs.clear();
+        for (const auto& one : taken) seqs.push_back(one.seq);
+        EXPECT_TRUE(succeeded(first_.run([&](store_transaction& tx) -> result<> {
+            POSTHORN_TRY(acknowledge_queued(tx, {.seqs = seqs, .owner = "first"}));
+            return {};
+        })));
+    }
+    EXPECT_EQ(number("SELECT count(*) FROM posthorn_queue"), 0);
 }
 
 }  // namespace

@@ -123,6 +123,9 @@ void check_numbers(const config& settings, findings& found) {
     size("limits.payload", limits.payload);
     size("limits.message_headers", limits.message_headers);
     size("limits.answer", limits.answer);
+    if (limits.payload.bytes > std::size_t{64} << 20)
+        found.add("limits.payload",
+                  "limits.payload cannot be above 64MiB; send a reference to larger content");
     if (limits.headers.bytes > std::size_t{1} << 30)
         found.add("limits.headers", "limits.headers cannot be above 1GiB");
 }

@@ -22,7 +22,7 @@ dispatcher::dispatcher(dispatcher_deps with, outbox_options options, retry_polic
       options_(std::move(options)),
       retries_(std::move(retries)),
       owner_is_gone_(std::move(owner_is_gone)),
-      hot_(options_.hand_over_rows, hot_arrivals_),
+      hot_({.rows = options_.hand_over_rows, .bytes = options_.hand_over_bytes}, hot_arrivals_),
       guard_(with_.store, with_.env.readers),
       clocks_(with_.env.clock, options_.clock),
       keeper_({.env = with_.env,

@@ -16,7 +16,8 @@ tenure::tenure(const deps& around, std::int64_t epoch)
       teller_(around.with.env, around.with.store, around.with.ended),
       settler_(
           around.with.env, around.with.store, around.options.settler, epoch,
-          [this] { around_.refused(epoch_); }, [this] { teller_.look(); }),
+          [this] { around_.refused(epoch_); }, [this] { teller_.look(); },
+          &around.counters.unrecorded),
       batches_(around.where),
       lanes_(make_lane_deps()),
       sweeper_(make_sweeper_deps()),

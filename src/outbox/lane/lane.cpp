@@ -21,6 +21,7 @@ lane::lane(std::string destination, lane_deps with, bool paused)
       gate_(options_.breaker, paused),
       rate_(options_.rate),
       size_(options_.batch_rows),
+      held_(with.counters.memory),
       used_at_(with.env.clock.steady()) {}
 
 lane::~lane() { with_.counters.board.forget(destination_); }
@@ -32,8 +33,16 @@ std::size_t lane::room() const {
         case permit::one: return queue_.empty() ? 1 : 0;
         case permit::all: break;
     }
-    if (queue_.bytes() >= options_.window_bytes) return 0;
+    if (held_.bytes() >= options_.window_bytes) return 0;
+    // The memory of all lanes is used up; one that has nothing must not starve for that.
+    if (with_.counters.memory.left_of(with_.options.lanes_bytes_max) == 0)
+        return held_.size() == 0 ? 1 : 0;
     return options_.window_rows - std::min(held_.size(), options_.window_rows);
+}
+
+std::size_t lane::room_in_bytes() const {
+    return std::min(options_.window_bytes - std::min(held_.bytes(), options_.window_bytes),
+                    with_.counters.memory.left_of(with_.options.lanes_bytes_max));
 }
 
 lane::offered lane::offer(outbox_row& row) {
@@ -42,7 +51,7 @@ lane::offered lane::offer(outbox_row& row) {
         store_has_more_ = true;
         return gate_.may_take(now()) == permit::all ? offered::full : offered::shut;
     }
-    held_.add(row.seq);
+    held_.add(row.seq, bytes_of(row));
     queue_.push(std::move(row));
     used_at_ = now();
     return offered::taken;
@@ -228,13 +237,17 @@ record_deps lane::recording() const {
 }
 
 void lane::settle(std::vector<settlement> outcomes) {
+    for (auto& one : outcomes) one.bytes += held_.bytes_of(one.seq);
     with_.settler.add(*this, std::move(outcomes));
 }
 
 void lane::bury(std::span<const bad_row> rows) {
     std::vector<settlement> outcomes;
     for (const auto& row : rows)
-        if (held_.add(row.seq)) outcomes.push_back(record_bad(row, destination_, recording()));
+        if (held_.add(row.seq)) {
+            outcomes.push_back(record_bad(row, destination_, recording()));
+            outcomes.back().bytes = row.bytes;  // In the table, not in memory.
+        }
     settle(std::move(outcomes));
 }
 
@@ -283,7 +296,7 @@ void lane::settled(std::span<const settlement> outcomes) {
 void lane::ask_for_more() {
     if (!store_has_more_ || closed_ || gate_.may_take(now()) == permit::none) return;
     if (now() < in_doubt_until_) return;  // It would find the same rows again.
-    if (held_.size() * 2 > options_.window_rows || queue_.bytes() * 2 > options_.window_bytes)
+    if (held_.size() * 2 > options_.window_rows || held_.bytes() * 2 > options_.window_bytes)
         return;
     store_has_more_ = false;
     with_.sweep.want();

@@ -84,6 +84,8 @@ public:
     [[nodiscard]] bool has_room_for(std::size_t rows) const { return room() >= rows; }
     /// The cold path's read: how many rows to ask for, none if there is no room.
     [[nodiscard]] std::size_t begin_read();
+    /// And how many bytes of messages; the one that goes past them is welcome.
+    [[nodiscard]] std::size_t room_in_bytes() const;
     void end_read(bool store_has_more);
     /// Nothing came of it; the next poll tries again, not sooner.
     void fail_read();

@@ -6,6 +6,8 @@
 #include "base/histogram.hpp"
 #include "outbox/lane/lane_board.hpp"
 #include "outbox/lane/reachability.hpp"
+#include "outbox/lane/unrecorded_outcomes.hpp"
+#include "outbox/rules/byte_budget.hpp"
 
 namespace posthorn {
 
@@ -28,6 +30,8 @@ struct outbox_counters {
     histogram send_us{duration_bounds_us};
     /// How many retries a message had needed when it was sent, buried or expired.
     histogram retries{retry_bounds};
+    byte_budget memory{};  // What the lanes hold now.
+    unrecorded_outcomes unrecorded{};
     reachability peers{};
     lane_board board{};
 };

@@ -59,13 +59,14 @@ protected:
     /// index.
     static void note_waiting(destination_backlog& into, wall_time since, std::string_view error,
                              wall_time now) {
+        since = std::max(since, wall_time{});  // Whatever a producer wrote, an age is told of it.
         if (since <= now && (!into.oldest || since < *into.oldest)) into.oldest = since;
         if (!is_undeliverable_error(error)) return;
         if (into.undeliverable.value++ == 0) into.undeliverable_error = error;
     }
     /// Since when the first of those that are due could have gone out.
     static void note_first_due(destination_backlog& into, const sql_row& row) {
-        const auto since = from_ms(row.integer(0));
+        const auto since = std::max(from_ms(row.integer(0)), wall_time{});
         into.oldest = std::min(into.oldest.value_or(since), since);
     }
     [[nodiscard]] static inbox_summary read_inbox_summary(const sql_row& row) {

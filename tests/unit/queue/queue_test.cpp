@@ -2,6 +2,7 @@
 
 #include <gmock/gmock.h>
 
+#include "support/row_fuzz.hpp"
 #include "unit/inbox/inbox_fixture.hpp"
 
 namespace posthorn {
@@ -135,6 +136,25 @@ TEST_F(queue, gives_no_message_of_an_order_key_while_another_has_a_later_one) {
     EXPECT_EQ(release(both[0], "w1"), 1);
     EXPECT_EQ(release(both[1], "w1"), 1);
     EXPECT_EQ(take("w2").size(), 2U);
+}
+
+TEST_F(queue, gives_rows_of_every_type_and_extreme_and_those_beside_them) {
+    test::row_fuzz rows(20'261'117, test::row_fuzz::database::sqlite);
+    std::int64_t accepted = 0;
+    for (int i = 0; i < 300; ++i) {
+        const auto sql = rows.queue_row("Ship");
+        const auto done = loop.run(commit(database(), [&](store_transaction& tx) -> result<> {
+            POSTHORN_TRY(tx.execute(sql, {}));
+            return {};
+        }));
+        accepted += done ? 1 : 0;
+    }
+    EXPECT_GT(accepted, 0);
+    EXPECT_LT(accepted, 300);
+    send("{}");
+    for (auto taken = take("first"); !taken.empty(); taken = take("first"))
+        for (const auto& one : taken) EXPECT_EQ(acknowledge(one, "first"), 1);
+    EXPECT_EQ(length(), 0);
 }
 
 }  // namespace

@@ -37,7 +37,7 @@ constexpr auto search_closed =
 template <class Text>
 consteval auto of_destination_when(const Text& compare) {
     return joined(R"sql(
-    SELECT m.created_at, m.deliver_at, m.last_error
+    SELECT m.created_at, m.deliver_at, substr(m.last_error, 1, 4096)
     FROM (SELECT seq, next_retry_at FROM {s}.outbox_pending
           WHERE destination = $1 AND next_retry_at )sql",
                   compare, R"sql( $2
@@ -49,9 +49,10 @@ constexpr auto look_at_due = of_destination_when("<=");
 constexpr auto look_at_waiting = of_destination_when(">");
 
 constexpr auto detail_by_id = joined("SELECT ", summary_columns, R"sql(,
-        coalesce(octet_length(payload_bytes), octet_length(payload))::bigint, content_type,
-        CASE WHEN $2::bigint <> 0 THEN )sql",
-                                     payload_as_bytes, R"sql( END, headers
+        coalesce(octet_length(payload_bytes), octet_length(payload))::bigint,
+        substr(content_type, 1, 4096), CASE WHEN $2::bigint <> 0 THEN )sql",
+                                     payload_unless_longer(content_bytes_shown_max), " END, ",
+                                     headers_unless_longer(content_bytes_shown_max), R"sql(
     FROM {s}.outbox_messages WHERE message_id = $1)sql");
 
 }  // namespace
@@ -67,7 +68,7 @@ inspection_sql::inspection_sql(connection& database)
           FROM (SELECT 1 FROM {s}.outbox_closed WHERE status = $1 LIMIT $2) AS part)sql",
                                   .show = detail_by_id,
                                   .attempts = R"sql(
-          SELECT attempt, at, error FROM {s}.outbox_attempts
+          SELECT attempt, at, substr(error, 1, 4096) FROM {s}.outbox_attempts
           WHERE seq = $1
           ORDER BY attempt DESC LIMIT $2)sql",
                                   .inbox_count = R"sql(
@@ -89,8 +90,8 @@ inspection_sql::inspection_sql(connection& database)
       pending_(database, search_pending),
       closed_(database, search_closed),
       inbox_list_(database, R"sql(
-          SELECT seq, source_service_id, message_id, endpoint, processed_at, claim_until,
-              expires_at
+          SELECT seq, substr(source_service_id, 1, 4096), substr(message_id, 1, 4096),
+              substr(endpoint, 1, 4096), processed_at, claim_until, expires_at
           FROM (SELECT * FROM {s}.inbox_messages WHERE seq < $1 ORDER BY seq DESC LIMIT $2) AS
               looked
           WHERE $3::text = '' OR source_service_id = $3::text

@@ -4,6 +4,7 @@
 #include <future>
 #include <utility>
 
+#include <fmt/ranges.h>
 #include <sqlite3.h>
 
 #include "base/planted.hpp"
@@ -16,6 +17,7 @@
 #include "store/sqlite/driver/wal_guard.hpp"
 #include "store/sqlite/schema/file_owner.hpp"
 #include "store/sqlite/schema/migrate.hpp"
+#include "store/sqlite/schema/missing_objects.hpp"
 #include "store/sqlite/upkeep/moving.hpp"
 #include "store/upkeep/disk_keeper.hpp"
 
@@ -165,6 +167,10 @@ result<std::unique_ptr<store>> sqlite_store::open(const sqlite_options& options,
     std::vector<migration_set> sets{store_tables()};
     for (const auto& each : options.above) sets.push_back(each.sqlite);
     POSTHORN_TRY(migrate(*made->database_, sets, seams.time));
+    POSTHORN_LET(made_again, make_missing(*made->database_, sets));
+    if (!made_again.empty())
+        seams.log.warn("Store: made again what was dropped: {Names}",
+                       {{"Names", fmt::format("{}", fmt::join(made_again, ", "))}});
     POSTHORN_TRY(claim_for(*made->database_, options.service));
     // Units must not lose their neighbours' commits to pages that SQLite writes early (ADR 0053).
     if (!POSTHORN_PLANTED(pages_written_early))

@@ -176,13 +176,14 @@ constexpr std::string_view fifth =
 }  // namespace
 
 migration_set store_tables() noexcept {
-    static const std::array<migration, 7> steps{{{1, first},
+    static const std::array<migration, 8> steps{{{1, first},
                                                  {2, second},
                                                  {3, dispatch_tables},
                                                  {4, fourth},
                                                  {5, fifth},
                                                  {6, dispatch_rules},
-                                                 {7, webhook_views}}};
+                                                 {7, webhook_views},
+                                                 {8, dispatch_limits}}};
     return {"store", steps};
 }
 

@@ -7,6 +7,7 @@
 #include "store/rows/stored_time.hpp"
 #include "store/rows/summary_rows.hpp"
 #include "store/sqlite/schema/status_sql.hpp"
+#include "store/sqlite/tables/outbox_columns.hpp"
 
 namespace posthorn::sqlite {
 namespace {
@@ -29,7 +30,8 @@ constexpr auto count_due_in_flow = joined("SELECT count(*), min(seq) FROM (SELEC
                                           "AND next_retry_at <= ?4 LIMIT ?5)");
 constexpr auto count_waiting_in_flow =
     joined("SELECT count(*) FROM (SELECT 1", in_flow, "AND next_retry_at > ?4 LIMIT ?5)");
-constexpr auto backlog_columns = joined("SELECT created_at, deliver_at, retry_count, last_error");
+constexpr auto backlog_columns =
+    joined("SELECT created_at, deliver_at, retry_count, substr(last_error, 1, 4096)");
 constexpr auto look_at_due =
     joined(backlog_columns, in_flow, "AND next_retry_at <= ?4 ORDER BY next_retry_at LIMIT ?5");
 constexpr auto look_at_waiting =
@@ -43,7 +45,9 @@ constexpr auto list_closed =
 constexpr auto summary_by_seq =
     joined("SELECT ", summary_columns, " FROM outbox_messages WHERE seq = ?");
 constexpr auto detail_by_id = joined("SELECT ", summary_columns, R"sql(,
-        length(CAST(payload AS BLOB)), content_type, CASE WHEN ?2 THEN payload END, headers
+        length(CAST(payload AS BLOB)), substr(content_type, 1, 4096), CASE WHEN ?2 THEN )sql",
+                                     unless_longer("payload", content_bytes_shown_max), " END, ",
+                                     unless_longer("headers", content_bytes_shown_max), R"sql(
     FROM outbox_messages WHERE message_id = ?1)sql");
 
 }  // namespace
@@ -76,7 +80,7 @@ inspection_sql::inspection_sql(connection& database)
                                   .count_closed = count_closed,
                                   .show = detail_by_id,
                                   .attempts = R"sql(
-          SELECT attempt, at, error FROM outbox_attempts
+          SELECT attempt, at, substr(error, 1, 4096) FROM outbox_attempts
           WHERE seq = ? ORDER BY attempt DESC LIMIT ?)sql",
                                   .inbox_count = R"sql(
           SELECT count(*) FROM (SELECT 1 FROM inbox_messages INDEXED BY idx_inbox_expires
@@ -101,8 +105,8 @@ inspection_sql::inspection_sql(connection& database)
           WHERE status = 'Pending' AND destination = ? LIMIT ?)sql"),
       one_(database, summary_by_seq),
       inbox_list_(database, R"sql(
-          SELECT seq, source_service_id, message_id, endpoint, processed_at, claim_until,
-              expires_at
+          SELECT seq, substr(source_service_id, 1, 4096), substr(message_id, 1, 4096),
+              substr(endpoint, 1, 4096), processed_at, claim_until, expires_at
           FROM inbox_messages WHERE seq < ?1 ORDER BY seq DESC)sql") {}
 
 result<message_list> inspection_sql::list(const message_filter& wanted) {

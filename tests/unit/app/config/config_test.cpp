@@ -226,6 +226,7 @@ TEST(config, says_where_what_is_wrong_and_what_to_write_instead) {
         bad_case{"[limits]\ndepth = 65", "p.toml:2: limits.depth cannot be 65; write 1 to 64"},
         bad_case{"[limits]\nname = 0", "p.toml:2: limits.name cannot be 0; write 1 to 4096"},
         bad_case{"[limits]\npayload = 5", "p.toml:2: limits.payload cannot be below 1KiB"},
+        bad_case{"[limits]\npayload = \"65MiB\"", "p.toml:2: limits.payload cannot be above 64MiB"},
         bad_case{"[service]\nid = \"a b\"", "p.toml:2: service.id holds a character that"},
         bad_case{"[tls]\nkey = \"k.pem\"", "p.toml:2: tls.certificate and tls.key go together"},
         bad_case{"[listen]\ngrpc = \"0.0.0.0:7402\"",

@@ -266,6 +266,32 @@ TEST(lane, keeps_few_large_messages_in_memory_and_loses_none_of_the_rest) {
     EXPECT_EQ(inventory.sends.size(), 50U);
 }
 
+TEST(lane, all_of_them_together_hold_no_more_bytes_than_they_may) {
+    virtual_loop loop;
+    rig node(loop);
+    constexpr std::size_t message_bytes = 3'000;
+    node.options.lanes_bytes_max = 20'000;
+    node.options.lane.window_bytes = 12'000;
+    node.options.hand_over_bytes = 10'000;
+    const std::vector<std::string> peers{"slow", "slower", "slowest", "quick"};
+    for (const auto& peer : peers) node.wire(peer).delay = peer == "quick" ? 1ms : 10s;
+    node.start();
+    for (int i = 0; i < 40; ++i)
+        for (const auto& peer : peers) {
+            auto large = node.to(peer);
+            large.payload = std::string(message_bytes, 'x');
+            node.store.send(large);
+        }
+    loop.run_for(9s);
+    EXPECT_EQ(node.wire("quick").sends.size(), 40U) << "it need not wait for the slow ones";
+    loop.run_for(20min);
+    EXPECT_EQ(node.count(outbox_status::sent), 160U);
+    const auto& memory = node.get().counters().memory;
+    EXPECT_EQ(memory.held(), 0U);
+    // One goes past the bound, and each lane that has nothing may have one.
+    EXPECT_LE(memory.highest(), 20'000 + 5 * (message_bytes + 100));
+}
+
 TEST(lane, rests_as_a_whole_when_the_receiver_speaks_for_itself) {
     virtual_loop loop;
     rig node(loop);
