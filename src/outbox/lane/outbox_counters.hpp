@@ -6,6 +6,7 @@
 #include "base/histogram.hpp"
 #include "outbox/lane/lane_board.hpp"
 #include "outbox/lane/reachability.hpp"
+#include "outbox/lane/settle_board.hpp"
 
 namespace posthorn {
 
@@ -30,6 +31,7 @@ struct outbox_counters {
     histogram retries{retry_bounds};
     reachability peers{};
     lane_board board{};
+    settle_board settling{};
 };
 
 }  // namespace posthorn

@@ -22,15 +22,18 @@ bool is_urgent(const settlement& one) {
 
 }  // namespace
 
-settler::settler(const environment& env, store& where, settler_options options, std::int64_t epoch,
-                 std::function<void()> lost, std::function<void()> ended)
+settler::settler(const environment& env, store& where, settle_board& board, settler_options options,
+                 std::int64_t epoch, std::function<void()> lost, std::function<void()> ended)
     : env_(env),
       where_(where),
+      board_(board),
       options_(options),
       epoch_(epoch),
       lost_(std::move(lost)),
       ended_(std::move(ended)),
       retry_delay_(options.retry_delay_min) {}
+
+settler::~settler() { forget_failures(); }
 
 void settler::add(settle_listener& listener, std::vector<settlement> outcomes) {
     if (is_cut_off_ || outcomes.empty()) return;
@@ -153,6 +156,7 @@ void settler::take_answer(batch what, const result<>& answer) {
 void settler::try_later(batch what, const error& why) {
     env_.log.warn("Outbox: could not record {Count} outcomes, will try again: {Error}",
                   {{"Count", what.outcomes->size()}, {"Error", why.what()}});
+    note_failure(what, why);
     if (why.is_in_doubt()) {
         std::vector<settlement> again, dropped;
         for (const auto& one : *what.outcomes)
@@ -169,6 +173,24 @@ void settler::try_later(batch what, const error& why) {
     failed_.push_back(std::move(what));
 }
 
+void settler::note_failure(const batch& what, const error& why) {
+    for (const auto& one : *what.outcomes) unrecorded_.insert(one.seq);
+    board_.failed(why, unrecorded_.size());
+}
+
+void settler::note_recorded(const batch& what) {
+    if (unrecorded_.empty()) return;
+    for (const auto& one : *what.outcomes) unrecorded_.erase(one.seq);
+    board_.recorded(unrecorded_.size());
+}
+
+// The rows are another node's, or the next tenure's.
+void settler::forget_failures() {
+    if (unrecorded_.empty()) return;
+    unrecorded_.clear();
+    board_.recorded(0);
+}
+
 void settler::resubmit(steady_time now) {
     if (failed_.empty() || now < retry_at_) return;
     for (auto& what : std::exchange(failed_, {})) {
@@ -180,6 +202,7 @@ void settler::resubmit(steady_time now) {
 
 void settler::finish(const batch& what) {
     outcomes_waiting_ -= what.outcomes->size();
+    note_recorded(what);
     what.listener->settled(*what.outcomes);
 }
 
@@ -197,6 +220,7 @@ void settler::cut_off() {
     is_cut_off_ = true;
     submitted_.clear();
     failed_.clear();
+    forget_failures();
     outcomes_waiting_ = outcomes_unforced_ = 0;
     drained_.ring();
 }

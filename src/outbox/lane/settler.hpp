@@ -5,6 +5,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <set>
 #include <span>
 #include <utility>
 #include <vector>
@@ -13,6 +14,7 @@
 #include "base/log/log.hpp"
 #include "base/run/environment.hpp"
 #include "base/time/clock.hpp"
+#include "outbox/lane/settle_board.hpp"
 #include "outbox/rules/outbox_options.hpp"
 #include "store/store.hpp"
 
@@ -39,14 +41,20 @@ public:
 /// |                | such a row is pending as before, and tried sooner                           |
 /// | anything else  | again after a pause                                                         |
 ///
-/// Lifetime: listeners outlive it; `run()` has returned before it is destroyed.
+/// What could not be recorded is on the board until it is: its messages were delivered, and are
+/// sent again after a restart.
+///
+/// Lifetime: listeners and the board outlive it; `run()` has returned before it is destroyed.
 /// Threads:  the dispatcher's strand.
 /// Cancel:   `run()` returns; outcomes not yet on disk are left to the store. `flush()` before it.
 class settler {
 public:
     /// `ended` is called when messages that were given up are on disk as such.
-    settler(const environment& env, store& where, settler_options options, std::int64_t epoch,
-            std::function<void()> lost, std::function<void()> ended = {});
+    settler(const environment& env, store& where, settle_board& board, settler_options options,
+            std::int64_t epoch, std::function<void()> lost, std::function<void()> ended = {});
+    ~settler();
+    settler(const settler&) = delete;
+    settler& operator=(const settler&) = delete;
 
     void add(settle_listener& listener, std::vector<settlement> outcomes);
     task<> run();
@@ -77,12 +85,16 @@ private:
     void take_answers();
     void take_answer(batch what, const result<>& answer);
     void try_later(batch what, const error& why);
+    void note_failure(const batch& what, const error& why);
+    void note_recorded(const batch& what);
+    void forget_failures();
     void resubmit(steady_time now);
     void finish(const batch& what);
     [[nodiscard]] std::optional<steady_time> next_deadline() const;
 
     const environment& env_;
     store& where_;
+    settle_board& board_;
     settler_options options_;
     std::int64_t epoch_;
     std::function<void()> lost_;
@@ -90,6 +102,7 @@ private:
     std::shared_ptr<answers> answers_ = std::make_shared<answers>();
     std::map<std::uint64_t, batch> submitted_;  // By the number of the submission.
     std::vector<batch> failed_;                 // To be submitted again at `retry_at_`.
+    std::set<std::int64_t> unrecorded_;         // Rows whose outcome failed to be recorded so far.
     std::optional<steady_time> alarm_at_;       // The first that `run` wakes at by itself.
     steady_time retry_at_{};
     std::chrono::milliseconds retry_delay_;

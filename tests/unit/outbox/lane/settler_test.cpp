@@ -52,7 +52,8 @@ protected:
     logger log = logger::null();
     bool lost = false;
     test::test_environment env{loop, log};
-    settler subject{env, store, {.outcomes_waiting_max = 3}, 1, [this] { lost = true; }};
+    settle_board board;
+    settler subject{env, store, board, {.outcomes_waiting_max = 3}, 1, [this] { lost = true; }};
     task_group running{loop.executor()};
     std::vector<std::int64_t> told;
 };
@@ -115,6 +116,28 @@ TEST_F(settler_test, tries_again_after_the_store_failed) {
     EXPECT_EQ(status(1), outbox_status::sent);
     EXPECT_EQ(store.tables.rows.at(2).row.attempts, 1);
     EXPECT_EQ(subject.outcomes_waiting(), 0U);
+}
+
+TEST_F(settler_test, says_what_it_could_not_record_until_it_is_recorded) {
+    fail_next(error_code::statement_failed);
+    fail_next(error_code::statement_failed);
+    subject.add(*this, {sent(1), failed(2)});
+    loop.run_for(6ms);
+    EXPECT_EQ(board.report(), (settle_report{1, 2, "told to"}));
+    loop.run_for(110ms);
+    EXPECT_EQ(board.report(), (settle_report{2, 2, "told to"}));
+    loop.run_for(250ms);
+    EXPECT_EQ(told, (std::vector<std::int64_t>{1, 2}));
+    EXPECT_EQ(board.report(), (settle_report{2, 0, ""}));
+}
+
+TEST_F(settler_test, says_no_more_of_what_another_node_will_record) {
+    fail_next(error_code::statement_failed);
+    subject.add(*this, {sent(1)});
+    loop.run_for(6ms);
+    EXPECT_EQ(board.report().unrecorded, 1U);
+    subject.cut_off();
+    EXPECT_EQ(board.report(), (settle_report{1, 0, ""}));
 }
 
 TEST_F(settler_test, after_a_commit_in_doubt_charges_nothing_twice) {
