@@ -7,6 +7,7 @@
 #include <fmt/ranges.h>
 
 #include "base/assert.hpp"
+#include "base/time/clock_watch.hpp"
 
 namespace posthorn {
 
@@ -88,10 +89,9 @@ finding check_disk(const doctor_facts& facts) {
 }
 
 finding check_clock(const doctor_facts& facts) {
-    constexpr auto tolerance = 5min;
     auto latest = facts.file_changed_at;
     if (facts.file && facts.file->newest) latest = std::max(latest, facts.file->newest);
-    if (!latest || *latest <= facts.now + tolerance)
+    if (!latest || !lags_behind(facts.now, *latest))
         return fine(
             fmt::format("the clock shows {}, after all that was done", to_iso8601(facts.now)));
     return {finding_level::bad,
@@ -381,15 +381,31 @@ finding check_dispatcher(const doctor_facts& facts) {
 finding check_messages(const doctor_facts& facts) {
     if (!is_readable(facts)) return not_known();
     const auto& file = *facts.file;
-    if (file.dead == 0 && file.undeliverable == 0)
-        return fine("none is dead, none is undeliverable");
-    const bool is_dead = file.dead > 0;
-    return {finding_level::warn,
-            fmt::format("{} messages are dead, {} of those that wait are undeliverable", file.dead,
-                        file.undeliverable),
-            is_dead ? "they are not sent again unless an operator asks"
-                    : "they wait for a route, a secret or a handler until they expire",
-            is_dead ? "see 'posthorn dead list'" : "see 'posthorn outbox stats'"};
+    if (file.dead == 0 && file.expired == 0 && file.undeliverable == 0 && file.blocked == 0)
+        return fine("none is dead, expired, undeliverable or blocked");
+    finding found{finding_level::warn, "", "", ""};
+    const auto add = [](std::string& to, std::string_view more) {
+        to += fmt::format("{}{}", to.empty() ? "" : "; ", more);
+    };
+    const auto say = [&](std::int64_t number, std::string_view what, std::string_view why,
+                         std::string_view todo) {
+        if (number == 0) return;
+        add(found.what, fmt::format("{} {}", number, what));
+        add(found.why, why);
+        if (!found.todo.contains(todo)) add(found.todo, todo);
+    };
+    say(file.dead, "messages are dead", "dead ones are not sent again unless an operator asks",
+        "see 'posthorn dead list'");
+    say(file.expired, "expired before they were delivered",
+        "what has expired is lost work until an operator requeues it under a new id, or resolves "
+        "it",
+        "see 'posthorn dead list --status Expired'");
+    say(file.blocked, "wait behind a dead or expired one of their order key",
+        "they wait until an operator requeues, resolves or deletes that one, or until they expire",
+        "see 'posthorn stats'");
+    say(file.undeliverable, "of those that wait are undeliverable",
+        "they wait for a route, a secret or a handler until they expire", "see 'posthorn stats'");
+    return found;
 }
 
 }  // namespace posthorn

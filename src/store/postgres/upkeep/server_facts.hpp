@@ -1,7 +1,10 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
+
+#include <posthorn/detail/time.hpp>
 
 #include "store/postgres/driver/connection.hpp"
 
@@ -13,9 +16,12 @@ struct server_facts {
     std::int64_t step = 0;
     std::int64_t step_known = 0;
     std::int64_t dead = 0;
-    bool is_synced = true;       // False with `fsync = off`.
-    bool is_read_only = false;   // It, or this role there.
-    std::string missing_rights;  // And what to grant; empty if there are none.
+    std::int64_t expired = 0;
+    std::int64_t blocked = 0;           // Wait behind one of these; not counted past 100,000.
+    std::optional<wall_time> newest{};  // The latest time that anything in it was done at.
+    bool is_synced = true;              // False with `fsync = off`.
+    bool is_read_only = false;          // It, or this role there.
+    std::string missing_rights;         // And what to grant; empty if there are none.
 };
 
 /// Connects and looks, and changes nothing. `error_code::not_found` where there are no tables.

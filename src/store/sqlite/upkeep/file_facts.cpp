@@ -8,6 +8,7 @@
 #include "store/inspection.hpp"
 #include "store/sqlite/driver/statement.hpp"
 #include "store/sqlite/schema/migrate.hpp"
+#include "store/sqlite/schema/status_sql.hpp"
 #include "store/sqlite/upkeep/moving.hpp"
 
 namespace posthorn::sqlite {
@@ -37,6 +38,14 @@ private:
     result<> outcome_;
 };
 
+constexpr auto count_blocked = joined(R"sql(
+    SELECT count(*) FROM (SELECT 1 FROM outbox_messages AS later
+        WHERE later.status = 'Pending' AND later.destination >= '' AND later.order_key <> ''
+          AND )sql",
+                                      parks_followers, " AND (", has_earlier("later", "'Dead'"),
+                                      " OR ", has_earlier("later", "'Expired'"), R"sql()
+        LIMIT 100000))sql");
+
 void ask_of_file(questions& file, bool thorough, file_facts& facts) {
     file.ask("PRAGMA journal_mode", facts.journal_mode);
     file.ask("PRAGMA auto_vacuum", facts.auto_vacuum);
@@ -56,6 +65,11 @@ void ask_of_tables(questions& file, file_facts& facts) {
     file.ask(
         "SELECT count(*) FROM (SELECT 1 FROM outbox_messages WHERE status = 'Dead' LIMIT 1000000)",
         facts.dead);
+    file.ask(
+        "SELECT count(*) FROM (SELECT 1 FROM outbox_messages WHERE status = 'Expired' LIMIT "
+        "1000000)",
+        facts.expired);
+    file.ask(count_blocked, facts.blocked);
     file.ask("SELECT last_error FROM outbox_messages WHERE status = 'Pending' LIMIT 1000",
              [&](const sql_row& row) {
                  if (is_undeliverable_error(row.text(0))) ++facts.undeliverable;

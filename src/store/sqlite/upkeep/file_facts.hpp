@@ -22,6 +22,8 @@ struct file_facts {
     std::string lease_owner{};          // Who dispatches; empty if none does.
     std::optional<wall_time> newest{};  // The latest time that anything in it was done at.
     std::int64_t dead = 0;              // Not counted past a million.
+    std::int64_t expired = 0;           // Likewise.
+    std::int64_t blocked = 0;           // Wait behind one of these; not counted past 100,000.
     std::int64_t undeliverable = 0;     // Among the thousand pending that were looked at.
 };
 

@@ -313,11 +313,24 @@ TEST(doctor, checks_who_dispatches) {
     EXPECT_THAT(find("dispatcher", killed).what, testing::HasSubstr("killed"));
 }
 
-TEST(doctor, checks_dead_and_undeliverable_messages) {
+TEST(doctor, checks_messages_that_wait_for_a_person) {
     expect("messages",
            {{"none", [](auto&) {}, ok},
             {"a dead one", [](auto& f) { f.file->dead = 1; }, warn},
+            {"an expired one", [](auto& f) { f.file->expired = 1; }, warn},
+            {"one behind a dead one", [](auto& f) { f.file->blocked = 1; }, warn},
             {"an undeliverable one", [](auto& f) { f.file->undeliverable = 1; }, warn}});
+    doctor_facts all;
+    all.file->dead = 1;
+    all.file->expired = 120;
+    all.file->blocked = 7;
+    const auto found = find("messages", all);
+    EXPECT_EQ(found.what,
+              "1 messages are dead; 120 expired before they were delivered; 7 wait behind a dead "
+              "or expired one of their order key");
+    EXPECT_EQ(found.todo,
+              "see 'posthorn dead list'; see 'posthorn dead list --status Expired'; see 'posthorn "
+              "stats'");
 }
 
 }  // namespace
