@@ -43,16 +43,8 @@ void judge_given_up(const outbox_overview& outbox, health_verdict& verdict) {
         worsen(verdict, fmt::format("{} messages expired before they were delivered; see 'posthorn "
                                     "dead list --status Expired', and requeue or resolve them",
                                     shown(outbox.expired)));
-    if (outbox.blocked.keys.empty()) return;
-    constexpr std::size_t name_characters_max = 64;
-    const auto& [key, by, waiting] = outbox.blocked.keys.front();
-    worsen(verdict,
-           fmt::format("{} messages wait behind one of their order key that was given up, such as "
-                       "{} for '{}' behind {} ({}{}) of order key '{}'; requeue, resolve or delete "
-                       "that one",
-                       shown(waiting_in(outbox.blocked)), shown(waiting), key.destination, by.id,
-                       to_string(by.status), by.since ? " since " + to_iso8601(*by.since) : "",
-                       clean_utf8(key.order_key, name_characters_max)));
+    if (const auto blocked = describe(outbox.blocked); !blocked.empty())
+        worsen(verdict, blocked + "; requeue, resolve or delete that one");
 }
 
 }  // namespace
@@ -65,6 +57,18 @@ std::string_view to_string(health_level status) noexcept {
     }
     POSTHORN_ASSERT(false);
     return {};
+}
+
+std::string describe(const blocked_report& blocked) {
+    if (blocked.keys.empty()) return {};
+    constexpr std::size_t name_characters_max = 64;
+    const auto& [key, by, waiting] = blocked.keys.front();
+    return fmt::format(
+        "{} messages wait behind one of their order key that was given up, such as {} for '{}' "
+        "behind {} ({}{}) of order key '{}'",
+        shown(waiting_in(blocked)), shown(waiting), key.destination, by.id, to_string(by.status),
+        by.since ? " since " + to_iso8601(*by.since) : "",
+        clean_utf8(key.order_key, name_characters_max));
 }
 
 health_verdict judge_health(const health_facts& facts) {

@@ -38,6 +38,9 @@ inline constexpr std::int64_t pending_warned_above = 500;
 inline constexpr std::chrono::seconds age_green_below{30};
 inline constexpr std::chrono::minutes age_warned_above{2};
 
+/// How many messages wait behind one that was given up, and the first of those; empty if none does.
+[[nodiscard]] std::string describe(const blocked_report& blocked);
+
 /// The traffic light. Pure.
 ///
 /// | colour | when                                                                           |

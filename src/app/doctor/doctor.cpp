@@ -8,6 +8,7 @@
 
 #include "base/assert.hpp"
 #include "base/time/clock_watch.hpp"
+#include "operations/health.hpp"
 
 namespace posthorn {
 
@@ -381,30 +382,33 @@ finding check_dispatcher(const doctor_facts& facts) {
 finding check_messages(const doctor_facts& facts) {
     if (!is_readable(facts)) return not_known();
     const auto& file = *facts.file;
-    if (file.dead == 0 && file.expired == 0 && file.undeliverable == 0 && file.blocked == 0)
-        return fine("none is dead, expired, undeliverable or blocked");
     finding found{finding_level::warn, "", "", ""};
     const auto add = [](std::string& to, std::string_view more) {
         to += fmt::format("{}{}", to.empty() ? "" : "; ", more);
     };
-    const auto say = [&](std::int64_t number, std::string_view what, std::string_view why,
-                         std::string_view todo) {
-        if (number == 0) return;
-        add(found.what, fmt::format("{} {}", number, what));
+    const auto say = [&](std::string_view what, std::string_view why, std::string_view todo) {
+        add(found.what, what);
         add(found.why, why);
         if (!found.todo.contains(todo)) add(found.todo, todo);
     };
-    say(file.dead, "messages are dead", "dead ones are not sent again unless an operator asks",
-        "see 'posthorn dead list'");
-    say(file.expired, "expired before they were delivered",
-        "what has expired is lost work until an operator requeues it under a new id, or resolves "
-        "it",
-        "see 'posthorn dead list --status Expired'");
-    say(file.blocked, "wait behind a dead or expired one of their order key",
-        "they wait until an operator requeues, resolves or deletes that one, or until they expire",
-        "see 'posthorn stats'");
-    say(file.undeliverable, "of those that wait are undeliverable",
-        "they wait for a route, a secret or a handler until they expire", "see 'posthorn stats'");
+    if (file.dead > 0)
+        say(fmt::format("{} messages are dead", file.dead),
+            "dead ones are not sent again unless an operator asks", "see 'posthorn dead list'");
+    if (file.expired > 0)
+        say(fmt::format("{} messages expired before they were delivered", file.expired),
+            "what has expired is lost work until an operator requeues it under a new id, or "
+            "resolves it",
+            "see 'posthorn dead list --status Expired'");
+    if (const auto blocked = describe(file.blocked); !blocked.empty())
+        say(blocked,
+            "they wait until an operator requeues, resolves or deletes that one, or until they "
+            "expire",
+            "see 'posthorn stats'");
+    if (file.undeliverable > 0)
+        say(fmt::format("{} of those that wait are undeliverable", file.undeliverable),
+            "they wait for a route, a secret or a handler until they expire",
+            "see 'posthorn stats'");
+    if (found.what.empty()) return fine("none is dead, expired, undeliverable or blocked");
     return found;
 }
 

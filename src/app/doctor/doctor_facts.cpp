@@ -186,7 +186,7 @@ doctor_facts facts_of_server(const config& settings, const gather_options& optio
                                     .newest = seen->newest,
                                     .dead = seen->dead,
                                     .expired = seen->expired,
-                                    .blocked = seen->blocked};
+                                    .blocked = std::move(seen->blocked)};
     return facts;
 }
 

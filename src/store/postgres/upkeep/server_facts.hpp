@@ -6,6 +6,7 @@
 
 #include <posthorn/detail/time.hpp>
 
+#include "store/inspection.hpp"
 #include "store/postgres/driver/connection.hpp"
 
 namespace posthorn::postgres {
@@ -17,7 +18,7 @@ struct server_facts {
     std::int64_t step_known = 0;
     std::int64_t dead = 0;
     std::int64_t expired = 0;
-    std::int64_t blocked = 0;           // Wait behind one of these; not counted past 100,000.
+    blocked_report blocked{};           // What waits behind one of these.
     std::optional<wall_time> newest{};  // The latest time that anything in it was done at.
     bool is_synced = true;              // False with `fsync = off`.
     bool is_read_only = false;          // It, or this role there.

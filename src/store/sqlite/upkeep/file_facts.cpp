@@ -1,14 +1,13 @@
 #include "store/sqlite/upkeep/file_facts.hpp"
 
-#include <algorithm>
 #include <functional>
+#include <utility>
 
 #include <sqlite3.h>
 
-#include "store/inspection.hpp"
 #include "store/sqlite/driver/statement.hpp"
 #include "store/sqlite/schema/migrate.hpp"
-#include "store/sqlite/schema/status_sql.hpp"
+#include "store/sqlite/tables/inspection_sql.hpp"
 #include "store/sqlite/upkeep/moving.hpp"
 
 namespace posthorn::sqlite {
@@ -38,14 +37,6 @@ private:
     result<> outcome_;
 };
 
-constexpr auto count_blocked = joined(R"sql(
-    SELECT count(*) FROM (SELECT 1 FROM outbox_messages AS later
-        WHERE later.status = 'Pending' AND later.destination >= '' AND later.order_key <> ''
-          AND )sql",
-                                      parks_followers, " AND (", has_earlier("later", "'Dead'"),
-                                      " OR ", has_earlier("later", "'Expired'"), R"sql()
-        LIMIT 100000))sql");
-
 void ask_of_file(questions& file, bool thorough, file_facts& facts) {
     file.ask("PRAGMA journal_mode", facts.journal_mode);
     file.ask("PRAGMA auto_vacuum", facts.auto_vacuum);
@@ -57,11 +48,6 @@ void ask_of_tables(questions& file, file_facts& facts) {
     file.ask("SELECT value FROM posthorn_meta WHERE name = 'service'", facts.service);
     file.ask("SELECT max(number) FROM posthorn_migrations WHERE folder = 'store'", facts.step);
     file.ask("SELECT owner FROM posthorn_leases WHERE name = 'dispatcher'", facts.lease_owner);
-    std::int64_t newest = 0;
-    const auto later = [&](const sql_row& row) { newest = std::max(newest, row.integer(0)); };
-    file.ask("SELECT at FROM changes ORDER BY change_seq DESC LIMIT 1", later);
-    file.ask("SELECT created_at FROM outbox_messages ORDER BY seq DESC LIMIT 1", later);
-    if (newest != 0) facts.newest = wall_time(std::chrono::milliseconds(newest));
     file.ask(
         "SELECT count(*) FROM (SELECT 1 FROM outbox_messages WHERE status = 'Dead' LIMIT 1000000)",
         facts.dead);
@@ -69,11 +55,20 @@ void ask_of_tables(questions& file, file_facts& facts) {
         "SELECT count(*) FROM (SELECT 1 FROM outbox_messages WHERE status = 'Expired' LIMIT "
         "1000000)",
         facts.expired);
-    file.ask(count_blocked, facts.blocked);
     file.ask("SELECT last_error FROM outbox_messages WHERE status = 'Pending' LIMIT 1000",
              [&](const sql_row& row) {
                  if (is_undeliverable_error(row.text(0))) ++facts.undeliverable;
              });
+}
+
+result<> look_at_messages(connection& database, file_facts& facts) {
+    inspection_sql seen_by_people(database);
+    POSTHORN_LET(newest, seen_by_people.newest());
+    facts.newest = newest;
+    if (facts.step < facts.step_known) return {};  // Older tables lack what it asks for.
+    POSTHORN_LET(blocked, seen_by_people.blocked({}));
+    facts.blocked = std::move(blocked);
+    return {};
 }
 
 }  // namespace
@@ -94,6 +89,8 @@ result<file_facts> look_at_file(const std::string& path, bool thorough) {
     // Of a damaged one nothing else is worth asking.
     if (facts.damage.empty()) {
         ask_of_tables(file, facts);
+        POSTHORN_TRY(file.outcome());
+        POSTHORN_TRY(look_at_messages(opened, facts));
         if (const auto here = require_not_moved(opened, path); !here)
             facts.moved = here.error().what();
     }

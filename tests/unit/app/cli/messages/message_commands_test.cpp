@@ -176,7 +176,7 @@ TEST_F(message_commands, name_what_a_message_waits_behind_everywhere_one_looks) 
                                HasSubstr("BLOCKED BY"), HasSubstr(first)));
     EXPECT_THAT(with_config({"health"}).out, HasSubstr("behind " + first));
     EXPECT_THAT(with_config({"doctor"}).out,
-                HasSubstr("1 wait behind a dead or expired one of their order key"));
+                HasSubstr("such as 1 for 'stock' behind " + first + " (Dead since "));
 
     const auto of_key = with_config({"outbox", "list", "--order-key", "acct-7"}).out;
     EXPECT_THAT(of_key, testing::AllOf(HasSubstr(first), HasSubstr(second), Not(HasSubstr(other))));
@@ -193,7 +193,8 @@ TEST_F(message_commands, tell_of_work_that_expired_until_it_is_resolved) {
                    "'");
     EXPECT_THAT(with_config({"health"}).out, StartsWith("orders yellow"));
     EXPECT_THAT(with_config({"stats"}).out, HasSubstr("expired        1\n"));
-    EXPECT_THAT(with_config({"doctor"}).out, HasSubstr("1 expired before they were delivered"));
+    EXPECT_THAT(with_config({"doctor"}).out,
+                HasSubstr("1 messages expired before they were delivered"));
     EXPECT_EQ(with_config({"dead", "resolve", lost, "--reason", "sold by phone"}).code,
               exit_code::ok);
     EXPECT_THAT(with_config({"health"}).out, StartsWith("orders green"));
