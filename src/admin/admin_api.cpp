@@ -107,6 +107,9 @@ task<http_response> endpoints::messages(http_request request, std::optional<outb
         return list_messages(where, {.status = only ? only : asked->status,
                                      .destination = asked->destination,
                                      .endpoint = asked->endpoint,
+                                     .correlation_id = asked->correlation_id,
+                                     .tenant = asked->tenant,
+                                     .order_key = asked->order_key,
                                      .since = asked->since,
                                      .before_seq = asked->before,
                                      .limit = asked->limit});

@@ -85,6 +85,17 @@ void add_counters(prometheus_text& text, const metrics_facts& facts) {
           row{"posthorn_outbox_sweeps_total", "Searches for due messages.",
               &outbox_counters::sweeps}})
         text.counter(name, help, sum(facts, counter));
+    settle_report settling;
+    for (const auto* one : facts.counters) {
+        const auto seen = one->settling.report();
+        settling.failures += seen.failures;
+        settling.unrecorded += seen.unrecorded;
+    }
+    text.counter("posthorn_outbox_settle_failures_total",
+                 "Times that outcomes of messages could not be recorded.", settling.failures);
+    text.gauge("posthorn_outbox_unrecorded",
+               "Messages whose outcome could not be recorded and is tried again.",
+               static_cast<double>(settling.unrecorded));
     text.gauge("posthorn_outbox_lanes", "Destinations being served.",
                static_cast<double>(sum(facts, &outbox_counters::lanes)));
 
@@ -106,6 +117,9 @@ void add_backlog(prometheus_text& text, const metrics_facts& facts) {
     const auto& outbox = facts.outbox;
     text.gauge("posthorn_outbox_undeliverable", "Messages waiting for a route or a handler.",
                number(outbox.undeliverable));
+    text.gauge("posthorn_outbox_blocked_messages",
+               "Messages waiting behind one of their order key that was given up.",
+               number(waiting_in(outbox.blocked)));
     text.gauge("posthorn_outbox_backlog_age_seconds", "Age of the oldest message that waits.",
                static_cast<double>(outbox.oldest_age.count()) / 1000);
     text.begin("posthorn_outbox_destination_pending", "gauge", "Messages waiting, by destination.");

@@ -183,7 +183,10 @@ doctor_facts facts_of_server(const config& settings, const gather_options& optio
     facts.file = sqlite::file_facts{.service = std::move(seen->service),
                                     .step = seen->step,
                                     .step_known = static_cast<int>(seen->step_known),
-                                    .dead = seen->dead};
+                                    .newest = seen->newest,
+                                    .dead = seen->dead,
+                                    .expired = seen->expired,
+                                    .blocked = std::move(seen->blocked)};
     return facts;
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <chrono>
 #include <future>
+#include <iterator>
 #include <utility>
 
 #include <boost/asio/post.hpp>
@@ -415,12 +416,8 @@ std::vector<std::string> node_core::broken() const {
 
 std::vector<std::string> node_core::not_working() const {
     auto all = broken();
-    for (auto* const each : databases()) {
-        const auto trouble = each->store().write_trouble();
-        if (!trouble) continue;
-        all.push_back(fmt::format("the store cannot be written: {}", trouble->what()));
-        break;
-    }
+    for (auto* const each : databases())
+        std::ranges::move(judge_database(each->signs()).broken, std::back_inserter(all));
     return all;
 }
 
@@ -434,6 +431,8 @@ std::vector<health_worry> node_core::worries() const {
     if (auto text = describe(disk); !text.empty())
         all.push_back(
             {may_grow(disk.state) ? health_level::yellow : health_level::red, std::move(text)});
+    for (auto* const each : databases())
+        std::ranges::move(judge_database(each->signs()).worries, std::back_inserter(all));
     for (const auto& each : backups())
         if (!each.last_error.empty())
             all.push_back(

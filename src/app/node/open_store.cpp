@@ -55,6 +55,9 @@ result<server_store_facts> look_at_server([[maybe_unused]] const server_database
                               .step = seen.step,
                               .step_known = seen.step_known,
                               .dead = seen.dead,
+                              .expired = seen.expired,
+                              .blocked = std::move(seen.blocked),
+                              .newest = seen.newest,
                               .is_synced = seen.is_synced,
                               .is_read_only = seen.is_read_only,
                               .missing_rights = std::move(seen.missing_rights)};

@@ -32,6 +32,9 @@ struct server_store_facts {
     std::int64_t step = 0;
     std::int64_t step_known = 0;
     std::int64_t dead = 0;
+    std::int64_t expired = 0;
+    blocked_report blocked{};
+    std::optional<wall_time> newest{};
     bool is_synced = true;
     bool is_read_only = false;
     std::string missing_rights;

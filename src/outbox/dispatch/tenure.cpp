@@ -15,9 +15,8 @@ tenure::tenure(const deps& around, std::int64_t epoch)
       claims_(around.with.store, epoch),
       teller_(around.with.env, around.with.store, around.with.ended),
       settler_(
-          around.with.env, around.with.store, around.options.settler, epoch,
-          [this] { around_.refused(epoch_); }, [this] { teller_.look(); },
-          &around.counters.unrecorded),
+          around.with.env, around.with.store, around.counters.settling, around.options.settler,
+          epoch, [this] { around_.refused(epoch_); }, [this] { teller_.look(); }),
       batches_(around.where),
       lanes_(make_lane_deps()),
       sweeper_(make_sweeper_deps()),

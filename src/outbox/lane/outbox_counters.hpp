@@ -6,7 +6,7 @@
 #include "base/histogram.hpp"
 #include "outbox/lane/lane_board.hpp"
 #include "outbox/lane/reachability.hpp"
-#include "outbox/lane/unrecorded_outcomes.hpp"
+#include "outbox/lane/settle_board.hpp"
 #include "outbox/rules/byte_budget.hpp"
 
 namespace posthorn {
@@ -31,9 +31,9 @@ struct outbox_counters {
     /// How many retries a message had needed when it was sent, buried or expired.
     histogram retries{retry_bounds};
     byte_budget memory{};  // What the lanes hold now.
-    unrecorded_outcomes unrecorded{};
     reachability peers{};
     lane_board board{};
+    settle_board settling{};
 };
 
 }  // namespace posthorn

@@ -29,17 +29,18 @@ bool may_concern_one_row(const error& why) {
 
 }  // namespace
 
-settler::settler(const environment& env, store& where, settler_options options, std::int64_t epoch,
-                 std::function<void()> lost, std::function<void()> ended,
-                 unrecorded_outcomes* refused)
+settler::settler(const environment& env, store& where, settle_board& board, settler_options options,
+                 std::int64_t epoch, std::function<void()> lost, std::function<void()> ended)
     : env_(env),
       where_(where),
+      board_(board),
       options_(options),
       epoch_(epoch),
       lost_(std::move(lost)),
       ended_(std::move(ended)),
-      retry_delay_(options.retry_delay_min),
-      refused_(refused) {}
+      retry_delay_(options.retry_delay_min) {}
+
+settler::~settler() { forget_failures(); }
 
 void settler::add(settle_listener& listener, std::vector<settlement> outcomes) {
     if (is_cut_off_ || outcomes.empty()) return;
@@ -182,8 +183,6 @@ void settler::take_answers() {
 void settler::take_answer(batch what, const result<>& answer) {
     if (answer) {
         retry_delay_ = options_.retry_delay_min;
-        if (refused_ != nullptr && what.alone_delay.count() > 0)
-            refused_->forget(what.outcomes->front().seq);
         if (ended_ && std::ranges::any_of(*what.outcomes, is_end)) ended_();
         return finish(what);
     }
@@ -210,7 +209,7 @@ void settler::try_alone_later(batch what, const error& why) {
         "Outbox: what became of row {Seq} cannot be recorded, will try again: {Error}; look for a "
         "trigger on outbox_messages that refuses it",
         {{"Seq", one.seq}, {"Error", why.what()}});
-    if (refused_ != nullptr) refused_->note(one.seq, std::string(why.what()));
+    note_failure(what, why);
     what.alone_delay = what.alone_delay.count() == 0
                            ? options_.retry_delay_min
                            : std::min(what.alone_delay * 2, options_.alone_delay_max);
@@ -225,6 +224,7 @@ void settler::try_later(batch what, const error& why) {
     }
     env_.log.warn("Outbox: could not record {Count} outcomes, will try again: {Error}",
                   {{"Count", what.outcomes->size()}, {"Error", why.what()}});
+    note_failure(what, why);
     if (why.is_in_doubt()) {
         std::vector<settlement> again, dropped;
         for (const auto& one : *what.outcomes)
@@ -242,6 +242,24 @@ void settler::try_later(batch what, const error& why) {
     failed_.push_back(std::move(what));
 }
 
+void settler::note_failure(const batch& what, const error& why) {
+    for (const auto& one : *what.outcomes) unrecorded_.insert(one.seq);
+    board_.failed(why, unrecorded_.size());
+}
+
+void settler::note_recorded(const batch& what) {
+    if (unrecorded_.empty()) return;
+    for (const auto& one : *what.outcomes) unrecorded_.erase(one.seq);
+    board_.recorded(unrecorded_.size());
+}
+
+// The rows are another node's, or the next tenure's.
+void settler::forget_failures() {
+    if (unrecorded_.empty()) return;
+    unrecorded_.clear();
+    board_.recorded(0);
+}
+
 void settler::resubmit(steady_time now) {
     const auto due =
         std::ranges::partition(failed_, [now](const batch& one) { return one.retry_at > now; });
@@ -256,6 +274,7 @@ void settler::resubmit(steady_time now) {
 
 void settler::finish(const batch& what) {
     outcomes_waiting_ -= what.outcomes->size();
+    note_recorded(what);
     what.listener->settled(*what.outcomes);
 }
 
@@ -274,7 +293,7 @@ void settler::cut_off() {
     submitted_.clear();
     failed_.clear();
     waiting_.clear();
-    if (refused_ != nullptr) refused_->clear();
+    forget_failures();
     outcomes_waiting_ = outcomes_unforced_ = bytes_submitted_ = 0;
     drained_.ring();
 }

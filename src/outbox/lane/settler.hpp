@@ -6,6 +6,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <set>
 #include <span>
 #include <utility>
 #include <vector>
@@ -14,7 +15,7 @@
 #include "base/log/log.hpp"
 #include "base/run/environment.hpp"
 #include "base/time/clock.hpp"
-#include "outbox/lane/unrecorded_outcomes.hpp"
+#include "outbox/lane/settle_board.hpp"
 #include "outbox/rules/outbox_options.hpp"
 #include "store/store.hpp"
 
@@ -43,17 +44,21 @@ public:
 /// | failed         | that fails by itself is tried again ever more rarely, and is counted         |
 /// | anything else  | again after a pause                                                         |
 ///
-/// Outcomes of large messages go to the writer few at a time: the others wait here.
+/// What could not be recorded is on the board until it is: its messages were delivered, and are
+/// sent again after a restart. Outcomes of large messages go to the writer few at a time: the
+/// others wait here.
 ///
-/// Lifetime: listeners outlive it; `run()` has returned before it is destroyed.
+/// Lifetime: listeners and the board outlive it; `run()` has returned before it is destroyed.
 /// Threads:  the dispatcher's strand.
 /// Cancel:   `run()` returns; outcomes not yet on disk are left to the store. `flush()` before it.
 class settler {
 public:
     /// `ended` is called when messages that were given up are on disk as such.
-    settler(const environment& env, store& where, settler_options options, std::int64_t epoch,
-            std::function<void()> lost, std::function<void()> ended = {},
-            unrecorded_outcomes* refused = nullptr);
+    settler(const environment& env, store& where, settle_board& board, settler_options options,
+            std::int64_t epoch, std::function<void()> lost, std::function<void()> ended = {});
+    ~settler();
+    settler(const settler&) = delete;
+    settler& operator=(const settler&) = delete;
 
     void add(settle_listener& listener, std::vector<settlement> outcomes);
     task<> run();
@@ -93,12 +98,16 @@ private:
     void try_later(batch what, const error& why);
     void try_halves(const batch& what);
     void try_alone_later(batch what, const error& why);
+    void note_failure(const batch& what, const error& why);
+    void note_recorded(const batch& what);
+    void forget_failures();
     void resubmit(steady_time now);
     void finish(const batch& what);
     [[nodiscard]] std::optional<steady_time> next_deadline() const;
 
     const environment& env_;
     store& where_;
+    settle_board& board_;
     settler_options options_;
     std::int64_t epoch_;
     std::function<void()> lost_;
@@ -107,10 +116,10 @@ private:
     std::map<std::uint64_t, batch> submitted_;  // By the number of the submission.
     std::deque<batch> waiting_;                 // For the writer to be done with large ones.
     std::vector<batch> failed_;                 // To be submitted again, each in its time.
+    std::set<std::int64_t> unrecorded_;         // Rows whose outcome failed to be recorded so far.
     std::optional<steady_time> alarm_at_;       // The first that `run` wakes at by itself.
     steady_time retry_at_{};                    // Of those that the store as a whole has failed.
     std::chrono::milliseconds retry_delay_;
-    unrecorded_outcomes* refused_;
     std::size_t bytes_submitted_ = 0;
     std::uint64_t submissions_ = 0;
     std::size_t outcomes_waiting_ = 0;

@@ -73,12 +73,14 @@ protected:
         return boost::json::parse(response.body);
     }
 
-    uuid enqueue(std::string destination = "billing", std::string payload = R"({"secret":"x"})") {
+    uuid enqueue(std::string destination = "billing", std::string payload = R"({"secret":"x"})",
+                 std::string order_key = {}) {
         message body;
         body.id = ids.next();
         body.destination = std::move(destination);
         body.endpoint = "Charge";
         body.payload = std::move(payload);
+        body.order_key = std::move(order_key);
         body.created_at = loop.time().wall();
         body.expires_at = body.created_at + std::chrono::hours{24};
         run([&](store_transaction& tx) -> result<> {

@@ -70,6 +70,20 @@ TEST(metrics, show_durations_in_milliseconds_and_retries_in_parts) {
     EXPECT_THAT(text, HasSubstr("rf_outbox_retry_count_bucket{le=\"10\"} 5\n"));
 }
 
+TEST(metrics, tell_what_waits_for_a_person_though_nothing_moves) {
+    auto stuck = facts();
+    stuck.outbox.blocked.keys = {{{"stock", "a", ""}, {}, {7, false}},
+                                 {{"stock", "b", ""}, {}, {2, false}}};
+    outbox_counters unsettled;
+    unsettled.settling.failed({error_code::statement_failed, "no"}, 3);
+    unsettled.settling.failed({error_code::statement_failed, "no"}, 3);
+    stuck.counters.push_back(&unsettled);
+    const auto text = render_metrics(stuck);
+    EXPECT_THAT(text, HasSubstr("\nposthorn_outbox_blocked_messages 9\n"));
+    EXPECT_THAT(text, HasSubstr("\nposthorn_outbox_unrecorded 3\n"));
+    EXPECT_THAT(text, HasSubstr("\nposthorn_outbox_settle_failures_total 2\n"));
+}
+
 TEST(metrics, raise_the_alarm_for_what_is_undeliverable) {
     const auto text = render_metrics(facts());
     EXPECT_THAT(text, HasSubstr("\nposthorn_outbox_undeliverable 3\n"));

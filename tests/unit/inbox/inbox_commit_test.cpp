@@ -46,6 +46,7 @@ public:
     [[nodiscard]] bool has_failed() const override { return real_.has_failed(); }
     std::optional<error> write_trouble() const override { return real_.write_trouble(); }
     std::uint64_t units_done() const override { return real_.units_done(); }
+    std::chrono::nanoseconds longest_wait() const override { return real_.longest_wait(); }
     std::chrono::nanoseconds unit_age() const override { return real_.unit_age(); }
     result<> check_integrity() override { return real_.check_integrity(); }
     void stop() override {}

@@ -19,6 +19,9 @@ struct list_choice {
     std::string status{};
     std::string destination{};
     std::string endpoint{};
+    std::string correlation_id{};
+    std::string tenant{};
+    std::string order_key{};
     std::string source{};
     std::string since{};
     std::size_t limit = 50;

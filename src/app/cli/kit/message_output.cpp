@@ -73,6 +73,44 @@ std::string alarm_text(const json::object& from) {
     return "";
 }
 
+const json::object& object_in(const json::object& from, std::string_view name) {
+    static const json::object none;
+    const auto* value = from.if_contains(name);
+    const auto* found = value == nullptr ? nullptr : value->if_object();
+    return found == nullptr ? none : *found;
+}
+
+// Who waits for a person behind whom.
+std::string blocked_text(const json::object& stats, wall_time now) {
+    const auto& blocked = object_in(stats, "blocked");
+    const auto& keys = rows_of(blocked, "keys");
+    if (keys.empty()) return "";
+    text_table table({"BLOCKED BY", "STATUS", "GIVEN UP", "DESTINATION", "ORDER KEY", "WAITING"});
+    for (const auto& each : keys)
+        if (const auto* row = each.if_object()) {
+            const auto& by = object_in(*row, "behind");
+            table.add({to_cell(field(by, "messageId")), field(by, "status"),
+                       distance(by, "since", now), to_cell(field(*row, "destination"), 24),
+                       to_cell(field(*row, "orderKey"), 32), count(*row, "waiting")});
+        }
+    return '\n' + table.to_text();
+}
+
+// What a list says of a message that is not sent.
+std::string trouble_of(const json::object& row) {
+    if (row.contains("parked") && !row.contains("lastError"))
+        return fmt::format("waits behind an earlier one of order key {}", field(row, "orderKey"));
+    return field(row, "lastError");
+}
+
+std::string waits_behind_text(const json::object& message, wall_time now) {
+    const auto& by = object_in(message, "waitsBehind");
+    const auto ago = distance(by, "since", now);
+    return fmt::format("{} ({}{}) of order key {}", to_cell(field(by, "messageId")),
+                       field(by, "status"), ago.empty() ? "" : ", given up " + ago,
+                       to_cell(field(message, "orderKey"), 200));
+}
+
 // Said only where it is bad news.
 std::string durability_text(const json::object& from) {
     const auto* durable = from.if_contains("durable");
@@ -89,7 +127,7 @@ std::string outbox_table_text(const json::object& page, wall_time now) {
             table.add({to_cell(field(row, "messageId")), to_cell(field(row, "destination"), 24),
                        to_cell(field(row, "endpoint"), 32), field(row, "status"),
                        field(row, "retryCount"), distance(row, "createdAt", now),
-                       to_cell(field(row, "lastError"), 50)});
+                       to_cell(trouble_of(row), 50)});
         });
 }
 
@@ -137,6 +175,10 @@ std::string message_text(const json::object& message, wall_time now) {
     for (const auto& each : message) {
         const std::string name(each.key());
         if (name == "attempts" || name == "payload" || name == "headers") continue;
+        if (name == "waitsBehind") {
+            text += fmt::format("{:<14} {}\n", "waits behind", waits_behind_text(message, now));
+            continue;
+        }
         const auto ago = distance(message, name, now);
         text += fmt::format("{:<14} {}{}\n", to_cell(name), to_cell(field(message, name), 400),
                             ago.empty() ? "" : fmt::format(" ({})", ago));
@@ -153,7 +195,7 @@ std::string message_text(const json::object& message, wall_time now) {
     return text;
 }
 
-std::string outbox_stats_text(const json::object& stats) {
+std::string outbox_stats_text(const json::object& stats, wall_time now) {
     constexpr std::array<std::pair<std::string_view, std::string_view>, 5> counts{
         {{"pending", "pending"},
          {"failed", "dead"},
@@ -164,8 +206,13 @@ std::string outbox_stats_text(const json::object& stats) {
     for (const auto& [name, shown] : counts)
         if (stats.contains(name)) text += fmt::format("{:<14} {}\n", shown, count(stats, name));
     text += fmt::format("{:<14} {}\n", "oldest", age(stats, "oldestAgeMs"));
+    if (const auto waiting = count(object_in(stats, "blocked"), "messages");
+        !waiting.empty() && waiting != "0")
+        text += fmt::format("{:<14} {}, behind one of their order key that was given up\n",
+                            "blocked", waiting);
     text += alarm_text(stats);
     text += durability_text(stats);
+    text += blocked_text(stats, now);
     const auto& backlog = rows_of(stats, "backlog");
     if (backlog.empty()) return text;
     text_table table({"DESTINATION", "PENDING", "OLDEST"});

@@ -15,8 +15,8 @@ class stats_command final : public look_command {
         return boost::json::object{{"outbox", std::move(outbox)}, {"inbox", std::move(inbox)}};
     }
     [[nodiscard]] std::string to_text(const boost::json::object& answer,
-                                      wall_time /*now*/) const override {
-        return "outbox\n" + outbox_stats_text(answer.at("outbox").as_object()) + "\ninbox\n" +
+                                      wall_time now) const override {
+        return "outbox\n" + outbox_stats_text(answer.at("outbox").as_object(), now) + "\ninbox\n" +
                inbox_stats_text(answer.at("inbox").as_object());
     }
 };

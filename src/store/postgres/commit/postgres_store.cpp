@@ -70,6 +70,9 @@ public:
     [[nodiscard]] std::optional<error> write_trouble() const override {
         return services_.trouble.now();
     }
+    [[nodiscard]] std::chrono::nanoseconds longest_wait() const override {
+        return writer_->longest_wait();
+    }
     [[nodiscard]] std::chrono::nanoseconds unit_age() const override {
         return std::max(writer_->unit_age(), own_->unit_age());
     }

@@ -19,6 +19,7 @@
 #include "store/sqlite/schema/migrate.hpp"
 #include "store/sqlite/schema/missing_objects.hpp"
 #include "store/sqlite/upkeep/moving.hpp"
+#include "store/sqlite/upkeep/watched_files.hpp"
 #include "store/upkeep/disk_keeper.hpp"
 
 namespace posthorn::sqlite {
@@ -64,6 +65,9 @@ public:
     void barrier(unit::done_type done) override;
     [[nodiscard]] bool has_failed() const override { return writer_->has_failed(); }
     [[nodiscard]] std::optional<error> write_trouble() const override { return writer_->trouble(); }
+    [[nodiscard]] std::chrono::nanoseconds longest_wait() const override {
+        return writer_->longest_wait();
+    }
     [[nodiscard]] std::chrono::nanoseconds unit_age() const override { return group_->unit_age(); }
     [[nodiscard]] std::uint64_t units_done() const override { return writer_->units_done(); }
     [[nodiscard]] shared_dispatch* sharing() override { return nullptr; }
@@ -77,6 +81,12 @@ public:
 private:
     void look_at_disk() override { room_->look(); }
     [[nodiscard]] disk_report disk() const override { return room_->report(); }
+    void look_at_files() override {
+        if (files_) files_->look();
+    }
+    [[nodiscard]] std::string lost_file() const override {
+        return files_ ? files_->loss() : std::string{};
+    }
     result<> compact() override;
     result<> check(bool thorough) {
         return read([&](store_reader& from) { return check_pages(from, thorough); });
@@ -91,6 +101,7 @@ private:
     std::unique_ptr<group> group_;
     std::unique_ptr<lent_readers<reader>> readers_;
     std::unique_ptr<writer> writer_;
+    std::unique_ptr<watched_files> files_;  // None on a disk of a test.
 };
 
 // Only the writer's own connection tells a foreign commit from one of ours.
@@ -206,6 +217,9 @@ result<std::unique_ptr<store>> sqlite_store::open(const sqlite_options& options,
         writer_options{.shared = options.shared,
                        .wal_pages_checkpoint = options.wal_pages_checkpoint});
     made->room_->look();
+    if (options.vfs.empty())
+        made->files_ = std::make_unique<watched_files>(
+            options.path, sqlite3_db_filename(made->database_->handle(), "main"), seams.log);
     return made;
 }
 

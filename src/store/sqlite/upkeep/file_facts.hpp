@@ -7,6 +7,7 @@
 #include <posthorn/detail/time.hpp>
 
 #include "base/result.hpp"
+#include "store/inspection.hpp"
 
 namespace posthorn::sqlite {
 
@@ -22,6 +23,8 @@ struct file_facts {
     std::string lease_owner{};          // Who dispatches; empty if none does.
     std::optional<wall_time> newest{};  // The latest time that anything in it was done at.
     std::int64_t dead = 0;              // Not counted past a million.
+    std::int64_t expired = 0;           // Likewise.
+    blocked_report blocked{};           // What waits behind one of these.
     std::int64_t undeliverable = 0;     // Among the thousand pending that were looked at.
 };
 

@@ -52,14 +52,13 @@ protected:
     logger log = logger::null();
     bool lost = false;
     test::test_environment env{loop, log};
-    unrecorded_outcomes refused;
+    settle_board board;
     settler subject{env,
                     store,
+                    board,
                     {.outcomes_waiting_max = 3, .bytes_at_writer_max = 1'000},
                     1,
-                    [this] { lost = true; },
-                    {},
-                    &refused};
+                    [this] { lost = true; }};
     task_group running{loop.executor()};
     std::vector<std::int64_t> told;
 };
@@ -124,6 +123,28 @@ TEST_F(settler_test, tries_again_after_the_store_failed) {
     EXPECT_EQ(subject.outcomes_waiting(), 0U);
 }
 
+TEST_F(settler_test, says_what_it_could_not_record_until_it_is_recorded) {
+    fail_next(error_code::statement_failed);
+    fail_next(error_code::statement_failed);
+    subject.add(*this, {sent(1), failed(2)});
+    loop.run_for(6ms);
+    EXPECT_EQ(board.report(), (settle_report{1, 2, "told to"}));
+    loop.run_for(110ms);
+    EXPECT_EQ(board.report(), (settle_report{2, 2, "told to"}));
+    loop.run_for(250ms);
+    EXPECT_EQ(told, (std::vector<std::int64_t>{1, 2}));
+    EXPECT_EQ(board.report(), (settle_report{2, 0, ""}));
+}
+
+TEST_F(settler_test, says_no_more_of_what_another_node_will_record) {
+    fail_next(error_code::statement_failed);
+    subject.add(*this, {sent(1)});
+    loop.run_for(6ms);
+    EXPECT_EQ(board.report().unrecorded, 1U);
+    subject.cut_off();
+    EXPECT_EQ(board.report(), (settle_report{1, 0, ""}));
+}
+
 TEST_F(settler_test, after_a_commit_in_doubt_charges_nothing_twice) {
     fail_next(error_code::commit_in_doubt);  // It took hold, but nobody can say so.
     subject.add(*this, {sent(1), failed(2)});
@@ -167,10 +188,8 @@ TEST_F(settler_test, records_the_others_of_a_batch_when_the_database_refuses_one
     loop.run_for(50ms);
     for (const std::int64_t seq : {1, 2, 4, 5}) EXPECT_EQ(status(seq), outbox_status::sent) << seq;
     EXPECT_EQ(told.size(), 4U);
-    const auto seen = refused.look();
-    EXPECT_EQ(seen.count, 1U);
-    EXPECT_EQ(seen.seq, 3);
-    EXPECT_NE(seen.error.find("a trigger says no"), std::string::npos);
+    EXPECT_EQ(board.report().unrecorded, 1U);
+    EXPECT_NE(board.report().last_error.find("a trigger says no"), std::string::npos);
 }
 
 TEST_F(settler_test, tries_a_refused_outcome_again_ever_more_rarely) {
@@ -184,7 +203,7 @@ TEST_F(settler_test, tries_a_refused_outcome_again_ever_more_rarely) {
     store.tables.unwritable.clear();
     loop.run_for(2min);
     EXPECT_EQ(status(3), outbox_status::sent);
-    EXPECT_EQ(refused.look().count, 0U);
+    EXPECT_EQ(board.report().unrecorded, 0U);
     EXPECT_EQ(subject.outcomes_waiting(), 0U);
 }
 
