@@ -165,6 +165,18 @@ std::vector<admin_key> admin_keys_of(const config& settings) {
     return keys;
 }
 
+tls_files server_files_of(const config& settings) {
+    return {.certificate = settings.path_of(settings.tls.certificate),
+            .key = settings.path_of(settings.tls.key),
+            .peer_authority = settings.tls.mutual ? settings.path_of(settings.tls.authority) : ""};
+}
+
+tls_files client_files_of(const config& settings) {
+    if (!settings.tls.mutual) return {};
+    return {.certificate = settings.path_of(settings.tls.certificate),
+            .key = settings.path_of(settings.tls.key)};
+}
+
 std::optional<listen_place> listen_place_of(const config& settings, std::string_view key) {
     const auto& listen = settings.listen;
     if (key == "http" && listen.http) return listen_place{.address = *listen.http};

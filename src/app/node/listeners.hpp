@@ -47,6 +47,8 @@ public:
 
     /// `http://127.0.0.1:7400` and so on.
     [[nodiscard]] std::vector<std::string> urls() const;
+    /// The one of them that is for operators; empty if there is none.
+    [[nodiscard]] std::string admin_url() const;
 
 private:
     listeners(const config& settings, deps with);
@@ -68,6 +70,7 @@ private:
     router public_routes_;
     router admin_routes_;
     std::vector<std::unique_ptr<listener>> all_;
+    const listener* admin_ = nullptr;  // One of them.
 };
 
 }  // namespace posthorn

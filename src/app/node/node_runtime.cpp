@@ -92,11 +92,13 @@ result<> node_runtime::build() {
 }
 
 result<peer_keys::rings> node_runtime::usable_secrets(const config& from) const {
-    auto rings = load_secrets(from);
-    if (!rings) return rings;
-    POSTHORN_TRY(check_routes(from, *rings, [this](std::string_view url) {
+    config_problems found;
+    auto rings = load_secrets(from, found);
+    const auto is_own = [this](std::string_view url) {
         return options_.transports.contains(url.substr(0, url.find(':')));
-    }));
+    };
+    check_routes(from, rings, is_own, found);
+    POSTHORN_TRY(found.outcome());
     return rings;
 }
 

@@ -61,6 +61,7 @@ public:
     [[nodiscard]] node_core& core() noexcept { return *core_; }
     [[nodiscard]] logger& log() noexcept { return log_; }
     [[nodiscard]] timer& sleeper() noexcept { return timer_; }
+    [[nodiscard]] executor& readers() noexcept { return readers_; }
     [[nodiscard]] boost::asio::any_io_executor network() { return network_.executor(); }
     [[nodiscard]] const config& settings() const noexcept { return settings_; }
 
@@ -72,6 +73,10 @@ public:
     /// None before it has started.
     [[nodiscard]] std::vector<std::string> urls() const {
         return listeners_ ? listeners_->urls() : std::vector<std::string>{};
+    }
+    /// The one of them that is for operators; empty if there is none.
+    [[nodiscard]] std::string admin_url() const {
+        return listeners_ ? listeners_->admin_url() : std::string{};
     }
 
     /// Takes over what can change while it runs: routes, secrets, certificates, admin keys. If

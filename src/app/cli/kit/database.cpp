@@ -10,6 +10,13 @@
 
 namespace posthorn::cli {
 
+std::string config_file_or_default(std::string named) {
+    std::error_code unusable;
+    if (named.empty() && std::filesystem::exists(config_file_default, unusable))
+        return config_file_default;
+    return named;
+}
+
 void database_choice::declare(CLI::App& options) {
     options
         .add_option("-c,--config", config_file,
@@ -22,15 +29,14 @@ void database_choice::declare(CLI::App& options) {
 }
 
 result<config> database_choice::settings() const {
-    std::error_code unusable;
-    const bool is_here = std::filesystem::exists(config_file_default, unusable);
-    if (config_file.empty() && database.empty() && !is_here)
+    const auto here = config_file_or_default({});
+    if (config_file.empty() && database.empty() && here.empty())
         return fail(error_code::invalid_argument,
                     "say which database: --config FILE or --database FILE, or change to the folder "
                     "of a {}",
                     config_file_default);
     auto settings = !config_file.empty() ? load_config(config_file)
-                    : database.empty()   ? load_config(config_file_default)
+                    : database.empty()   ? load_config(here)
                                          : result<config>(config{});
     if (settings && is_server_url(database)) {
         settings->store.url = {.path = database, .on_server = true};

@@ -21,7 +21,8 @@ namespace fs = std::filesystem;
 
 constexpr std::string_view starter =
     R"toml(# The configuration of a Posthorn node. What is not said here has its default;
-# posthorn.example.toml and 'posthorn config show' list every key.
+# posthorn.example.toml and 'posthorn config show' list every key; 'posthorn config check' finds
+# mistakes.
 
 [service]
 # The name by which other services know this one.
