@@ -41,6 +41,7 @@ core_options core_settings(const config& settings) {
                      .sync = sync_of(settings.store.url, settings),
                      .shared = settings.store.shared,
                      .limits = message_limits_of(settings),
+                     .defaults = row_defaults_of(settings),
                      .above = feature_tables(),
                      .disk = {.low_water = settings.store.disk_low_water.bytes,
                               .ballast = settings.store.ballast.bytes}},
@@ -133,6 +134,10 @@ message_limits message_limits_of(const config& settings) {
             .name_size_max = static_cast<std::size_t>(limits.name),
             .text_size_max = static_cast<std::size_t>(limits.text),
             .depth_max = static_cast<std::size_t>(limits.depth)};
+}
+
+row_defaults row_defaults_of(const config& settings) {
+    return {.max_retries = settings.outbox.max_retries, .expires_in = settings.outbox.message_ttl};
 }
 
 wire_server_options wire_options_of(const config& settings) {

@@ -20,6 +20,8 @@ namespace posthorn {
 [[nodiscard]] std::optional<core_route> default_route_of(const config& settings);
 [[nodiscard]] http_limits limits_of(const config& settings);
 [[nodiscard]] message_limits message_limits_of(const config& settings);
+/// Of messages that are inserted with plain SQL.
+[[nodiscard]] row_defaults row_defaults_of(const config& settings);
 [[nodiscard]] wire_server_options wire_options_of(const config& settings);
 /// The endpoints whose handler is the feature with this word.
 [[nodiscard]] std::vector<feature_endpoint> endpoints_of(const config& settings,

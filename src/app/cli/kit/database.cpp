@@ -5,6 +5,7 @@
 
 #include <CLI/CLI.hpp>
 
+#include "app/config/core_settings.hpp"
 #include "app/features.hpp"
 #include "app/node/open_store.hpp"
 
@@ -91,6 +92,9 @@ result<std::unique_ptr<database_session>> database_session::open(const config& s
     if (missing == if_missing::refuse) POSTHORN_TRY(require_there(settings, path, made->clock_));
     // A command that names only a file does not say whose it is.
     const bool is_named = settings.origins.contains("service.id");
+    // A command that only uses the database leaves them to the node.
+    std::optional<row_defaults> defaults;
+    if (missing == if_missing::make) defaults = row_defaults_of(settings);
     std::optional<server_database> server;
     if (settings.store.url.on_server) server = server_database{path, settings.store.schema};
     POSTHORN_LET(opened, open_store({.path = path,
@@ -98,6 +102,7 @@ result<std::unique_ptr<database_session>> database_session::open(const config& s
                                      .sync = settings.store.synchronous,
                                      .check = sqlite::check_at_start::none,
                                      .shared = true,
+                                     .defaults = defaults,
                                      .above = feature_tables(),
                                      .disk = {.low_water = settings.store.disk_low_water.bytes}},
                                     server, {made->clock_, made->writer_, made->log_}));

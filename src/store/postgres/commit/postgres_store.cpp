@@ -10,6 +10,7 @@
 #include "store/postgres/commit/writer.hpp"
 #include "store/postgres/schema/migrate.hpp"
 #include "store/postgres/schema/rights.hpp"
+#include "store/postgres/schema/set_defaults.hpp"
 #include "store/postgres/schema/tables.hpp"
 
 namespace posthorn::postgres {
@@ -129,6 +130,13 @@ result<std::string> prepare_schema(const session_options& session_with,
     for (const auto& each : options.above) sets.push_back(each.postgres);
     POSTHORN_TRY(migrate(*database, sets, seams.time));
     POSTHORN_TRY(claim_for(*database, options.service));
+    if (options.defaults)
+        if (const auto set = set_row_defaults(*database, *options.defaults); !set)
+            seams.log.warn(
+                "Store: messages inserted with SQL keep the retries and the time to live that "
+                "they had by default, whatever outbox.max_retries and outbox.message_ttl say: "
+                "{Error}",
+                {{"Error", set.error().what()}});
     POSTHORN_TRY(database->begin_pipeline());
     POSTHORN_LET(name, database->run_once("SELECT gen_random_uuid()::text", {}));
     return std::string(name.front().text(0));
