@@ -4,6 +4,7 @@
 #include <cstdint>
 
 #include "base/histogram.hpp"
+#include "outbox/lane/destination_counts.hpp"
 #include "outbox/lane/lane_board.hpp"
 #include "outbox/lane/reachability.hpp"
 
@@ -28,6 +29,7 @@ struct outbox_counters {
     histogram send_us{duration_bounds_us};
     /// How many retries a message had needed when it was sent, buried or expired.
     histogram retries{retry_bounds};
+    destination_counts destinations{};
     reachability peers{};
     lane_board board{};
 };
