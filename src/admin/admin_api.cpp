@@ -4,6 +4,8 @@
 
 #include <boost/json/serialize.hpp>
 
+#include <posthorn/version.hpp>
+
 #include "admin/dead_routes.hpp"
 #include "admin/json_answer.hpp"
 #include "admin/lane_routes.hpp"
@@ -224,6 +226,23 @@ void add_admin_routes(router& routes, node_view& node, admin_gate& gate) {
                }));
     add_lane_routes(routes, node, gate);
     add_dead_routes(routes, node, gate);
+}
+
+namespace {
+
+task<http_response> answer_with(std::string json) { co_return json_response(200, std::move(json)); }
+
+}  // namespace
+
+void add_index(router& routes, std::string_view service, admin_gate& gate) {
+    json::array paths;
+    for (auto& each : routes.known()) paths.emplace_back(std::move(each));
+    auto text = json::serialize(
+        json::object{{"service", service}, {"version", version}, {"routes", std::move(paths)}});
+    routes.add("GET", "/",
+               gate.guarded(admin_role::viewer, [text = std::move(text)](const auto&, const auto&) {
+                   return answer_with(text);
+               }));
 }
 
 }  // namespace posthorn

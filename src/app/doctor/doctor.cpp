@@ -143,7 +143,7 @@ finding check_permissions(const doctor_facts& facts) {
         found.what =
             is_first ? one.path + " is open to others" : "several files are open to others";
         found.why =
-            "who reads them reads messages or forges them, who writes them does as he likes";
+            "other users of this machine could read messages, forge them, or change the database";
         found.todo += (is_first ? "" : "; ") + fault;
     }
     return found;
@@ -385,8 +385,9 @@ finding check_messages(const doctor_facts& facts) {
         return fine("none is dead, none is undeliverable");
     const bool is_dead = file.dead > 0;
     return {finding_level::warn,
-            fmt::format("{} messages are dead, {} of those that wait are undeliverable", file.dead,
-                        file.undeliverable),
+            fmt::format("{} dead, {} of those that wait {} undeliverable",
+                        file.dead == 1 ? "1 message is" : fmt::format("{} messages are", file.dead),
+                        file.undeliverable, file.undeliverable == 1 ? "is" : "are"),
             is_dead ? "they are not sent again unless an operator asks"
                     : "they wait for a route, a secret or a handler until they expire",
             is_dead ? "see 'posthorn dead list'" : "see 'posthorn outbox stats'"};

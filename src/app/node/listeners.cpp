@@ -120,6 +120,7 @@ void listeners::fill_routes() {
     add_admin_routes(admin_routes_, *view_, *gate_);
     for (const auto& each : core.features().admin_routes)
         admin_routes_.add(each.method, each.path, gate_->guarded(each.needs, each.answer));
+    add_index(admin_routes_, settings_.service.id, *gate_);
     for (const auto& each : core.features().public_routes)
         public_routes_.add(each.method, each.path, each.answer);
 }

@@ -64,7 +64,8 @@ void node_runtime::warn_about_durability() {
     if (!settings_.is_durable())
         log_.warn(
             "The store is in memory and NOT DURABLE: it ends with this node; for tests alone");
-    if (const auto note = note_on(settings_, "inbox.retention"); !note.empty())
+    const bool chose_defaults = settings_.origins.contains("service.defaults");
+    if (const auto note = note_on(settings_, "inbox.retention"); chose_defaults && !note.empty())
         log_.info("inbox.retention: {Note}", {{"Note", note}});
 }
 

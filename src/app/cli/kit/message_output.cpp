@@ -30,6 +30,13 @@ std::string age(const json::object& from, std::string_view name) {
     return to_age(std::chrono::milliseconds(value->as_int64()));
 }
 
+// Attempts: those that failed and, of a message that was sent, the one that did not.
+std::string tries(const json::object& row) {
+    const auto* const failed = row.if_contains("retryCount");
+    if (failed == nullptr || !failed->is_int64()) return "";
+    return std::to_string(failed->as_int64() + (field(row, "status") == "Sent" ? 1 : 0));
+}
+
 // `120`, or `1000000+` where counting stopped.
 std::string count(const json::object& from, std::string_view name) {
     const bool more = from.contains(fmt::format("{}AtLeast", name));
@@ -87,9 +94,11 @@ std::string outbox_table_text(const json::object& page, wall_time now) {
         page, text_table({"ID", "DESTINATION", "ENDPOINT", "STATUS", "TRIES", "MADE", "ERROR"}),
         [now](text_table& table, const json::object& row) {
             table.add({to_cell(field(row, "messageId")), to_cell(field(row, "destination"), 24),
-                       to_cell(field(row, "endpoint"), 32), field(row, "status"),
-                       field(row, "retryCount"), distance(row, "createdAt", now),
-                       to_cell(field(row, "lastError"), 50)});
+                       to_cell(field(row, "endpoint"), 32), field(row, "status"), tries(row),
+                       distance(row, "createdAt", now),
+                       field(row, "status") == "Sent"
+                           ? ""
+                           : to_cell(field(row, "lastError"), any_length)});
         });
 }
 
@@ -97,11 +106,11 @@ std::string dead_table_text(const json::object& page, wall_time now) {
     return table_of(
         page, text_table({"ID", "DESTINATION", "ENDPOINT", "TRIES", "GIVEN UP", "STATE", "ERROR"}),
         [now](text_table& table, const json::object& row) {
-            table.add(
-                {to_cell(field(row, "messageId")), to_cell(field(row, "destination"), 24),
-                 to_cell(field(row, "endpoint"), 32), field(row, "retryCount"),
-                 distance(row, "closedAt", now), field(row, "state"),
-                 to_cell(field(row, row.contains("resolution") ? "resolution" : "lastError"), 50)});
+            table.add({to_cell(field(row, "messageId")), to_cell(field(row, "destination"), 24),
+                       to_cell(field(row, "endpoint"), 32), field(row, "retryCount"),
+                       distance(row, "closedAt", now), field(row, "state"),
+                       to_cell(field(row, row.contains("resolution") ? "resolution" : "lastError"),
+                               any_length)});
         });
 }
 
@@ -113,7 +122,7 @@ std::string dead_groups_text(const json::object& page, wall_time now) {
             table.add({field(*row, "cause"), field(*row, "count"),
                        to_cell(field(*row, "destination"), 24),
                        to_cell(field(*row, "endpoint"), 32), distance(*row, "lastAt", now),
-                       to_cell(field(*row, "text"), 60)});
+                       to_cell(field(*row, "text"), any_length)});
     std::string text = groups.empty() ? "none\n" : table.to_text();
     if (page.contains("more")) text += "more: add --limit\n";
     if (page.contains("ungrouped"))
@@ -143,9 +152,10 @@ std::string message_text(const json::object& message, wall_time now) {
     }
     for (const auto& each : rows_of(message, "attempts"))
         if (each.is_object())
-            text += fmt::format("{:<14} {}: {}\n", "attempt " + field(each.as_object(), "attempt"),
-                                distance(each.as_object(), "at", now),
-                                to_cell(field(each.as_object(), "error"), 400));
+            text += fmt::format(
+                "{:<14} {} ({}): {}\n", "attempt " + field(each.as_object(), "attempt"),
+                to_cell(field(each.as_object(), "at")), distance(each.as_object(), "at", now),
+                to_cell(field(each.as_object(), "error"), 400));
     if (message.contains("headers"))
         text += "headers        " + to_shown(field(message, "headers")) + '\n';
     if (message.contains("payload"))
@@ -195,7 +205,7 @@ std::string lanes_text(const json::object& lanes, wall_time now) {
                    field(row, "breaker"), field(row, "queued"), field(row, "inFlight"),
                    field(row, "window"), field(row, "batch"), rate_of(row),
                    distance(row, "until", now), distance(row, "pausedSince", now),
-                   to_cell(field(row, "reason"), 40)});
+                   to_cell(field(row, "reason"), any_length)});
     }
     return table.to_text();
 }

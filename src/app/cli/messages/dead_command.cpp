@@ -26,6 +26,7 @@ class dead_list_command final : public look_command {
                                       wall_time now) const override {
         return dead_table_text(answer, now);
     }
+    [[nodiscard]] bool is_table() const override { return true; }
 
     dead_choice wanted_;
 };
@@ -49,6 +50,7 @@ class dead_groups_command final : public look_command {
                                       wall_time now) const override {
         return dead_groups_text(answer, now);
     }
+    [[nodiscard]] bool is_table() const override { return true; }
 
     dead_choice wanted_;
 };

@@ -21,6 +21,7 @@ class inbox_list_command final : public look_command {
                                       wall_time now) const override {
         return inbox_table_text(answer, now);
     }
+    [[nodiscard]] bool is_table() const override { return true; }
 
     list_choice wanted_;
 };
