@@ -30,6 +30,7 @@ public:
     task<http_response> outbox_stats();
     task<http_response> messages(http_request request, std::optional<outbox_status> only);
     task<http_response> message(http_request request, admin_caller who);
+    task<http_response> inbox_refused(http_request request, admin_caller who);
     task<http_response> retry(http_request request);
     task<http_response> inbox_stats();
     task<http_response> inbox_messages(http_request request);
@@ -182,6 +183,19 @@ task<http_response> endpoints::inbox_messages(http_request request) {
     co_return answer_to(page);
 }
 
+// Of a file there are none: only a running node has called anyone.
+task<http_response> endpoints::inbox_refused(http_request request, admin_caller who) {
+    if (!who.payloads)
+        co_return gate_.refuse(request, who,
+                               "what a web service answered may repeat payloads; reading them "
+                               "needs a key with that right: payloads = true beside it in "
+                               "admin.keys");
+    json::array calls;
+    if (parts().refused != nullptr)
+        for (const auto& each : parts().refused->list()) calls.push_back(to_json(each));
+    co_return json_response(200, json::serialize(json::object{{"refused", std::move(calls)}}));
+}
+
 task<http_response> public_health(node_view& node) {
     const auto seen = co_await node.look();
     const auto verdict = judge_health(seen->facts);
@@ -219,6 +233,9 @@ void add_admin_routes(router& routes, node_view& node, admin_gate& gate) {
     look("/_rf/inbox/stats", [with](const auto&, const auto&) { return with->inbox_stats(); });
     look("/_rf/inbox", [with](http_request request, const auto&) {
         return with->inbox_messages(std::move(request));
+    });
+    look("/_rf/inbox/refused", [with](http_request request, admin_caller who) {
+        return with->inbox_refused(std::move(request), std::move(who));
     });
     routes.add("POST", "/_rf/outbox/{messageId}/retry",
                gate.guarded(admin_role::operator_, [with](http_request request, const auto&) {

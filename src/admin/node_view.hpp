@@ -11,6 +11,7 @@
 #include "base/async/task.hpp"
 #include "base/time/clock.hpp"
 #include "feature/prometheus_text.hpp"
+#include "inbox/configured/refused_calls.hpp"
 #include "inbox/inbox.hpp"
 #include "operations/health.hpp"
 #include "outbox/lane/outbox_counters.hpp"
@@ -42,6 +43,8 @@ struct node_view_deps {
     /// A message was made pending again: look for it.
     std::function<void()> wake{};
     std::function<std::uint64_t()> bad_signatures{};
+    /// What web services said when they did not take a message; null where none are called.
+    const refused_calls* refused = nullptr;
     /// Those of features, after ours. From any thread.
     std::vector<std::function<void(prometheus_text&)>> metrics{};
     /// False where the store is in memory, so that it is said wherever one looks.

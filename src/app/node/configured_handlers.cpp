@@ -19,8 +19,18 @@ async_handler make_web_handler(const handler_setting& setting, const handler_dep
             "Handler of {Endpoint} not reached for {MessageId}: {Error}",
             {{"Endpoint", received.endpoint}, {"MessageId", received.id}, {"Error", why.what()}});
     };
-    return make_http_handler({.url = setting.text, .lease = setting.lease, .tell_failure = tell},
-                             with.caller);
+    const auto keep = [&kept = with.refused, &time = with.env.clock](const message& received,
+                                                                     const http_response& answer) {
+        kept.note({.at = time.wall(),
+                   .id = received.id,
+                   .source = received.source,
+                   .endpoint = received.endpoint,
+                   .status = answer.status,
+                   .answer = answer.body});
+    };
+    return make_http_handler(
+        {.url = setting.text, .lease = setting.lease, .tell_failure = tell, .tell_refusal = keep},
+        with.caller);
 }
 
 /// The statements, if the database understands them.

@@ -5,6 +5,7 @@
 #include "base/run/environment.hpp"
 #include "base/time/clock.hpp"
 #include "inbox/configured/http_handler.hpp"
+#include "inbox/configured/refused_calls.hpp"
 #include "inbox/handlers.hpp"
 #include "store/sql_query.hpp"
 #include "store/store.hpp"
@@ -17,6 +18,7 @@ struct handler_deps {
     handlers& registry;
     store& database;  // The inbox's.
     web_caller caller;
+    refused_calls& refused;
 };
 
 /// Is told what `key` needs that is not in the database yet, such as a table.

@@ -108,6 +108,7 @@ void listeners::fill_routes() {
         .backups = [&core] { return core.backups(); },
         .wake = [&core] { core.wake(); },
         .bad_signatures = [this] { return wire_ ? wire_->counts().bad_signatures : 0; },
+        .refused = &with_.refused,
         .metrics = core.features().metrics,
         .durable = core.is_durable()});
     const bool loopback = settings_.listen.admin && is_loopback(settings_.listen.admin->host);

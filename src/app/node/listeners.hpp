@@ -32,6 +32,7 @@ public:
         node_core& core;
         const node_seams& seams;
         const peer_keys& keys;
+        const refused_calls& refused;
     };
 
     /// `error_code::address_unavailable` or `certificate_unusable`.

@@ -88,8 +88,8 @@ result<> node_runtime::build() {
     }
     POSTHORN_LET(core, node_core::open(std::move(options), *seams_));
     core_ = std::move(core);
-    return add_configured_handlers(
-        settings_, {seams_->env, core_->registry(), core_->inbox_store(), connector_->caller()});
+    return add_configured_handlers(settings_, {seams_->env, core_->registry(), core_->inbox_store(),
+                                               connector_->caller(), refused_});
 }
 
 result<peer_keys::rings> node_runtime::usable_secrets(const config& from) const {
@@ -190,7 +190,7 @@ task<result<>> node_runtime::start() {
     if (stopped_)
         co_return fail(error_code::closed, "the node was stopped; make a new one to start again");
     if (started_) co_return result<>{};
-    POSTHORN_CO_LET(bound, listeners::open(settings_, {*core_, *seams_, keys_}));
+    POSTHORN_CO_LET(bound, listeners::open(settings_, {*core_, *seams_, keys_, refused_}));
     POSTHORN_CO_TRY(co_await core_->start());
     warn_about_durability();
     listeners_ = std::move(bound);

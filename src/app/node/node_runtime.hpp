@@ -11,6 +11,7 @@
 #include "app/node/network_connector.hpp"
 #include "app/node/node_core.hpp"
 #include "base/async/io_threads.hpp"
+#include "inbox/configured/refused_calls.hpp"
 #include "store/sqlite/driver/memory_file.hpp"
 
 namespace posthorn {
@@ -111,6 +112,7 @@ private:
     // One thread, so that everything on it is in one strand without paying for a strand.
     io_threads network_{"posthorn-io"};
     peer_keys keys_;
+    refused_calls refused_;
     std::unique_ptr<network_connector> connector_;
     std::optional<node_seams> seams_;
     std::unique_ptr<node_core> core_;

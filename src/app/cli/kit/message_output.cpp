@@ -141,6 +141,17 @@ std::string inbox_table_text(const json::object& page, wall_time now) {
         });
 }
 
+std::string refused_table_text(const json::object& page, wall_time now) {
+    const auto& calls = rows_of(page, "refused");
+    text_table table({"ID", "FROM", "ENDPOINT", "WHEN", "STATUS", "ANSWER"});
+    for (const auto& each : calls)
+        if (const auto* row = each.if_object())
+            table.add({field(*row, "messageId"), to_cell(field(*row, "source"), 24),
+                       to_cell(field(*row, "endpoint"), 32), distance(*row, "at", now),
+                       field(*row, "status"), to_cell(field(*row, "answer"), any_length)});
+    return calls.empty() ? "none\n" : table.to_text();
+}
+
 std::string message_text(const json::object& message, wall_time now) {
     std::string text;
     for (const auto& each : message) {
