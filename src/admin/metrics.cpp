@@ -113,6 +113,42 @@ void add_counters(prometheus_text& text, const metrics_facts& facts) {
                  facts.refusals);
 }
 
+/// By the names that labels have; those that look alike are one.
+destination_counts::by_name destinations_of(const metrics_facts& facts) {
+    destination_counts::by_name all;
+    for (const auto* const one : facts.counters)
+        for (const auto& [name, counted] : one->destinations.view()) {
+            const auto label = clean_utf8(name, label_characters_max);
+            const bool fits = all.contains(label) || all.size() <= metric_destinations_max;
+            all[fits ? label : std::string(destination_counts::other)] += counted;
+        }
+    return all;
+}
+
+void add_destinations(prometheus_text& text, const metrics_facts& facts) {
+    using counts = destination_counts::counts;
+    struct row {
+        std::string_view name;
+        std::string_view help;
+        std::uint64_t counts::* counter;
+    };
+    const auto all = destinations_of(facts);
+    if (all.empty()) return;
+    for (const auto& [name, help, counter] :
+         {row{"posthorn_outbox_destination_sent_total", "Messages delivered, by destination.",
+              &counts::sent},
+          row{"posthorn_outbox_destination_retried_total",
+              "Attempts that will be repeated, by destination.", &counts::retried},
+          row{"posthorn_outbox_destination_dead_total", "Messages given up, by destination.",
+              &counts::dead},
+          row{"posthorn_outbox_destination_expired_total", "Messages that expired, by destination.",
+              &counts::expired}}) {
+        text.begin(name, "counter", help);
+        for (const auto& [destination, counted] : all)
+            text.sample(static_cast<double>(counted.*counter), {{"destination", destination}});
+    }
+}
+
 void add_backlog(prometheus_text& text, const metrics_facts& facts) {
     const auto& outbox = facts.outbox;
     text.gauge("posthorn_outbox_undeliverable", "Messages waiting for a route or a handler.",
@@ -131,6 +167,10 @@ void add_backlog(prometheus_text& text, const metrics_facts& facts) {
         rest -= one.pending.value;
         text.sample(number(one.pending), {{"destination", name}});
     }
+    // A queue that is empty again is a zero in a chart, not a gap.
+    for (const auto& [name, counted] : destinations_of(facts))
+        if (named.size() <= metric_destinations_max && named.insert(name).second)
+            text.sample(0, {{"destination", name}});
     // Also where there are none, so that the metric never goes missing.
     text.sample(static_cast<double>(std::max<std::int64_t>(rest, 0)), {{"destination", "other"}});
 }
@@ -188,6 +228,7 @@ std::string render_metrics(const metrics_facts& facts) {
     prometheus_text text;
     add_documented(text, facts);
     add_counters(text, facts);
+    add_destinations(text, facts);
     add_lanes(text, facts);
     if (facts.store_read) add_backlog(text, facts);
     add_backups(text, facts.backups);

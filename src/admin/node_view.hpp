@@ -12,6 +12,7 @@
 #include "base/async/task.hpp"
 #include "base/time/clock.hpp"
 #include "feature/prometheus_text.hpp"
+#include "inbox/configured/refused_calls.hpp"
 #include "inbox/inbox.hpp"
 #include "operations/health.hpp"
 #include "outbox/lane/outbox_counters.hpp"
@@ -45,6 +46,8 @@ struct node_view_deps {
     /// Tries a destination at once. Empty where no node runs.
     std::function<void(std::string_view destination)> try_now{};
     std::function<std::uint64_t()> bad_signatures{};
+    /// What web services said when they did not take a message; null where none are called.
+    const refused_calls* refused = nullptr;
     /// Those of features, after ours. From any thread.
     std::vector<std::function<void(prometheus_text&)>> metrics{};
     /// False where the store is in memory, so that it is said wherever one looks.

@@ -65,6 +65,12 @@ json::object to_json(const outbox_overview& overview, wall_time now) {
     return shown;
 }
 
+json::object to_json(const refused_call& call) {
+    return {{"at", to_iso8601(call.at)},   {"messageId", call.id.to_string()},
+            {"source", text(call.source)}, {"endpoint", text(call.endpoint)},
+            {"status", call.status},       {"answer", text(call.answer)}};
+}
+
 json::object to_json(const peer_state& peer) {
     return {{"destination", text(peer.destination)},
             {"reachable", peer.reachable},

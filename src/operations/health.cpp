@@ -85,7 +85,9 @@ health_verdict judge_health(const health_facts& facts) {
     if (outbox.dead.value > 0) {
         verdict.status = health_level::red;
         verdict.reasons.push_back(
-            fmt::format("{} messages are dead and wait for a person", shown(outbox.dead)));
+            outbox.dead.value == 1
+                ? "1 message is dead and waits for a person"
+                : fmt::format("{} messages are dead and wait for a person", shown(outbox.dead)));
     }
     judge_given_up(outbox, verdict);
     if (outbox.undeliverable.value > 0) {

@@ -251,7 +251,9 @@ TEST_F(sidecars, keep_the_old_configuration_when_the_new_one_is_wrong) {
           wrong_file{"[nonsense]\n", "orders.toml:8: unknown section [nonsense]"},
           wrong_file{"", "it has no routes, no secrets and no admin keys any more"},
           wrong_file{"[secrets]\nstock = \"env:POSTHORN_NOT_SET\"\n",
-                     "orders.toml:9: secrets.stock: the environment variable"}}) {
+                     "orders.toml:9: secrets.stock: the environment variable"},
+          wrong_file{"[secrets]\n[handlers]\nA = \"sql:SELEC 1\"\n",
+                     "orders.toml:10: handlers.A: the database says"}}) {
         orders.configure(free_ports + wrong);
         orders.child().send_signal(SIGHUP);
         EXPECT_TRUE(orders.says(said)) << wrong;

@@ -143,6 +143,26 @@ class Docs(FakeTree):
         self.assert_found(check_docs, "README.md:2", "the link docs/b.md leads nowhere",
                           "correct the path")
 
+    def test_a_snippet_that_does_not_wait_for_the_lock_of_a_node(self):
+        for code in ["sqlite3 shop.db <<'END'\nINSERT INTO orders VALUES (1);\nEND\n",
+                     "db = sqlite3.connect('shop.db')\ndb.execute('DELETE FROM orders')\n",
+                     "BEGIN IMMEDIATE;\nINSERT INTO outbox_messages (payload) VALUES ('1');\n"]:
+            self.page(f"x\n\n```\n{code}```\n")
+            self.assert_found(check_docs, "README.md:3", "database is locked", ".timeout 5000")
+        self.page("x\n")
+        self.write("examples/1/run.sh", "sqlite3 a.db 'UPDATE t SET n = 1'\n")
+        self.assert_found(check_docs, "examples/1/run.sh:1", "database is locked", ".timeout 5000")
+
+    def test_snippets_that_wait_or_only_look_pass(self):
+        for code in ["sqlite3 shop.db <<'END'\n.timeout 5000\nINSERT INTO o VALUES (1);\nEND\n",
+                     "sqlite3 shop.db 'SELECT * FROM orders'\n",
+                     "sqlite3 shop.db 'EXPLAIN UPDATE orders SET n = 1'\n",
+                     "PRAGMA busy_timeout = 5000;\nINSERT INTO outbox_messages VALUES ('1');\n",
+                     "db = sqlite3.connect('shop.db', timeout=5)\ndb.execute('DELETE FROM o')\n",
+                     'Ordered = "sql:INSERT INTO reservations VALUES (:id)"\n']:
+            self.page(f"x\n\n```\n{code}```\n")
+            self.assert_clean(check_docs)
+
     def test_a_link_out_of_the_project(self):
         self.page("[a](../../etc)\n")
         self.assert_found(check_docs, "README.md:1", "leads nowhere", "correct the path")

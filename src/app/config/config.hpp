@@ -128,6 +128,8 @@ struct config {
     /// Keys of features' sections that were set, such as `queue.lease`.
     std::map<std::string, feature_value, std::less<>> features;
 
+    /// The file that it was read from; empty if there was none.
+    std::filesystem::path file;
     /// The folder of the file, which relative paths begin at; empty for the current one.
     std::filesystem::path folder;
     /// Where each key was set, such as `posthorn.toml:3`, or `defaults "webhooks"`; keys that hold
@@ -146,6 +148,8 @@ struct config {
     }
     /// The database, `{service}` replaced; empty if it is in memory and not made.
     [[nodiscard]] std::string path_of(const database_url& url) const;
+    /// The database, for people: without a password.
+    [[nodiscard]] std::string shown_database() const;
     [[nodiscard]] std::string origin_of(std::string_view key) const;  // "default" if not set.
     /// The same failure, which now says where the key that led to it stands.
     [[nodiscard]] error at_key(std::string_view key, const error& why) const;

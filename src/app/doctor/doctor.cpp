@@ -144,7 +144,7 @@ finding check_permissions(const doctor_facts& facts) {
         found.what =
             is_first ? one.path + " is open to others" : "several files are open to others";
         found.why =
-            "who reads them reads messages or forges them, who writes them does as he likes";
+            "other users of this machine could read messages, forge them, or change the database";
         found.todo += (is_first ? "" : "; ") + fault;
     }
     return found;
@@ -392,7 +392,7 @@ finding check_messages(const doctor_facts& facts) {
         if (!found.todo.contains(todo)) add(found.todo, todo);
     };
     if (file.dead > 0)
-        say(fmt::format("{} messages are dead", file.dead),
+        say(file.dead == 1 ? "1 message is dead" : fmt::format("{} messages are dead", file.dead),
             "dead ones are not sent again unless an operator asks", "see 'posthorn dead list'");
     if (file.expired > 0)
         say(fmt::format("{} messages expired before they were delivered", file.expired),

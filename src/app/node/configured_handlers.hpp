@@ -1,11 +1,13 @@
 #pragma once
 
-#include "app/config/config.hpp"
+#include "app/config/config_problems.hpp"
 #include "base/log/log.hpp"
 #include "base/run/environment.hpp"
 #include "base/time/clock.hpp"
 #include "inbox/configured/http_handler.hpp"
+#include "inbox/configured/refused_calls.hpp"
 #include "inbox/handlers.hpp"
+#include "store/sql_query.hpp"
 #include "store/store.hpp"
 
 namespace posthorn {
@@ -16,10 +18,18 @@ struct handler_deps {
     handlers& registry;
     store& database;  // The inbox's.
     web_caller caller;
+    refused_calls& refused;
 };
 
+/// Is told what `key` needs that is not in the database yet, such as a table.
+using sql_remark_taker = std::function<void(std::string_view key, std::string_view remark)>;
+
+/// Adds to `found` what is wrong with the SQL of `[handlers]` and `[responses]`.
+void check_configured_handlers(const config& settings, const sql_query& ask,
+                               const sql_remark_taker& take_remark, config_problems& found);
+
 /// Adds the handlers of `[handlers]` and `[responses]`. `error_code::invalid_configuration`, with
-/// the line, for SQL that the database does not understand; a table that is missing is only
+/// the line, for all SQL that the database does not understand; a table that is missing is only
 /// remarked on, since the service may make it later.
 result<> add_configured_handlers(const config& settings, const handler_deps& with);
 

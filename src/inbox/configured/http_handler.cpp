@@ -68,6 +68,8 @@ namespace {
 task<result<std::string>> call_web_service(http_handler_options options, web_caller caller,
                                            message received) {
     auto answer = co_await caller(call_for(received, options));
+    if (answer && options.tell_refusal && (answer->status < 200 || answer->status >= 300))
+        options.tell_refusal(received, *answer);
     if (answer) co_return response_of_call(*std::move(answer));
     if (options.tell_failure) options.tell_failure(received, answer.error());
     co_return fail(error_code::handler_unreachable,

@@ -85,7 +85,8 @@ transactional_handler make_sql_handler(std::vector<sql_statement> script, const 
     };
 }
 
-result<sql_remark> check_sql_script(store& where, const std::vector<sql_statement>& script) {
+result<sql_remark> check_sql_script(const sql_query& ask,
+                                    const std::vector<sql_statement>& script) {
     sql_remark remark;
     for (const auto& statement : script) {
         if (is_forbidden(statement.sql))
@@ -95,9 +96,7 @@ result<sql_remark> check_sql_script(store& where, const std::vector<sql_statemen
                 "leave it out",
                 statement.sql);
         const std::vector<sql_param> nothing(statement.parameters.size(), nullptr);
-        const auto understood = where.read([&](store_reader& from) {
-            return from.query("EXPLAIN " + statement.sql, nothing, [](const sql_row&) {});
-        });
+        const auto understood = ask("EXPLAIN " + statement.sql, nothing);
         if (understood) continue;
         const std::string_view problem = understood.error().what();
         if (!may_come_later(problem))

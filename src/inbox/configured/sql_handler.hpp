@@ -6,7 +6,7 @@
 #include "base/time/clock.hpp"
 #include "inbox/configured/sql_script.hpp"
 #include "inbox/handlers.hpp"
-#include "store/store.hpp"
+#include "store/sql_query.hpp"
 
 namespace posthorn {
 
@@ -23,7 +23,7 @@ namespace posthorn {
 struct sql_remark {
     std::string text;  // Empty if all is well.
 };
-[[nodiscard]] result<sql_remark> check_sql_script(store& where,
+[[nodiscard]] result<sql_remark> check_sql_script(const sql_query& ask,
                                                   const std::vector<sql_statement>& script);
 
 }  // namespace posthorn

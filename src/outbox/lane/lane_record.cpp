@@ -24,6 +24,13 @@ void count(outbox_counters& counters, kind what, std::int32_t attempts) {
     }
 }
 
+destination_counts::counts one_more(kind what) {
+    return {.sent = what == kind::settle ? 1U : 0U,
+            .retried = what == kind::retry ? 1U : 0U,
+            .dead = what == kind::bury ? 1U : 0U,
+            .expired = what == kind::expire ? 1U : 0U};
+}
+
 void raise_alarm(logger& log, std::string_view destination, std::size_t number,
                  std::string_view error) {
     log.error("Outbox: {Count} messages for {Destination} are undeliverable: {Error}",
@@ -40,6 +47,7 @@ std::vector<settlement> record(finished_batch batch, const record_deps& with,
     const judge_rules rules{with.retries, with.options};
     std::vector<settlement> outcomes;
     outcomes.reserve(batch.rows.size());
+    destination_counts::counts counted;
     std::size_t held_back = 0;
     std::string why_held_back;
     for (std::size_t i = 0; i < batch.rows.size(); ++i) {
@@ -54,11 +62,14 @@ std::vector<settlement> record(finished_batch batch, const record_deps& with,
         }
         log_attempt(with.env.log, {row, what, answer.error, took_ms});
         count(with.counters, what.what, row.attempts);
+        counted += one_more(what.what);
         if (what.what == kind::hold && held_back++ == 0) why_held_back = answer.error;
         auto& outcome =
             outcomes.emplace_back(to_settlement(what, row, now, std::move(answer.error)));
         outcome.effect_unknown = answer.what == posthorn::outcome::unanswered;
     }
+    if (!batch.rows.empty())
+        with.counters.destinations.add(batch.rows.front().body.destination, counted);
     if (held_back > 0)
         raise_alarm(with.env.log, batch.rows.front().body.destination, held_back, why_held_back);
     // What has no route was on no wire.
@@ -80,6 +91,7 @@ std::vector<settlement> record_expired(const std::vector<outbox_row>& rows, cons
         auto& outcome = outcomes.emplace_back(expire(row.seq, now));
         log_attempt(with.env.log, {row, what, outcome.error, {}});
         count(with.counters, what.what, row.attempts);
+        with.counters.destinations.add(row.body.destination, one_more(what.what));
     }
     return outcomes;
 }
@@ -88,6 +100,7 @@ settlement record_bad(const bad_row& row, std::string_view destination, const re
     with.env.log.error("Outbox: row {Seq} for {Destination} is not a message: {Error}",
                        {{"Seq", row.seq}, {"Destination", destination}, {"Error", row.reason}});
     count(with.counters, kind::bury, 0);
+    with.counters.destinations.add(destination, one_more(kind::bury));
     return bury(row, with.env.clock.wall());
 }
 

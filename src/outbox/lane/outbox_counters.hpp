@@ -4,6 +4,7 @@
 #include <cstdint>
 
 #include "base/histogram.hpp"
+#include "outbox/lane/destination_counts.hpp"
 #include "outbox/lane/lane_board.hpp"
 #include "outbox/lane/reachability.hpp"
 #include "outbox/lane/settle_board.hpp"
@@ -31,6 +32,7 @@ struct outbox_counters {
     /// How many retries a message had needed when it was sent, buried or expired.
     histogram retries{retry_bounds};
     byte_budget memory{};  // What the lanes hold now.
+    destination_counts destinations{};
     reachability peers{};
     lane_board board{};
     settle_board settling{};

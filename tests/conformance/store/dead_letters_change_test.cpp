@@ -191,6 +191,19 @@ TEST_P(store_of_dead_letters, past_its_time_a_message_is_requeued_under_a_new_id
               "requeued under a new id; until then it was " + body.id.to_string());
 }
 
+TEST_P(store_of_dead_letters, a_new_id_may_have_another_time_to_live) {
+    const auto body = sample();
+    bury(body);
+    const auto late = noon + 24h;
+    const auto done =
+        change(body.id, {.what = dead_action::requeue, .new_id = true, .expires_in = 90min}, late);
+    ASSERT_TRUE(succeeded(done));
+    const auto page = due("billing", late);
+    ASSERT_EQ(page.rows.size(), 1U);
+    EXPECT_EQ(page.rows[0].body.created_at, late);
+    EXPECT_EQ(page.rows[0].body.expires_at, late + 90min);
+}
+
 TEST_P(store_of_dead_letters, an_expired_one_is_requeued_under_a_new_id_alone) {
     const auto body = sample(), other = sample(), third = sample();
     for (const auto& each : {body, other, third}) close(each, outbox_status::expired);

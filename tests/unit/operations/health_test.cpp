@@ -64,7 +64,7 @@ TEST(traffic_light, is_red_with_a_dead_message_though_the_node_works) {
     const auto verdict = judge_health(facts);
     EXPECT_EQ(verdict.status, health_level::red);
     EXPECT_TRUE(verdict.working);
-    EXPECT_THAT(verdict.reasons, ElementsAre("1 messages are dead and wait for a person"));
+    EXPECT_THAT(verdict.reasons, ElementsAre("1 message is dead and waits for a person"));
 }
 
 TEST(traffic_light, is_red_when_the_node_cannot_work) {

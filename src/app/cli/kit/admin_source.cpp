@@ -27,6 +27,7 @@ result<json::object> admin_source::messages(const list_choice& wanted) {
     return ask({.path = "/_rf/outbox?" + to_query(wanted)});
 }
 
+result<json::object> admin_source::inbox_refused() { return ask({.path = "/_rf/inbox/refused"}); }
 result<json::object> admin_source::inbox_messages(const list_choice& wanted) {
     return ask({.path = "/_rf/inbox?" + to_query(wanted)});
 }

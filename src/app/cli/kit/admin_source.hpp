@@ -100,6 +100,7 @@ public:
 
     result<boost::json::object> inbox_stats();
     result<boost::json::object> inbox_messages(const list_choice& wanted);
+    result<boost::json::object> inbox_refused();
 };
 
 /// The request as the routes take it, but for its address and key.

@@ -30,6 +30,13 @@ std::string age(const json::object& from, std::string_view name) {
     return to_age(std::chrono::milliseconds(value->as_int64()));
 }
 
+// Attempts: those that failed and, of a message that was sent, the one that did not.
+std::string tries(const json::object& row) {
+    const auto* const failed = row.if_contains("retryCount");
+    if (failed == nullptr || !failed->is_int64()) return "";
+    return std::to_string(failed->as_int64() + (field(row, "status") == "Sent" ? 1 : 0));
+}
+
 // `120`, or `1000000+` where counting stopped.
 std::string count(const json::object& from, std::string_view name) {
     const bool more = from.contains(fmt::format("{}AtLeast", name));
@@ -125,9 +132,10 @@ std::string outbox_table_text(const json::object& page, wall_time now) {
         page, text_table({"ID", "DESTINATION", "ENDPOINT", "STATUS", "TRIES", "MADE", "ERROR"}),
         [now](text_table& table, const json::object& row) {
             table.add({to_cell(field(row, "messageId")), to_cell(field(row, "destination"), 24),
-                       to_cell(field(row, "endpoint"), 32), field(row, "status"),
-                       field(row, "retryCount"), distance(row, "createdAt", now),
-                       to_cell(trouble_of(row), 50)});
+                       to_cell(field(row, "endpoint"), 32), field(row, "status"), tries(row),
+                       distance(row, "createdAt", now),
+                       field(row, "status") == "Sent" ? ""
+                                                      : to_cell(trouble_of(row), any_length)});
         });
 }
 
@@ -135,11 +143,11 @@ std::string dead_table_text(const json::object& page, wall_time now) {
     return table_of(
         page, text_table({"ID", "DESTINATION", "ENDPOINT", "TRIES", "GIVEN UP", "STATE", "ERROR"}),
         [now](text_table& table, const json::object& row) {
-            table.add(
-                {to_cell(field(row, "messageId")), to_cell(field(row, "destination"), 24),
-                 to_cell(field(row, "endpoint"), 32), field(row, "retryCount"),
-                 distance(row, "closedAt", now), field(row, "state"),
-                 to_cell(field(row, row.contains("resolution") ? "resolution" : "lastError"), 50)});
+            table.add({to_cell(field(row, "messageId")), to_cell(field(row, "destination"), 24),
+                       to_cell(field(row, "endpoint"), 32), field(row, "retryCount"),
+                       distance(row, "closedAt", now), field(row, "state"),
+                       to_cell(field(row, row.contains("resolution") ? "resolution" : "lastError"),
+                               any_length)});
         });
 }
 
@@ -151,7 +159,7 @@ std::string dead_groups_text(const json::object& page, wall_time now) {
             table.add({field(*row, "cause"), field(*row, "count"),
                        to_cell(field(*row, "destination"), 24),
                        to_cell(field(*row, "endpoint"), 32), distance(*row, "lastAt", now),
-                       to_cell(field(*row, "text"), 60)});
+                       to_cell(field(*row, "text"), any_length)});
     std::string text = groups.empty() ? "none\n" : table.to_text();
     if (page.contains("more")) text += "more: add --limit\n";
     if (page.contains("ungrouped"))
@@ -170,6 +178,17 @@ std::string inbox_table_text(const json::object& page, wall_time now) {
         });
 }
 
+std::string refused_table_text(const json::object& page, wall_time now) {
+    const auto& calls = rows_of(page, "refused");
+    text_table table({"ID", "FROM", "ENDPOINT", "WHEN", "STATUS", "ANSWER"});
+    for (const auto& each : calls)
+        if (const auto* row = each.if_object())
+            table.add({field(*row, "messageId"), to_cell(field(*row, "source"), 24),
+                       to_cell(field(*row, "endpoint"), 32), distance(*row, "at", now),
+                       field(*row, "status"), to_cell(field(*row, "answer"), any_length)});
+    return calls.empty() ? "none\n" : table.to_text();
+}
+
 std::string message_text(const json::object& message, wall_time now) {
     std::string text;
     for (const auto& each : message) {
@@ -185,9 +204,10 @@ std::string message_text(const json::object& message, wall_time now) {
     }
     for (const auto& each : rows_of(message, "attempts"))
         if (each.is_object())
-            text += fmt::format("{:<14} {}: {}\n", "attempt " + field(each.as_object(), "attempt"),
-                                distance(each.as_object(), "at", now),
-                                to_cell(field(each.as_object(), "error"), 400));
+            text += fmt::format(
+                "{:<14} {} ({}): {}\n", "attempt " + field(each.as_object(), "attempt"),
+                to_cell(field(each.as_object(), "at")), distance(each.as_object(), "at", now),
+                to_cell(field(each.as_object(), "error"), 400));
     if (message.contains("headers"))
         text += "headers        " + to_shown(field(message, "headers")) + '\n';
     if (message.contains("payload"))
@@ -243,7 +263,7 @@ std::string lanes_text(const json::object& lanes, wall_time now) {
                    field(row, "waiting"), field(row, "queued"), field(row, "inFlight"),
                    field(row, "window"), field(row, "batch"), rate_of(row),
                    distance(row, "until", now), distance(row, "pausedSince", now),
-                   to_cell(why, 200)});
+                   to_cell(why, any_length)});
     }
     return table.to_text();
 }

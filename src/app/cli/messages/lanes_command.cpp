@@ -18,6 +18,7 @@ class lanes_command final : public look_command {
                                       wall_time now) const override {
         return lanes_text(answer, now);
     }
+    [[nodiscard]] bool is_table() const override { return true; }
 };
 
 class pause_command final : public look_command {

@@ -34,6 +34,7 @@ class outbox_list_command final : public look_command {
                                       wall_time now) const override {
         return outbox_table_text(answer, now);
     }
+    [[nodiscard]] bool is_table() const override { return true; }
 
     list_choice wanted_;
 };

@@ -13,6 +13,7 @@
 #include "store/postgres/schema/migrate.hpp"
 #include "store/postgres/schema/missing_objects.hpp"
 #include "store/postgres/schema/rights.hpp"
+#include "store/postgres/schema/set_defaults.hpp"
 #include "store/postgres/schema/tables.hpp"
 
 namespace posthorn::postgres {
@@ -139,6 +140,13 @@ result<std::string> prepare_schema(const session_options& session_with,
         seams.log.warn("Store: made again what was dropped: {Names}",
                        {{"Names", fmt::format("{}", fmt::join(made_again, ", "))}});
     POSTHORN_TRY(claim_for(*database, options.service));
+    if (options.defaults)
+        if (const auto set = set_row_defaults(*database, *options.defaults); !set)
+            seams.log.warn(
+                "Store: messages inserted with SQL keep the retries and the time to live that "
+                "they had by default, whatever outbox.max_retries and outbox.message_ttl say: "
+                "{Error}",
+                {{"Error", set.error().what()}});
     POSTHORN_TRY(database->begin_pipeline());
     POSTHORN_LET(name, database->run_once("SELECT gen_random_uuid()::text", {}));
     return std::string(name.front().text(0));

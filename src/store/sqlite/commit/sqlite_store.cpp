@@ -18,6 +18,7 @@
 #include "store/sqlite/schema/file_owner.hpp"
 #include "store/sqlite/schema/migrate.hpp"
 #include "store/sqlite/schema/missing_objects.hpp"
+#include "store/sqlite/schema/set_defaults.hpp"
 #include "store/sqlite/upkeep/moving.hpp"
 #include "store/sqlite/upkeep/watched_files.hpp"
 #include "store/upkeep/disk_keeper.hpp"
@@ -183,6 +184,13 @@ result<std::unique_ptr<store>> sqlite_store::open(const sqlite_options& options,
         seams.log.warn("Store: made again what was dropped: {Names}",
                        {{"Names", fmt::format("{}", fmt::join(made_again, ", "))}});
     POSTHORN_TRY(claim_for(*made->database_, options.service));
+    if (options.defaults)
+        if (const auto set = set_row_defaults(*made->database_, *options.defaults); !set)
+            seams.log.warn(
+                "Store: messages inserted with SQL keep the retries and the time to live that "
+                "they had by default, whatever outbox.max_retries and outbox.message_ttl say: "
+                "{Error}",
+                {{"Error", set.error().what()}});
     // Units must not lose their neighbours' commits to pages that SQLite writes early (ADR 0053).
     if (!POSTHORN_PLANTED(pages_written_early))
         POSTHORN_TRY(made->database_->execute("PRAGMA cache_spill = OFF"));

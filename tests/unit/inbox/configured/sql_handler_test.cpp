@@ -134,7 +134,7 @@ TEST_F(sql_handler, answers_nothing_when_its_last_statement_gives_no_row) {
 
 TEST_F(sql_handler, is_checked_by_the_database_before_it_is_needed) {
     const auto check = [this](std::string_view text) {
-        return check_sql_script(database(), parse_sql_script(text).value());
+        return check_sql_script(query_of(database()), parse_sql_script(text).value());
     };
     EXPECT_EQ(check("INSERT INTO effects VALUES (:a); SELECT :b").value().text, "");
     EXPECT_EQ(effects(), 0);
