@@ -7,9 +7,27 @@
 namespace posthorn {
 namespace {
 
-std::unexpected<error> wrong_sql(std::string_view key, const handler_setting& setting,
-                                 const error& why) {
-    return fail(error_code::invalid_configuration, "{}: {}: {}", setting.origin, key, why.what());
+/// SQL of the configuration, and where it stands there.
+struct written_sql {
+    std::string_view key;
+    std::string_view origin;
+    std::string_view text;
+};
+
+result<std::vector<sql_statement>> checked_script(const written_sql& written, store& database,
+                                                  logger& log) {
+    const auto wrong = [&](const error& why) {
+        return fail(error_code::invalid_configuration, "{}: {}: {}", written.origin, written.key,
+                    why.what());
+    };
+    auto script = parse_sql_script(written.text);
+    if (!script) return wrong(script.error());
+    const auto checked = check_sql_script(database, *script);
+    if (!checked) return wrong(checked.error());
+    if (!checked->text.empty())
+        log.warn("The SQL of {Key} cannot work yet: {Error}",
+                 {{"Key", written.key}, {"Error", checked->text}});
+    return script;
 }
 
 async_handler make_web_handler(const handler_setting& setting, const handler_deps& with) {
@@ -35,14 +53,9 @@ result<handler> make_handler(std::string_view key, const handler_setting& settin
         case handler_setting::kind::http: made.run = make_web_handler(setting, with); return made;
         case handler_setting::kind::sql: break;
     }
-    auto script = parse_sql_script(setting.text);
-    if (!script) return wrong_sql(key, setting, script.error());
-    const auto checked = check_sql_script(with.database, *script);
-    if (!checked) return wrong_sql(key, setting, checked.error());
-    if (!checked->text.empty())
-        with.env.log.warn("The SQL of {Key} cannot work yet: {Error}",
-                          {{"Key", key}, {"Error", checked->text}});
-    made.run = make_sql_handler(*std::move(script), with.env.clock);
+    POSTHORN_LET(script,
+                 checked_script({key, setting.origin, setting.text}, with.database, with.env.log));
+    made.run = make_sql_handler(std::move(script), with.env.clock);
     return made;
 }
 
@@ -60,6 +73,21 @@ result<> add_configured_handlers(const config& settings, const handler_deps& wit
         POSTHORN_LET(made, make_handler("responses." + endpoint, setting, with));
         POSTHORN_TRY(with.registry.add_response(endpoint, std::move(made)));
     }
+    return {};
+}
+
+result<> add_configured_hooks(const config& settings, const environment& env, store& database,
+                              node_hooks& to) {
+    const auto make = [&](std::string_view key,
+                          const sql_setting& setting) -> result<node_hooks::hook> {
+        if (setting.text.empty()) return node_hooks::hook{};
+        const auto origin = settings.origin_of(key);
+        POSTHORN_LET(script, checked_script({key, origin, setting.text}, database, env.log));
+        return make_sql_hook(std::move(script), env.clock);
+    };
+    POSTHORN_LET(dead, make("outbox.on_dead", settings.outbox.on_dead));
+    POSTHORN_LET(expired, make("outbox.on_expired", settings.outbox.on_expired));
+    to.configure(std::move(dead), std::move(expired));
     return {};
 }
 

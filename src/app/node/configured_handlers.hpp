@@ -1,6 +1,7 @@
 #pragma once
 
 #include "app/config/config.hpp"
+#include "app/node/node_hooks.hpp"
 #include "base/log/log.hpp"
 #include "base/run/environment.hpp"
 #include "base/time/clock.hpp"
@@ -22,5 +23,10 @@ struct handler_deps {
 /// the line, for SQL that the database does not understand; a table that is missing is only
 /// remarked on, since the service may make it later.
 result<> add_configured_handlers(const config& settings, const handler_deps& with);
+
+/// Adds what `outbox.on_dead` and `outbox.on_expired` say; likewise. The store is that of the
+/// outbox.
+result<> add_configured_hooks(const config& settings, const environment& env, store& database,
+                              node_hooks& to);
 
 }  // namespace posthorn
