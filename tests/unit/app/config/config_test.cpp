@@ -115,6 +115,9 @@ answer = "8MiB"
 [log]
 level = "warn"
 format = "json"
+[queue]
+max_attempts = 3
+alarm_after = "1h"
 )",
                                        "p.toml")
                               .value();
