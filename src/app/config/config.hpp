@@ -83,6 +83,8 @@ struct config {
         std::optional<std::chrono::milliseconds> sent_retention = std::chrono::days{7};
         std::optional<std::chrono::milliseconds> dead_retention;  // None: never deleted.
         bool expire_dead = false;
+        sql_setting on_dead{};  // What is done about one that was given up; nothing if empty.
+        sql_setting on_expired{};
         std::optional<std::chrono::milliseconds> expired_retention = std::chrono::days{30};
         std::optional<std::chrono::milliseconds> resolved_retention = std::chrono::days{7};
         std::chrono::milliseconds cleanup_interval = std::chrono::minutes{5};

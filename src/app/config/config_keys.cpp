@@ -98,6 +98,8 @@ constexpr std::array table{
     KEY(outbox.sent_retention, "how long delivered messages are kept to be looked at"),
     KEY(outbox.dead_retention, "how long messages that were given up wait for a person"),
     KEY(outbox.expire_dead, "dead messages expire at their time too, looked at or not"),
+    KEY(outbox.on_dead, "SQL that runs once for each message that is given up"),
+    KEY(outbox.on_expired, "SQL that runs once for each message that expires"),
     KEY(outbox.expired_retention, "how long messages that expired are kept to be looked at"),
     KEY(outbox.resolved_retention, "how long messages that were resolved are"),
     KEY(outbox.cleanup_interval, "how often rows past their retention are deleted"),

@@ -8,9 +8,32 @@
 namespace posthorn {
 namespace {
 
-std::unexpected<error> wrong_sql(std::string_view key, const handler_setting& setting,
-                                 const error& why) {
-    return fail(error_code::invalid_configuration, "{}: {}: {}", setting.origin, key, why.what());
+/// SQL of the configuration, and where it stands there.
+struct written_sql {
+    std::string_view key;
+    std::string_view origin;
+    std::string_view text;
+};
+
+/// The statements, if the database understands them.
+result<std::vector<sql_statement>> usable_script(const written_sql& written, const sql_query& ask,
+                                                 const sql_remark_taker& take_remark) {
+    const auto wrong = [&](const error& why) {
+        return fail(error_code::invalid_configuration, "{}: {}: {}", written.origin, written.key,
+                    why.what());
+    };
+    auto script = parse_sql_script(written.text);
+    if (!script) return wrong(script.error());
+    const auto checked = check_sql_script(ask, *script);
+    if (!checked) return wrong(checked.error());
+    if (!checked->text.empty()) take_remark(written.key, checked->text);
+    return script;
+}
+
+sql_remark_taker warning_to(logger& log) {
+    return [&log](std::string_view of, std::string_view remark) {
+        log.warn("The SQL of {Key} cannot work yet: {Error}", {{"Key", of}, {"Error", remark}});
+    };
 }
 
 async_handler make_web_handler(const handler_setting& setting, const handler_deps& with) {
@@ -33,19 +56,6 @@ async_handler make_web_handler(const handler_setting& setting, const handler_dep
         with.caller);
 }
 
-/// The statements, if the database understands them.
-result<std::vector<sql_statement>> usable_script(std::string_view key,
-                                                 const handler_setting& setting,
-                                                 const sql_query& ask,
-                                                 const sql_remark_taker& take_remark) {
-    auto script = parse_sql_script(setting.text);
-    if (!script) return wrong_sql(key, setting, script.error());
-    const auto checked = check_sql_script(ask, *script);
-    if (!checked) return wrong_sql(key, setting, checked.error());
-    if (!checked->text.empty()) take_remark(key, checked->text);
-    return script;
-}
-
 /// `key` is what it stands under in the file. SQL that cannot be used is added to `found`.
 std::optional<handler> make_handler(std::string_view key, const handler_setting& setting,
                                     const handler_deps& with, config_problems& found) {
@@ -59,10 +69,8 @@ std::optional<handler> make_handler(std::string_view key, const handler_setting&
         case handler_setting::kind::http: made.run = make_web_handler(setting, with); return made;
         case handler_setting::kind::sql: break;
     }
-    const auto warn = [&log = with.env.log](std::string_view of, std::string_view remark) {
-        log.warn("The SQL of {Key} cannot work yet: {Error}", {{"Key", of}, {"Error", remark}});
-    };
-    auto script = usable_script(key, setting, query_of(with.database), warn);
+    auto script = usable_script({key, setting.origin, setting.text}, query_of(with.database),
+                                warning_to(with.env.log));
     if (!script) {
         found.add(script.error());
         return std::nullopt;
@@ -78,13 +86,26 @@ void check_configured_handlers(const config& settings, const sql_query& ask,
     const auto check = [&](std::string_view section, const auto& handlers) {
         for (const auto& [endpoint, setting] : handlers) {
             if (setting.what != handler_setting::kind::sql) continue;
+            const auto key = fmt::format("{}.{}", section, endpoint);
             const auto script =
-                usable_script(fmt::format("{}.{}", section, endpoint), setting, ask, take_remark);
+                usable_script({key, setting.origin, setting.text}, ask, take_remark);
             if (!script) found.add(script.error());
         }
     };
     check("handlers", settings.handlers);
     check("responses", settings.responses);
+}
+
+void check_configured_hooks(const config& settings, const sql_query& ask,
+                            const sql_remark_taker& take_remark, config_problems& found) {
+    const auto check = [&](std::string_view key, const sql_setting& setting) {
+        if (setting.text.empty()) return;
+        const auto origin = settings.origin_of(key);
+        const auto script = usable_script({key, origin, setting.text}, ask, take_remark);
+        if (!script) found.add(script.error());
+    };
+    check("outbox.on_dead", settings.outbox.on_dead);
+    check("outbox.on_expired", settings.outbox.on_expired);
 }
 
 result<> add_configured_handlers(const config& settings, const handler_deps& with) {
@@ -96,6 +117,22 @@ result<> add_configured_handlers(const config& settings, const handler_deps& wit
         if (auto made = make_handler("responses." + endpoint, setting, with, found))
             POSTHORN_TRY(with.registry.add_response(endpoint, *std::move(made)));
     return found.outcome();
+}
+
+result<> add_configured_hooks(const config& settings, const environment& env, store& database,
+                              node_hooks& to) {
+    const auto make = [&](std::string_view key,
+                          const sql_setting& setting) -> result<node_hooks::hook> {
+        if (setting.text.empty()) return node_hooks::hook{};
+        const auto origin = settings.origin_of(key);
+        POSTHORN_LET(script, usable_script({key, origin, setting.text}, query_of(database),
+                                           warning_to(env.log)));
+        return make_sql_hook(std::move(script), env.clock);
+    };
+    POSTHORN_LET(dead, make("outbox.on_dead", settings.outbox.on_dead));
+    POSTHORN_LET(expired, make("outbox.on_expired", settings.outbox.on_expired));
+    to.configure(std::move(dead), std::move(expired));
+    return {};
 }
 
 }  // namespace posthorn

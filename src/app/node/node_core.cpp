@@ -61,6 +61,7 @@ result<> node_core::install_features() {
                               .database = store(),
                               .inbox_database = inbox_store(),
                               .handlers = handlers_,
+                              .maker = maker_,
                               .settings = each.settings,
                               .endpoints = each.endpoints},
                              features_);

@@ -76,6 +76,7 @@ result<> node_runtime::build() {
     }
     POSTHORN_LET(core, node_core::open(std::move(options), *seams_));
     core_ = std::move(core);
+    POSTHORN_TRY(add_configured_hooks(settings_, seams_->env, core_->store(), core_->hooks()));
     return add_configured_handlers(settings_, {seams_->env, core_->registry(), core_->inbox_store(),
                                                connector_->caller(), refused_});
 }

@@ -97,6 +97,18 @@ result<server_store_facts> look_at_server([[maybe_unused]] const server_database
 #endif
 }
 
+result<std::vector<std::int64_t>> ask_server([[maybe_unused]] const server_database& server,
+                                             [[maybe_unused]] std::string_view sql,
+                                             [[maybe_unused]] const clock& time) {
+#ifdef POSTHORN_WITH_POSTGRES
+    return postgres::ask_server(
+        {.url = server.url, .schema = server.schema, .application = "posthorn doctor"},
+        std::string(sql), time);
+#else
+    return fail(error_code::invalid_configuration, "this Posthorn was built without PostgreSQL");
+#endif
+}
+
 #ifdef POSTHORN_WITH_POSTGRES
 namespace {
 

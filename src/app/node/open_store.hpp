@@ -49,6 +49,9 @@ struct server_store_facts {
     std::string missing_rights;
 };
 result<server_store_facts> look_at_server(const server_database& server, const clock& time);
+/// The numbers of the one row that a query gives there; `{s}` in it stands for the schema.
+result<std::vector<std::int64_t>> ask_server(const server_database& server, std::string_view sql,
+                                             const clock& time);
 
 struct store_move {
     std::string file;  // A stopped node's.

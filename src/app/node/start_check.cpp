@@ -32,7 +32,8 @@ bool has_sql(const config& settings) {
         return each.second.what == handler_setting::kind::sql;
     };
     return std::ranges::any_of(settings.handlers, is_sql) ||
-           std::ranges::any_of(settings.responses, is_sql);
+           std::ranges::any_of(settings.responses, is_sql) ||
+           !settings.outbox.on_dead.text.empty() || !settings.outbox.on_expired.text.empty();
 }
 
 void check_handlers(const config& settings, const clock& time, start_findings& found) {
@@ -47,6 +48,8 @@ void check_handlers(const config& settings, const clock& time, start_findings& f
         found.remarks.push_back(fmt::format("the SQL of {} cannot work yet: {}", key, text));
     };
     check_configured_handlers(settings, *database, remark, found.problems);
+    if (!settings.store.inbox_url)  // Otherwise they run in another database than was asked.
+        check_configured_hooks(settings, *database, remark, found.problems);
 }
 
 }  // namespace

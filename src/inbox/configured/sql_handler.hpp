@@ -18,6 +18,11 @@ namespace posthorn {
 [[nodiscard]] transactional_handler make_sql_handler(std::vector<sql_statement> script,
                                                      const clock& time);
 
+/// The same for messages that this service has sent and that were given up: it runs in the
+/// transaction that records that it did, once for each. The clock outlives it.
+[[nodiscard]] detail::unique_function<void(transaction&, const dead_letter&)> make_sql_hook(
+    std::vector<sql_statement> script, const clock& time);
+
 /// Whether the database understands the statements: `error_code::invalid_configuration` if not. A
 /// table or column that is missing may come later, and is told as a remark instead.
 struct sql_remark {

@@ -51,4 +51,14 @@ result<server_facts> look_at_server(const connect_options& where, const clock& t
     return facts;
 }
 
+result<std::vector<std::int64_t>> ask_server(const connect_options& where, const std::string& sql,
+                                             const clock& time) {
+    POSTHORN_LET(opened, connect({.connect = where, .rules = {}, .writer = {}}, time));
+    POSTHORN_LET(found, opened->ask(sql));
+    std::vector<std::int64_t> numbers;
+    const auto row = found.front();
+    for (std::size_t i = 0; i < row.size(); ++i) numbers.push_back(row.integer(i));
+    return numbers;
+}
+
 }  // namespace posthorn::postgres

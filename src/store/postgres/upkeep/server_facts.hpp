@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include <posthorn/detail/time.hpp>
 
@@ -27,5 +28,9 @@ struct server_facts {
 
 /// Connects and looks, and changes nothing. `error_code::not_found` where there are no tables.
 result<server_facts> look_at_server(const connect_options& where, const clock& time);
+
+/// The numbers of the one row that a query gives; `{s}` in it stands for the schema.
+result<std::vector<std::int64_t>> ask_server(const connect_options& where, const std::string& sql,
+                                             const clock& time);
 
 }  // namespace posthorn::postgres

@@ -73,10 +73,33 @@ result<> look_at_messages(connection& database, file_facts& facts) {
 
 }  // namespace
 
-result<file_facts> look_at_file(const std::string& path, bool thorough) {
+namespace {
+
+result<connection> open_to_look(const std::string& path) {
     POSTHORN_LET(opened, connection::open({.path = path}));
     sqlite3_db_config(opened.handle(), SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, nullptr);
     POSTHORN_TRY(opened.execute("PRAGMA query_only = ON; PRAGMA wal_autocheckpoint = 0"));
+    return std::move(opened);
+}
+
+}  // namespace
+
+result<std::vector<std::int64_t>> ask_file(const std::string& path, std::string sql) {
+    constexpr std::string_view schema = "{s}.";
+    for (auto at = sql.find(schema); at != std::string::npos; at = sql.find(schema, at))
+        sql.erase(at, schema.size());
+    POSTHORN_LET(opened, open_to_look(path));
+    questions file(opened);
+    std::vector<std::int64_t> numbers;
+    file.ask(sql, [&](const sql_row& row) {
+        for (std::size_t i = 0; i < row.size(); ++i) numbers.push_back(row.integer(i));
+    });
+    POSTHORN_TRY(file.outcome());
+    return numbers;
+}
+
+result<file_facts> look_at_file(const std::string& path, bool thorough) {
+    POSTHORN_LET(opened, open_to_look(path));
     file_facts facts{.step_known = store_tables().steps.back().number};
     questions file(opened);
     ask_of_file(file, thorough, facts);

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include <posthorn/detail/time.hpp>
 
@@ -31,5 +32,8 @@ struct file_facts {
 /// Looks without changing anything: no table is brought up to date, nothing is checkpointed.
 /// `error_code::invalid_argument` for a database without our tables.
 [[nodiscard]] result<file_facts> look_at_file(const std::string& path, bool thorough);
+
+/// The numbers of the one row that a query gives, looked up likewise. `{s}.` in it is dropped.
+[[nodiscard]] result<std::vector<std::int64_t>> ask_file(const std::string& path, std::string sql);
 
 }  // namespace posthorn::sqlite

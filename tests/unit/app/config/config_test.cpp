@@ -87,6 +87,8 @@ sent_retention = "1h"
 cleanup_interval = "2m"
 dead_retention = "90d"
 expire_dead = true
+on_dead = "sql:DELETE FROM orders WHERE id = :_correlation_id"
+on_expired = "sql:SELECT 1"
 expired_retention = "never"
 resolved_retention = "2d"
 drain_timeout = "0s"
@@ -113,6 +115,9 @@ answer = "8MiB"
 [log]
 level = "warn"
 format = "json"
+[queue]
+max_attempts = 3
+alarm_after = "1h"
 )",
                                        "p.toml")
                               .value();
@@ -150,6 +155,9 @@ TEST(config, says_where_what_is_wrong_and_what_to_write_instead) {
         bad_case{"[listen]\n\nhttp = \"here\"",
                  "p.toml:3: listen.http cannot be \"here\"; write \"ADDRESS:PORT\", such as"},
         bad_case{"[listen]\nhttp = 7400", "p.toml:2: listen.http cannot be 7400; write"},
+        bad_case{
+            "[outbox]\non_dead = \"http://127.0.0.1/\"",
+            R"(p.toml:2: outbox.on_dead cannot be "http://127.0.0.1/"; write "sql:STATEMENTS")"},
         bad_case{"[log]\nlevel = \"loud\"",
                  "p.toml:2: log.level cannot be \"loud\"; write one of \"trace\", \"debug\""},
         bad_case{"[log]\nformat = \"xml\"",
