@@ -71,6 +71,7 @@ struct due_question {
     wall_time now{};
     std::size_t limit = 0;                 // Of rows in the page, of whatever kind.
     std::span<const std::int64_t> held{};  // Ascending. In memory already: passed over.
+    std::string_view tenant{};             // Of this one alone, unless it is empty.
 };
 
 struct outbox_page {

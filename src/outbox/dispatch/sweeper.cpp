@@ -89,7 +89,9 @@ task<result<>> sweeper::take_in() {
     if (!*some) co_return result<>{};
     bool more = false;
     const auto rows_max = with_.options.claim_rows_max;
-    auto ours = with_.lanes.with_room_for(rows_max);
+    // Of one tenant alone nothing is claimed unseen: the look for what is due chooses.
+    auto ours = with_.options.tenant.empty() ? with_.lanes.with_room_for(rows_max)
+                                             : std::vector<std::string>{};
     auto taken = co_await with_.claims.take_in(rows_max, std::move(ours), more);
     if (taken && more) with_.call.want();
     co_return taken;
@@ -103,8 +105,12 @@ task<result<>> sweeper::read_destination(const std::string& destination, wall_ti
     if (with_.claims.are_needed()) limit = std::min(limit, with_.options.claim_rows_max);
     const auto held = to.held();
     outbox_page page;
-    auto outcome = co_await find_due(
-        {.destination = destination, .now = now, .limit = limit, .held = held}, page);
+    auto outcome = co_await find_due({.destination = destination,
+                                      .now = now,
+                                      .limit = limit,
+                                      .held = held,
+                                      .tenant = with_.options.tenant},
+                                     page);
     if (!outcome) {
         to.fail_read();
         co_return outcome;

@@ -30,6 +30,14 @@ void raise_alarm(logger& log, std::string_view destination, std::size_t number,
               {{"Count", number}, {"Destination", destination}, {"Error", error}});
 }
 
+// Where dead letters are not kept, what was given up is closed at once.
+settlement as_kept(settlement what, const judge_options& options) {
+    if (options.keeps_dead || what.to != outbox_status::dead) return what;
+    what.to = outbox_status::resolved;
+    what.resolution = "given up; dead letters are not kept (outbox.dead_letters)";
+    return what;
+}
+
 }  // namespace
 
 std::vector<settlement> record(finished_batch batch, const record_deps& with,
@@ -56,7 +64,8 @@ std::vector<settlement> record(finished_batch batch, const record_deps& with,
         log_attempt(with.env.log, {row, what, answer.error, took_ms});
         count(with.counters, what.what, row.attempts);
         if (what.what == kind::hold && held_back++ == 0) why_held_back = answer.error;
-        outcomes.push_back(to_settlement(what, row, now, std::move(answer.error)));
+        outcomes.push_back(
+            as_kept(to_settlement(what, row, now, std::move(answer.error)), with.options));
     }
     if (held_back > 0)
         raise_alarm(with.env.log, batch.rows.front().body.destination, held_back, why_held_back);
@@ -87,7 +96,7 @@ settlement record_bad(const bad_row& row, std::string_view destination, const re
     with.env.log.error("Outbox: row {Seq} for {Destination} is not a message: {Error}",
                        {{"Seq", row.seq}, {"Destination", destination}, {"Error", row.reason}});
     count(with.counters, kind::bury, 0);
-    return bury(row, with.env.clock.wall());
+    return as_kept(bury(row, with.env.clock.wall()), with.options);
 }
 
 }  // namespace posthorn
