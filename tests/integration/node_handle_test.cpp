@@ -35,6 +35,7 @@ TEST_F(node_own_handle, commits_the_message_with_the_callers_change) {
 
 TEST_F(node_own_handle, needs_an_open_transaction) {
     EXPECT_EQ(code_of([&] { place(); }), error_code::no_transaction);
+    EXPECT_THAT([&] { place(); }, testing::ThrowsMessage<error>(testing::HasSubstr("BEGIN")));
     EXPECT_EQ(messages(), 0);
 }
 
