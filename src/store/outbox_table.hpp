@@ -86,6 +86,7 @@ struct due_question {
     /// Of messages in the page. The last one may go past that, so that there is always one.
     std::size_t bytes_max = std::size_t{32} << 20;
     std::span<const std::int64_t> held{};  // Ascending. In memory already: passed over.
+    std::string_view tenant{};             // Of this one alone, unless it is empty.
 };
 
 struct outbox_page {

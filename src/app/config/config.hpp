@@ -74,6 +74,7 @@ struct config {
         std::chrono::milliseconds jitter_max{500};
         double jitter_factor = 0;
         order_policy order = order_policy::park;
+        std::string tenant;  // Of all if empty.
         std::int64_t batch_size = 50;
         std::int64_t window = 8;
         double rate = 0;
@@ -82,6 +83,7 @@ struct config {
         std::chrono::milliseconds attempt_timeout = std::chrono::seconds{30};
         std::optional<std::chrono::milliseconds> sent_retention = std::chrono::days{7};
         std::optional<std::chrono::milliseconds> dead_retention;  // None: never deleted.
+        bool dead_letters = true;
         bool expire_dead = false;
         sql_setting on_dead{};  // What is done about one that was given up; nothing if empty.
         sql_setting on_expired{};
@@ -120,6 +122,12 @@ struct config {
         log_level level = log_level::info;
         log_format format = log_format::text;
     } log;
+
+    /// What [InboxOutbox] says of `outbox.window`.
+    struct {
+        bool parallel = false;
+        std::int64_t degree = 4;
+    } inbox_outbox;
 
     std::map<std::string, route_setting, std::less<>> routes;
     std::optional<route_setting> default_route;

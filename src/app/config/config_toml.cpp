@@ -51,11 +51,14 @@ private:
     std::string_view name_;
 };
 
-/// The set of defaults that a file names, before any of its keys is read. One that does not exist
-/// is found again, and complained about, where it stands.
+/// The set of defaults that a file names, before any of its keys is read; the section of a document
+/// names that document's. One that does not exist is found again, and complained about, where it
+/// stands.
 std::optional<defaults_name> named_defaults(const toml::table& root) {
     const auto written = root["service"]["defaults"].value<std::string>();
-    return written ? config_type<defaults_name>::read(*written) : std::nullopt;
+    if (written) return config_type<defaults_name>::read(*written);
+    if (root.contains("InboxOutbox")) return defaults_name::integration_events;
+    return std::nullopt;
 }
 
 /// Carries a parsed file over into a config and collects what does not fit.

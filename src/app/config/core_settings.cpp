@@ -63,6 +63,7 @@ core_options core_settings(const config& settings) {
     }
     core.outbox.poll_interval = out.poll_interval;
     core.outbox.order.policy = out.order;
+    core.outbox.tenant = out.tenant;
     core.outbox.lane.batch_rows = static_cast<std::size_t>(out.batch_size);
     core.outbox.lane.batches_in_flight_max = static_cast<std::size_t>(out.window);
     core.outbox.lane.rate = {.per_second = out.rate, .burst = out.burst};
@@ -72,6 +73,7 @@ core_options core_settings(const config& settings) {
     core.retention.sent = out.sent_retention;
     core.retention.interval = out.cleanup_interval;
     core.retention.dead = out.dead_retention;
+    core.outbox.judge.keeps_dead = out.dead_letters;
     core.outbox.expiry.dead_too = out.expire_dead;
     core.retention.expired = out.expired_retention;
     core.retention.resolved = out.resolved_retention;

@@ -74,8 +74,8 @@ void add_locks(const std::string& database, const gather_options& options, docto
 }
 
 void add_right(file_rights::kind what, const fs::path& path, doctor_facts& facts) {
-    struct stat seen{};
-    struct stat above{};
+    struct stat seen {};
+    struct stat above {};
     if (path.empty() || ::stat(path.c_str(), &seen) != 0) return;
     const auto folder = path.has_parent_path() ? path.parent_path() : fs::path(".");
     const bool is_closed = ::stat(folder.c_str(), &above) == 0 && (above.st_mode & 001U) == 0;
@@ -112,7 +112,7 @@ std::uint64_t bytes_of(const std::string& file) {
 }
 
 std::optional<wall_time> changed_at(const std::string& file) {
-    struct stat seen{};
+    struct stat seen {};
     if (::stat(file.c_str(), &seen) != 0) return std::nullopt;
     return wall_time(std::chrono::seconds(seen.st_mtim.tv_sec));
 }

@@ -42,7 +42,7 @@ public:
     /// Before it: the message can be made ready meanwhile.
     void committing(const outbox_row& lone) override;
     void released(std::vector<outbox_row> rows) override;
-    [[nodiscard]] std::int64_t claims_as() override { return hot_.claims_as(); }
+    [[nodiscard]] std::int64_t claims_as() override;
     /// There may be something new in the table.
     void wake() { sweep_.want(); }
     /// Routes were added or taken away, or their limits changed. On the dispatcher's strand.
@@ -68,6 +68,8 @@ private:
     task<> work();
     task<> hold(std::int64_t epoch);
     void lease_changed();
+    /// Whether it is of a tenant whose messages go out from here.
+    [[nodiscard]] bool sends(const outbox_row& row) const;
 
     dispatcher_deps with_;
     outbox_options options_;

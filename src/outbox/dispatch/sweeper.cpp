@@ -90,7 +90,9 @@ task<result<>> sweeper::take_in() {
     if (!*some) co_return result<>{};
     bool more = false;
     const auto rows_max = with_.options.claim_rows_max;
-    auto ours = with_.lanes.with_room_for(rows_max);
+    // Of one tenant alone nothing is claimed unseen: the look for what is due chooses.
+    auto ours = with_.options.tenant.empty() ? with_.lanes.with_room_for(rows_max)
+                                             : std::vector<std::string>{};
     auto taken = co_await with_.claims.take_in(rows_max, std::move(ours), more);
     if (taken && more) with_.call.want();
     co_return taken;
@@ -108,7 +110,8 @@ task<result<>> sweeper::read_destination(const std::string& destination, wall_ti
                                       .now = now,
                                       .limit = limit,
                                       .bytes_max = to.room_in_bytes(),
-                                      .held = held},
+                                      .held = held,
+                                      .tenant = with_.options.tenant},
                                      page);
     if (!outcome) {
         to.fail_read();

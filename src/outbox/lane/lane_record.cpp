@@ -37,6 +37,14 @@ void raise_alarm(logger& log, std::string_view destination, std::size_t number,
               {{"Count", number}, {"Destination", destination}, {"Error", error}});
 }
 
+// Where dead letters are not kept, what was given up is closed at once.
+settlement as_kept(settlement what, const judge_options& options) {
+    if (options.keeps_dead || what.to != outbox_status::dead) return what;
+    what.to = outbox_status::resolved;
+    what.resolution = "given up; dead letters are not kept (outbox.dead_letters)";
+    return what;
+}
+
 }  // namespace
 
 std::vector<settlement> record(finished_batch batch, const record_deps& with,
@@ -64,8 +72,8 @@ std::vector<settlement> record(finished_batch batch, const record_deps& with,
         count(with.counters, what.what, row.attempts);
         counted += one_more(what.what);
         if (what.what == kind::hold && held_back++ == 0) why_held_back = answer.error;
-        auto& outcome =
-            outcomes.emplace_back(to_settlement(what, row, now, std::move(answer.error)));
+        auto& outcome = outcomes.emplace_back(
+            as_kept(to_settlement(what, row, now, std::move(answer.error)), with.options));
         outcome.effect_unknown = answer.what == posthorn::outcome::unanswered;
     }
     if (!batch.rows.empty())
@@ -101,7 +109,7 @@ settlement record_bad(const bad_row& row, std::string_view destination, const re
                        {{"Seq", row.seq}, {"Destination", destination}, {"Error", row.reason}});
     count(with.counters, kind::bury, 0);
     with.counters.destinations.add(destination, one_more(kind::bury));
-    return bury(row, with.env.clock.wall());
+    return as_kept(bury(row, with.env.clock.wall()), with.options);
 }
 
 }  // namespace posthorn

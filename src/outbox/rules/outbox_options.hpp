@@ -38,6 +38,7 @@ struct judge_options {
     std::chrono::milliseconds undeliverable_delay = std::chrono::seconds{30};
     std::chrono::milliseconds unanswered_delay = std::chrono::seconds{2};  // Of no policy's.
     std::size_t error_bytes_max = 2000;  // Of a stored error text.
+    bool keeps_dead = true;  // What is given up waits for a person; otherwise it is resolved.
 };
 
 /// Of recording outcomes.
@@ -80,6 +81,7 @@ struct outbox_options {
     order_options order{};
     expiry_options expiry{};
     lease_options lease{};
+    std::string tenant{};                 // Whose messages alone are sent; all if empty.
     clock_watch_options clock{};          // When to believe that a message is past its time.
     std::size_t hand_over_rows = 10'000;  // Between the writer's thread and the dispatcher.
     std::size_t hand_over_bytes = std::size_t{32} << 20;

@@ -20,6 +20,7 @@ result<due_choice::flows_found> due_choice::find_flows(const due_question& asked
     std::size_t due = 0, bytes = 0;
     const auto visit = [&](const flow& one) {
         if (one.first_ms > to_ms(asked.now)) return flow_step::on;
+        if (!asked.tenant.empty() && one.tenant != asked.tenant) return flow_step::on;
         if (found.tenants.empty() || found.tenants.back().flows.front().tenant != one.tenant)
             found.tenants.emplace_back();
         auto& of_tenant = found.tenants.back().flows;

@@ -41,6 +41,16 @@ TEST_P(store_of_dead_letters, a_resolved_one_says_why_and_when) {
     EXPECT_EQ(list({.status = outbox_status::resolved}).rows.at(0).closed_at, noon + 1h);
 }
 
+TEST_P(store_of_dead_letters, what_an_operator_closed_stays_so_when_a_dispatcher_settles_it_late) {
+    const auto body = sample();
+    const auto seq = bury(body);
+    ASSERT_TRUE(succeeded(change(body.id, resolve("paid by hand"), noon + 1h)));
+    for (const auto to : {outbox_status::sent, outbox_status::pending, outbox_status::dead})
+        EXPECT_EQ(settle({{.seq = seq, .to = to, .at = noon + 2h, .error = "late"}}, epoch()), 0);
+    EXPECT_EQ(columns("status, resolution, last_error", seq),
+              "Resolved|paid by hand|400 from billing");
+}
+
 TEST_P(store_of_dead_letters, a_deleted_one_leaves_nothing) {
     const auto body = sample();
     const auto seq = bury(body);

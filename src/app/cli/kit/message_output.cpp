@@ -134,8 +134,7 @@ std::string outbox_table_text(const json::object& page, wall_time now) {
             table.add({to_cell(field(row, "messageId")), to_cell(field(row, "destination"), 24),
                        to_cell(field(row, "endpoint"), 32), field(row, "status"), tries(row),
                        distance(row, "createdAt", now),
-                       field(row, "status") == "Sent" ? ""
-                                                      : to_cell(trouble_of(row), any_length)});
+                       field(row, "status") == "Sent" ? "" : to_cell(trouble_of(row), any_length)});
         });
 }
 

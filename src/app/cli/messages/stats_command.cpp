@@ -41,10 +41,9 @@ class stats_command final : public look_command {
         }
         return all;
     }
-    [[nodiscard]] std::string to_text(const json::object& answer,
-                                      wall_time now) const override {
-        auto text = "outbox\n" + outbox_stats_text(answer.at("outbox").as_object(), now) + "\ninbox\n" +
-                    inbox_stats_text(answer.at("inbox").as_object());
+    [[nodiscard]] std::string to_text(const json::object& answer, wall_time now) const override {
+        auto text = "outbox\n" + outbox_stats_text(answer.at("outbox").as_object(), now) +
+                    "\ninbox\n" + inbox_stats_text(answer.at("inbox").as_object());
         for (const auto& [name, asked] : feature_parts_of_stats()) {
             const auto* const part = answer.if_contains(name);
             const auto* const fields = part ? part->if_object() : nullptr;

@@ -81,11 +81,13 @@ window = 3
 rate = 100
 burst = 20
 order = "pass"
+tenant = "acme"
 request_timeout = "29s"
 attempt_timeout = "31s"
 sent_retention = "1h"
 cleanup_interval = "2m"
 dead_retention = "90d"
+dead_letters = false
 expire_dead = true
 on_dead = "sql:DELETE FROM orders WHERE id = :_correlation_id"
 on_expired = "sql:SELECT 1"

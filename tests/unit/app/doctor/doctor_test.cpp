@@ -163,8 +163,16 @@ TEST(doctor, checks_signatures) {
 
 TEST(doctor, checks_secrets) {
     expect("secrets", {{"none", [](auto&) {}, ok},
-                       {"long", [](auto& f) { f.secrets = {{"a", 32}, {"b", 64}}; }, ok},
-                       {"one is short", [](auto& f) { f.secrets = {{"a", 32}, {"b", 31}}; }, warn},
+                       {"long",
+                        [](auto& f) {
+                            f.secrets = {{"a", 32}, {"b", 64}};
+                        },
+                        ok},
+                       {"one is short",
+                        [](auto& f) {
+                            f.secrets = {{"a", 32}, {"b", 31}};
+                        },
+                        warn},
                        {"unusable", [](auto& f) { f.secrets_error = "x:3: not there"; }, bad}});
 }
 
@@ -319,7 +327,10 @@ TEST(doctor, checks_messages_that_wait_for_a_person) {
             {"a dead one", [](auto& f) { f.file->dead = 1; }, warn},
             {"an expired one", [](auto& f) { f.file->expired = 1; }, warn},
             {"one behind a dead one",
-             [](auto& f) { f.file->blocked.keys.push_back({.waiting = {1, false}}); }, warn},
+             [](auto& f) {
+                 f.file->blocked.keys.push_back({.waiting = {1, false}});
+             },
+             warn},
             {"an undeliverable one", [](auto& f) { f.file->undeliverable = 1; }, warn}});
     doctor_facts all;
     all.file->dead = 1;

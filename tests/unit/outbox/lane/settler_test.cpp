@@ -53,12 +53,9 @@ protected:
     bool lost = false;
     test::test_environment env{loop, log};
     settle_board board;
-    settler subject{env,
-                    store,
-                    board,
-                    {.outcomes_waiting_max = 3, .bytes_at_writer_max = 1'000},
-                    1,
-                    [this] { lost = true; }};
+    settler subject{env,   store,
+                    board, {.outcomes_waiting_max = 3, .bytes_at_writer_max = 1'000},
+                    1,     [this] { lost = true; }};
     task_group running{loop.executor()};
     std::vector<std::int64_t> told;
 };
