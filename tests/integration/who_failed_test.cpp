@@ -150,7 +150,9 @@ TEST_F(who_failed, an_acknowledgement_that_is_not_signed_settles_nothing) {
 
 TEST_F(who_failed, a_peers_clock_is_not_the_message_and_is_named) {
     auto taking = greeter();
-    taking.wall_clock = [] { return std::chrono::system_clock::now() + 10min; };
+    taking.wall_clock = [] {
+        return std::chrono::floor<std::chrono::milliseconds>(std::chrono::system_clock::now() + 10min);
+    };
     expect_not_charged_by(taking, "caller's clock is 600 s behind the other side's");
 }
 
@@ -168,7 +170,7 @@ TEST_F(who_failed, a_peer_that_does_not_know_the_sender_is_not_the_message) {
 }
 
 TEST_F(who_failed, a_web_service_behind_a_handler_is_not_the_message) {
-    for (const std::string answer : {std::string(), unsigned_answer(503), unsigned_answer(502)}) {
+    for (const auto& answer : {std::string(), unsigned_answer(503), unsigned_answer(502)}) {
         const auto number = std::to_string(answer.size());
         const parrot service(answer);
         std::ofstream(directory.file("n.toml"))

@@ -219,7 +219,7 @@ TEST_F(postgres_invariants, hold_though_senders_and_their_backends_are_killed) {
         answer.what = outcome::delivered;
         answer.payload = response;
         book.answered(of, answer);
-        book.believed(of, answer, true, false);
+        book.believed(of, answer, true);
     }
     const auto count = sim::check_invariants(all, book);
     run.count("messages", count.messages);

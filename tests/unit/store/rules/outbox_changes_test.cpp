@@ -46,6 +46,7 @@ public:
                          {.retry = "retry",
                           .close = "close",
                           .attempt = "attempt",
+                          .unanswered = "unanswered",
                           .end = "end",
                           .requeue = "requeue",
                           .pause = "pause",
