@@ -30,7 +30,8 @@ public:
         std::string_view count_closed;  // Of a status.
         std::string_view show;          // By id, and whether with the payload.
         std::string_view attempts;
-        std::string_view waits_behind;  // By seq: id, status and time of what is in its way.
+        /// By seq: id, status, time and seq of what is in its way, the first of each status.
+        std::string_view waits_behind;
         /// Destination, order key and tenant; id, status and time of the first one given up; how
         /// many wait; how many were looked at. Given the limits of rows, keys and messages.
         std::string_view blocked;
@@ -95,6 +96,7 @@ private:
                 .status = parse_outbox_status(row.text(first + 1)).value_or(outbox_status::pending),
                 .since = optional_time(row, first + 2)};
     }
+    result<std::optional<order_blocker>> find_blocker(std::int64_t seq);
     /// Those that something is pending for, in the order of their names.
     virtual result<std::vector<std::string>> destinations(std::size_t limit) = 0;
     /// What waits for the one that it says.
@@ -168,9 +170,25 @@ result<std::optional<message_detail>> inspection_looks<Driver>::show(const uuid&
                                    .error = std::string(row.text(2))});
     }));
     std::ranges::reverse(detail.attempts);  // They come with the last one first.
-    POSTHORN_LET(behind, waits_behind_.run(detail.summary.seq));
-    if (!behind.empty()) detail.waits_behind = read_blocker(behind.front(), 0);
+    POSTHORN_LET(behind, find_blocker(detail.summary.seq));
+    detail.waits_behind = std::move(behind);
     return detail;
+}
+
+// One that was given up needs a person; the others end by themselves.
+template <class Driver>
+result<std::optional<order_blocker>> inspection_looks<Driver>::find_blocker(std::int64_t seq) {
+    std::optional<order_blocker> worst;
+    std::pair<bool, std::int64_t> place{};  // Whether it ends by itself, and its seq.
+    POSTHORN_LET(found, waits_behind_.run(seq));
+    POSTHORN_TRY(found.each([&](const sql_row& row) {
+        auto one = read_blocker(row, 0);
+        const std::pair its_place(one.status == outbox_status::pending, row.integer(3));
+        if (worst && place < its_place) return;
+        worst = std::move(one);
+        place = its_place;
+    }));
+    return worst;
 }
 
 // Asked for one key and one row more than are wanted, to know whether there are.

@@ -79,8 +79,8 @@ constexpr auto what_is_in_the_way = joined(R"sql(
         (SELECT earlier.seq, NULL::bigint FROM mine JOIN {s}.outbox_due AS earlier ON )sql",
                                            shares_key("earlier", "mine"), R"sql(
             AND earlier.seq < mine.seq ORDER BY seq LIMIT 1))
-    SELECT m.message_id, m.status, found.at FROM found JOIN {s}.outbox_messages AS m USING (seq)
-    ORDER BY found.at IS NULL LIMIT 1)sql");
+    SELECT m.message_id, m.status, found.at, seq
+    FROM found JOIN {s}.outbox_messages AS m USING (seq))sql");
 
 // Messages with an order key have their row in outbox_due from their beginning.
 constexpr auto blocked_keys = joined(R"sql(

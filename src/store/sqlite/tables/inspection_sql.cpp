@@ -66,13 +66,12 @@ consteval auto first_in_the_way(const State& state) {
 }
 constexpr auto what_is_in_the_way = joined(
     R"sql(
-    SELECT message_id, found.status, closed.at FROM ()sql",
+    SELECT message_id, found.status, closed.at, found.seq FROM ()sql",
     first_in_the_way("'Dead'"), " UNION ALL ", first_in_the_way("'Expired'"), " UNION ALL ",
     first_in_the_way("'Pending'"), R"sql() AS found
     LEFT JOIN outbox_closed AS closed ON closed.seq = found.seq
     WHERE found.status = 'Pending' OR )sql",
-    parks_followers, R"sql(
-    ORDER BY found.status = 'Pending', found.seq LIMIT 1)sql");
+    parks_followers);
 
 template <class State>
 consteval auto given_up(const State& state) {
@@ -141,8 +140,10 @@ inspection_sql::inspection_sql(connection& database)
                                   .blocked = blocked_keys,
                                   .newest = R"sql(
           SELECT max(
-              coalesce((SELECT at FROM changes ORDER BY change_seq DESC LIMIT 1), 0),
-              coalesce((SELECT created_at FROM outbox_messages ORDER BY seq DESC LIMIT 1), 0)))sql",
+              coalesce((SELECT at FROM changes
+                  WHERE change_seq = (SELECT max(change_seq) FROM changes)), 0),
+              coalesce((SELECT created_at FROM outbox_messages
+                  WHERE seq = (SELECT max(seq) FROM outbox_messages)), 0)))sql",
                                   .inbox_count = R"sql(
           SELECT count(*) FROM (SELECT 1 FROM inbox_messages INDEXED BY idx_inbox_expires
               LIMIT ?))sql",

@@ -326,11 +326,7 @@ TEST(doctor, checks_messages_that_wait_for_a_person) {
            {{"none", [](auto&) {}, ok},
             {"a dead one", [](auto& f) { f.file->dead = 1; }, warn},
             {"an expired one", [](auto& f) { f.file->expired = 1; }, warn},
-            {"one behind a dead one",
-             [](auto& f) {
-                 f.file->blocked.keys.push_back({.waiting = {1, false}});
-             },
-             warn},
+            {"one behind a dead one", [](auto& f) { f.file->blocked.keys.resize(1); }, warn},
             {"an undeliverable one", [](auto& f) { f.file->undeliverable = 1; }, warn}});
     doctor_facts all;
     all.file->dead = 1;
