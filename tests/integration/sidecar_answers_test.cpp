@@ -140,7 +140,8 @@ TEST_F(answering_sidecars, refuse_a_hook_that_is_not_sql) {
                                    HasSubstr("INSRT")));
 }
 
-TEST_F(answering_sidecars, a_worker_that_waits_gets_its_job_and_is_let_go_when_the_node_stops) {
+TEST_F(answering_sidecars,
+       a_worker_that_waits_gets_its_job_unless_it_was_killed_and_is_let_go_at_a_stop) {
     const auto stock = start("stock", "orders", "[handlers]\nShip = \"queue\"\n");
     const auto orders = start("orders", "stock", "");
     const auto wait = [&] {
@@ -153,11 +154,23 @@ TEST_F(answering_sidecars, a_worker_that_waits_gets_its_job_and_is_let_go_when_t
     EXPECT_THAT(first.get().body, HasSubstr(R"("payload":{"to":"moon"})"));
 
     // Behind another request on its connection, so that the answer to that shows that it is there.
-    test::raw_http waiting(static_cast<std::uint16_t>(std::stoi(stock->port(0))));
-    waiting.send(
+    const std::string pipelined =
         "GET /_rf/queue HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: Bearer worker-key\r\n\r\n" +
-        request("/_rf/queue/Ship/take", R"({"owner":"w1","waitMs":60000})"));
-    EXPECT_THAT(waiting.receive().body, HasSubstr(R"("taken":1)"));
+        request("/_rf/queue/Ship/take", R"({"owner":"w1","waitMs":60000})");
+    const auto port = static_cast<std::uint16_t>(std::stoi(stock->port(0)));
+    {
+        test::raw_http killed(port);
+        killed.send(pipelined);
+        EXPECT_EQ(killed.receive().status, 200);
+    }
+    orders->send("stock", "Ship", R"({"to":"mars"})");
+    ASSERT_TRUE(stock->comes_to("SELECT count(*) FROM posthorn_queue", 2));
+    EXPECT_THAT(post(*stock, "/_rf/queue/Ship/take", R"({"owner":"w2","waitMs":60000})").body,
+                HasSubstr(R"("payload":{"to":"mars"})"));
+
+    test::raw_http waiting(port);
+    waiting.send(pipelined);
+    EXPECT_THAT(waiting.receive().body, HasSubstr(R"("taken":2)"));
     stock->child().send_signal(SIGTERM);
     const auto let_go = waiting.receive();
     EXPECT_EQ(let_go.status, 200);

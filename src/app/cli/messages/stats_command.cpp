@@ -34,9 +34,9 @@ class stats_command final : public look_command {
         for (const auto& [name, asked] : feature_parts_of_stats()) {
             auto part =
                 from.ask({.method = std::string(asked->method), .path = std::string(asked->path)});
-            if (part) all[name] = *std::move(part);
-            // A node of an older version has no such route.
-            if (!part && part.error().code() != error_code::not_found)
+            if (part)
+                all[name] = *std::move(part);
+            else if (part.error().code() != error_code::not_found)  // As of an older node.
                 return std::unexpected(part.error());
         }
         return all;
