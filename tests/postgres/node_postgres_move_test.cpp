@@ -328,16 +328,21 @@ TEST_F(move, refuses_what_cannot_be_moved_and_changes_nothing) {
         orders.start();
         refused("stop the node");
     }
+    const std::string newest =
+        "folder = 'store' AND number = (SELECT max(number) FROM"
+        " posthorn_migrations WHERE folder = 'store')";
     const auto step = [&](const std::string& change) {
         database(file()).run("UPDATE posthorn_migrations SET number = number " + change +
-                             " WHERE folder = 'store' AND number >= 7");
+                             " WHERE " + newest);
     };
     step("+ 1");
     refused("newer Posthorn");
     step("- 1");
-    database(file()).run("DELETE FROM posthorn_migrations WHERE folder = 'store' AND number = 7");
+    const auto number =
+        database(file()).text("SELECT max(number) FROM posthorn_migrations WHERE folder = 'store'");
+    database(file()).run("DELETE FROM posthorn_migrations WHERE " + newest);
     refused("up to date");
-    database(file()).run("INSERT INTO posthorn_migrations VALUES ('store', 7, 0)");
+    database(file()).run("INSERT INTO posthorn_migrations VALUES ('store', " + number + ", 0)");
     {
         std::fstream damaged(file(), std::ios::in | std::ios::out | std::ios::binary);
         damaged.seekp(3 * 4096);
