@@ -326,14 +326,19 @@ TEST_F(move, refuses_what_cannot_be_moved_and_changes_nothing) {
     }
     const auto step = [&](const std::string& change) {
         database(file()).run("UPDATE posthorn_migrations SET number = number " + change +
-                             " WHERE folder = 'store' AND number >= 7");
+                             " WHERE folder = 'store' AND number = (SELECT max(number) FROM"
+                             " posthorn_migrations WHERE folder = 'store')");
     };
     step("+ 1");
     refused("newer Posthorn");
     step("- 1");
-    database(file()).run("DELETE FROM posthorn_migrations WHERE folder = 'store' AND number = 7");
+    const auto newest = database(file()).integer(
+        "SELECT max(number) FROM posthorn_migrations WHERE folder = 'store'");
+    database(file()).run(fmt::format(
+        "DELETE FROM posthorn_migrations WHERE folder = 'store' AND number = {}", newest));
     refused("up to date");
-    database(file()).run("INSERT INTO posthorn_migrations VALUES ('store', 7, 0)");
+    database(file()).run(
+        fmt::format("INSERT INTO posthorn_migrations VALUES ('store', {}, 0)", newest));
     {
         std::fstream damaged(file(), std::ios::in | std::ios::out | std::ios::binary);
         damaged.seekp(3 * 4096);
