@@ -54,9 +54,8 @@ std::string_view wanted_as(written_as how) {
 
 std::optional<std::int64_t> whole(std::string_view digits) {
     std::int64_t number = 0;
-    const auto* const end = digits.data() + digits.size();
-    const auto read = std::from_chars(digits.data(), end, number);
-    if (read.ec != std::errc{} || read.ptr != end || number < 0) return std::nullopt;
+    const auto [rest, failure] = std::from_chars(digits.begin(), digits.end(), number);
+    if (failure != std::errc{} || rest != digits.end() || number < 0) return std::nullopt;
     return number;
 }
 
