@@ -40,12 +40,14 @@ void add_settings(const config& settings, doctor_facts& facts) {
 }
 
 void add_secrets(const config& settings, doctor_facts& facts) {
-    const auto rings = load_secrets(settings);
-    if (!rings) {
-        facts.secrets_error = rings.error().what();
+    config_problems found;
+    const auto rings = load_secrets(settings, found);
+    check_routes(settings, rings, [](std::string_view /*url*/) { return false; }, found);
+    if (const auto outcome = found.outcome(); !outcome) {
+        facts.secrets_error = outcome.error().what();
         return;
     }
-    for (const auto& [peer, ring] : *rings) {
+    for (const auto& [peer, ring] : rings) {
         if (ring->scheme() != signature_scheme::v2)
             facts.legacy_peers.push_back(fmt::format("{} ({})", peer, to_string(ring->scheme())));
         std::size_t shortest = SIZE_MAX;

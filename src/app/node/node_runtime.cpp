@@ -1,13 +1,13 @@
 #include "app/node/node_runtime.hpp"
 
 #include <cstdlib>
-#include <filesystem>
 #include <utility>
 
 #include "app/config/core_settings.hpp"
 #include "app/config/lane_warnings.hpp"
 #include "app/config/secrets.hpp"
 #include "app/node/configured_handlers.hpp"
+#include "app/node/open_store.hpp"
 #include "app/node/process_identity.hpp"
 #include "base/async/task_group.hpp"
 
@@ -15,18 +15,6 @@ namespace posthorn {
 namespace {
 
 constexpr std::chrono::milliseconds time_to_tell_senders{500};
-
-/// SQLite makes a file, but not the folder that it is to lie in.
-result<> make_folder_of(const std::string& database) {
-    const auto folder = std::filesystem::path(database).parent_path();
-    std::error_code failure;
-    if (!folder.empty()) std::filesystem::create_directories(folder, failure);
-    if (!failure) return {};
-    return fail(error_code::store_unavailable,
-                "the folder {} of the database cannot be made: {}; make it, or choose another with "
-                "store.url",
-                folder.string(), failure.message());
-}
 
 }  // namespace
 

@@ -1,5 +1,6 @@
 #include "app/node/open_store.hpp"
 
+#include <filesystem>
 #include <utility>
 
 #include "app/features.hpp"
@@ -37,6 +38,19 @@ result<std::unique_ptr<store>> open_store(const sqlite::sqlite_options& file,
         "this Posthorn was built without PostgreSQL; build it with POSTHORN_POSTGRES=ON, or "
         "use sqlite: in store.url");
 #endif
+}
+
+result<> make_folder_of(const std::string& database) {
+    namespace fs = std::filesystem;
+    const auto folder = fs::path(database).parent_path();
+    std::error_code failure;
+    if (!folder.empty() && fs::create_directories(folder, failure))
+        fs::permissions(folder, fs::perms::others_all, fs::perm_options::remove, failure);
+    if (!failure) return {};
+    return fail(error_code::store_unavailable,
+                "the folder {} of the database cannot be made: {}; make it, or choose another with "
+                "store.url",
+                folder.string(), failure.message());
 }
 
 result<sql_query> probe_database(const config& settings, const clock& time) {

@@ -24,6 +24,10 @@ result<std::unique_ptr<store>> open_store(const sqlite::sqlite_options& file,
                                           const std::optional<server_database>& server,
                                           const sqlite::sqlite_seams& seams);
 
+/// Makes the folder that a database file is to lie in, closed to other users; SQLite makes the file
+/// alone. One that is there stays as it is.
+result<> make_folder_of(const std::string& database);
+
 /// Asks the database in which the handlers of a configuration run whether it takes a statement. It
 /// changes nothing there, and may be used before a node has opened it.
 result<sql_query> probe_database(const config& settings, const clock& time);

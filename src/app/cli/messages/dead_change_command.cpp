@@ -108,7 +108,7 @@ private:
         bar.finish();
         if (json_)
             print_json(terminal, json::object{{"changed", changed}, {"expired", expired}});
-        else
+        else if (outcome || changed > 0)
             terminal.out << changed << (changed == 1 ? " message " : " messages ")
                          << (changed == 1 ? done() : plural()) << '\n';
         if (outcome && expired > 0)

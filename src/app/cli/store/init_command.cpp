@@ -122,10 +122,7 @@ private:
         const fs::path database = settings.path_of(settings.store.url);
         std::error_code unusable;
         const bool had_database = fs::exists(database, unusable);
-        if (database.has_parent_path()) fs::create_directories(database.parent_path(), unusable);
-        if (unusable)
-            return fail(error_code::io_failed, "cannot make the folder {}: {}",
-                        database.parent_path().string(), unusable.message());
+        POSTHORN_TRY(make_folder_of(database));
         POSTHORN_TRY(database_session::open(settings, database_session::if_missing::make));
         print({database.string(), had_database, had_config}, settings, terminal);
         return {};

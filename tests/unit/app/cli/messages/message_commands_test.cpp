@@ -14,6 +14,7 @@
 namespace posthorn::cli {
 namespace {
 
+using testing::ContainsRegex;
 using testing::HasSubstr;
 using testing::Not;
 using testing::StartsWith;
@@ -51,6 +52,20 @@ protected:
     test::temporary_directory folder_;
     std::string config_ = folder_.file("orders.toml");
 };
+
+TEST_F(message_commands, init_makes_a_folder_that_others_cannot_look_into) {
+    const auto rights = std::filesystem::status(folder_.file("data")).permissions();
+    EXPECT_EQ(rights & std::filesystem::perms::others_all, std::filesystem::perms::none);
+}
+
+TEST_F(message_commands, list_shows_the_attempt_of_a_sent_message_and_no_old_error) {
+    const auto id = send();
+    database().run(
+        "UPDATE outbox_messages SET status = 'Sent', retry_count = 2, last_error = 'timed out'");
+    const auto page = with_config({"outbox", "list"}).out;
+    EXPECT_THAT(page, ContainsRegex(id + " +stock +OrderPlaced +Sent +3 "));
+    EXPECT_THAT(page, Not(HasSubstr("timed out")));
+}
 
 TEST_F(message_commands, init_makes_what_is_missing_and_overwrites_nothing) {
     send();
