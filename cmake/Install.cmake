@@ -28,6 +28,7 @@ install(FILES ${CMAKE_CURRENT_BINARY_DIR}/posthorn.pc DESTINATION ${CMAKE_INSTAL
 install(DIRECTORY docs DESTINATION ${CMAKE_INSTALL_DOCDIR})
 install(FILES README.md CHANGELOG.md SECURITY.md LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
 install(FILES posthorn.example.toml packaging/posthorn.service DESTINATION ${CMAKE_INSTALL_DATADIR}/posthorn)
+install(FILES packaging/posthorn.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
 
 # Completions of commands for the shells, printed by the program itself.
 foreach(place IN ITEMS

@@ -10,7 +10,7 @@ trap 'rm -rf "$work"' EXIT
 cmake --install "$build" --prefix "$work/prefix" >"$work/install.log" || { cat "$work/install.log"; exit 1; }
 "$work/prefix/bin/posthorn" --version
 for file in posthorn/posthorn.service posthorn/posthorn.example.toml bash-completion/completions/posthorn \
-    zsh/site-functions/_posthorn fish/vendor_completions.d/posthorn.fish; do
+    man/man1/posthorn.1 zsh/site-functions/_posthorn fish/vendor_completions.d/posthorn.fish; do
     test -s "$work/prefix/share/$file" || { echo "share/$file was not installed"; exit 1; }
 done
 if [ "$way" = cmake ]; then
