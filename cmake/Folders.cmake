@@ -15,9 +15,11 @@ function(posthorn_folder name)
     set_property(GLOBAL APPEND PROPERTY POSTHORN_FOLDERS posthorn_${name})
 endfunction()
 
-# posthorn_program(<folder> [UNOPTIMISED] [USES <folders below>...] [LINKS <libraries>...])
+# posthorn_program(<folder> [HEADERS <target>] [USES <folders below>...] [LINKS <libraries>...])
 # Declares src/<folder> without its main.cpp as target posthorn_<folder>, no part of the library.
-# UNOPTIMISED is for what reads options and prints: it takes twice as long to compile otherwise.
+# Its headers are precompiled as those of HEADERS, if it names one. It is optimised, though all it does
+# is to read options and print: of an inline function that two objects define the linker takes the
+# first, and so the library would run what was compiled for the commands.
 function(posthorn_program name)
     posthorn_objects(${name} EXCLUDE "/main[.]cpp$" ${ARGN})
 endfunction()
@@ -47,7 +49,7 @@ endfunction()
 
 # The objects of a folder; files whose path matches EXCLUDE are left out.
 function(posthorn_objects name)
-    cmake_parse_arguments(PARSE_ARGV 1 folder "UNOPTIMISED" "EXCLUDE" "USES;LINKS")
+    cmake_parse_arguments(PARSE_ARGV 1 folder "" "EXCLUDE;HEADERS" "USES;LINKS")
     string(REPLACE "/" "_" target "posthorn_${name}")
     file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/${name}/*.cpp)
     file(GLOB_RECURSE headers CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/${name}/*.hpp)
@@ -64,13 +66,11 @@ function(posthorn_objects name)
         FILE_SET HEADERS BASE_DIRS ${CMAKE_CURRENT_SOURCE_DIR} FILES ${headers})
     target_link_libraries(${target} PUBLIC posthorn_public ${folder_USES} ${folder_LINKS} PRIVATE posthorn_flags)
     # What measures is linked without Asio.
-    if(folder_UNOPTIMISED)
-        target_compile_options(${target} PRIVATE -O0)
-        if(POSTHORN_PCH)
-            target_precompile_headers(${target} REUSE_FROM posthorn_program_headers)
+    if(POSTHORN_PCH AND NOT name STREQUAL "measure")
+        if(NOT folder_HEADERS)
+            set(folder_HEADERS posthorn_headers)
         endif()
-    elseif(POSTHORN_PCH AND NOT name STREQUAL "measure")
-        target_precompile_headers(${target} REUSE_FROM posthorn_headers)
+        target_precompile_headers(${target} REUSE_FROM ${folder_HEADERS})
     endif()
 endfunction()
 

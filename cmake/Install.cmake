@@ -28,3 +28,20 @@ install(FILES ${CMAKE_CURRENT_BINARY_DIR}/posthorn.pc DESTINATION ${CMAKE_INSTAL
 install(DIRECTORY docs DESTINATION ${CMAKE_INSTALL_DOCDIR})
 install(FILES README.md CHANGELOG.md SECURITY.md LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
 install(FILES posthorn.example.toml packaging/posthorn.service DESTINATION ${CMAKE_INSTALL_DATADIR}/posthorn)
+
+# Completions of commands for the shells, printed by the program itself.
+foreach(place IN ITEMS
+        bash:bash-completion/completions/posthorn
+        zsh:zsh/site-functions/_posthorn
+        fish:fish/vendor_completions.d/posthorn.fish)
+    string(REPLACE ":" ";" place ${place})
+    list(GET place 0 shell)
+    list(GET place 1 file)
+    install(CODE "
+        set(file \"\$ENV{DESTDIR}\${CMAKE_INSTALL_PREFIX}/${CMAKE_INSTALL_DATADIR}/${file}\")
+        get_filename_component(folder \"\${file}\" DIRECTORY)
+        file(MAKE_DIRECTORY \"\${folder}\")
+        message(STATUS \"Installing: \${file}\")
+        execute_process(COMMAND \"$<TARGET_FILE:posthorn_cli>\" completion ${shell}
+            OUTPUT_FILE \"\${file}\" COMMAND_ERROR_IS_FATAL ANY)")
+endforeach()

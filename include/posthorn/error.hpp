@@ -41,6 +41,7 @@ enum class error_code : std::uint16_t {
     message_expired,
     invalid_payload,
     no_handler,
+    handler_unreachable,
     id_reused,
     clock_jumped,
     malformed_request,

@@ -68,8 +68,8 @@ struct dead_letter {
     bool expired = false;
     std::string error{};        // Of the last attempt.
     std::int32_t attempts = 0;  // That were charged.
-    /// An attempt was made whose outcome is not known for certain, so the receiver may have handled
-    /// it. If not, it did not.
+    /// An attempt failed, or had no answer that counts, so the receiver may have handled it. False
+    /// also if a process that died, or was told to stop, was all that knew of an attempt.
     bool may_have_taken_effect = false;
 };
 

@@ -21,6 +21,7 @@ enum class outcome : std::uint8_t {
     permanent,      // Trying again cannot help.
     throttled,      // Try again after `retry_after`; the attempt does not count.
     undeliverable,  // No route, or no handler there: wait for a person to mend that.
+    unanswered,     // No word of the receiver's that counts; the attempt does not count either.
 };
 
 /// The answer to one message of a batch.
@@ -46,8 +47,8 @@ struct outgoing {
 ///
 /// It is given a batch on one of Posthorn's worker threads, where it may block, and gives one
 /// answer for each message, in their order; if it throws, all of them are tried again. It says
-/// `delivered` only of what is safe at the receiver, since the message is settled by that.
-/// Several batches may be on their way at once.
+/// `delivered` only of what is safe at the receiver, since the message is settled by that, and
+/// `unanswered` where the receiver could not be asked. Several batches may be on their way at once.
 using transport_function = std::function<std::vector<delivery>(const outgoing& batch)>;
 
 }  // namespace posthorn

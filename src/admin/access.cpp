@@ -125,7 +125,11 @@ std::expected<admin_caller, admin_refusal> admin_access::admit(const http_reques
     const auto known = keys();
     if (const auto given = bearer(request)) {
         const auto* key = find_key(*known, *given);
-        if (key == nullptr) return refuse(401, {}, "this key is not known here");
+        if (key == nullptr)
+            return refuse(401, {},
+                          known->empty() ? "this key is not known here, where there are none: send "
+                                           "no key, or unset POSTHORN_ADMIN_KEY"
+                                         : "this key is not known here");
         if (may(key->role, needed)) return admin_caller{key->name, key->role, key->payloads};
         return refuse(403, key->name,
                       fmt::format("this needs a key with the role {}, and yours has {}",

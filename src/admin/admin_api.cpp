@@ -4,6 +4,8 @@
 
 #include <boost/json/serialize.hpp>
 
+#include <posthorn/version.hpp>
+
 #include "admin/dead_routes.hpp"
 #include "admin/json_answer.hpp"
 #include "admin/lane_routes.hpp"
@@ -28,6 +30,7 @@ public:
     task<http_response> outbox_stats();
     task<http_response> messages(http_request request, std::optional<outbox_status> only);
     task<http_response> message(http_request request, admin_caller who);
+    task<http_response> inbox_refused(http_request request, admin_caller who);
     task<http_response> retry(http_request request);
     task<http_response> inbox_stats();
     task<http_response> inbox_messages(http_request request);
@@ -107,6 +110,9 @@ task<http_response> endpoints::messages(http_request request, std::optional<outb
         return list_messages(where, {.status = only ? only : asked->status,
                                      .destination = asked->destination,
                                      .endpoint = asked->endpoint,
+                                     .correlation_id = asked->correlation_id,
+                                     .tenant = asked->tenant,
+                                     .order_key = asked->order_key,
                                      .since = asked->since,
                                      .before_seq = asked->before,
                                      .limit = asked->limit});
@@ -180,6 +186,19 @@ task<http_response> endpoints::inbox_messages(http_request request) {
     co_return answer_to(page);
 }
 
+// Of a file there are none: only a running node has called anyone.
+task<http_response> endpoints::inbox_refused(http_request request, admin_caller who) {
+    if (!who.payloads)
+        co_return gate_.refuse(request, who,
+                               "what a web service answered may repeat payloads; reading them "
+                               "needs a key with that right: payloads = true beside it in "
+                               "admin.keys");
+    json::array calls;
+    if (parts().refused != nullptr)
+        for (const auto& each : parts().refused->list()) calls.push_back(to_json(each));
+    co_return json_response(200, json::serialize(json::object{{"refused", std::move(calls)}}));
+}
+
 task<http_response> public_health(node_view& node) {
     const auto seen = co_await node.look();
     const auto verdict = judge_health(seen->facts);
@@ -218,12 +237,32 @@ void add_admin_routes(router& routes, node_view& node, admin_gate& gate) {
     look("/_rf/inbox", [with](http_request request, const auto&) {
         return with->inbox_messages(std::move(request));
     });
+    look("/_rf/inbox/refused", [with](http_request request, admin_caller who) {
+        return with->inbox_refused(std::move(request), std::move(who));
+    });
     routes.add("POST", "/_rf/outbox/{messageId}/retry",
                gate.guarded(admin_role::operator_, [with](http_request request, const auto&) {
                    return with->retry(std::move(request));
                }));
     add_lane_routes(routes, node, gate);
     add_dead_routes(routes, node, gate);
+}
+
+namespace {
+
+task<http_response> answer_with(std::string json) { co_return json_response(200, std::move(json)); }
+
+}  // namespace
+
+void add_index(router& routes, std::string_view service, admin_gate& gate) {
+    json::array paths;
+    for (auto& each : routes.known()) paths.emplace_back(std::move(each));
+    auto text = json::serialize(
+        json::object{{"service", service}, {"version", version}, {"routes", std::move(paths)}});
+    routes.add("GET", "/_rf",
+               gate.guarded(admin_role::viewer, [text = std::move(text)](const auto&, const auto&) {
+                   return answer_with(text);
+               }));
 }
 
 }  // namespace posthorn

@@ -23,8 +23,13 @@ void add_public_routes(router& routes, node_view& node);
 /// | POST /_rf/outbox/{messageId}/retry | operator | a dead one is pending again                  |
 /// | GET /_rf/inbox/stats               | viewer   | size and duplicates                          |
 /// | GET /_rf/inbox                     | viewer   | what was taken in, in pages                  |
+/// | GET /_rf/inbox/refused             | viewer   | what web services said instead of taking a   |
+/// |                                    |          | message; needs the right to payloads         |
 ///
 /// and those of `add_dead_routes`.
 void add_admin_routes(router& routes, node_view& node, admin_gate& gate);
+
+/// `GET /_rf`, for a viewer: the routes that have been added so far, so that a newcomer finds them.
+void add_index(router& routes, std::string_view service, admin_gate& gate);
 
 }  // namespace posthorn

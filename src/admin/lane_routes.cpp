@@ -25,20 +25,38 @@ task<http_response> show(node_view& node) {
     const auto& parts = node.parts();
     const auto paused = co_await run_on(parts.readers, [&] { return list_pauses(parts.stores); });
     if (!paused) co_return answer_to_error(paused.error());
-    const auto shown = to_json(merge_lanes(node.lanes(), *paused));
+    const auto seen = co_await node.look();
+    const auto shown = to_json(merge_lanes(node.lanes(), *paused, seen->facts.outbox.backlog));
     co_return json_response(200, boost::json::serialize(shown));
+}
+
+std::string destination_in(const http_request& request) {
+    const auto name = request.parameters.find("destination");
+    return name == request.parameters.end() ? std::string{} : name->second;
+}
+
+task<http_response> try_now(node_view& node, http_request request) {
+    const auto& parts = node.parts();
+    const auto name = destination_in(request);
+    if (const auto known = check_destination(name); !known)
+        co_return answer_to_error(known.error());
+    if (!parts.try_now)
+        co_return answer_to_error(
+            error(error_code::invalid_argument,
+                  "only a node that runs can try; name its admin listener with --url"));
+    parts.try_now(name);
+    co_return json_response(
+        200, boost::json::serialize(boost::json::object{{"destination", name}, {"tried", true}}));
 }
 
 task<http_response> change(node_view& node, http_request request, bool paused) {
     const auto& parts = node.parts();
     auto reason = reason_in(request.query);
     if (!reason) co_return answer_to_error(reason.error());
-    const auto name = request.parameters.find("destination");
-    const pause_change wanted{
-        .destination = name == request.parameters.end() ? std::string{} : name->second,
-        .paused = paused,
-        .reason = *std::move(reason),
-        .at = parts.time.wall()};
+    const pause_change wanted{.destination = destination_in(request),
+                              .paused = paused,
+                              .reason = *std::move(reason),
+                              .at = parts.time.wall()};
     const auto changed = co_await change_pause(parts.stores, wanted);
     if (!changed) co_return answer_to_error(changed.error());
     if (parts.wake) parts.wake();
@@ -60,6 +78,10 @@ void add_lane_routes(router& routes, node_view& node, admin_gate& gate) {
     };
     add("/_rf/outbox/lanes/{destination}/pause", true);
     add("/_rf/outbox/lanes/{destination}/resume", false);
+    routes.add("POST", "/_rf/outbox/lanes/{destination}/try",
+               gate.guarded(admin_role::operator_, [&node](http_request request, const auto&) {
+                   return try_now(node, std::move(request));
+               }));
 }
 
 }  // namespace posthorn

@@ -14,6 +14,7 @@ namespace posthorn {
 /// | POST /_rf/outbox/lanes/{destination}/pause  | operator | nothing is sent there from now on;  |
 /// |                                             |          | `?reason=…` says why                |
 /// | POST /_rf/outbox/lanes/{destination}/resume | operator | it goes on                          |
+/// | POST /_rf/outbox/lanes/{destination}/try    | operator | one that rests is tried at once     |
 void add_lane_routes(router& routes, node_view& node, admin_gate& gate);
 
 }  // namespace posthorn

@@ -19,13 +19,13 @@ constexpr std::size_t label_characters_max = 128;
 double number(const bounded_count& counted) { return static_cast<double>(counted.value); }
 
 std::uint64_t sum(const metrics_facts& facts,
-                  std::atomic<std::uint64_t> outbox_counters::* counter) {
+                  std::atomic<std::uint64_t> outbox_counters::*counter) {
     std::uint64_t all = 0;
     for (const auto* one : facts.counters) all += (one->*counter).load(std::memory_order_relaxed);
     return all;
 }
 
-histogram_view sum(const metrics_facts& facts, histogram outbox_counters::* of,
+histogram_view sum(const metrics_facts& facts, histogram outbox_counters::*of,
                    std::span<const std::uint64_t> bounds) {
     auto all = histogram(bounds).view();
     for (const auto* one : facts.counters) {
@@ -65,7 +65,7 @@ void add_counters(prometheus_text& text, const metrics_facts& facts) {
     struct row {
         std::string_view name;
         std::string_view help;
-        std::atomic<std::uint64_t> outbox_counters::* counter;
+        std::atomic<std::uint64_t> outbox_counters::*counter;
     };
     for (const auto& [name, help, counter] :
          {row{"posthorn_outbox_sent_total", "Messages delivered.", &outbox_counters::sent},
@@ -85,6 +85,17 @@ void add_counters(prometheus_text& text, const metrics_facts& facts) {
           row{"posthorn_outbox_sweeps_total", "Searches for due messages.",
               &outbox_counters::sweeps}})
         text.counter(name, help, sum(facts, counter));
+    settle_report settling;
+    for (const auto* one : facts.counters) {
+        const auto seen = one->settling.report();
+        settling.failures += seen.failures;
+        settling.unrecorded += seen.unrecorded;
+    }
+    text.counter("posthorn_outbox_settle_failures_total",
+                 "Times that outcomes of messages could not be recorded.", settling.failures);
+    text.gauge("posthorn_outbox_unrecorded",
+               "Messages whose outcome could not be recorded and is tried again.",
+               static_cast<double>(settling.unrecorded));
     text.gauge("posthorn_outbox_lanes", "Destinations being served.",
                static_cast<double>(sum(facts, &outbox_counters::lanes)));
 
@@ -102,10 +113,49 @@ void add_counters(prometheus_text& text, const metrics_facts& facts) {
                  facts.refusals);
 }
 
+/// By the names that labels have; those that look alike are one.
+destination_counts::by_name destinations_of(const metrics_facts& facts) {
+    destination_counts::by_name all;
+    for (const auto* const one : facts.counters)
+        for (const auto& [name, counted] : one->destinations.view()) {
+            const auto label = clean_utf8(name, label_characters_max);
+            const bool fits = all.contains(label) || all.size() <= metric_destinations_max;
+            all[fits ? label : std::string(destination_counts::other)] += counted;
+        }
+    return all;
+}
+
+void add_destinations(prometheus_text& text, const metrics_facts& facts) {
+    using counts = destination_counts::counts;
+    struct row {
+        std::string_view name;
+        std::string_view help;
+        std::uint64_t counts::*counter;
+    };
+    const auto all = destinations_of(facts);
+    if (all.empty()) return;
+    for (const auto& [name, help, counter] :
+         {row{"posthorn_outbox_destination_sent_total", "Messages delivered, by destination.",
+              &counts::sent},
+          row{"posthorn_outbox_destination_retried_total",
+              "Attempts that will be repeated, by destination.", &counts::retried},
+          row{"posthorn_outbox_destination_dead_total", "Messages given up, by destination.",
+              &counts::dead},
+          row{"posthorn_outbox_destination_expired_total", "Messages that expired, by destination.",
+              &counts::expired}}) {
+        text.begin(name, "counter", help);
+        for (const auto& [destination, counted] : all)
+            text.sample(static_cast<double>(counted.*counter), {{"destination", destination}});
+    }
+}
+
 void add_backlog(prometheus_text& text, const metrics_facts& facts) {
     const auto& outbox = facts.outbox;
     text.gauge("posthorn_outbox_undeliverable", "Messages waiting for a route or a handler.",
                number(outbox.undeliverable));
+    text.gauge("posthorn_outbox_blocked_messages",
+               "Messages waiting behind one of their order key that was given up.",
+               number(waiting_in(outbox.blocked)));
     text.gauge("posthorn_outbox_backlog_age_seconds", "Age of the oldest message that waits.",
                static_cast<double>(outbox.oldest_age.count()) / 1000);
     text.begin("posthorn_outbox_destination_pending", "gauge", "Messages waiting, by destination.");
@@ -117,6 +167,10 @@ void add_backlog(prometheus_text& text, const metrics_facts& facts) {
         rest -= one.pending.value;
         text.sample(number(one.pending), {{"destination", name}});
     }
+    // A queue that is empty again is a zero in a chart, not a gap.
+    for (const auto& [name, counted] : destinations_of(facts))
+        if (named.size() <= metric_destinations_max && named.insert(name).second)
+            text.sample(0, {{"destination", name}});
     // Also where there are none, so that the metric never goes missing.
     text.sample(static_cast<double>(std::max<std::int64_t>(rest, 0)), {{"destination", "other"}});
 }
@@ -174,6 +228,7 @@ std::string render_metrics(const metrics_facts& facts) {
     prometheus_text text;
     add_documented(text, facts);
     add_counters(text, facts);
+    add_destinations(text, facts);
     add_lanes(text, facts);
     if (facts.store_read) add_backlog(text, facts);
     add_backups(text, facts.backups);

@@ -29,6 +29,8 @@ void add(outbox_overview& to, outbox_overview more) {
     add(to.undeliverable, more.undeliverable);
     to.oldest_age = std::max(to.oldest_age, more.oldest_age);
     to.more_destinations |= more.more_destinations;
+    to.blocked.more |= more.blocked.more;
+    std::ranges::move(more.blocked.keys, std::back_inserter(to.blocked.keys));
     if (to.undeliverable_destination.empty()) {
         to.undeliverable_destination = std::move(more.undeliverable_destination);
         to.undeliverable_error = std::move(more.undeliverable_error);

@@ -5,12 +5,14 @@
 #include <memory>
 #include <mutex>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/async/executor.hpp"
 #include "base/async/task.hpp"
 #include "base/time/clock.hpp"
 #include "feature/prometheus_text.hpp"
+#include "inbox/configured/refused_calls.hpp"
 #include "inbox/inbox.hpp"
 #include "operations/health.hpp"
 #include "outbox/lane/outbox_counters.hpp"
@@ -41,7 +43,11 @@ struct node_view_deps {
     std::function<std::vector<sqlite::backup_state>()> backups{};
     /// A message was made pending again: look for it.
     std::function<void()> wake{};
+    /// Tries a destination at once. Empty where no node runs.
+    std::function<void(std::string_view destination)> try_now{};
     std::function<std::uint64_t()> bad_signatures{};
+    /// What web services said when they did not take a message; null where none are called.
+    const refused_calls* refused = nullptr;
     /// Those of features, after ours. From any thread.
     std::vector<std::function<void(prometheus_text&)>> metrics{};
     /// False where the store is in memory, so that it is said wherever one looks.

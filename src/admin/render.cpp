@@ -18,6 +18,28 @@ json::object alarm(const outbox_overview& overview) {
     return shown;
 }
 
+json::object to_json(const order_blocker& by) {
+    json::object shown{{"messageId", text(by.id)}, {"status", to_string(by.status)}};
+    set(shown, "since", by.since);
+    return shown;
+}
+
+json::object to_json(const blocked_report& blocked) {
+    json::object shown;
+    set(shown, "messages", waiting_in(blocked));
+    json::array keys;
+    for (const auto& one : blocked.keys) {
+        json::object entry{{"destination", text(one.key.destination)},
+                           {"orderKey", text(one.key.order_key)}};
+        set(entry, "tenant", one.key.tenant);
+        set(entry, "waiting", one.waiting);
+        entry["behind"] = to_json(one.by);
+        keys.push_back(std::move(entry));
+    }
+    shown["keys"] = std::move(keys);
+    return shown;
+}
+
 }  // namespace
 
 json::object to_json(const outbox_overview& overview, wall_time now) {
@@ -29,6 +51,7 @@ json::object to_json(const outbox_overview& overview, wall_time now) {
     if (overview.sent) set(shown, "sent", *overview.sent);
     shown["oldestAgeMs"] = overview.oldest_age.count();
     shown["undeliverable"] = alarm(overview);
+    shown["blocked"] = to_json(overview.blocked);
     json::array backlog;
     for (const auto& one : overview.backlog) {
         json::object entry{{"destination", text(one.destination)}};
@@ -40,6 +63,12 @@ json::object to_json(const outbox_overview& overview, wall_time now) {
     shown["backlog"] = std::move(backlog);
     if (overview.more_destinations) shown["moreDestinations"] = true;
     return shown;
+}
+
+json::object to_json(const refused_call& call) {
+    return {{"at", to_iso8601(call.at)},   {"messageId", call.id.to_string()},
+            {"source", text(call.source)}, {"endpoint", text(call.endpoint)},
+            {"status", call.status},       {"answer", text(call.answer)}};
 }
 
 json::object to_json(const peer_state& peer) {
@@ -59,7 +88,9 @@ json::object to_json(const message_summary& row) {
                        {"maxRetries", row.max_retries},
                        {"createdAt", to_iso8601(row.created_at)},
                        {"expiresAt", to_iso8601(row.expires_at)}};
-    if (row.status == outbox_status::pending)
+    if (row.is_parked())
+        shown["parked"] = true;
+    else if (row.status == outbox_status::pending)
         shown["nextRetryAt"] = to_iso8601(row.next_attempt_at);
     set(shown, "deliverAt", row.deliver_at);
     set(shown, "lastAttemptAt", row.last_attempt_at);
@@ -82,6 +113,10 @@ json::object to_json(const message_detail& detail, bool with_payload) {
     auto shown = to_json(detail.summary);
     shown["contentType"] = text(detail.content_type);
     shown["payloadBytes"] = detail.payload_bytes;
+    if (detail.waits_behind)
+        shown["waitsBehind"] = to_json(*detail.waits_behind);
+    else if (shown.erase("parked") > 0)  // A retry at its expiry, as it turns out.
+        shown["nextRetryAt"] = to_iso8601(detail.summary.next_attempt_at);
     json::array attempts;
     for (const auto& one : detail.attempts)
         attempts.push_back(json::object{
@@ -129,6 +164,8 @@ json::object to_json(const health_verdict& verdict, const outbox_overview& outbo
     json::object counts{{"oldestAgeMs", outbox.oldest_age.count()}};
     set(counts, "pending", outbox.pending);
     set(counts, "failed", outbox.dead);
+    set(counts, "expired", outbox.expired);
+    set(counts, "blocked", waiting_in(outbox.blocked));
     json::object shown{{"status", to_string(verdict.status)},
                        {"working", verdict.working},
                        {"reasons", std::move(reasons)},

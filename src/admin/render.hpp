@@ -2,6 +2,7 @@
 
 #include <boost/json/object.hpp>
 
+#include "inbox/configured/refused_calls.hpp"
 #include "operations/health.hpp"
 #include "operations/operations.hpp"
 #include "outbox/lane/reachability.hpp"
@@ -13,6 +14,7 @@ namespace posthorn {
 
 [[nodiscard]] boost::json::object to_json(const outbox_overview& overview, wall_time now);
 [[nodiscard]] boost::json::object to_json(const peer_state& peer);
+[[nodiscard]] boost::json::object to_json(const refused_call& call);
 [[nodiscard]] boost::json::object to_json(const message_summary& row);
 [[nodiscard]] boost::json::object to_json(const message_list& page);
 [[nodiscard]] boost::json::object to_json(const message_detail& detail, bool with_payload);

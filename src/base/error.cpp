@@ -42,6 +42,8 @@ constexpr std::array catalogue{
     error_info{message_expired, "message_expired", "a message is past its time"},
     error_info{invalid_payload, "invalid_payload", "a payload is not what it claims to be"},
     error_info{no_handler, "no_handler", "the receiver has no handler for the message"},
+    error_info{handler_unreachable, "handler_unreachable",
+               "the web service behind a handler gives no answer", true},
     error_info{id_reused, "id_reused", "an id was used before for another body"},
     error_info{clock_jumped, "clock_jumped", "a clock was set, so a time cannot be judged", true},
     error_info{malformed_request, "malformed_request", "what arrived is not a message of ours"},

@@ -35,6 +35,7 @@ struct feature_command {
     std::string_view list{};  // The answer's field that holds a list, if it is one.
     std::span<const feature_column> columns{};
     std::string_view example{};
+    bool in_stats = false;  // `posthorn stats` shows it too, under the feature's name.
 };
 
 }  // namespace posthorn

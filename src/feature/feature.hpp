@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "base/result.hpp"
+#include "feature/check.hpp"
 #include "feature/command.hpp"
 #include "feature/settings.hpp"
 #include "store/migration.hpp"
@@ -37,6 +38,8 @@ public:
     /// `posthorn NAME …`, and what `posthorn help` says of it: one line, in the imperative.
     [[nodiscard]] virtual std::string_view summary() const noexcept { return {}; }
     [[nodiscard]] virtual std::span<const feature_command> commands() const noexcept { return {}; }
+    /// What `posthorn doctor` looks at in its tables.
+    [[nodiscard]] virtual std::span<const feature_check> checks() const noexcept { return {}; }
     /// `error_code::invalid_configuration` if what was configured cannot work.
     virtual result<> install(node_builder& into) const = 0;
 };

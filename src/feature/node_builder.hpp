@@ -16,6 +16,7 @@
 #include "feature/settings.hpp"
 #include "inbox/handlers.hpp"
 #include "outbox/lane/route_source.hpp"
+#include "store/message_maker.hpp"
 #include "store/store.hpp"
 #include "transport/http/types.hpp"
 
@@ -66,6 +67,7 @@ public:
         store& database;        // Of `transaction` and `send`.
         store& inbox_database;  // Of handlers; the same, unless the inbox has a file of its own.
         class handlers& handlers;
+        const message_maker& maker;
         feature_settings settings;
         std::vector<feature_endpoint> endpoints;  // Those with the feature's word for a handler.
     };
@@ -76,6 +78,8 @@ public:
     [[nodiscard]] store& database() const noexcept { return with_.database; }
     [[nodiscard]] store& inbox_database() const noexcept { return with_.inbox_database; }
     [[nodiscard]] class handlers& handlers() const noexcept { return with_.handlers; }
+    /// Makes messages that the node sends by itself.
+    [[nodiscard]] const message_maker& maker() const noexcept { return with_.maker; }
     [[nodiscard]] const feature_settings& settings() const noexcept { return with_.settings; }
     [[nodiscard]] const std::vector<feature_endpoint>& endpoints() const noexcept {
         return with_.endpoints;

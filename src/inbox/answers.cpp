@@ -16,6 +16,8 @@ using namespace std::chrono_literals;
 
 constexpr std::size_t error_characters_max = 2000;
 constexpr std::chrono::milliseconds store_pause = 5s;
+constexpr std::chrono::milliseconds handler_pause = 5s;
+constexpr std::chrono::milliseconds clock_pause = 30s;
 
 delivery refusal(outcome what, error_code code, std::string_view text) {
     return {
@@ -45,6 +47,11 @@ delivery answer_to_exception(const std::exception_ptr& thrown) {
 }
 
 delivery answer_to_handler_error(const error& why) {
+    if (why.code() == error_code::handler_unreachable) {
+        auto answer = refusal(outcome::throttled, why.code(), why.what());
+        answer.retry_after = handler_pause;
+        return answer;
+    }
     // Named as in a refusal, but not told as one: what went wrong is the handler's affair.
     return failure(outcome::transient, fmt::format("{}: {}", why.name(), why.what()));
 }
@@ -53,7 +60,8 @@ delivery answer_to_store_error(const error& why) {
     switch (why.code()) {
         case error_code::store_full:
         case error_code::store_busy:
-        case error_code::overloaded: {
+        case error_code::overloaded:
+        case error_code::commit_in_doubt: {
             auto answer = refusal(outcome::throttled, why.code(), why.what());
             answer.retry_after = store_pause;
             return answer;
@@ -91,9 +99,11 @@ delivery answer_expired(const message& what) {
 }
 
 delivery answer_clock_in_doubt() {
-    return refusal(outcome::transient, error_code::clock_jumped,
-                   "the message seems expired, but the receiver's clock has jumped; set that "
-                   "clock right");
+    auto answer = refusal(outcome::throttled, error_code::clock_jumped,
+                          "the message seems expired, but the receiver's clock has jumped; set "
+                          "that clock right");
+    answer.retry_after = clock_pause;
+    return answer;
 }
 
 delivery answer_claim_lost() {

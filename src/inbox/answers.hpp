@@ -14,7 +14,7 @@ namespace posthorn {
 
 /// A handler threw: `permanent` buries, everything else is tried again.
 [[nodiscard]] delivery answer_to_exception(const std::exception_ptr& thrown);
-/// A handler gave an error.
+/// A handler gave an error. One that could not be asked has said nothing of the message.
 [[nodiscard]] delivery answer_to_handler_error(const error& why);
 /// The receiver's store could not do its part. The message is not at fault, so where it may pass no
 /// attempt is charged.

@@ -31,6 +31,10 @@ struct handler {
     std::chrono::milliseconds lease = std::chrono::seconds{60};  // For the claim of the others.
 
     bool takes_responses = true;  // Those that know their message's type do not.
+    bool answers_later = false;   // It only stores a Command; who finishes it sends the Response.
+    /// Told of each message that it took in, after the commit. On the receiver's executor; must not
+    /// throw or block.
+    std::function<void(const message&)> arrived{};
 
     [[nodiscard]] bool is_transactional() const {
         return std::holds_alternative<transactional_handler>(run);

@@ -63,7 +63,10 @@ task<std::vector<delivery>> inbox::receive(message_batch batch) {
     std::uint64_t processed = 0;
     for (auto& one : arrivals) {
         report(one);
-        if (one.answer.what == outcome::delivered && !one.answer.duplicate) ++processed;
+        if (one.answer.what == outcome::delivered && !one.answer.duplicate) {
+            ++processed;
+            if (one.by->arrived) one.by->arrived(*one.what);
+        }
         answers.push_back(std::move(one.answer));
     }
     const auto took =

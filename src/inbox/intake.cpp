@@ -8,7 +8,7 @@
 #include "inbox/answers.hpp"
 #include "inbox/dedupe.hpp"
 #include "inbox/handler_context.hpp"
-#include "message/json_check.hpp"
+#include "inbox/response.hpp"
 
 namespace posthorn {
 namespace {
@@ -74,20 +74,8 @@ result<> intake::handle(store_transaction& tx, arrival& one) const {
 }
 
 result<> intake::reply(store_transaction& tx, const arrival& one, std::string_view response) const {
-    const auto& asked = *one.what;
-    if (asked.type != message_type::command || response.empty()) return {};
-    send_options options{.type = message_type::response};
-    // The caller finds its Command again by this, whichever of the two it kept.
-    options.correlation_id =
-        asked.correlation_id.empty() ? asked.id.to_string() : asked.correlation_id;
-    if (!check_json(response)) options.content_type = "text/plain";
-    POSTHORN_LET(made, maker_.make({.destination = asked.source,
-                                    .endpoint = asked.endpoint,
-                                    .payload = std::string(response),
-                                    .options = std::move(options)},
-                                   &asked));
-    POSTHORN_TRY(tx.outbox().insert(std::move(made)));
-    return {};
+    if (one.by->answers_later) return {};
+    return send_response(tx, maker_, *one.what, response);
 }
 
 result<std::string> intake::run_handler(store_transaction& tx, arrival& one) const {

@@ -59,6 +59,14 @@ result<> check_json_of(const message& what, json_nesting nesting) {
     return {};
 }
 
+// A time near the message's own, if it is taken for seconds.
+bool looks_like_seconds(const message& what) {
+    constexpr std::int64_t year = std::chrono::seconds{std::chrono::years{1}}.count();
+    const auto expires = what.expires_at.time_since_epoch().count();
+    const auto created = what.created_at.time_since_epoch().count() / 1000;
+    return expires > created - year && expires < created + 20 * year;
+}
+
 }  // namespace
 
 bool is_json_type(std::string_view content_type) noexcept {
@@ -96,8 +104,10 @@ result<> validate_outside(const message& what, const message_limits& limits) {
 result<> validate(const message& what, const message_limits& limits) {
     POSTHORN_TRY(validate_outside(what, limits));
     if (what.expires_at <= what.created_at)
-        return fail(error_code::message_expired,
-                    "the message would expire before it is sent; give it a longer time to live");
+        return fail(error_code::message_expired, "the message would expire before it is sent; {}",
+                    looks_like_seconds(what)
+                        ? "its expires_at looks like seconds: write milliseconds since 1970"
+                        : "give it a longer time to live");
     if (what.max_retries < retry_for_ever)
         return fail(error_code::invalid_argument, "max_retries is {}; -1 means for ever",
                     what.max_retries);

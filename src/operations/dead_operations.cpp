@@ -49,7 +49,11 @@ result<dead_changed> apply(dead_letter_table& table, const uuid& id, const dead_
     if (asked.verb != dead_verb::edit) return table.change(id, asked.how, now);
     auto edited = table.edit(id, asked.edit, asked.how.if_state, now);
     if (!edited || !asked.then_requeue) return edited;
-    return table.change(id, {.what = dead_action::requeue, .new_id = asked.how.new_id}, now);
+    return table.change(id,
+                        {.what = dead_action::requeue,
+                         .new_id = asked.how.new_id,
+                         .expires_in = asked.how.expires_in},
+                        now);
 }
 
 }  // namespace

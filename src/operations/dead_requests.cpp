@@ -17,6 +17,8 @@ namespace {
 
 constexpr std::size_t shown_characters_max = 64;
 constexpr std::size_t reason_bytes_max = 4000;
+constexpr std::chrono::milliseconds time_to_live_min = std::chrono::seconds{1};
+constexpr std::chrono::milliseconds time_to_live_max = std::chrono::days{3653};
 
 std::string shown(std::string_view text) { return clean_utf8(text, shown_characters_max); }
 
@@ -70,11 +72,11 @@ result<> read_one(std::string_view name, std::string_view value, dead_query& int
 }
 
 std::span<const std::string_view> fields_of(dead_verb verb) {
-    static constexpr std::array<std::string_view, 1> requeue{"newId"};
+    static constexpr std::array<std::string_view, 2> requeue{"newId", "expiresInMs"};
     static constexpr std::array<std::string_view, 1> resolve{"reason"};
-    static constexpr std::array<std::string_view, 8> edit{
-        "payload",     "headers",    "endpoint", "destination",
-        "contentType", "maxRetries", "requeue",  "newId"};
+    static constexpr std::array<std::string_view, 9> edit{
+        "payload",    "headers", "endpoint", "destination", "contentType",
+        "maxRetries", "requeue", "newId",    "expiresInMs"};
     switch (verb) {
         case dead_verb::requeue: return requeue;
         case dead_verb::resolve: return resolve;
@@ -88,6 +90,9 @@ void read_field(std::string_view name, json_reader& value, dead_request& into) {
     auto& edit = into.edit;
     if (name == "newId")
         into.how.new_id = value.boolean();
+    else if (name == "expiresInMs")
+        into.how.expires_in = std::chrono::milliseconds(
+            value.integer(time_to_live_min.count(), time_to_live_max.count()));
     else if (name == "reason")
         into.how.resolution = value.string();
     else if (name == "requeue")
@@ -121,6 +126,10 @@ result<> check(const dead_request& asked) {
             "maxRetries");
     if (asked.verb == dead_verb::edit && asked.how.new_id && !asked.then_requeue)
         return refuse("a new id goes with a requeue; add \"requeue\": true");
+    if (asked.how.expires_in.count() != 0 && !asked.how.new_id)
+        return refuse(
+            "a new time to live goes with a new id, since the receiver may forget the old id when "
+            "that expires; add --new-id, or \"newId\": true");
     return {};
 }
 

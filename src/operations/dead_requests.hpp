@@ -37,11 +37,11 @@ struct dead_request {
 ///
 /// | verb    | fields                                                                          |
 /// |---------|---------------------------------------------------------------------------------|
-/// | requeue | `newId`                                                                         |
+/// | requeue | `newId`, `expiresInMs`, which needs it                                          |
 /// | resolve | `reason`, which must be there                                                   |
 /// | delete  | none                                                                            |
 /// | edit    | `payload`, `headers`, `endpoint`, `destination`, `contentType`, `maxRetries`,   |
-/// |         | `requeue`, `newId`                                                              |
+/// |         | `requeue`, `newId`, `expiresInMs`                                               |
 [[nodiscard]] result<dead_request> parse_dead_request(dead_verb verb, std::string_view body);
 
 }  // namespace posthorn

@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "base/assert.hpp"
+#include "base/text/utf8.hpp"
 
 namespace posthorn {
 namespace {
@@ -16,21 +17,34 @@ std::string shown(const bounded_count& number) {
     return fmt::format("{}{}", number.at_least ? "more than " : "", number.value);
 }
 
+void worsen(health_verdict& verdict, std::string why) {
+    verdict.status = std::max(verdict.status, health_level::yellow);
+    verdict.reasons.push_back(std::move(why));
+}
+
 void judge_backlog(const outbox_overview& outbox, health_verdict& verdict) {
-    const auto worsen = [&](std::string why) {
-        verdict.status = std::max(verdict.status, health_level::yellow);
-        verdict.reasons.push_back(std::move(why));
-    };
     if (outbox.pending.value >= pending_green_below)
-        worsen(fmt::format("{} messages wait{}", shown(outbox.pending),
-                           outbox.pending.value > pending_warned_above
-                               ? "; the destinations may be too slow, or down"
-                               : ""));
+        worsen(verdict, fmt::format("{} messages wait{}", shown(outbox.pending),
+                                    outbox.pending.value > pending_warned_above
+                                        ? "; the destinations may be too slow, or down"
+                                        : ""));
     if (outbox.oldest_age >= age_green_below)
-        worsen(fmt::format(
-            "the oldest message has waited for {} s{}",
-            std::chrono::floor<std::chrono::seconds>(outbox.oldest_age).count(),
-            outbox.oldest_age > age_warned_above ? "; see which destination it is for" : ""));
+        worsen(
+            verdict,
+            fmt::format(
+                "the oldest message has waited for {} s{}",
+                std::chrono::floor<std::chrono::seconds>(outbox.oldest_age).count(),
+                outbox.oldest_age > age_warned_above ? "; see which destination it is for" : ""));
+}
+
+// Work that was lost, or that waits for a person though nothing says so where it stands.
+void judge_given_up(const outbox_overview& outbox, health_verdict& verdict) {
+    if (outbox.expired.value > 0)
+        worsen(verdict, fmt::format("{} messages expired before they were delivered; see 'posthorn "
+                                    "dead list --status Expired', and requeue or resolve them",
+                                    shown(outbox.expired)));
+    if (const auto blocked = describe(outbox.blocked); !blocked.empty())
+        worsen(verdict, blocked + "; requeue, resolve or delete that one");
 }
 
 }  // namespace
@@ -43,6 +57,18 @@ std::string_view to_string(health_level status) noexcept {
     }
     POSTHORN_ASSERT(false);
     return {};
+}
+
+std::string describe(const blocked_report& blocked) {
+    if (blocked.keys.empty()) return {};
+    constexpr std::size_t name_characters_max = 64;
+    const auto& [key, by, waiting] = blocked.keys.front();
+    return fmt::format(
+        "{} messages wait behind one of their order key that was given up, such as {} for '{}' "
+        "behind {} ({}{}) of order key '{}'",
+        shown(waiting_in(blocked)), shown(waiting), key.destination, by.id, to_string(by.status),
+        by.since ? " since " + to_iso8601(*by.since) : "",
+        clean_utf8(key.order_key, name_characters_max));
 }
 
 health_verdict judge_health(const health_facts& facts) {
@@ -59,20 +85,18 @@ health_verdict judge_health(const health_facts& facts) {
     if (outbox.dead.value > 0) {
         verdict.status = health_level::red;
         verdict.reasons.push_back(
-            fmt::format("{} messages are dead and wait for a person", shown(outbox.dead)));
+            outbox.dead.value == 1
+                ? "1 message is dead and waits for a person"
+                : fmt::format("{} messages are dead and wait for a person", shown(outbox.dead)));
     }
+    judge_given_up(outbox, verdict);
     if (outbox.undeliverable.value > 0) {
         verdict.undeliverable = true;
-        verdict.status = std::max(verdict.status, health_level::yellow);
-        verdict.reasons.push_back(
-            fmt::format("{} messages are undeliverable: '{}' has no route, "
-                        "no secret or no handler for them",
-                        shown(outbox.undeliverable), outbox.undeliverable_destination));
+        worsen(verdict, fmt::format("{} messages are undeliverable: '{}' has no route, "
+                                    "no secret or no handler for them",
+                                    shown(outbox.undeliverable), outbox.undeliverable_destination));
     }
-    for (auto& why : reasons_of(facts.lanes)) {
-        verdict.status = std::max(verdict.status, health_level::yellow);
-        verdict.reasons.push_back(std::move(why));
-    }
+    for (auto& why : reasons_of(facts.lanes)) worsen(verdict, std::move(why));
     judge_backlog(outbox, verdict);
     return verdict;
 }

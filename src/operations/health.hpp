@@ -38,14 +38,18 @@ inline constexpr std::int64_t pending_warned_above = 500;
 inline constexpr std::chrono::seconds age_green_below{30};
 inline constexpr std::chrono::minutes age_warned_above{2};
 
+/// How many messages wait behind one that was given up, and the first of those; empty if none does.
+[[nodiscard]] std::string describe(const blocked_report& blocked);
+
 /// The traffic light. Pure.
 ///
 /// | colour | when                                                                           |
 /// |--------|--------------------------------------------------------------------------------|
 /// | red    | it cannot work, there is a dead message, or the disk is too full for new ones  |
-/// | yellow | 50 messages or more wait, or one has waited for 30 s, or one is undeliverable; |
-/// |        | or a destination does not answer, or is paused; or there is a worry: the disk  |
-/// |        | is getting full, a backup failed, the clock has jumped                         |
+/// | yellow | 50 messages or more wait, or one has waited for 30 s, or one is undeliverable, |
+/// |        | has expired, or waits behind one of its order key that was given up; or a      |
+/// |        | destination does not answer, or is paused; or there is a worry: the disk is    |
+/// |        | getting full, a backup failed, the clock has jumped, outcomes are not recorded |
 /// | green  | otherwise                                                                      |
 ///
 /// The document leaves open what lies between 50 and 500, and between 30 s and two minutes; here it

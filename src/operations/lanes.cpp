@@ -44,11 +44,7 @@ void add(lane_report& to, lane_state more) {
 }
 
 result<> check(const pause_change& wanted) {
-    const auto& name = wanted.destination;
-    if (name.empty() || name.size() > name_bytes_max || !is_utf8(name))
-        return fail(error_code::invalid_argument,
-                    "a destination's name has 1 to 255 bytes of UTF-8; 'posthorn outbox stats' "
-                    "shows them");
+    POSTHORN_TRY(check_destination(wanted.destination));
     if (wanted.reason.size() > reason_bytes_max || !is_utf8(wanted.reason))
         return fail(error_code::invalid_argument,
                     "a reason has at most 1000 bytes of UTF-8; shorten it");
@@ -67,10 +63,36 @@ unit::work_type work_of(const pause_change& wanted, bool& changed) {
     };
 }
 
+std::string reason_of(const lane_report& one) {
+    const auto name = clean_utf8(one.lane.destination, name_bytes_max);
+    const auto cause = clean_utf8(one.lane.cause, text_characters_max);
+    if (one.pause)
+        return fmt::format("'{}' is paused{}{}; 'posthorn outbox resume' lets it go on", name,
+                           one.pause->reason.empty() ? "" : ": ",
+                           clean_utf8(one.pause->reason, name_bytes_max));
+    if (one.lane.breaker != breaker::state::closed)
+        return fmt::format(
+            "'{}' gives no answer that counts{}{}; its messages wait, and one is tried from time "
+            "to time ('posthorn outbox try' does it at once)",
+            name, cause.empty() ? "" : ": ", cause);
+    if (one.lane.is_fault && one.lane.mode != lane_mode::no_route)
+        return fmt::format("messages to '{}' wait: {}", name, cause);
+    return {};
+}
+
 }  // namespace
 
+result<> check_destination(std::string_view name) {
+    if (name.empty() || name.size() > name_bytes_max || !is_utf8(name))
+        return fail(error_code::invalid_argument,
+                    "a destination's name has 1 to 255 bytes of UTF-8; 'posthorn outbox stats' "
+                    "shows them");
+    return {};
+}
+
 std::vector<lane_report> merge_lanes(std::vector<lane_state> lanes,
-                                     std::vector<paused_destination> paused) {
+                                     std::vector<paused_destination> paused,
+                                     const std::vector<destination_backlog>& backlog) {
     std::map<std::string, lane_report> by_name;
     for (auto& one : lanes) {
         auto& report = by_name[one.destination];
@@ -83,6 +105,11 @@ std::vector<lane_report> merge_lanes(std::vector<lane_state> lanes,
             report.lane.mode = lane_mode::paused;
         }
         report.pause = std::move(one);
+    }
+    for (const auto& one : backlog) {
+        auto& report = by_name[one.destination];
+        report.lane.destination = one.destination;
+        report.pending = one.pending.value;
     }
     std::vector<lane_report> all;
     for (auto& [name, one] : by_name) all.push_back(std::move(one));
@@ -126,7 +153,10 @@ json::object to_json(const std::vector<lane_report>& lanes) {
     json::array rows;
     for (const auto& one : lanes) {
         const auto& lane = one.lane;
-        json::object row{{"destination", text(lane.destination)}, {"state", to_string(lane.mode)}};
+        json::object row{{"destination", text(lane.destination)},
+                         {"state", one.runs || one.pause ? to_string(lane.mode) : "unknown"},
+                         {"waiting", one.pending}};
+        if (!lane.cause.empty()) row["cause"] = text(lane.cause);
         if (one.runs) {
             row["breaker"] = to_string(lane.breaker);
             if (lane.until) row["until"] = to_iso8601(*lane.until);
@@ -159,17 +189,8 @@ std::vector<std::string> reasons_of(const std::vector<lane_report>& lanes) {
         else
             ++more;
     };
-    for (const auto& one : lanes) {
-        const auto name = clean_utf8(one.lane.destination, name_bytes_max);
-        if (one.pause)
-            add_reason(fmt::format("'{}' is paused{}{}; 'posthorn outbox resume' lets it go on",
-                                   name, one.pause->reason.empty() ? "" : ": ",
-                                   clean_utf8(one.pause->reason, name_bytes_max)));
-        else if (one.lane.breaker != breaker::state::closed)
-            add_reason(fmt::format(
-                "'{}' does not answer; its messages wait, and one is tried from time to time",
-                name));
-    }
+    for (const auto& one : lanes)
+        if (auto why = reason_of(one); !why.empty()) add_reason(std::move(why));
     if (more > 0) reasons.push_back(fmt::format("{} more destinations are shut", more));
     return reasons;
 }

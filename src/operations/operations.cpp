@@ -49,6 +49,15 @@ void sum_up(outbox_overview& overview, wall_time now) {
 
 }  // namespace
 
+bounded_count waiting_in(const blocked_report& blocked) {
+    bounded_count all{.value = 0, .at_least = blocked.more};
+    for (const auto& one : blocked.keys) {
+        all.value += one.waiting.value;
+        all.at_least |= one.waiting.at_least;
+    }
+    return all;
+}
+
 result<outbox_overview> overview_outbox(store& where, wall_time now,
                                         const overview_options& options) {
     return look<outbox_overview>(where, [&](store_inspector& from) -> result<outbox_overview> {
@@ -57,6 +66,8 @@ result<outbox_overview> overview_outbox(store& where, wall_time now,
         POSTHORN_LET(backlog, from.backlog(now, options.limits));
         overview.backlog = std::move(backlog.destinations);
         overview.more_destinations = backlog.more;
+        POSTHORN_LET(blocked, from.blocked(options.blocked));
+        overview.blocked = std::move(blocked);
         sum_up(overview, now);
         return overview;
     });

@@ -30,10 +30,16 @@ struct outbox_overview {
     bounded_count undeliverable;      // An alarm: an operator must mend a route or a handler.
     std::string undeliverable_error;  // Of one of them.
     std::string undeliverable_destination;
+
+    blocked_report blocked{};  // Where messages wait behind one that was given up.
 };
+
+/// How many wait so, over all keys.
+[[nodiscard]] bounded_count waiting_in(const blocked_report& blocked);
 
 struct overview_options {
     backlog_limits limits{};
+    blocked_limits blocked{};
     bool count_sent = false;
 };
 

@@ -30,14 +30,20 @@ result<> read_one(std::string_view name, std::string_view value, list_query& int
         into.destination = value;
     } else if (name == "endpoint") {
         into.endpoint = value;
+    } else if (name == "correlationId") {
+        into.correlation_id = value;
+    } else if (name == "tenant") {
+        into.tenant = value;
+    } else if (name == "orderKey") {
+        into.order_key = value;
     } else if (name == "source") {
         into.source = value;
     } else if (name == "database" && (value == "inbox" || value == "main")) {
         into.of_inbox = value == "inbox";
     } else {
         return fail(error_code::invalid_argument,
-                    "'{}' cannot be asked for; use status, destination, endpoint, source, since, "
-                    "before, limit, or database=inbox",
+                    "'{}' cannot be asked for; use status, destination, endpoint, correlationId, "
+                    "tenant, orderKey, source, since, before, limit, or database=inbox",
                     shown(name));
     }
     return {};

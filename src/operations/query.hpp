@@ -15,6 +15,9 @@ struct list_query {
     std::optional<outbox_status> status{};
     std::string destination{};
     std::string endpoint{};
+    std::string correlation_id{};
+    std::string tenant{};
+    std::string order_key{};
     std::string source{};  // Of inbox rows.
     std::optional<wall_time> since{};
     std::int64_t before = 0;

@@ -2,92 +2,75 @@
 
 #include <algorithm>
 #include <array>
+#include <limits>
 #include <span>
+
+#include <fmt/format.h>
+
+#include "inbox/response.hpp"
 
 namespace posthorn {
 namespace {
-
-constexpr std::array steps{migration{
-    1,
-    "CREATE TABLE IF NOT EXISTS posthorn_queue ("
-    " seq INTEGER PRIMARY KEY AUTOINCREMENT,"
-    " message_id TEXT NOT NULL,"
-    " source TEXT NOT NULL,"
-    " endpoint TEXT NOT NULL,"
-    " message_type TEXT NOT NULL,"
-    " correlation_id TEXT,"
-    " tenant TEXT,"
-    " order_key TEXT,"
-    " payload TEXT NOT NULL,"
-    " content_type TEXT NOT NULL,"
-    " headers TEXT,"
-    " received_at INTEGER NOT NULL CHECK (typeof(received_at) = 'integer'),"
-    " taken_by TEXT,"
-    " taken_until INTEGER NOT NULL DEFAULT 0 CHECK (typeof(taken_until) = 'integer'),"
-    " attempts INTEGER NOT NULL DEFAULT 0 CHECK (typeof(attempts) = 'integer'));"
-    "CREATE INDEX IF NOT EXISTS idx_queue_endpoint ON posthorn_queue (endpoint, seq);"
-    "CREATE INDEX IF NOT EXISTS idx_queue_order ON posthorn_queue (endpoint, order_key, seq)"
-    " WHERE order_key IS NOT NULL;"}};
-
-constexpr std::array steps_on_server{
-    migration{1,
-              "CREATE TABLE {s}.posthorn_queue ("
-              " seq bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,"
-              " message_id text NOT NULL,"
-              " source text NOT NULL,"
-              " endpoint text NOT NULL,"
-              " message_type text NOT NULL,"
-              " correlation_id text,"
-              " tenant text,"
-              " order_key text,"
-              " payload text NOT NULL,"
-              " content_type text NOT NULL,"
-              " headers text,"
-              " received_at bigint NOT NULL,"
-              " taken_by text,"
-              " taken_until bigint NOT NULL DEFAULT 0,"
-              " attempts bigint NOT NULL DEFAULT 0)"
-              " WITH (fillfactor = 80, autovacuum_vacuum_scale_factor = 0.02);"
-              "CREATE INDEX queue_endpoint ON {s}.posthorn_queue (endpoint, seq);"
-              "CREATE INDEX queue_order ON {s}.posthorn_queue (endpoint, order_key, seq)"
-              " WHERE order_key IS NOT NULL;"}};
-
-using column = copied_table::column;
-using enum copied_table::column::kind;
-constexpr std::array columns{column{"seq", number},     column{"message_id"},
-                             column{"source"},          column{"endpoint"},
-                             column{"message_type"},    column{"correlation_id"},
-                             column{"tenant"},          column{"order_key"},
-                             column{"payload"},         column{"content_type"},
-                             column{"headers"},         column{"received_at", number},
-                             column{"taken_by"},        column{"taken_until", number},
-                             column{"attempts", number}};
-constexpr std::array copied{
-    copied_table{.name = "posthorn_queue", .columns = columns, .numbered_by = "seq"}};
 
 constexpr std::string_view insert_sql =
     "INSERT INTO posthorn_queue (message_id, source, endpoint, message_type, correlation_id,"
     " tenant, order_key, payload, content_type, headers, received_at)"
     " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)";
 
+// ?1 now, ?2 attempts. What is at its last attempt is still its worker's until its time is over.
+constexpr std::string_view give_up_sql =
+    "UPDATE posthorn_queue SET given_up_at = ?1, taken_until = 9223372036854775807,"
+    " error = coalesce(error, 'no worker finished it in its time')"
+    " WHERE attempts > 0 AND given_up_at IS NULL AND taken_until <= ?1 AND attempts >= ?2"
+    " RETURNING seq, endpoint, message_id, attempts, error";
+
 // ?1 endpoint, ?2 now, ?3 limit, ?4 owner, ?5 until.
 constexpr std::string_view take_sql =
-    "UPDATE posthorn_queue SET taken_by = ?4, taken_until = ?5, attempts = attempts + 1"
+    // A number that a program wrote is not counted past its end.
+    "UPDATE posthorn_queue SET taken_by = ?4, taken_until = ?5, attempts = attempts +"
+    " CASE WHEN attempts < 9223372036854775807 THEN 1 ELSE 0 END"
     " WHERE seq IN (SELECT seq FROM posthorn_queue AS q"
-    "  WHERE endpoint = ?1 AND taken_until <= ?2 AND (order_key IS NULL OR NOT EXISTS ("
+    "  WHERE endpoint = ?1 AND taken_until <= ?2 AND given_up_at IS NULL"
+    "  AND (order_key IS NULL OR NOT EXISTS ("
     "   SELECT 1 FROM posthorn_queue AS held WHERE held.endpoint = q.endpoint"
     "   AND held.order_key = q.order_key AND held.taken_until > ?2"
-    // A later one is in the way if another has it; one that was put off is not.
-    "   AND (held.seq < q.seq OR (held.seq > q.seq AND held.taken_by <> ?4))))"
+    // A later one is in the way if another has it; one that was put off or given up is not.
+    "   AND (held.seq < q.seq OR (held.seq > q.seq AND held.taken_by <> ?4"
+    "    AND held.given_up_at IS NULL))))"
     "  ORDER BY seq LIMIT ?3)"
     " RETURNING seq, message_id, source, endpoint, message_type, correlation_id, tenant,"
     " order_key, payload, content_type, headers, received_at, taken_until, attempts";
 
-constexpr std::string_view acknowledge_sql =
-    "DELETE FROM posthorn_queue WHERE seq = ? AND taken_by = ?";
+constexpr std::string_view free_sql =
+    "SELECT 1 FROM posthorn_queue AS q WHERE endpoint = ?1 AND taken_until <= ?2"
+    " AND given_up_at IS NULL AND (order_key IS NULL OR NOT EXISTS ("
+    "  SELECT 1 FROM posthorn_queue AS held WHERE held.endpoint = q.endpoint"
+    "  AND held.order_key = q.order_key AND held.taken_until > ?2 AND held.seq < q.seq))"
+    " LIMIT 1";
 
-constexpr std::string_view release_sql =
-    "UPDATE posthorn_queue SET taken_by = NULL, taken_until = ? WHERE seq = ? AND taken_by = ?";
+// Whose job it is: ?1 seq, ?2 the owner, or the time for an operator, who may not end what a worker
+// is at.
+constexpr std::string_view of_owner = " WHERE seq = ?1 AND taken_by = ?2";
+constexpr std::string_view of_operator =
+    " WHERE seq = ?1 AND (taken_by IS NULL OR taken_until <= ?2 OR given_up_at IS NOT NULL)";
+
+constexpr std::string_view delete_sql = "DELETE FROM posthorn_queue";
+constexpr std::string_view needs_no_answer = " AND (message_type <> 'Command' OR answered <> 0)";
+// From here on the node sends the Response, not the table's trigger.
+constexpr std::string_view answer_sql = "UPDATE posthorn_queue SET answered = 1";
+constexpr std::string_view command_columns =
+    " RETURNING message_id, source, endpoint, correlation_id, tenant, headers";
+
+constexpr std::string_view held_sql =
+    "SELECT endpoint, message_id, attempts, error FROM posthorn_queue";
+
+constexpr std::string_view put_back_sql =
+    "UPDATE posthorn_queue SET taken_by = NULL, taken_until = ?3, given_up_at = ?4, error = ?5";
+
+constexpr std::string_view retry_sql =
+    "UPDATE posthorn_queue SET given_up_at = NULL, taken_by = NULL, taken_until = 0, attempts = 0";
+
+constexpr std::int64_t never = std::numeric_limits<std::int64_t>::max();
 
 std::int64_t count_of(wall_time time) { return time.time_since_epoch().count(); }
 wall_time time_of(std::int64_t count) { return wall_time(std::chrono::milliseconds(count)); }
@@ -114,10 +97,88 @@ std::optional<std::string_view> or_null(const std::string& text) {
     return text.empty() ? std::nullopt : std::optional<std::string_view>(text);
 }
 
+/// As much of a Command as its Response needs.
+message command_of(const sql_row& row) {
+    message asked;
+    asked.type = message_type::command;
+    asked.id = uuid::parse(row.text(0)).value_or(uuid{});
+    asked.source = row.text(1);
+    asked.endpoint = row.text(2);
+    // A row that was written by hand may have any id.
+    asked.correlation_id = row.text(3).empty() ? row.text(0) : row.text(3);
+    asked.tenant = row.text(4);
+    asked.headers = row.text(5);
+    return asked;
+}
+
+/// Which job, and who may end it.
+struct job_guard {
+    std::int64_t seq = 0;
+    std::string_view where;  // `of_owner` or `of_operator`.
+    sql_param who;
+
+    [[nodiscard]] std::string after(std::string_view statement) const {
+        return std::string(statement).append(where);
+    }
+};
+
+/// False if the job is not theirs to end.
+result<bool> finish(store_transaction& tx, const message_maker& maker, const job_guard& job,
+                    std::string_view response) {
+    const std::array<sql_param, 2> with{job.seq, job.who};
+    POSTHORN_LET(gone, tx.execute(job.after(delete_sql).append(needs_no_answer), with));
+    if (gone > 0) return true;
+    std::optional<message> asked;
+    POSTHORN_TRY(tx.query(job.after(answer_sql).append(command_columns), with,
+                          [&](const sql_row& row) { asked = command_of(row); }));
+    if (!asked) return false;
+    POSTHORN_TRY(send_response(tx, maker, *asked, response));
+    POSTHORN_TRY(tx.execute(job.after(delete_sql), with));
+    return true;
+}
+
+/// A job as its holder has it; nothing if it is another's.
+result<std::optional<given_up_job>> find_held(store_transaction& tx, std::int64_t seq,
+                                              const std::string& owner) {
+    const std::array<sql_param, 2> with{seq, std::string_view(owner)};
+    std::optional<given_up_job> found;
+    POSTHORN_TRY(tx.query(std::string(held_sql).append(of_owner), with, [&](const sql_row& row) {
+        found = given_up_job{.seq = seq,
+                             .endpoint = std::string(row.text(0)),
+                             .message_id = std::string(row.text(1)),
+                             .attempts = row.integer(2),
+                             .error = std::string(row.text(3))};
+    }));
+    return found;
+}
+
+/// Why an operator could not change a job.
+error refusal(store_transaction& tx, std::int64_t seq) {
+    const std::array<sql_param, 1> with{seq};
+    std::optional<std::string> holder;
+    const auto looked = tx.query("SELECT taken_by FROM posthorn_queue WHERE seq = ?", with,
+                                 [&](const sql_row& row) { holder = std::string(row.text(0)); });
+    if (!looked) return looked.error();
+    if (!holder)
+        return {error_code::not_found,
+                fmt::format("there is no job {}; it may be finished already", seq)};
+    return {error_code::state_changed,
+            fmt::format("the worker '{}' is at work on job {}; wait until it has finished, or "
+                        "until its time is over",
+                        *holder, seq)};
+}
+
 }  // namespace
 
-table_set queue_tables() noexcept {
-    return {{"inbox/queue", steps}, {"inbox/queue", steps_on_server}, copied};
+std::chrono::milliseconds pause_after(std::int64_t attempts) noexcept {
+    constexpr std::chrono::milliseconds first = std::chrono::seconds{1};
+    constexpr std::chrono::milliseconds longest = std::chrono::minutes{5};
+    const auto doublings = std::clamp<std::int64_t>(attempts - 1, 0, 16);
+    return std::min(longest, first * (std::int64_t{1} << doublings));
+}
+
+bool is_spent(std::int64_t attempts, const queue_rules& rules) noexcept {
+    return rules.attempts_max > 0 && attempts >= rules.attempts_max;
 }
 
 transactional_handler make_queue_handler(const clock& time) {
@@ -127,6 +188,21 @@ transactional_handler make_queue_handler(const clock& time) {
                      got.payload, got.content_type, or_null(got.headers), count_of(time.wall()));
         return std::string{};
     };
+}
+
+result<std::vector<given_up_job>> give_up_spent(store_transaction& tx, const queue_rules& rules,
+                                                wall_time now) {
+    std::vector<given_up_job> given_up;
+    if (rules.attempts_max == 0) return given_up;
+    const std::array<sql_param, 2> with{count_of(now), rules.attempts_max};
+    POSTHORN_TRY(tx.query(give_up_sql, with, [&](const sql_row& row) {
+        given_up.push_back({.seq = row.integer(0),
+                            .endpoint = std::string(row.text(1)),
+                            .message_id = std::string(row.text(2)),
+                            .attempts = row.integer(3),
+                            .error = std::string(row.text(4))});
+    }));
+    return given_up;
 }
 
 result<std::vector<queued_message>> take_queued(store_transaction& tx, const queue_take& asked,
@@ -143,27 +219,67 @@ result<std::vector<queued_message>> take_queued(store_transaction& tx, const que
     return taken;
 }
 
-result<std::int64_t> acknowledge_queued(store_transaction& tx, const queue_receipt& done) {
+result<bool> has_free(store_reader& from, const std::string& endpoint, wall_time now) {
+    const std::array<sql_param, 2> with{std::string_view(endpoint), count_of(now)};
+    bool found = false;
+    POSTHORN_TRY(from.query(free_sql, with, [&](const sql_row&) { found = true; }));
+    return found;
+}
+
+result<std::int64_t> acknowledge_queued(store_transaction& tx, const message_maker& maker,
+                                        const queue_receipt& done, std::string_view response) {
     std::int64_t count = 0;
     for (const auto seq : done.seqs) {
-        const std::array<sql_param, 2> with{seq, std::string_view(done.owner)};
-        const auto changed = tx.execute(acknowledge_sql, with);
-        if (!changed) return changed;
-        count += *changed;
+        POSTHORN_LET(
+            done_here,
+            finish(tx, maker, {.seq = seq, .where = of_owner, .who = std::string_view(done.owner)},
+                   response));
+        if (done_here) ++count;
     }
     return count;
 }
 
-result<std::int64_t> release_queued(store_transaction& tx, const queue_receipt& back,
-                                    wall_time free_at) {
-    std::int64_t count = 0;
+result<queue_released> release_queued(store_transaction& tx, const queue_receipt& back,
+                                      const queue_release& how, const queue_rules& rules,
+                                      wall_time now) {
+    queue_released released;
     for (const auto seq : back.seqs) {
-        const std::array<sql_param, 3> with{count_of(free_at), seq, std::string_view(back.owner)};
-        const auto changed = tx.execute(release_sql, with);
-        if (!changed) return changed;
-        count += *changed;
+        POSTHORN_LET(held, find_held(tx, seq, back.owner));
+        if (!held) continue;
+        if (!how.error.empty()) held->error = how.error;
+        const bool ends = how.gives_up || is_spent(held->attempts, rules);
+        if (ends && held->error.empty()) held->error = "the worker gave it back without a reason";
+        const auto free_at = now + how.delay.value_or(pause_after(held->attempts));
+        const std::array<sql_param, 5> with{
+            seq, std::string_view(back.owner), ends ? never : count_of(free_at),
+            ends ? sql_param(count_of(now)) : sql_param(nullptr),
+            held->error.empty() ? sql_param(nullptr) : sql_param(std::string_view(held->error))};
+        POSTHORN_LET(changed, tx.execute(std::string(put_back_sql).append(of_owner), with));
+        released.count += changed;
+        if (ends && changed > 0) released.given_up.push_back(*std::move(held));
     }
-    return count;
+    return released;
+}
+
+result<> retry_queued(store_transaction& tx, std::int64_t seq, wall_time now) {
+    const std::array<sql_param, 2> with{seq, count_of(now)};
+    POSTHORN_LET(changed, tx.execute(std::string(retry_sql).append(of_operator), with));
+    if (changed == 0) return std::unexpected(refusal(tx, seq));
+    return {};
+}
+
+result<std::int64_t> retry_given_up(store_transaction& tx, const std::string& endpoint) {
+    const std::array<sql_param, 1> with{std::string_view(endpoint)};
+    return tx.execute(std::string(retry_sql) + " WHERE endpoint = ? AND given_up_at IS NOT NULL",
+                      with);
+}
+
+result<> finish_queued(store_transaction& tx, const message_maker& maker, std::int64_t seq,
+                       std::string_view response, wall_time now) {
+    POSTHORN_LET(done, finish(tx, maker, {.seq = seq, .where = of_operator, .who = count_of(now)},
+                              response));
+    if (!done) return std::unexpected(refusal(tx, seq));
+    return {};
 }
 
 }  // namespace posthorn

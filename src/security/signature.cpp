@@ -1,6 +1,7 @@
 #include "security/signature.hpp"
 
 #include <algorithm>
+#include <cstdlib>
 
 #include "base/assert.hpp"
 #include "base/planted.hpp"
@@ -51,14 +52,22 @@ bool is_service_id(std::string_view id) {
            std::ranges::all_of(id, [](char c) { return c > ' ' && c < 0x7f; });
 }
 
-result<> check_time(std::string_view written, wall_time now) {
+/// How far the clocks are apart, as people say it.
+std::string difference(std::string_view signer, wall_time at, wall_time now) {
+    const auto seconds = std::chrono::round<std::chrono::seconds>(at - now).count();
+    return fmt::format("{}'s clock is {} s {} the other side's", signer, std::abs(seconds),
+                       seconds > 0 ? "ahead of" : "behind");
+}
+
+result<> check_time(std::string_view written, std::string_view signer, wall_time now) {
     const auto at = written.ends_with('Z') ? parse_iso8601(written) : std::nullopt;
     if (!at)
         return fail(error_code::bad_signature, "rf-timestamp is not a time in UTC that ends in Z");
     if (POSTHORN_PLANTED(old_timestamp_accepted)) return {};
     if (*at < now - signature_window || *at > now + signature_window)
         return fail(error_code::bad_signature,
-                    "rf-timestamp is more than five minutes off; set both clocks right");
+                    "{}, and five minutes are allowed; set both clocks right",
+                    difference(signer, *at, now));
     return {};
 }
 
@@ -110,12 +119,13 @@ result<known_claim> read_claim(const key_ring& keys, const signed_pair& who,
         return fail(error_code::bad_signature, "rf-source signs with {} and nothing else",
                     to_string(keys.scheme()));
     POSTHORN_TRY(check_pair(who, claimed));
-    POSTHORN_TRY(check_time(claimed.timestamp, now));
+    POSTHORN_TRY(check_time(claimed.timestamp, who.source, now));
     const auto* key = keys.find(claimed.key, now);
     if (key == nullptr || key->value.empty())
         return fail(
             error_code::bad_signature,
-            "rf-key is not a key that counts for {}; it is unknown, revoked or past its date",
+            "the key that {} signs with is unknown, revoked or past its date on the other side; "
+            "give both sides the same keys and reload them",
             who.source);
     auto given = decode_base64(claimed.hmac);
     if (!given) return fail(error_code::bad_signature, "rf-hmac is not base64");

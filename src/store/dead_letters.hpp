@@ -1,5 +1,6 @@
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -97,6 +98,9 @@ struct dead_change {
     /// Requeue under a new id, with a new time to live: the only way once a message has expired. If
     /// it was received after all, it takes effect twice.
     bool new_id = false;
+    /// How long the new id has to live; as long as the old one had, if zero. Never without a new id:
+    /// the receiver of the old one may forget it when it expires.
+    std::chrono::milliseconds expires_in{};
     /// The state that the operator saw; whatever it is, if empty.
     std::string if_state{};
 };

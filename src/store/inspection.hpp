@@ -32,6 +32,9 @@ struct message_filter {
     std::optional<outbox_status> status{};
     std::string_view destination{};
     std::string_view endpoint{};
+    std::string_view correlation_id{};
+    std::string_view tenant{};
+    std::string_view order_key{};
     std::optional<wall_time> since{};  // Created then or later.
     std::int64_t before_seq = 0;       // What the page before gave as `next`; zero: from the top.
     std::size_t limit = 100;           // At most `list_rows_max`.
@@ -60,6 +63,13 @@ struct message_summary {
     std::string tenant;
     std::string order_key;
 
+    /// It is held back behind an earlier one of its order key: not due before it expires. A retry
+    /// that would come past the expiry looks the same.
+    [[nodiscard]] bool is_parked() const {
+        return status == outbox_status::pending && !order_key.empty() &&
+               next_attempt_at == expires_at;
+    }
+
     bool operator==(const message_summary&) const = default;
 };
 
@@ -78,8 +88,19 @@ struct attempt_entry {
     bool operator==(const attempt_entry&) const = default;
 };
 
+/// A message that is in the way of others of its order key.
+struct order_blocker {
+    std::string id;
+    outbox_status status = outbox_status::pending;  // Or dead, or expired.
+    std::optional<wall_time> since{};               // When it was given up.
+
+    bool operator==(const order_blocker&) const = default;
+};
+
 struct message_detail {
     message_summary summary;
+    /// What it waits behind: one that was given up, if there is one, since that needs a person.
+    std::optional<order_blocker> waits_behind{};
     std::vector<attempt_entry>
         attempts;  // Those that failed, oldest first; at most the last 1,000.
     std::int64_t payload_bytes = 0;
@@ -108,6 +129,26 @@ struct backlog_limits {
 struct backlog_report {
     std::vector<destination_backlog> destinations;  // In order of their names.
     bool more = false;                              // Some were left out.
+};
+
+/// An order key in which messages wait behind one that was given up, until a person decides.
+struct blocked_key {
+    order_scope key;
+    order_blocker by;  // The first that was given up.
+    bounded_count waiting;
+
+    bool operator==(const blocked_key&) const = default;
+};
+
+struct blocked_limits {
+    std::int64_t rows_max = 5'000;    // Messages looked at, of those that were given up.
+    std::int64_t keys_max = 100;      // Listed.
+    std::int64_t count_max = 10'000;  // Messages counted of one key.
+};
+
+struct blocked_report {
+    std::vector<blocked_key> keys;  // Those blocked by the oldest message first.
+    bool more = false;              // There are others, or there may be.
 };
 
 struct inbox_filter {
@@ -142,6 +183,10 @@ public:
 
     virtual result<bounded_count> count(outbox_status status, std::int64_t at_most) = 0;
     virtual result<backlog_report> backlog(wall_time now, const backlog_limits& limits) = 0;
+    /// Where messages wait behind one that was given up. None where the policy lets them pass.
+    virtual result<blocked_report> blocked(const blocked_limits& limits) = 0;
+    /// The latest time that the outbox and the log of changes know of; empty where they are.
+    virtual result<std::optional<wall_time>> newest() = 0;
     virtual result<message_list> list(const message_filter& wanted) = 0;
     virtual result<std::optional<message_detail>> show(const uuid& id, bool with_payload) = 0;
 

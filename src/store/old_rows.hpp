@@ -45,6 +45,13 @@ public:
     /// Gives pages that hold nothing back to the disk, as many as the slice has room for, but
     /// leaves some for the messages to come. Nothing where the file was not made for it.
     virtual result<slice_outcome> give_back(const slice& room) = 0;
+    /// Deletes what was kept beside messages that are gone or no longer as it says, where a program
+    /// can take a message away without a trigger; looks at a part of the rows each time, and goes
+    /// on from there the next.
+    virtual result<slice_outcome> remove_orphans(const slice& room) {
+        static_cast<void>(room);
+        return slice_outcome{};
+    }
 };
 
 }  // namespace posthorn

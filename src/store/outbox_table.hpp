@@ -22,6 +22,15 @@ struct outbox_row {
     std::int64_t claim = 0;     // The epoch it was stored under; zero if it is not claimed.
 };
 
+/// What its texts take in memory.
+[[nodiscard]] inline std::size_t bytes_of(const outbox_row& row) noexcept {
+    const auto& body = row.body;
+    return body.payload.size() + body.headers.size() + body.source.size() +
+           body.destination.size() + body.endpoint.size() + body.content_type.size() +
+           body.correlation_id.size() + body.tenant.size() + body.order_key.size() +
+           body.dedupe_key.size();
+}
+
 /// What a message was stored as.
 struct enqueued {
     std::int64_t seq = 0;
@@ -48,29 +57,36 @@ struct settlement {
     outbox_status to = outbox_status::sent;  // `pending`: try again at `next_attempt_at`.
     wall_time at{};
     wall_time next_attempt_at{};
-    bool charged = false;      // Counts as an attempt, and `error` gets a row in outbox_attempts.
-    std::string error{};       // Why it was not delivered; empty when it was.
-    std::string resolution{};  // Why it is resolved.
+    bool charged = false;  // Counts as an attempt, and `error` gets a row in outbox_attempts.
+    /// It went out, and whether it took effect there is not known: the first time is kept.
+    bool effect_unknown = false;
+    std::string error{};            // Why it was not delivered; empty when it was.
+    std::string resolution{};       // Why it is resolved.
     bool keeps_last_error = false;  // What the row says already is put after `error`.
     /// It has an order key, so others may wait for it. Of a row that is sent this has to be said;
     /// the store looks for itself at the few that are given up.
     bool followers_wait = false;
     /// Only if an earlier one of its order key is still in the way; `to` is `pending`.
     bool parks = false;
+    std::size_t bytes = 0;  // Of the message, as far as it is known. The store does not ask.
 };
 
 /// Why a row cannot be sent at all, as read from the table.
 struct bad_row {
     std::int64_t seq = 0;
     std::string reason;
+    std::size_t bytes = 0;  // That it has in the table, if they are many.
 };
 
 /// Which due messages of a destination are wanted.
 struct due_question {
     std::string_view destination;
     wall_time now{};
-    std::size_t limit = 0;                 // Of rows in the page, of whatever kind.
+    std::size_t limit = 0;  // Of rows in the page, of whatever kind.
+    /// Of messages in the page. The last one may go past that, so that there is always one.
+    std::size_t bytes_max = std::size_t{32} << 20;
     std::span<const std::int64_t> held{};  // Ascending. In memory already: passed over.
+    std::string_view tenant{};             // Of this one alone, unless it is empty.
 };
 
 struct outbox_page {
@@ -102,6 +118,7 @@ struct final_row {
     outbox_row row;
     outbox_status status = outbox_status::dead;  // Or expired.
     std::string error{};                         // The last one; empty if there was none.
+    bool may_have_taken_effect = false;          // It went out, charged or not.
 };
 
 /// A place among the pending messages of a destination, for a look that goes on later.
@@ -200,7 +217,8 @@ public:
     /// Destinations to which nothing is to be sent, in the order of their names.
     virtual result<std::vector<paused_destination>> paused() = 0;
     /// Messages after `seq` whose end was not reported yet, in order, at most `limit`. Of a row
-    /// that is not a message, as much as can be read.
+    /// that is not a message, as much as can be read; of one that is too large, not its content. A
+    /// page of large ones is shorter.
     virtual result<std::vector<final_row>> ended(std::int64_t after_seq, std::size_t limit) = 0;
     virtual result<order_policy> present_order_policy() = 0;
     /// Looks at the next `keys_max` order keys, after the last one of the slice before.

@@ -125,6 +125,9 @@ public:
     [[nodiscard]] virtual bool has_failed() const = 0;
     /// Why nothing could be written lately, until something could again.
     [[nodiscard]] virtual std::optional<error> write_trouble() const = 0;
+    /// How long the oldest unit that is to cause a commit has been without an answer, be it that it
+    /// waits or that it runs; zero if there is none.
+    [[nodiscard]] virtual std::chrono::nanoseconds longest_wait() const = 0;
     /// How long the unit that runs now has been running; zero if none is.
     [[nodiscard]] virtual std::chrono::nanoseconds unit_age() const = 0;
 

@@ -16,7 +16,7 @@ using message_batch = std::vector<const message*>;
 ///
 /// Lifetime: outlives the lanes that use it.
 /// Threads:  any.
-/// Cancel:   gives an answer for every message, `transient` for those whose fate is not known.
+/// Cancel:   gives an answer for every message, `unanswered` for those whose fate is not known.
 class transport {
 public:
     virtual ~transport() = default;

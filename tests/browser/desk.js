@@ -79,6 +79,9 @@ const cases = {
     const page = await open(browser, told.orders, "");
     await page.getByRole("heading", { name: "This needs an admin key" }).waitFor();
     assert.equal(await page.locator("main h1").count(), 0);
+    await page.getByRole("button", { name: "Cancel" }).click();
+    await page.getByRole("heading", { name: "This node shows itself to those with a key" }).waitFor();
+    await page.getByRole("button", { name: "Sign in" }).click();
     await signIn(page, "phk_wrong");
     await page.getByText("this key is not known here").waitFor({ state: "attached" });
     await signIn(page, told.viewer);

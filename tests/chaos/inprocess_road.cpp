@@ -89,7 +89,7 @@ private:
         const auto drawn = draw();
         if (drawn.refused)
             return {batch.messages.size(),
-                    delivery{.error = "nobody is there", .code = error_code::unreachable}};
+                    delivery{.what = outcome::unanswered, .error = "it is not there"}};
         if (drawn.delay.count() > 0) pause(drawn.delay);
         if (drawn.late || drawn.again) later(batch.messages);
         if (drawn.late || drawn.lost) throw std::runtime_error("broke off before it arrived");

@@ -9,6 +9,10 @@ trap 'rm -rf "$work"' EXIT
 
 cmake --install "$build" --prefix "$work/prefix" >"$work/install.log" || { cat "$work/install.log"; exit 1; }
 "$work/prefix/bin/posthorn" --version
+for file in posthorn/posthorn.service posthorn/posthorn.example.toml bash-completion/completions/posthorn \
+    zsh/site-functions/_posthorn fish/vendor_completions.d/posthorn.fish; do
+    test -s "$work/prefix/share/$file" || { echo "share/$file was not installed"; exit 1; }
+done
 if [ "$way" = cmake ]; then
     cmake -S "$here" -B "$work/build" -G Ninja -DCMAKE_CXX_COMPILER="$compiler" \
         -DCMAKE_PREFIX_PATH="$work/prefix" >"$work/configure.log" || { cat "$work/configure.log"; exit 1; }

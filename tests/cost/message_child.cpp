@@ -1,6 +1,7 @@
 // Sends messages through a quiet pair and prints what each of them cost, a number a line.
 //
 //   cost_message count TOGETHER ROUNDS FOLDER    allocations, statements, syncs, bytes
+//   cost_message wait 1 1 FOLDER                 virtual milliseconds until the effect, and syncs
 //   cost_message run TOGETHER ROUNDS FOLDER      nothing but the work, for callgrind to count
 #include <cstdio>
 #include <cstdlib>
@@ -21,17 +22,36 @@ namespace {
 
 constexpr int rounds_before = 5;  // Statements are prepared and tables have grown by then.
 
+int tell_waits(posthorn::cost::quiet_pair& pair) {
+    using namespace posthorn::cost;
+    const auto syncs_of_write = [&](bool with_message) {
+        const auto before = spent();
+        pair.write(with_message);
+        return (spent() - before).syncs;
+    };
+    pair.send(1);
+    fmt::print("own_ms {}\n", pair.waited().count());
+    pair.send_from_another_handle();
+    fmt::print("foreign_ms {}\n", pair.waited().count());
+    fmt::print("syncs_alone {}\n", syncs_of_write(false));
+    fmt::print("syncs_with_message {}\n", syncs_of_write(true));
+    pair.send(1);  // What was written is sent, too.
+    return 0;
+}
+
 }  // namespace
 
 int main(int count, char** words) {
     using namespace posthorn::cost;
     if (count != 5) return 2;
+    const bool waits = std::string_view(words[1]) == "wait";
     const bool counts = std::string_view(words[1]) == "count";
     const auto together = std::strtoul(words[2], nullptr, 10);
     const auto rounds = std::strtoul(words[3], nullptr, 10);
-    if (counts) watch_spending();
+    if (counts || waits) watch_spending();
     quiet_pair pair(words[4]);
     for (int i = 0; i < rounds_before; ++i) pair.send(together);
+    if (waits) return tell_waits(pair);
     const auto before = spent();
     CALLGRIND_TOGGLE_COLLECT;
     for (unsigned long i = 0; i < rounds; ++i) pair.send(together);

@@ -1,59 +1,31 @@
 // What one message costs end to end, in units that no clock and no neighbour changes: a guard
 // against becoming slower by and by. The ceilings stand a fifth above what was measured.
-#include <cctype>
-#include <filesystem>
 #include <fstream>
-#include <map>
-#include <sstream>
 #include <string>
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
-#include <sys/wait.h>
 
+#include "cost/message_costs.hpp"
 #include "support/temporary_directory.hpp"
 
 namespace posthorn::cost {
 namespace {
 
-/// Allocations and the like that a message may cost, by name.
-using costs = std::map<std::string, double>;
-
-struct load {
-    int together = 64;
-    int rounds = 20;
-};
-
-int run(const std::string& command) {
-    const int status = std::system(command.c_str());
-    return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
-}
-
-std::string child(const std::string& how, const load& what, const std::filesystem::path& folder) {
-    return fmt::format("'{}' {} {} {} '{}'", POSTHORN_COST_MESSAGE, how, what.together, what.rounds,
-                       folder.string());
-}
-
 costs count(const load& what) {
     const test::temporary_directory place;
-    const auto report = place.path() / "report";
-    EXPECT_EQ(run(child("count", what, place.path()) + " > '" + report.string() + "'"), 0);
-    costs seen;
-    std::ifstream lines(report);
-    std::string name;
-    for (double number = 0; lines >> name >> number;) seen[name] = number;
-    return seen;
+    return costs_of_a_message(what, place.path());
 }
 
 /// Instructions of a message, or zero where there is no valgrind.
 double instructions(const load& what) {
-    if (run("valgrind --version > /dev/null 2>&1") != 0) return 0;
+    if (run_command("valgrind --version > /dev/null 2>&1") != 0) return 0;
     const test::temporary_directory place;
     const auto report = place.path() / "callgrind";
     const auto command = fmt::format(
         "valgrind -q --tool=callgrind --collect-atstart=no --callgrind-out-file='{}' {}",
-        report.string(), child("run", what, place.path()));
-    EXPECT_EQ(run(command), 0);
+        report.string(), quiet_pair_command("run", what, place.path()));
+    EXPECT_EQ(run_command(command), 0);
     std::ifstream lines(report);
     for (std::string line; std::getline(lines, line);)
         if (line.starts_with("totals: "))
@@ -77,7 +49,6 @@ void expect_within(const costs& seen, const costs& ceilings) {
 
 TEST(message_cost, of_64_at_a_time_is_within_its_ceilings) {
     const auto seen = count({.together = 64, .rounds = 20});
-    for (const auto& [name, number] : seen) fmt::print("{} {}\n", name, number);
     expect_within(seen, {{"allocations", 99},
                          {"statements", 5.2},
                          {"steps", 530},
@@ -88,7 +59,6 @@ TEST(message_cost, of_64_at_a_time_is_within_its_ceilings) {
 
 TEST(message_cost, of_one_at_a_time_is_within_its_ceilings) {
     const auto seen = count({.together = 1, .rounds = 200});
-    for (const auto& [name, number] : seen) fmt::print("{} {}\n", name, number);
     expect_within(seen, {{"allocations", 263},
                          {"statements", 18},
                          {"steps", 755},

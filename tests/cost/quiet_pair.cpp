@@ -2,6 +2,9 @@
 
 #include <utility>
 
+#include <fmt/format.h>
+#include <sqlite3.h>
+
 #include "base/assert.hpp"
 #include "base/async/task_group.hpp"
 #include "transport/wire/wire_transport.hpp"
@@ -94,7 +97,7 @@ private:
     std::unique_ptr<node_core> core_;
 };
 
-quiet_pair::quiet_pair(const std::filesystem::path& folder) {
+quiet_pair::quiet_pair(const std::filesystem::path& folder) : folder_(folder) {
     const std::string text(32, 's');
     const auto ring =
         std::make_shared<key_ring>(std::vector{make_key(secret(std::as_bytes(std::span(text))))});
@@ -150,8 +153,47 @@ void quiet_pair::run_until(const std::function<bool()>& condition) {
     POSTHORN_ASSERT(false);  // What was waited for never came.
 }
 
+void quiet_pair::write(bool with_message) {
+    begun_ = loop_.time().steady();
+    wanted_ += with_message ? 1 : 0;
+    bool durable = false;
+    orders_->writer().hold();
+    orders_->core().submit_then(
+        [&](transaction& tx) {
+            tx.execute("INSERT INTO orders(text) VALUES (?)", payload_);
+            if (with_message) tx.send("billing", "Charge", payload_);
+        },
+        [&](const std::exception_ptr& why) {
+            if (why) std::rethrow_exception(why);
+            durable = true;
+        });
+    orders_->writer().let_go();
+    POSTHORN_ASSERT(durable);
+}
+
+void quiet_pair::send_from_another_handle() {
+    begun_ = loop_.time().steady();
+    ++wanted_;
+    const auto now = loop_.time().wall().time_since_epoch().count();
+    constexpr std::int64_t day_ms = 86'400'000;
+    sqlite3* other = nullptr;
+    POSTHORN_ASSERT(sqlite3_open((folder_ / "orders.db").c_str(), &other) == SQLITE_OK);
+    const auto sql = fmt::format(
+        "INSERT INTO outbox_messages(destination, endpoint, payload, created_at, expires_at) "
+        "VALUES ('billing', 'Charge', '{}', {}, {})",
+        payload_, now, now + day_ms);
+    POSTHORN_ASSERT(sqlite3_exec(other, sql.c_str(), nullptr, nullptr, nullptr) == SQLITE_OK);
+    sqlite3_close(other);
+    run_until([&] { return effects_ == wanted_; });
+}
+
+std::chrono::milliseconds quiet_pair::waited() {
+    return std::chrono::duration_cast<std::chrono::milliseconds>(loop_.time().steady() - begun_);
+}
+
 void quiet_pair::send(std::size_t together) {
-    const auto wanted = effects_ + together;
+    begun_ = loop_.time().steady();
+    wanted_ += together;
     std::size_t durable = 0;
     orders_->writer().hold();
     for (std::size_t i = 0; i < together; ++i)
@@ -165,7 +207,7 @@ void quiet_pair::send(std::size_t together) {
                 ++durable;
             });
     orders_->writer().let_go();
-    run_until([&] { return durable == together && effects_ == wanted; });
+    run_until([&] { return durable == together && effects_ == wanted_; });
 }
 
 }  // namespace posthorn::cost

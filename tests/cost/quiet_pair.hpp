@@ -1,5 +1,6 @@
 #pragma once
 
+#include <chrono>
 #include <cstddef>
 #include <deque>
 #include <filesystem>
@@ -47,6 +48,13 @@ public:
     /// Commits so many transactions together, a row and a message of 256 bytes each, and returns
     /// when all have taken effect. They are marked as sent along with the next ones.
     void send(std::size_t together);
+    /// Commits a row, with a message or without, and returns when it is durable. The message is on
+    /// its way then and not yet there.
+    void write(bool with_message);
+    /// A handle of another program stores a message; returns when it has taken effect.
+    void send_from_another_handle();
+    /// The virtual time since the last of these began.
+    [[nodiscard]] std::chrono::milliseconds waited();
     [[nodiscard]] std::size_t effects() const noexcept { return effects_; }
 
 private:
@@ -60,6 +68,9 @@ private:
     std::unique_ptr<half> billing_;
     std::unique_ptr<half> orders_;
     std::string payload_;
+    std::filesystem::path folder_;
+    steady_time begun_{};
+    std::size_t wanted_ = 0;  // Effects of what was sent so far.
     std::size_t effects_ = 0;
 };
 

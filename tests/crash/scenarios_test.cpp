@@ -7,8 +7,6 @@
 #include <gmock/gmock.h>
 
 #include "crash/crash_fixture.hpp"
-#include "crash/invariants.hpp"
-#include "crash/plain_link.hpp"
 
 namespace {
 
@@ -62,25 +60,6 @@ TEST_F(crash, scenario_4_receiver_crashes_before_processing) {
     recover();
     expect_once(3);
     EXPECT_EQ(retries(), 0);  // Nobody's attempt failed.
-}
-
-TEST_F(crash, scenario_4_holds_where_the_sender_lives_on) {
-    posthorn::crash::services both({.seed = 1});
-    both.start("target", {"receipts=1"});
-    both.start("source");
-    for (const auto* const name : {"target", "source"}) ASSERT_TRUE(both.await_line(name, "quiet"));
-    // What the receiver is sent while it stands still it never reads.
-    both.at("target").send_signal(SIGSTOP);
-    auto producer = both.open("source");
-    for (int i = 0; i < 8; ++i) posthorn::crash::add_plain_link(producer, true);
-    EXPECT_EQ(both.at("source").wait(std::chrono::milliseconds(50)), std::nullopt);
-    both.kill({"target"});
-    EXPECT_EQ(both.effects(), 0);
-    both.start("target", {"receipts=1"});
-    ASSERT_TRUE(both.await_line("target", "quiet"));
-    ASSERT_TRUE(both.await_drained());
-    for (const auto* const name : {"source", "target"}) both.stop(name);
-    EXPECT_EQ(expect_invariants(both, {.promised = 8, .receipts = true}), 8);
 }
 
 TEST_F(crash, scenario_5_receiver_crashes_after_processing_before_the_inbox_write) {

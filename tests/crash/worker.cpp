@@ -136,7 +136,7 @@ private:
     int finish(core_node& orders) {
         if (points_.is("after_failed_attempt")) {
             std::ignore = test::eventually(
-                [&] { return orders.integer("SELECT max(retry_count) FROM outbox_messages") > 0; });
+                [&] { return orders.integer("SELECT count(*) FROM outbox_attempts") > 0; });
             points_.reach("after_failed_attempt");
         }
         if (given_.number("watchdog_ms", 0) > 0) tell_red();

@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 """Runs a page of the documentation word for word.
 
-run_page.py PROGRAM PAGE: every ```sh block goes to one shell, in order, in an empty folder. A
+run_page.py PROGRAM PAGE [SERVER]: every ```sh block goes to one shell, in order, in an empty folder. A
 ```text block after one is what it must print; such a block only looks, so it is repeated until it
-prints that or half a minute is over.
+prints that or half a minute is over. With SERVER, the tests' server.sh, psql finds a PostgreSQL of
+the page's own.
 """
 
 import os
@@ -13,6 +14,7 @@ import sys
 import tempfile
 import time
 from pathlib import Path
+from urllib.parse import urlsplit
 
 BLOCK = re.compile(r"^```(sh|text)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 MARK = "--- end of block "
@@ -21,10 +23,10 @@ MARK = "--- end of block "
 class Shell:
     """One bash that keeps its jobs and variables from block to block."""
 
-    def __init__(self, folder, program):
+    def __init__(self, folder, program, variables):
         path = f"{Path(program).parent}:{os.environ['PATH']}"
         self.process = subprocess.Popen(["bash", "-m"], cwd=folder, text=True,
-                                        env=os.environ | {"PATH": path},
+                                        env=os.environ | variables | {"PATH": path},
                                         stdin=subprocess.PIPE, stdout=subprocess.PIPE)
 
     def run(self, block):
@@ -54,13 +56,29 @@ def expect(shell, block, wanted):
         time.sleep(0.05)  # Between looks, not instead of one.
 
 
+class Server:
+    """A PostgreSQL that lives as long as the page."""
+
+    def __init__(self, script, folder):
+        self.script, self.file = script, f"{folder}/url"
+        subprocess.run([script, "start", self.file], check=True)
+        url = urlsplit(Path(self.file).read_text().strip())
+        self.variables = {"PGHOST": url.hostname, "PGPORT": str(url.port), "PGUSER": url.username,
+                          "PGPASSWORD": url.password}
+
+    def stop(self):
+        subprocess.run([self.script, "stop", self.file], check=True)
+
+
 def main():
-    program, page = sys.argv[1:]
+    program, page, *script = sys.argv[1:]
     blocks = BLOCK.findall(Path(page).read_text())
     if not any(kind == "text" for kind, _ in blocks):
         raise SystemExit(f"{page} shows nothing that could be checked")
-    with tempfile.TemporaryDirectory(prefix="posthorn-page-") as folder:
-        shell = Shell(folder, program)
+    with tempfile.TemporaryDirectory(prefix="posthorn-page-") as folder, \
+            tempfile.TemporaryDirectory(prefix="posthorn-page-server-") as beside:
+        server = Server(script[0], beside) if script else None
+        shell = Shell(folder, program, server.variables if server else {})
         try:
             for number, (kind, text) in enumerate(blocks):
                 if kind != "sh":
@@ -72,6 +90,8 @@ def main():
                     shell.run(text)
         finally:
             shell.close()
+            if server:
+                server.stop()
     print(f"{page}: {len(blocks)} blocks hold")
 
 

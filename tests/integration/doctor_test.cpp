@@ -119,6 +119,15 @@ TEST_F(doctor_command, finds_a_database_that_is_damaged_or_not_there) {
     EXPECT_FALSE(std::filesystem::exists(database_)) << "it only looks";
 }
 
+TEST_F(doctor_command, names_a_route_without_a_secret) {
+    std::ofstream(folder_.file("orders.toml"))
+        << "[service]\nid = \"orders\"\n[routes]\nstock = \"http://127.0.0.1:1\"\n";
+    const auto seen = examine({"--json"});
+    EXPECT_EQ(seen.end, exit_1);
+    EXPECT_THAT(seen.out, HasSubstr(finding("secrets", "bad")));
+    EXPECT_THAT(seen.out, HasSubstr("orders.toml:4: routes.stock has no secret"));
+}
+
 TEST_F(doctor_command, counts_warnings_only_if_it_is_strict) {
     sidecar(folder_, "orders", free_ports).stop();
     EXPECT_EQ(examine().end, exit_0);

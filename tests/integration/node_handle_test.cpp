@@ -35,6 +35,7 @@ TEST_F(node_own_handle, commits_the_message_with_the_callers_change) {
 
 TEST_F(node_own_handle, needs_an_open_transaction) {
     EXPECT_EQ(code_of([&] { place(); }), error_code::no_transaction);
+    EXPECT_THAT([&] { place(); }, testing::ThrowsMessage<error>(testing::HasSubstr("BEGIN")));
     EXPECT_EQ(messages(), 0);
 }
 
@@ -134,7 +135,8 @@ TEST_F(node_own_handle, keeps_its_hooks_and_settings_and_gets_no_statement) {
     auto* const handle = mine.handle();
     sqlite3_commit_hook(
         handle, [](void* mark) { return ++*static_cast<int*>(mark), 0; }, &marks[0]);
-    sqlite3_rollback_hook(handle, [](void*) {}, &marks[1]);
+    sqlite3_rollback_hook(
+        handle, [](void*) {}, &marks[1]);
     sqlite3_update_hook(
         handle, [](void*, int, const char*, const char*, sqlite3_int64) {}, &marks[2]);
     sqlite3_wal_hook(

@@ -82,6 +82,25 @@ TEST_F(node_hooks, an_expired_message_is_told_apart_and_had_no_effect_if_it_was_
     EXPECT_FALSE(letter.may_have_taken_effect);
 }
 
+TEST_F(node_hooks, an_expired_message_may_have_had_an_effect_if_an_attempt_was_not_answered) {
+    std::promise<dead_letter> seen;
+    auto sending = options("orders");
+    sending.default_route.clear();
+    sending.routes["inventory"] = "lost:";
+    sending.transports["lost"] = [](const outgoing& batch) {
+        return std::vector<delivery>(batch.messages.size(),
+                                     {.what = outcome::unanswered, .error = "the line is dead"});
+    };
+    node orders(sending);
+    orders.on_expired([&](transaction&, const dead_letter& what) { seen.set_value(what); });
+    orders.start();
+    orders.send("inventory", "OrderApproved", "{}", {.max_retries = 0, .expires_in = 1200ms});
+    const auto letter = seen.get_future().get();
+    EXPECT_TRUE(letter.expired);
+    EXPECT_EQ(letter.attempts, 0);
+    EXPECT_TRUE(letter.may_have_taken_effect);
+}
+
 TEST_F(node_hooks, a_hook_that_throws_leaves_nothing_behind_and_is_told_again) {
     start_refusing_inventory();
     std::atomic<int> calls = 0;

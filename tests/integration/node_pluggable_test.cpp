@@ -178,7 +178,9 @@ TEST_F(node_pluggable, a_serializer_leaves_alone_what_is_said_to_be_json) {
 
 TEST_F(node_pluggable, a_serializer_that_refuses_stops_the_message_before_it_is_stored) {
     node orders(with_serializer("orders"));
-    EXPECT_EQ(code_of([&] { orders.send("inventory", stock_counted{"unspeakable", 1}); }),
+    EXPECT_EQ(code_of([&] {
+                  orders.send("inventory", stock_counted{"unspeakable", 1});
+              }),
               error_code::invalid_payload);
     EXPECT_EQ(orders.stats().pending, 0);
 }
@@ -226,7 +228,8 @@ TEST_F(node_pluggable, without_an_outbox_a_node_receives_and_refuses_to_send) {
     });
     inventory.start();
     orders.start();
-    orders.send("inventory", "Count", "{}");
+    // Which cannot be answered from here, so nothing is said where there is nothing to say.
+    orders.send("inventory", "Count", "{}", {.type = message_type::command});
     EXPECT_TRUE(becomes(orders, "Sent"));
     EXPECT_EQ(integer(inventory, "SELECT count(*) FROM seen"), 1);
     try {

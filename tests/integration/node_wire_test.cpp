@@ -58,6 +58,13 @@ TEST_F(node_wire, carries_messages_over_http_by_code) {
     EXPECT_TRUE(is_sent(caller));
 }
 
+TEST_F(node_wire, is_refused_where_a_route_leaves_the_process_without_a_secret) {
+    auto sending = outside("caller");
+    sending.routes["greeter"] = "http://127.0.0.1:1";
+    EXPECT_THAT([&] { const node caller(sending); },
+                testing::ThrowsMessage<error>(testing::HasSubstr("greeter has no secret")));
+}
+
 TEST_F(node_wire, takes_pipes_grpc_older_signatures_and_mutual_tls_by_code) {
     const auto folder = directory.path().filename().string();
     auto taking = outside("greeter");

@@ -51,9 +51,10 @@ protected:
 };
 
 TEST_F(serve, prints_one_line_for_each_listener) {
-    for (const auto& line : {public_line_, admin_line_})
-        EXPECT_THAT(line, MatchesRegex("posthorn: listening on http://127.0.0.1:[0-9]+ "
-                                       "\\(health: /_rf/health\\)"));
+    EXPECT_THAT(public_line_, MatchesRegex("posthorn: listening on http://127.0.0.1:[0-9]+ for "
+                                           "messages \\(health: /_rf/health\\)"));
+    EXPECT_THAT(admin_line_, MatchesRegex("posthorn: listening on http://127.0.0.1:[0-9]+ for "
+                                          "operators \\(health: /_rf/health\\)"));
     EXPECT_NE(public_port(), admin_port());
     child_.send_signal(SIGTERM);
     EXPECT_EQ(child_.wait(), exit_0);
@@ -68,6 +69,28 @@ TEST_F(serve, answers_health_on_both_listeners) {
         EXPECT_THAT(response.body, StartsWith(R"({"status":"green",)"));
         EXPECT_THAT(response.body, HasSubstr(R"("service":"posthorn")"));
     }
+}
+
+TEST_F(serve, lists_what_there_is_on_the_admin_listener) {
+    const auto index = ask(admin_port(), get("/_rf"));
+    EXPECT_EQ(index.status, 200);
+    EXPECT_THAT(index.body, HasSubstr("GET /metrics"));
+    EXPECT_THAT(index.body, HasSubstr("POST /_rf/dead/{messageId}/requeue"));
+    EXPECT_EQ(ask(public_port(), get("/_rf")).status, 404);
+}
+
+TEST(serve_in_a_folder, takes_the_configuration_that_is_there_and_says_so) {
+    const test::temporary_directory folder;
+    std::ofstream(folder.file("posthorn.toml"))
+        << "[service]\nid = \"orders\"\n[listen]\nhttp = \"127.0.0.1:0\"\n"
+           "admin = \"127.0.0.1:0\"\n";
+    process child({program, "serve"}, {.working_directory = folder.path()});
+    ASSERT_TRUE(child.read_line() && child.read_line()) << child.err();
+    child.send_signal(SIGTERM);
+    EXPECT_EQ(child.wait(), exit_0);
+    EXPECT_THAT(child.err(), HasSubstr("Node orders runs with " + folder.file("posthorn.toml") +
+                                       " on " + folder.file("data/orders.db")));
+    EXPECT_TRUE(std::filesystem::exists(folder.file("data/orders.db")));
 }
 
 TEST_F(serve, answers_head_without_a_body) {

@@ -62,7 +62,7 @@ TEST_F(sidecars, exchange_messages_over_a_named_pipe) {
                       secret_with("orders") + stock_handlers,
                   where, 1);
     EXPECT_EQ(stock.line(0), "posthorn: listening on pipe://rf-stock");
-    struct stat socket{};
+    struct stat socket {};
     ASSERT_EQ(::stat((folder + "/CoreFxPipe_rf-stock").c_str(), &socket), 0);
     EXPECT_EQ(socket.st_mode & 07777U, 0600U);
     sidecar orders(
@@ -251,7 +251,9 @@ TEST_F(sidecars, keep_the_old_configuration_when_the_new_one_is_wrong) {
           wrong_file{"[nonsense]\n", "orders.toml:8: unknown section [nonsense]"},
           wrong_file{"", "it has no routes, no secrets and no admin keys any more"},
           wrong_file{"[secrets]\nstock = \"env:POSTHORN_NOT_SET\"\n",
-                     "orders.toml:9: secrets.stock: the environment variable"}}) {
+                     "orders.toml:9: secrets.stock: the environment variable"},
+          wrong_file{"[secrets]\n[handlers]\nA = \"sql:SELEC 1\"\n",
+                     "orders.toml:10: handlers.A: the database says"}}) {
         orders.configure(free_ports + wrong);
         orders.child().send_signal(SIGHUP);
         EXPECT_TRUE(orders.says(said)) << wrong;

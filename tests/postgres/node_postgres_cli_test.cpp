@@ -124,6 +124,36 @@ TEST_F(commands_on_postgres, tell_a_role_with_which_no_node_can_work) {
     must("DROP ROLE " + role);
 }
 
+TEST_F(commands_on_postgres, name_what_expired_and_what_waits_behind_it_and_a_clock_that_lags) {
+    const auto config = folder_.file("new.toml");
+    const auto made =
+        test::run_process({POSTHORN_PROGRAM, "init", "--config", config, "--service", "orders",
+                           "--database", test::postgres_url(), "--schema", place_.schema()});
+    ASSERT_EQ(made.end.exit_code, 0) << made.err;
+    const auto look = [&](const std::string& command) {
+        return test::run_process({POSTHORN_PROGRAM, command, "--config", config}).out;
+    };
+    EXPECT_THAT(look("health"), HasSubstr("orders green"));
+    EXPECT_THAT(look("doctor"), HasSubstr("none is dead, expired, undeliverable or blocked"));
+    test::postgres_client admin(place_.url());
+    for (const auto* sql :
+         {"INSERT INTO outbox_messages (destination, endpoint, payload, order_key)"
+          " VALUES ('stock', 'Take', '{}', 'acct-7')",
+          "INSERT INTO outbox_messages (destination, endpoint, payload, order_key, created_at,"
+          " expires_at) SELECT 'stock', 'Take', '{}', 'acct-7', created_at + 3600000,"
+          " expires_at + 3600000 FROM outbox_messages",
+          "UPDATE outbox_messages SET status = 'Expired'"
+          " WHERE seq = (SELECT min(seq) FROM outbox_messages)"})
+        EXPECT_EQ(admin.run(sql), std::nullopt) << sql;
+    EXPECT_THAT(look("health"), HasSubstr("orders yellow"));
+    const auto found = look("doctor");
+    EXPECT_THAT(found, HasSubstr("1 messages expired before they were delivered"));
+    EXPECT_THAT(found, HasSubstr("1 messages wait behind one of their order key"));
+    EXPECT_THAT(found, HasSubstr("of order key 'acct-7'"));
+    EXPECT_THAT(found, HasSubstr("but the database was used at"));
+    EXPECT_THAT(look("stats"), HasSubstr("BLOCKED BY"));
+}
+
 TEST_F(commands_on_postgres, refuse_what_looks_like_a_server_without_showing_its_password) {
     const auto config = folder_.file("new.toml");
     const std::vector<std::vector<std::string>> all{

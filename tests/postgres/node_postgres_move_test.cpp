@@ -91,8 +91,9 @@ protected:
                 " VALUES (1, 'a', 'b', 'c', 'd')");
         execute(orders,
                 "INSERT INTO posthorn_queue (message_id, source, endpoint, message_type, payload,"
-                " content_type, received_at, taken_by, taken_until, attempts)"
-                " VALUES ('a', 'b', 'c', 'd', 'e', 'f', 1, 'me', 2, 3)");
+                " content_type, received_at, taken_by, taken_until, attempts, given_up_at, error)"
+                " VALUES ('a', 'b', 'c', 'd', 'e', 'f', 1, 'me', 2, 3, NULL, NULL),"
+                " ('a2', 'b', 'c', 'd', 'e', 'f', 1, 'me', 2, 3, 4, 'no such sku')");
         execute(orders, "CREATE TABLE mine (id TEXT)");
         execute(orders,
                 "INSERT INTO outbox_messages (destination, endpoint, payload)"
@@ -165,6 +166,9 @@ TEST_F(move, goes_on_where_it_stopped) {
     EXPECT_EQ(on_server("SELECT value FROM posthorn_meta WHERE name = 'service'"), "orders");
     EXPECT_EQ(on_server("SELECT sum(dead) FROM outbox_causes"), "1");
     EXPECT_EQ(on_server("SELECT taken_by || attempts FROM posthorn_queue"), "me3");
+    EXPECT_EQ(on_server("SELECT seq || error || given_up_at FROM posthorn_queue WHERE given_up_at"
+                        " IS NOT NULL"),
+              "2no such sku4");
     EXPECT_EQ(on_server("SELECT epoch FROM posthorn_leases WHERE name = 'dispatcher'"),
               database(file()).text("SELECT epoch FROM posthorn_leases WHERE name = 'dispatcher'"));
 

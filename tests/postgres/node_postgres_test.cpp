@@ -181,6 +181,70 @@ TEST_F(node_on_postgres, another_instance_takes_over_and_its_own_messages_are_se
     EXPECT_EQ(integer(second, "SELECT sum(retry_count)::bigint FROM outbox_messages"), 0);
 }
 
+TEST_F(node_on_postgres, each_sends_the_messages_of_its_tenant_and_leaves_those_of_others) {
+    node inventory{on_server("inventory", theirs)};
+    execute(inventory, "CREATE TABLE reserved (id text PRIMARY KEY)");
+    std::atomic<int> handled = 0;
+    count_orders(inventory, handled);
+    inventory.start();
+    const auto of_tenant = [&](const std::string& name) {
+        const auto file = directory.file(name + ".toml");
+        std::ofstream(file) << "[service]\nid = \"orders\"\nparts = \"outbox\"\n[listen]\nhttp = "
+                               "\"\"\nadmin = \"\"\n[store]\nurl = \""
+                            << ours.url() << "\"\nschema = \"" << ours.schema()
+                            << "\"\n[routes]\ninventory = \"inprocess:\"\n[outbox]\ntenant = \""
+                            << name << "\"\n[log]\nlevel = \"error\"\n";
+        return std::make_unique<node>(load(file));
+    };
+    const auto acme = of_tenant("acme");
+    acme->start();
+    const auto send_all = [&] {
+        for (const auto* tenant : {"acme", "zeta", ""})
+            acme->send("inventory", "OrderApproved", "{}", {.tenant = tenant});
+    };
+    const auto sent = [&] {
+        return text(*acme,
+                    "SELECT coalesce(string_agg(coalesce(tenant, 'none'), ' ' ORDER BY seq), '')"
+                    " FROM outbox_messages WHERE status = 'Sent'");
+    };
+    send_all();
+    EXPECT_TRUE(eventually([&] { return sent() == "acme"; })) << sent();
+    const auto zeta = of_tenant("zeta");
+    zeta->start();
+    EXPECT_TRUE(eventually([&] { return sent() == "acme zeta"; })) << sent();
+    send_all();
+    EXPECT_TRUE(eventually([&] { return sent() == "acme zeta acme zeta"; })) << sent();
+    EXPECT_EQ(handled, 4);
+    EXPECT_EQ(integer(*acme, "SELECT sum(retry_count)::bigint FROM outbox_messages"), 0);
+}
+
+// A file for each step of the tables; a step that lands gets its file, and none of them changes.
+TEST_F(node_on_postgres,
+       tables_of_earlier_steps_are_brought_up_to_date_and_what_they_hold_is_sent) {
+    std::ifstream file(std::string(POSTHORN_SOURCE) + "/tests/postgres/older/postgres_store_1.sql");
+    std::string sql((std::istreambuf_iterator<char>(file)), {});
+    ASSERT_FALSE(sql.empty());
+    for (auto at = sql.find("{s}"); at != std::string::npos; at = sql.find("{s}", at))
+        sql.replace(at, 3, ours.schema());
+    ASSERT_EQ(test::postgres_client(ours.url()).run(sql), std::nullopt);
+    node inventory{on_server("inventory", theirs)};
+    execute(inventory, "CREATE TABLE reserved (id text PRIMARY KEY)");
+    std::atomic<int> handled = 0;
+    count_orders(inventory, handled);
+    inventory.start();
+    node orders{on_server("orders", ours)};
+    orders.start();
+    orders.send("inventory", "OrderApproved", "{}");
+    EXPECT_TRUE(eventually([&] { return handled == 2; }));
+    const std::string steps =
+        "SELECT string_agg(folder || ' ' || number, ',' ORDER BY folder, number)"
+        " FROM posthorn_migrations";
+    EXPECT_EQ(text(orders, steps), text(inventory, steps)) << "as in a new schema";
+    EXPECT_EQ(integer(orders, "SELECT max(number) FROM posthorn_migrations WHERE folder = 'store'"),
+              1)
+        << "a step has landed: keep a file of the one before it, and open that here too";
+}
+
 TEST_F(node_on_postgres, is_looked_at_by_the_doctor_without_a_file) {
     const auto doctor = [&](const std::string& url) {
         const std::string config = path("doctor.toml");
@@ -191,9 +255,7 @@ TEST_F(node_on_postgres, is_looked_at_by_the_doctor_without_a_file) {
     const auto empty = doctor(test::postgres_url());
     EXPECT_EQ(empty.end.exit_code, 1);
     EXPECT_THAT(empty.out, testing::HasSubstr("has no tables of Posthorn"));
-    {
-        const node orders{on_server("orders", ours)};
-    }
+    { const node orders{on_server("orders", ours)}; }
     const auto fine = doctor(test::postgres_url());
     EXPECT_EQ(fine.end.exit_code, 0) << fine.out;
     EXPECT_THAT(fine.out, testing::HasSubstr("its tables are those of this Posthorn"));

@@ -1,6 +1,9 @@
 // What a server or its administrator may do to a node at work: it says why and what to do, and when
 // the cause is gone everything is there, once.
+#include <algorithm>
 #include <atomic>
+#include <future>
+#include <tuple>
 
 #include <gmock/gmock.h>
 
@@ -177,6 +180,26 @@ TEST_F(postgres_trouble, a_time_limit_for_statements) {
                        "ALTER ROLE " + role_ + " SET statement_timeout = 0");
     }
     expect_everything_once();
+}
+
+TEST_F(postgres_trouble, a_table_that_another_program_has_locked) {
+    expect_green();
+    test::postgres_client holding(place_.url());
+    holding.run("BEGIN");
+    holding.run("LOCK TABLE outbox_messages IN SHARE MODE");
+    std::atomic<bool> seen = false;
+    auto sending = std::async(std::launch::async, [&] {
+        while (!seen) std::ignore = code_of([&] { orders_->send("inventory", "Take", "{}"); });
+    });
+    EXPECT_TRUE(eventually([&] {
+        const auto reasons = orders_->health().reasons;
+        return std::ranges::any_of(
+            reasons, [](const auto& why) { return why.contains("a write has waited for"); });
+    }));
+    seen = true;
+    holding.run("ROLLBACK");
+    sending.get();
+    expect_green();
 }
 
 TEST_F(postgres_trouble, tables_of_a_newer_version) {

@@ -45,9 +45,7 @@ TEST_F(postgres_store, a_server_that_is_not_there_is_unavailable) {
 }
 
 TEST_F(postgres_store, a_missing_right_is_named) {
-    {
-        const a_store owner(place_);
-    }
+    { const a_store owner(place_); }
     postgres_client admin;
     const auto role = "role_" + place_.schema();
     ASSERT_EQ(admin.run("CREATE ROLE " + role + " LOGIN PASSWORD 'p'"), std::nullopt);
@@ -60,9 +58,7 @@ TEST_F(postgres_store, a_missing_right_is_named) {
 }
 
 TEST_F(postgres_store, all_rights_that_are_missing_are_logged_at_once) {
-    {
-        const a_store owner(place_);
-    }
+    { const a_store owner(place_); }
     postgres_client admin;
     const auto role = "role_" + place_.schema();
     const auto must = [&](const std::string& sql) {
@@ -199,6 +195,43 @@ TEST_F(postgres_store, two_nodes_that_open_at_once_make_the_tables_once) {
     EXPECT_EQ(opened, 4);
     EXPECT_EQ(number("SELECT count(*) FROM posthorn_migrations"), 1);
     EXPECT_EQ(number("SELECT count(*) FROM posthorn_commits"), 0) << "each has taken its row along";
+}
+
+TEST_F(postgres_store, what_was_dropped_is_made_again_at_the_next_start) {
+    { const a_store first(place_); }
+    const std::string all =
+        "SELECT string_agg(name, ',' ORDER BY name) FROM (SELECT relname::text AS name "
+        "FROM pg_class WHERE relnamespace = '" +
+        place_.schema() +
+        "'::regnamespace UNION ALL SELECT proname::text FROM pg_proc WHERE pronamespace = '" +
+        place_.schema() +
+        "'::regnamespace UNION ALL SELECT tgname::text FROM pg_trigger JOIN pg_class "
+        "ON pg_class.oid = tgrelid WHERE relnamespace = '" +
+        place_.schema() + "'::regnamespace AND NOT tgisinternal) AS n";
+    postgres_client outsider(place_.url());
+    const auto before = outsider.rows(all).at(0).at(0);
+    for (const auto* what : {"INDEX outbox_closed_age", "TRIGGER outbox_gone ON outbox_messages",
+                             "TRIGGER due_row_came ON outbox_due", "VIEW posthorn_inbox",
+                             "FUNCTION outbox_changed() CASCADE"})
+        ASSERT_EQ(outsider.run("DROP " + std::string(what)), std::nullopt) << what;
+    ASSERT_NE(outsider.rows(all).at(0).at(0), before);
+    {
+        const auto opened = try_open(place_.url());
+        ASSERT_TRUE(succeeded(opened));
+        (*opened)->stop();
+    }
+    EXPECT_EQ(outsider.rows(all).at(0).at(0), before);
+    EXPECT_THAT(logged_, HasSubstr("outbox_gone"));
+    EXPECT_THAT(logged_, HasSubstr("outbox_changed"));
+    // What only the owner's triggers may run is not for all again.
+    EXPECT_EQ(
+        outsider
+            .rows("SELECT count(*) FROM information_schema.routine_privileges WHERE "
+                  "routine_schema = '" +
+                  place_.schema() + "' AND routine_name = 'outbox_changed' AND grantee = 'PUBLIC'")
+            .at(0)
+            .at(0),
+        "0");
 }
 
 }  // namespace

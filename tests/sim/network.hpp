@@ -53,7 +53,7 @@ public:
     // What the processes' ends of it see.
     void check_leaving(process& from, const std::string& to, const message_batch& batch);
     void check_believed(process& from, const message_batch& batch,
-                        const std::vector<delivery>& believed, std::chrono::nanoseconds took);
+                        const std::vector<delivery>& believed);
     void check_answers(process& at, const message_batch& batch, const std::vector<delivery>& given);
 
     /// Sends a message that nobody stored, signed with a key that must be refused.

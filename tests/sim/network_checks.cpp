@@ -34,12 +34,11 @@ void network::check_leaving(process& from, const std::string& to, const message_
 }
 
 void network::check_believed(process& from, const message_batch& batch,
-                             const std::vector<delivery>& believed, std::chrono::nanoseconds took) {
+                             const std::vector<delivery>& believed) {
     if (from.is_dead()) return;
     // An outcome counts only while its sender may record it: another node may have taken over.
     const bool counts = from.is_owner();
-    for (std::size_t i = 0; i < batch.size(); ++i)
-        book_.believed(*batch[i], believed[i], counts, took >= brisk_attempt_timeout);
+    for (std::size_t i = 0; i < batch.size(); ++i) book_.believed(*batch[i], believed[i], counts);
 }
 
 void network::check_answers(process& at, const message_batch& batch,

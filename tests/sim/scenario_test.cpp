@@ -111,7 +111,8 @@ TEST_F(scenario, network_fails_during_the_send) {
     EXPECT_EQ(sends, 2);
     EXPECT_EQ(count.sent, 1U);
     EXPECT_EQ(count.effects, 1U);
-    EXPECT_EQ(number(sender(), "SELECT retry_count FROM outbox_messages"), 1);
+    EXPECT_EQ(number(sender(), "SELECT retry_count FROM outbox_messages"), 0);
+    EXPECT_EQ(number(sender(), "SELECT count(*) FROM outbox_attempts WHERE attempt = 0"), 1);
 }
 
 TEST_F(scenario, receiver_crashes_before_processing) {

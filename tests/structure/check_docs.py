@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Checks that links between pages lead somewhere and that snippets equal the code they come from.
+"""Checks links between pages, and that snippets equal the code they come from and wait for locks.
 
 `<!-- from: examples/1_hello/main.cpp -->` before a fence promises the whole file,
 `<!-- from: examples/1_hello/main.cpp#send -->` what lies between `// [send]` and `// [/send]`.
@@ -75,6 +75,27 @@ def source_of(path, region):
     return textwrap.dedent(found[1]) if found else None
 
 
+def waits_for_locks(code):
+    """Whether what writes a SQLite file beside a node says how long it waits for the node's lock."""
+    changes = re.search(r"(?<!EXPLAIN )\b(INSERT INTO|UPDATE|DELETE FROM)\b", code)
+    opens = re.search(r"^(?!\s*(#|//)).*\bsqlite3 |sqlite3\.connect\(|sqlite3_open", code,
+                      re.MULTILINE)
+    inserts = re.search(r"^(INSERT INTO|UPDATE) (outbox_messages|posthorn_queue)\b", code,
+                        re.MULTILINE)
+    if not changes or not (opens or inserts):
+        return True
+    return re.search(r"\.timeout \d|busy_timeout|\btimeout=\d", code) is not None
+
+
+def check_locks(report, name, text, fences):
+    for start, code in fences:
+        if not waits_for_locks(code):
+            report.add(name, line_of(text, start), "it writes a database beside a node, and fails "
+                       "with 'database is locked' when the node is at work",
+                       "add `.timeout 5000` for the sqlite3 shell, `PRAGMA busy_timeout = 5000`, "
+                       "sqlite3_busy_timeout, or `timeout=5` in Python")
+
+
 def check_snippets(report, root, page, text):
     for fence in FENCE.finditer(text):
         origin = FROM.search(text, 0, fence.start())
@@ -105,6 +126,13 @@ def check():
         text = read(root / page)
         check_links(report, root, page.as_posix(), text)
         check_snippets(report, root, page.as_posix(), text)
+        check_locks(report, page.as_posix(), text,
+                    [(fence.start(), fence["body"]) for fence in FENCE.finditer(text)
+                     if not FROM.search(text, 0, fence.start())])
+    for path in project_files(root):
+        if path.parts[0] == "examples" and path.suffix in {".sh", ".py", ".cpp"}:
+            text = read(root / path)
+            check_locks(report, path.as_posix(), text, [(0, text)])
     return report.finish(f"links and snippets of {len(pages)} pages hold")
 
 

@@ -1,6 +1,7 @@
-"""check_errors.py, check_coverage.py, check_docs.py."""
+"""check_errors.py, check_coverage.py, check_promised.py, check_docs.py."""
 
 import check_coverage
+import check_promised
 import check_docs
 import check_errors
 from fake_tree import FakeTree
@@ -74,23 +75,65 @@ class Coverage(FakeTree):
         self.put(0, ["| A1 | x | `uuid.sorts_by_time`, `store.keeps_rows`, `ctest:consumer` |"])
         self.assert_clean(check_coverage, "--tests-file", self.tests)
 
-    def test_there_are_156_rows(self):
-        self.assertEqual(len(self.rows), 156)
+    def test_there_are_192_rows(self):
+        self.assertEqual(len(self.rows), 192)
+
+    def partly(self, row, *missing):
+        self.put(0, [row])
+        page = self.root / self.PAGE
+        page.write_text(page.read_text() + "".join(f"{line}\n" for line in missing))
+
+    def test_a_row_that_is_partly_shown_says_what_is_missing_and_counts_apart(self):
+        self.partly("| A1 | x | partly: `uuid.sorts_by_time` |", "- A1: the other half")
+        self.assert_clean(check_coverage, "--tests-file", self.tests)
+        _, said = self.run_check(check_coverage, "--tests-file", self.tests)
+        self.assertIn("0 shown by tests, 1 partly", said)
+
+    def test_a_row_that_is_partly_shown_without_a_word_about_the_rest(self):
+        self.partly("| A1 | x | partly: `uuid.sorts_by_time` |")
+        self.found(5, "nothing says what is missing", "- A1: ")
+
+    def test_a_row_of_which_something_is_missing_is_not_shown(self):
+        self.partly("| A1 | x | `uuid.sorts_by_time` |", "- A1: the other half")
+        self.found(197, "A1 has a line of what is missing too many", "partly shown")
+
+    def test_partly_shown_by_nothing(self):
+        self.partly("| A1 | x | partly: |")
+        self.found(5, "neither `not yet` nor", "partly: ")
+
+    def test_a_test_that_may_skip_itself_shows_nothing(self):
+        self.write("tests/uuid_test.cpp",
+                   "TEST(uuid, other) {}\nTEST(uuid, sorts_by_time) {\n    GTEST_SKIP();\n}\n")
+        self.put(0, ["| A1 | x | `uuid.sorts_by_time` |"])
+        self.found(5, "`uuid.sorts_by_time`, which may skip itself", "always runs")
+
+    def test_a_fixture_that_may_skip_does_so_for_all_its_tests(self):
+        self.write("tests/store_test.cpp",
+                   "class store : public Test {\n    void SetUp() override { GTEST_SKIP(); }\n};\n"
+                   "TEST_F(store, keeps_rows) {}\n")
+        self.put(0, ["| A1 | x | `store.keeps_rows` |"])
+        self.found(5, "`store.keeps_rows`, which may skip itself", "always runs")
+
+    def test_a_skip_of_another_test_in_the_file_is_no_matter(self):
+        self.write("tests/uuid_test.cpp",
+                   "TEST(uuid, sorts_by_time) {}\n// GTEST_SKIP\nTEST(uuid, other) { GTEST_SKIP(); }\n")
+        self.put(0, ["| A1 | x | `uuid.sorts_by_time` |"])
+        self.assert_clean(check_coverage, "--tests-file", self.tests)
 
     def test_a_missing_page(self):
         self.found(1, "the page is missing", "list every capability")
 
     def test_a_missing_row(self):
         self.put(45, [])
-        self.found(159, "A46 is missing", "add | A46 |")
+        self.found(195, "A46 is missing", "add | A46 |")
 
     def test_a_row_listed_twice(self):
         self.put(1, [self.rows[1], self.rows[1]])
         self.found(7, "A2 is listed twice, first in line 6", "keep one row")
 
     def test_an_unknown_row(self):
-        self.put(0, [self.rows[0], "| D14 | x | not yet |"])
-        self.found(6, "D14 is not a known capability", "correct the number")
+        self.put(0, [self.rows[0], "| D18 | x | not yet |"])
+        self.found(6, "D18 is not a known capability", "correct the number")
 
     def test_a_test_that_does_not_exist(self):
         self.put(0, ["| A1 | x | `uuid.sorts_by_time`, `uuid.sings` |"])
@@ -115,6 +158,21 @@ class Coverage(FakeTree):
     def test_a_row_with_a_bar_too_many(self):
         self.put(0, ["| A1 | x | y | not yet |"])
         self.found(5, "has 4 cells", "\\|")
+
+
+class Promised(FakeTree):
+    def setUp(self):
+        super().setUp()
+        for page, words in check_promised.PROMISED.items():
+            self.write(page, "\n\n".join(words))
+
+    def test_pages_that_say_it_all(self):
+        self.assert_clean(check_promised)
+
+    def test_a_word_that_is_gone(self):
+        page, words = next(iter(check_promised.PROMISED.items()))
+        self.write(page, "\n\n".join(words[1:]))
+        self.assert_found(check_promised, f"{page}:1", words[0], "say it again")
 
 
 class Docs(FakeTree):
@@ -142,6 +200,26 @@ class Docs(FakeTree):
         self.page("x\n[a](docs/b.md)\n")
         self.assert_found(check_docs, "README.md:2", "the link docs/b.md leads nowhere",
                           "correct the path")
+
+    def test_a_snippet_that_does_not_wait_for_the_lock_of_a_node(self):
+        for code in ["sqlite3 shop.db <<'END'\nINSERT INTO orders VALUES (1);\nEND\n",
+                     "db = sqlite3.connect('shop.db')\ndb.execute('DELETE FROM orders')\n",
+                     "BEGIN IMMEDIATE;\nINSERT INTO outbox_messages (payload) VALUES ('1');\n"]:
+            self.page(f"x\n\n```\n{code}```\n")
+            self.assert_found(check_docs, "README.md:3", "database is locked", ".timeout 5000")
+        self.page("x\n")
+        self.write("examples/1/run.sh", "sqlite3 a.db 'UPDATE t SET n = 1'\n")
+        self.assert_found(check_docs, "examples/1/run.sh:1", "database is locked", ".timeout 5000")
+
+    def test_snippets_that_wait_or_only_look_pass(self):
+        for code in ["sqlite3 shop.db <<'END'\n.timeout 5000\nINSERT INTO o VALUES (1);\nEND\n",
+                     "sqlite3 shop.db 'SELECT * FROM orders'\n",
+                     "sqlite3 shop.db 'EXPLAIN UPDATE orders SET n = 1'\n",
+                     "PRAGMA busy_timeout = 5000;\nINSERT INTO outbox_messages VALUES ('1');\n",
+                     "db = sqlite3.connect('shop.db', timeout=5)\ndb.execute('DELETE FROM o')\n",
+                     'Ordered = "sql:INSERT INTO reservations VALUES (:id)"\n']:
+            self.page(f"x\n\n```\n{code}```\n")
+            self.assert_clean(check_docs)
 
     def test_a_link_out_of_the_project(self):
         self.page("[a](../../etc)\n")

@@ -17,6 +17,8 @@ let key = "";
 export const signedIn = signal(false);
 /// Why a key is asked for; null while none is.
 export const asking = signal<string | null>(null);
+/// A person was asked for a key to look, and gave none: nothing is asked until they want to.
+export const declined = signal(false);
 /// False while the node does not answer at all.
 export const answering = signal(true);
 
@@ -45,9 +47,13 @@ export function giveNoKey() {
   settle(false);
 }
 
-export function forgetKey() {
-  key = "";
-  signedIn.value = false;
+export function signIn() {
+  declined.value = false;
+}
+
+/// All that was shown goes with the key.
+export function signOut() {
+  location.reload();
 }
 
 interface Ask {
@@ -90,7 +96,9 @@ async function refusalOf(answer: Response): Promise<Refusal> {
 let first: Promise<unknown> | null = null;
 
 async function exchange(path: string, ask: Ask): Promise<Response> {
+  const looks = (ask.method ?? "GET") === "GET";
   for (;;) {
+    if (looks && declined.value) throw new Refusal(401, "access_denied", "A key is needed to look.");
     if (asking.value !== null && !(await askForKey(asking.value)))
       throw new Refusal(401, "access_denied", "A key is needed for this.");
     const used = key;
@@ -98,7 +106,9 @@ async function exchange(path: string, ask: Ask): Promise<Response> {
     if (answer.status !== 401) return answer;
     const why = await refusalOf(answer);
     if (key !== used) continue; // Another request has brought a new one meanwhile.
-    if (!(await askForKey(why.message))) throw why;
+    if (await askForKey(why.message)) continue;
+    if (looks) declined.value = true;
+    throw why;
   }
 }
 

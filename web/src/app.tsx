@@ -1,5 +1,5 @@
 import { useSignalEffect } from "@preact/signals";
-import { answering, asking, forgetKey, signedIn } from "./api";
+import { answering, asking, declined, signedIn, signIn, signOut } from "./api";
 import { KeyHelp, showKeys } from "./keyboard";
 import { health, keepLooking, stats } from "./node";
 import { Dead } from "./pages/dead";
@@ -80,7 +80,7 @@ function Header() {
         <div class="tools">
           <Themes />
           {signedIn.value && (
-            <button type="button" onClick={forgetKey} title="The page forgets the key">
+            <button type="button" onClick={signOut} title="The page forgets the key">
               Sign out
             </button>
           )}
@@ -93,7 +93,19 @@ function Header() {
   );
 }
 
+function Locked() {
+  return (
+    <Empty title="This node shows itself to those with a key">
+      <p>A viewer's key lets you look, an operator's lets you change things.</p>
+      <button type="button" class="primary" onClick={signIn}>
+        Sign in
+      </button>
+    </Empty>
+  );
+}
+
 function Page() {
+  if (declined.value) return <Locked />;
   switch (place.value.name) {
     case "overview":
       return <Overview />;

@@ -155,7 +155,7 @@ error unknown_command(std::string_view name) {
 
 std::string program_help() {
     std::string text =
-        "posthorn: exactly-once messaging and durable workflows without a broker\n\n"
+        "posthorn: exactly-once messaging without a broker\n\n"
         "Usage: posthorn COMMAND [OPTIONS]\n\nCommands:\n";
     for (const auto& entry : command_table())
         text += fmt::format("  {:<10} {}\n", entry.name, entry.summary);

@@ -4,8 +4,9 @@
 #include <CLI/CLI.hpp>
 
 #include "app/cli/kit/command.hpp"
-#include "app/config/config.hpp"
+#include "app/cli/kit/database.hpp"
 #include "app/node/serve.hpp"
+#include "app/node/start_check.hpp"
 
 namespace posthorn::cli {
 namespace {
@@ -14,7 +15,8 @@ class serve_command final : public command {
 public:
     void declare(CLI::App& options) override {
         options
-            .add_option("-c,--config", file_, "the configuration; without it, the defaults hold")
+            .add_option("-c,--config", file_,
+                        "the configuration (posthorn.toml, if it is here; else the defaults)")
             ->type_name("FILE");
         options.add_option("--listen", listen_, "where other services reach this one")
             ->type_name("HOST:PORT");
@@ -22,11 +24,13 @@ public:
             ->type_name("HOST:PORT");
         options.footer(
             "Example: posthorn serve --config orders.toml\n"
+            "'posthorn config check' finds what would keep it from starting.\n"
             "SIGINT and SIGTERM stop it cleanly: work in flight is finished. SIGHUP reads the "
             "configuration again.");
     }
 
     result<> run(const console& terminal) override {
+        file_ = config_file_or_default(std::move(file_));
         POSTHORN_LET(settings, read());
         serve_options options;
         // Our parent process may be waiting for the line, so it must not sit in a buffer.
@@ -39,10 +43,11 @@ public:
 
 private:
     [[nodiscard]] result<config> read() const {
-        auto settings = file_.empty() ? result<config>(config{}) : load_config(file_);
-        if (!settings) return settings;
-        POSTHORN_TRY(override_with(*settings, "listen.http", listen_, "--listen"));
-        POSTHORN_TRY(override_with(*settings, "listen.admin", admin_, "--admin"));
+        start_findings found;
+        auto settings = file_.empty() ? config{} : read_and_check(file_, real_clock{}, found);
+        POSTHORN_TRY(found.problems.outcome());
+        POSTHORN_TRY(override_with(settings, "listen.http", listen_, "--listen"));
+        POSTHORN_TRY(override_with(settings, "listen.admin", admin_, "--admin"));
         return settings;
     }
 

@@ -113,6 +113,16 @@ std::string config::path_of(const database_url& url) const {
     return path_of(std::filesystem::path(replaced(url.path, "{service}", service.id)));
 }
 
+std::string config::shown_database() const {
+    if (store.url.in_memory) return "a database in memory";
+    const auto path = path_of(store.url);
+    if (store.url.on_server)
+        return fmt::format("{} (schema {})", without_password(path), store.schema);
+    std::error_code unusable;
+    const auto absolute = std::filesystem::absolute(path, unusable);
+    return unusable ? path : absolute.lexically_normal().string();
+}
+
 std::string config::pipe_name() const { return replaced(listen.pipe, "{service}", service.id); }
 
 signature_scheme config::scheme_of(std::string_view peer) const {

@@ -74,6 +74,7 @@ struct config {
         std::chrono::milliseconds jitter_max{500};
         double jitter_factor = 0;
         order_policy order = order_policy::park;
+        std::string tenant;  // Of all if empty.
         std::int64_t batch_size = 50;
         std::int64_t window = 8;
         double rate = 0;
@@ -82,7 +83,10 @@ struct config {
         std::chrono::milliseconds attempt_timeout = std::chrono::seconds{30};
         std::optional<std::chrono::milliseconds> sent_retention = std::chrono::days{7};
         std::optional<std::chrono::milliseconds> dead_retention;  // None: never deleted.
+        bool dead_letters = true;
         bool expire_dead = false;
+        sql_setting on_dead{};  // What is done about one that was given up; nothing if empty.
+        sql_setting on_expired{};
         std::optional<std::chrono::milliseconds> expired_retention = std::chrono::days{30};
         std::optional<std::chrono::milliseconds> resolved_retention = std::chrono::days{7};
         std::chrono::milliseconds cleanup_interval = std::chrono::minutes{5};
@@ -119,6 +123,12 @@ struct config {
         log_format format = log_format::text;
     } log;
 
+    /// What [InboxOutbox] says of `outbox.window`.
+    struct {
+        bool parallel = false;
+        std::int64_t degree = 4;
+    } inbox_outbox;
+
     std::map<std::string, route_setting, std::less<>> routes;
     std::optional<route_setting> default_route;
     std::map<std::string, std::vector<secret_setting>, std::less<>> secrets;
@@ -128,6 +138,8 @@ struct config {
     /// Keys of features' sections that were set, such as `queue.lease`.
     std::map<std::string, feature_value, std::less<>> features;
 
+    /// The file that it was read from; empty if there was none.
+    std::filesystem::path file;
     /// The folder of the file, which relative paths begin at; empty for the current one.
     std::filesystem::path folder;
     /// Where each key was set, such as `posthorn.toml:3`, or `defaults "webhooks"`; keys that hold
@@ -146,6 +158,8 @@ struct config {
     }
     /// The database, `{service}` replaced; empty if it is in memory and not made.
     [[nodiscard]] std::string path_of(const database_url& url) const;
+    /// The database, for people: without a password.
+    [[nodiscard]] std::string shown_database() const;
     [[nodiscard]] std::string origin_of(std::string_view key) const;  // "default" if not set.
     /// The same failure, which now says where the key that led to it stands.
     [[nodiscard]] error at_key(std::string_view key, const error& why) const;

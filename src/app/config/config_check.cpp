@@ -1,10 +1,10 @@
 #include <array>
 
+#include "app/config/config_problems.hpp"
 #include "app/config/config_table.hpp"
 #include "app/config/core_settings.hpp"
 #include "app/config/mutual_check.hpp"
 #include "app/config/route_url.hpp"
-#include "base/text/hide_secrets.hpp"
 #include "message/json_check.hpp"
 #include "transport/http/types.hpp"
 
@@ -14,17 +14,15 @@ namespace {
 using namespace std::chrono_literals;
 using std::chrono::milliseconds;
 
-/// Collects what is wrong, each with the line that it was written on.
+/// Adds what is wrong, each with the line that it was written on.
 class findings {
 public:
-    explicit findings(const config& settings) : settings_(settings) {}
+    findings(const config& settings, config_problems& into) : settings_(settings), into_(into) {}
 
     void add(std::string_view key, std::string_view text) {
         add_at(settings_.origin_of(key), text);
     }
-    void add_at(std::string_view origin, std::string_view text) {
-        all_ += fmt::format("{}{}: {}", all_.empty() ? "" : "\n", origin, text);
-    }
+    void add_at(std::string_view origin, std::string_view text) { into_.add(origin, text); }
     void at_least(std::string_view key, milliseconds value, milliseconds min) {
         if (value < min)
             add(key,
@@ -34,15 +32,11 @@ public:
         if (value < min || value > max)
             add(key, fmt::format("{} cannot be {}; write {} to {}", key, value, min, max));
     }
-    [[nodiscard]] bool none() const { return all_.empty(); }
-    [[nodiscard]] result<> outcome() const {
-        if (all_.empty()) return {};
-        return std::unexpected(error(error_code::invalid_configuration, hide_secrets(all_)));
-    }
+    [[nodiscard]] bool none() const { return into_.none(); }
 
 private:
     const config& settings_;
-    std::string all_;
+    config_problems& into_;
 };
 
 bool is_service_id(std::string_view id) {
@@ -123,6 +117,9 @@ void check_numbers(const config& settings, findings& found) {
     size("limits.payload", limits.payload);
     size("limits.message_headers", limits.message_headers);
     size("limits.answer", limits.answer);
+    if (limits.payload.bytes > std::size_t{64} << 20)
+        found.add("limits.payload",
+                  "limits.payload cannot be above 64MiB; send a reference to larger content");
     if (limits.headers.bytes > std::size_t{1} << 30)
         found.add("limits.headers", "limits.headers cannot be above 1GiB");
 }
@@ -232,15 +229,20 @@ milliseconds inbox_retention_needed(const config& settings) {
     return 1h + std::chrono::ceil<std::chrono::hours>(window);  // In full ones, to be read.
 }
 
-result<> check_config(const config& settings) {
-    findings found(settings);
+void check_config(const config& settings, config_problems& problems) {
+    findings found(settings, problems);
     check_times(settings, found);
     check_numbers(settings, found);
     check_signatures(settings, found);
     check_together(settings, found);
     check_server(settings, found);
     if (found.none()) check_memory(settings, found);  // It reckons with numbers that are in range.
-    return found.outcome();
+}
+
+result<> check_config(const config& settings) {
+    config_problems problems;
+    check_config(settings, problems);
+    return problems.outcome();
 }
 
 }  // namespace posthorn

@@ -35,16 +35,28 @@ std::string show_admin_keys(const key_row& /*self*/, const config& settings) {
 }
 
 // Unlike other texts it may be empty.
-result<> set_pipe(const key_row& self, config& settings, const config_value& value,
-                  std::string_view origin) {
-    const auto* const text = std::get_if<std::string>(&value);
-    if (!text) return wrong_value(origin, self.key, value, self.wanted);
-    settings.listen.pipe = *text;
-    return {};
+template <auto Member>
+consteval key_row text_or_none(std::string_view key, std::string_view wanted,
+                               std::string_view doc) {
+    return {.key = key,
+            .type = "string",
+            .wanted = wanted,
+            .doc = doc,
+            .set = [](const key_row& self, config& settings, const config_value& value,
+                      std::string_view origin) -> result<> {
+                const auto* const text = std::get_if<std::string>(&value);
+                if (!text) return wrong_value(origin, self.key, value, self.wanted);
+                Member(settings) = *text;
+                return {};
+            },
+            .show = [](const key_row& /*self*/, const config& settings) -> std::string {
+                return Member(settings);
+            }};
 }
 
-#define KEY_AS(name, member, doc) \
-    row<[](auto& settings) -> auto& { return settings.member; }>(name, doc)
+#define KEY_AS(name, member, doc)                                 \
+    row < [](auto& settings) -> auto& { return settings.member; } \
+    > (name, doc)
 #define KEY(member, doc) KEY_AS(#member, member, doc)
 
 constexpr std::array table{
@@ -68,13 +80,10 @@ constexpr std::array table{
     KEY(listen.http, "where other services reach this one"),
     KEY(listen.admin, "where operators and their tools do; keep it on loopback"),
     KEY_AS("listen.unix", listen.unix_socket, "the socket where services on this machine do"),
-    key_row{.key = "listen.pipe",
-            .type = "string",
-            .wanted = R"(the name of a pipe, such as "rf-{service}", or "" for none)",
-            .doc = "the name of a pipe where they do; {service} stands for the service's id",
-            .set = &set_pipe,
-            .show = [](const key_row& /*self*/,
-                       const config& settings) { return settings.listen.pipe; }},
+    text_or_none < [](auto& settings) -> auto& {return settings.listen.pipe;
+}  // namespace
+> ("listen.pipe", R"(the name of a pipe, such as "rf-{service}", or "" for none)",
+   "the name of a pipe where they do; {service} stands for the service's id"),
     KEY(listen.grpc, "where they do by gRPC; on loopback only, unless tls.mutual is set"),
     KEY(tls.certificate, "the chain that listen.http shows; with one it speaks TLS only"),
     KEY(tls.key, "the certificate's private key"),
@@ -93,11 +102,19 @@ constexpr std::array table{
     KEY(outbox.rate, "messages a second to one destination, at most; 0 means no limit"),
     KEY(outbox.burst, "messages at once after a pause; 0 is as many as in a second"),
     KEY(outbox.order, "when one was given up, those behind it of its order key wait or pass"),
+    text_or_none < [](auto& settings) -> auto& {
+    return settings.outbox.tenant;
+}
+> ("outbox.tenant", R"(the name of a tenant, or "" for all)",
+   "whose messages alone this node sends; those of all tenants if empty"),
     KEY(outbox.request_timeout, "how long one request with its answer may take"),
     KEY(outbox.attempt_timeout, "after this a batch that was not answered is tried again"),
     KEY(outbox.sent_retention, "how long delivered messages are kept to be looked at"),
     KEY(outbox.dead_retention, "how long messages that were given up wait for a person"),
+    KEY(outbox.dead_letters, "messages that were given up wait for a person; else they are closed"),
     KEY(outbox.expire_dead, "dead messages expire at their time too, looked at or not"),
+    KEY(outbox.on_dead, "SQL that runs once for each message that is given up"),
+    KEY(outbox.on_expired, "SQL that runs once for each message that expires"),
     KEY(outbox.expired_retention, "how long messages that expired are kept to be looked at"),
     KEY(outbox.resolved_retention, "how long messages that were resolved are"),
     KEY(outbox.cleanup_interval, "how often rows past their retention are deleted"),
@@ -128,7 +145,7 @@ constexpr std::array table{
     KEY(limits.answer, "the largest answer that is read from a peer"),
     KEY(log.level, "the least important lines to write"),
     KEY(log.format, "for people or for programs"),
-};
+};  // namespace posthorn
 
 #undef KEY
 #undef KEY_AS
@@ -213,6 +230,9 @@ constexpr std::array sections{
                  &show_handlers<&config::handlers>},
     open_section{"responses", "handler", "what takes the answers to our Commands of an endpoint",
                  &set_response, &show_handlers<&config::responses>},
+    // Shown under the keys that it stands for.
+    open_section{"InboxOutbox", "option", "the options of the integration-events document",
+                 &set_inbox_outbox, [](const config&) { return shown{}; }},
 };
 
 }  // namespace

@@ -119,8 +119,9 @@ std::string note_on_retention(const config& settings) {
         return fmt::format("{}h", std::chrono::floor<std::chrono::hours>(time).count());
     };
     return fmt::format(
-        "the {} of \"{}\" are raised to {}, the least after which every repeat is still recognised",
-        show(*documented), config_type<defaults_name>::show(name), show(settings.inbox.retention));
+        "{} instead of the {} of \"{}\": a repeat that comes after the inbox has forgotten its "
+        "message would take effect a second time",
+        show(settings.inbox.retention), show(*documented), config_type<defaults_name>::show(name));
 }
 
 }  // namespace

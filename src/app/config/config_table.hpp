@@ -42,6 +42,9 @@ result<> set_signature(config&, std::string_view name, const config_value&,
                        std::string_view origin);
 result<> set_handler(config&, std::string_view name, const config_value&, std::string_view origin);
 result<> set_response(config&, std::string_view name, const config_value&, std::string_view origin);
+/// One name of the section [InboxOutbox], which stands for one or two keys.
+result<> set_inbox_outbox(config&, std::string_view name, const config_value&,
+                          std::string_view origin);
 result<> set_admin_keys(const key_row&, config&, const config_value&, std::string_view origin);
 
 /// One secret in one of its text forms, with neither dates nor origin: empty if it is none.

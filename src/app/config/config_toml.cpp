@@ -1,12 +1,10 @@
 #include <fstream>
-#include <map>
 #include <sstream>
 
 #include <toml++/toml.h>
 
-#include "app/config/config.hpp"
+#include "app/config/config_problems.hpp"
 #include "app/config/config_type.hpp"
-#include "base/text/hide_secrets.hpp"
 
 namespace posthorn {
 namespace {
@@ -53,27 +51,24 @@ private:
     std::string_view name_;
 };
 
-/// The set of defaults that a file names, before any of its keys is read. One that does not exist
-/// is found again, and complained about, where it stands.
+/// The set of defaults that a file names, before any of its keys is read; the section of a document
+/// names that document's. One that does not exist is found again, and complained about, where it
+/// stands.
 std::optional<defaults_name> named_defaults(const toml::table& root) {
     const auto written = root["service"]["defaults"].value<std::string>();
-    return written ? config_type<defaults_name>::read(*written) : std::nullopt;
+    if (written) return config_type<defaults_name>::read(*written);
+    if (root.contains("InboxOutbox")) return defaults_name::integration_events;
+    return std::nullopt;
 }
 
 /// Carries a parsed file over into a config and collects what does not fit.
 class reader {
 public:
-    reader(config& settings, std::string_view name) : settings_(settings), make_(name) {}
+    reader(config& settings, std::string_view name, config_problems& found)
+        : settings_(settings), make_(name), found_(found) {}
 
     void read(const toml::table& root) {
         for (const auto& [key, node] : root) read_section(key.str(), node);
-    }
-
-    [[nodiscard]] result<> outcome() && {
-        if (problems_.empty()) return {};
-        std::string all;
-        for (const auto& [line, text] : problems_) all += (all.empty() ? "" : "\n") + text;
-        return std::unexpected(error(error_code::invalid_configuration, all));
     }
 
 private:
@@ -81,11 +76,12 @@ private:
         const auto line = node.source().begin.line;
         const auto* table = node.as_table();
         if (!table)
-            note(line, fmt::format("{}: '{}' stands outside a section; write it below one such as "
+            found_.add(make_.origin(line),
+                       fmt::format("'{}' stands outside a section; write it below one such as "
                                    "[service]",
-                                   make_.origin(line), section));
+                                   section));
         else if (!is_config_section(section))
-            note(line, unknown_section(section, make_.origin(line)).what());
+            found_.add(unknown_section(section, make_.origin(line)));
         else
             for (const auto& [key, value] : *table) read_key(section, key, value);
     }
@@ -94,61 +90,63 @@ private:
         const auto line = key.source().begin.line;
         const auto set = set_config(settings_, fmt::format("{}.{}", section, key.str()),
                                     make_.value_of(node), make_.origin(line));
-        if (!set) note(line, set.error().what());
+        if (!set) found_.add(set.error());
     }
-
-    void note(std::uint32_t line, std::string text) { problems_.emplace(line, std::move(text)); }
 
     config& settings_;
     value_maker make_;
-    std::multimap<std::uint32_t, std::string> problems_;  // By line.
+    config_problems& found_;
 };
 
-// A mistake may well be a secret in the wrong place, and errors are logged and pasted.
-template <class T>
-result<T> without_secrets(result<T> outcome) {
-    if (outcome) return outcome;
-    const auto& why = outcome.error();
-    return std::unexpected(error(why.code(), hide_secrets(why.what())));
-}
-
-result<config> read_config(std::string_view text, std::string_view name) {
+config read_config(std::string_view text, std::string_view name, config_problems& found) {
     config settings;
-    reader fill(settings, name);
+    reader fill(settings, name, found);
     try {
         const auto root = toml::parse(text, name);
         if (const auto set = named_defaults(root)) apply_defaults(settings, *set);
         fill.read(root);
     } catch (const toml::parse_error& failure) {
-        return fail(error_code::invalid_configuration,
-                    "{}:{}: this is not TOML: {}; see https://toml.io for how it is written", name,
-                    failure.source().begin.line, failure.description());
+        found.add(fmt::format("{}:{}", name, failure.source().begin.line),
+                  fmt::format("this is not TOML: {}; see https://toml.io for how it is written",
+                              failure.description()));
+        return settings;
     }
-    POSTHORN_TRY(std::move(fill).outcome());
-    POSTHORN_TRY(check_config(settings));
+    check_config(settings, found);
     return settings;
 }
 
 }  // namespace
 
 result<config> parse_config(std::string_view text, std::string_view name) {
-    return without_secrets(read_config(text, name));
+    config_problems found;
+    auto settings = read_config(text, name, found);
+    POSTHORN_TRY(found.outcome());
+    return settings;
 }
 
-result<config> load_config(const std::filesystem::path& file) {
+config read_config_file(const std::filesystem::path& file, config_problems& found) {
     std::error_code ignored;
     std::ifstream stream(file, std::ios::binary);
     // A folder opens like a file and then reads as an empty one.
-    if (!stream || std::filesystem::is_directory(file, ignored))
-        return fail(error_code::invalid_configuration,
-                    "{}: there is no such file or it cannot be read; check the path given with "
-                    "--config, or leave it out to run with the defaults",
-                    file.string());
+    if (!stream || std::filesystem::is_directory(file, ignored)) {
+        found.add(file.string(),
+                  "there is no such file or it cannot be read; check the path given with --config, "
+                  "or leave it out to run with the defaults");
+        return {};
+    }
     std::ostringstream text;
     text << stream.rdbuf();
-    auto loaded = parse_config(std::move(text).str(), file.string());
-    if (loaded) loaded->folder = file.parent_path();
-    return loaded;
+    auto settings = read_config(std::move(text).str(), file.string(), found);
+    settings.file = file;
+    settings.folder = file.parent_path();
+    return settings;
+}
+
+result<config> load_config(const std::filesystem::path& file) {
+    config_problems found;
+    auto settings = read_config_file(file, found);
+    POSTHORN_TRY(found.outcome());
+    return settings;
 }
 
 }  // namespace posthorn

@@ -78,6 +78,15 @@ std::optional<std::string> config_type<std::string>::read(const config_value& va
     return *text;
 }
 
+std::optional<sql_setting> config_type<sql_setting>::read(const config_value& value) {
+    constexpr std::string_view prefix = "sql:";
+    const auto* text = text_of(value);
+    if (!text) return std::nullopt;
+    if (text->empty()) return sql_setting{};
+    if (!text->starts_with(prefix) || text->size() == prefix.size()) return std::nullopt;
+    return sql_setting{text->substr(prefix.size())};
+}
+
 std::optional<bool> config_type<bool>::read(const config_value& value) {
     const auto* truth = std::get_if<bool>(&value);
     return truth ? std::optional(*truth) : std::nullopt;

@@ -127,6 +127,18 @@ struct config_type<std::optional<host_port>> {
 };
 
 template <>
+struct config_type<sql_setting> {
+    static constexpr std::string_view name = "SQL";
+    static constexpr std::string_view wanted =
+        R"("sql:STATEMENTS", such as "sql:UPDATE orders SET state = 'failed' WHERE )"
+        R"(charge_id = :_correlation_id", or "" for none)";
+    static std::optional<sql_setting> read(const config_value& value);
+    static std::string show(const sql_setting& value) {
+        return value.text.empty() ? "" : "sql:" + value.text;
+    }
+};
+
+template <>
 struct config_type<sqlite::synchronous> {
     static constexpr std::string_view name = "synchronous";
     static constexpr std::string_view wanted = R"("full" or "normal")";

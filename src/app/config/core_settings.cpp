@@ -41,6 +41,7 @@ core_options core_settings(const config& settings) {
                      .sync = sync_of(settings.store.url, settings),
                      .shared = settings.store.shared,
                      .limits = message_limits_of(settings),
+                     .defaults = row_defaults_of(settings),
                      .above = feature_tables(),
                      .disk = {.low_water = settings.store.disk_low_water.bytes,
                               .ballast = settings.store.ballast.bytes}},
@@ -62,6 +63,7 @@ core_options core_settings(const config& settings) {
     }
     core.outbox.poll_interval = out.poll_interval;
     core.outbox.order.policy = out.order;
+    core.outbox.tenant = out.tenant;
     core.outbox.lane.batch_rows = static_cast<std::size_t>(out.batch_size);
     core.outbox.lane.batches_in_flight_max = static_cast<std::size_t>(out.window);
     core.outbox.lane.rate = {.per_second = out.rate, .burst = out.burst};
@@ -71,6 +73,7 @@ core_options core_settings(const config& settings) {
     core.retention.sent = out.sent_retention;
     core.retention.interval = out.cleanup_interval;
     core.retention.dead = out.dead_retention;
+    core.outbox.judge.keeps_dead = out.dead_letters;
     core.outbox.expiry.dead_too = out.expire_dead;
     core.retention.expired = out.expired_retention;
     core.retention.resolved = out.resolved_retention;
@@ -135,6 +138,10 @@ message_limits message_limits_of(const config& settings) {
             .depth_max = static_cast<std::size_t>(limits.depth)};
 }
 
+row_defaults row_defaults_of(const config& settings) {
+    return {.max_retries = settings.outbox.max_retries, .expires_in = settings.outbox.message_ttl};
+}
+
 wire_server_options wire_options_of(const config& settings) {
     return {.service = settings.service.id,
             .messages_max = static_cast<std::size_t>(settings.limits.messages_in_batch),
@@ -163,6 +170,18 @@ std::vector<admin_key> admin_keys_of(const config& settings) {
         if (role && hash) keys.push_back({each.name, *role, *hash, each.payloads});
     }
     return keys;
+}
+
+tls_files server_files_of(const config& settings) {
+    return {.certificate = settings.path_of(settings.tls.certificate),
+            .key = settings.path_of(settings.tls.key),
+            .peer_authority = settings.tls.mutual ? settings.path_of(settings.tls.authority) : ""};
+}
+
+tls_files client_files_of(const config& settings) {
+    if (!settings.tls.mutual) return {};
+    return {.certificate = settings.path_of(settings.tls.certificate),
+            .key = settings.path_of(settings.tls.key)};
 }
 
 std::optional<listen_place> listen_place_of(const config& settings, std::string_view key) {

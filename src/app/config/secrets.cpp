@@ -8,7 +8,6 @@
 #include <sys/stat.h>
 
 #include "app/config/route_url.hpp"
-#include "base/text/hide_secrets.hpp"
 #include "security/ring_file.hpp"
 
 namespace posthorn {
@@ -29,7 +28,7 @@ result<std::vector<signing_key>> from_environment(const std::string& name) {
 }
 
 result<std::vector<signing_key>> from_file(const std::string& path) {
-    struct stat about{};
+    struct stat about {};
     std::ifstream stream(path, std::ios::binary);
     if (!stream || ::stat(path.c_str(), &about) != 0 || !S_ISREG(about.st_mode))
         return fail(error_code::secret_unavailable,
@@ -65,58 +64,78 @@ bool share_a_key(const key_ring& one, const key_ring& other) {
 }
 
 /// The older signatures tell peers apart by their keys alone.
-result<> check_unshared(const config& settings, const peer_keys::rings& rings) {
+void check_unshared(const config& settings, const peer_keys::rings& rings, config_problems& found) {
     for (const auto& [peer, ring] : rings)
         for (const auto& [other, others] : rings)
             if (peer != other && ring->scheme() != signature_scheme::v2 &&
                 share_a_key(*ring, *others))
-                return fail(error_code::secret_unavailable,
-                            "{}: secrets.{} and secrets.{} are the same, but {} signs with {}, "
-                            "which does not tell the two apart; give each a secret of its own",
-                            settings.secrets.find(peer)->second.front().origin, peer, other, peer,
-                            to_string(ring->scheme()));
-    return {};
+                found.add(error(
+                    error_code::secret_unavailable,
+                    fmt::format("{}: secrets.{} and secrets.{} are the same, but {} signs with {}, "
+                                "which does not tell the two apart; give each a secret of its own",
+                                settings.secrets.find(peer)->second.front().origin, peer, other,
+                                peer, to_string(ring->scheme()))));
+}
+
+/// Nothing, if one of them cannot be fetched.
+std::optional<std::vector<signing_key>> keys_of(const config& settings, std::string_view peer,
+                                                const std::vector<secret_setting>& secrets,
+                                                config_problems& found) {
+    std::vector<signing_key> all;
+    bool complete = true;
+    for (const auto& one : secrets) {
+        auto fetched = fetch(settings, one);
+        if (!fetched) {
+            found.add(
+                error(error_code::secret_unavailable,
+                      fmt::format("{}: secrets.{}: {}", one.origin, peer, fetched.error().what())));
+            complete = false;
+            continue;
+        }
+        for (auto& key : *fetched) {
+            if (one.from) key.signs_from = one.from;
+            if (one.until) key.verifies_until = one.until;
+            key.revoked = key.revoked || one.revoked;
+            all.push_back(std::move(key));
+        }
+    }
+    if (!complete) return std::nullopt;
+    return all;
 }
 
 }  // namespace
 
-result<peer_keys::rings> load_secrets(const config& settings) {
+peer_keys::rings load_secrets(const config& settings, config_problems& found) {
     peer_keys::rings rings;
-    for (const auto& [peer, secrets] : settings.secrets) {
-        std::vector<signing_key> all;
-        for (const auto& one : secrets) {
-            auto fetched = fetch(settings, one);
-            if (!fetched)
-                // The name of a variable or a file may be a secret in the wrong place.
-                return fail(error_code::secret_unavailable, "{}",
-                            hide_secrets(fmt::format("{}: secrets.{}: {}", one.origin, peer,
-                                                     fetched.error().what())));
-            for (auto& key : *fetched) {
-                if (one.from) key.signs_from = one.from;
-                if (one.until) key.verifies_until = one.until;
-                key.revoked = key.revoked || one.revoked;
-                all.push_back(std::move(key));
-            }
-        }
-        rings.emplace(peer,
-                      std::make_shared<const key_ring>(std::move(all), settings.scheme_of(peer)));
-    }
-    POSTHORN_TRY(check_unshared(settings, rings));
+    for (const auto& [peer, secrets] : settings.secrets)
+        if (auto keys = keys_of(settings, peer, secrets, found))
+            rings.emplace(
+                peer, std::make_shared<const key_ring>(*std::move(keys), settings.scheme_of(peer)));
+    check_unshared(settings, rings, found);
     return rings;
 }
 
-result<> check_routes(const config& settings, const peer_keys::rings& rings,
-                      const std::function<bool(std::string_view url)>& is_own) {
+result<peer_keys::rings> load_secrets(const config& settings) {
+    config_problems found;
+    auto rings = load_secrets(settings, found);
+    POSTHORN_TRY(found.outcome());
+    return rings;
+}
+
+void check_routes(const config& settings, const peer_keys::rings& rings,
+                  const std::function<bool(std::string_view url)>& is_own, config_problems& found) {
     for (const auto& [destination, route] : settings.routes) {
         if (!is_signed(route.url) || is_own(route.url)) continue;
-        const auto found = rings.find(destination);
-        if (found != rings.end() && !found->second->keys().empty()) continue;
-        return fail(error_code::invalid_configuration,
-                    "{}{}routes.{} has no secret; add {} under [secrets], the same as it has for "
-                    "this service: posthorn keys new makes one",
-                    route.origin, route.origin.empty() ? "" : ": ", destination, destination);
+        const auto ring = rings.find(destination);
+        if (ring != rings.end() && !ring->second->keys().empty()) continue;
+        // One that cannot be fetched is a finding of its own.
+        if (ring == rings.end() && settings.secrets.contains(destination)) continue;
+        found.add(error(
+            error_code::invalid_configuration,
+            fmt::format("{}{}routes.{} has no secret; add {} under [secrets], the same as it has "
+                        "for this service: posthorn keys new makes one",
+                        route.origin, route.origin.empty() ? "" : ": ", destination, destination)));
     }
-    return {};
 }
 
 std::vector<std::string> peers_without_signer(const peer_keys::rings& rings, wall_time now) {

@@ -93,6 +93,12 @@ struct handler_setting {
     std::string origin{};
 };
 
+/// SQL that runs when something happens, as `sql:STATEMENTS` is written.
+struct sql_setting {
+    std::string text{};  // Without the prefix.
+    bool operator==(const sql_setting&) const = default;
+};
+
 /// Who may use the admin listener. The key itself is not stored.
 struct admin_key_setting {
     std::string name{};

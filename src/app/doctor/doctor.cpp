@@ -7,6 +7,8 @@
 #include <fmt/ranges.h>
 
 #include "base/assert.hpp"
+#include "base/time/clock_watch.hpp"
+#include "operations/health.hpp"
 
 namespace posthorn {
 
@@ -88,10 +90,9 @@ finding check_disk(const doctor_facts& facts) {
 }
 
 finding check_clock(const doctor_facts& facts) {
-    constexpr auto tolerance = 5min;
     auto latest = facts.file_changed_at;
     if (facts.file && facts.file->newest) latest = std::max(latest, facts.file->newest);
-    if (!latest || *latest <= facts.now + tolerance)
+    if (!latest || !lags_behind(facts.now, *latest))
         return fine(
             fmt::format("the clock shows {}, after all that was done", to_iso8601(facts.now)));
     return {finding_level::bad,
@@ -143,7 +144,7 @@ finding check_permissions(const doctor_facts& facts) {
         found.what =
             is_first ? one.path + " is open to others" : "several files are open to others";
         found.why =
-            "who reads them reads messages or forges them, who writes them does as he likes";
+            "other users of this machine could read messages, forge them, or change the database";
         found.todo += (is_first ? "" : "; ") + fault;
     }
     return found;
@@ -381,15 +382,34 @@ finding check_dispatcher(const doctor_facts& facts) {
 finding check_messages(const doctor_facts& facts) {
     if (!is_readable(facts)) return not_known();
     const auto& file = *facts.file;
-    if (file.dead == 0 && file.undeliverable == 0)
-        return fine("none is dead, none is undeliverable");
-    const bool is_dead = file.dead > 0;
-    return {finding_level::warn,
-            fmt::format("{} messages are dead, {} of those that wait are undeliverable", file.dead,
-                        file.undeliverable),
-            is_dead ? "they are not sent again unless an operator asks"
-                    : "they wait for a route, a secret or a handler until they expire",
-            is_dead ? "see 'posthorn dead list'" : "see 'posthorn outbox stats'"};
+    finding found{finding_level::warn, "", "", ""};
+    const auto add = [](std::string& to, std::string_view more) {
+        to += fmt::format("{}{}", to.empty() ? "" : "; ", more);
+    };
+    const auto say = [&](std::string_view what, std::string_view why, std::string_view todo) {
+        add(found.what, what);
+        add(found.why, why);
+        if (!found.todo.contains(todo)) add(found.todo, todo);
+    };
+    if (file.dead > 0)
+        say(file.dead == 1 ? "1 message is dead" : fmt::format("{} messages are dead", file.dead),
+            "dead ones are not sent again unless an operator asks", "see 'posthorn dead list'");
+    if (file.expired > 0)
+        say(fmt::format("{} messages expired before they were delivered", file.expired),
+            "what has expired is lost work until an operator requeues it under a new id, or "
+            "resolves it",
+            "see 'posthorn dead list --status Expired'");
+    if (const auto blocked = describe(file.blocked); !blocked.empty())
+        say(blocked,
+            "they wait until an operator requeues, resolves or deletes that one, or until they "
+            "expire",
+            "see 'posthorn stats'");
+    if (file.undeliverable > 0)
+        say(fmt::format("{} of those that wait are undeliverable", file.undeliverable),
+            "they wait for a route, a secret or a handler until they expire",
+            "see 'posthorn stats'");
+    if (found.what.empty()) return fine("none is dead, expired, undeliverable or blocked");
+    return found;
 }
 
 }  // namespace posthorn

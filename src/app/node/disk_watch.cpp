@@ -8,6 +8,7 @@ task<> disk_watch::run() {
     while (co_await sleeper_.sleep_for(std::chrono::seconds{1}))
         co_await run_on(workers_, [this] {
             watched_.look_at_disk();
+            watched_.look_at_files();
             return true;
         });
 }

@@ -11,7 +11,7 @@
 namespace posthorn {
 
 /// Looks at the disk under a store every second, so that what is refused for want of room is taken
-/// again once there is room.
+/// again once there is room; and at its files, which may have been deleted or replaced.
 ///
 /// Lifetime: `run()` once; the rest outlives it.
 /// Threads:  `run()` on one; the disk is looked at on `workers`.

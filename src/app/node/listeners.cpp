@@ -26,12 +26,6 @@ task<http_response> answer_operator(const router& routes, http_request request) 
     co_return response;
 }
 
-tls_files tls_files_of(const config& settings) {
-    return {.certificate = settings.path_of(settings.tls.certificate),
-            .key = settings.path_of(settings.tls.key),
-            .peer_authority = settings.tls.mutual ? settings.path_of(settings.tls.authority) : ""};
-}
-
 }  // namespace
 
 listeners::listeners(const config& settings, deps with) : settings_(settings), with_(with) {}
@@ -39,7 +33,7 @@ listeners::listeners(const config& settings, deps with) : settings_(settings), w
 result<std::unique_ptr<listeners>> listeners::open(const config& settings, deps with) {
     std::unique_ptr<listeners> made(new listeners(settings, with));
     if (!settings.tls.certificate.empty()) {
-        auto loaded = tls_server::load(tls_files_of(settings), with.seams.env.clock);
+        auto loaded = tls_server::load(server_files_of(settings), with.seams.env.clock);
         if (!loaded) return std::unexpected(settings.at_key("tls.certificate", loaded.error()));
         made->tls_ = *std::move(loaded);
     }
@@ -60,7 +54,7 @@ result<> listeners::bind() {
 
 result<> listeners::bind(const transport_kind& kind, listen_place at) {
     const auto limits = limits_of(settings_);
-    const auto certificate = tls_ ? tls_files_of(settings_) : tls_files{};
+    const auto certificate = tls_ ? server_files_of(settings_) : tls_files{};
     auto made = kind.listen(
         {.env = with_.seams.env,
          .at = std::move(at),
@@ -89,6 +83,7 @@ result<> listeners::bind_admin(const host_port& address) {
                                                   },
                                               .limits = limits_of(settings_)});
     if (!made) return std::unexpected(settings_.at_key("listen.admin", made.error()));
+    admin_ = made->get();
     all_.push_back(*std::move(made));
     return {};
 }
@@ -114,7 +109,9 @@ void listeners::fill_routes() {
         .worries = [&core] { return core.worries(); },
         .backups = [&core] { return core.backups(); },
         .wake = [&core] { core.wake(); },
+        .try_now = [&core](std::string_view destination) { core.try_now(destination); },
         .bad_signatures = [this] { return wire_ ? wire_->counts().bad_signatures : 0; },
+        .refused = &with_.refused,
         .metrics = core.features().metrics,
         .durable = core.is_durable()});
     const bool loopback = settings_.listen.admin && is_loopback(settings_.listen.admin->host);
@@ -125,9 +122,10 @@ void listeners::fill_routes() {
     if (wire_) add_receive_routes(public_routes_, *wire_);
     add_public_routes(public_routes_, *view_);
     add_admin_routes(admin_routes_, *view_, *gate_);
-    add_desk_routes(admin_routes_);
     for (const auto& each : core.features().admin_routes)
         admin_routes_.add(each.method, each.path, gate_->guarded(each.needs, each.answer));
+    add_index(admin_routes_, settings_.service.id, *gate_);
+    add_desk_routes(admin_routes_);
     for (const auto& each : core.features().public_routes)
         public_routes_.add(each.method, each.path, each.answer);
 }
@@ -191,6 +189,8 @@ result<> listeners::reload_certificate() { return tls_ ? tls_->reload() : result
 void listeners::replace_admin_keys(std::vector<admin_key> keys) {
     if (access_) access_->replace(std::move(keys));
 }
+
+std::string listeners::admin_url() const { return admin_ ? admin_->url() : std::string{}; }
 
 std::vector<std::string> listeners::urls() const {
     std::vector<std::string> all;

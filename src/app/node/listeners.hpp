@@ -32,6 +32,7 @@ public:
         node_core& core;
         const node_seams& seams;
         const peer_keys& keys;
+        const refused_calls& refused;
     };
 
     /// `error_code::address_unavailable` or `certificate_unusable`.
@@ -47,6 +48,8 @@ public:
 
     /// `http://127.0.0.1:7400` and so on.
     [[nodiscard]] std::vector<std::string> urls() const;
+    /// The one of them that is for operators; empty if there is none.
+    [[nodiscard]] std::string admin_url() const;
 
 private:
     listeners(const config& settings, deps with);
@@ -68,6 +71,7 @@ private:
     router public_routes_;
     router admin_routes_;
     std::vector<std::unique_ptr<listener>> all_;
+    const listener* admin_ = nullptr;  // One of them.
 };
 
 }  // namespace posthorn

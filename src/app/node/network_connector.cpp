@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "app/config/core_settings.hpp"
 #include "app/config/route_url.hpp"
 #include "app/transports.hpp"
 #include "base/async/run_on.hpp"
@@ -45,17 +46,6 @@ private:
     std::string url_;
 };
 
-namespace {
-
-/// What is shown to servers that ask for a certificate.
-tls_files own_files(const config& settings) {
-    if (!settings.tls.mutual) return {};
-    return {.certificate = settings.path_of(settings.tls.certificate),
-            .key = settings.path_of(settings.tls.key)};
-}
-
-}  // namespace
-
 network_connector::network_connector(const config& settings, deps on, tls_trust trusted)
     : on_(std::move(on)),
       service_(settings.service.id),
@@ -71,7 +61,7 @@ network_connector::network_connector(const config& settings, deps on, tls_trust 
 result<std::unique_ptr<network_connector>> network_connector::open(const config& settings,
                                                                    deps on) {
     tls_trust trusted{.authority = settings.path_of(settings.tls.authority),
-                      .own = own_files(settings)};
+                      .own = client_files_of(settings)};
     if (!settings.tls.authority.empty()) {
         auto read = make_tls_client(trusted.authority, trusted.own);
         if (!read) return std::unexpected(settings.at_key("tls.authority", read.error()));

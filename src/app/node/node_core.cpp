@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <chrono>
 #include <future>
+#include <iterator>
 #include <utility>
 
 #include <boost/asio/post.hpp>
@@ -60,6 +61,7 @@ result<> node_core::install_features() {
                               .database = store(),
                               .inbox_database = inbox_store(),
                               .handlers = handlers_,
+                              .maker = maker_,
                               .settings = each.settings,
                               .endpoints = each.endpoints},
                              features_);
@@ -388,6 +390,10 @@ result<bool> node_core::requeue_in(class store& where, const uuid& id) {
     return requeued;
 }
 
+void node_core::try_now(std::string_view destination) {
+    for (auto* const each : databases()) each->dispatcher().try_now(destination);
+}
+
 result<bool> node_core::change_pause(pause_change wanted) {
     wanted.at = seams_.env.clock.wall();
     bool changed = false;
@@ -411,12 +417,8 @@ std::vector<std::string> node_core::broken() const {
 
 std::vector<std::string> node_core::not_working() const {
     auto all = broken();
-    for (auto* const each : databases()) {
-        const auto trouble = each->store().write_trouble();
-        if (!trouble) continue;
-        all.push_back(fmt::format("the store cannot be written: {}", trouble->what()));
-        break;
-    }
+    for (auto* const each : databases())
+        std::ranges::move(judge_database(each->signs()).broken, std::back_inserter(all));
     return all;
 }
 
@@ -430,6 +432,8 @@ std::vector<health_worry> node_core::worries() const {
     if (auto text = describe(disk); !text.empty())
         all.push_back(
             {may_grow(disk.state) ? health_level::yellow : health_level::red, std::move(text)});
+    for (auto* const each : databases())
+        std::ranges::move(judge_database(each->signs()).worries, std::back_inserter(all));
     for (const auto& each : backups())
         if (!each.last_error.empty())
             all.push_back(

@@ -67,6 +67,8 @@ public:
     result<bool> requeue(const uuid& id);
     /// Pauses a destination, or lets it go on; says whether that changed anything.
     result<bool> change_pause(pause_change wanted);
+    /// Tries a destination at once that does not answer or rests. On the network's strand.
+    void try_now(std::string_view destination);
 
     /// What `transaction` and `send` write to.
     [[nodiscard]] class store& store() const noexcept { return database_->store(); }

@@ -1,13 +1,16 @@
 #include "app/node/node_database.hpp"
 
+#include <tuple>
+
 namespace posthorn {
 
 result<std::unique_ptr<node_database>> node_database::open(const sqlite::sqlite_options& file,
                                                            const deps& around) {
     const auto& [options, with, writer, routes, ended] = around;
-    std::unique_ptr<node_database> made(new node_database);
+    std::unique_ptr<node_database> made(new node_database(with.env));
     POSTHORN_LET(opened, open_store(file, options.server, {with.env.clock, writer, with.env.log}));
     made->store_ = std::move(opened);
+    made->note_newest();
     auto& store = *made->store_;
     auto& upkeep = made->upkeep_;
     made->watchdog_ = &upkeep.add(std::make_unique<watchdog>(store, with.env.timer, with.env.log,
@@ -32,9 +35,31 @@ result<std::unique_ptr<node_database>> node_database::open(const sqlite::sqlite_
     auto* const kept = store.upkeep();
     if (kept != nullptr && options.retention.vacuum == vacuum_mode::weekly)
         upkeep.add(std::make_unique<weekly_vacuum>(with.env, store, *kept));
-    if (kept != nullptr && (file.disk.low_water > 0 || file.disk.ballast > 0))
+    const bool on_real_disk = file.vfs.empty();
+    if (kept != nullptr && (on_real_disk || file.disk.low_water > 0 || file.disk.ballast > 0))
         upkeep.add(std::make_unique<disk_watch>(*kept, with.env.readers, with.env.timer));
     return made;
+}
+
+// A store that cannot be read says so soon enough.
+void node_database::note_newest() {
+    std::ignore = store_->read([this](store_reader& from) -> result<> {
+        POSTHORN_LET(newest, from.inspect().newest());
+        newest_at_start_ = newest;
+        return {};
+    });
+    if (const auto lag = describe_lag(env_.clock.wall(), newest_at_start_); !lag.empty())
+        env_.log.warn("Store: {Reason}", {{"Reason", lag}});
+}
+
+database_signs node_database::signs() const {
+    return {.write_failure = store_->write_trouble(),
+            .longest_wait = store_->longest_wait(),
+            .is_stuck = is_stuck(),
+            .lost_file = lost_file_of(*store_),
+            .settling = dispatcher_->counters().settling.report(),
+            .newest_at_start = newest_at_start_,
+            .now = env_.clock.wall()};
 }
 
 node_database::~node_database() {

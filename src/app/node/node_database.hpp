@@ -1,8 +1,10 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 
 #include "app/config/core_options.hpp"
+#include "app/node/database_health.hpp"
 #include "app/node/disk_watch.hpp"
 #include "app/node/open_store.hpp"
 #include "app/node/watchdog.hpp"
@@ -48,11 +50,16 @@ public:
     /// Empty if none are made.
     [[nodiscard]] std::optional<sqlite::backup_state> backups() const;
     [[nodiscard]] bool is_stuck() const noexcept { return watchdog_->is_stuck(); }
+    [[nodiscard]] database_signs signs() const;
 
 private:
-    node_database() = default;
+    explicit node_database(const environment& env) : env_(env) {}
 
+    void note_newest();
+
+    const environment& env_;
     std::unique_ptr<class store> store_;
+    std::optional<wall_time> newest_at_start_;
     service_list upkeep_;    // Runs whether or not anything is sent.
     service_list dispatch_;  // The dispatcher, and what wakes it.
     class dispatcher* dispatcher_ = nullptr;

@@ -14,17 +14,21 @@ dead_letter letter_of(const final_row& what) {
             .expired = what.status == outbox_status::expired,
             .error = what.error,
             .attempts = what.row.attempts,
-            .may_have_taken_effect = what.row.attempts > 0};
+            .may_have_taken_effect = what.may_have_taken_effect};
 }
 
 }  // namespace
 
 result<> node_hooks::ended(store_transaction& tx, const final_row& what) {
-    const auto& hook = what.status == outbox_status::expired ? expired_ : dead_;
-    if (!hook) return {};
+    const bool expired = what.status == outbox_status::expired;
+    const auto& configured = expired ? configured_expired_ : configured_dead_;
+    const auto& coded = expired ? expired_ : dead_;
+    if (!configured && !coded) return {};
     user_transaction seen(tx, maker_);
     try {
-        hook(seen, letter_of(what));
+        const auto letter = letter_of(what);
+        if (configured) configured(seen, letter);
+        if (coded) coded(seen, letter);
     } catch (const std::exception& failure) {
         return fail(error_code::statement_failed, "{}", failure.what());
     } catch (...) {

@@ -22,6 +22,11 @@ public:
 
     node_hooks(const message_maker& maker, replies& calls) : maker_(maker), calls_(calls) {}
 
+    /// What the configuration says is done as well, before what code does.
+    void configure(hook dead, hook expired) {
+        configured_dead_ = std::move(dead);
+        configured_expired_ = std::move(expired);
+    }
     void on_dead(hook added) { dead_ = std::move(added); }
     void on_expired(hook added) { expired_ = std::move(added); }
 
@@ -32,6 +37,8 @@ public:
 private:
     const message_maker& maker_;
     replies& calls_;
+    hook configured_dead_;
+    hook configured_expired_;
     hook dead_;
     hook expired_;
 };

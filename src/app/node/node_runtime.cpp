@@ -1,13 +1,13 @@
 #include "app/node/node_runtime.hpp"
 
 #include <cstdlib>
-#include <filesystem>
 #include <utility>
 
 #include "app/config/core_settings.hpp"
 #include "app/config/lane_warnings.hpp"
 #include "app/config/secrets.hpp"
 #include "app/node/configured_handlers.hpp"
+#include "app/node/open_store.hpp"
 #include "app/node/process_identity.hpp"
 #include "base/async/task_group.hpp"
 
@@ -15,18 +15,6 @@ namespace posthorn {
 namespace {
 
 constexpr std::chrono::milliseconds time_to_tell_senders{500};
-
-/// SQLite makes a file, but not the folder that it is to lie in.
-result<> make_folder_of(const std::string& database) {
-    const auto folder = std::filesystem::path(database).parent_path();
-    std::error_code failure;
-    if (!folder.empty()) std::filesystem::create_directories(folder, failure);
-    if (!failure) return {};
-    return fail(error_code::store_unavailable,
-                "the folder {} of the database cannot be made: {}; make it, or choose another with "
-                "store.url",
-                folder.string(), failure.message());
-}
 
 }  // namespace
 
@@ -64,7 +52,8 @@ void node_runtime::warn_about_durability() {
     if (!settings_.is_durable())
         log_.warn(
             "The store is in memory and NOT DURABLE: it ends with this node; for tests alone");
-    if (const auto note = note_on(settings_, "inbox.retention"); !note.empty())
+    const bool chose_defaults = settings_.origins.contains("service.defaults");
+    if (const auto note = note_on(settings_, "inbox.retention"); chose_defaults && !note.empty())
         log_.info("inbox.retention: {Note}", {{"Note", note}});
 }
 
@@ -87,16 +76,19 @@ result<> node_runtime::build() {
     }
     POSTHORN_LET(core, node_core::open(std::move(options), *seams_));
     core_ = std::move(core);
-    return add_configured_handlers(
-        settings_, {seams_->env, core_->registry(), core_->inbox_store(), connector_->caller()});
+    POSTHORN_TRY(add_configured_hooks(settings_, seams_->env, core_->store(), core_->hooks()));
+    return add_configured_handlers(settings_, {seams_->env, core_->registry(), core_->inbox_store(),
+                                               connector_->caller(), refused_});
 }
 
 result<peer_keys::rings> node_runtime::usable_secrets(const config& from) const {
-    auto rings = load_secrets(from);
-    if (!rings) return rings;
-    POSTHORN_TRY(check_routes(from, *rings, [this](std::string_view url) {
+    config_problems found;
+    auto rings = load_secrets(from, found);
+    const auto is_own = [this](std::string_view url) {
         return options_.transports.contains(url.substr(0, url.find(':')));
-    }));
+    };
+    check_routes(from, rings, is_own, found);
+    POSTHORN_TRY(found.outcome());
     return rings;
 }
 
@@ -187,7 +179,7 @@ task<result<>> node_runtime::start() {
     if (stopped_)
         co_return fail(error_code::closed, "the node was stopped; make a new one to start again");
     if (started_) co_return result<>{};
-    POSTHORN_CO_LET(bound, listeners::open(settings_, {*core_, *seams_, keys_}));
+    POSTHORN_CO_LET(bound, listeners::open(settings_, {*core_, *seams_, keys_, refused_}));
     POSTHORN_CO_TRY(co_await core_->start());
     warn_about_durability();
     listeners_ = std::move(bound);

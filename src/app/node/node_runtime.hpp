@@ -11,6 +11,7 @@
 #include "app/node/network_connector.hpp"
 #include "app/node/node_core.hpp"
 #include "base/async/io_threads.hpp"
+#include "inbox/configured/refused_calls.hpp"
 #include "store/sqlite/driver/memory_file.hpp"
 
 namespace posthorn {
@@ -61,6 +62,7 @@ public:
     [[nodiscard]] node_core& core() noexcept { return *core_; }
     [[nodiscard]] logger& log() noexcept { return log_; }
     [[nodiscard]] timer& sleeper() noexcept { return timer_; }
+    [[nodiscard]] executor& readers() noexcept { return readers_; }
     [[nodiscard]] boost::asio::any_io_executor network() { return network_.executor(); }
     [[nodiscard]] const config& settings() const noexcept { return settings_; }
 
@@ -72,6 +74,10 @@ public:
     /// None before it has started.
     [[nodiscard]] std::vector<std::string> urls() const {
         return listeners_ ? listeners_->urls() : std::vector<std::string>{};
+    }
+    /// The one of them that is for operators; empty if there is none.
+    [[nodiscard]] std::string admin_url() const {
+        return listeners_ ? listeners_->admin_url() : std::string{};
     }
 
     /// Takes over what can change while it runs: routes, secrets, certificates, admin keys. If
@@ -106,6 +112,7 @@ private:
     // One thread, so that everything on it is in one strand without paying for a strand.
     io_threads network_{"posthorn-io"};
     peer_keys keys_;
+    refused_calls refused_;
     std::unique_ptr<network_connector> connector_;
     std::optional<node_seams> seams_;
     std::unique_ptr<node_core> core_;

@@ -1,15 +1,18 @@
 #include "app/node/open_store.hpp"
 
+#include <filesystem>
 #include <utility>
 
 #include "app/features.hpp"
 #include "store/sqlite/driver/commit_watcher.hpp"
+#include "store/sqlite/upkeep/probe.hpp"
 
 #ifdef POSTHORN_WITH_POSTGRES
 #include "store/postgres/commit/foreign_handle.hpp"
 #include "store/postgres/commit/news_watcher.hpp"
 #include "store/postgres/commit/postgres_store.hpp"
 #include "store/postgres/upkeep/move.hpp"
+#include "store/postgres/upkeep/probe.hpp"
 #include "store/postgres/upkeep/server_facts.hpp"
 #endif
 
@@ -24,6 +27,7 @@ result<std::unique_ptr<store>> open_store(const sqlite::sqlite_options& file,
                            .schema = server->schema,
                            .service = file.service,
                            .limits = file.limits,
+                           .defaults = file.defaults,
                            .readers = file.readers,
                            .transactions = server->transactions,
                            .above = file.above},
@@ -33,6 +37,33 @@ result<std::unique_ptr<store>> open_store(const sqlite::sqlite_options& file,
         error_code::invalid_configuration,
         "this Posthorn was built without PostgreSQL; build it with POSTHORN_POSTGRES=ON, or "
         "use sqlite: in store.url");
+#endif
+}
+
+result<> make_folder_of(const std::string& database) {
+    namespace fs = std::filesystem;
+    const auto folder = fs::path(database).parent_path();
+    std::error_code failure;
+    if (!folder.empty() && fs::create_directories(folder, failure))
+        fs::permissions(folder, fs::perms::others_all, fs::perm_options::remove, failure);
+    if (!failure) return {};
+    return fail(error_code::store_unavailable,
+                "the folder {} of the database cannot be made: {}; make it, or choose another with "
+                "store.url",
+                folder.string(), failure.message());
+}
+
+result<sql_query> probe_database(const config& settings, const clock& time) {
+    const auto& url = settings.store.inbox_url ? *settings.store.inbox_url : settings.store.url;
+    if (!url.on_server)
+        return sqlite::probe(url.in_memory ? std::string{} : settings.path_of(url), time);
+#ifdef POSTHORN_WITH_POSTGRES
+    return postgres::probe({.url = settings.path_of(url),
+                            .schema = settings.store.schema,
+                            .application = "posthorn config check"},
+                           time);
+#else
+    return fail(error_code::invalid_configuration, "this Posthorn was built without PostgreSQL");
 #endif
 }
 
@@ -55,9 +86,24 @@ result<server_store_facts> look_at_server([[maybe_unused]] const server_database
                               .step = seen.step,
                               .step_known = seen.step_known,
                               .dead = seen.dead,
+                              .expired = seen.expired,
+                              .blocked = std::move(seen.blocked),
+                              .newest = seen.newest,
                               .is_synced = seen.is_synced,
                               .is_read_only = seen.is_read_only,
                               .missing_rights = std::move(seen.missing_rights)};
+#else
+    return fail(error_code::invalid_configuration, "this Posthorn was built without PostgreSQL");
+#endif
+}
+
+result<std::vector<std::int64_t>> ask_server([[maybe_unused]] const server_database& server,
+                                             [[maybe_unused]] std::string_view sql,
+                                             [[maybe_unused]] const clock& time) {
+#ifdef POSTHORN_WITH_POSTGRES
+    return postgres::ask_server(
+        {.url = server.url, .schema = server.schema, .application = "posthorn doctor"},
+        std::string(sql), time);
 #else
     return fail(error_code::invalid_configuration, "this Posthorn was built without PostgreSQL");
 #endif

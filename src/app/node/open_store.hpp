@@ -11,6 +11,7 @@
 #include "app/config/core_options.hpp"
 #include "base/async/task.hpp"
 #include "base/run/node_service.hpp"
+#include "store/sql_query.hpp"
 #include "store/store.hpp"
 
 struct pg_conn;
@@ -23,6 +24,14 @@ result<std::unique_ptr<store>> open_store(const sqlite::sqlite_options& file,
                                           const std::optional<server_database>& server,
                                           const sqlite::sqlite_seams& seams);
 
+/// Makes the folder that a database file is to lie in, closed to other users; SQLite makes the file
+/// alone. One that is there stays as it is.
+result<> make_folder_of(const std::string& database);
+
+/// Asks the database in which the handlers of a configuration run whether it takes a statement. It
+/// changes nothing there, and may be used before a node has opened it.
+result<sql_query> probe_database(const config& settings, const clock& time);
+
 /// The SQL that makes Posthorn's tables on a server.
 result<std::string> server_definitions(const std::string& schema);
 
@@ -32,11 +41,17 @@ struct server_store_facts {
     std::int64_t step = 0;
     std::int64_t step_known = 0;
     std::int64_t dead = 0;
+    std::int64_t expired = 0;
+    blocked_report blocked{};
+    std::optional<wall_time> newest{};
     bool is_synced = true;
     bool is_read_only = false;
     std::string missing_rights;
 };
 result<server_store_facts> look_at_server(const server_database& server, const clock& time);
+/// The numbers of the one row that a query gives there; `{s}` in it stands for the schema.
+result<std::vector<std::int64_t>> ask_server(const server_database& server, std::string_view sql,
+                                             const clock& time);
 
 struct store_move {
     std::string file;  // A stopped node's.

@@ -3,6 +3,7 @@
 #include <charconv>
 #include <csignal>
 #include <cstdlib>
+#include <filesystem>
 #include <memory>
 #include <utility>
 
@@ -13,6 +14,7 @@
 #include <fmt/ranges.h>
 
 #include "app/node/node_runtime.hpp"
+#include "base/async/run_on.hpp"
 #include "base/async/task_group.hpp"
 #include "transport/unix/notify_socket.hpp"
 
@@ -52,7 +54,8 @@ private:
     task<> cut_off_on_signal();
     task<> feed_watchdog();
     void announce() const;
-    void reload();
+    void log_start() const;
+    task<> reload();
 
     node_runtime& node_;
     const serve_options& options_;
@@ -65,7 +68,7 @@ task<result<>> served_node::run() {
     using namespace asio::experimental::awaitable_operators;
     POSTHORN_CO_TRY(co_await node_.start());
     announce();
-    node_.log().info("Node {Service} runs", {{"Service", node_.settings().service.id}});
+    log_start();
     manager_.tell("READY=1");
     co_await (work() || feed_watchdog());
     manager_.tell("STOPPING=1");
@@ -79,9 +82,26 @@ task<result<>> served_node::run() {
 void served_node::announce() const {
     if (!node_.settings().is_durable())
         options_.announce("posthorn: the store is in memory and NOT DURABLE");
-    for (const auto& url : node_.urls())
-        options_.announce(fmt::format("posthorn: listening on {}{}", url,
-                                      url.starts_with("http") ? " (health: /_rf/health)" : ""));
+    const auto admin = node_.admin_url();
+    for (const auto& url : node_.urls()) {
+        const auto* const whom = url == admin              ? " for operators (health: /_rf/health)"
+                                 : url.starts_with("http") ? " for messages (health: /_rf/health)"
+                                                           : "";
+        options_.announce(fmt::format("posthorn: listening on {}{}", url, whom));
+    }
+}
+
+// Which files it works with, since a node that was started in the wrong folder looks healthy too.
+void served_node::log_start() const {
+    const auto& settings = node_.settings();
+    std::error_code unusable;
+    const auto file = settings.file.empty()
+                          ? std::string("the defaults")
+                          : std::filesystem::absolute(settings.file, unusable).string();
+    node_.log().info("Node {Service} runs with {Configuration} on {Database}",
+                     {{"Service", settings.service.id},
+                      {"Configuration", file},
+                      {"Database", settings.shown_database()}});
 }
 
 /// Zero when cancelled.
@@ -93,7 +113,7 @@ task<int> served_node::next_signal() {
 
 /// Until a signal asks it to end.
 task<> served_node::work() {
-    while (co_await next_signal() == SIGHUP) reload();
+    while (co_await next_signal() == SIGHUP) co_await reload();
 }
 
 // Not to be left half-way by the signal that ends the patience.
@@ -124,11 +144,11 @@ task<> served_node::feed_watchdog() {
         if (node_.core().broken().empty()) manager_.tell("WATCHDOG=1");
 }
 
-void served_node::reload() {
+task<> served_node::reload() {
     const auto now =
         std::chrono::duration_cast<std::chrono::microseconds>(clock_.steady().time_since_epoch());
     manager_.tell(fmt::format("RELOADING=1\nMONOTONIC_USEC={}", now.count()));
-    auto fresh = options_.read_again();
+    const auto fresh = co_await run_on(node_.readers(), [this] { return options_.read_again(); });
     const auto done = fresh ? node_.reload(*fresh) : result<>(std::unexpected(fresh.error()));
     if (!done) {
         node_.log().error(

@@ -10,7 +10,7 @@ namespace posthorn {
 struct serve_options {
     /// Told one line for each listener once it listens.
     std::function<void(const std::string& line)> announce;
-    /// Reads the configuration again, as it was given at first, on SIGHUP.
+    /// Reads the configuration again, as it was given at first, on SIGHUP. May block.
     std::function<result<config>()> read_again;
 };
 

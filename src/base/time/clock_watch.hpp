@@ -45,6 +45,13 @@ private:
     bool seen_jump_ = false;
 };
 
+/// Whether a clock that shows `now` is behind what was done at `newest` by another clock, or by
+/// itself before it was set back. Clocks of one cluster differ by less.
+[[nodiscard]] constexpr bool lags_behind(wall_time now, wall_time newest) noexcept {
+    constexpr std::chrono::minutes tolerance{5};
+    return newest > now + tolerance;
+}
+
 /// A `clock_watch` over a clock, shared by those who ask it.
 ///
 /// Lifetime: the clock outlives it.

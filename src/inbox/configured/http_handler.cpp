@@ -17,6 +17,11 @@ std::string header_safe(std::string_view text) {
     return safe;
 }
 
+/// Of a proxy, or of a service that is starting or full: not of what it was asked to do.
+bool speaks_for_the_service(unsigned status) {
+    return status == 429 || status == 502 || status == 503 || status == 504;
+}
+
 bool may_pass(unsigned status) {
     return status < 400 || status >= 500 || status == 401 || status == 408 || status == 425 ||
            status == 429;
@@ -51,6 +56,8 @@ result<std::string> response_of_call(http_response answer) {
     if (answer.status >= 200 && answer.status < 300) return std::move(answer.body);
     const auto why = fmt::format("the handler answered {} with {} byte{}", answer.status,
                                  answer.body.size(), answer.body.size() == 1 ? "" : "s");
+    if (speaks_for_the_service(answer.status))
+        return fail(error_code::handler_unreachable, "{}", why);
     if (!may_pass(answer.status)) throw permanent(why);
     return fail(error_code::unreachable, "{}", why);
 }
@@ -61,9 +68,13 @@ namespace {
 task<result<std::string>> call_web_service(http_handler_options options, web_caller caller,
                                            message received) {
     auto answer = co_await caller(call_for(received, options));
+    if (answer && options.tell_refusal && (answer->status < 200 || answer->status >= 300))
+        options.tell_refusal(received, *answer);
     if (answer) co_return response_of_call(*std::move(answer));
     if (options.tell_failure) options.tell_failure(received, answer.error());
-    co_return fail(answer.error().code(), "the handler's web service gave no answer");
+    co_return fail(error_code::handler_unreachable,
+                   "the web service that handles {} gives no answer; the receiver's log says why",
+                   received.endpoint);
 }
 
 }  // namespace

@@ -25,6 +25,8 @@ struct http_handler_options {
     std::chrono::milliseconds lease = std::chrono::seconds{60};
     /// Told why there was no answer, with addresses that only this side is to see.
     std::function<void(const message&, const error&)> tell_failure{};
+    /// Told of an answer other than 2xx, which only those who may read payloads are to see.
+    std::function<void(const message&, const http_response&)> tell_refusal{};
 };
 
 /// A handler that posts the payload to a service beside us: at least once, with the message's id as

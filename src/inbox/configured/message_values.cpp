@@ -9,7 +9,20 @@
 
 namespace posthorn {
 
-message_values::message_values(const message& of, wall_time received_at) : of_(of) {
+message_values::message_values(const message& of, wall_time received_at)
+    : message_values(of, gaps::refused, received_at) {}
+
+message_values::message_values(const dead_letter& of, wall_time now)
+    : message_values(of.body, gaps::null, now) {
+    add_text("_destination", of.body.destination);
+    add_text("_error", of.error);
+    fields_.insert_or_assign("_attempts", field{std::int64_t{of.attempts}});
+    fields_.insert_or_assign("_may_have_taken_effect",
+                             field{std::int64_t{of.may_have_taken_effect ? 1 : 0}});
+}
+
+message_values::message_values(const message& of, gaps missing, wall_time received_at)
+    : of_(of), missing_(missing) {
     if (of.content_type != "application/json")
         why_no_fields_ = fmt::format(", since its payload is {}", of.content_type);
     else
@@ -44,6 +57,7 @@ void message_values::add_payload(std::string_view payload) {
             });
         });
     } catch (const error& why) {
+        if (missing_ == gaps::null) return fields_.clear();
         throw permanent(fmt::format("the payload cannot be read: {}", why.what()));
     }
 }
@@ -79,6 +93,11 @@ std::vector<sql_param> message_values::bind(const sql_statement& to) const {
     std::vector<sql_param> values;
     for (const auto& name : to.parameters) {
         const auto found = fields_.find(name);
+        const bool has_value = found != fields_.end() && found->second.fits;
+        if (!has_value && missing_ == gaps::null) {
+            values.emplace_back(nullptr);
+            continue;
+        }
         if (found == fields_.end())
             throw permanent(fmt::format("{} has no field '{}' for the parameter :{} of its SQL{}",
                                         of_.endpoint, name, name, why_no_fields_));

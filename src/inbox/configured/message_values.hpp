@@ -23,6 +23,9 @@ namespace posthorn {
 class message_values {
 public:
     message_values(const message& of, wall_time received_at);
+    /// The same of a message that was given up, with why. What it lacks is NULL: such a statement
+    /// gets messages of every kind.
+    message_values(const dead_letter& of, wall_time now);
 
     /// The values for a statement's parameters. Throws `permanent`, which names the parameter, if
     /// the message lacks one or has a number that the database cannot hold.
@@ -34,12 +37,16 @@ private:
         bool fits = true;
     };
 
+    enum class gaps : unsigned char { refused, null };
+
+    message_values(const message& of, gaps missing, wall_time now);
     void add_payload(std::string_view payload);
     field read(std::string_view raw);
     std::string_view keep(std::string text);
     void add_text(std::string_view name, std::string_view text);
 
     const message& of_;
+    gaps missing_;
     std::map<std::string, field, std::less<>> fields_;
     std::vector<std::unique_ptr<std::string>> kept_;  // What parameters point into.
     std::string why_no_fields_;

@@ -61,31 +61,44 @@ bool is_forbidden(std::string_view sql) {
     return std::ranges::find(words, word) != words.end();
 }
 
+/// The first row of the last statement as JSON, if it gives any.
+std::string run_script(transaction& in, const std::vector<sql_statement>& script,
+                       const message_values& values) {
+    std::string response;
+    for (const auto& statement : script) {
+        response.clear();
+        const auto given = values.bind(statement);
+        const auto take = [&](const sql_row& row) {
+            if (response.empty()) response = object_of(row);
+        };
+        try {
+            in.for_each_row(take, statement.sql, std::span<const sql_param>(given));
+        } catch (const error& why) {
+            // The text travels to the sender and into logs; the database may quote values.
+            throw error(why.code(), redact(why.what(), given, statement.sql));
+        }
+    }
+    return response;
+}
+
 }  // namespace
 
 transactional_handler make_sql_handler(std::vector<sql_statement> script, const clock& time) {
     const auto kept = std::make_shared<const std::vector<sql_statement>>(std::move(script));
     return [kept, &time](context& with, const message& received) {
-        const message_values values(received, time.wall());
-        std::string response;
-        for (const auto& statement : *kept) {
-            response.clear();
-            const auto given = values.bind(statement);
-            const auto take = [&](const sql_row& row) {
-                if (response.empty()) response = object_of(row);
-            };
-            try {
-                with.for_each_row(take, statement.sql, std::span<const sql_param>(given));
-            } catch (const error& why) {
-                // The text travels to the sender and into logs; the database may quote values.
-                throw error(why.code(), redact(why.what(), given, statement.sql));
-            }
-        }
-        return response;
+        return run_script(with, *kept, message_values(received, time.wall()));
     };
 }
 
-result<sql_remark> check_sql_script(store& where, const std::vector<sql_statement>& script) {
+detail::unique_function<void(transaction&, const dead_letter&)> make_sql_hook(
+    std::vector<sql_statement> script, const clock& time) {
+    return [kept = std::move(script), &time](transaction& in, const dead_letter& what) {
+        run_script(in, kept, message_values(what, time.wall()));
+    };
+}
+
+result<sql_remark> check_sql_script(const sql_query& ask,
+                                    const std::vector<sql_statement>& script) {
     sql_remark remark;
     for (const auto& statement : script) {
         if (is_forbidden(statement.sql))
@@ -95,9 +108,7 @@ result<sql_remark> check_sql_script(store& where, const std::vector<sql_statemen
                 "leave it out",
                 statement.sql);
         const std::vector<sql_param> nothing(statement.parameters.size(), nullptr);
-        const auto understood = where.read([&](store_reader& from) {
-            return from.query("EXPLAIN " + statement.sql, nothing, [](const sql_row&) {});
-        });
+        const auto understood = ask("EXPLAIN " + statement.sql, nothing);
         if (understood) continue;
         const std::string_view problem = understood.error().what();
         if (!may_come_later(problem))

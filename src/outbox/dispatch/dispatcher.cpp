@@ -22,7 +22,7 @@ dispatcher::dispatcher(dispatcher_deps with, outbox_options options, retry_polic
       options_(std::move(options)),
       retries_(std::move(retries)),
       owner_is_gone_(std::move(owner_is_gone)),
-      hot_(options_.hand_over_rows, hot_arrivals_),
+      hot_({.rows = options_.hand_over_rows, .bytes = options_.hand_over_bytes}, hot_arrivals_),
       guard_(with_.store, with_.env.readers),
       clocks_(with_.env.clock, options_.clock),
       keeper_({.env = with_.env,
@@ -88,16 +88,24 @@ void dispatcher::lease_changed() {
 void dispatcher::committed(std::vector<outbox_row> enqueued) {
     log_enqueued(with_.env.log, enqueued);
     // Those come by themselves when it is their turn.
-    std::erase_if(enqueued, [](const outbox_row& row) { return row.parked; });
+    std::erase_if(enqueued, [this](const outbox_row& row) { return row.parked || !sends(row); });
     counters_.overflowed += hot_.push(std::move(enqueued));
 }
 
 void dispatcher::committing(const outbox_row& lone) {
-    if (!lone.parked && !lone.body.deliver_at) hot_.expect(lone);
+    if (!lone.parked && !lone.body.deliver_at && sends(lone)) hot_.expect(lone);
 }
 
 void dispatcher::released(std::vector<outbox_row> rows) {
+    std::erase_if(rows, [this](const outbox_row& row) { return !sends(row); });
     counters_.overflowed += hot_.push(std::move(rows));
+}
+
+// A group may hold messages of any tenant, and what is claimed here no other node would send.
+std::int64_t dispatcher::claims_as() { return options_.tenant.empty() ? hot_.claims_as() : 0; }
+
+bool dispatcher::sends(const outbox_row& row) const {
+    return options_.tenant.empty() || row.body.tenant == options_.tenant;
 }
 
 void dispatcher::foreign_commit() {

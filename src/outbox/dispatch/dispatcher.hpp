@@ -2,6 +2,7 @@
 
 #include <functional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/run/node_service.hpp"
@@ -21,7 +22,7 @@ namespace posthorn {
 ///
 /// Lifetime: construct, `run()` once, destroy after `run()` returned.
 /// Threads:  `run()` on a strand or one thread; everything else from any, but
-///           `routes_changed`.
+///           `routes_changed` and `try_now`.
 /// Cancel:   cancelling `run()`, or `stop()`, takes nothing new, lets batches in flight end for the
 ///           drain time, records their outcomes, gives the lease back and returns. Twice is safe.
 class dispatcher final : public commit_taker, public node_service {
@@ -41,12 +42,17 @@ public:
     /// Before it: the message can be made ready meanwhile.
     void committing(const outbox_row& lone) override;
     void released(std::vector<outbox_row> rows) override;
-    [[nodiscard]] std::int64_t claims_as() override { return hot_.claims_as(); }
+    [[nodiscard]] std::int64_t claims_as() override;
     /// There may be something new in the table.
     void wake() { sweep_.want(); }
     /// Routes were added or taken away, or their limits changed. On the dispatcher's strand.
     void routes_changed() {
         if (current_ != nullptr) current_->routes_changed();
+    }
+    /// A person asks for a try at once; see `lane::try_now`. On the dispatcher's strand.
+    void try_now(std::string_view destination) {
+        if (current_ != nullptr) current_->try_now(destination);
+        wake();  // It may have no lane yet.
     }
     /// Others committed: what is in the table may not be past a sync.
     void foreign_commit() override;
@@ -62,6 +68,8 @@ private:
     task<> work();
     task<> hold(std::int64_t epoch);
     void lease_changed();
+    /// Whether it is of a tenant whose messages go out from here.
+    [[nodiscard]] bool sends(const outbox_row& row) const;
 
     dispatcher_deps with_;
     outbox_options options_;

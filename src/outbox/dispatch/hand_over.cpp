@@ -19,6 +19,7 @@ void hand_over::close() {
     claims_ = 0;
     overflowed_ = false;
     rows_.clear();
+    bytes_ = 0;
     expected_.reset();
 }
 
@@ -46,7 +47,7 @@ std::size_t hand_over::push(std::vector<outbox_row> rows) {
             std::erase_if(rows, [this](const outbox_row& row) {
                 return row.claim != claims_ && !row.body.deliver_at;
             });
-        const auto fits = std::min(rows.size(), rows_max_ - rows_.size());
+        const auto fits = fitting(rows);
         dropped = came - fits;
         rows.resize(fits);
         if (rows_.empty())
@@ -59,14 +60,27 @@ std::size_t hand_over::push(std::vector<outbox_row> rows) {
     return dropped;
 }
 
+// One goes in whatever its size.
+std::size_t hand_over::fitting(const std::vector<outbox_row>& rows) {
+    std::size_t count = 0;
+    for (const auto& row : rows) {
+        if (rows_.size() + count >= most_.rows) break;
+        if (bytes_ >= most_.bytes) break;
+        bytes_ += bytes_of(row);
+        ++count;
+    }
+    return count;
+}
+
 // Half of it is kept for the group that is asked for.
 std::int64_t hand_over::claims_as() {
     const std::scoped_lock lock(mutex_);
-    return open_ && rows_.size() <= rows_max_ / 2 ? claims_ : 0;
+    return open_ && rows_.size() <= most_.rows / 2 ? claims_ : 0;
 }
 
 hand_over::taken hand_over::take() {
     const std::scoped_lock lock(mutex_);
+    bytes_ = 0;
     return {std::exchange(rows_, {}), std::exchange(overflowed_, false),
             std::exchange(expected_, {})};
 }

@@ -12,7 +12,7 @@
 namespace posthorn {
 
 /// Takes committed rows from a writer's thread to the dispatcher's strand, a bounded number of
-/// them, and one that is about to be. What does not fit is dropped and found by the cold path: it
+/// them and of their bytes, and one that is about to be. What does not fit is dropped and found by the cold path: it
 /// is in the table.
 ///
 /// Lifetime: outlives the store's use of it as a listener.
@@ -27,7 +27,12 @@ public:
         std::optional<outbox_row> expected{};
     };
 
-    hand_over(std::size_t rows_max, bell& arrivals) : rows_max_(rows_max), arrivals_(arrivals) {}
+    struct limits {
+        std::size_t rows = 0;
+        std::size_t bytes = 0;  // Of messages.
+    };
+
+    hand_over(limits most, bell& arrivals) : most_(most), arrivals_(arrivals) {}
 
     /// While closed, as on a stand-by, it drops everything and calls that no overflow. Where
     /// several dispatch, `claims` is the epoch under which rows are stored for this one; others
@@ -43,10 +48,14 @@ public:
     [[nodiscard]] std::int64_t claims_as();
 
 private:
-    std::size_t rows_max_;
+    /// How many of the rows, from the first on, go in beside what is there.
+    [[nodiscard]] std::size_t fitting(const std::vector<outbox_row>& rows);
+
+    limits most_;
     bell& arrivals_;
     std::mutex mutex_;
     std::vector<outbox_row> rows_;
+    std::size_t bytes_ = 0;
     bool open_ = false;
     std::int64_t claims_ = 0;
     bool overflowed_ = false;

@@ -73,7 +73,8 @@ task<result<>> sweeper::sweep() {
     for (const auto& destination : destinations) {
         if (co_await is_cancelled()) break;
         auto done = co_await read_destination(destination, now);
-        if (done && rows_found_ >= with_.options.sweep_rows_max)
+        if (done && (rows_found_ >= with_.options.sweep_rows_max ||
+                     bytes_found_ >= with_.options.sweep_bytes_max))
             done = co_await hand_over_found(now);
         if (outcome && !done) outcome = std::move(done);
     }
@@ -89,7 +90,9 @@ task<result<>> sweeper::take_in() {
     if (!*some) co_return result<>{};
     bool more = false;
     const auto rows_max = with_.options.claim_rows_max;
-    auto ours = with_.lanes.with_room_for(rows_max);
+    // Of one tenant alone nothing is claimed unseen: the look for what is due chooses.
+    auto ours = with_.options.tenant.empty() ? with_.lanes.with_room_for(rows_max)
+                                             : std::vector<std::string>{};
     auto taken = co_await with_.claims.take_in(rows_max, std::move(ours), more);
     if (taken && more) with_.call.want();
     co_return taken;
@@ -103,8 +106,13 @@ task<result<>> sweeper::read_destination(const std::string& destination, wall_ti
     if (with_.claims.are_needed()) limit = std::min(limit, with_.options.claim_rows_max);
     const auto held = to.held();
     outbox_page page;
-    auto outcome = co_await find_due(
-        {.destination = destination, .now = now, .limit = limit, .held = held}, page);
+    auto outcome = co_await find_due({.destination = destination,
+                                      .now = now,
+                                      .limit = limit,
+                                      .bytes_max = to.room_in_bytes(),
+                                      .held = held,
+                                      .tenant = with_.options.tenant},
+                                     page);
     if (!outcome) {
         to.fail_read();
         co_return outcome;
@@ -112,6 +120,8 @@ task<result<>> sweeper::read_destination(const std::string& destination, wall_ti
     const bool more = page.more;
     std::erase_if(page.rows, [&](const outbox_row& row) { return to.knows(row.seq); });
     rows_found_ += page.rows.size();
+    for (const auto& row : page.rows) bytes_found_ += bytes_of(row);
+    for (const auto& row : page.parked) bytes_found_ += bytes_of(row);
     found_.push_back({&to, std::move(page), more});
     co_return outcome;
 }
@@ -132,7 +142,7 @@ task<result<>> sweeper::hand_over_found(wall_time now) {
     // What was claimed is past a sync: that of the claim.
     if (rows_found_ > 0 && !dropping && !with_.claims.are_needed())
         safe = co_await with_.guard.pass();
-    rows_found_ = 0;
+    rows_found_ = bytes_found_ = 0;
     for (auto& [to, page, store_has_more] : std::exchange(found_, {})) {
         if (safe && !dropping) {
             std::vector<outbox_row> left;

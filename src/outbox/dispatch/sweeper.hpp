@@ -58,6 +58,7 @@ private:
     deps with_;
     std::vector<found> found_;
     std::size_t rows_found_ = 0;
+    std::size_t bytes_found_ = 0;
     bool told_of_jump_ = false;
 };
 

@@ -15,8 +15,8 @@ tenure::tenure(const deps& around, std::int64_t epoch)
       claims_(around.with.store, epoch),
       teller_(around.with.env, around.with.store, around.with.ended),
       settler_(
-          around.with.env, around.with.store, around.options.settler, epoch,
-          [this] { around_.refused(epoch_); }, [this] { teller_.look(); }),
+          around.with.env, around.with.store, around.counters.settling, around.options.settler,
+          epoch, [this] { around_.refused(epoch_); }, [this] { teller_.look(); }),
       batches_(around.where),
       lanes_(make_lane_deps()),
       sweeper_(make_sweeper_deps()),
@@ -101,6 +101,12 @@ void tenure::stop() { ending_.ring(); }
 
 void tenure::routes_changed() {
     lanes_.for_each([](lane& one) { one.routes_changed(); });
+}
+
+void tenure::try_now(std::string_view destination) {
+    lanes_.for_each([destination](lane& one) {
+        if (one.destination() == destination) one.try_now();
+    });
 }
 
 void tenure::cut_off() {

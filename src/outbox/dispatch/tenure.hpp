@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <string_view>
 
 #include "base/async/executor.hpp"
 #include "base/async/task_group.hpp"
@@ -59,6 +60,7 @@ public:
     void stop();
     void cut_off();
     void routes_changed();
+    void try_now(std::string_view destination);
     [[nodiscard]] std::int64_t epoch() const noexcept { return epoch_; }
 
 private:

@@ -18,8 +18,15 @@ task<result<std::vector<delivery>>> ask(transport& wire, message_batch batch) {
     }
 }
 
+/// The same in other words, from a transport that has but these.
+bool is_silence(const delivery& answer) {
+    return answer.what == outcome::transient &&
+           (answer.code == error_code::unreachable || answer.code == error_code::timed_out ||
+            answer.code == error_code::cancelled);
+}
+
 std::vector<delivery> all_missed(std::size_t rows, const error& why) {
-    auto missed = failure(why.what());
+    auto missed = failure(why.what(), outcome::unanswered);
     missed.code = why.code();
     if (POSTHORN_PLANTED(settle_before_ack)) missed.what = outcome::delivered;
     return std::vector<delivery>(rows, missed);
@@ -42,6 +49,8 @@ task<std::vector<delivery>> attempt(transport& wire, const std::vector<outbox_ro
     auto answers = co_await ask(wire, std::move(batch));
     if (!answers) co_return all_missed(rows.size(), answers.error());
     answers->resize(rows.size(), failure("the answer left this message out"));
+    for (auto& answer : *answers)
+        if (is_silence(answer)) answer.what = outcome::unanswered;
     co_return *std::move(answers);
 }
 

@@ -21,6 +21,7 @@ lane::lane(std::string destination, lane_deps with, bool paused)
       gate_(options_.breaker, paused),
       rate_(options_.rate),
       size_(options_.batch_rows),
+      held_(with.counters.memory),
       used_at_(with.env.clock.steady()) {}
 
 lane::~lane() { with_.counters.board.forget(destination_); }
@@ -32,18 +33,25 @@ std::size_t lane::room() const {
         case permit::one: return queue_.empty() ? 1 : 0;
         case permit::all: break;
     }
-    if (queue_.bytes() >= options_.window_bytes) return 0;
+    if (held_.bytes() >= options_.window_bytes) return 0;
+    // The memory of all lanes is used up; one that has nothing must not starve for that.
+    if (with_.counters.memory.left_of(with_.options.lanes_bytes_max) == 0)
+        return held_.size() == 0 ? 1 : 0;
     return options_.window_rows - std::min(held_.size(), options_.window_rows);
+}
+
+std::size_t lane::room_in_bytes() const {
+    return std::min(options_.window_bytes - std::min(held_.bytes(), options_.window_bytes),
+                    with_.counters.memory.left_of(with_.options.lanes_bytes_max));
 }
 
 lane::offered lane::offer(outbox_row& row) {
     if (held_.knows(row.seq)) return offered::known;
-    if (!std::exchange(has_begun_, true) && row.attempts > 0) gate_.breaker.doubt(now());
     if (room() == 0) {
         store_has_more_ = true;
         return gate_.may_take(now()) == permit::all ? offered::full : offered::shut;
     }
-    held_.add(row.seq);
+    held_.add(row.seq, bytes_of(row));
     queue_.push(std::move(row));
     used_at_ = now();
     return offered::taken;
@@ -132,7 +140,7 @@ task<> lane::deliver(flight going, under_way::iterator limit) {
     under_way_.erase(limit);
     const bool interrupted = !late && co_await is_cancelled();
     if (wire != nullptr && !interrupted && !is_cut_off_)
-        back.spared = !learn(going, back);
+        learn(going, back);
     else if (going.probe)
         gate_.breaker.drop_probe();
     back.rows = std::move(going.rows);
@@ -144,11 +152,13 @@ std::vector<delivery> lane::answer_without_route(const std::vector<outbox_row>& 
     gate_.look_for_route_at(now() + with_.options.judge.undeliverable_delay);
     for (const auto& row : rows)
         if (held_back_.size() < options_.window_rows) held_back_.push_back(row.seq);
-    publish();
-    return {rows.size(), failure(fmt::format("no route to '{}'; add it to node_options::routes, or "
+    const auto missing = failure(fmt::format("no route to '{}'; add it to node_options::routes, or "
                                              "under [routes]",
                                              destination_),
-                                 outcome::undeliverable)};
+                                 outcome::undeliverable);
+    trouble_.note(missing.error, now());
+    publish();
+    return {rows.size(), missing};
 }
 
 void lane::finish(finished_batch back, bool interrupted) {
@@ -178,31 +188,44 @@ void lane::keep_good_news(finished_batch& back) {
     back.rows = std::move(sure);
 }
 
-bool lane::learn(const flight& going, const finished_batch& back) {
+void lane::learn(const flight& going, const finished_batch& back) {
     const bool answered = shows_a_peer(back.answers);
     with_.counters.peers.note(destination_, answered, with_.env.clock.wall());
     size_.note({.rows = going.rows.size(), .took = back.took, .answered = answered},
                options_.attempt_timeout);
     const auto before = gate_.breaker.current();
     gate_.breaker.note(answered, going.probe, now(), with_.env.random.unit());
+    if (gate_.breaker.current() == breaker::state::closed && before != breaker::state::closed)
+        trouble_.end();
+    trouble_.note(back.answers, now());
     const auto rest = rest_asked(back.answers, with_.options.judge);
     if (rest) gate_.rest_until(now() + *rest);
+    tell_of_rest(rest, answered);
     if (rest || gate_.breaker.current() != before) {
         if (gate_.may_take(now()) != permit::all) shut();
         tell_of_breaker(before);
         publish();
     }
-    // Only tries made before it was known that no peer is there count.
-    return answered || (before == breaker::state::closed && !going.probe);
+}
+
+// Once for each time of trouble, however often it is asked anew.
+void lane::tell_of_rest(std::optional<std::chrono::milliseconds> rest, bool answered) {
+    if (!rest) {
+        if (answered) told_of_rest_ = false;
+        return;
+    }
+    if (std::exchange(told_of_rest_, true)) return;
+    with_.env.log.warn("Outbox: {Destination} asks for patience; its messages wait: {Error}",
+                       {{"Destination", destination_}, {"Error", trouble_.cause()}});
 }
 
 void lane::tell_of_breaker(breaker::state before) {
     const auto is = gate_.breaker.current();
     if (is == breaker::state::open && before == breaker::state::closed)
         with_.env.log.warn(
-            "Outbox: {Destination} does not answer; its messages wait, and one is tried from time "
-            "to time",
-            {{"Destination", destination_}});
+            "Outbox: {Destination} gives no answer that counts; its messages wait, and one is "
+            "tried from time to time: {Error}",
+            {{"Destination", destination_}, {"Error", trouble_.cause()}});
     if (is == breaker::state::closed && before != breaker::state::closed) {
         with_.env.log.info("Outbox: {Destination} answers again", {{"Destination", destination_}});
         ask_for_more();
@@ -214,13 +237,17 @@ record_deps lane::recording() const {
 }
 
 void lane::settle(std::vector<settlement> outcomes) {
+    for (auto& one : outcomes) one.bytes += held_.bytes_of(one.seq);
     with_.settler.add(*this, std::move(outcomes));
 }
 
 void lane::bury(std::span<const bad_row> rows) {
     std::vector<settlement> outcomes;
     for (const auto& row : rows)
-        if (held_.add(row.seq)) outcomes.push_back(record_bad(row, destination_, recording()));
+        if (held_.add(row.seq)) {
+            outcomes.push_back(record_bad(row, destination_, recording()));
+            outcomes.back().bytes = row.bytes;  // In the table, not in memory.
+        }
     settle(std::move(outcomes));
 }
 
@@ -269,7 +296,7 @@ void lane::settled(std::span<const settlement> outcomes) {
 void lane::ask_for_more() {
     if (!store_has_more_ || closed_ || gate_.may_take(now()) == permit::none) return;
     if (now() < in_doubt_until_) return;  // It would find the same rows again.
-    if (held_.size() * 2 > options_.window_rows || queue_.bytes() * 2 > options_.window_bytes)
+    if (held_.size() * 2 > options_.window_rows || held_.bytes() * 2 > options_.window_bytes)
         return;
     store_has_more_ = false;
     with_.sweep.want();
@@ -308,17 +335,30 @@ void lane::pause(bool paused) {
     publish();
 }
 
-void lane::routes_changed() {
-    options_ = with_limits(with_.options.lane, with_.routes.limits(destination_));
-    rate_.change(options_.rate, now());
-    size_.change_max(options_.batch_rows);
-    gate_.look_for_route();
-    // What was put off for want of a route is due again.
+void lane::try_now() {
+    gate_.try_now(now());
+    recall_held_back();
+    store_has_more_ = true;  // As far as we know.
+    pump();
+    ask_for_more();
+    publish();
+}
+
+// What was put off for want of a route is due again.
+void lane::recall_held_back() {
     const auto wall = with_.env.clock.wall();
     std::vector<settlement> due;
     for (const auto seq : std::exchange(held_back_, {}))
         if (held_.add(seq)) due.push_back(recall(seq, wall));
     settle(std::move(due));
+}
+
+void lane::routes_changed() {
+    options_ = with_limits(with_.options.lane, with_.routes.limits(destination_));
+    rate_.change(options_.rate, now());
+    size_.change_max(options_.batch_rows);
+    gate_.look_for_route();
+    recall_held_back();
     pump();
     ask_for_more();
     publish();
@@ -364,6 +404,10 @@ void lane::publish() {
                      .batch = size_.rows(),
                      .batch_max = options_.batch_rows,
                      .rate = options_.rate.per_second};
+    if (state.mode != lane_mode::running || trouble_.is_recent(at)) {
+        state.cause = trouble_.cause();
+        state.is_fault = trouble_.is_fault();
+    }
     if (const auto then = gate_.changes_at(at))
         state.until =
             with_.env.clock.wall() + std::chrono::ceil<std::chrono::milliseconds>(*then - at);

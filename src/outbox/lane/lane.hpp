@@ -21,6 +21,7 @@
 #include "outbox/rules/lane_gate.hpp"
 #include "outbox/rules/lane_queue.hpp"
 #include "outbox/rules/rate_limit.hpp"
+#include "outbox/rules/trouble.hpp"
 
 namespace posthorn {
 
@@ -83,6 +84,8 @@ public:
     [[nodiscard]] bool has_room_for(std::size_t rows) const { return room() >= rows; }
     /// The cold path's read: how many rows to ask for, none if there is no room.
     [[nodiscard]] std::size_t begin_read();
+    /// And how many bytes of messages; the one that goes past them is welcome.
+    [[nodiscard]] std::size_t room_in_bytes() const;
     void end_read(bool store_has_more);
     /// Nothing came of it; the next poll tries again, not sooner.
     void fail_read();
@@ -95,6 +98,8 @@ public:
     [[nodiscard]] bool knows(std::int64_t seq) const { return held_.knows(seq); }
 
     void pause(bool paused);
+    /// A person asks for a try at once, whatever the lane knows; a pause holds all the same.
+    void try_now();
     /// Takes new limits over, and looks for a route at once.
     void routes_changed();
     /// Now and then: lets go of what is past its time, and tells how it is.
@@ -143,10 +148,12 @@ private:
     std::vector<delivery> answer_without_route(const std::vector<outbox_row>& rows);
     void finish(finished_batch back, bool interrupted);
     void keep_good_news(finished_batch& back);
-    /// Learns about the destination from a batch; says whether silence counts against messages.
-    bool learn(const flight& going, const finished_batch& back);
+    /// Learns about the destination from a batch.
+    void learn(const flight& going, const finished_batch& back);
+    void tell_of_rest(std::optional<std::chrono::milliseconds> rest, bool answered);
     void tell_of_breaker(breaker::state before);
     void shut();
+    void recall_held_back();
     void wake_at(steady_time when);
     task<> wake_after(steady_time when);
     void publish();
@@ -172,9 +179,10 @@ private:
     bool store_has_more_ = false;
     bool closed_ = false;
     bool is_cut_off_ = false;
-    bool has_begun_ = false;   // Something was offered.
     std::size_t waiting_ = 0;  // Rows that did not fit, and are ours in the table, at most.
     steady_time used_at_;
+    trouble trouble_;
+    bool told_of_rest_ = false;
     steady_time in_doubt_until_{};  // Rows that seem expired fill the table's first page.
     std::optional<steady_time> wakes_at_;
     std::size_t alarms_ = 0;               // Coroutines that wait to wake us.

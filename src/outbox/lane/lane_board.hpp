@@ -20,6 +20,8 @@ struct lane_state {
     lane_mode mode = lane_mode::running;
     breaker::state breaker = breaker::state::closed;
     std::optional<wall_time> until{};  // When it goes on by itself, if it is shut and will.
+    std::string cause{};               // Why messages do not get through; empty if they do.
+    bool is_fault = false;             // The cause is one that a person should see to.
     std::size_t queued = 0;            // In memory; more may wait in the table.
     std::size_t in_flight = 0;         // Batches.
     std::size_t window = 0;            // How many batches may be.

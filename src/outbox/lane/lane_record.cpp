@@ -24,10 +24,25 @@ void count(outbox_counters& counters, kind what, std::int32_t attempts) {
     }
 }
 
+destination_counts::counts one_more(kind what) {
+    return {.sent = what == kind::settle ? 1U : 0U,
+            .retried = what == kind::retry ? 1U : 0U,
+            .dead = what == kind::bury ? 1U : 0U,
+            .expired = what == kind::expire ? 1U : 0U};
+}
+
 void raise_alarm(logger& log, std::string_view destination, std::size_t number,
                  std::string_view error) {
     log.error("Outbox: {Count} messages for {Destination} are undeliverable: {Error}",
               {{"Count", number}, {"Destination", destination}, {"Error", error}});
+}
+
+// Where dead letters are not kept, what was given up is closed at once.
+settlement as_kept(settlement what, const judge_options& options) {
+    if (options.keeps_dead || what.to != outbox_status::dead) return what;
+    what.to = outbox_status::resolved;
+    what.resolution = "given up; dead letters are not kept (outbox.dead_letters)";
+    return what;
 }
 
 }  // namespace
@@ -40,6 +55,7 @@ std::vector<settlement> record(finished_batch batch, const record_deps& with,
     const judge_rules rules{with.retries, with.options};
     std::vector<settlement> outcomes;
     outcomes.reserve(batch.rows.size());
+    destination_counts::counts counted;
     std::size_t held_back = 0;
     std::string why_held_back;
     for (std::size_t i = 0; i < batch.rows.size(); ++i) {
@@ -47,17 +63,21 @@ std::vector<settlement> record(finished_batch batch, const record_deps& with,
         auto& answer = batch.answers[POSTHORN_PLANTED(batch_judged_by_its_first) ? 0 : i];
         if (answer.error.size() > with.options.error_bytes_max)
             answer.error.resize(with.options.error_bytes_max);
-        const auto what =
-            batch.spared ? spare(row, now) : judge(answer, row, now, rules, with.env.random.unit());
+        const auto what = judge(answer, row, now, rules, with.env.random.unit());
         if (what.what == kind::expire && with.clocks.jumped()) {
             in_doubt(row);
             continue;
         }
         log_attempt(with.env.log, {row, what, answer.error, took_ms});
         count(with.counters, what.what, row.attempts);
+        counted += one_more(what.what);
         if (what.what == kind::hold && held_back++ == 0) why_held_back = answer.error;
-        outcomes.push_back(to_settlement(what, row, now, std::move(answer.error)));
+        auto& outcome = outcomes.emplace_back(
+            as_kept(to_settlement(what, row, now, std::move(answer.error)), with.options));
+        outcome.effect_unknown = answer.what == posthorn::outcome::unanswered;
     }
+    if (!batch.rows.empty())
+        with.counters.destinations.add(batch.rows.front().body.destination, counted);
     if (held_back > 0)
         raise_alarm(with.env.log, batch.rows.front().body.destination, held_back, why_held_back);
     // What has no route was on no wire.
@@ -79,6 +99,7 @@ std::vector<settlement> record_expired(const std::vector<outbox_row>& rows, cons
         auto& outcome = outcomes.emplace_back(expire(row.seq, now));
         log_attempt(with.env.log, {row, what, outcome.error, {}});
         count(with.counters, what.what, row.attempts);
+        with.counters.destinations.add(row.body.destination, one_more(what.what));
     }
     return outcomes;
 }
@@ -87,7 +108,8 @@ settlement record_bad(const bad_row& row, std::string_view destination, const re
     with.env.log.error("Outbox: row {Seq} for {Destination} is not a message: {Error}",
                        {{"Seq", row.seq}, {"Destination", destination}, {"Error", row.reason}});
     count(with.counters, kind::bury, 0);
-    return bury(row, with.env.clock.wall());
+    with.counters.destinations.add(destination, one_more(kind::bury));
+    return as_kept(bury(row, with.env.clock.wall()), with.options);
 }
 
 }  // namespace posthorn

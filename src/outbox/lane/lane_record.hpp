@@ -28,7 +28,6 @@ struct finished_batch {
     std::vector<outbox_row> rows;
     std::vector<delivery> answers;  // One for each.
     std::chrono::nanoseconds took{};
-    bool spared = false;  // Silence counts against no message: the lane knew of it.
 };
 
 /// What becomes of the rows, in the words of the store; each is logged and counted. Those whose end

@@ -4,8 +4,11 @@
 #include <cstdint>
 
 #include "base/histogram.hpp"
+#include "outbox/lane/destination_counts.hpp"
 #include "outbox/lane/lane_board.hpp"
 #include "outbox/lane/reachability.hpp"
+#include "outbox/lane/settle_board.hpp"
+#include "outbox/rules/byte_budget.hpp"
 
 namespace posthorn {
 
@@ -28,8 +31,11 @@ struct outbox_counters {
     histogram send_us{duration_bounds_us};
     /// How many retries a message had needed when it was sent, buried or expired.
     histogram retries{retry_bounds};
+    byte_budget memory{};  // What the lanes hold now.
+    destination_counts destinations{};
     reachability peers{};
     lane_board board{};
+    settle_board settling{};
 };
 
 }  // namespace posthorn

@@ -8,16 +8,11 @@ namespace {
 
 constexpr std::size_t peers_max = 1000;
 
-bool is_silence(const delivery& answer) {
-    return answer.what == outcome::transient &&
-           (answer.code == error_code::unreachable || answer.code == error_code::timed_out ||
-            answer.code == error_code::cancelled);
-}
-
 }  // namespace
 
 bool shows_a_peer(std::span<const delivery> answers) {
-    return !std::ranges::all_of(answers, is_silence);
+    return !std::ranges::all_of(
+        answers, [](const delivery& answer) { return answer.what == outcome::unanswered; });
 }
 
 void reachability::note(std::string_view destination, bool reachable, wall_time now) {

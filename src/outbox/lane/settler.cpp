@@ -20,39 +20,78 @@ bool is_urgent(const settlement& one) {
     return one.followers_wait && one.to != outbox_status::pending;
 }
 
+// Whether it may be a row's own doing, and not the state of the database as a whole.
+bool may_concern_one_row(const error& why) {
+    return why.code() == error_code::statement_failed ||
+           why.code() == error_code::statement_interrupted ||
+           why.code() == error_code::statement_forbidden;
+}
+
 }  // namespace
 
-settler::settler(const environment& env, store& where, settler_options options, std::int64_t epoch,
-                 std::function<void()> lost, std::function<void()> ended)
+settler::settler(const environment& env, store& where, settle_board& board, settler_options options,
+                 std::int64_t epoch, std::function<void()> lost, std::function<void()> ended)
     : env_(env),
       where_(where),
+      board_(board),
       options_(options),
       epoch_(epoch),
       lost_(std::move(lost)),
       ended_(std::move(ended)),
       retry_delay_(options.retry_delay_min) {}
 
+settler::~settler() { forget_failures(); }
+
 void settler::add(settle_listener& listener, std::vector<settlement> outcomes) {
     if (is_cut_off_ || outcomes.empty()) return;
     outcomes_waiting_ += outcomes.size();
     // Cut up, so that none comes to the time limit of a unit, over and over.
-    while (outcomes.size() > options_.outcomes_in_unit_max) {
-        const auto cut =
-            outcomes.end() - static_cast<std::ptrdiff_t>(options_.outcomes_in_unit_max);
+    for (auto count = last_unit(outcomes); count < outcomes.size(); count = last_unit(outcomes)) {
+        const auto cut = outcomes.end() - static_cast<std::ptrdiff_t>(count);
         submit_all(listener, {std::move_iterator(cut), std::move_iterator(outcomes.end())});
         outcomes.erase(cut, outcomes.end());
     }
     submit_all(listener, std::move(outcomes));
 }
 
+std::size_t settler::last_unit(std::span<const settlement> of) const {
+    std::size_t count = 0, bytes = 0;
+    while (count < std::min(of.size(), options_.outcomes_in_unit_max)) {
+        bytes += of[of.size() - 1 - count].bytes;
+        if (count > 0 && bytes > options_.bytes_at_writer_max) break;
+        ++count;
+    }
+    return count;
+}
+
 void settler::submit_all(settle_listener& listener, std::vector<settlement> outcomes) {
-    submit({.listener = &listener,
-            .outcomes = std::make_shared<const std::vector<settlement>>(std::move(outcomes)),
-            .since = env_.clock.steady()});
+    std::size_t bytes = 0;
+    for (const auto& one : outcomes) bytes += one.bytes;
+    submit_when_there_is_room(
+        {.listener = &listener,
+         .outcomes = std::make_shared<const std::vector<settlement>>(std::move(outcomes)),
+         .since = env_.clock.steady(),
+         .bytes = bytes});
+}
+
+// One that is larger than all of it goes when half is free: to wait for an idle writer could be for
+// ever.
+bool settler::has_room_for(const batch& one) const {
+    const auto most = options_.bytes_at_writer_max;
+    return bytes_submitted_ + std::min(one.bytes, most / 2) <= most;
+}
+
+// Small ones do not wait behind large ones: outcomes of different messages know no order.
+void settler::submit_when_there_is_room(batch what) {
+    const bool is_small = what.bytes * 16 <= options_.bytes_at_writer_max;
+    if ((waiting_.empty() || is_small) && has_room_for(what)) return submit(std::move(what));
+    if (waiting_.empty()) force();  // What is in the way shall not wait for others to join.
+    waiting_.push_back(std::move(what));
 }
 
 void settler::submit(batch what) {
     const auto number = ++submissions_;
+    bytes_submitted_ += what.bytes;
     what.forced = std::ranges::any_of(*what.outcomes, is_urgent);
     const bool lazy = !what.forced;
     if (lazy) outcomes_unforced_ += what.outcomes->size();
@@ -115,7 +154,7 @@ std::optional<steady_time> settler::next_deadline() const {
     const auto unforced = std::ranges::find_if(
         submitted_, [](const auto& numbered) { return !numbered.second.forced; });
     if (unforced != submitted_.end()) next = unforced->second.since + options_.commit_delay;
-    if (!failed_.empty()) next = next ? std::min(*next, retry_at_) : retry_at_;
+    for (const auto& one : failed_) next = next ? std::min(*next, one.retry_at) : one.retry_at;
     return next;
 }
 
@@ -130,7 +169,13 @@ void settler::take_answers() {
         if (known.empty()) continue;  // Of before `cut_off`.
         auto& what = known.mapped();
         if (!what.forced) outcomes_unforced_ -= what.outcomes->size();
+        bytes_submitted_ -= what.bytes;
         take_answer(std::move(what), answer);
+    }
+    while (!waiting_.empty() && has_room_for(waiting_.front())) {
+        auto next = std::move(waiting_.front());
+        waiting_.pop_front();
+        submit(std::move(next));
     }
     if (outcomes_waiting_ == 0) drained_.ring();
 }
@@ -150,9 +195,36 @@ void settler::take_answer(batch what, const result<>& answer) {
     try_later(std::move(what), answer.error());
 }
 
+// Which of them it is, is found in a few steps; the others are not kept waiting.
+void settler::try_halves(const batch& what) {
+    const std::span all(*what.outcomes);
+    const auto middle = all.size() / 2;
+    for (const auto half : {all.first(middle), all.subspan(middle)})
+        submit_all(*what.listener, {half.begin(), half.end()});
+}
+
+void settler::try_alone_later(batch what, const error& why) {
+    const auto& one = what.outcomes->front();
+    env_.log.warn(
+        "Outbox: what became of row {Seq} cannot be recorded, will try again: {Error}; look for a "
+        "trigger on outbox_messages that refuses it",
+        {{"Seq", one.seq}, {"Error", why.what()}});
+    note_failure(what, why);
+    what.alone_delay = what.alone_delay.count() == 0
+                           ? options_.retry_delay_min
+                           : std::min(what.alone_delay * 2, options_.alone_delay_max);
+    what.retry_at = env_.clock.steady() + what.alone_delay;
+    failed_.push_back(std::move(what));
+}
+
 void settler::try_later(batch what, const error& why) {
+    if (may_concern_one_row(why)) {
+        if (what.outcomes->size() > 1) return try_halves(what);
+        return try_alone_later(std::move(what), why);
+    }
     env_.log.warn("Outbox: could not record {Count} outcomes, will try again: {Error}",
                   {{"Count", what.outcomes->size()}, {"Error", why.what()}});
+    note_failure(what, why);
     if (why.is_in_doubt()) {
         std::vector<settlement> again, dropped;
         for (const auto& one : *what.outcomes)
@@ -162,24 +234,47 @@ void settler::try_later(batch what, const error& why) {
         what.outcomes = std::make_shared<const std::vector<settlement>>(std::move(again));
         if (what.outcomes->empty()) return;
     }
-    if (failed_.empty()) {
-        retry_at_ = env_.clock.steady() + retry_delay_;
+    if (const auto now = env_.clock.steady(); retry_at_ <= now) {
+        retry_at_ = now + retry_delay_;
         retry_delay_ = std::min(retry_delay_ * 2, options_.retry_delay_max);
     }
+    what.retry_at = retry_at_;
     failed_.push_back(std::move(what));
 }
 
+void settler::note_failure(const batch& what, const error& why) {
+    for (const auto& one : *what.outcomes) unrecorded_.insert(one.seq);
+    board_.failed(why, unrecorded_.size());
+}
+
+void settler::note_recorded(const batch& what) {
+    if (unrecorded_.empty()) return;
+    for (const auto& one : *what.outcomes) unrecorded_.erase(one.seq);
+    board_.recorded(unrecorded_.size());
+}
+
+// The rows are another node's, or the next tenure's.
+void settler::forget_failures() {
+    if (unrecorded_.empty()) return;
+    unrecorded_.clear();
+    board_.recorded(0);
+}
+
 void settler::resubmit(steady_time now) {
-    if (failed_.empty() || now < retry_at_) return;
-    for (auto& what : std::exchange(failed_, {})) {
+    const auto due =
+        std::ranges::partition(failed_, [now](const batch& one) { return one.retry_at > now; });
+    std::vector<batch> again{std::move_iterator(due.begin()), std::move_iterator(due.end())};
+    failed_.erase(due.begin(), due.end());
+    for (auto& what : again) {
         what.since = now;
         what.forced = false;
-        submit(std::move(what));
+        submit_when_there_is_room(std::move(what));
     }
 }
 
 void settler::finish(const batch& what) {
     outcomes_waiting_ -= what.outcomes->size();
+    note_recorded(what);
     what.listener->settled(*what.outcomes);
 }
 
@@ -197,7 +292,9 @@ void settler::cut_off() {
     is_cut_off_ = true;
     submitted_.clear();
     failed_.clear();
-    outcomes_waiting_ = outcomes_unforced_ = 0;
+    waiting_.clear();
+    forget_failures();
+    outcomes_waiting_ = outcomes_unforced_ = bytes_submitted_ = 0;
     drained_.ring();
 }
 

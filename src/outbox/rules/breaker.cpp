@@ -15,8 +15,8 @@ breaker::permit breaker::permits(steady_time now) const {
     return permit::none;
 }
 
-void breaker::doubt(steady_time now) {
-    state_ = state::open;
+void breaker::probe_now(steady_time now) {
+    if (state_ != state::open) return;
     open_for_ = options_.open_min;
     probe_at_ = now;
 }

@@ -28,7 +28,8 @@ struct breaker_options {
 /// | any     | an answer, to the probe or a batch before | closed                           |
 /// | probing | the probe was given up without an outcome | open, and ready to probe at once |
 ///
-/// A destination that refuses a message has answered: a message that is poison opens nothing.
+/// A destination that refuses a message has answered: a message that is poison opens nothing. An
+/// answer that does not count, since it is not the destination's own, is silence.
 ///
 /// Pure: the caller gives the time of each event, and the chance in it.
 /// Threads: one at a time.
@@ -40,11 +41,9 @@ public:
 
     explicit breaker(breaker_options options = {}) : options_(options) {}
 
-    /// Nothing is known of the destination, and messages have failed there before: a probe first,
-    /// so that a sender that is started again and again charges them nothing.
-    void doubt(steady_time now);
-
     [[nodiscard]] permit permits(steady_time now) const;
+    /// If it is open, the next probe may go at once.
+    void probe_now(steady_time now);
     /// One message was sent because it may be.
     void begin_probe();
     /// A batch came back. `unit` in [0, 1) is the chance in the time for which it stays open.

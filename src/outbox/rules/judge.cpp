@@ -29,6 +29,11 @@ decision after_failure(const delivery& answer, const outbox_row& row, wall_time 
     return later(kind::retry, true, *delay, row, now);
 }
 
+// As after a first failure, however often: the lane's breaker makes the pauses longer.
+milliseconds after_silence(const delivery& answer, const judge_rules& rules, double unit) {
+    return rules.retries.delay(1, answer.error, unit).value_or(rules.options.unanswered_delay);
+}
+
 outbox_status status_after(kind what) {
     switch (what) {
         case kind::settle: return outbox_status::sent;
@@ -40,6 +45,11 @@ outbox_status status_after(kind what) {
         case kind::spare: break;
     }
     return outbox_status::pending;
+}
+
+// Others of these speak of what one message needs, such as its handler.
+bool speaks_of_itself(error_code why) {
+    return why != error_code::handler_unreachable && why != error_code::clock_jumped;
 }
 
 milliseconds pause_of(const delivery& answer, const judge_options& options) {
@@ -58,14 +68,12 @@ decision judge(const delivery& answer, const outbox_row& row, wall_time now,
             return later(kind::throttle, false, pause_of(answer, options), row, now);
         case outcome::undeliverable:
             return later(kind::hold, false, options.undeliverable_delay, row, now);
+        case outcome::unanswered:
+            return later(kind::spare, false, after_silence(answer, rules, unit), row, now);
         case outcome::transient: break;
     }
     if (answer.duplicate) return {.what = kind::settle};
     return after_failure(answer, row, now, rules, unit);
-}
-
-decision spare(const outbox_row& row, wall_time now) {
-    return later(kind::spare, false, milliseconds{0}, row, now);
 }
 
 std::optional<milliseconds> rest_asked(std::span<const delivery> answers,
@@ -74,7 +82,7 @@ std::optional<milliseconds> rest_asked(std::span<const delivery> answers,
     bool all = answers.size() > 1;
     for (const auto& answer : answers) {
         all = all && answer.what == outcome::throttled;
-        if (answer.what == outcome::throttled && answer.code)
+        if (answer.what == outcome::throttled && answer.code && speaks_of_itself(*answer.code))
             rest = std::max(rest.value_or(milliseconds{0}), pause_of(answer, options));
     }
     if (!all || rest) return rest;

@@ -22,11 +22,15 @@ namespace posthorn {
 // | transient                  | retries spent           | dead    | yes     |                     |
 // | transient                  | the policy gives it up  | dead    | yes     |                     |
 // | transient                  | past its expiry         | expired | yes     |                     |
-// | throttled, undeliverable   | past its expiry         | expired | no      |                     |
+// | any other                  | past its expiry         | expired | no      |                     |
 // | transient                  |                         | pending | yes     | as the policy says  |
 // | throttled                  |                         | pending | no      | after retry_after   |
 // | undeliverable              |                         | pending | no      | after a fixed delay |
+// | unanswered                 |                         | pending | no      | as for a first one  |
 // clang-format on
+//
+// So only what the receiver itself says of a message is charged to it. Who does not answer is the
+// lane's affair: its breaker keeps messages from going out for nothing.
 //
 // No attempt is scheduled past the expiry: one that would be comes at the expiry, and finds the
 // message expired.
@@ -49,10 +53,6 @@ struct judge_rules {
 /// Pure: no clock, no chance, no I/O. `unit` in [0, 1) is the chance in the delay.
 [[nodiscard]] decision judge(const delivery& answer, const outbox_row& row, wall_time now,
                              const judge_rules& rules, double unit);
-
-/// After an attempt that does not count, since the lane knew already that no peer is there: as it
-/// was, but behind those that wait too.
-[[nodiscard]] decision spare(const outbox_row& row, wall_time now);
 
 /// How long the whole lane is asked to wait, if the receiver speaks for itself rather than of a
 /// message: it says so with a code, as one that is overloaded does, or of every message of several.

@@ -46,6 +46,12 @@ std::optional<steady_time> lane_gate::changes_at(steady_time now) const {
 
 void lane_gate::rest_until(steady_time end) { rests_until_ = std::max(rests_until_, end); }
 
+void lane_gate::try_now(steady_time now) {
+    rests_until_ = {};
+    look_for_route();
+    breaker.probe_now(now);
+}
+
 std::string_view to_string(lane_mode mode) noexcept {
     switch (mode) {
         case lane_mode::running: return "running";

@@ -52,6 +52,8 @@ public:
     void look_for_route_at(steady_time then) noexcept { no_route_until_ = then; }
     /// There may be one now.
     void look_for_route() noexcept { no_route_until_ = {}; }
+    /// A person knows that it is worth a try: nothing but a pause keeps a message from going out.
+    void try_now(steady_time now);
 
     class breaker breaker;
 

@@ -5,16 +5,8 @@
 #include "base/assert.hpp"
 
 namespace posthorn {
-namespace {
-
-std::size_t bytes_of(const outbox_row& row) {
-    return row.body.payload.size() + row.body.headers.size();
-}
-
-}  // namespace
 
 void lane_queue::push(outbox_row row) {
-    bytes_ += bytes_of(row);
     auto& of_tenant = tenants_[row.body.tenant];
     of_tenant[row.body.priority].push_back(std::move(row));
     ++size_;
@@ -28,7 +20,6 @@ outbox_row lane_queue::pop() {
     auto row = std::move(urgent->second.front());
     urgent->second.pop_front();
     --size_;
-    bytes_ -= bytes_of(row);
     served_ = turn->first;
     began_ = true;
     if (urgent->second.empty()) turn->second.erase(urgent);
@@ -46,7 +37,6 @@ std::vector<outbox_row> lane_queue::take_if(const std::function<bool(const outbo
                 else
                     tenants_[tenant][priority].push_back(std::move(row));
     size_ -= taken.size();
-    for (const auto& row : taken) bytes_ -= bytes_of(row);
     return taken;
 }
 

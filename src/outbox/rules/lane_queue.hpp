@@ -27,8 +27,6 @@ public:
 
     [[nodiscard]] bool empty() const noexcept { return size_ == 0; }
     [[nodiscard]] std::size_t size() const noexcept { return size_; }
-    /// Of payloads and headers.
-    [[nodiscard]] std::size_t bytes() const noexcept { return bytes_; }
 
 private:
     /// By priority, the highest first. Empty ones are removed at once.
@@ -38,7 +36,6 @@ private:
     std::string served_;  // The tenant that had its turn last.
     bool began_ = false;  // Some tenant had.
     std::size_t size_ = 0;
-    std::size_t bytes_ = 0;
 };
 
 }  // namespace posthorn

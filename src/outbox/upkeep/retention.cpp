@@ -34,6 +34,16 @@ task<> outbox_retention::purge() {
             env_.log.debug("Outbox: {Count} old rows purged",
                            {{"Kind", to_string(kind)}, {"Count", *purged}});
     }
+    if (co_await is_cancelled()) co_return;
+    const auto orphans = co_await purger_.remove_orphans();
+    if (!orphans)
+        env_.log.warn("Outbox: looking for orphans failed, will try again: {Error}",
+                      {{"Error", orphans.error().what()}});
+    else if (*orphans > 0)
+        env_.log.info(
+            "Outbox: deleted {Count} rows that belonged to messages which were replaced or deleted "
+            "without their trigger",
+            {{"Count", *orphans}});
     if (options_.vacuum != vacuum_mode::incremental || co_await is_cancelled()) co_return;
     if (const auto given = co_await purger_.give_back(); !given)
         env_.log.warn("Store: giving room back to the disk failed, will try again: {Error}",

@@ -26,11 +26,12 @@ std::optional<error> unit_queue::refusal() const {
 
 void unit_queue::submit(std::vector<unit> work) {
     std::optional<error> refused;
+    const auto now = time_.steady();
     {
         const std::scoped_lock lock(mutex_);
         refused = refusal();
         if (!refused)
-            for (auto& one : work) (one.lazy ? lazy_ : queue_).push_back(std::move(one));
+            for (auto& one : work) (one.lazy ? lazy_ : queue_).push_back({std::move(one), now});
     }
     if (refused) {
         for (auto& one : work) refuse(one, *refused);
@@ -40,10 +41,11 @@ void unit_queue::submit(std::vector<unit> work) {
 }
 
 bool unit_queue::submit_here(unit& one) {
+    const auto now = time_.steady();
     const std::scoped_lock lock(mutex_);
     if (refusal() || scheduled_ || !queue_.empty() || !took_one_) return false;
     scheduled_ = true;
-    queue_.push_back(std::move(one));
+    queue_.push_back({std::move(one), now});
     return true;
 }
 
@@ -76,6 +78,7 @@ void unit_queue::schedule_if_needed() {
 void unit_queue::go_on(bool regardless) {
     {
         const std::scoped_lock lock(mutex_);
+        in_hand_since_.reset();
         scheduled_ = regardless || is_wanted();
         if (!scheduled_) {
             idle_.notify_all();
@@ -88,13 +91,15 @@ void unit_queue::go_on(bool regardless) {
 std::vector<member> unit_queue::take(std::size_t units_max) {
     const std::scoped_lock lock(mutex_);
     std::vector<member> members;
-    const auto take_one = [&](std::deque<unit>& from) {
-        members.push_back({.work = std::move(from.front())});
+    in_hand_since_.reset();
+    if (!queue_.empty()) in_hand_since_ = queue_.front().since;
+    const auto take_one = [&](std::deque<waiting>& from) {
+        members.push_back({.work = std::move(from.front().work)});
         from.pop_front();
     };
-    const auto take = [&](std::deque<unit>& from, std::size_t up_to) {
+    const auto take = [&](std::deque<waiting>& from, std::size_t up_to) {
         while (!from.empty() && members.size() < up_to &&
-               !(alone_ == alone_units::are_alone && from.front().alone))
+               !(alone_ == alone_units::are_alone && from.front().work.alone))
             take_one(from);
     };
     // Some of the lazy ones come first: behind a queue that never empties they would never come.
@@ -117,8 +122,22 @@ bool unit_queue::has_units() const {
     return !queue_.empty();
 }
 
+void unit_queue::put_down() {
+    const std::scoped_lock lock(mutex_);
+    in_hand_since_.reset();
+}
+
+// Those in hand came before those that are left.
+std::chrono::nanoseconds unit_queue::longest_wait() const {
+    const auto now = time_.steady();
+    const std::scoped_lock lock(mutex_);
+    auto since = in_hand_since_;
+    if (!since && !queue_.empty()) since = queue_.front().since;
+    return since && *since < now ? now - *since : std::chrono::nanoseconds{};
+}
+
 void unit_queue::fail(const error& why) {
-    std::vector<unit> refused;
+    std::vector<waiting> refused;
     {
         const std::scoped_lock lock(mutex_);
         failed_ = why;
@@ -127,7 +146,7 @@ void unit_queue::fail(const error& why) {
         queue_.clear();
         lazy_.clear();
     }
-    for (auto& one : refused) refuse(one, why);
+    for (auto& one : refused) refuse(one.work, why);
 }
 
 std::optional<error> unit_queue::failure() const {

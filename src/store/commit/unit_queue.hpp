@@ -1,5 +1,6 @@
 #pragma once
 
+#include <chrono>
 #include <condition_variable>
 #include <cstddef>
 #include <deque>
@@ -9,6 +10,7 @@
 #include <vector>
 
 #include "base/async/executor.hpp"
+#include "base/time/clock.hpp"
 #include "store/commit/member.hpp"
 
 namespace posthorn {
@@ -32,8 +34,8 @@ public:
     enum class alone_units : bool { share, are_alone };
 
     /// `work` is run on `thread`: it takes a group, commits it, and says `go_on`.
-    unit_queue(executor& thread, std::function<void()> work, alone_units alone)
-        : thread_(thread), work_(std::move(work)), alone_(alone) {}
+    unit_queue(executor& thread, const clock& time, std::function<void()> work, alone_units alone)
+        : thread_(thread), time_(time), work_(std::move(work)), alone_(alone) {}
 
     /// Puts them in line, or answers each of them that nothing is taken any more.
     void submit(std::vector<unit> work);
@@ -48,6 +50,8 @@ public:
 
     /// The next group, of so many at most.
     std::vector<member> take(std::size_t units_max);
+    /// All that were taken have been answered; what follows is not waited for by them.
+    void put_down();
     /// To be called last by the one that has worked. Works again if there is more, or `regardless`.
     void go_on(bool regardless = false);
 
@@ -55,6 +59,8 @@ public:
     [[nodiscard]] bool has_work() const;
     /// Units that are to cause a commit.
     [[nodiscard]] bool has_units() const;
+    /// See `store::longest_wait`.
+    [[nodiscard]] std::chrono::nanoseconds longest_wait() const;
 
     /// Answers those that wait, and all that come, with this.
     void fail(const error& why);
@@ -62,18 +68,25 @@ public:
     void stop();
 
 private:
+    struct waiting {
+        unit work;
+        steady_time since{};
+    };
+
     [[nodiscard]] bool is_wanted() const;
     void schedule_if_needed();
     [[nodiscard]] std::optional<error> refusal() const;
 
     executor& thread_;
+    const clock& time_;
     std::function<void()> work_;
     alone_units alone_;
 
     mutable std::mutex mutex_;
     std::condition_variable idle_;
-    std::deque<unit> queue_;
-    std::deque<unit> lazy_;
+    std::deque<waiting> queue_;
+    std::deque<waiting> lazy_;
+    std::optional<steady_time> in_hand_since_;  // Of the oldest that was taken and is not answered.
     std::optional<error> failed_;
     bool called_ = false;
     bool scheduled_ = false;  // A thread works, or will.

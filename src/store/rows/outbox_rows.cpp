@@ -21,11 +21,12 @@ result<std::optional<uuid>> optional_id(const sql_row& row, std::size_t column,
 // A number that any program may have written.
 result<std::int32_t> number_in(const sql_row& row, std::size_t column, std::string_view name,
                                std::int32_t least) {
+    // One less than there are: attempts are counted on from here.
+    constexpr auto most = std::numeric_limits<std::int32_t>::max() - 1;
     const auto value = row.integer(column);
-    if (row.kind(column) != sql_kind::integer || value < least ||
-        value > std::numeric_limits<std::int32_t>::max())
+    if (row.kind(column) != sql_kind::integer || value < least || value > most)
         return fail(error_code::invalid_argument, "{} is not a number from {} to {}", name, least,
-                    std::numeric_limits<std::int32_t>::max());
+                    most);
     return static_cast<std::int32_t>(value);
 }
 

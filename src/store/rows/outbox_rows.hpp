@@ -17,12 +17,24 @@ struct outbox_rules {
 };
 
 /// What `read_row` wants to find in a row, in this order; `payload` is how to get at its bytes.
-template <class Text>
-consteval auto outbox_columns_with(const Text& payload) {
-    return joined("seq, message_id, message_type, destination, endpoint, ", payload, R"sql(,
-    content_type, headers, correlation_id, tenant, order_key, dedupe_key, parent_id, causation_id,
+template <class Payload, class Headers>
+consteval auto outbox_columns_with(const Payload& payload, const Headers& headers) {
+    return joined("seq, message_id, message_type, destination, endpoint, ", payload,
+                  ", content_type, ", headers, R"sql(,
+    correlation_id, tenant, order_key, dedupe_key, parent_id, causation_id,
     priority, max_retries, created_at, expires_at, deliver_at, retry_count, checksum)sql");
 }
+template <class Payload>
+consteval auto outbox_columns_with(const Payload& payload) {
+    return outbox_columns_with(payload, "headers");
+}
+/// The same without content, and nothing that a row of plain SQL may have made long is read in
+/// whole: for messages that are past their time, which may be large and many.
+inline constexpr auto outbox_late_columns = joined(R"sql(
+    seq, message_id, substr(message_type, 1, 64), destination, substr(endpoint, 1, 4096), '',
+    substr(content_type, 1, 4096), NULL, substr(correlation_id, 1, 65536), tenant, order_key,
+    dedupe_key, substr(parent_id, 1, 64), substr(causation_id, 1, 64), priority, max_retries,
+    created_at, expires_at, deliver_at, retry_count, NULL)sql");
 inline constexpr std::size_t outbox_columns_count = 21;
 
 /// What the column `checksum` holds of a message: over all that its receiver gets to see, and how

@@ -84,9 +84,9 @@ private:
         return {};
     }
     result<> place(std::int64_t seq) override { return with_.keys.place(seq); }
-    result<> give_new_id(std::int64_t seq, wall_time now) override {
-        POSTHORN_TRY(Driver::soon(note_, seq, to_ms(now)));
-        POSTHORN_TRY(renew_.run(seq, to_ms(now)));
+    result<> give_new_id(std::int64_t seq, const new_life& life) override {
+        POSTHORN_TRY(Driver::soon(note_, seq, to_ms(life.from)));
+        POSTHORN_TRY(renew_.run(seq, to_ms(life.from), std::int64_t{life.lasts.count()}));
         return {};
     }
     result<> make_resolved(std::int64_t seq, std::string_view resolution) override {

@@ -137,7 +137,7 @@ result<dead_many> dead_letter_rules::change_many(std::span<const std::int64_t> s
 
 result<> dead_letter_rules::apply(const target& what, const dead_change& how, wall_time now) {
     switch (how.what) {
-        case dead_action::requeue: return requeue(what, how.new_id, now);
+        case dead_action::requeue: return requeue(what, how, now);
         case dead_action::resolve:
             POSTHORN_TRY(make_resolved(what.seq, how.resolution));
             POSTHORN_TRY(record_closed(what.seq, outbox_status::resolved, now));
@@ -148,11 +148,11 @@ result<> dead_letter_rules::apply(const target& what, const dead_change& how, wa
 }
 
 // With a new id it is the same row, so that it keeps its place among those of its order key.
-result<> dead_letter_rules::requeue(const target& what, bool new_id, wall_time now) {
-    if (new_id) {
+result<> dead_letter_rules::requeue(const target& what, const dead_change& how, wall_time now) {
+    if (how.new_id) {
         const auto before = seal_of(what.seq);
         POSTHORN_TRY(before);
-        POSTHORN_TRY(give_new_id(what.seq, now));
+        POSTHORN_TRY(give_new_id(what.seq, {now, how.expires_in}));
         POSTHORN_TRY(reseal(what.seq, *before));
     }
     POSTHORN_TRY(make_pending(what.seq));

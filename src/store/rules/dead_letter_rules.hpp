@@ -44,8 +44,13 @@ protected:
     virtual result<> make_pending(std::int64_t seq) = 0;
     /// Due at once, or parked behind an earlier one of its order key.
     virtual result<> place(std::int64_t seq) = 0;
-    /// Notes the old id among the attempts; the new one has as long to live as the old one had.
-    virtual result<> give_new_id(std::int64_t seq, wall_time now) = 0;
+    /// A new id, from when, and for how long: as long as the old one had, if that is zero.
+    struct new_life {
+        wall_time from;
+        std::chrono::milliseconds lasts;
+    };
+    /// Notes the old id among the attempts.
+    virtual result<> give_new_id(std::int64_t seq, const new_life& life) = 0;
     virtual result<> make_resolved(std::int64_t seq, std::string_view resolution) = 0;
     virtual result<> erase(std::int64_t seq) = 0;
     /// A dead one past its time, whose end is to be told; false if it is not one.
@@ -72,7 +77,7 @@ private:
     result<dead_changed> present(std::int64_t seq, dead_changed if_gone);
     result<std::optional<target>> target_of(std::int64_t seq, const dead_filter& still);
     result<> apply(const target& what, const dead_change& how, wall_time now);
-    result<> requeue(const target& what, bool new_id, wall_time now);
+    result<> requeue(const target& what, const dead_change& how, wall_time now);
     result<> let_go(const order_scope& of);
     result<seal> seal_of(std::int64_t seq);
     /// After a change that was meant.

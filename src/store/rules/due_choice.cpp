@@ -10,20 +10,23 @@
 namespace posthorn {
 namespace {
 
-constexpr std::size_t due_flows_max = 1'000;  // Of one look.
+constexpr std::size_t due_flows_max = 1'000;                    // Of one look.
+constexpr std::size_t names_bytes_max = std::size_t{16} << 20;  // The same, if they are long.
 
 }  // namespace
 
 result<due_choice::flows_found> due_choice::find_flows(const due_question& asked) {
     flows_found found;
-    std::size_t due = 0;
+    std::size_t due = 0, bytes = 0;
     const auto visit = [&](const flow& one) {
         if (one.first_ms > to_ms(asked.now)) return flow_step::on;
+        if (!asked.tenant.empty() && one.tenant != asked.tenant) return flow_step::on;
         if (found.tenants.empty() || found.tenants.back().flows.front().tenant != one.tenant)
             found.tenants.emplace_back();
         auto& of_tenant = found.tenants.back().flows;
         of_tenant.insert(of_tenant.begin(), one);  // They come with the lowest priority first.
-        return ++due < due_flows_max ? flow_step::on : flow_step::stop;
+        bytes += one.destination.size() + one.tenant.size();
+        return ++due < due_flows_max && bytes < names_bytes_max ? flow_step::on : flow_step::stop;
     };
     std::optional<flow> resume;
     if (auto place = resume_after_.extract(std::string(asked.destination)); !place.empty())
@@ -86,10 +89,12 @@ result<chosen_rows> due_choice::choose(const due_question& asked) {
 
 result<std::vector<std::string>> due_outlook::destinations(wall_time now) {
     std::set<std::string> names;
+    std::size_t bytes = 0;
     POSTHORN_TRY(flows_.go_round(std::nullopt, destinations_after_, [&](const flow& one) {
         if (one.first_ms > to_ms(now)) return flow_step::on;
         names.insert(one.destination);
-        return flow_step::to_next_destination;
+        bytes += one.destination.size();
+        return bytes < names_bytes_max ? flow_step::to_next_destination : flow_step::stop;
     }));
     return std::vector(names.begin(), names.end());
 }

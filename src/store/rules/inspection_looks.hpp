@@ -30,6 +30,11 @@ public:
         std::string_view count_closed;  // Of a status.
         std::string_view show;          // By id, and whether with the payload.
         std::string_view attempts;
+        std::string_view waits_behind;  // By seq: id, status and time of what is in its way.
+        /// Destination, order key and tenant; id, status and time of the first one given up; how
+        /// many wait; how many were looked at. Given the limits of rows, keys and messages.
+        std::string_view blocked;
+        std::string_view newest;
         std::string_view inbox_count;
         std::string_view inbox_ends;
     };
@@ -39,11 +44,16 @@ public:
           count_closed_(database, texts.count_closed),
           show_(database, texts.show),
           attempts_(database, texts.attempts),
+          waits_behind_(database, texts.waits_behind),
+          blocked_(database, texts.blocked),
+          newest_(database, texts.newest),
           inbox_count_(database, texts.inbox_count),
           inbox_ends_(database, texts.inbox_ends) {}
 
     result<bounded_count> count(outbox_status status, std::int64_t at_most) override;
     result<backlog_report> backlog(wall_time now, const backlog_limits& limits) override;
+    result<blocked_report> blocked(const blocked_limits& limits) override;
+    result<std::optional<wall_time>> newest() override;
     result<std::optional<message_detail>> show(const uuid& id, bool with_payload) override;
     result<bounded_count> inbox_size(std::int64_t at_most) override;
 
@@ -59,13 +69,14 @@ protected:
     /// index.
     static void note_waiting(destination_backlog& into, wall_time since, std::string_view error,
                              wall_time now) {
+        since = std::max(since, wall_time{});  // Whatever a producer wrote, an age is told of it.
         if (since <= now && (!into.oldest || since < *into.oldest)) into.oldest = since;
         if (!is_undeliverable_error(error)) return;
         if (into.undeliverable.value++ == 0) into.undeliverable_error = error;
     }
     /// Since when the first of those that are due could have gone out.
     static void note_first_due(destination_backlog& into, const sql_row& row) {
-        const auto since = from_ms(row.integer(0));
+        const auto since = std::max(from_ms(row.integer(0)), wall_time{});
         into.oldest = std::min(into.oldest.value_or(since), since);
     }
     [[nodiscard]] static inbox_summary read_inbox_summary(const sql_row& row) {
@@ -79,6 +90,11 @@ protected:
     }
 
 private:
+    [[nodiscard]] static order_blocker read_blocker(const sql_row& row, std::size_t first) {
+        return {.id = std::string(row.text(first)),
+                .status = parse_outbox_status(row.text(first + 1)).value_or(outbox_status::pending),
+                .since = optional_time(row, first + 2)};
+    }
     /// Those that something is pending for, in the order of their names.
     virtual result<std::vector<std::string>> destinations(std::size_t limit) = 0;
     /// What waits for the one that it says.
@@ -90,6 +106,9 @@ private:
     typename Driver::statement count_closed_;
     typename Driver::statement show_;
     typename Driver::statement attempts_;
+    typename Driver::statement waits_behind_;
+    typename Driver::statement blocked_;
+    typename Driver::statement newest_;
     typename Driver::statement inbox_count_;
     typename Driver::statement inbox_ends_;
 };
@@ -149,7 +168,38 @@ result<std::optional<message_detail>> inspection_looks<Driver>::show(const uuid&
                                    .error = std::string(row.text(2))});
     }));
     std::ranges::reverse(detail.attempts);  // They come with the last one first.
+    POSTHORN_LET(behind, waits_behind_.run(detail.summary.seq));
+    if (!behind.empty()) detail.waits_behind = read_blocker(behind.front(), 0);
     return detail;
+}
+
+// Asked for one key and one row more than are wanted, to know whether there are.
+template <class Driver>
+result<blocked_report> inspection_looks<Driver>::blocked(const blocked_limits& limits) {
+    blocked_report report;
+    POSTHORN_LET(found,
+                 blocked_.run(limits.rows_max + 1, limits.keys_max + 1, limits.count_max + 1));
+    POSTHORN_TRY(found.each([&](const sql_row& row) {
+        report.more |= row.integer(7) > limits.rows_max;
+        if (std::ssize(report.keys) == limits.keys_max) {
+            report.more = true;
+            return;
+        }
+        report.keys.push_back({.key = {.destination = std::string(row.text(0)),
+                                       .order_key = std::string(row.text(1)),
+                                       .tenant = std::string(row.text(2))},
+                               .by = read_blocker(row, 3),
+                               .waiting = up_to(row.integer(6), limits.count_max)});
+    }));
+    return report;
+}
+
+template <class Driver>
+result<std::optional<wall_time>> inspection_looks<Driver>::newest() {
+    POSTHORN_LET(found, newest_.run());
+    const auto at = found.front().integer(0);
+    if (at == 0) return std::nullopt;
+    return from_ms(at);
 }
 
 template <class Driver>

@@ -66,13 +66,19 @@ public:
     result<std::int64_t> release_unblocked(std::span<const std::int64_t> seqs);
 
     /// What the present unit released, for the hot path.
-    std::vector<outbox_row> take_released() { return std::exchange(released_, {}); }
+    std::vector<outbox_row> take_released() {
+        bytes_released_ = 0;
+        return std::exchange(released_, {});
+    }
 
 protected:
     /// Releases the first pending one of the key, if it is parked and nothing is in its way. False
     /// if none is pending.
     result<bool> release_first(const order_scope& of);
-    void forget_released() noexcept { released_.clear(); }
+    void forget_released() noexcept {
+        released_.clear();
+        bytes_released_ = 0;
+    }
 
 private:
     /// For one that is about to be announced.
@@ -92,6 +98,7 @@ private:
     typename Driver::statement place_;
     typename Driver::statement due_row_;
     std::vector<outbox_row> released_;
+    std::size_t bytes_released_ = 0;
 };
 
 template <class Driver, class Log>
@@ -121,14 +128,18 @@ result<bool> order_rules<Driver, Log>::release_first(const order_scope& of) {
     return true;
 }
 
-// A row that is not a message, or not for now, is left to the cold path.
+// A row that is not a message, or not for now, is left to the cold path; so is one for which there is
+// no room in memory.
 template <class Driver, class Log>
 result<> order_rules<Driver, Log>::announce(std::int64_t seq) {
+    constexpr std::size_t bytes_max = std::size_t{16} << 20;
+    if (bytes_released_ >= bytes_max) return {};
     POSTHORN_LET(found, due_row_.run(seq, to_ms(with_.time.wall())));
     if (found.empty()) return {};
     auto row = read_row(found.front(), with_.rules.source);
     if (!row || !validate(row->body, with_.rules.limits)) return {};
     claim(*row);
+    bytes_released_ += bytes_of(*row);
     released_.push_back(*std::move(row));
     return {};
 }

@@ -32,6 +32,7 @@ public:
         std::string_view retry;
         std::string_view close;
         std::string_view attempt;
+        std::string_view unanswered;  // Nothing if there is one of the row already.
         std::string_view end;
         std::string_view requeue;  // By id; gives the number.
         std::string_view pause;
@@ -44,6 +45,7 @@ public:
           retry_(database, texts.retry),
           close_(database, texts.close),
           attempt_(database, texts.attempt),
+          unanswered_(database, texts.unanswered),
           end_(database, texts.end),
           requeue_(database, texts.requeue),
           pause_(database, texts.pause),
@@ -98,6 +100,7 @@ private:
     typename Driver::statement retry_;
     typename Driver::statement close_;
     typename Driver::statement attempt_;
+    typename Driver::statement unanswered_;
     typename Driver::statement end_;
     typename Driver::statement requeue_;
     typename Driver::statement pause_;
@@ -141,8 +144,11 @@ result<> outbox_changes<Driver, Neighbours>::follow_up(const settlement& outcome
         POSTHORN_TRY(with_.keys.let_go_after(outcome.seq));
     if (outcome.to == outbox_status::dead || outcome.to == outbox_status::expired)
         POSTHORN_TRY(Driver::soon(end_, outcome.seq));
-    if (!outcome.charged || outcome.error.empty()) return {};
+    if (outcome.error.empty()) return {};
     const auto error = Driver::storable(outcome.error);
+    if (outcome.effect_unknown)
+        POSTHORN_TRY(Driver::soon(unanswered_, outcome.seq, to_ms(outcome.at), error));
+    if (!outcome.charged) return {};
     return Driver::soon(attempt_, outcome.seq, to_ms(outcome.at), error);
 }
 

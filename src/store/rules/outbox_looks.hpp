@@ -9,6 +9,7 @@
 
 #include "store/outbox_table.hpp"
 #include "store/rows/outbox_rows.hpp"
+#include "store/rows/row_sizes.hpp"
 #include "store/rows/stored_time.hpp"
 #include "store/rules/due_choice.hpp"
 
@@ -28,7 +29,7 @@ public:
         std::string_view status_by_id;
         std::string_view counts;
         std::string_view paused;
-        std::string_view ended;
+        std::string_view ended;  // After a number, how many, and the bytes a message may have.
     };
     outbox_looks(typename Driver::connection& database, outbox_rules rules, const sql& texts)
         : rules_(std::move(rules)),
@@ -65,14 +66,14 @@ public:
     result<std::vector<final_row>> ended(std::int64_t after_seq, std::size_t limit) override;
 
 protected:
+    /// Of messages on a page of those that were given up, but for the last one.
+    static constexpr std::size_t ended_bytes_max = std::size_t{8} << 20;
+
     [[nodiscard]] const outbox_rules& message_rules() const noexcept { return rules_; }
-    /// A row that has expired, whatever is in it.
+    /// A row that has expired, whatever is in it, of `outbox_late_columns`.
     [[nodiscard]] outbox_row read_late(const sql_row& from) const {
         auto read = read_row(from, rules_.source);
-        auto row = read ? *std::move(read) : read_what_can_be(from, rules_.source);
-        row.body.payload = {};  // They may be large and many, and are not read.
-        row.body.headers = {};
-        return row;
+        return read ? *std::move(read) : read_what_can_be(from, rules_.source);
     }
 
 private:
@@ -120,15 +121,22 @@ template <class Driver, class Flows>
 result<std::vector<final_row>> outbox_looks<Driver, Flows>::ended(std::int64_t after_seq,
                                                                   std::size_t limit) {
     std::vector<final_row> all;
-    POSTHORN_LET(found, ended_.run(after_seq, static_cast<std::int64_t>(limit)));
-    POSTHORN_TRY(found.each([&](const sql_row& from) {
+    std::size_t bytes = 0;
+    POSTHORN_LET(found, ended_.run(after_seq, static_cast<std::int64_t>(limit),
+                                   row_bytes_max(rules_.limits)));
+    while (bytes < ended_bytes_max) {
+        POSTHORN_LET(next, found.next());
+        if (next == nullptr) break;
+        const sql_row& from = *next;
         auto row = read_row(from, rules_.source);
         all.push_back(
             {.row = row ? *std::move(row) : read_what_can_be(from, rules_.source),
              .status =
                  parse_outbox_status(from.text(outbox_columns_count)).value_or(outbox_status::dead),
-             .error = std::string(from.text(outbox_columns_count + 1))});
-    }));
+             .error = std::string(from.text(outbox_columns_count + 1)),
+             .may_have_taken_effect = from.integer(outbox_columns_count + 2) != 0});
+        bytes += bytes_of(all.back().row);
+    }
     return all;
 }
 

@@ -18,17 +18,22 @@ bool is_the_stores(error_code code) {
 }  // namespace
 
 void write_trouble::note(const result<>& outcome, steady_time at) {
-    if (outcome ? !is_there_.load(std::memory_order_relaxed)
-                : !is_the_stores(outcome.error().code()))
-        return;
-    const std::scoped_lock lock(mutex_);
     if (!outcome) {
-        why_ = outcome.error();
-        failed_at_ = at;
-    } else if (at - failed_at_ >= stays_for) {
-        why_.reset();
+        if (is_the_stores(outcome.error().code())) note_failure(outcome.error(), at);
+        return;
     }
-    is_there_.store(why_.has_value(), std::memory_order_relaxed);
+    if (!is_there_.load(std::memory_order_relaxed)) return;
+    const std::scoped_lock lock(mutex_);
+    if (at - failed_at_ < stays_for) return;
+    why_.reset();
+    is_there_.store(false, std::memory_order_relaxed);
+}
+
+void write_trouble::note_failure(const error& why, steady_time at) {
+    const std::scoped_lock lock(mutex_);
+    why_ = why;
+    failed_at_ = at;
+    is_there_.store(true, std::memory_order_relaxed);
 }
 
 std::optional<error> write_trouble::now() const {

@@ -20,6 +20,8 @@ public:
 
     /// How a unit ended. What is wrong with the unit alone does not count.
     void note(const result<>& outcome, steady_time at);
+    /// The store could not even begin, whatever the code says.
+    void note_failure(const error& why, steady_time at);
     [[nodiscard]] std::optional<error> now() const;
 
 private:

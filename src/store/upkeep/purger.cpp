@@ -22,6 +22,12 @@ task<result<std::int64_t>> purger::give_back() {
     return repeat([](old_rows& old, const slice& room) { return old.give_back(room); }, pages_);
 }
 
+task<result<std::int64_t>> purger::remove_orphans() {
+    std::size_t rows_looked_at = 1'000;  // Of each table, in one slice.
+    co_return co_await repeat(
+        [](old_rows& old, const slice& room) { return old.remove_orphans(room); }, rows_looked_at);
+}
+
 task<result<std::int64_t>> purger::repeat(work_type work, std::size_t& rows) {
     std::int64_t total = 0;
     for (;;) {

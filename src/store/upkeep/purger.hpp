@@ -25,6 +25,8 @@ public:
     task<result<std::int64_t>> purge(row_kind kind, wall_time before);
     /// Gives free pages back to the disk; their number.
     task<result<std::int64_t>> give_back();
+    /// Looks at some more of what is kept beside messages; the number of orphans deleted.
+    task<result<std::int64_t>> remove_orphans();
 
 private:
     using work_type = std::function<result<slice_outcome>(old_rows&, const slice&)>;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <tuple>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -120,6 +121,17 @@ router::match router::find(std::string_view method, std::string_view path) const
     }
     if (allow.empty()) return not_found{};
     return wrong_method{fmt::format("{}", fmt::join(allow, ", "))};
+}
+
+std::vector<std::string> router::known() const {
+    std::vector<const route*> all;
+    for (const auto& each : exact_) all.push_back(&each);
+    for (const auto& each : patterns_) all.push_back(&each);
+    std::ranges::sort(all, {},
+                      [](const route* each) { return std::tie(each->path, each->method); });
+    std::vector<std::string> texts;
+    for (const auto* const each : all) texts.push_back(each->method + ' ' + each->path);
+    return texts;
 }
 
 task<http_response> router::handle(http_request request) const {

@@ -34,6 +34,9 @@ public:
     void add(std::string method, std::string path, http_handler handler);
     [[nodiscard]] match find(std::string_view method, std::string_view path) const;
 
+    /// `GET /metrics` and so on, in the order of their paths.
+    [[nodiscard]] std::vector<std::string> known() const;
+
     /// Answers through the route found, or with 404 or 405. The router outlives the run.
     task<http_response> handle(http_request request) const;
 

@@ -179,6 +179,7 @@ task<std::optional<http_session::exchange>> http_session::converse() {
         co_return outgoing;
     }
     request->peer = peer_;
+    request->has_hung_up = [this] { return stream_.has_hung_up(); };
     request->certified = certified_;
     // A body that has come with its headers costs nothing more.
     const auto length = incoming.content_length().value_or(with_.limits.body_bytes_max);

@@ -1,10 +1,13 @@
 #include "transport/http/stream.hpp"
 
+#include <cerrno>
+
 #include <boost/asio/as_tuple.hpp>
 #include <boost/asio/ssl/host_name_verification.hpp>
 #include <boost/asio/use_awaitable.hpp>
 #include <boost/asio/write.hpp>
 #include <openssl/ssl.h>
+#include <sys/socket.h>
 
 namespace posthorn {
 
@@ -72,6 +75,12 @@ task<> http_stream::end_writing() {
         co_await secure->async_shutdown(as_result);
     boost::system::error_code ignored;
     tcp().socket().shutdown(asio::ip::tcp::socket::shutdown_send, ignored);
+}
+
+bool http_stream::has_hung_up() {
+    char ignored = 0;
+    const auto seen = ::recv(tcp().socket().native_handle(), &ignored, 1, MSG_PEEK | MSG_DONTWAIT);
+    return seen == 0 || (seen < 0 && errno != EAGAIN);
 }
 
 }  // namespace posthorn

@@ -51,6 +51,8 @@ public:
     /// Tells the peer that nothing more comes. What the peer still sends can then be dropped
     /// through `tcp()`.
     task<> end_writing();
+    /// Whether the peer has closed its side, as far as is known now; nothing is read.
+    [[nodiscard]] bool has_hung_up();
 
     /// For what is read or written next.
     void expires_after(std::chrono::milliseconds time) { tcp().expires_after(time); }

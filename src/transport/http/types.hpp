@@ -45,6 +45,9 @@ struct http_request {
     /// The names that the peer's certificate vouches for; nothing where none was asked for.
     std::optional<std::vector<std::string>> certified{};
     std::string peer{};  // The address that it came from, without the port; empty if not known.
+    /// Whether the peer is gone, for an answer that takes long; empty if that cannot be known. On
+    /// the server's executor, until the request is answered.
+    std::function<bool()> has_hung_up{};
 };
 
 /// The server adds the length and whether the connection stays.

@@ -9,7 +9,7 @@ namespace posthorn {
 namespace {
 
 std::vector<delivery> all_failed(std::size_t count, std::string why) {
-    return {count, delivery{.what = outcome::transient, .error = std::move(why)}};
+    return {count, delivery{.what = outcome::unanswered, .error = std::move(why)}};
 }
 
 }  // namespace
@@ -67,7 +67,7 @@ task<std::vector<delivery>> inprocess_hub::deliver(std::string destination, mess
     const visit at(*this, destination);
     if (at.host() == nullptr)
         co_return std::vector(
-            size, delivery{.what = outcome::transient,
+            size, delivery{.what = outcome::unanswered,
                            .error = fmt::format("{} is not running in this process", destination),
                            .code = error_code::unreachable});
     try {

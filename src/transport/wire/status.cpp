@@ -34,6 +34,7 @@ std::uint16_t status_of(const delivery& what) {
         case outcome::permanent: return status_of_refusal(what.code);
         case outcome::undeliverable: return 404;
         case outcome::throttled: return what.code ? 503 : 425;
+        case outcome::unanswered: return 504;
         case outcome::transient: break;
     }
     return 500;
@@ -107,15 +108,18 @@ delivery from_wire(wire_answer said, std::optional<std::chrono::milliseconds> he
 }
 
 delivery from_unsigned(const wire_reply& reply, const error& why) {
-    delivery what{.what = outcome::transient,
-                  .error = fmt::format("{}: an answer with status {} does not count: {}",
-                                       why.name(), reply.status, why.what())};
+    delivery what{.what = outcome::unanswered,
+                  .error = fmt::format("{}: the answer with status {} does not count: {}",
+                                       why.name(), reply.status, why.what()),
+                  .code = why.code()};
     // What a stranger may have written is shown, since it most often says what is wrong, but marked
     // as what it is.
-    if (const auto said = read_answer(reply.body);
-        reply.status >= 400 && said && !said->error.empty())
+    const auto said = read_answer(reply.body);
+    if (reply.status >= 400 && said && !said->error.empty())
         what.error +=
             fmt::format("; it says, unsigned: {}", clean_utf8(said->error, quoted_characters_max));
+    else if (reply.signature.scheme.empty())
+        what.error += "; it comes from a proxy or from another service at this address";
     if (reply.retry_after && speaks_of_itself(reply.status)) {
         what.what = outcome::throttled;
         what.code = error_code::overloaded;

@@ -24,7 +24,7 @@ inline constexpr std::chrono::hours retry_after_max{1};  // A longer pause is cu
 /// none inside.
 [[nodiscard]] delivery from_wire(wire_answer said,
                                  std::optional<std::chrono::milliseconds> header = std::nullopt);
-/// How a sender takes a reply that it cannot believe: never as more than "try again".
+/// How a sender takes a reply that it cannot believe: as none, or as a plea for patience.
 [[nodiscard]] delivery from_unsigned(const wire_reply& reply, const error& why);
 
 /// Whether the peer does not know batches; that needs no signature, since such a peer has no way to

@@ -25,11 +25,11 @@ delivery failed(const error& why) {
     return {.what = outcome::transient, .error = fmt::format("{}: {}", why.name(), why.what())};
 }
 
-/// No peer answered, which the code tells from an answer that is of no use.
+/// There is no answer of the peer's.
 delivery unheard(const error& why) {
-    auto what = failed(why);
-    what.code = why.code();
-    return what;
+    return {.what = outcome::unanswered,
+            .error = fmt::format("{}: {}", why.name(), why.what()),
+            .code = why.code()};
 }
 
 delivery without_secret(const error& why) {
@@ -95,11 +95,11 @@ wire_transport::wire_transport(std::unique_ptr<wire_channel> channel, const peer
 task<std::vector<delivery>> wire_transport::deliver(message_batch batch) {
     answers given;
     given.reserve(batch.size());
-    delivery rest{.what = outcome::transient, .error = "the peer gave no answer"};
+    delivery rest{.what = outcome::unanswered, .error = "the peer gave no answer"};
     try {
         if (!co_await send_all(batch, given) && !given.empty()) rest = given.back();
     } catch (const error& why) {
-        rest = failed(why);
+        rest = unheard(why);
     } catch (const std::exception& why) {
         rest.error = why.what();
     } catch (...) {
@@ -296,7 +296,7 @@ task<wire_transport::believed> wire_transport::exchange(wire_request request) {
     const auto keys = keys_.find(options_.destination);
     if (keys && keys->scheme() != signature_scheme::v2)  // Since it was looked at last.
         co_return believed{
-            .failure = failed(error(error_code::cancelled, "the scheme has just changed")),
+            .failure = unheard(error(error_code::cancelled, "the scheme has just changed")),
             .broken = true};
     const bool is_ready = keys && !request.signature.hmac.empty();
     auto made = is_ready ? std::move(request) : with_signature(std::move(request), keys.get());

@@ -95,6 +95,9 @@ protected:
         return all;
     }
 
+    /// The dispatcher's that gave them up.
+    [[nodiscard]] std::int64_t epoch() const noexcept { return epoch_; }
+
 private:
     std::int64_t epoch_ = 0;
 };

@@ -41,6 +41,16 @@ TEST_P(store_of_dead_letters, a_resolved_one_says_why_and_when) {
     EXPECT_EQ(list({.status = outbox_status::resolved}).rows.at(0).closed_at, noon + 1h);
 }
 
+TEST_P(store_of_dead_letters, what_an_operator_closed_stays_so_when_a_dispatcher_settles_it_late) {
+    const auto body = sample();
+    const auto seq = bury(body);
+    ASSERT_TRUE(succeeded(change(body.id, resolve("paid by hand"), noon + 1h)));
+    for (const auto to : {outbox_status::sent, outbox_status::pending, outbox_status::dead})
+        EXPECT_EQ(settle({{.seq = seq, .to = to, .at = noon + 2h, .error = "late"}}, epoch()), 0);
+    EXPECT_EQ(columns("status, resolution, last_error", seq),
+              "Resolved|paid by hand|400 from billing");
+}
+
 TEST_P(store_of_dead_letters, a_deleted_one_leaves_nothing) {
     const auto body = sample();
     const auto seq = bury(body);
@@ -189,6 +199,19 @@ TEST_P(store_of_dead_letters, past_its_time_a_message_is_requeued_under_a_new_id
     EXPECT_EQ(page.rows[0].body.expires_at, late + 24h);
     EXPECT_EQ(text("SELECT error FROM outbox_attempts ORDER BY attempt DESC LIMIT 1"),
               "requeued under a new id; until then it was " + body.id.to_string());
+}
+
+TEST_P(store_of_dead_letters, a_new_id_may_have_another_time_to_live) {
+    const auto body = sample();
+    bury(body);
+    const auto late = noon + 24h;
+    const auto done =
+        change(body.id, {.what = dead_action::requeue, .new_id = true, .expires_in = 90min}, late);
+    ASSERT_TRUE(succeeded(done));
+    const auto page = due("billing", late);
+    ASSERT_EQ(page.rows.size(), 1U);
+    EXPECT_EQ(page.rows[0].body.created_at, late);
+    EXPECT_EQ(page.rows[0].body.expires_at, late + 90min);
 }
 
 TEST_P(store_of_dead_letters, an_expired_one_is_requeued_under_a_new_id_alone) {

@@ -2,6 +2,7 @@
 
 #include <chrono>
 #include <optional>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -59,6 +60,34 @@ protected:
 
 private:
     std::int64_t epoch_ = 0;
+};
+
+/// Messages of order keys, and a person who looks.
+class inspected_order : public inspected_store {
+protected:
+    message keyed(const std::string& key, const std::string& tenant = {}) {
+        auto body = sample();
+        body.order_key = key;
+        body.tenant = tenant;
+        return body;
+    }
+    /// Stores it and gives it up, a second past noon.
+    std::string give_up(outbox_status as, const message& body) {
+        put_as(as, body);
+        return body.id.to_string();
+    }
+    blocked_report blocked(const blocked_limits& limits = {}) {
+        return look<blocked_report>(
+            [&](store_reader& from) { return from.inspect().blocked(limits); });
+    }
+    std::optional<order_blocker> behind(const message& body) {
+        const auto seen = show(body.id, false);
+        EXPECT_TRUE(seen);
+        return seen ? seen->waits_behind : std::nullopt;
+    }
+    void set_policy(order_policy policy) {
+        must([=](store_transaction& tx) { return tx.outbox().set_order_policy(policy); });
+    }
 };
 
 }  // namespace posthorn::conformance

@@ -28,6 +28,7 @@ POSTHORN_ON_SQLITE(lane_store);
 POSTHORN_ON_SQLITE(kept_store);
 POSTHORN_ON_SQLITE(paged_store);
 POSTHORN_ON_SQLITE(inspected_store);
+POSTHORN_ON_SQLITE(inspected_order);
 POSTHORN_ON_SQLITE(store_of_dead_letters);
 INSTANTIATE_TEST_SUITE_P(sqlite, store_on_a_failing_disk, ::testing::Values(on_fault_disk),
                          name_of);
@@ -43,6 +44,7 @@ POSTHORN_ON_POSTGRES(ordered_store);
 POSTHORN_ON_POSTGRES(lane_store);
 POSTHORN_ON_POSTGRES(kept_store);
 POSTHORN_ON_POSTGRES(inspected_store);
+POSTHORN_ON_POSTGRES(inspected_order);
 POSTHORN_ON_POSTGRES(store_of_dead_letters);
 #endif
 

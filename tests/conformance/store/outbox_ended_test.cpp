@@ -48,6 +48,30 @@ TEST_P(store, names_the_dead_and_the_expired_with_their_last_error_and_no_others
     EXPECT_EQ(look(ended(0, 1)).size(), 1U);
 }
 
+TEST_P(store, says_of_an_ended_message_whether_it_may_have_taken_effect) {
+    const auto never_sent = put(sample());
+    const auto unanswered = put(sample());
+    const auto tried = put(sample());
+    const settlement silence{.seq = unanswered,
+                             .to = outbox_status::pending,
+                             .at = noon,
+                             .next_attempt_at = noon,
+                             .effect_unknown = true,
+                             .error = "no answer"};
+    settle({silence}, dispatch());
+    settle({silence}, dispatch());
+    for (const auto seq : {never_sent, unanswered})
+        settle({{.seq = seq, .to = outbox_status::expired, .at = noon, .error = "too late"}},
+               dispatch());
+    settle({given_up(tried, outbox_status::dead)}, dispatch());
+    const auto rows = look(ended());
+    ASSERT_EQ(rows.size(), 3U);
+    EXPECT_FALSE(rows[0].may_have_taken_effect);
+    EXPECT_TRUE(rows[1].may_have_taken_effect);
+    EXPECT_EQ(rows[1].row.attempts, 0);
+    EXPECT_TRUE(rows[2].may_have_taken_effect);
+}
+
 TEST_P(store, an_end_is_news_once) {
     const auto seq = put(sample());
     settle({given_up(seq, outbox_status::dead)}, dispatch());

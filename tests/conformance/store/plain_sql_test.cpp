@@ -52,6 +52,36 @@ TEST_P(store, a_plain_insert_is_a_due_message_with_sensible_defaults) {
     EXPECT_EQ(status(body.id), outbox_status::pending);
 }
 
+TEST_P(store, a_plain_insert_takes_the_defaults_that_the_store_was_opened_with) {
+    const auto inserted = [&](std::string_view columns, std::string_view more) {
+        const auto other = disk().connect();
+        const auto refused = other->run(
+            fmt::format("INSERT INTO outbox_messages (destination, endpoint, payload{}) VALUES "
+                        "('billing', 'Charge', '1'{})",
+                        columns, more));
+        EXPECT_EQ(refused, std::nullopt);
+        return other->text(
+            "SELECT max_retries || ' ' || (expires_at - created_at) FROM outbox_messages "
+            "ORDER BY seq DESC LIMIT 1");
+    };
+    const auto open_with = [&](const row_defaults& wanted) {
+        auto opened = disk().open({.defaults = wanted});
+        ASSERT_TRUE(succeeded(opened));
+        (*opened)->stop();
+    };
+    open_with({.max_retries = 50, .expires_in = 24h * 30});
+    EXPECT_EQ(inserted("", ""), "50 2592000000");
+    EXPECT_EQ(inserted(", max_retries", ", 5"), "5 2592000000") << "what is said, holds";
+    open_with({.max_retries = -1, .expires_in = 1s});
+    EXPECT_EQ(inserted("", ""), "-1 1000");
+    reopen();  // As a command does, which says nothing of them.
+    EXPECT_EQ(inserted("", ""), "-1 1000");
+    close();
+    open_with({});
+    EXPECT_EQ(inserted("", ""), "5 86400000");
+    EXPECT_TRUE(succeeded(db().check_integrity()));
+}
+
 TEST_P(store, a_plain_insert_gets_an_id_of_version_7) {
     db();
     const auto other = disk().connect();

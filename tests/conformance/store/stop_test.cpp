@@ -90,9 +90,9 @@ TEST_P(store, everything_committed_is_there_after_reopening) {
     EXPECT_EQ(held->epoch, epoch);
 }
 
-TEST_P(store, opening_again_and_again_changes_nothing) {
+TEST_P(store, opening_again_and_again_changes_no_row) {
     db();
-    const auto schema = [&] {
+    const auto rows = [&] {
         const auto other = disk().connect();
         std::string all;
         for (const auto* table : {"outbox_messages", "outbox_attempts", "inbox_messages"})
@@ -100,9 +100,9 @@ TEST_P(store, opening_again_and_again_changes_nothing) {
         return all;
     };
     put(sample());
-    const auto before = schema();
+    const auto before = rows();
     for (int i = 0; i < 3; ++i) reopen();
-    EXPECT_EQ(schema(), before);
+    EXPECT_EQ(rows(), before);
 }
 
 TEST_P(store, seq_goes_on_after_reopening) {

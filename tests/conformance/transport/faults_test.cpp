@@ -18,14 +18,14 @@ using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::SizeIs;
 
-TEST_P(transport_suite, calls_all_transient_while_the_peer_is_not_there) {
+TEST_P(transport_suite, calls_all_unanswered_while_the_peer_is_not_there) {
     warm_up();
     road_->refuse();
     const auto many = make_many(5);
     for (int round = 0; round < 3; ++round) {
         const auto answers = deliver(many);
         EXPECT_THAT(answers, SizeIs(5));
-        EXPECT_THAT(answers, all_are(outcome::transient));
+        EXPECT_THAT(answers, all_are(outcome::unanswered));
         EXPECT_THAT(answers, Each(Field(&delivery::error, Not(IsEmpty()))));
     }
     road_->mend();
@@ -33,7 +33,7 @@ TEST_P(transport_suite, calls_all_transient_while_the_peer_is_not_there) {
     EXPECT_EQ(effects_of(many[0]), 1);
 }
 
-TEST_P(transport_suite, calls_a_request_that_broke_off_transient_and_goes_on) {
+TEST_P(transport_suite, calls_a_request_that_broke_off_unanswered_and_goes_on) {
     for (const bool kept : {false, true}) {
         SCOPED_TRACE(kept ? "on a kept connection" : "on a new one");
         if (kept) warm_up();
@@ -41,7 +41,7 @@ TEST_P(transport_suite, calls_a_request_that_broke_off_transient_and_goes_on) {
         road_->break_requests();
         const auto answers = deliver(many);
         EXPECT_THAT(answers, SizeIs(3));
-        EXPECT_THAT(answers, all_are(outcome::transient));
+        EXPECT_THAT(answers, all_are(outcome::unanswered));
         EXPECT_EQ(effects_of(many[0]), 0);
         road_->mend();
         EXPECT_THAT(deliver(many), all_are(outcome::delivered));
@@ -49,14 +49,14 @@ TEST_P(transport_suite, calls_a_request_that_broke_off_transient_and_goes_on) {
     }
 }
 
-TEST_P(transport_suite, calls_a_lost_answer_transient_and_its_repeat_a_duplicate) {
+TEST_P(transport_suite, calls_a_lost_answer_unanswered_and_its_repeat_a_duplicate) {
     warm_up();
     for (const std::size_t count : {1U, 3U}) {
         const auto many = make_many(count);
         road_->lose_answers();
         const auto answers = deliver(many);
         EXPECT_THAT(answers, SizeIs(count));
-        EXPECT_THAT(answers, all_are(outcome::transient));
+        EXPECT_THAT(answers, all_are(outcome::unanswered));
         for (const auto& one : many) EXPECT_EQ(effects_of(one), 1);
         road_->mend();
         expect_duplicates(many);
@@ -70,7 +70,7 @@ TEST_P(transport_suite, takes_half_an_answer_for_none) {
         road_->truncate_answers();
         const auto answers = deliver(many);
         EXPECT_THAT(answers, SizeIs(count));
-        EXPECT_THAT(answers, all_are(outcome::transient));
+        EXPECT_THAT(answers, all_are(outcome::unanswered));
         road_->mend();
         expect_duplicates(many);
     }
@@ -96,14 +96,14 @@ TEST_P(transport_suite, waits_for_an_answer_that_is_slow) {
     EXPECT_EQ(effects_of(one[0]), 1);
 }
 
-TEST_P(transport_suite, calls_an_answer_that_is_too_slow_transient_and_goes_on) {
+TEST_P(transport_suite, calls_an_answer_that_is_too_slow_unanswered_and_goes_on) {
     const auto hasty = road_->connect({.patience = 300ms});
     ASSERT_THAT(begin(*hasty, {make()}).get(), all_are(outcome::delivered));
     road_->hold();
     const auto many = make_many(3);
     const auto answers = begin(*hasty, many).get();
     EXPECT_THAT(answers, SizeIs(3));
-    EXPECT_THAT(answers, all_are(outcome::transient));
+    EXPECT_THAT(answers, all_are(outcome::unanswered));
     // What was on the way may still arrive, before the repeat or after it.
     road_->mend();
     EXPECT_THAT(deliver(many), all_are(outcome::delivered));
@@ -151,7 +151,7 @@ TEST_P(transport_suite, gives_an_answer_for_each_when_it_is_cancelled) {
     asio::post(threads_.executor(), [&] { stop.emit(asio::cancellation_type::terminal); });
     const auto answers = doomed.get();
     EXPECT_THAT(answers, SizeIs(3));
-    EXPECT_THAT(answers, all_are(outcome::transient));
+    EXPECT_THAT(answers, all_are(outcome::unanswered));
     receiver_.release();
     expect_works();
 }
@@ -160,7 +160,7 @@ TEST_P(transport_suite, finds_a_peer_again_that_has_restarted) {
     warm_up();
     for (int round = 0; round < 3; ++round) {
         start(threads_.executor(), road_->stop_peer(30s)).get();
-        EXPECT_EQ(deliver(make()).what, outcome::transient);
+        EXPECT_EQ(deliver(make()).what, outcome::unanswered);
         road_->start_peer();
         expect_works();
     }
@@ -183,14 +183,14 @@ TEST_P(transport_suite, lets_what_is_under_way_finish_when_the_peer_stops) {
     expect_duplicates(together);
 }
 
-TEST_P(transport_suite, calls_transient_what_a_peer_without_patience_cuts_off) {
+TEST_P(transport_suite, calls_unanswered_what_a_peer_without_patience_cuts_off) {
     const std::vector many{make("Wait"), make("Take")};
     auto cut = begin(*wire_, many);
     ASSERT_TRUE(are_waiting(1));
     start(threads_.executor(), road_->stop_peer(0ms)).get();
     const auto answers = cut.get();
     EXPECT_THAT(answers, SizeIs(2));
-    EXPECT_THAT(answers, all_are(outcome::transient));
+    EXPECT_THAT(answers, all_are(outcome::unanswered));
     EXPECT_EQ(effects_of(many[0]), 0);
     receiver_.release();
     road_->start_peer();
@@ -202,7 +202,7 @@ TEST_P(transport_suite, brings_nothing_for_who_does_not_know_the_secret) {
     for (const std::size_t count : {1U, 3U}) {
         const auto answers = begin(*stranger, make_many(count)).get();
         EXPECT_THAT(answers, SizeIs(count));
-        EXPECT_THAT(answers, all_are(outcome::transient));
+        EXPECT_THAT(answers, all_are(outcome::unanswered));
     }
     EXPECT_THAT(receiver_.arrived(), IsEmpty());
     expect_works();
@@ -219,7 +219,7 @@ TEST_P(transport_suite, settles_and_buries_nothing_on_a_forged_answer) {
             road_->forge_answers(how);
             const auto answers = deliver(many);
             EXPECT_THAT(answers, SizeIs(count));
-            EXPECT_THAT(answers, all_are(outcome::transient));
+            EXPECT_THAT(answers, all_are(outcome::unanswered));
             road_->forge_answers(forgery::none);
             many.erase(many.begin());
             expect_duplicates(many);

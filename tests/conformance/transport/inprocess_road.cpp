@@ -100,7 +100,8 @@ public:
     task<std::vector<delivery>> deliver(message_batch batch) override {
         gate_->used = true;
         if (gate_->held && !co_await gate_->opened.wait_for(time_, patience_))
-            co_return std::vector<delivery>(batch.size(), delivery{.error = "no answer in time"});
+            co_return std::vector<delivery>(
+                batch.size(), delivery{.what = outcome::unanswered, .error = "no answer in time"});
         co_return co_await to_->deliver(std::move(batch));
     }
 

@@ -15,7 +15,8 @@ task<std::vector<delivery>> ledger::receive(message_batch batch) {
     const bool waits =
         std::ranges::any_of(batch, [](const message* one) { return one->endpoint == "Wait"; });
     if (waits && !co_await wait())
-        co_return std::vector<delivery>(batch.size(), delivery{.error = "stopped"});
+        co_return std::vector<delivery>(batch.size(),
+                                        delivery{.what = outcome::unanswered, .error = "stopped"});
     std::vector<delivery> answers;
     const std::scoped_lock lock(mutex_);
     for (const message* one : batch) answers.push_back(take(*one));

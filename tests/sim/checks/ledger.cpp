@@ -61,8 +61,8 @@ void ledger::touched(const uuid& id, std::string_view how) {
 }
 
 void ledger::answered(const message& what, const delivery& answer) {
-    static constexpr std::string_view names[] = {"delivered", "transient", "permanent", "throttled",
-                                                 "undeliverable"};
+    static constexpr std::string_view names[] = {"delivered", "transient",     "permanent",
+                                                 "throttled", "undeliverable", "unanswered"};
     note(what.id,
          fmt::format("{} answers: {}{} {}{}", what.destination,
                      names[static_cast<std::size_t>(answer.what)],
@@ -77,13 +77,13 @@ void ledger::answered(const message& what, const delivery& answer) {
                 what.id);
 }
 
-void ledger::believed(const message& what, const delivery& answer, bool counts, bool is_late) {
+void ledger::believed(const message& what, const delivery& answer, bool counts) {
     auto& tried = tries_[what.id];
     if (!counts) ++tried.in_vain;
-    // Undeliverable and throttled ones cost nothing; those past their limit count as failed, even
-    // if the answer comes in the same moment.
+    // Only the receiver's own word about it costs a message something; one past its limit has none,
+    // unless the answer comes in the same moment.
     const bool fails = answer.what == outcome::transient || answer.what == outcome::permanent;
-    if (counts && (fails || is_late)) ++tried.failed;
+    if (counts && fails) ++tried.failed;
     if (answer.what != outcome::delivered) return;
     tried.acked |= counts;
     const auto given = given_.find(what.id);

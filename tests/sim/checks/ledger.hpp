@@ -55,9 +55,8 @@ public:
     /// It is on its way.
     void leaves(const uuid& id) { left_.insert(id); }
     [[nodiscard]] bool has_left(const uuid& id) const { return left_.contains(id); }
-    /// What a living sender made of an attempt; `counts` if it may still record outcomes, `is_late`
-    /// if the attempt has lasted as long as it may.
-    void believed(const message& what, const delivery& answer, bool counts, bool is_late);
+    /// What a living sender made of an attempt; `counts` if it may still record outcomes.
+    void believed(const message& what, const delivery& answer, bool counts);
 
     /// A service's database was replaced by an older one. What it committed since is gone, and with
     /// it what was promised; nothing else is.

@@ -118,7 +118,9 @@ TEST(admin_access, an_unknown_key_is_refused_and_not_quoted) {
 
 TEST(admin_access, a_wrong_key_counts_where_none_would_be_needed) {
     const admin_access open({.loopback = true});
-    EXPECT_FALSE(open.admit(with_key("phk_guess"), admin_role::viewer));
+    const auto caller = open.admit(with_key("phk_guess"), admin_role::viewer);
+    ASSERT_FALSE(caller);
+    EXPECT_THAT(caller.error().why, HasSubstr("unset POSTHORN_ADMIN_KEY"));
 }
 
 TEST(admin_access, looking_needs_no_key_on_loopback_while_none_is_configured) {

@@ -28,6 +28,56 @@ TEST_F(admin_api, tells_the_statistics_of_the_outbox) {
     EXPECT_EQ(shown.at("backlog").at(0).at("pending").as_int64(), 2);
 }
 
+TEST_F(admin_api, tells_what_waits_behind_a_message_that_was_given_up) {
+    const auto first = enqueue("stock", "{}", "acct-7").to_string();
+    const auto second = enqueue("stock", "{}", "acct-7").to_string();
+    enqueue("stock", "{}", "acct-8");
+    EXPECT_EQ(get_json("/_rf/outbox/" + second).at("waitsBehind").at("status"), "Pending");
+    EXPECT_EQ(get_json("/_rf/health").at("status"), "green") << "that is how order works";
+    change("UPDATE outbox_messages SET status = 'Dead' WHERE message_id = '" + first + "'");
+    wait_a_second();
+
+    const auto stats = get_json("/_rf/outbox/stats").at("blocked").as_object();
+    EXPECT_EQ(stats.at("messages"), 1);
+    ASSERT_EQ(stats.at("keys").as_array().size(), 1U);
+    const auto& key = stats.at("keys").at(0);
+    EXPECT_EQ(key.at("orderKey"), "acct-7");
+    EXPECT_EQ(key.at("destination"), "stock");
+    EXPECT_EQ(key.at("waiting"), 1);
+    EXPECT_EQ(key.at("behind").at("messageId").as_string(), first);
+    EXPECT_EQ(key.at("behind").at("status"), "Dead");
+    EXPECT_TRUE(key.at("behind").as_object().contains("since"));
+
+    const auto shown = get_json("/_rf/outbox/" + second).as_object();
+    EXPECT_EQ(shown.at("waitsBehind").at("messageId").as_string(), first);
+    EXPECT_FALSE(shown.contains("nextRetryAt")) << "it is not tried before it expires";
+    const auto health = get_json("/_rf/health").as_object();
+    EXPECT_EQ(health.at("outbox").at("blocked"), 1);
+    EXPECT_THAT(get("/_rf/health").body, HasSubstr("behind " + first + " (Dead since "));
+    EXPECT_THAT(get("/metrics").body, HasSubstr("\nposthorn_outbox_blocked_messages 1\n"));
+
+    const auto page = get_json("/_rf/outbox?orderKey=acct-7&status=Pending").at("messages");
+    ASSERT_EQ(page.as_array().size(), 1U);
+    EXPECT_EQ(page.at(0).at("messageId").as_string(), second);
+    EXPECT_EQ(page.at(0).at("parked"), true);
+}
+
+TEST_F(admin_api, health_is_yellow_for_what_expired_until_a_person_has_seen_to_it) {
+    const auto id = enqueue().to_string();
+    change("UPDATE outbox_messages SET status = 'Expired' WHERE message_id = '" + id + "'");
+    const auto shown = get_json("/_rf/health").as_object();
+    EXPECT_EQ(shown.at("status"), "yellow");
+    EXPECT_EQ(shown.at("working"), true);
+    EXPECT_EQ(shown.at("outbox").at("expired"), 1);
+    EXPECT_THAT(std::string(shown.at("reasons").at(0).as_string()),
+                HasSubstr("1 messages expired before they were delivered"));
+    http_request reason;
+    reason.body = R"({"reason":"sold by phone"})";
+    EXPECT_EQ(ask_with(reason, "POST", "/_rf/dead/" + id + "/resolve", boss.key).status, 200);
+    wait_a_second();
+    EXPECT_EQ(get_json("/_rf/health").at("status"), "green");
+}
+
 TEST_F(admin_api, tells_which_peers_answer_and_since_when) {
     counters.peers.note("stock", true, loop.time().wall());
     counters.peers.note("billing", false, loop.time().wall());

@@ -29,15 +29,17 @@ protected:
             {.time = loop.time(), .writer = inline_, .log = log});
         if (!opened) throw error(opened.error());
         database_ = *std::move(opened);
-        node.emplace(node_view_deps{.service = "orders",
-                                    .version = "9.8.7",
-                                    .stores = {database_.get()},
-                                    .readers = inline_,
-                                    .time = loop.time(),
-                                    .counters = {&counters},
-                                    .broken = [this] { return broken; },
-                                    .wake = [this] { ++wakes; },
-                                    .bad_signatures = [] { return std::uint64_t{4}; }});
+        node.emplace(node_view_deps{
+            .service = "orders",
+            .version = "9.8.7",
+            .stores = {database_.get()},
+            .readers = inline_,
+            .time = loop.time(),
+            .counters = {&counters},
+            .broken = [this] { return broken; },
+            .wake = [this] { ++wakes; },
+            .try_now = [this](std::string_view destination) { tried.emplace_back(destination); },
+            .bad_signatures = [] { return std::uint64_t{4}; }});
         kept.emplace(*database_, loop.time(), log);
         gate.emplace(access, *kept);
         add_admin_routes(routes, *node, *gate);
@@ -45,7 +47,9 @@ protected:
     }
     ~admin_fixture() override { database_->stop(); }
 
-    class store& store() { return *database_; }
+    class store& store() {
+        return *database_;
+    }
 
     http_response ask(const std::string& method, const std::string& target,
                       const std::string& key = {}) {
@@ -69,12 +73,14 @@ protected:
         return boost::json::parse(response.body);
     }
 
-    uuid enqueue(std::string destination = "billing", std::string payload = R"({"secret":"x"})") {
+    uuid enqueue(std::string destination = "billing", std::string payload = R"({"secret":"x"})",
+                 std::string order_key = {}) {
         message body;
         body.id = ids.next();
         body.destination = std::move(destination);
         body.endpoint = "Charge";
         body.payload = std::move(payload);
+        body.order_key = std::move(order_key);
         body.created_at = loop.time().wall();
         body.expires_at = body.created_at + std::chrono::hours{24};
         run([&](store_transaction& tx) -> result<> {
@@ -127,6 +133,7 @@ protected:
     outbox_counters counters;
     std::vector<std::string> broken;
     int wakes = 0;
+    std::vector<std::string> tried;
     std::optional<node_view> node;
     std::optional<audit> kept;
     std::optional<key_gate> gate;

@@ -161,6 +161,9 @@ TEST_F(dead_routes, say_what_a_body_lacks) {
         {"requeue", R"({"reason":"x"})"},
         {"requeue", "no JSON"},
         {"requeue", R"({"newId":"yes"})"},
+        {"requeue", R"({"expiresInMs":60000})"},
+        {"requeue", R"({"newId":true,"expiresInMs":999})"},
+        {"edit", R"({"payload":"1","requeue":true,"expiresInMs":60000})"},
         {"delete", R"({"newId":true})"}};
     for (const auto& [verb, body] : wrong)
         EXPECT_EQ(post(path(id, verb), body).status, 400) << verb << ' ' << body;
@@ -178,6 +181,20 @@ TEST_F(dead_routes, past_its_time_a_message_goes_under_a_new_id_alone) {
     EXPECT_EQ(done.status, 200) << done.body;
     EXPECT_NE(boost::json::parse(done.body).at("messageId").as_string(), id.to_string());
     EXPECT_EQ(text("SELECT status FROM outbox_messages"), "Pending");
+}
+
+TEST_F(dead_routes, a_new_id_has_the_time_to_live_that_was_asked_for) {
+    const auto id = bury();
+    const auto edited = bury();
+    loop.run_for(25h);
+    EXPECT_EQ(post(path(id, "requeue"), R"({"newId":true,"expiresInMs":60000})").status, 200);
+    EXPECT_EQ(post(path(edited, "edit"),
+                   R"({"payload":"1","requeue":true,"newId":true,"expiresInMs":60000})")
+                  .status,
+              200);
+    EXPECT_EQ(text("SELECT count(*) FROM outbox_messages WHERE status = 'Pending' AND "
+                   "expires_at - created_at = 60000"),
+              "2");
 }
 
 TEST_F(dead_routes, change_many_in_slices_until_none_is_left) {

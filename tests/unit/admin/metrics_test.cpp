@@ -59,6 +59,37 @@ TEST(metrics, have_the_names_of_the_document) {
         EXPECT_THAT(text, HasSubstr(line));
 }
 
+TEST(metrics, count_what_became_of_messages_by_destination) {
+    outbox_counters counters;
+    counters.destinations.add("stock", {.sent = 3, .retried = 2});
+    counters.destinations.add("stock", {.dead = 1});
+    counters.destinations.add("quiet", {.sent = 1, .expired = 4});
+    auto with = facts();
+    with.counters = {&counters};
+    const auto text = render_metrics(with);
+    for (const auto* line :
+         {"\nposthorn_outbox_destination_sent_total{destination=\"stock\"} 3\n",
+          "\nposthorn_outbox_destination_sent_total{destination=\"quiet\"} 1\n",
+          "\nposthorn_outbox_destination_retried_total{destination=\"stock\"} 2\n",
+          "\nposthorn_outbox_destination_dead_total{destination=\"stock\"} 1\n",
+          "\nposthorn_outbox_destination_dead_total{destination=\"quiet\"} 0\n",
+          "\nposthorn_outbox_destination_expired_total{destination=\"quiet\"} 4\n",
+          "\nposthorn_outbox_destination_pending{destination=\"stock\"} 3\n",
+          "\nposthorn_outbox_destination_pending{destination=\"quiet\"} 0\n"})
+        EXPECT_THAT(text, HasSubstr(line));
+}
+
+TEST(metrics, tell_only_so_many_destinations_apart) {
+    outbox_counters counters;
+    for (int i = 0; i < 1000; ++i)
+        counters.destinations.add("service " + std::to_string(i), {.sent = 1});
+    EXPECT_EQ(counters.destinations.view().size(), destination_counts::destinations_max + 1);
+    auto with = facts();
+    with.counters = {&counters};
+    EXPECT_THAT(render_metrics(with),
+                HasSubstr("posthorn_outbox_destination_sent_total{destination=\"other\"} 900\n"));
+}
+
 TEST(metrics, show_durations_in_milliseconds_and_retries_in_parts) {
     const auto text = render_metrics(facts());
     EXPECT_THAT(text, HasSubstr("rf_outbox_send_duration_ms_bucket{le=\"1\"} 0\n"
@@ -68,6 +99,20 @@ TEST(metrics, show_durations_in_milliseconds_and_retries_in_parts) {
                                 "rf_outbox_send_duration_ms_count 3\n"));
     EXPECT_THAT(text, HasSubstr("rf_outbox_retry_count_bucket{le=\"0\"} 4\n"));
     EXPECT_THAT(text, HasSubstr("rf_outbox_retry_count_bucket{le=\"10\"} 5\n"));
+}
+
+TEST(metrics, tell_what_waits_for_a_person_though_nothing_moves) {
+    auto stuck = facts();
+    stuck.outbox.blocked.keys = {{{"stock", "a", ""}, {}, {7, false}},
+                                 {{"stock", "b", ""}, {}, {2, false}}};
+    outbox_counters unsettled;
+    unsettled.settling.failed({error_code::statement_failed, "no"}, 3);
+    unsettled.settling.failed({error_code::statement_failed, "no"}, 3);
+    stuck.counters.push_back(&unsettled);
+    const auto text = render_metrics(stuck);
+    EXPECT_THAT(text, HasSubstr("\nposthorn_outbox_blocked_messages 9\n"));
+    EXPECT_THAT(text, HasSubstr("\nposthorn_outbox_unrecorded 3\n"));
+    EXPECT_THAT(text, HasSubstr("\nposthorn_outbox_settle_failures_total 2\n"));
 }
 
 TEST(metrics, raise_the_alarm_for_what_is_undeliverable) {

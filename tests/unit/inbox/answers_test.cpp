@@ -41,14 +41,15 @@ TEST(answers, error_texts_are_cut_to_two_thousand_characters_of_utf8) {
 }
 
 TEST(answers, a_full_or_busy_store_charges_no_attempt) {
-    for (const auto code : {error_code::store_full, error_code::store_busy}) {
+    for (const auto code :
+         {error_code::store_full, error_code::store_busy, error_code::commit_in_doubt}) {
         const auto answer = answer_to_store_error(error(code, "later"));
         EXPECT_EQ(answer.what, outcome::throttled);
         EXPECT_GT(answer.retry_after, 0ms);
     }
-    const auto answer = answer_to_store_error(error(error_code::commit_in_doubt, "who knows"));
+    const auto answer = answer_to_store_error(error(error_code::io_failed, "who knows"));
     EXPECT_EQ(answer.what, outcome::transient);
-    EXPECT_EQ(answer.error, "commit_in_doubt: who knows");
+    EXPECT_EQ(answer.error, "io_failed: who knows");
 }
 
 TEST(answers, a_database_that_is_away_charges_no_attempt_and_is_not_described) {

@@ -46,6 +46,7 @@ public:
     [[nodiscard]] bool has_failed() const override { return real_.has_failed(); }
     std::optional<error> write_trouble() const override { return real_.write_trouble(); }
     std::uint64_t units_done() const override { return real_.units_done(); }
+    std::chrono::nanoseconds longest_wait() const override { return real_.longest_wait(); }
     std::chrono::nanoseconds unit_age() const override { return real_.unit_age(); }
     result<> check_integrity() override { return real_.check_integrity(); }
     void stop() override {}
@@ -91,7 +92,7 @@ TEST_F(inbox_commit, no_answer_stands_on_a_commit_that_is_in_doubt) {
     other.payload = "2";
     const auto answers = receive(std::vector{one, one, other, earlier});
     for (const auto& answer : answers) {
-        EXPECT_EQ(answer.what, outcome::transient);
+        EXPECT_EQ(answer.what, outcome::throttled);
         EXPECT_FALSE(answer.duplicate);
         EXPECT_EQ(answer.payload, "");
         EXPECT_THAT(answer.error, HasSubstr("commit_in_doubt"));
@@ -208,7 +209,7 @@ TEST_F(inbox_horizon, a_message_that_seems_expired_after_a_jump_of_the_clock_is_
     run_in_background();  // Looks at the clocks.
     loop.run_for(1min);
     loop.time().jump_wall(87'600h);
-    EXPECT_EQ(receive(one).what, outcome::transient);
+    EXPECT_EQ(receive(one).what, outcome::throttled);
     loop.time().jump_wall(-87'600h);
     EXPECT_EQ(receive(one).what, outcome::delivered);
 }

@@ -49,11 +49,32 @@ TEST_F(replying_inbox, names_text_that_is_not_json_for_what_it_is) {
     EXPECT_EQ(responses("c", "done", "text/plain"), 1);
 }
 
-TEST_F(replying_inbox, sends_nothing_back_where_nothing_was_asked_or_said) {
+TEST_F(replying_inbox, answers_null_where_there_is_nothing_to_say) {
     handle_by_writing("Charge", "");
+    const auto one = command();
+    EXPECT_EQ(receive(one).payload, "");
+    EXPECT_EQ(responses(one.id.to_string(), "null"), 1);
+    EXPECT_TRUE(receive(one).duplicate);
+    EXPECT_EQ(outbox_rows(), 1);
+}
+
+TEST_F(replying_inbox, answers_null_where_an_external_handler_has_nothing_to_say) {
+    handle("Charge", {.run = blocking_handler([](const message&) { return ""; })});
+    const auto one = command();
+    EXPECT_EQ(receive(one).what, outcome::delivered);
+    EXPECT_EQ(responses(one.id.to_string(), "null"), 1);
+}
+
+TEST_F(replying_inbox, sends_nothing_back_where_nothing_was_asked) {
     handle("Told", {.run = transactional_handler([](context&, const message&) { return "{}"; })});
-    EXPECT_EQ(receive(command()).what, outcome::delivered);
     EXPECT_EQ(receive(from_orders("Told", "2")).what, outcome::delivered);
+    EXPECT_EQ(outbox_rows(), 0);
+}
+
+TEST_F(replying_inbox, leaves_the_answer_to_what_is_finished_elsewhere) {
+    handle("Charge", {.run = transactional_handler([](context&, const message&) { return ""; }),
+                      .answers_later = true});
+    EXPECT_EQ(receive(command()).what, outcome::delivered);
     EXPECT_EQ(outbox_rows(), 0);
 }
 

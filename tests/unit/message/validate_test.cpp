@@ -4,6 +4,7 @@
 #include <optional>
 #include <string>
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 namespace posthorn {
@@ -139,6 +140,18 @@ TEST(validate_limits, name_the_key_that_says_them) {
                   m.payload = "[[[]]]";
               }).find("nested deeper than 2 levels (limits.depth)"),
               std::string::npos);
+}
+
+TEST(validate, tells_an_expiry_in_seconds) {
+    auto in_seconds = good();
+    in_seconds.created_at = wall_time{1'800'000'000s};
+    in_seconds.expires_at = wall_time(
+        std::chrono::milliseconds(in_seconds.created_at.time_since_epoch().count() / 1000 + 3600));
+    EXPECT_THAT(validate(in_seconds, {}).error().what(), testing::HasSubstr("milliseconds"));
+    auto earlier = good();
+    earlier.created_at = in_seconds.created_at;
+    earlier.expires_at = earlier.created_at - std::chrono::hours{1};
+    EXPECT_THAT(validate(earlier, {}).error().what(), testing::HasSubstr("a longer time to live"));
 }
 
 }  // namespace

@@ -64,7 +64,7 @@ TEST(traffic_light, is_red_with_a_dead_message_though_the_node_works) {
     const auto verdict = judge_health(facts);
     EXPECT_EQ(verdict.status, health_level::red);
     EXPECT_TRUE(verdict.working);
-    EXPECT_THAT(verdict.reasons, ElementsAre("1 messages are dead and wait for a person"));
+    EXPECT_THAT(verdict.reasons, ElementsAre("1 message is dead and waits for a person"));
 }
 
 TEST(traffic_light, is_red_when_the_node_cannot_work) {
@@ -99,6 +99,32 @@ TEST(traffic_light, raises_an_alarm_of_its_own_for_what_is_undeliverable) {
     EXPECT_EQ(verdict.status, health_level::red);
     EXPECT_TRUE(verdict.undeliverable);
     EXPECT_FALSE(judge_health({}).undeliverable);
+}
+
+TEST(traffic_light, is_yellow_for_work_that_expired_and_was_not_looked_at) {
+    health_facts facts;
+    facts.outbox.expired.value = 120;
+    const auto verdict = judge_health(facts);
+    EXPECT_EQ(verdict.status, health_level::yellow);
+    EXPECT_TRUE(verdict.working);
+    EXPECT_THAT(verdict.reasons, ElementsAre(testing::AllOf(
+                                     HasSubstr("120 messages expired before they were delivered"),
+                                     HasSubstr("posthorn dead list --status Expired"))));
+}
+
+TEST(traffic_light, names_the_message_that_others_of_its_order_key_wait_behind) {
+    health_facts facts;
+    facts.outbox.blocked.keys = {
+        {{"stock", "acct-7", ""}, {"01a1", outbox_status::dead, wall_time{}}, {7, false}},
+        {{"stock", "acct-8", ""}, {"01a2", outbox_status::expired, std::nullopt}, {2, true}}};
+    const auto verdict = judge_health(facts);
+    EXPECT_EQ(verdict.status, health_level::yellow);
+    EXPECT_THAT(
+        verdict.reasons,
+        ElementsAre("more than 9 messages wait behind one of their order key that was given "
+                    "up, such as 7 for 'stock' behind 01a1 (Dead since " +
+                    to_iso8601(wall_time{}) +
+                    ") of order key 'acct-7'; requeue, resolve or delete that one"));
 }
 
 TEST(traffic_light, gives_every_reason_the_worst_first) {

@@ -16,6 +16,8 @@ lane_state open(std::string destination) {
     auto state = running(std::move(destination));
     state.mode = lane_mode::open;
     state.breaker = breaker::state::open;
+    state.cause = "its clock is off";
+    state.is_fault = true;
     return state;
 }
 
@@ -38,11 +40,33 @@ TEST(lanes, that_are_paused_show_though_nobody_serves_them) {
     EXPECT_FALSE(merged[1].pause);
 }
 
+TEST(lanes, show_what_waits_in_the_table_whether_or_not_a_lane_holds_it) {
+    destination_backlog many, few;
+    many.destination = "stock";
+    many.pending.value = 19'500;
+    few.destination = "billing";
+    few.pending.value = 2;
+    const auto merged = merge_lanes({running("stock")}, {}, {many, few});
+    ASSERT_EQ(merged.size(), 2U);
+    EXPECT_EQ(merged[0].lane.destination, "billing");
+    EXPECT_EQ(merged[0].pending, 2);
+    EXPECT_FALSE(merged[0].runs);
+    EXPECT_EQ(merged[1].pending, 19'500);
+    EXPECT_EQ(merged[1].lane.queued, 3U);
+}
+
 TEST(lanes, that_are_shut_are_a_reason_to_look_and_others_are_not) {
     EXPECT_TRUE(reasons_of(merge_lanes({running("stock")}, {})).empty());
     EXPECT_THAT(
         reasons_of(merge_lanes({open("stock")}, {{.destination = "billing", .reason = "audit"}})),
-        ElementsAre(HasSubstr("'billing' is paused: audit"), HasSubstr("'stock' does not answer")));
+        ElementsAre(HasSubstr("'billing' is paused: audit"),
+                    HasSubstr("'stock' gives no answer that counts: its clock is off; ")));
+    auto held_up = running("stock");
+    held_up.cause = "its web service is away";
+    EXPECT_TRUE(reasons_of(merge_lanes({held_up}, {})).empty()) << "it asks for patience";
+    held_up.is_fault = true;
+    EXPECT_THAT(reasons_of(merge_lanes({held_up}, {})),
+                ElementsAre("messages to 'stock' wait: its web service is away"));
     std::vector<lane_state> many;
     for (char name = 'a'; name < 'k'; ++name) many.push_back(open(std::string(1, name)));
     const auto reasons = reasons_of(merge_lanes(std::move(many), {}));
@@ -89,6 +113,14 @@ TEST_F(lane_routes, refuse_what_they_do_not_know) {
     EXPECT_EQ(ask("POST", "/_rf/outbox/lanes/" + name + "/pause", boss.key).status, 400);
 }
 
+TEST_F(lane_routes, try_a_destination_only_where_a_node_runs_and_for_operators) {
+    EXPECT_EQ(ask("POST", "/_rf/outbox/lanes/stock/try", viewer.key).status, 403);
+    EXPECT_TRUE(tried.empty());
+    EXPECT_EQ(ask("POST", "/_rf/outbox/lanes/stock/try", boss.key).body,
+              R"({"destination":"stock","tried":true})");
+    EXPECT_THAT(tried, ElementsAre("stock"));
+}
+
 TEST_F(lane_routes, show_what_lanes_do) {
     auto state = open("stock");
     state.until = loop.time().wall() + 4s;
@@ -114,7 +146,7 @@ TEST_F(lane_routes, make_health_yellow_while_one_does_not_answer) {
     EXPECT_EQ(shown.at("status").as_string(), "yellow");
     EXPECT_TRUE(shown.at("working").as_bool());
     EXPECT_THAT(std::string(shown.at("reasons").at(0).as_string()),
-                HasSubstr("'stock' does not answer"));
+                HasSubstr("'stock' gives no answer that counts"));
     counters.board.note(running("stock"));
     wait_a_second();
     EXPECT_EQ(get_json("/_rf/health").at("status").as_string(), "green");

@@ -63,6 +63,9 @@ public:
     result<std::int64_t> release_unblocked(std::span<const std::int64_t>) override { return 0; }
     result<std::int64_t> settle(std::span<const settlement> outcomes, std::int64_t epoch) override {
         if (epoch != tables_.epoch) return fail(error_code::lease_lost, "the epoch is over");
+        for (const auto& one : outcomes)
+            if (tables_.unwritable.contains(one.seq))
+                return fail(error_code::statement_failed, "a trigger says no");
         std::int64_t changed = 0;
         for (const auto& one : outcomes) {
             auto& row = tables_.rows.at(one.seq);
@@ -144,11 +147,17 @@ public:
         outbox_page page;
         page.more = found.size() > asked.limit;
         found.resize(std::min(found.size(), asked.limit));
+        std::size_t bytes = 0;
         for (const auto* one : found) {
+            if (bytes > 0 && bytes >= asked.bytes_max) {
+                page.more = true;
+                break;
+            }
+            bytes += bytes_of(one->row);
             if (one->bad.empty())
                 page.rows.push_back(one->row);
             else
-                page.bad.push_back({one->row.seq, one->bad});
+                page.bad.push_back({one->row.seq, one->bad, bytes_of(one->row)});
         }
         return page;
     }

@@ -37,9 +37,10 @@ struct memory_tables {
         row_kind kind;
         wall_time before;
     };
-    std::vector<purge> purges;  // Of old rows, as they were asked for.
-    int slices_left = 0;        // So often there is more to delete.
-    int given_back = 0;         // How often the file was asked to shrink.
+    std::vector<purge> purges;          // Of old rows, as they were asked for.
+    std::set<std::int64_t> unwritable;  // Outcomes of these are refused.
+    int slices_left = 0;                // So often there is more to delete.
+    int given_back = 0;                 // How often the file was asked to shrink.
 };
 
 /// A store in memory that a test can watch, delay and break. It knows the outbox and the lease of
@@ -78,6 +79,7 @@ public:
     [[nodiscard]] bool has_failed() const override { return false; }
     [[nodiscard]] std::optional<error> write_trouble() const override { return std::nullopt; }
     [[nodiscard]] std::uint64_t units_done() const override { return 0; }
+    [[nodiscard]] std::chrono::nanoseconds longest_wait() const override { return {}; }
     [[nodiscard]] std::chrono::nanoseconds unit_age() const override { return {}; }
     result<> check_integrity() override { return {}; }
     void stop() override {}

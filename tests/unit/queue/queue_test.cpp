@@ -2,6 +2,9 @@
 
 #include <gmock/gmock.h>
 
+#include "support/row_fuzz.hpp"
+#include "support/sqlite_file.hpp"
+#include "support/temporary_directory.hpp"
 #include "unit/inbox/inbox_fixture.hpp"
 
 namespace posthorn {
@@ -11,7 +14,11 @@ using namespace std::chrono_literals;
 
 class queue : public inbox_fixture {
 protected:
-    queue() { handle("Ship", {.run = make_queue_handler(loop.time())}); }
+    queue() {
+        handle("Ship", {.run = make_queue_handler(loop.time()),
+                        .takes_responses = false,
+                        .answers_later = true});
+    }
 
     message send(std::string payload, std::string order_key = "") {
         auto one = from_orders("Ship", std::move(payload));
@@ -19,40 +26,79 @@ protected:
         EXPECT_EQ(receive(one).what, outcome::delivered);
         return one;
     }
+    message command(std::string correlation_id = "") {
+        auto one = from_orders("Ship", "{}");
+        one.type = message_type::command;
+        one.correlation_id = std::move(correlation_id);
+        EXPECT_EQ(receive(one).what, outcome::delivered);
+        return one;
+    }
     std::vector<queued_message> take(std::string owner, std::int64_t limit = 10) {
-        std::vector<queued_message> taken;
         const queue_take asked{
             .endpoint = "Ship", .owner = std::move(owner), .limit = limit, .lease = 60s};
-        EXPECT_TRUE(loop.run(commit(database(), [&](store_transaction& tx) -> result<> {
-            auto given = take_queued(tx, asked, loop.time().wall());
-            if (!given) return std::unexpected(given.error());
-            taken = *std::move(given);
-            return {};
-        })));
-        return taken;
+        return in_unit<std::vector<queued_message>>(
+            [&](store_transaction& tx) -> result<std::vector<queued_message>> {
+                POSTHORN_TRY(give_up_spent(tx, rules, loop.time().wall()));
+                return take_queued(tx, asked, loop.time().wall());
+            });
     }
-    std::int64_t acknowledge(const queued_message& one, std::string owner) {
-        return in_unit([&](store_transaction& tx) {
-            return acknowledge_queued(tx, {{one.seq}, std::move(owner)});
+    std::int64_t acknowledge(const queued_message& one, std::string owner,
+                             std::string_view response = "") {
+        return in_unit<std::int64_t>([&](store_transaction& tx) {
+            return acknowledge_queued(tx, maker, {{one.seq}, std::move(owner)}, response);
         });
     }
-    std::int64_t release(const queued_message& one, std::string owner) {
-        return in_unit([&](store_transaction& tx) {
-            return release_queued(tx, {{one.seq}, std::move(owner)}, loop.time().wall());
+    std::int64_t release(const queued_message& one, std::string owner,
+                         queue_release how = {.delay = 0ms}) {
+        return in_unit<queue_released>([&](store_transaction& tx) {
+                   return release_queued(tx, {{one.seq}, std::move(owner)}, how, rules,
+                                         loop.time().wall());
+               })
+            .count;
+    }
+    /// Its error's code, if it is refused.
+    std::optional<error_code> refused(const std::function<result<>(store_transaction&)>& work) {
+        const auto done = loop.run(commit(database(), work));
+        return done ? std::nullopt : std::optional(done.error().code());
+    }
+    std::optional<error_code> retry(std::int64_t seq) {
+        return refused(
+            [&](store_transaction& tx) { return retry_queued(tx, seq, loop.time().wall()); });
+    }
+    std::optional<error_code> finish(std::int64_t seq, std::string_view response = "") {
+        return refused([&](store_transaction& tx) {
+            return finish_queued(tx, maker, seq, response, loop.time().wall());
         });
     }
     std::int64_t length() { return number("SELECT count(*) FROM posthorn_queue"); }
+    std::int64_t given_up(const std::string& error) {
+        return number(
+            "SELECT count(*) FROM posthorn_queue WHERE given_up_at IS NOT NULL AND error"
+            " = '" +
+            error + "'");
+    }
+    std::int64_t responses(const std::string& correlation_id, const std::string& payload,
+                           const std::string& content_type = "application/json") {
+        return number(
+            "SELECT count(*) FROM outbox_messages WHERE message_type = 'Response' AND "
+            "destination = 'orders' AND endpoint = 'Ship' AND correlation_id = '" +
+            correlation_id + "' AND payload = '" + payload + "' AND content_type = '" +
+            content_type + "'");
+    }
+
+    queue_rules rules{};
 
 private:
-    std::int64_t in_unit(const std::function<result<std::int64_t>(store_transaction&)>& work) {
-        std::int64_t count = -1;
+    template <class T>
+    T in_unit(const std::function<result<T>(store_transaction&)>& work) {
+        T answer{};
         EXPECT_TRUE(loop.run(commit(database(), [&](store_transaction& tx) -> result<> {
-            const auto changed = work(tx);
-            if (!changed) return std::unexpected(changed.error());
-            count = *changed;
+            auto done = work(tx);
+            if (!done) return std::unexpected(done.error());
+            answer = *std::move(done);
             return {};
         })));
-        return count;
+        return answer;
     }
 };
 
@@ -135,6 +181,201 @@ TEST_F(queue, gives_no_message_of_an_order_key_while_another_has_a_later_one) {
     EXPECT_EQ(release(both[0], "w1"), 1);
     EXPECT_EQ(release(both[1], "w1"), 1);
     EXPECT_EQ(take("w2").size(), 2U);
+}
+
+TEST_F(queue, gives_rows_of_every_type_and_extreme_and_those_beside_them) {
+    test::row_fuzz rows(20'261'117, test::row_fuzz::database::sqlite);
+    rules.attempts_max = 0;
+    std::int64_t accepted = 0;
+    for (int i = 0; i < 300; ++i) {
+        const auto sql = rows.queue_row("Ship");
+        const auto done = loop.run(commit(database(), [&](store_transaction& tx) -> result<> {
+            POSTHORN_TRY(tx.execute(sql, {}));
+            return {};
+        }));
+        accepted += done ? 1 : 0;
+    }
+    EXPECT_GT(accepted, 0);
+    EXPECT_LT(accepted, 300);
+    send("{}");
+    for (auto taken = take("first"); !taken.empty(); taken = take("first"))
+        for (const auto& one : taken) EXPECT_EQ(acknowledge(one, "first"), 1);
+    EXPECT_EQ(length(), 0);
+}
+
+TEST_F(queue, puts_off_what_fails_for_longer_and_longer) {
+    EXPECT_EQ(pause_after(1), 1s);
+    EXPECT_EQ(pause_after(2), 2s);
+    EXPECT_EQ(pause_after(9), 256s);
+    EXPECT_EQ(pause_after(10), 5min);
+    EXPECT_EQ(pause_after(1'000'000), 5min);
+
+    send("1");
+    release(take("w1").at(0), "w1", {});
+    EXPECT_TRUE(take("w1").empty());
+    loop.run(loop.time().sleep_for(1s));
+    release(take("w1").at(0), "w1", {});
+    loop.run(loop.time().sleep_for(1s));
+    EXPECT_TRUE(take("w1").empty());
+    loop.run(loop.time().sleep_for(1s));
+    EXPECT_EQ(take("w1").at(0).attempts, 3);
+}
+
+TEST_F(queue, gives_up_a_job_that_fails_every_time_and_keeps_it_with_its_reason) {
+    rules.attempts_max = 3;
+    send("poison");
+    for (int i = 1; i <= 3; ++i) {
+        EXPECT_EQ(given_up("no such sku"), 0);
+        EXPECT_EQ(release(take("w1").at(0), "w1", {.delay = 0ms, .error = "no such sku"}), 1);
+    }
+    EXPECT_TRUE(take("w1").empty());
+    loop.run(loop.time().sleep_for(std::chrono::hours{1000}));
+    EXPECT_TRUE(take("w1").empty());
+    EXPECT_EQ(given_up("no such sku"), 1);
+}
+
+TEST_F(queue, gives_up_a_job_whose_workers_die_every_time) {
+    rules.attempts_max = 2;
+    send("poison");
+    const auto first = take("w1");
+    loop.run(loop.time().sleep_for(60s));
+    const auto last = take("w2");
+    ASSERT_EQ(last.size(), 1U);
+    EXPECT_TRUE(take("w3").empty());
+    EXPECT_EQ(given_up("no worker finished it in its time"), 0);  // Its last worker is at it.
+    loop.run(loop.time().sleep_for(60s));
+    EXPECT_TRUE(take("w3").empty());
+    EXPECT_EQ(given_up("no worker finished it in its time"), 1);
+    // Its last worker was slow, not dead: what is done is done.
+    EXPECT_EQ(acknowledge(last[0], "w2"), 1);
+    EXPECT_EQ(length(), 0);
+}
+
+TEST_F(queue, gives_up_at_once_what_a_worker_says_is_hopeless) {
+    send("1");
+    EXPECT_EQ(release(take("w1").at(0), "w1", {.error = "not a parcel", .gives_up = true}), 1);
+    EXPECT_EQ(given_up("not a parcel"), 1);
+}
+
+TEST_F(queue, never_gives_up_if_it_is_told_so) {
+    rules.attempts_max = 0;
+    send("1");
+    for (int i = 1; i <= 100; ++i) release(take("w1").at(0), "w1");
+    EXPECT_EQ(take("w1").at(0).attempts, 101);
+}
+
+TEST_F(queue, statements_that_do_not_know_of_it_do_not_take_what_was_given_up) {
+    send("1");
+    release(take("w1").at(0), "w1", {.error = "why", .gives_up = true});
+    EXPECT_EQ(number("SELECT count(*) FROM posthorn_queue WHERE endpoint = 'Ship' AND taken_until"
+                     " <= 4102444800000"),
+              0);
+}
+
+TEST_F(queue, one_that_was_given_up_holds_back_the_later_ones_of_its_order_key_alone) {
+    send("1", "k");
+    send("2", "k");
+    send("3", "other");
+    const auto first = take("w1", 1);
+    release(first[0], "w1", {.error = "why", .gives_up = true});
+    EXPECT_EQ(take("w2").at(0).payload, "3");
+    EXPECT_TRUE(take("w2").empty());
+    EXPECT_EQ(retry(first[0].seq), std::nullopt);
+    const auto rest = take("w2");
+    ASSERT_EQ(rest.size(), 2U);
+    EXPECT_EQ(rest[0].payload, "1");
+    EXPECT_EQ(rest[0].attempts, 1);  // With all its attempts.
+}
+
+TEST_F(queue, an_earlier_one_of_a_key_does_not_wait_for_a_later_one_that_was_given_up) {
+    send("1", "k");
+    send("2", "k");
+    const auto both = take("w1");
+    release(both[1], "w1", {.error = "why", .gives_up = true});
+    release(both[0], "w1");
+    EXPECT_EQ(take("w2").at(0).payload, "1");
+}
+
+TEST_F(queue, an_operator_cannot_change_what_a_worker_is_at) {
+    send("1");
+    const auto taken = take("w1");
+    EXPECT_EQ(retry(taken[0].seq), error_code::state_changed);
+    EXPECT_EQ(finish(taken[0].seq), error_code::state_changed);
+    EXPECT_EQ(retry(4711), error_code::not_found);
+    loop.run(loop.time().sleep_for(60s));
+    EXPECT_EQ(finish(taken[0].seq), std::nullopt);
+    EXPECT_EQ(length(), 0);
+}
+
+TEST_F(queue, a_command_is_answered_when_it_is_finished_and_not_before) {
+    const auto one = command();
+    EXPECT_EQ(outbox_rows(), 0);
+    const auto taken = take("w1");
+    EXPECT_EQ(acknowledge(taken[0], "w2", "{}"), 0);  // Not its own, so it answers nothing.
+    EXPECT_EQ(outbox_rows(), 0);
+    EXPECT_EQ(acknowledge(taken[0], "w1", R"({"shipped":true})"), 1);
+    EXPECT_EQ(responses(one.id.to_string(), R"({"shipped":true})"), 1);
+    EXPECT_EQ(acknowledge(taken[0], "w1", "{}"), 0);
+    EXPECT_EQ(outbox_rows(), 1);
+}
+
+TEST_F(queue, a_command_that_is_finished_without_a_word_is_answered_with_null) {
+    const auto one = command("file 7");
+    EXPECT_EQ(acknowledge(take("w1").at(0), "w1"), 1);
+    EXPECT_EQ(responses("file 7", "null"), 1);
+    command("file 8");
+    EXPECT_EQ(finish(take("w1").at(0).seq), error_code::state_changed);
+    loop.run(loop.time().sleep_for(60s));
+    EXPECT_EQ(finish(2, "lost at sea"), std::nullopt);
+    EXPECT_EQ(responses("file 8", "lost at sea", "text/plain"), 1);
+    EXPECT_EQ(outbox_rows(), 2);
+}
+
+TEST_F(queue, a_signal_is_not_answered) {
+    send("1");
+    EXPECT_EQ(acknowledge(take("w1").at(0), "w1", "{}"), 1);
+    EXPECT_EQ(outbox_rows(), 0);
+}
+
+TEST_F(queue, a_command_that_a_worker_deletes_with_its_own_sql_is_answered_too) {
+    const auto first = command();
+    command("file 7");
+    command("file 8");
+    change("DELETE FROM posthorn_queue WHERE seq = 1");
+    EXPECT_EQ(responses(first.id.to_string(), "null"), 1);
+    change(R"(UPDATE posthorn_queue SET response = '{"shipped":true}' WHERE seq = 2)");
+    change("DELETE FROM posthorn_queue WHERE seq = 2");
+    EXPECT_EQ(responses("file 7", R"({"shipped":true})"), 1);
+    change("UPDATE posthorn_queue SET response = 'no' WHERE seq = 3");
+    change("DELETE FROM posthorn_queue WHERE seq = 3");
+    EXPECT_EQ(responses("file 8", "no", "text/plain"), 1);
+    send("a Signal");
+    change("DELETE FROM posthorn_queue");
+    EXPECT_EQ(outbox_rows(), 3);
+}
+
+TEST(queue_of_before, keeps_its_jobs_when_its_table_is_brought_up_to_date) {
+    const test::temporary_directory folder;
+    virtual_loop loop;
+    inline_executor writer;
+    logger log = logger::null();
+    const auto open = [&](table_set tables) {
+        return sqlite::open(
+                   {.path = folder.file("stock.db"), .service = "stock", .above = {tables}},
+                   {.time = loop.time(), .writer = writer, .log = log})
+            .value();
+    };
+    auto before = queue_tables();
+    before.sqlite.steps = before.sqlite.steps.first(1);
+    open(before)->stop();
+    test::sqlite_file file(folder.file("stock.db"));
+    file.run(
+        "INSERT INTO posthorn_queue (message_id, source, endpoint, message_type, payload,"
+        " content_type, received_at, taken_by, attempts) VALUES ('i', 'orders', 'Ship',"
+        " 'Command', '{}', 'application/json', 0, 'w1', 1)");
+    open(queue_tables())->stop();
+    file.run("DELETE FROM posthorn_queue");
+    EXPECT_EQ(file.text("SELECT correlation_id FROM outbox_messages WHERE payload = 'null'"), "i");
 }
 
 }  // namespace

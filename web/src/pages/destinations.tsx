@@ -66,9 +66,9 @@ function Row({ one, onPause }: { one: Destination; onPause: () => void }) {
       <td>
         <LaneMark state={one.state} />
       </td>
-      <td class="number">{count(one.waiting ?? one.pending, one.pendingAtLeast)}</td>
-      <td class="number">{one.oldestAgeMs === undefined ? "–" : duration(one.oldestAgeMs)}</td>
-      <td class="number" title="Requests under way, of those that may be">
+      <td class="number" data-label="waiting">{count(one.waiting ?? one.pending, one.pendingAtLeast)}</td>
+      <td class="number" data-label="oldest">{one.oldestAgeMs === undefined ? "–" : duration(one.oldestAgeMs)}</td>
+      <td class="number" data-label="under way" title="Requests under way, of those that may be">
         {one.inFlight === undefined ? "–" : `${one.inFlight} / ${one.window ?? "–"}`}
       </td>
       <td class="wide">

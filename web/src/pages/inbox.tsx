@@ -52,10 +52,10 @@ function Row({ one }: { one: InboxRow }) {
           <span class="mark">taken in</span>
         )}
       </td>
-      <td class="number">
+      <td class="number" data-label="handled">
         <Time at={one.processedAt ?? one.claimedUntil} />
       </td>
-      <td class="number">
+      <td class="number" data-label="forgotten">
         <Time at={one.expiresAt} />
       </td>
     </tr>

@@ -28,7 +28,9 @@ function Row({ one }: { one: Message }) {
       </td>
       <td class="clip">{one.destination}</td>
       <td class="clip">{one.endpoint}</td>
-      <td class="number">{one.retryCount > 0 ? one.retryCount : "–"}</td>
+      <td class="number" data-label="failed">
+        {one.retryCount > 0 ? one.retryCount : "–"}
+      </td>
       <td class="wide clip" title={one.lastError}>
         {one.lastError ?? ""}
       </td>

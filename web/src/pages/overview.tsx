@@ -140,8 +140,8 @@ function Backlog() {
                 <td>
                   <LaneMark state={each.state} />
                 </td>
-                <td class="number">{count(each.pending, each.pendingAtLeast)}</td>
-                <td class="number">{each.oldestAgeMs === undefined ? "–" : duration(each.oldestAgeMs)}</td>
+                <td class="number" data-label="waiting">{count(each.pending, each.pendingAtLeast)}</td>
+                <td class="number" data-label="oldest">{each.oldestAgeMs === undefined ? "–" : duration(each.oldestAgeMs)}</td>
                 <td class="wide">{whyOf(each)}</td>
               </tr>
             ))}

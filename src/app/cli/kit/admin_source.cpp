@@ -27,6 +27,7 @@ result<json::object> admin_source::messages(const list_choice& wanted) {
     return ask({.path = "/_rf/outbox?" + to_query(wanted)});
 }
 
+result<json::object> admin_source::inbox_refused() { return ask({.path = "/_rf/inbox/refused"}); }
 result<json::object> admin_source::inbox_messages(const list_choice& wanted) {
     return ask({.path = "/_rf/inbox?" + to_query(wanted)});
 }
@@ -42,6 +43,13 @@ result<json::object> admin_source::pause(const pause_choice& wanted) {
                             wanted.paused ? "pause" : "resume");
     if (!wanted.reason.empty()) path += "?reason=" + percent_encode(wanted.reason);
     return ask({.method = "POST", .path = std::move(path)});
+}
+
+result<json::object> admin_source::try_now(const std::string& destination) {
+    if (destination.empty())
+        return fail(error_code::invalid_argument, "name a destination, such as 'stock'");
+    return ask({.method = "POST",
+                .path = fmt::format("/_rf/outbox/lanes/{}/try", percent_encode(destination))});
 }
 
 result<json::object> admin_source::dead(const dead_choice& wanted) {

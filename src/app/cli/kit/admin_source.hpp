@@ -19,6 +19,9 @@ struct list_choice {
     std::string status{};
     std::string destination{};
     std::string endpoint{};
+    std::string correlation_id{};
+    std::string tenant{};
+    std::string order_key{};
     std::string source{};
     std::string since{};
     std::size_t limit = 50;
@@ -86,6 +89,7 @@ public:
     result<boost::json::object> message(const uuid& id, bool with_payload);
     result<boost::json::object> lanes();
     result<boost::json::object> pause(const pause_choice& wanted);
+    result<boost::json::object> try_now(const std::string& destination);
 
     result<boost::json::object> dead(const dead_choice& wanted);
     result<boost::json::object> dead_groups(const dead_choice& wanted);
@@ -96,6 +100,7 @@ public:
 
     result<boost::json::object> inbox_stats();
     result<boost::json::object> inbox_messages(const list_choice& wanted);
+    result<boost::json::object> inbox_refused();
 };
 
 /// The request as the routes take it, but for its address and key.

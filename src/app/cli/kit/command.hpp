@@ -33,6 +33,7 @@ struct console {
     std::ostream& out;
     std::ostream& err;
     std::istream* in = nullptr;  // None if there is none.
+    std::size_t columns = 0;     // Of the terminal that `out` is; zero if it is not one.
 };
 
 /// One command of the program, made for one run.

@@ -5,10 +5,18 @@
 
 #include <CLI/CLI.hpp>
 
+#include "app/config/core_settings.hpp"
 #include "app/features.hpp"
 #include "app/node/open_store.hpp"
 
 namespace posthorn::cli {
+
+std::string config_file_or_default(std::string named) {
+    std::error_code unusable;
+    if (named.empty() && std::filesystem::exists(config_file_default, unusable))
+        return config_file_default;
+    return named;
+}
 
 void database_choice::declare(CLI::App& options) {
     options
@@ -22,15 +30,14 @@ void database_choice::declare(CLI::App& options) {
 }
 
 result<config> database_choice::settings() const {
-    std::error_code unusable;
-    const bool is_here = std::filesystem::exists(config_file_default, unusable);
-    if (config_file.empty() && database.empty() && !is_here)
+    const auto here = config_file_or_default({});
+    if (config_file.empty() && database.empty() && here.empty())
         return fail(error_code::invalid_argument,
                     "say which database: --config FILE or --database FILE, or change to the folder "
                     "of a {}",
                     config_file_default);
     auto settings = !config_file.empty() ? load_config(config_file)
-                    : database.empty()   ? load_config(config_file_default)
+                    : database.empty()   ? load_config(here)
                                          : result<config>(config{});
     if (settings && is_server_url(database)) {
         settings->store.url = {.path = database, .on_server = true};
@@ -85,6 +92,9 @@ result<std::unique_ptr<database_session>> database_session::open(const config& s
     if (missing == if_missing::refuse) POSTHORN_TRY(require_there(settings, path, made->clock_));
     // A command that names only a file does not say whose it is.
     const bool is_named = settings.origins.contains("service.id");
+    // A command that only uses the database leaves them to the node.
+    std::optional<row_defaults> defaults;
+    if (missing == if_missing::make) defaults = row_defaults_of(settings);
     std::optional<server_database> server;
     if (settings.store.url.on_server) server = server_database{path, settings.store.schema};
     POSTHORN_LET(opened, open_store({.path = path,
@@ -92,6 +102,7 @@ result<std::unique_ptr<database_session>> database_session::open(const config& s
                                      .sync = settings.store.synchronous,
                                      .check = sqlite::check_at_start::none,
                                      .shared = true,
+                                     .defaults = defaults,
                                      .above = feature_tables(),
                                      .disk = {.low_water = settings.store.disk_low_water.bytes}},
                                     server, {made->clock_, made->writer_, made->log_}));

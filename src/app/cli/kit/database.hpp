@@ -18,6 +18,8 @@ class App;       // NOLINT(readability-identifier-naming)
 namespace posthorn::cli {
 
 inline constexpr auto config_file_default = "posthorn.toml";
+/// The file that was named or, if none was, `posthorn.toml` of the current folder, if it is there.
+[[nodiscard]] std::string config_file_or_default(std::string named);
 
 /// Which configuration and which database a command works on.
 struct database_choice {

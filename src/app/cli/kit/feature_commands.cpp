@@ -6,6 +6,7 @@
 #include <boost/json/serialize.hpp>
 
 #include "app/cli/kit/admin_source.hpp"
+#include "app/cli/kit/feature_output.hpp"
 #include "app/cli/kit/json_output.hpp"
 #include "app/cli/kit/options.hpp"
 #include "app/cli/kit/presentation.hpp"
@@ -57,7 +58,7 @@ public:
         if (json_)
             print_json(terminal, answer);
         else
-            terminal.out << to_text(answer);
+            terminal.out << feature_text(what_, answer);
         return {};
     }
 
@@ -84,28 +85,6 @@ private:
                 asked.body[each.name] = each.number ? json::value(number) : json::value(value);
         }
         return asked;
-    }
-
-    [[nodiscard]] std::string to_text(const json::object& answer) const {
-        if (what_.list.empty()) {
-            std::string text;
-            for (const auto& [name, value] : answer)
-                text += fmt::format("{:<16} {}\n", std::string_view(name), cell_of(&value));
-            return text;
-        }
-        std::vector<std::string> heads;
-        for (const auto& each : what_.columns) heads.emplace_back(each.head);
-        text_table table(std::move(heads));
-        const auto* const rows = answer.if_contains(what_.list);
-        if (rows == nullptr || !rows->is_array() || rows->as_array().empty()) return "none\n";
-        for (const auto& row : rows->as_array()) {
-            std::vector<std::string> cells;
-            const auto* const fields = row.if_object();  // A node may be of another version.
-            for (const auto& each : what_.columns)
-                cells.push_back(cell_of(fields ? fields->if_contains(each.field) : nullptr));
-            table.add(std::move(cells));
-        }
-        return table.to_text();
     }
 
     const feature_command& what_;
@@ -146,6 +125,28 @@ private:
 };
 
 }  // namespace
+
+std::string feature_text(const feature_command& asked, const json::object& answer) {
+    if (asked.list.empty()) {
+        std::string text;
+        for (const auto& [name, value] : answer)
+            text += fmt::format("{:<16} {}\n", std::string_view(name), cell_of(&value));
+        return text;
+    }
+    std::vector<std::string> heads;
+    for (const auto& each : asked.columns) heads.emplace_back(each.head);
+    text_table table(std::move(heads));
+    const auto* const rows = answer.if_contains(asked.list);
+    if (rows == nullptr || !rows->is_array() || rows->as_array().empty()) return "none\n";
+    for (const auto& row : rows->as_array()) {
+        std::vector<std::string> cells;
+        const auto* const fields = row.if_object();  // A node may be of another version.
+        for (const auto& each : asked.columns)
+            cells.push_back(cell_of(fields ? fields->if_contains(each.field) : nullptr));
+        table.add(std::move(cells));
+    }
+    return table.to_text();
+}
 
 std::unique_ptr<command> make_feature_commands(const feature& of) {
     return std::make_unique<feature_group>(of);

@@ -49,6 +49,7 @@ private:
                                      .stores = stores,
                                      .readers = readers_,
                                      .time = clock_,
+                                     .worries = [this] { return worries(); },
                                      .of_file = true});
         add_admin_routes(routes_, *view_, gate_);
         return add_feature_routes(*stores.front(), *stores.back());
@@ -61,6 +62,7 @@ private:
                                   .database = database,
                                   .inbox_database = inbox_database,
                                   .handlers = handlers_,
+                                  .maker = maker_,
                                   .settings = settings_of(settings_, *each),
                                   .endpoints = endpoints_of(settings_, each->handler_word())},
                                  features_);
@@ -69,6 +71,13 @@ private:
         for (const auto& each : features_.admin_routes)
             routes_.add(each.method, each.path, gate_.guarded(each.needs, each.answer));
         return {};
+    }
+
+    [[nodiscard]] std::vector<health_worry> worries() const {
+        std::vector<health_worry> all;
+        for (const auto& told : features_.health)
+            for (auto& each : told()) all.push_back(std::move(each));
+        return all;
     }
 
     config settings_;
@@ -81,6 +90,8 @@ private:
     environment env_{clock_, timer_, random_, log_, network_.executor(), readers_, readers_};
     std::unique_ptr<database_session> outbox_;
     std::unique_ptr<database_session> inbox_;  // If it is in a file of its own.
+    uuid_generator ids_{[this] { return clock_.wall(); }, random_};
+    message_maker maker_{core_settings(settings_).sending, clock_, ids_};
     handlers handlers_;
     feature_parts features_;
     open_gate gate_;

@@ -17,6 +17,9 @@ std::string to_query(const list_choice& wanted) {
     add("status", wanted.status);
     add("destination", wanted.destination);
     add("endpoint", wanted.endpoint);
+    add("correlationId", wanted.correlation_id);
+    add("tenant", wanted.tenant);
+    add("orderKey", wanted.order_key);
     add("source", wanted.source);
     add("since", wanted.since);
     if (wanted.before > 0) query += fmt::format("&before={}", wanted.before);

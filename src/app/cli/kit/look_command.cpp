@@ -5,6 +5,7 @@
 #include "app/cli/kit/json_output.hpp"
 #include "app/cli/kit/message_output.hpp"
 #include "app/cli/kit/options.hpp"
+#include "app/cli/kit/presentation.hpp"
 
 namespace posthorn::cli {
 namespace {
@@ -39,10 +40,12 @@ void look_command::declare(CLI::App& options) {
 result<> look_command::run(const console& terminal) {
     POSTHORN_LET(from, where_.open());
     POSTHORN_LET(answer, ask(*from));
-    if (json_)
+    if (json_) {
         print_json(terminal, answer);
-    else
-        terminal.out << to_text(answer, real_clock().wall());
+    } else {
+        const auto text = to_text(answer, real_clock().wall());
+        terminal.out << (is_table() ? fit_table(text, terminal.columns) : text);
+    }
     return judge(answer);
 }
 

@@ -24,6 +24,8 @@ protected:
     virtual result<boost::json::object> ask(admin_source& from) = 0;
     [[nodiscard]] virtual std::string to_text(const boost::json::object& answer,
                                               wall_time now) const = 0;
+    /// Whether the text is a table, whose lines are cut to the terminal's width.
+    [[nodiscard]] virtual bool is_table() const { return false; }
     /// An error if the answer is shown and yet bad news.
     [[nodiscard]] virtual result<> judge(const boost::json::object& /*answer*/) const { return {}; }
 

@@ -30,6 +30,13 @@ std::string age(const json::object& from, std::string_view name) {
     return to_age(std::chrono::milliseconds(value->as_int64()));
 }
 
+// Attempts: those that failed and, of a message that was sent, the one that did not.
+std::string tries(const json::object& row) {
+    const auto* const failed = row.if_contains("retryCount");
+    if (failed == nullptr || !failed->is_int64()) return "";
+    return std::to_string(failed->as_int64() + (field(row, "status") == "Sent" ? 1 : 0));
+}
+
 // `120`, or `1000000+` where counting stopped.
 std::string count(const json::object& from, std::string_view name) {
     const bool more = from.contains(fmt::format("{}AtLeast", name));
@@ -73,6 +80,44 @@ std::string alarm_text(const json::object& from) {
     return "";
 }
 
+const json::object& object_in(const json::object& from, std::string_view name) {
+    static const json::object none;
+    const auto* value = from.if_contains(name);
+    const auto* found = value == nullptr ? nullptr : value->if_object();
+    return found == nullptr ? none : *found;
+}
+
+// Who waits for a person behind whom.
+std::string blocked_text(const json::object& stats, wall_time now) {
+    const auto& blocked = object_in(stats, "blocked");
+    const auto& keys = rows_of(blocked, "keys");
+    if (keys.empty()) return "";
+    text_table table({"BLOCKED BY", "STATUS", "GIVEN UP", "DESTINATION", "ORDER KEY", "WAITING"});
+    for (const auto& each : keys)
+        if (const auto* row = each.if_object()) {
+            const auto& by = object_in(*row, "behind");
+            table.add({to_cell(field(by, "messageId")), field(by, "status"),
+                       distance(by, "since", now), to_cell(field(*row, "destination"), 24),
+                       to_cell(field(*row, "orderKey"), 32), count(*row, "waiting")});
+        }
+    return '\n' + table.to_text();
+}
+
+// What a list says of a message that is not sent.
+std::string trouble_of(const json::object& row) {
+    if (row.contains("parked") && !row.contains("lastError"))
+        return fmt::format("waits behind an earlier one of order key {}", field(row, "orderKey"));
+    return field(row, "lastError");
+}
+
+std::string waits_behind_text(const json::object& message, wall_time now) {
+    const auto& by = object_in(message, "waitsBehind");
+    const auto ago = distance(by, "since", now);
+    return fmt::format("{} ({}{}) of order key {}", to_cell(field(by, "messageId")),
+                       field(by, "status"), ago.empty() ? "" : ", given up " + ago,
+                       to_cell(field(message, "orderKey"), 200));
+}
+
 // Said only where it is bad news.
 std::string durability_text(const json::object& from) {
     const auto* durable = from.if_contains("durable");
@@ -87,9 +132,9 @@ std::string outbox_table_text(const json::object& page, wall_time now) {
         page, text_table({"ID", "DESTINATION", "ENDPOINT", "STATUS", "TRIES", "MADE", "ERROR"}),
         [now](text_table& table, const json::object& row) {
             table.add({to_cell(field(row, "messageId")), to_cell(field(row, "destination"), 24),
-                       to_cell(field(row, "endpoint"), 32), field(row, "status"),
-                       field(row, "retryCount"), distance(row, "createdAt", now),
-                       to_cell(field(row, "lastError"), 50)});
+                       to_cell(field(row, "endpoint"), 32), field(row, "status"), tries(row),
+                       distance(row, "createdAt", now),
+                       field(row, "status") == "Sent" ? "" : to_cell(trouble_of(row), any_length)});
         });
 }
 
@@ -97,11 +142,11 @@ std::string dead_table_text(const json::object& page, wall_time now) {
     return table_of(
         page, text_table({"ID", "DESTINATION", "ENDPOINT", "TRIES", "GIVEN UP", "STATE", "ERROR"}),
         [now](text_table& table, const json::object& row) {
-            table.add(
-                {to_cell(field(row, "messageId")), to_cell(field(row, "destination"), 24),
-                 to_cell(field(row, "endpoint"), 32), field(row, "retryCount"),
-                 distance(row, "closedAt", now), field(row, "state"),
-                 to_cell(field(row, row.contains("resolution") ? "resolution" : "lastError"), 50)});
+            table.add({to_cell(field(row, "messageId")), to_cell(field(row, "destination"), 24),
+                       to_cell(field(row, "endpoint"), 32), field(row, "retryCount"),
+                       distance(row, "closedAt", now), field(row, "state"),
+                       to_cell(field(row, row.contains("resolution") ? "resolution" : "lastError"),
+                               any_length)});
         });
 }
 
@@ -113,7 +158,7 @@ std::string dead_groups_text(const json::object& page, wall_time now) {
             table.add({field(*row, "cause"), field(*row, "count"),
                        to_cell(field(*row, "destination"), 24),
                        to_cell(field(*row, "endpoint"), 32), distance(*row, "lastAt", now),
-                       to_cell(field(*row, "text"), 60)});
+                       to_cell(field(*row, "text"), any_length)});
     std::string text = groups.empty() ? "none\n" : table.to_text();
     if (page.contains("more")) text += "more: add --limit\n";
     if (page.contains("ungrouped"))
@@ -132,20 +177,36 @@ std::string inbox_table_text(const json::object& page, wall_time now) {
         });
 }
 
+std::string refused_table_text(const json::object& page, wall_time now) {
+    const auto& calls = rows_of(page, "refused");
+    text_table table({"ID", "FROM", "ENDPOINT", "WHEN", "STATUS", "ANSWER"});
+    for (const auto& each : calls)
+        if (const auto* row = each.if_object())
+            table.add({field(*row, "messageId"), to_cell(field(*row, "source"), 24),
+                       to_cell(field(*row, "endpoint"), 32), distance(*row, "at", now),
+                       field(*row, "status"), to_cell(field(*row, "answer"), any_length)});
+    return calls.empty() ? "none\n" : table.to_text();
+}
+
 std::string message_text(const json::object& message, wall_time now) {
     std::string text;
     for (const auto& each : message) {
         const std::string name(each.key());
         if (name == "attempts" || name == "payload" || name == "headers") continue;
+        if (name == "waitsBehind") {
+            text += fmt::format("{:<14} {}\n", "waits behind", waits_behind_text(message, now));
+            continue;
+        }
         const auto ago = distance(message, name, now);
         text += fmt::format("{:<14} {}{}\n", to_cell(name), to_cell(field(message, name), 400),
                             ago.empty() ? "" : fmt::format(" ({})", ago));
     }
     for (const auto& each : rows_of(message, "attempts"))
         if (each.is_object())
-            text += fmt::format("{:<14} {}: {}\n", "attempt " + field(each.as_object(), "attempt"),
-                                distance(each.as_object(), "at", now),
-                                to_cell(field(each.as_object(), "error"), 400));
+            text += fmt::format(
+                "{:<14} {} ({}): {}\n", "attempt " + field(each.as_object(), "attempt"),
+                to_cell(field(each.as_object(), "at")), distance(each.as_object(), "at", now),
+                to_cell(field(each.as_object(), "error"), 400));
     if (message.contains("headers"))
         text += "headers        " + to_shown(field(message, "headers")) + '\n';
     if (message.contains("payload"))
@@ -153,7 +214,7 @@ std::string message_text(const json::object& message, wall_time now) {
     return text;
 }
 
-std::string outbox_stats_text(const json::object& stats) {
+std::string outbox_stats_text(const json::object& stats, wall_time now) {
     constexpr std::array<std::pair<std::string_view, std::string_view>, 5> counts{
         {{"pending", "pending"},
          {"failed", "dead"},
@@ -164,8 +225,13 @@ std::string outbox_stats_text(const json::object& stats) {
     for (const auto& [name, shown] : counts)
         if (stats.contains(name)) text += fmt::format("{:<14} {}\n", shown, count(stats, name));
     text += fmt::format("{:<14} {}\n", "oldest", age(stats, "oldestAgeMs"));
+    if (const auto waiting = count(object_in(stats, "blocked"), "messages");
+        !waiting.empty() && waiting != "0")
+        text += fmt::format("{:<14} {}, behind one of their order key that was given up\n",
+                            "blocked", waiting);
     text += alarm_text(stats);
     text += durability_text(stats);
+    text += blocked_text(stats, now);
     const auto& backlog = rows_of(stats, "backlog");
     if (backlog.empty()) return text;
     text_table table({"DESTINATION", "PENDING", "OLDEST"});
@@ -186,16 +252,17 @@ std::string inbox_stats_text(const json::object& stats) {
 std::string lanes_text(const json::object& lanes, wall_time now) {
     const auto& rows = rows_of(lanes, "lanes");
     if (rows.empty()) return "none\n";
-    text_table table({"DESTINATION", "STATE", "BREAKER", "QUEUED", "IN FLIGHT", "WINDOW", "BATCH",
-                      "RATE", "UNTIL", "PAUSED", "REASON"});
+    text_table table({"DESTINATION", "STATE", "WAITING", "QUEUED", "IN FLIGHT", "WINDOW", "BATCH",
+                      "RATE", "UNTIL", "PAUSED", "WHY"});
     for (const auto& each : rows) {
         if (!each.is_object()) continue;
         const auto& row = each.as_object();
+        const auto why = row.contains("reason") ? field(row, "reason") : field(row, "cause");
         table.add({to_cell(field(row, "destination"), 24), field(row, "state"),
-                   field(row, "breaker"), field(row, "queued"), field(row, "inFlight"),
+                   field(row, "waiting"), field(row, "queued"), field(row, "inFlight"),
                    field(row, "window"), field(row, "batch"), rate_of(row),
                    distance(row, "until", now), distance(row, "pausedSince", now),
-                   to_cell(field(row, "reason"), 40)});
+                   to_cell(why, any_length)});
     }
     return table.to_text();
 }

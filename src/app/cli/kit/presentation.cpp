@@ -53,12 +53,25 @@ void for_each_character(std::string_view text, Take take) {
     }
 }
 
+std::string cut(std::string text, std::size_t size_max) {
+    if (width_of(text) <= size_max) return text;
+    std::size_t end = 0;
+    for (std::size_t width = 0; end < text.size(); ++end) {
+        if ((static_cast<unsigned char>(text[end]) & 0xC0) == 0x80) continue;
+        if (width++ == size_max - 1) break;
+    }
+    return text.substr(0, end) + "…";
+}
+
 }  // namespace
 
 std::string to_age(milliseconds time) {
     time = std::max(time, milliseconds(0));
-    for (const auto& unit : units)
-        if (time >= unit.size) return fmt::format("{}{}", time / unit.size, unit.name);
+    for (const auto& unit : units) {
+        const auto rounded = (time + unit.size / 2) / unit.size;
+        if (rounded >= 2 || (rounded == 1 && time == unit.size))
+            return fmt::format("{}{}", rounded, unit.name);
+    }
     return "0s";
 }
 
@@ -90,13 +103,7 @@ std::string to_cell(std::string_view text, std::size_t size_max) {
     for_each_character(text, [&](utf::code_point c, std::string_view bytes) {
         cell += is_harmful(c) ? " " : bytes;
     });
-    if (width_of(cell) <= size_max) return cell;
-    std::size_t end = 0;
-    for (std::size_t width = 0; end < cell.size(); ++end) {
-        if ((static_cast<unsigned char>(cell[end]) & 0xC0) == 0x80) continue;
-        if (width++ == size_max - 1) break;
-    }
-    return cell.substr(0, end) + "…";
+    return cut(std::move(cell), size_max);
 }
 
 std::string to_shown(std::string_view text) {
@@ -130,6 +137,22 @@ std::string text_table::to_text() const {
         text += '\n';
     }
     return text;
+}
+
+std::string fit_table(std::string_view table, std::size_t columns) {
+    if (columns == 0) return std::string(table);
+    constexpr std::size_t last_column_min = 20;
+    const auto heads = table.substr(0, table.find('\n'));
+    const auto gap = heads.rfind("  ");  // Heads are ASCII: a byte is a column.
+    const auto last = gap == std::string_view::npos ? 0 : gap + 2;
+    const auto width = std::max(columns, last + last_column_min);
+    std::string fitted;
+    while (!table.empty()) {
+        const auto end = std::min(table.find('\n'), table.size());
+        fitted += cut(std::string(table.substr(0, end)), width) + '\n';
+        table.remove_prefix(std::min(end + 1, table.size()));
+    }
+    return fitted;
 }
 
 }  // namespace posthorn::cli

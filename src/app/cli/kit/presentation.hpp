@@ -2,6 +2,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -11,7 +12,8 @@
 
 namespace posthorn::cli {
 
-/// How long ago or how long yet, in the largest unit that fits: `12s`, `3m`, `5h`, `2d`.
+/// How long ago or how long yet, rounded, in the largest unit of which there are two at least, or a
+/// whole number: `12s`, `3m`, `90m`, `1h`, `2d`.
 [[nodiscard]] std::string to_age(std::chrono::milliseconds time);
 /// `3m ago`, `in 2h`, `now`.
 [[nodiscard]] std::string to_distance(wall_time time, wall_time now);
@@ -19,6 +21,8 @@ namespace posthorn::cli {
 /// `250ms`, `90s`, `15m`, `24h`, `7d`, and such things in a row: `1h30m`. Empty for all else, and
 /// for what is longer than ten years.
 [[nodiscard]] std::optional<std::chrono::milliseconds> parse_duration(std::string_view text);
+
+inline constexpr std::size_t any_length = std::numeric_limits<std::size_t>::max();
 
 /// One line of text: what would break a table or a terminal is replaced, the rest cut.
 [[nodiscard]] std::string to_cell(std::string_view text, std::size_t size_max = 60);
@@ -40,5 +44,9 @@ public:
 private:
     std::vector<std::vector<std::string>> rows_;  // The heads first.
 };
+
+/// The lines of a table as a terminal of so many columns takes them: the last column is cut, but not
+/// below 20 characters. Zero columns cut nothing.
+[[nodiscard]] std::string fit_table(std::string_view table, std::size_t columns);
 
 }  // namespace posthorn::cli

@@ -108,7 +108,7 @@ private:
         bar.finish();
         if (json_)
             print_json(terminal, json::object{{"changed", changed}, {"expired", expired}});
-        else
+        else if (outcome || changed > 0)
             terminal.out << changed << (changed == 1 ? " message " : " messages ")
                          << (changed == 1 ? done() : plural()) << '\n';
         if (outcome && expired > 0)
@@ -138,6 +138,7 @@ class dead_requeue_command final : public dead_change_command {
         options.add_flag("--new-id", new_id_,
                          "under a new id, past their expiry too; one that was received after all "
                          "takes effect twice");
+        declare_expires_in(options, expires_in_);
         options.footer(
             "Example: posthorn dead requeue --cause 7\n"
             "Each has all its retries again. They go in the order in which they were sent.");
@@ -145,11 +146,12 @@ class dead_requeue_command final : public dead_change_command {
     result<> prepare(bool /*many*/, dead_order& order) override {
         order.verb = "requeue";
         if (new_id_) order.body["newId"] = true;
-        return {};
+        return add_expires_in(expires_in_, order.body);
     }
     [[nodiscard]] std::string_view done() const override { return "is pending"; }
 
     bool new_id_ = false;
+    std::string expires_in_;
 };
 
 class dead_resolve_command final : public dead_change_command {

@@ -5,6 +5,7 @@
 #include "app/cli/kit/look_command.hpp"
 #include "app/cli/kit/message_output.hpp"
 #include "app/cli/kit/options.hpp"
+#include "app/cli/kit/presentation.hpp"
 
 namespace posthorn::cli {
 namespace {
@@ -25,6 +26,7 @@ class dead_list_command final : public look_command {
                                       wall_time now) const override {
         return dead_table_text(answer, now);
     }
+    [[nodiscard]] bool is_table() const override { return true; }
 
     dead_choice wanted_;
 };
@@ -48,6 +50,7 @@ class dead_groups_command final : public look_command {
                                       wall_time now) const override {
         return dead_groups_text(answer, now);
     }
+    [[nodiscard]] bool is_table() const override { return true; }
 
     dead_choice wanted_;
 };
@@ -88,6 +91,25 @@ constexpr std::array members{
 };
 
 }  // namespace
+
+void declare_expires_in(CLI::App& options, std::string& text) {
+    options
+        .add_option("--expires-in", text,
+                    "with --new-id: how long it may take to arrive from now on (as long as it had)")
+        ->type_name("DURATION");
+}
+
+result<> add_expires_in(const std::string& text, boost::json::object& body) {
+    if (text.empty()) return {};
+    const auto time = parse_duration(text);
+    if (!time || *time < std::chrono::seconds{1})
+        return fail(error_code::invalid_argument,
+                    "--expires-in cannot be '{}'; write a duration of a second or more, such as "
+                    "30m, 1h or 7d",
+                    text);
+    body["expiresInMs"] = time->count();
+    return {};
+}
 
 void declare_dead_choice(CLI::App& options, dead_choice& wanted) {
     options.add_option("--status", wanted.status, "Dead unless given")

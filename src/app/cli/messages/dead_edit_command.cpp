@@ -32,6 +32,7 @@ public:
         options.add_flag("--new-id", new_id_,
                          "requeue under a new id, past its expiry too; if it was received after "
                          "all, it takes effect twice");
+        declare_expires_in(options, expires_in_);
         options.add_option("--if-state", order_.if_state, "only if it is still as list showed it")
             ->type_name("STATE");
         where_.declare(options);
@@ -47,6 +48,7 @@ public:
         POSTHORN_LET(id, parse_message_id(id_));
         POSTHORN_TRY(read_payload(terminal));
         fill();
+        POSTHORN_TRY(add_expires_in(expires_in_, order_.body));
         POSTHORN_LET(to, where_.open());
         POSTHORN_LET(answer, to->change_dead(id, order_));
         if (json_) {
@@ -107,6 +109,7 @@ private:
     std::optional<std::int32_t> max_retries_;
     bool requeue_ = false;
     bool new_id_ = false;
+    std::string expires_in_;
     dead_order order_;
     source_choice where_;
     bool json_ = false;

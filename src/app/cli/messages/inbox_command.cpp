@@ -21,6 +21,7 @@ class inbox_list_command final : public look_command {
                                       wall_time now) const override {
         return inbox_table_text(answer, now);
     }
+    [[nodiscard]] bool is_table() const override { return true; }
 
     list_choice wanted_;
 };
@@ -36,6 +37,21 @@ class inbox_stats_command final : public look_command {
     }
 };
 
+class inbox_refused_command final : public look_command {
+    void declare_more(CLI::App& options) override {
+        options.footer(
+            "Example: posthorn inbox refused --url http://127.0.0.1:7401 --key phk_…\n"
+            "Only a running node knows, since it stores none of it; the key needs the right to "
+            "payloads.");
+    }
+    result<boost::json::object> ask(admin_source& from) override { return from.inbox_refused(); }
+    [[nodiscard]] std::string to_text(const boost::json::object& answer,
+                                      wall_time now) const override {
+        return refused_table_text(answer, now);
+    }
+    [[nodiscard]] bool is_table() const override { return true; }
+};
+
 template <class Command>
 std::unique_ptr<command> make() {
     return std::make_unique<Command>();
@@ -45,6 +61,8 @@ constexpr std::array members{
     command_entry{"list", "list messages that were taken in, newest first",
                   make<inbox_list_command>},
     command_entry{"stats", "count what was taken in", make<inbox_stats_command>},
+    command_entry{"refused", "show what web services said when they did not take a message",
+                  make<inbox_refused_command>},
 };
 
 }  // namespace

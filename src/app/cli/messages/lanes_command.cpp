@@ -10,7 +10,7 @@ namespace {
 class lanes_command final : public look_command {
     void declare_more(CLI::App& options) override {
         options.footer(
-            "Without --url only pauses are known; what lanes do, the node that runs knows.\n"
+            "Without --url only pauses and what waits are known; what lanes do, the node knows.\n"
             "Example: posthorn outbox lanes --url http://127.0.0.1:7401");
     }
     result<boost::json::object> ask(admin_source& from) override { return from.lanes(); }
@@ -18,6 +18,7 @@ class lanes_command final : public look_command {
                                       wall_time now) const override {
         return lanes_text(answer, now);
     }
+    [[nodiscard]] bool is_table() const override { return true; }
 };
 
 class pause_command final : public look_command {
@@ -50,8 +51,29 @@ private:
     pause_choice wanted_;
 };
 
+class try_command final : public look_command {
+    void declare_more(CLI::App& options) override {
+        add_place(options, "DESTINATION", destination_, "the service that messages are for")
+            ->required();
+        options.footer(
+            "For a destination that was down and is back: what waits need not wait for the next\n"
+            "probe. 'posthorn outbox lanes' shows what came of it.\n"
+            "Example: posthorn outbox try stock --url http://127.0.0.1:7401");
+    }
+    result<boost::json::object> ask(admin_source& from) override {
+        return from.try_now(destination_);
+    }
+    [[nodiscard]] std::string to_text(const boost::json::object& /*answer*/,
+                                      wall_time /*now*/) const override {
+        return fmt::format("{} is tried now\n", destination_);
+    }
+
+    std::string destination_;
+};
+
 }  // namespace
 
+std::unique_ptr<command> make_try_command() { return std::make_unique<try_command>(); }
 std::unique_ptr<command> make_lanes_command() { return std::make_unique<lanes_command>(); }
 std::unique_ptr<command> make_pause_command() { return std::make_unique<pause_command>(true); }
 std::unique_ptr<command> make_resume_command() { return std::make_unique<pause_command>(false); }

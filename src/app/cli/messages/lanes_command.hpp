@@ -10,5 +10,6 @@ namespace posthorn::cli {
 std::unique_ptr<command> make_lanes_command();
 std::unique_ptr<command> make_pause_command();
 std::unique_ptr<command> make_resume_command();
+std::unique_ptr<command> make_try_command();
 
 }  // namespace posthorn::cli

@@ -18,6 +18,12 @@ class outbox_list_command final : public look_command {
             ->type_name("SERVICE");
         options.add_option("--endpoint", wanted_.endpoint, "only those for this handler")
             ->type_name("NAME");
+        options.add_option("--correlation-id", wanted_.correlation_id, "only those with this one")
+            ->type_name("ID");
+        options.add_option("--tenant", wanted_.tenant, "only those of this tenant")
+            ->type_name("NAME");
+        options.add_option("--order-key", wanted_.order_key, "only those with this order key")
+            ->type_name("KEY");
         options.add_option("--since", wanted_.since, "only those made then or later")
             ->type_name("TIME");
         declare_list(options, wanted_);
@@ -28,6 +34,7 @@ class outbox_list_command final : public look_command {
                                       wall_time now) const override {
         return outbox_table_text(answer, now);
     }
+    [[nodiscard]] bool is_table() const override { return true; }
 
     list_choice wanted_;
 };
@@ -38,8 +45,8 @@ class outbox_stats_command final : public look_command {
     }
     result<boost::json::object> ask(admin_source& from) override { return from.outbox_stats(); }
     [[nodiscard]] std::string to_text(const boost::json::object& answer,
-                                      wall_time /*now*/) const override {
-        return outbox_stats_text(answer);
+                                      wall_time now) const override {
+        return outbox_stats_text(answer, now);
     }
 };
 
@@ -56,6 +63,7 @@ constexpr std::array members{
     command_entry{"lanes", "tell how each destination's lane is", make_lanes_command},
     command_entry{"pause", "send nothing to a destination for now", make_pause_command},
     command_entry{"resume", "let messages go to a paused destination", make_resume_command},
+    command_entry{"try", "try a destination at once that did not answer", make_try_command},
     command_entry{"replay", "send delivered messages again to a receiver that was restored",
                   make_outbox_replay_command},
 };

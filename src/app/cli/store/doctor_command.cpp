@@ -10,6 +10,7 @@
 #include "app/cli/kit/options.hpp"
 #include "app/cli/kit/presentation.hpp"
 #include "app/doctor/doctor_facts.hpp"
+#include "app/doctor/feature_findings.hpp"
 
 namespace posthorn::cli {
 namespace {
@@ -40,18 +41,19 @@ public:
                          clock_);
         json::array list;
         auto worst = finding_level::ok;
-        for (const auto& check : doctor_checks()) {
-            const auto found = check.look(facts);
+        const auto tell = [&](std::string_view check, const finding& found) {
             worst = std::max(worst, found.level);
             if (json_)
-                list.push_back(json::object{{"check", check.name},
+                list.push_back(json::object{{"check", check},
                                             {"level", to_string(found.level)},
                                             {"what", found.what},
                                             {"why", found.why},
                                             {"todo", found.todo}});
             else
-                print(check.name, found, terminal);
-        }
+                print(check, found, terminal);
+        };
+        for (const auto& check : doctor_checks()) tell(check.name, check.look(facts));
+        for (const auto& [name, found] : feature_findings(settings, clock_)) tell(name, found);
         if (json_)
             print_json(terminal, json::object{{"status", to_string(worst)}, {"findings", list}});
         return judge(worst);

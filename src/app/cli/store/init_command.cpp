@@ -21,7 +21,8 @@ namespace fs = std::filesystem;
 
 constexpr std::string_view starter =
     R"toml(# The configuration of a Posthorn node. What is not said here has its default;
-# posthorn.example.toml and 'posthorn config show' list every key.
+# posthorn.example.toml and 'posthorn config show' list every key; 'posthorn config check' finds
+# mistakes.
 
 [service]
 # The name by which other services know this one.
@@ -121,10 +122,7 @@ private:
         const fs::path database = settings.path_of(settings.store.url);
         std::error_code unusable;
         const bool had_database = fs::exists(database, unusable);
-        if (database.has_parent_path()) fs::create_directories(database.parent_path(), unusable);
-        if (unusable)
-            return fail(error_code::io_failed, "cannot make the folder {}: {}",
-                        database.parent_path().string(), unusable.message());
+        POSTHORN_TRY(make_folder_of(database));
         POSTHORN_TRY(database_session::open(settings, database_session::if_missing::make));
         print({database.string(), had_database, had_config}, settings, terminal);
         return {};

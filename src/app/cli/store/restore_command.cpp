@@ -88,9 +88,9 @@ private:
         if (!done.taken_at) return;
         terminal.out << fmt::format(
             "next: on each service that sends to it, run\n"
-            "  posthorn outbox replay --since {} --destination SERVICE\n"
-            "and then start the node: what waits for it meanwhile would otherwise come first\n",
-            to_iso8601(*done.taken_at));
+            "  posthorn outbox replay --since {} --destination {}\n"
+            "and only then start this node, so that older messages arrive before newer ones\n",
+            to_iso8601(*done.taken_at), done.service.empty() ? "SERVICE" : done.service);
     }
 
     real_clock clock_;

@@ -3,13 +3,17 @@
 #include <algorithm>
 #include <utility>
 
+#include <fmt/ranges.h>
+
 #include "store/commit/lent_readers.hpp"
 #include "store/inside_unit.hpp"
 #include "store/postgres/commit/own_transactions.hpp"
 #include "store/postgres/commit/reader.hpp"
 #include "store/postgres/commit/writer.hpp"
 #include "store/postgres/schema/migrate.hpp"
+#include "store/postgres/schema/missing_objects.hpp"
 #include "store/postgres/schema/rights.hpp"
+#include "store/postgres/schema/set_defaults.hpp"
 #include "store/postgres/schema/tables.hpp"
 
 namespace posthorn::postgres {
@@ -66,6 +70,9 @@ public:
     [[nodiscard]] bool has_failed() const override { return false; }
     [[nodiscard]] std::optional<error> write_trouble() const override {
         return services_.trouble.now();
+    }
+    [[nodiscard]] std::chrono::nanoseconds longest_wait() const override {
+        return writer_->longest_wait();
     }
     [[nodiscard]] std::chrono::nanoseconds unit_age() const override {
         return std::max(writer_->unit_age(), own_->unit_age());
@@ -128,7 +135,18 @@ result<std::string> prepare_schema(const session_options& session_with,
     std::vector<migration_set> sets{store_tables()};
     for (const auto& each : options.above) sets.push_back(each.postgres);
     POSTHORN_TRY(migrate(*database, sets, seams.time));
+    POSTHORN_LET(made_again, make_missing(*database, sets));
+    if (!made_again.empty())
+        seams.log.warn("Store: made again what was dropped: {Names}",
+                       {{"Names", fmt::format("{}", fmt::join(made_again, ", "))}});
     POSTHORN_TRY(claim_for(*database, options.service));
+    if (options.defaults)
+        if (const auto set = set_row_defaults(*database, *options.defaults); !set)
+            seams.log.warn(
+                "Store: messages inserted with SQL keep the retries and the time to live that "
+                "they had by default, whatever outbox.max_retries and outbox.message_ttl say: "
+                "{Error}",
+                {{"Error", set.error().what()}});
     POSTHORN_TRY(database->begin_pipeline());
     POSTHORN_LET(name, database->run_once("SELECT gen_random_uuid()::text", {}));
     return std::string(name.front().text(0));

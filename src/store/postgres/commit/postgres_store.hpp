@@ -1,6 +1,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -9,6 +10,7 @@
 #include "base/time/clock.hpp"
 #include "message/validate.hpp"
 #include "store/migration.hpp"
+#include "store/row_defaults.hpp"
 #include "store/store.hpp"
 
 namespace posthorn::postgres {
@@ -16,8 +18,9 @@ namespace posthorn::postgres {
 struct postgres_options {
     std::string url;
     std::string schema = "outbox";
-    std::string service{};    // Its own id, the source of its messages.
-    message_limits limits{};  // For rows that a producer wrote with plain SQL.
+    std::string service{};                   // Its own id, the source of its messages.
+    message_limits limits{};                 // For rows that a producer wrote with plain SQL.
+    std::optional<row_defaults> defaults{};  // For such rows too; left as they are if empty.
     std::size_t readers = 2;
     std::size_t transactions = 8;    // Of the application's own, at a time; at least one.
     std::vector<table_set> above{};  // Of the folders above.

@@ -27,6 +27,7 @@ public:
     void look_again();
     void stop();
 
+    [[nodiscard]] std::chrono::nanoseconds longest_wait() const { return queue_.longest_wait(); }
     [[nodiscard]] std::chrono::nanoseconds unit_age() const { return commits_.unit_age(); }
     [[nodiscard]] bool is_connected() const noexcept { return commits_.is_connected(); }
 

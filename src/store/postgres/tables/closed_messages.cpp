@@ -20,7 +20,10 @@ result<> change_log::append(std::string_view kind, std::vector<std::int64_t> seq
 
 closed_messages::closed_messages(connection& database)
     : closed_account(database, {.error_by_seq = R"sql(
-          SELECT destination, endpoint, coalesce(last_error, '')
+          SELECT CASE WHEN octet_length(destination) <= 800 THEN destination
+                  ELSE left(destination, 200) END,
+              CASE WHEN octet_length(endpoint) <= 800 THEN endpoint ELSE left(endpoint, 200) END,
+              coalesce(substr(last_error, 1, 4096), '')
           FROM {s}.outbox_messages WHERE seq = $1)sql",
                                 .find = R"sql(
           SELECT cause_id FROM {s}.outbox_causes

@@ -45,7 +45,8 @@ dead_letters_sql::dead_letters_sql(connection& database, const message_limits& l
            .renew = R"sql(
           UPDATE {s}.outbox_messages
           SET message_id = {s}.new_id(), created_at = $2,
-              expires_at = $2::bigint + greatest(expires_at - created_at, 1000),
+              expires_at = $2::bigint + greatest(
+                  CASE $3::bigint WHEN 0 THEN expires_at - created_at ELSE $3 END, 1000),
               deliver_at = NULL
           WHERE seq = $1)sql",
            .resolve = R"sql(

@@ -89,7 +89,10 @@ result<> inbox_sql::insert_ahead(std::span<const inbox_record> rows) {
         const auto row = inserted[i];
         const auto id = uuid::parse(row.text(2));
         auto* const one = id ? find_ahead({row.text(1), *id}) : nullptr;
-        POSTHORN_ASSERT(one != nullptr);
+        if (one == nullptr)
+            return fail(error_code::statement_failed,
+                        "a row of inbox_messages is not as it was inserted; remove the trigger "
+                        "that changes its source or its id");
         one->seq = row.integer(0);
     }
     return {};

@@ -24,6 +24,9 @@ consteval auto search_among(const Text& looked) {
           AND ($4::text = '' OR destination = $4::text)
           AND ($5::text = '' OR endpoint = $5::text)
           AND ($6::bigint IS NULL OR created_at >= $6::bigint)
+          AND ($8::text = '' OR correlation_id = $8::text)
+          AND ($9::text = '' OR tenant = $9::text)
+          AND ($10::text = '' OR order_key = $10::text)
         ORDER BY seq DESC LIMIT $7) AS found ON true
     ORDER BY seq DESC)sql");
 }
@@ -37,7 +40,7 @@ constexpr auto search_closed =
 template <class Text>
 consteval auto of_destination_when(const Text& compare) {
     return joined(R"sql(
-    SELECT m.created_at, m.deliver_at, m.last_error
+    SELECT m.created_at, m.deliver_at, substr(m.last_error, 1, 4096)
     FROM (SELECT seq, next_retry_at FROM {s}.outbox_pending
           WHERE destination = $1 AND next_retry_at )sql",
                   compare, R"sql( $2
@@ -49,10 +52,60 @@ constexpr auto look_at_due = of_destination_when("<=");
 constexpr auto look_at_waiting = of_destination_when(">");
 
 constexpr auto detail_by_id = joined("SELECT ", summary_columns, R"sql(,
-        coalesce(octet_length(payload_bytes), octet_length(payload))::bigint, content_type,
-        CASE WHEN $2::bigint <> 0 THEN )sql",
-                                     payload_as_bytes, R"sql( END, headers
+        coalesce(octet_length(payload_bytes), octet_length(payload))::bigint,
+        substr(content_type, 1, 4096), CASE WHEN $2::bigint <> 0 THEN )sql",
+                                     payload_unless_longer(content_bytes_shown_max), " END, ",
+                                     headers_unless_longer(content_bytes_shown_max), R"sql(
     FROM {s}.outbox_messages WHERE message_id = $1)sql");
+
+template <class Other, class Row>
+consteval auto shares_key(const Other& other, const Row& row) {
+    return joined(other, ".destination = ", row, ".destination AND ", other, ".order_key = ", row,
+                  ".order_key AND ", other, ".tenant = ", row, ".tenant");
+}
+constexpr auto parks_followers = joined(R"sql(NOT EXISTS (
+        SELECT 1 FROM {s}.posthorn_meta WHERE name = 'order_policy' AND value = 'pass'))sql");
+
+constexpr auto what_is_in_the_way = joined(R"sql(
+    WITH mine AS (SELECT seq, destination, order_key, tenant FROM {s}.outbox_due
+        WHERE seq = $1 AND order_key IS NOT NULL),
+    found AS (
+        (SELECT earlier.seq, earlier.at FROM mine JOIN {s}.outbox_closed AS earlier ON )sql",
+                                           shares_key("earlier", "mine"), R"sql(
+            AND earlier.status IN ('Dead', 'Expired') AND earlier.seq < mine.seq
+         WHERE )sql",
+                                           parks_followers, R"sql( ORDER BY seq LIMIT 1)
+        UNION ALL
+        (SELECT earlier.seq, NULL::bigint FROM mine JOIN {s}.outbox_due AS earlier ON )sql",
+                                           shares_key("earlier", "mine"), R"sql(
+            AND earlier.seq < mine.seq ORDER BY seq LIMIT 1))
+    SELECT m.message_id, m.status, found.at FROM found JOIN {s}.outbox_messages AS m USING (seq)
+    ORDER BY found.at IS NULL LIMIT 1)sql");
+
+// Messages with an order key have their row in outbox_due from their beginning.
+constexpr auto blocked_keys = joined(R"sql(
+    WITH looked AS MATERIALIZED (
+        SELECT destination, order_key, tenant, seq FROM {s}.outbox_closed
+        WHERE order_key IS NOT NULL AND status IN ('Dead', 'Expired')
+        ORDER BY destination, order_key, tenant, seq LIMIT $1),
+    earliest AS (SELECT destination, order_key, tenant, min(seq) AS seq
+        FROM looked GROUP BY destination, order_key, tenant),
+    blocking AS (SELECT * FROM earliest
+        WHERE )sql",
+                                     parks_followers, R"sql( AND EXISTS (
+            SELECT 1 FROM {s}.outbox_due AS later WHERE )sql",
+                                     shares_key("later", "earliest"), R"sql(
+              AND later.seq > earliest.seq)
+        ORDER BY seq LIMIT $2)
+    SELECT blocking.destination, blocking.order_key, blocking.tenant,
+        m.message_id, m.status, closed.at,
+        (SELECT count(*) FROM (SELECT 1 FROM {s}.outbox_due AS later WHERE )sql",
+                                     shares_key("later", "blocking"), R"sql(
+              AND later.seq > blocking.seq LIMIT $3) AS part),
+        (SELECT count(*) FROM looked)
+    FROM blocking JOIN {s}.outbox_messages AS m USING (seq)
+        JOIN {s}.outbox_closed AS closed USING (seq)
+    ORDER BY blocking.seq)sql");
 
 }  // namespace
 
@@ -67,9 +120,15 @@ inspection_sql::inspection_sql(connection& database)
           FROM (SELECT 1 FROM {s}.outbox_closed WHERE status = $1 LIMIT $2) AS part)sql",
                                   .show = detail_by_id,
                                   .attempts = R"sql(
-          SELECT attempt, at, error FROM {s}.outbox_attempts
+          SELECT attempt, at, substr(error, 1, 4096) FROM {s}.outbox_attempts
           WHERE seq = $1
           ORDER BY attempt DESC LIMIT $2)sql",
+                                  .waits_behind = what_is_in_the_way,
+                                  .blocked = blocked_keys,
+                                  .newest = R"sql(
+          SELECT greatest(0::bigint,
+              (SELECT at FROM {s}.changes ORDER BY change_seq DESC LIMIT 1),
+              (SELECT created_at FROM {s}.outbox_messages ORDER BY seq DESC LIMIT 1)))sql",
                                   .inbox_count = R"sql(
           SELECT count(*) FROM (SELECT 1 FROM {s}.inbox_messages LIMIT $1) AS part)sql",
                                   .inbox_ends = R"sql(
@@ -89,8 +148,8 @@ inspection_sql::inspection_sql(connection& database)
       pending_(database, search_pending),
       closed_(database, search_closed),
       inbox_list_(database, R"sql(
-          SELECT seq, source_service_id, message_id, endpoint, processed_at, claim_until,
-              expires_at
+          SELECT seq, substr(source_service_id, 1, 4096), substr(message_id, 1, 4096),
+              substr(endpoint, 1, 4096), processed_at, claim_until, expires_at
           FROM (SELECT * FROM {s}.inbox_messages WHERE seq < $1 ORDER BY seq DESC LIMIT $2) AS
               looked
           WHERE $3::text = '' OR source_service_id = $3::text
@@ -106,7 +165,8 @@ result<message_list> inspection_sql::list(const message_filter& wanted) {
     if (wanted.since) since = to_ms(*wanted.since);
     POSTHORN_LET(found,
                  search.run(top(wanted.before_seq), rows_per_page_max, status, wanted.destination,
-                            wanted.endpoint, since, static_cast<std::int64_t>(limit + 1)));
+                            wanted.endpoint, since, static_cast<std::int64_t>(limit + 1),
+                            wanted.correlation_id, wanted.tenant, wanted.order_key));
     message_list page;
     for (int i = 0; i < found.size(); ++i) {
         const auto row = found[i];

@@ -47,7 +47,7 @@ result<outbox_page> outbox_claims::claim(const due_question& asked, std::int64_t
     POSTHORN_TRY(require_epoch(epoch));
     POSTHORN_LET(chosen, due_.choose_unclaimed(asked, epoch));
     if (!chosen.seqs.empty()) claim_.defer(chosen.seqs, epoch);
-    auto page = page_.read(chosen);
+    auto page = page_.read(chosen, asked.bytes_max);
     if (page) remove_idle(chosen, *page);
     return page;
 }

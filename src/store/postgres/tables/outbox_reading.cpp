@@ -37,11 +37,20 @@ constexpr auto keys_after = first_of_keys(
 
 constexpr auto row_by_id =
     joined("SELECT ", outbox_columns, " FROM {s}.outbox_messages WHERE message_id = $1");
-constexpr auto rows_to_tell_of = joined("SELECT ", outbox_columns, R"sql(, status, last_error
-    FROM (SELECT seq FROM {s}.outbox_ended WHERE seq > $1 ORDER BY seq LIMIT $2) AS ended
-        JOIN {s}.outbox_messages USING (seq)
+// Up to the one that goes past `ended_bytes_max`: a page comes here as a whole.
+constexpr auto rows_to_tell_of = joined(
+    "SELECT ",
+    outbox_columns_with(payload_unless_longer("$3::bigint"), headers_unless_longer("$3::bigint")),
+    R"sql(, status, substr(last_error, 1, 4096),
+        (EXISTS (SELECT 1 FROM {s}.outbox_attempts AS tried WHERE tried.seq = sized.seq))::int::bigint
+    FROM (SELECT m.*, sum(least()sql",
+    row_octets, R"sql(, $3::bigint)) OVER (ORDER BY seq ROWS BETWEEN UNBOUNDED PRECEDING
+            AND 1 PRECEDING) AS octets_before
+        FROM (SELECT seq FROM {s}.outbox_ended WHERE seq > $1 ORDER BY seq LIMIT $2) AS ended
+            JOIN {s}.outbox_messages AS m USING (seq)) AS sized
+    WHERE coalesce(octets_before, 0) < 8388608
     ORDER BY seq)sql");
-constexpr auto rows_by_seq = joined("SELECT ", outbox_columns, R"sql(
+constexpr auto late_rows_by_seq = joined("SELECT ", outbox_late_columns, R"sql(
     FROM {s}.outbox_messages WHERE seq = ANY ($1::bigint[]) ORDER BY seq)sql");
 
 }  // namespace
@@ -53,7 +62,7 @@ outbox_reading::outbox_reading(connection& database, outbox_rules rules)
                     .status_by_id = "SELECT status FROM {s}.outbox_messages WHERE message_id = $1",
                     .counts = "SELECT status, count(*) FROM {s}.outbox_messages GROUP BY status",
                     .paused = R"sql(
-          SELECT destination, paused_at, reason FROM {s}.outbox_paused
+          SELECT destination, paused_at, substr(reason, 1, 4096) FROM {s}.outbox_paused
           ORDER BY destination LIMIT 10000)sql",
                     .ended = rows_to_tell_of}),
       due_(database),
@@ -68,7 +77,7 @@ outbox_reading::outbox_reading(connection& database, outbox_rules rules)
           WHERE destination = $1 AND (tenant, priority, next_retry_at, seq) > ($3::text,
               $4::bigint, $5::bigint, $6::bigint)
           ORDER BY tenant, priority, next_retry_at, seq LIMIT $2)sql"),
-      expired_rows_(database, rows_by_seq),
+      expired_rows_(database, late_rows_by_seq),
       keys_(database, keys_from_top),
       keys_after_(database, keys_after) {}
 
@@ -79,7 +88,7 @@ result<bool> outbox_reading::has_arrivals() {
 
 result<outbox_page> outbox_reading::due(const due_question& asked) {
     POSTHORN_LET(chosen, due_.choose(asked));
-    return page_.read(chosen);
+    return page_.read(chosen, asked.bytes_max);
 }
 
 result<expired_slice> outbox_reading::expired(const expired_question& asked) {

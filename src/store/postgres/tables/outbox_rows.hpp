@@ -17,6 +17,27 @@ inline constexpr auto payload_as_bytes =
 /// What `read_row` reads.
 inline constexpr auto outbox_columns = outbox_columns_with(payload_as_bytes);
 
+// Sizes are known without the bytes, which may lie elsewhere.
+inline constexpr auto payload_octets =
+    joined("coalesce(octet_length(payload_bytes), octet_length(payload), 0)::bigint");
+inline constexpr auto headers_octets = joined("coalesce(octet_length(headers), 0)::bigint");
+/// All that `outbox_columns` would bring, but for a few numbers.
+inline constexpr auto row_octets = joined("(", payload_octets, " + ", headers_octets, R"sql( +
+    octet_length(destination) + octet_length(endpoint) + octet_length(content_type) +
+    coalesce(octet_length(correlation_id), 0) + coalesce(octet_length(tenant), 0) +
+    coalesce(octet_length(order_key), 0) + coalesce(octet_length(dedupe_key), 0) +
+    octet_length(message_id) + octet_length(message_type) + coalesce(octet_length(parent_id), 0) +
+    coalesce(octet_length(causation_id), 0)))sql");
+/// Content, unless it has more bytes than a number says.
+template <class Most>
+consteval auto payload_unless_longer(const Most& most) {
+    return joined("CASE WHEN ", payload_octets, " <= ", most, " THEN ", payload_as_bytes, " END");
+}
+template <class Most>
+consteval auto headers_unless_longer(const Most& most) {
+    return joined("CASE WHEN ", headers_octets, " <= ", most, " THEN headers END");
+}
+
 /// The one INSERT behind all ways in that go through Posthorn. Gives no row if the id is there.
 inline constexpr auto outbox_insert_sql = joined(R"sql(
     INSERT INTO {s}.outbox_messages (message_id, correlation_id, message_type, destination,

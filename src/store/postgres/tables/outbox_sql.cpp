@@ -27,6 +27,9 @@ outbox_sql::outbox_sql(connection& database, const clock& time, const neighbours
           INSERT INTO {s}.outbox_attempts (seq, attempt, at, error)
           SELECT $1::bigint, coalesce((SELECT max(attempt) FROM {s}.outbox_attempts WHERE seq =
               $1::bigint), 0) + 1, $2::bigint, $3::text)sql",
+           .unanswered = R"sql(
+          INSERT INTO {s}.outbox_attempts (seq, attempt, at, error)
+          VALUES ($1, 0, $2, $3) ON CONFLICT DO NOTHING)sql",
            .end = "INSERT INTO {s}.outbox_ended (seq) VALUES ($1) ON CONFLICT DO NOTHING",
            .requeue = R"sql(
           UPDATE {s}.outbox_messages SET status = 'Pending', retry_count = 0

@@ -5,8 +5,19 @@
 #include "store/postgres/commit/session.hpp"
 #include "store/postgres/schema/rights.hpp"
 #include "store/postgres/schema/tables.hpp"
+#include "store/postgres/tables/inspection_sql.hpp"
 
 namespace posthorn::postgres {
+namespace {
+
+// A role without a right to look is told of that, and not of what it cannot see.
+void look_at_messages(connection& database, server_facts& facts) {
+    inspection_sql seen_by_people(database);
+    if (auto blocked = seen_by_people.blocked({})) facts.blocked = *std::move(blocked);
+    if (const auto newest = seen_by_people.newest()) facts.newest = *newest;
+}
+
+}  // namespace
 
 result<server_facts> look_at_server(const connect_options& where, const clock& time) {
     POSTHORN_LET(opened, connect({.connect = where, .rules = {}, .writer = {}}, time));
@@ -22,17 +33,32 @@ result<server_facts> look_at_server(const connect_options& where, const clock& t
             "SELECT (SELECT max(number) FROM {s}.posthorn_migrations WHERE folder = 'store'),"
             " (SELECT value FROM {s}.posthorn_meta WHERE name = 'service'),"
             " (SELECT count(*) FROM {s}.outbox_closed WHERE status = 'Dead'),"
+            " (SELECT count(*) FROM {s}.outbox_closed WHERE status = 'Expired'),"
             " current_setting('fsync') = 'on',"
             " pg_is_in_recovery() OR current_setting('default_transaction_read_only') = 'on'"));
     POSTHORN_LET(missing, missing_rights(database));
     const auto row = found.front();
-    return server_facts{.service = std::string(row.text(1)),
-                        .step = row.integer(0),
-                        .step_known = store_tables().steps.back().number,
-                        .dead = row.integer(2),
-                        .is_synced = row.integer(3) != 0,
-                        .is_read_only = row.integer(4) != 0,
-                        .missing_rights = std::move(missing)};
+    server_facts facts{.service = std::string(row.text(1)),
+                       .step = row.integer(0),
+                       .step_known = store_tables().steps.back().number,
+                       .dead = row.integer(2),
+                       .expired = row.integer(3),
+                       .is_synced = row.integer(4) != 0,
+                       .is_read_only = row.integer(5) != 0,
+                       .missing_rights = std::move(missing)};
+    POSTHORN_TRY(database.begin_pipeline());
+    look_at_messages(database, facts);
+    return facts;
+}
+
+result<std::vector<std::int64_t>> ask_server(const connect_options& where, const std::string& sql,
+                                             const clock& time) {
+    POSTHORN_LET(opened, connect({.connect = where, .rules = {}, .writer = {}}, time));
+    POSTHORN_LET(found, opened->ask(sql));
+    std::vector<std::int64_t> numbers;
+    const auto row = found.front();
+    for (std::size_t i = 0; i < row.size(); ++i) numbers.push_back(row.integer(i));
+    return numbers;
 }
 
 }  // namespace posthorn::postgres

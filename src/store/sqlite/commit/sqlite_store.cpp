@@ -4,6 +4,7 @@
 #include <future>
 #include <utility>
 
+#include <fmt/ranges.h>
 #include <sqlite3.h>
 
 #include "base/planted.hpp"
@@ -16,7 +17,10 @@
 #include "store/sqlite/driver/wal_guard.hpp"
 #include "store/sqlite/schema/file_owner.hpp"
 #include "store/sqlite/schema/migrate.hpp"
+#include "store/sqlite/schema/missing_objects.hpp"
+#include "store/sqlite/schema/set_defaults.hpp"
 #include "store/sqlite/upkeep/moving.hpp"
+#include "store/sqlite/upkeep/watched_files.hpp"
 #include "store/upkeep/disk_keeper.hpp"
 
 namespace posthorn::sqlite {
@@ -62,6 +66,9 @@ public:
     void barrier(unit::done_type done) override;
     [[nodiscard]] bool has_failed() const override { return writer_->has_failed(); }
     [[nodiscard]] std::optional<error> write_trouble() const override { return writer_->trouble(); }
+    [[nodiscard]] std::chrono::nanoseconds longest_wait() const override {
+        return writer_->longest_wait();
+    }
     [[nodiscard]] std::chrono::nanoseconds unit_age() const override { return group_->unit_age(); }
     [[nodiscard]] std::uint64_t units_done() const override { return writer_->units_done(); }
     [[nodiscard]] shared_dispatch* sharing() override { return nullptr; }
@@ -75,6 +82,12 @@ public:
 private:
     void look_at_disk() override { room_->look(); }
     [[nodiscard]] disk_report disk() const override { return room_->report(); }
+    void look_at_files() override {
+        if (files_) files_->look();
+    }
+    [[nodiscard]] std::string lost_file() const override {
+        return files_ ? files_->loss() : std::string{};
+    }
     result<> compact() override;
     result<> check(bool thorough) {
         return read([&](store_reader& from) { return check_pages(from, thorough); });
@@ -89,6 +102,7 @@ private:
     std::unique_ptr<group> group_;
     std::unique_ptr<lent_readers<reader>> readers_;
     std::unique_ptr<writer> writer_;
+    std::unique_ptr<watched_files> files_;  // None on a disk of a test.
 };
 
 // Only the writer's own connection tells a foreign commit from one of ours.
@@ -165,7 +179,18 @@ result<std::unique_ptr<store>> sqlite_store::open(const sqlite_options& options,
     std::vector<migration_set> sets{store_tables()};
     for (const auto& each : options.above) sets.push_back(each.sqlite);
     POSTHORN_TRY(migrate(*made->database_, sets, seams.time));
+    POSTHORN_LET(made_again, make_missing(*made->database_, sets));
+    if (!made_again.empty())
+        seams.log.warn("Store: made again what was dropped: {Names}",
+                       {{"Names", fmt::format("{}", fmt::join(made_again, ", "))}});
     POSTHORN_TRY(claim_for(*made->database_, options.service));
+    if (options.defaults)
+        if (const auto set = set_row_defaults(*made->database_, *options.defaults); !set)
+            seams.log.warn(
+                "Store: messages inserted with SQL keep the retries and the time to live that "
+                "they had by default, whatever outbox.max_retries and outbox.message_ttl say: "
+                "{Error}",
+                {{"Error", set.error().what()}});
     // Units must not lose their neighbours' commits to pages that SQLite writes early (ADR 0053).
     if (!POSTHORN_PLANTED(pages_written_early))
         POSTHORN_TRY(made->database_->execute("PRAGMA cache_spill = OFF"));
@@ -200,6 +225,9 @@ result<std::unique_ptr<store>> sqlite_store::open(const sqlite_options& options,
         writer_options{.shared = options.shared,
                        .wal_pages_checkpoint = options.wal_pages_checkpoint});
     made->room_->look();
+    if (options.vfs.empty())
+        made->files_ = std::make_unique<watched_files>(
+            options.path, sqlite3_db_filename(made->database_->handle(), "main"), seams.log);
     return made;
 }
 

@@ -2,6 +2,7 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -11,6 +12,7 @@
 #include "message/validate.hpp"
 #include "store/disk_room.hpp"
 #include "store/migration.hpp"
+#include "store/row_defaults.hpp"
 #include "store/store.hpp"
 #include "store/upkeep/disk_space.hpp"
 
@@ -26,8 +28,9 @@ struct sqlite_options {
     std::string vfs{};    // For tests: another disk.
     synchronous sync = synchronous::full;
     check_at_start check = check_at_start::quick;
-    bool shared = false;      // Other processes write the file too.
-    message_limits limits{};  // For rows that a producer wrote with plain SQL.
+    bool shared = false;                     // Other processes write the file too.
+    message_limits limits{};                 // For rows that a producer wrote with plain SQL.
+    std::optional<row_defaults> defaults{};  // For such rows too; left as they are if empty.
     std::size_t readers = 2;
     int wal_pages_checkpoint = 4'000;  // Pages that change often are copied the less often.
     std::vector<table_set> above{};    // Of the folders above.

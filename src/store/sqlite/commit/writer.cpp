@@ -21,7 +21,8 @@ writer::writer(connection& database, group& commits, wal_guard& guard, disk_keep
       log_(log),
       options_(options),
       units_now_(options.units_max),
-      queue_(thread, [this] { work(); }, unit_queue::alone_units::share) {
+      queue_(
+          thread, time, [this] { work(); }, unit_queue::alone_units::share) {
     const auto note_pages = [](void* self, sqlite3*, const char*, int pages) -> int {
         static_cast<writer*>(self)->wal_pages_ = pages;
         return SQLITE_OK;
@@ -89,6 +90,7 @@ void writer::commit(std::vector<member> members) {
 
 commit_end writer::try_commit(std::span<member> members) {
     if (auto begun = begin(); !begun) {
+        trouble_.note_failure(begun.error(), time_.steady());
         for (auto& one : members)
             if (!one.settled) one.outcome = begun;
         return commit_end::refused;
@@ -159,6 +161,7 @@ void writer::answer(std::vector<member>& members) {
     news_.tell(std::move(enqueued), std::move(released));
     for (auto& one : members)
         if (one.work.done) one.work.done(std::move(one.outcome));
+    queue_.put_down();  // What follows may be a checkpoint.
 }
 
 void writer::fail_stop(const error& cause) {

@@ -48,6 +48,7 @@ public:
     void stop();
     [[nodiscard]] std::uint64_t units_done() const { return units_done_; }
     [[nodiscard]] std::optional<error> trouble() const { return trouble_.now(); }
+    [[nodiscard]] std::chrono::nanoseconds longest_wait() const { return queue_.longest_wait(); }
     [[nodiscard]] bool has_failed() const { return queue_.failure().has_value(); }
 
 private:

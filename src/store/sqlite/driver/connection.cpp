@@ -44,6 +44,16 @@ result<connection> connection::open(const open_options& options) {
     return opened;
 }
 
+result<connection> connection::open_empty() {
+    sqlite3* raw = nullptr;
+    const int code =
+        sqlite3_open_v2(":memory:", &raw,
+                        SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX, nullptr);
+    connection opened(raw);
+    if (code != SQLITE_OK) return std::unexpected(last_error(raw));
+    return opened;
+}
+
 struct connection::patience {
     sqlite3_vfs* sleeper = nullptr;
     std::chrono::microseconds limit{};

@@ -28,6 +28,8 @@ struct open_options {
 class connection {
 public:
     static result<connection> open(const open_options& options);
+    /// A database in memory that nothing else sees.
+    static result<connection> open_empty();
 
     [[nodiscard]] sqlite3* handle() const noexcept { return handle_.get(); }
     /// For SQL that is not ours, or is run once; the tables have a `statement` for each of theirs.

@@ -13,43 +13,48 @@ void prepared::finalizer::operator()(sqlite3_stmt* handle) const noexcept {
     sqlite3_finalize(handle);
 }
 
-// Binding fails only for an index that the statement does not have, which is a bug of ours, or for
-// want of memory.
-namespace {
-void expect_ok(int code) { POSTHORN_ASSERT(code == SQLITE_OK); }
-}  // namespace
+// An index that the statement does not have is a bug of ours. Other than that, binding fails for want
+// of memory, or because a value is larger than SQLite takes: then the statement does.
+void prepared::note_binding(int code) {
+    POSTHORN_ASSERT(code != SQLITE_RANGE && code != SQLITE_MISUSE);
+    if (code != SQLITE_OK) binding_failed_ = true;
+}
 
 void prepared::bind(int index, std::nullptr_t) {
-    expect_ok(sqlite3_bind_null(handle_.get(), index));
+    note_binding(sqlite3_bind_null(handle_.get(), index));
 }
 void prepared::bind(int index, std::int64_t value) {
-    expect_ok(sqlite3_bind_int64(handle_.get(), index, value));
+    note_binding(sqlite3_bind_int64(handle_.get(), index, value));
 }
 void prepared::bind(int index, double value) {
-    expect_ok(sqlite3_bind_double(handle_.get(), index, value));
+    note_binding(sqlite3_bind_double(handle_.get(), index, value));
 }
 void prepared::bind(int index, std::string_view value) {
     // An empty view may have no address, which would bind NULL.
     const char* const data = value.data() == nullptr ? "" : value.data();
-    expect_ok(
+    note_binding(
         sqlite3_bind_text64(handle_.get(), index, data, value.size(), SQLITE_STATIC, SQLITE_UTF8));
 }
 void prepared::bind(int index, blob value) {
     static constexpr std::byte none{};
     const void* const data = value.bytes.empty() ? &none : value.bytes.data();
-    expect_ok(sqlite3_bind_blob64(handle_.get(), index, data, value.bytes.size(), SQLITE_STATIC));
+    note_binding(
+        sqlite3_bind_blob64(handle_.get(), index, data, value.bytes.size(), SQLITE_STATIC));
 }
 void prepared::bind(int index, const uuid& value) {
     std::array<char, 36> text{};
     value.format_to(text);
-    expect_ok(sqlite3_bind_text64(handle_.get(), index, text.data(), text.size(), SQLITE_TRANSIENT,
-                                  SQLITE_UTF8));
+    note_binding(sqlite3_bind_text64(handle_.get(), index, text.data(), text.size(),
+                                     SQLITE_TRANSIENT, SQLITE_UTF8));
 }
 void prepared::bind(int index, const sql_param& value) {
     std::visit([&](const auto& one) { bind(index, one); }, value);
 }
 
 result<bool> prepared::step() {
+    if (binding_failed_)
+        return fail(error_code::statement_failed,
+                    "a value is larger than SQLite takes, or there is not enough memory for it");
     const int code = sqlite3_step(handle_.get());
     if (code == SQLITE_ROW) return true;
     if (code == SQLITE_DONE) return false;
@@ -59,6 +64,7 @@ result<bool> prepared::step() {
 void prepared::reset() noexcept {
     sqlite3_reset(handle_.get());
     sqlite3_clear_bindings(handle_.get());
+    binding_failed_ = false;
 }
 
 int prepared::parameters() const noexcept { return sqlite3_bind_parameter_count(handle_.get()); }

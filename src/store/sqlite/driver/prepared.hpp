@@ -58,7 +58,10 @@ private:
     struct finalizer {
         void operator()(sqlite3_stmt* handle) const noexcept;
     };
+    void note_binding(int code);
+
     std::unique_ptr<sqlite3_stmt, finalizer> handle_;
+    bool binding_failed_ = false;
 };
 
 }  // namespace posthorn::sqlite

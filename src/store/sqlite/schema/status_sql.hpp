@@ -23,22 +23,34 @@ consteval auto is_undone(const Text& status) {
     return joined("(", status, " <> 'Sent' AND ", status, " <> 'Resolved')");
 }
 
+/// That `other`, a row of `outbox_messages`, has the order key of `row` and is in that state, so that
+/// the index of order keys finds it.
+template <class Other, class Row, class State>
+consteval auto shares_key(const Other& other, const Row& row, const State& state) {
+    return joined(other, R"sql(.order_key IS NOT NULL
+          AND )sql",
+                  other, ".destination = ", row, R"sql(.destination
+          AND )sql",
+                  other, ".order_key = ", row, R"sql(.order_key
+          AND coalesce()sql",
+                  other, ".tenant, '') = coalesce(", row, R"sql(.tenant, '')
+          AND )sql",
+                  is_undone(joined(other, ".status")), R"sql(
+          AND )sql",
+                  other, ".status = ", state);
+}
+
 template <class Row, class State>
 consteval auto has_earlier(const Row& row, const State& state) {
     return joined(R"sql(EXISTS (
         SELECT 1 FROM outbox_messages AS earlier
-        WHERE earlier.order_key IS NOT NULL
-          AND earlier.destination = )sql",
-                  row, R"sql(.destination
-          AND earlier.order_key = )sql",
-                  row, R"sql(.order_key
-          AND coalesce(earlier.tenant, '') = coalesce()sql",
-                  row, R"sql(.tenant, '')
-          AND )sql",
-                  is_undone("earlier.status"), R"sql(
-          AND earlier.status = )sql",
-                  state, " AND earlier.seq < ", row, ".seq)");
+        WHERE )sql",
+                  shares_key("earlier", row, state), " AND earlier.seq < ", row, ".seq)");
 }
+
+/// What has followers of an order key wait for one that was given up, until a person decides.
+inline constexpr auto parks_followers = joined(
+    "NOT EXISTS (SELECT 1 FROM posthorn_meta WHERE name = 'order_policy' AND value = 'pass')");
 
 /// Whether an earlier message of its order key is in the way of a row: one that is under way, or,
 /// unless the policy lets its followers pass, one that was given up. `row` is how the SQL around it
@@ -48,7 +60,8 @@ consteval auto has_earlier(const Row& row, const State& state) {
 template <class Row>
 consteval auto is_blocked(const Row& row) {
     return joined("(", has_earlier(row, "'Pending'"), R"sql(
-        OR (NOT EXISTS (SELECT 1 FROM posthorn_meta WHERE name = 'order_policy' AND value = 'pass')
+        OR ()sql",
+                  parks_followers, R"sql(
             AND ()sql",
                   has_earlier(row, "'Dead'"), " OR ", has_earlier(row, "'Expired'"), ")))");
 }

@@ -62,6 +62,56 @@ CREATE TABLE IF NOT EXISTS outbox_paused (
 
 namespace {
 
+/// How a row is made to fit that a program has inserted. A later step adds a column to what is handed
+/// on, its value, when else to look, and what to do first.
+template <class Column, class Value, class If, class First>
+consteval auto arrival_rules(const Column& column, const Value& value, const If& also_if,
+                             const First& first) {
+    return joined(R"sql(
+-- What a producer with plain SQL need not know: ids are stored in one form, so that they are found
+-- again; a repeated dedupe key closes the later row; and a message is not due before its time, nor,
+-- if it is parked, before it expires. One small trigger, since every one is paid for by every
+-- INSERT, with room for all that its statements could need; those stand behind a view, where only
+-- the rows pay that need them.
+DROP TRIGGER IF EXISTS outbox_id_form;
+DROP TRIGGER IF EXISTS outbox_deliver_at;
+DROP TRIGGER IF EXISTS outbox_arrival;
+DROP VIEW IF EXISTS outbox_arriving;
+CREATE VIEW outbox_arriving AS
+    SELECT seq, message_id, destination, tenant, order_key, dedupe_key, status)sql",
+                  column, R"sql(
+    FROM outbox_messages;
+CREATE TRIGGER outbox_arrival AFTER INSERT ON outbox_messages
+WHEN length(NEW.message_id) = 32 OR NEW.message_id <> lower(NEW.message_id)
+    OR NEW.deliver_at > NEW.next_retry_at OR NEW.order_key <> '' OR NEW.dedupe_key <> '')sql",
+                  also_if, R"sql( BEGIN
+    INSERT INTO outbox_arriving VALUES (NEW.seq, NEW.message_id, NEW.destination, NEW.tenant,
+        NEW.order_key, NEW.dedupe_key, NEW.status)sql",
+                  value, R"sql();
+END;
+CREATE TRIGGER outbox_arranged INSTEAD OF INSERT ON outbox_arriving BEGIN)sql",
+                  first, R"sql(
+    UPDATE outbox_messages SET message_id = lower(CASE length(NEW.message_id) WHEN 32 THEN
+        substr(NEW.message_id, 1, 8) || '-' || substr(NEW.message_id, 9, 4) || '-' ||
+        substr(NEW.message_id, 13, 4) || '-' || substr(NEW.message_id, 17, 4) || '-' ||
+        substr(NEW.message_id, 21) ELSE NEW.message_id END)
+    WHERE seq = NEW.seq
+        AND (length(NEW.message_id) = 32 OR NEW.message_id <> lower(NEW.message_id));
+    UPDATE outbox_messages SET status = 'Resolved', resolution = 'repeats ' ||
+        (SELECT first.message_id FROM outbox_messages AS first
+         WHERE first.destination = NEW.destination AND first.dedupe_key = NEW.dedupe_key
+         ORDER BY first.seq LIMIT 1)
+    WHERE seq = NEW.seq AND NEW.dedupe_key <> '' AND NEW.status = 'Pending'
+        AND EXISTS (SELECT 1 FROM outbox_messages AS first
+            WHERE first.destination = NEW.destination AND first.dedupe_key = NEW.dedupe_key
+              AND first.seq < NEW.seq);
+    UPDATE outbox_messages SET next_retry_at = max(next_retry_at, coalesce(deliver_at, 0),
+        CASE WHEN NEW.order_key <> '' AND NEW.status = 'Pending' AND )sql",
+                  is_blocked("NEW"), R"sql( THEN expires_at ELSE 0 END)
+    WHERE seq = NEW.seq;
+END;)sql");
+}
+
 constexpr auto rules_of_dispatch = joined(R"sql(
 -- The rows of an order key that are not done with.
 DROP INDEX IF EXISTS idx_outbox_order;
@@ -94,48 +144,59 @@ WHEN )sql",
     DELETE FROM outbox_attempts WHERE seq = OLD.seq;
     DELETE FROM outbox_ended WHERE seq = OLD.seq;
 END;
+)sql",
+                                          arrival_rules("", "", "", ""));
 
--- What a producer with plain SQL need not know: ids are stored in one form, so that they are found
--- again; a repeated dedupe key closes the later row; and a message is not due before its time, nor,
--- if it is parked, before it expires. One small trigger, since every one is paid for by every
--- INSERT, with room for all that its statements could need; those stand behind a view, where only
--- the rows pay that need them.
-DROP TRIGGER IF EXISTS outbox_id_form;
-DROP TRIGGER IF EXISTS outbox_deliver_at;
-DROP TRIGGER IF EXISTS outbox_arrival;
-DROP VIEW IF EXISTS outbox_arriving;
-CREATE VIEW outbox_arriving AS
-    SELECT seq, message_id, destination, tenant, order_key, dedupe_key, status
-    FROM outbox_messages;
-CREATE TRIGGER outbox_arrival AFTER INSERT ON outbox_messages
-WHEN length(NEW.message_id) = 32 OR NEW.message_id <> lower(NEW.message_id)
-    OR NEW.deliver_at > NEW.next_retry_at OR NEW.order_key <> '' OR NEW.dedupe_key <> '' BEGIN
-    INSERT INTO outbox_arriving VALUES (NEW.seq, NEW.message_id, NEW.destination, NEW.tenant,
-        NEW.order_key, NEW.dedupe_key, NEW.status);
+// Of what is indexed, and of what SQLite writes anew whenever the row changes. What is refused here
+// no configuration could allow; within that, a row past the configured limits becomes a dead letter.
+template <class Row>
+consteval auto has_long_name(const Row& row) {
+    return joined("(length(", row, ".message_id) > 4096 OR length(", row, R"sql(.destination) > 4096
+        OR length()sql",
+                  row, ".tenant) > 65536)");
+}
+template <class Row>
+consteval auto has_long_key(const Row& row) {
+    return joined("(length(", row, ".order_key) > 65536 OR length(", row, ".dedupe_key) > 65536)");
+}
+constexpr auto payload_bytes = joined("length(CAST(NEW.payload AS BLOB))");
+constexpr auto payload_bytes_max = joined("67108864");
+template <class Bytes>
+consteval auto refuse_what_is_too_long(const Bytes& bytes) {
+    return joined(R"sql(
+    SELECT RAISE(ABORT, 'message_id and destination have at most 4096 characters, a tenant 65536')
+    WHERE )sql",
+                  has_long_name("NEW"), R"sql(;
+    SELECT RAISE(ABORT, 'order_key and dedupe_key have at most 65536 characters')
+    WHERE )sql",
+                  has_long_key("NEW"), R"sql(;
+    SELECT RAISE(ABORT, 'a payload has at most 64 MiB; send a reference to the content instead')
+    WHERE )sql",
+                  bytes, " > ", payload_bytes_max, ";");
+}
+
+constexpr auto limits_of_dispatch = joined(
+    arrival_rules(
+        ", 0 AS payload_bytes", joined(", ", payload_bytes),
+        joined(" OR ", has_long_name("NEW"), " OR ", payload_bytes, " > ", payload_bytes_max),
+        refuse_what_is_too_long("NEW.payload_bytes")),
+    R"sql(
+DROP TRIGGER IF EXISTS outbox_altered;
+CREATE TRIGGER outbox_altered
+AFTER UPDATE OF message_id, destination, tenant, order_key, dedupe_key, payload ON outbox_messages
+WHEN )sql",
+    has_long_name("NEW"), " OR ", has_long_key("NEW"), " OR ", payload_bytes, " > ",
+    payload_bytes_max, " BEGIN", refuse_what_is_too_long(payload_bytes), R"sql(
 END;
-CREATE TRIGGER outbox_arranged INSTEAD OF INSERT ON outbox_arriving BEGIN
-    UPDATE outbox_messages SET message_id = lower(CASE length(NEW.message_id) WHEN 32 THEN
-        substr(NEW.message_id, 1, 8) || '-' || substr(NEW.message_id, 9, 4) || '-' ||
-        substr(NEW.message_id, 13, 4) || '-' || substr(NEW.message_id, 17, 4) || '-' ||
-        substr(NEW.message_id, 21) ELSE NEW.message_id END)
-    WHERE seq = NEW.seq
-        AND (length(NEW.message_id) = 32 OR NEW.message_id <> lower(NEW.message_id));
-    UPDATE outbox_messages SET status = 'Resolved', resolution = 'repeats ' ||
-        (SELECT first.message_id FROM outbox_messages AS first
-         WHERE first.destination = NEW.destination AND first.dedupe_key = NEW.dedupe_key
-         ORDER BY first.seq LIMIT 1)
-    WHERE seq = NEW.seq AND NEW.dedupe_key <> '' AND NEW.status = 'Pending'
-        AND EXISTS (SELECT 1 FROM outbox_messages AS first
-            WHERE first.destination = NEW.destination AND first.dedupe_key = NEW.dedupe_key
-              AND first.seq < NEW.seq);
-    UPDATE outbox_messages SET next_retry_at = max(next_retry_at, coalesce(deliver_at, 0),
-        CASE WHEN NEW.order_key <> '' AND NEW.status = 'Pending' AND )sql",
-                                          is_blocked("NEW"), R"sql( THEN expires_at ELSE 0 END)
-    WHERE seq = NEW.seq;
-END;)sql");
+-- What was written before, and could not even be looked for.
+UPDATE outbox_messages SET status = 'Dead',
+    last_error = 'invalid_argument: its destination, tenant or order_key is too long'
+WHERE status = 'Pending' AND )sql",
+    joined("(", has_long_name("outbox_messages"), " OR ", has_long_key("outbox_messages"), ");"));
 
 }  // namespace
 
 const std::string_view dispatch_rules = rules_of_dispatch;
+const std::string_view dispatch_limits = limits_of_dispatch;
 
 }  // namespace posthorn::sqlite

@@ -10,4 +10,7 @@ extern const std::string_view dispatch_tables;
 /// A later step: the triggers and indexes that all messages go through.
 extern const std::string_view dispatch_rules;
 
+/// A later step: what is too long for any configuration is refused.
+extern const std::string_view dispatch_limits;
+
 }  // namespace posthorn::sqlite

@@ -4,7 +4,11 @@ namespace posthorn::sqlite {
 
 closed_messages::closed_messages(connection& database)
     : closed_account(database, {.error_by_seq = R"sql(
-          SELECT destination, endpoint, last_error FROM outbox_messages WHERE seq = ?)sql",
+          SELECT CASE WHEN length(destination) <= 800 THEN destination
+                  ELSE substr(destination, 1, 200) END,
+              CASE WHEN length(endpoint) <= 800 THEN endpoint ELSE substr(endpoint, 1, 200) END,
+              substr(last_error, 1, 4096)
+          FROM outbox_messages WHERE seq = ?)sql",
                                 .find = R"sql(
           SELECT cause_id FROM outbox_causes
           WHERE destination = ? AND endpoint = ? AND cause = ?)sql",

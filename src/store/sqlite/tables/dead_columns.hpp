@@ -2,12 +2,14 @@
 
 #include "base/text/joined.hpp"
 #include "store/rows/dead_rows.hpp"
+#include "store/sqlite/tables/outbox_columns.hpp"
 
 namespace posthorn::sqlite {
 
 /// What `read_dead_row` reads: all of a message, in whichever state.
-inline constexpr auto dead_row_columns = joined(summary_columns, R"sql(,
-    payload, headers, content_type,
+inline constexpr auto dead_row_columns =
+    joined(summary_columns, ", ", unless_longer("payload", content_bytes_shown_max), ", ",
+           unless_longer("headers", content_bytes_shown_max), R"sql(, substr(content_type, 1, 4096),
     (SELECT at FROM outbox_closed WHERE outbox_closed.seq = outbox_messages.seq),
     (SELECT cause_id FROM outbox_closed WHERE outbox_closed.seq = outbox_messages.seq),
     (SELECT cause FROM outbox_causes WHERE cause_id =
@@ -20,7 +22,8 @@ inline constexpr auto dead_row_by_seq =
 
 /// What `fits` reads.
 inline constexpr auto dead_key_columns = joined(R"sql(
-    outbox_messages.seq, destination, endpoint, tenant, order_key, last_error, expires_at,
+    outbox_messages.seq, destination, substr(endpoint, 1, 4096), tenant, order_key,
+    substr(last_error, 1, 4096), expires_at,
     coalesce((SELECT at FROM outbox_closed WHERE outbox_closed.seq = outbox_messages.seq),
         last_attempt_at, created_at),
     outbox_messages.status,

@@ -15,7 +15,8 @@ namespace {
 constexpr auto keys_by_seq =
     joined("SELECT ", dead_key_columns, " FROM outbox_messages WHERE seq = ?");
 constexpr auto renew = joined("UPDATE outbox_messages SET message_id = ", new_id, R"sql(,
-    created_at = ?2, expires_at = ?2 + max(expires_at - created_at, 1000), deliver_at = NULL
+    created_at = ?2, deliver_at = NULL, expires_at = ?2 +
+        max(CASE ?3 WHEN 0 THEN expires_at - created_at ELSE ?3 END, 1000)
     WHERE seq = ?1)sql");
 
 }  // namespace

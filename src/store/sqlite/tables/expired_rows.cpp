@@ -88,7 +88,7 @@ result<expired_slice> outbox_reading::expired(const expired_question& asked) {
     POSTHORN_LET(found, expired_.look(asked));
     expired_slice slice{.rows = {}, .last = std::move(found.last)};
     for (const auto seq : found.seqs) {
-        POSTHORN_LET(there, one_.run(seq));
+        POSTHORN_LET(there, late_.run(seq));
         if (there.empty()) continue;
         slice.rows.push_back(read_late(there.front()));
     }

@@ -7,6 +7,7 @@
 #include "store/rows/stored_time.hpp"
 #include "store/rows/summary_rows.hpp"
 #include "store/sqlite/schema/status_sql.hpp"
+#include "store/sqlite/tables/outbox_columns.hpp"
 
 namespace posthorn::sqlite {
 namespace {
@@ -18,6 +19,9 @@ bool is_wanted(const sql_row& row, const message_filter& wanted) {
     if (wanted.status && row.text(5) != to_string(*wanted.status)) return false;
     if (!wanted.destination.empty() && row.text(3) != wanted.destination) return false;
     if (!wanted.endpoint.empty() && row.text(4) != wanted.endpoint) return false;
+    if (!wanted.correlation_id.empty() && row.text(16) != wanted.correlation_id) return false;
+    if (!wanted.tenant.empty() && row.text(17) != wanted.tenant) return false;
+    if (!wanted.order_key.empty() && row.text(18) != wanted.order_key) return false;
     return !wanted.since || from_ms(row.integer(8)) >= *wanted.since;
 }
 
@@ -29,7 +33,8 @@ constexpr auto count_due_in_flow = joined("SELECT count(*), min(seq) FROM (SELEC
                                           "AND next_retry_at <= ?4 LIMIT ?5)");
 constexpr auto count_waiting_in_flow =
     joined("SELECT count(*) FROM (SELECT 1", in_flow, "AND next_retry_at > ?4 LIMIT ?5)");
-constexpr auto backlog_columns = joined("SELECT created_at, deliver_at, retry_count, last_error");
+constexpr auto backlog_columns =
+    joined("SELECT created_at, deliver_at, retry_count, substr(last_error, 1, 4096)");
 constexpr auto look_at_due =
     joined(backlog_columns, in_flow, "AND next_retry_at <= ?4 ORDER BY next_retry_at LIMIT ?5");
 constexpr auto look_at_waiting =
@@ -43,8 +48,62 @@ constexpr auto list_closed =
 constexpr auto summary_by_seq =
     joined("SELECT ", summary_columns, " FROM outbox_messages WHERE seq = ?");
 constexpr auto detail_by_id = joined("SELECT ", summary_columns, R"sql(,
-        length(CAST(payload AS BLOB)), content_type, CASE WHEN ?2 THEN payload END, headers
+        length(CAST(payload AS BLOB)), substr(content_type, 1, 4096), CASE WHEN ?2 THEN )sql",
+                                     unless_longer("payload", content_bytes_shown_max), " END, ",
+                                     unless_longer("headers", content_bytes_shown_max), R"sql(
     FROM outbox_messages WHERE message_id = ?1)sql");
+
+// The first one in the way, of those in one state; the index of order keys has it.
+template <class State>
+consteval auto first_in_the_way(const State& state) {
+    return joined(R"sql(
+    SELECT * FROM (SELECT earlier.seq, earlier.message_id, earlier.status
+        FROM outbox_messages AS mine JOIN outbox_messages AS earlier
+        ON )sql",
+                  shares_key("earlier", "mine", state), R"sql( AND earlier.seq < mine.seq
+        WHERE mine.seq = ?1 AND mine.status = 'Pending' AND mine.order_key <> ''
+        ORDER BY earlier.seq LIMIT 1))sql");
+}
+constexpr auto what_is_in_the_way = joined(
+    R"sql(
+    SELECT message_id, found.status, closed.at FROM ()sql",
+    first_in_the_way("'Dead'"), " UNION ALL ", first_in_the_way("'Expired'"), " UNION ALL ",
+    first_in_the_way("'Pending'"), R"sql() AS found
+    LEFT JOIN outbox_closed AS closed ON closed.seq = found.seq
+    WHERE found.status = 'Pending' OR )sql",
+    parks_followers, R"sql(
+    ORDER BY found.status = 'Pending', found.seq LIMIT 1)sql");
+
+template <class State>
+consteval auto given_up(const State& state) {
+    return joined(R"sql(
+        SELECT * FROM (SELECT seq, destination, order_key, coalesce(tenant, '') AS tenant
+            FROM outbox_messages WHERE status = )sql",
+                  state, " AND ", is_closed("status"), " ORDER BY seq LIMIT ?1)");
+}
+// Dead and expired ones are few, and pending ones may be very many; so it begins with the former.
+constexpr auto blocked_keys = joined("WITH looked AS MATERIALIZED (", given_up("'Dead'"),
+                                     " UNION ALL ", given_up("'Expired'"), R"sql(),
+    earliest AS (SELECT destination, order_key, tenant, min(seq) AS seq
+        FROM looked WHERE order_key <> '' GROUP BY destination, order_key, tenant),
+    blocking AS (SELECT * FROM earliest
+        WHERE )sql",
+                                     parks_followers, R"sql( AND EXISTS (
+            SELECT 1 FROM outbox_messages AS later
+            WHERE )sql",
+                                     shares_key("later", "earliest", "'Pending'"), R"sql(
+              AND later.seq > earliest.seq)
+        ORDER BY seq LIMIT ?2)
+    SELECT blocking.destination, blocking.order_key, blocking.tenant,
+        first.message_id, first.status, closed.at,
+        (SELECT count(*) FROM (SELECT 1 FROM outbox_messages AS later
+            WHERE )sql",
+                                     shares_key("later", "blocking", "'Pending'"), R"sql(
+              AND later.seq > blocking.seq LIMIT ?3)),
+        (SELECT count(*) FROM looked)
+    FROM blocking JOIN outbox_messages AS first ON first.seq = blocking.seq
+        LEFT JOIN outbox_closed AS closed ON closed.seq = blocking.seq
+    ORDER BY blocking.seq)sql");
 
 }  // namespace
 
@@ -76,8 +135,14 @@ inspection_sql::inspection_sql(connection& database)
                                   .count_closed = count_closed,
                                   .show = detail_by_id,
                                   .attempts = R"sql(
-          SELECT attempt, at, error FROM outbox_attempts
+          SELECT attempt, at, substr(error, 1, 4096) FROM outbox_attempts
           WHERE seq = ? ORDER BY attempt DESC LIMIT ?)sql",
+                                  .waits_behind = what_is_in_the_way,
+                                  .blocked = blocked_keys,
+                                  .newest = R"sql(
+          SELECT max(
+              coalesce((SELECT at FROM changes ORDER BY change_seq DESC LIMIT 1), 0),
+              coalesce((SELECT created_at FROM outbox_messages ORDER BY seq DESC LIMIT 1), 0)))sql",
                                   .inbox_count = R"sql(
           SELECT count(*) FROM (SELECT 1 FROM inbox_messages INDEXED BY idx_inbox_expires
               LIMIT ?))sql",
@@ -101,8 +166,8 @@ inspection_sql::inspection_sql(connection& database)
           WHERE status = 'Pending' AND destination = ? LIMIT ?)sql"),
       one_(database, summary_by_seq),
       inbox_list_(database, R"sql(
-          SELECT seq, source_service_id, message_id, endpoint, processed_at, claim_until,
-              expires_at
+          SELECT seq, substr(source_service_id, 1, 4096), substr(message_id, 1, 4096),
+              substr(endpoint, 1, 4096), processed_at, claim_until, expires_at
           FROM inbox_messages WHERE seq < ?1 ORDER BY seq DESC)sql") {}
 
 result<message_list> inspection_sql::list(const message_filter& wanted) {

@@ -2,7 +2,9 @@
 
 #include <fmt/format.h>
 
+#include "store/rows/row_sizes.hpp"
 #include "store/rows/stored_time.hpp"
+#include "store/sqlite/driver/length_limit.hpp"
 #include "store/sqlite/tables/outbox_columns.hpp"
 #include "store/sqlite/tables/outbox_sql.hpp"
 
@@ -11,9 +13,22 @@ namespace {
 
 constexpr auto outbox_row_by_id =
     joined("SELECT ", outbox_columns, " FROM outbox_messages WHERE message_id = ?");
-constexpr auto rows_to_tell_of = joined("SELECT ", outbox_columns, R"sql(, status, last_error
+constexpr auto rows_to_tell_of = joined(
+    "SELECT ", outbox_columns_with(unless_longer("payload", "?3"), unless_longer("headers", "?3")),
+    R"sql(, status, substr(last_error, 1, 4096),
+        EXISTS (SELECT 1 FROM outbox_attempts WHERE outbox_attempts.seq = outbox_messages.seq)
     FROM outbox_ended CROSS JOIN outbox_messages USING (seq)
-    WHERE outbox_ended.seq > ? ORDER BY outbox_ended.seq LIMIT ?)sql");
+    WHERE outbox_ended.seq > ?1 ORDER BY outbox_ended.seq LIMIT ?2)sql");
+constexpr auto late_row_by_seq =
+    joined("SELECT ", outbox_late_columns, " FROM outbox_messages WHERE seq = ?");
+
+column_sizes sizes_of(connection& database, std::int64_t seq) {
+    column_sizes sizes{};
+    for (std::size_t i = 0; i < sizes.size(); ++i)
+        sizes[i] = bytes_at(
+            database, {.table = "outbox_messages", .column = sized_columns[i].data(), .row = seq});
+    return sizes;
+}
 
 }  // namespace
 
@@ -24,13 +39,15 @@ outbox_reading::outbox_reading(connection& database, outbox_rules rules)
                     .status_by_id = "SELECT status FROM outbox_messages WHERE message_id = ?",
                     .counts = "SELECT status, count(*) FROM outbox_messages GROUP BY status",
                     .paused = R"sql(
-          SELECT destination, paused_at, reason FROM outbox_paused
+          SELECT destination, paused_at, substr(reason, 1, 4096) FROM outbox_paused
           ORDER BY destination LIMIT 10000)sql",
                     .ended = rows_to_tell_of}),
+      database_(database),
       keys_(database),
       due_(database),
       expired_(database),
       one_(database, outbox_row_by_seq),
+      late_(database, late_row_by_seq),
       is_blocked_(database, ask_blocked) {}
 
 result<outbox_page> outbox_reading::due(const due_question& asked) {
@@ -38,27 +55,44 @@ result<outbox_page> outbox_reading::due(const due_question& asked) {
     outbox_page page;
     page.rows.reserve(chosen.seqs.size());
     page.more = chosen.more;
-    for (const auto seq : chosen.seqs) POSTHORN_TRY(read_into(page, seq));
+    // Twice: in a file of UTF-16 a text has more bytes than the message.
+    const length_limit nothing_larger(database_, 2 * row_bytes_max(message_rules().limits));
+    std::size_t bytes = 0;
+    for (const auto seq : chosen.seqs) {
+        if (bytes > 0 && bytes >= asked.bytes_max) {
+            page.more = true;
+            break;
+        }
+        POSTHORN_LET(more, read_into(page, seq));
+        bytes += more;
+    }
     return page;
 }
 
-result<> outbox_reading::read_into(outbox_page& page, std::int64_t seq) {
-    POSTHORN_LET(found, one_.run(seq));
-    if (found.empty()) return {};
-    auto row = read_row(found.front(), message_rules().source);
-    if (row)
-        if (auto fit = validate(row->body, message_rules().limits); !fit)
-            row = std::unexpected(fit.error());
-    if (!row) {
-        page.bad.push_back({seq, fmt::format("{}: {}", row.error().name(), row.error().what())});
-        return {};
+result<std::size_t> outbox_reading::read_into(outbox_page& page, std::int64_t seq) {
+    const auto is_bad = [&](const error& why, std::size_t bytes) -> std::size_t {
+        page.bad.push_back({seq, fmt::format("{}: {}", why.name(), why.what()), bytes});
+        return 0;
+    };
+    auto found = one_.run(seq);
+    if (!found) {
+        const auto sizes = sizes_of(database_, seq);
+        if (const auto fit = check_sizes(sizes, message_rules().limits); !fit)
+            return is_bad(fit.error(), sum_of(sizes));
+        return std::unexpected(std::move(found).error());
     }
+    if (found->empty()) return 0;
+    auto row = read_row(found->front(), message_rules().source);
+    if (!row) return is_bad(row.error(), found->front().text(5).size());
+    if (const auto fit = validate(row->body, message_rules().limits); !fit)
+        return is_bad(fit.error(), bytes_of(*row));
     if (!row->body.order_key.empty()) {
         POSTHORN_LET(blocked, run_ask_blocked(is_blocked_, seq));
         row->parked = blocked;
     }
+    const auto bytes = bytes_of(*row);
     (row->parked ? page.parked : page.rows).push_back(*std::move(row));
-    return {};
+    return bytes;
 }
 
 }  // namespace posthorn::sqlite

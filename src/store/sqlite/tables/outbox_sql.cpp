@@ -44,6 +44,9 @@ outbox_sql::outbox_sql(connection& database, const clock& time, const neighbours
           INSERT INTO outbox_attempts (seq, attempt, at, error)
           SELECT ?1, coalesce((SELECT max(attempt) FROM outbox_attempts WHERE seq = ?1), 0) + 1,
               ?2, ?3)sql",
+                      .unanswered = R"sql(
+          INSERT OR IGNORE INTO outbox_attempts (seq, attempt, at, error)
+          VALUES (?, 0, ?, ?))sql",
                       .end = "INSERT OR IGNORE INTO outbox_ended (seq) VALUES (?)",
                       .requeue = R"sql(
           UPDATE outbox_messages SET status = 'Pending', retry_count = 0

@@ -55,12 +55,15 @@ public:
     }
 
 private:
-    result<> read_into(outbox_page& page, std::int64_t seq);
+    /// Gives the bytes that the page holds more. A row that is too large is not read.
+    result<std::size_t> read_into(outbox_page& page, std::int64_t seq);
 
+    connection& database_;
     order_walk keys_;
     due_rows due_;
     expired_rows expired_;
     statement one_;
+    statement late_;
     statement is_blocked_;
 };
 

@@ -1,13 +1,13 @@
 #include "store/sqlite/upkeep/file_facts.hpp"
 
-#include <algorithm>
 #include <functional>
+#include <utility>
 
 #include <sqlite3.h>
 
-#include "store/inspection.hpp"
 #include "store/sqlite/driver/statement.hpp"
 #include "store/sqlite/schema/migrate.hpp"
+#include "store/sqlite/tables/inspection_sql.hpp"
 #include "store/sqlite/upkeep/moving.hpp"
 
 namespace posthorn::sqlite {
@@ -48,26 +48,58 @@ void ask_of_tables(questions& file, file_facts& facts) {
     file.ask("SELECT value FROM posthorn_meta WHERE name = 'service'", facts.service);
     file.ask("SELECT max(number) FROM posthorn_migrations WHERE folder = 'store'", facts.step);
     file.ask("SELECT owner FROM posthorn_leases WHERE name = 'dispatcher'", facts.lease_owner);
-    std::int64_t newest = 0;
-    const auto later = [&](const sql_row& row) { newest = std::max(newest, row.integer(0)); };
-    file.ask("SELECT at FROM changes ORDER BY change_seq DESC LIMIT 1", later);
-    file.ask("SELECT created_at FROM outbox_messages ORDER BY seq DESC LIMIT 1", later);
-    if (newest != 0) facts.newest = wall_time(std::chrono::milliseconds(newest));
     file.ask(
         "SELECT count(*) FROM (SELECT 1 FROM outbox_messages WHERE status = 'Dead' LIMIT 1000000)",
         facts.dead);
+    file.ask(
+        "SELECT count(*) FROM (SELECT 1 FROM outbox_messages WHERE status = 'Expired' LIMIT "
+        "1000000)",
+        facts.expired);
     file.ask("SELECT last_error FROM outbox_messages WHERE status = 'Pending' LIMIT 1000",
              [&](const sql_row& row) {
                  if (is_undeliverable_error(row.text(0))) ++facts.undeliverable;
              });
 }
 
+result<> look_at_messages(connection& database, file_facts& facts) {
+    inspection_sql seen_by_people(database);
+    POSTHORN_LET(newest, seen_by_people.newest());
+    facts.newest = newest;
+    if (facts.step < facts.step_known) return {};  // Older tables lack what it asks for.
+    POSTHORN_LET(blocked, seen_by_people.blocked({}));
+    facts.blocked = std::move(blocked);
+    return {};
+}
+
 }  // namespace
 
-result<file_facts> look_at_file(const std::string& path, bool thorough) {
+namespace {
+
+result<connection> open_to_look(const std::string& path) {
     POSTHORN_LET(opened, connection::open({.path = path}));
     sqlite3_db_config(opened.handle(), SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, nullptr);
     POSTHORN_TRY(opened.execute("PRAGMA query_only = ON; PRAGMA wal_autocheckpoint = 0"));
+    return std::move(opened);
+}
+
+}  // namespace
+
+result<std::vector<std::int64_t>> ask_file(const std::string& path, std::string sql) {
+    constexpr std::string_view schema = "{s}.";
+    for (auto at = sql.find(schema); at != std::string::npos; at = sql.find(schema, at))
+        sql.erase(at, schema.size());
+    POSTHORN_LET(opened, open_to_look(path));
+    questions file(opened);
+    std::vector<std::int64_t> numbers;
+    file.ask(sql, [&](const sql_row& row) {
+        for (std::size_t i = 0; i < row.size(); ++i) numbers.push_back(row.integer(i));
+    });
+    POSTHORN_TRY(file.outcome());
+    return numbers;
+}
+
+result<file_facts> look_at_file(const std::string& path, bool thorough) {
+    POSTHORN_LET(opened, open_to_look(path));
     file_facts facts{.step_known = store_tables().steps.back().number};
     questions file(opened);
     ask_of_file(file, thorough, facts);
@@ -80,6 +112,8 @@ result<file_facts> look_at_file(const std::string& path, bool thorough) {
     // Of a damaged one nothing else is worth asking.
     if (facts.damage.empty()) {
         ask_of_tables(file, facts);
+        POSTHORN_TRY(file.outcome());
+        POSTHORN_TRY(look_at_messages(opened, facts));
         if (const auto here = require_not_moved(opened, path); !here)
             facts.moved = here.error().what();
     }

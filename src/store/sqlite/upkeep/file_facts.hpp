@@ -3,10 +3,12 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include <posthorn/detail/time.hpp>
 
 #include "base/result.hpp"
+#include "store/inspection.hpp"
 
 namespace posthorn::sqlite {
 
@@ -22,11 +24,16 @@ struct file_facts {
     std::string lease_owner{};          // Who dispatches; empty if none does.
     std::optional<wall_time> newest{};  // The latest time that anything in it was done at.
     std::int64_t dead = 0;              // Not counted past a million.
+    std::int64_t expired = 0;           // Likewise.
+    blocked_report blocked{};           // What waits behind one of these.
     std::int64_t undeliverable = 0;     // Among the thousand pending that were looked at.
 };
 
 /// Looks without changing anything: no table is brought up to date, nothing is checkpointed.
 /// `error_code::invalid_argument` for a database without our tables.
 [[nodiscard]] result<file_facts> look_at_file(const std::string& path, bool thorough);
+
+/// The numbers of the one row that a query gives, looked up likewise. `{s}.` in it is dropped.
+[[nodiscard]] result<std::vector<std::int64_t>> ask_file(const std::string& path, std::string sql);
 
 }  // namespace posthorn::sqlite

@@ -155,6 +155,7 @@ result<restore_report> restore(const restore_options& asked, const clock& time) 
     return restore_report{.kept = before.is_there ? kept : fs::path{},
                           .taken_at = facts.taken_at,
                           .epoch = epoch,
+                          .service = facts.service,
                           .replaced_damaged = before.is_there && !before.epoch};
 }
 

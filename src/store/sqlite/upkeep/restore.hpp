@@ -21,6 +21,7 @@ struct restore_report {
     std::filesystem::path kept;           // What was there before; empty if nothing was.
     std::optional<wall_time> taken_at{};  // Of the backup; what came later is not in it.
     std::int64_t epoch = 0;
+    std::string service{};          // Whose it is; empty if no node was ever opened on it.
     bool replaced_damaged = false;  // What was there could not be read, and is kept as it is.
 };
 

@@ -55,8 +55,11 @@ private:
 
 class on_a_server final : public storage {
 public:
-    result<std::unique_ptr<posthorn::store>> open(store_settings) override {
-        return postgres::open({.url = place_.url(), .schema = place_.schema(), .service = "orders"},
+    result<std::unique_ptr<posthorn::store>> open(store_settings settings) override {
+        return postgres::open({.url = place_.url(),
+                               .schema = place_.schema(),
+                               .service = "orders",
+                               .defaults = settings.defaults},
                               {.time = time_, .writer = writer_, .log = log_});
     }
     std::unique_ptr<foreign_connection> connect(durability how) override {

@@ -39,6 +39,7 @@ public:
         sqlite::sqlite_options options{.path = path(), .service = "orders", .vfs = vfs()};
         options.shared = settings.shared;
         options.sync = sync();
+        options.defaults = settings.defaults;
         if (settings.checkpoints_often) options.wal_pages_checkpoint = pages_few;
         return sqlite::open(options, {.time = time_, .writer = writer(), .log = log_});
     }

@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "store/row_defaults.hpp"
 #include "store/store.hpp"
 
 namespace posthorn::conformance {
@@ -88,6 +89,7 @@ struct dialect {
 struct store_settings {
     bool shared = false;             // Others write the database too.
     bool checkpoints_often = false;  // Whatever the database does now and then, all the time.
+    std::optional<row_defaults> defaults{};  // For rows of plain SQL.
 };
 
 /// One database, which can be opened, closed, and opened again.

@@ -231,5 +231,46 @@ TEST(config_admin_keys, have_a_name_a_role_and_a_hash) {
                 HasSubstr("are called 'a'"));
 }
 
+TEST(config_inbox_outbox, names_what_the_document_does) {
+    const auto read = parse_config(
+        "[InboxOutbox]\nOutboxPollingInterval = \"00:01:30\"\nBatchSize = 7\nMaxRetries = 3\n"
+        "RetryBaseDelayMilliseconds = 250\nRetryMaxDelayMilliseconds = 900\n"
+        "OutboxRetentionDays = 2\nInboxRetentionDays = 9\nCleanupInterval = \"2m\"\n"
+        "EnableAutomaticCleanup = false\nEnableDeadLetterQueue = false\n"
+        "DeadLetterRetentionDays = 4\nEnableParallelProcessing = true\n"
+        "MaxDegreeOfParallelism = 6\n",
+        "p.toml");
+    ASSERT_TRUE(read.has_value()) << read.error().what();
+    using namespace std::chrono;
+    EXPECT_EQ(read->outbox.poll_interval, 90s);
+    EXPECT_EQ(read->outbox.batch_size, 7);
+    EXPECT_EQ(read->outbox.max_retries, 3);
+    EXPECT_EQ(read->outbox.retry_delay_base, 250ms);
+    EXPECT_EQ(read->outbox.retry_delay_max, 900ms);
+    EXPECT_EQ(read->outbox.sent_retention, days{2});
+    EXPECT_EQ(read->inbox.retention, days{9});
+    EXPECT_EQ(read->outbox.cleanup_interval, 2min);
+    EXPECT_EQ(read->inbox.cleanup_interval, 2min);
+    EXPECT_FALSE(read->store.cleanup);
+    EXPECT_FALSE(read->outbox.dead_letters);
+    EXPECT_EQ(read->outbox.dead_retention, days{4});
+    EXPECT_EQ(read->outbox.window, 6);
+    EXPECT_EQ(read->origin_of("outbox.window"), "p.toml:14");
+    EXPECT_EQ(read->service.defaults, defaults_name::integration_events);
+}
+
+TEST(config_inbox_outbox, counts_a_degree_only_where_publishing_is_parallel) {
+    EXPECT_EQ(parse_config("[InboxOutbox]\nMaxDegreeOfParallelism = 6\n", "p")->outbox.window, 1);
+    EXPECT_EQ(parse_config("[InboxOutbox]\nEnableParallelProcessing = true\n", "p")->outbox.window,
+              4);
+}
+
+TEST(config_inbox_outbox, gives_way_to_defaults_that_the_file_names) {
+    const auto read =
+        parse_config("[service]\ndefaults = \"workflow\"\n[InboxOutbox]\nBatchSize = 7\n", "p");
+    EXPECT_EQ(read->service.defaults, defaults_name::workflow);
+    EXPECT_EQ(read->outbox.batch_size, 7);
+}
+
 }  // namespace
 }  // namespace posthorn

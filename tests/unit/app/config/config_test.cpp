@@ -81,12 +81,16 @@ window = 3
 rate = 100
 burst = 20
 order = "pass"
+tenant = "acme"
 request_timeout = "29s"
 attempt_timeout = "31s"
 sent_retention = "1h"
 cleanup_interval = "2m"
 dead_retention = "90d"
+dead_letters = false
 expire_dead = true
+on_dead = "sql:DELETE FROM orders WHERE id = :_correlation_id"
+on_expired = "sql:SELECT 1"
 expired_retention = "never"
 resolved_retention = "2d"
 drain_timeout = "0s"
@@ -113,6 +117,9 @@ answer = "8MiB"
 [log]
 level = "warn"
 format = "json"
+[queue]
+max_attempts = 3
+alarm_after = "1h"
 )",
                                        "p.toml")
                               .value();
@@ -150,6 +157,9 @@ TEST(config, says_where_what_is_wrong_and_what_to_write_instead) {
         bad_case{"[listen]\n\nhttp = \"here\"",
                  "p.toml:3: listen.http cannot be \"here\"; write \"ADDRESS:PORT\", such as"},
         bad_case{"[listen]\nhttp = 7400", "p.toml:2: listen.http cannot be 7400; write"},
+        bad_case{
+            "[outbox]\non_dead = \"http://127.0.0.1/\"",
+            R"(p.toml:2: outbox.on_dead cannot be "http://127.0.0.1/"; write "sql:STATEMENTS")"},
         bad_case{"[log]\nlevel = \"loud\"",
                  "p.toml:2: log.level cannot be \"loud\"; write one of \"trace\", \"debug\""},
         bad_case{"[log]\nformat = \"xml\"",
@@ -226,6 +236,7 @@ TEST(config, says_where_what_is_wrong_and_what_to_write_instead) {
         bad_case{"[limits]\ndepth = 65", "p.toml:2: limits.depth cannot be 65; write 1 to 64"},
         bad_case{"[limits]\nname = 0", "p.toml:2: limits.name cannot be 0; write 1 to 4096"},
         bad_case{"[limits]\npayload = 5", "p.toml:2: limits.payload cannot be below 1KiB"},
+        bad_case{"[limits]\npayload = \"65MiB\"", "p.toml:2: limits.payload cannot be above 64MiB"},
         bad_case{"[service]\nid = \"a b\"", "p.toml:2: service.id holds a character that"},
         bad_case{"[tls]\nkey = \"k.pem\"", "p.toml:2: tls.certificate and tls.key go together"},
         bad_case{"[listen]\ngrpc = \"0.0.0.0:7402\"",

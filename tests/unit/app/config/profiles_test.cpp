@@ -177,7 +177,7 @@ TEST(profiles, say_that_the_retention_of_a_document_was_raised) {
     for (const auto& settings : {config{}, with_defaults("messaging")}) {
         const auto raised = entry_of(settings, "inbox.retention");
         EXPECT_EQ(raised.value, "2d");
-        EXPECT_THAT(raised.note, StartsWith("the 24h of \"messaging\" are raised to 48h"));
+        EXPECT_THAT(raised.note, StartsWith("48h instead of the 24h of \"messaging\""));
     }
     EXPECT_EQ(entry_of(with_defaults("integration-events"), "inbox.retention").note, "");
     const auto chosen = parse_config("[inbox]\nretention = \"48h\"", "p.toml").value();

@@ -163,8 +163,16 @@ TEST(doctor, checks_signatures) {
 
 TEST(doctor, checks_secrets) {
     expect("secrets", {{"none", [](auto&) {}, ok},
-                       {"long", [](auto& f) { f.secrets = {{"a", 32}, {"b", 64}}; }, ok},
-                       {"one is short", [](auto& f) { f.secrets = {{"a", 32}, {"b", 31}}; }, warn},
+                       {"long",
+                        [](auto& f) {
+                            f.secrets = {{"a", 32}, {"b", 64}};
+                        },
+                        ok},
+                       {"one is short",
+                        [](auto& f) {
+                            f.secrets = {{"a", 32}, {"b", 31}};
+                        },
+                        warn},
                        {"unusable", [](auto& f) { f.secrets_error = "x:3: not there"; }, bad}});
 }
 
@@ -313,11 +321,30 @@ TEST(doctor, checks_who_dispatches) {
     EXPECT_THAT(find("dispatcher", killed).what, testing::HasSubstr("killed"));
 }
 
-TEST(doctor, checks_dead_and_undeliverable_messages) {
+TEST(doctor, checks_messages_that_wait_for_a_person) {
     expect("messages",
            {{"none", [](auto&) {}, ok},
             {"a dead one", [](auto& f) { f.file->dead = 1; }, warn},
+            {"an expired one", [](auto& f) { f.file->expired = 1; }, warn},
+            {"one behind a dead one",
+             [](auto& f) {
+                 f.file->blocked.keys.push_back({.waiting = {1, false}});
+             },
+             warn},
             {"an undeliverable one", [](auto& f) { f.file->undeliverable = 1; }, warn}});
+    doctor_facts all;
+    all.file->dead = 1;
+    all.file->expired = 120;
+    all.file->blocked.keys = {
+        {{"stock", "acct-7", ""}, {"01a1", outbox_status::dead, std::nullopt}, {7, false}}};
+    const auto found = find("messages", all);
+    EXPECT_EQ(found.what,
+              "1 messages are dead; 120 messages expired before they were delivered; 7 messages "
+              "wait behind one of their order key that was given up, such as 7 for 'stock' behind "
+              "01a1 (Dead) of order key 'acct-7'");
+    EXPECT_EQ(found.todo,
+              "see 'posthorn dead list'; see 'posthorn dead list --status Expired'; see 'posthorn "
+              "stats'");
 }
 
 }  // namespace

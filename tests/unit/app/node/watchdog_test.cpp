@@ -31,6 +31,7 @@ public:
     [[nodiscard]] bool has_failed() const override { return failed; }
     [[nodiscard]] std::optional<error> write_trouble() const override { return std::nullopt; }
     [[nodiscard]] std::uint64_t units_done() const override { return 0; }
+    [[nodiscard]] std::chrono::nanoseconds longest_wait() const override { return age; }
     [[nodiscard]] std::chrono::nanoseconds unit_age() const override { return age; }
     result<> check_integrity() override { return {}; }
     void stop() override {}

@@ -28,6 +28,13 @@ struct watch_case {
 
 void PrintTo(const watch_case& one, std::ostream* out) { *out << one.name; }
 
+TEST(lags_behind, is_more_than_clocks_differ_by) {
+    const wall_time now{20'000h};
+    EXPECT_FALSE(lags_behind(now, now - 24h));
+    EXPECT_FALSE(lags_behind(now, now + 5min));
+    EXPECT_TRUE(lags_behind(now, now + 5min + 1ms));
+}
+
 class clock_watch_table : public testing::TestWithParam<watch_case> {};
 
 TEST_P(clock_watch_table, judges_the_wall_clock) {

@@ -85,13 +85,25 @@ TEST_F(http_handler_call, tells_for_good_from_for_now_by_the_status) {
         EXPECT_EQ(given.what, outcome::permanent) << status;
         EXPECT_EQ(given.error, fmt::format("the handler answered {} with 2 bytes", status));
     }
-    for (const int status : {301, 304, 401, 408, 425, 429, 500, 503, 599}) {
+    for (const int status : {301, 304, 401, 408, 425, 500, 599}) {
         answer_ =
             http_response{.status = static_cast<std::uint16_t>(status), .headers = {}, .body = ""};
         EXPECT_EQ(receive(from_orders("Charge", "{}")).what, outcome::transient) << status;
     }
-    answer_ = fail(error_code::unreachable, "refused");
-    EXPECT_EQ(receive(from_orders("Charge", "{}")).what, outcome::transient);
+}
+
+TEST_F(http_handler_call, charges_no_message_with_a_service_that_cannot_be_asked) {
+    for (const int status : {429, 502, 503, 504, 0}) {
+        if (status == 0)
+            answer_ = fail(error_code::unreachable, "refused");
+        else
+            answer_ = http_response{
+                .status = static_cast<std::uint16_t>(status), .headers = {}, .body = ""};
+        const auto given = receive(from_orders("Charge", "{}"));
+        EXPECT_EQ(given.what, outcome::throttled) << status;
+        EXPECT_EQ(given.code, error_code::handler_unreachable);
+        EXPECT_EQ(given.retry_after, std::chrono::seconds(5));
+    }
 }
 
 TEST_F(http_handler_call, tells_the_sender_neither_what_was_answered_nor_where) {

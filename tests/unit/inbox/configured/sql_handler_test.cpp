@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 
 #include "../inbox_fixture.hpp"
+#include "store/user_transaction.hpp"
 
 namespace posthorn {
 namespace {
@@ -132,9 +133,40 @@ TEST_F(sql_handler, answers_nothing_when_its_last_statement_gives_no_row) {
     EXPECT_EQ(receive(from_orders("Silent", "{}")).payload, "");
 }
 
+TEST_F(sql_handler, a_hook_knows_why_a_message_was_given_up_and_takes_what_it_lacks_for_null) {
+    auto script = parse_sql_script(
+        "INSERT INTO effects VALUES (:_destination || ' ' || :_endpoint || ' ' || :_error || ' ' ||"
+        " :_attempts || ' ' || :_may_have_taken_effect || ' ' || coalesce(:order, 'no order') ||"
+        " ' ' || coalesce(:gift, 'none'))");
+    ASSERT_TRUE(script.has_value());
+    const auto hook = make_sql_hook(*std::move(script), loop.time());
+    const auto tell = [&](const std::string& payload, const std::string& content_type) {
+        dead_letter what{.body = from_orders("Charge", payload),
+                         .error = "no such sku",
+                         .attempts = 6,
+                         .may_have_taken_effect = true};
+        what.body.content_type = content_type;
+        const auto done = loop.run(commit(database(), [&](store_transaction& tx) -> result<> {
+            user_transaction in(tx, maker);
+            hook(in, what);
+            return in.intact();
+        }));
+        EXPECT_TRUE(done) << done.error().what();
+        return text("SELECT what FROM effects ORDER BY rowid DESC LIMIT 1");
+    };
+    EXPECT_EQ(tell(R"({"order":"o1","gift":true})", "application/json"),
+              "billing Charge no such sku 6 1 o1 1");
+    EXPECT_EQ(tell(R"({"order":"o1"})", "application/json"),
+              "billing Charge no such sku 6 1 o1 none");
+    EXPECT_EQ(tell(R"({"order":"o1")", "application/json"),
+              "billing Charge no such sku 6 1 no order none");
+    change("DELETE FROM effects");
+    EXPECT_EQ(tell("o1", "text/plain"), "billing Charge no such sku 6 1 no order none");
+}
+
 TEST_F(sql_handler, is_checked_by_the_database_before_it_is_needed) {
     const auto check = [this](std::string_view text) {
-        return check_sql_script(database(), parse_sql_script(text).value());
+        return check_sql_script(query_of(database()), parse_sql_script(text).value());
     };
     EXPECT_EQ(check("INSERT INTO effects VALUES (:a); SELECT :b").value().text, "");
     EXPECT_EQ(effects(), 0);

@@ -18,7 +18,7 @@ std::vector<outbox_row> rows(std::int64_t from, std::int64_t to) {
 
 TEST(hand_over, keeps_the_order_of_commits) {
     bell arrivals;
-    hand_over hot(10, arrivals);
+    hand_over hot({.rows = 10, .bytes = 1'000}, arrivals);
     hot.open();
     hot.push(rows(1, 2));
     hot.push(rows(3, 3));
@@ -32,7 +32,7 @@ TEST(hand_over, keeps_the_order_of_commits) {
 
 TEST(hand_over, holds_no_more_than_its_bound_and_says_so_once) {
     bell arrivals;
-    hand_over hot(3, arrivals);
+    hand_over hot({.rows = 3, .bytes = 1'000}, arrivals);
     hot.open();
     EXPECT_EQ(hot.push(rows(1, 2)), 0U);
     EXPECT_EQ(hot.push(rows(3, 6)), 3U);
@@ -43,9 +43,27 @@ TEST(hand_over, holds_no_more_than_its_bound_and_says_so_once) {
     EXPECT_FALSE(hot.take().overflowed);
 }
 
+TEST(hand_over, holds_no_more_bytes_than_its_bound_but_for_the_last_message) {
+    bell arrivals;
+    hand_over hot({.rows = 100, .bytes = 1'000}, arrivals);
+    hot.open();
+    const auto large = [](std::int64_t from, std::int64_t to) {
+        auto some = rows(from, to);
+        for (auto& row : some) row.body.payload = std::string(400, 'x');
+        return some;
+    };
+    EXPECT_EQ(hot.push(large(1, 2)), 0U);
+    EXPECT_EQ(hot.push(large(3, 6)), 3U);
+    EXPECT_EQ(hot.push(rows(7, 7)), 1U);
+    const auto taken = hot.take();
+    EXPECT_EQ(taken.rows.size(), 3U);
+    EXPECT_TRUE(taken.overflowed);
+    EXPECT_EQ(hot.push(large(8, 8)), 0U) << "there is room again";
+}
+
 TEST(hand_over, takes_nothing_while_closed) {
     bell arrivals;
-    hand_over hot(3, arrivals);
+    hand_over hot({.rows = 3, .bytes = 1'000}, arrivals);
     EXPECT_EQ(hot.push(rows(1, 9)), 0U);
     hot.open();
     EXPECT_TRUE(hot.take().rows.empty());
@@ -58,7 +76,7 @@ TEST(hand_over, takes_nothing_while_closed) {
 
 TEST(hand_over, takes_what_was_stored_for_it_and_leaves_the_rest_to_whoever_finds_it) {
     bell arrivals;
-    hand_over hot(4, arrivals);
+    hand_over hot({.rows = 4, .bytes = 1'000}, arrivals);
     EXPECT_EQ(hot.claims_as(), 0) << "while closed";
     hot.open(7);
     EXPECT_EQ(hot.claims_as(), 7);
@@ -74,7 +92,8 @@ TEST(hand_over, takes_what_was_stored_for_it_and_leaves_the_rest_to_whoever_find
 }
 
 TEST(held_rows, holds_a_row_once) {
-    held_rows held;
+    byte_budget all;
+    held_rows held(all);
     EXPECT_TRUE(held.add(1));
     EXPECT_FALSE(held.add(1));
     EXPECT_EQ(held.size(), 1U);
@@ -83,8 +102,33 @@ TEST(held_rows, holds_a_row_once) {
     EXPECT_TRUE(held.add(1));
 }
 
+TEST(held_rows, count_their_bytes_for_all_lanes_together) {
+    byte_budget all;
+    held_rows first(all);
+    {
+        held_rows second(all);
+        EXPECT_TRUE(first.add(1, 10));
+        EXPECT_TRUE(first.add(2, 5));
+        EXPECT_FALSE(first.add(2, 5));
+        EXPECT_TRUE(second.add(1, 100));
+        EXPECT_EQ(first.bytes(), 15U);
+        EXPECT_EQ(first.bytes_of(1), 10U);
+        EXPECT_EQ(first.bytes_of(3), 0U);
+        EXPECT_EQ(all.held(), 115U);
+        first.remove(1);
+        first.remove(1);
+        EXPECT_EQ(first.bytes(), 5U);
+        EXPECT_EQ(all.held(), 105U);
+        EXPECT_EQ(all.left_of(110), 5U);
+        EXPECT_EQ(all.left_of(100), 0U);
+    }
+    EXPECT_EQ(all.held(), 5U) << "a lane that goes away";
+    EXPECT_EQ(all.highest(), 115U);
+}
+
 TEST(held_rows, knows_what_left_during_a_read_until_the_read_ends) {
-    held_rows held;
+    byte_budget all;
+    held_rows held(all);
     held.add(1);
     held.begin_read();
     held.add(2);
@@ -114,7 +158,7 @@ TEST(agenda, gives_the_soonest_and_says_when_it_changes) {
 
 TEST(hand_over, tells_what_is_expected_until_something_comes) {
     bell arrivals;
-    hand_over hot(4, arrivals);
+    hand_over hot({.rows = 4, .bytes = 1'000}, arrivals);
     hot.expect(rows(1, 1).front());
     hot.open();
     EXPECT_FALSE(hot.take().expected) << "it came while closed";
@@ -139,7 +183,7 @@ TEST(hand_over, tells_what_is_expected_until_something_comes) {
 
 TEST(hand_over, expects_only_what_is_stored_for_it) {
     bell arrivals;
-    hand_over hot(4, arrivals);
+    hand_over hot({.rows = 4, .bytes = 1'000}, arrivals);
     hot.open(7);
     auto row = rows(1, 1).front();
     hot.expect(row);

@@ -12,8 +12,8 @@ using testing::ElementsAre;
 constexpr wall_time noon{1'900'000'000'000ms};
 
 TEST(reachability, a_peer_is_there_if_it_answers_anything_at_all) {
-    const delivery silent{.what = outcome::transient, .code = error_code::unreachable};
-    const delivery late{.what = outcome::transient, .code = error_code::timed_out};
+    const delivery silent{.what = outcome::unanswered, .code = error_code::unreachable};
+    const delivery late{.what = outcome::unanswered, .code = error_code::timed_out};
     const delivery failed{.what = outcome::transient, .error = "the handler threw"};
     const delivery refused{.what = outcome::undeliverable, .code = error_code::no_handler};
     EXPECT_FALSE(shows_a_peer(std::vector{silent, late}));

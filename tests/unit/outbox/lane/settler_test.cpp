@@ -1,6 +1,6 @@
 #include "outbox/lane/settler.hpp"
 
-#include <gtest/gtest.h>
+#include <gmock/gmock.h>
 
 #include "base/async/virtual_loop.hpp"
 #include "support/test_environment.hpp"
@@ -52,7 +52,10 @@ protected:
     logger log = logger::null();
     bool lost = false;
     test::test_environment env{loop, log};
-    settler subject{env, store, {.outcomes_waiting_max = 3}, 1, [this] { lost = true; }};
+    settle_board board;
+    settler subject{env,   store,
+                    board, {.outcomes_waiting_max = 3, .bytes_at_writer_max = 1'000},
+                    1,     [this] { lost = true; }};
     task_group running{loop.executor()};
     std::vector<std::int64_t> told;
 };
@@ -117,6 +120,28 @@ TEST_F(settler_test, tries_again_after_the_store_failed) {
     EXPECT_EQ(subject.outcomes_waiting(), 0U);
 }
 
+TEST_F(settler_test, says_what_it_could_not_record_until_it_is_recorded) {
+    fail_next(error_code::statement_failed);
+    fail_next(error_code::statement_failed);
+    subject.add(*this, {sent(1), failed(2)});
+    loop.run_for(6ms);
+    EXPECT_EQ(board.report(), (settle_report{1, 2, "told to"}));
+    loop.run_for(110ms);
+    EXPECT_EQ(board.report(), (settle_report{2, 2, "told to"}));
+    loop.run_for(250ms);
+    EXPECT_EQ(told, (std::vector<std::int64_t>{1, 2}));
+    EXPECT_EQ(board.report(), (settle_report{2, 0, ""}));
+}
+
+TEST_F(settler_test, says_no_more_of_what_another_node_will_record) {
+    fail_next(error_code::statement_failed);
+    subject.add(*this, {sent(1)});
+    loop.run_for(6ms);
+    EXPECT_EQ(board.report().unrecorded, 1U);
+    subject.cut_off();
+    EXPECT_EQ(board.report(), (settle_report{1, 0, ""}));
+}
+
 TEST_F(settler_test, after_a_commit_in_doubt_charges_nothing_twice) {
     fail_next(error_code::commit_in_doubt);  // It took hold, but nobody can say so.
     subject.add(*this, {sent(1), failed(2)});
@@ -152,6 +177,74 @@ TEST_F(settler_test, flush_gives_up_at_its_limit) {
     subject.add(*this, {sent(1)});
     loop.run(subject.flush(5s));
     EXPECT_EQ(loop.time().steady(), steady_time{} + 5s);
+}
+
+TEST_F(settler_test, records_the_others_of_a_batch_when_the_database_refuses_one) {
+    store.tables.unwritable.insert(3);
+    subject.add(*this, {sent(1), sent(2), sent(3), sent(4), sent(5)});
+    loop.run_for(50ms);
+    for (const std::int64_t seq : {1, 2, 4, 5}) EXPECT_EQ(status(seq), outbox_status::sent) << seq;
+    EXPECT_EQ(told.size(), 4U);
+    EXPECT_EQ(board.report().unrecorded, 1U);
+    EXPECT_NE(board.report().last_error.find("a trigger says no"), std::string::npos);
+}
+
+TEST_F(settler_test, tries_a_refused_outcome_again_ever_more_rarely) {
+    store.tables.unwritable.insert(3);
+    subject.add(*this, {sent(3)});
+    loop.run_for(10min);
+    const auto before = store.commits;
+    loop.run_for(10min);
+    EXPECT_LE(store.commits - before, 12) << "about once a minute";
+    EXPECT_GE(store.commits - before, 8);
+    store.tables.unwritable.clear();
+    loop.run_for(2min);
+    EXPECT_EQ(status(3), outbox_status::sent);
+    EXPECT_EQ(board.report().unrecorded, 0U);
+    EXPECT_EQ(subject.outcomes_waiting(), 0U);
+}
+
+TEST_F(settler_test, gives_the_writer_few_large_ones_at_a_time) {
+    std::vector<settlement> large;
+    for (std::int64_t seq = 1; seq <= 5; ++seq) {
+        large.push_back(sent(seq));
+        large.back().bytes = 400;  // Two of them fit.
+    }
+    store.hold(true);
+    subject.add(*this, std::move(large));
+    loop.run_for(1s);
+    EXPECT_TRUE(told.empty());
+    store.hold(false);
+    loop.run_for(1s);
+    EXPECT_EQ(told.size(), 5U);
+    EXPECT_EQ(store.commits, 3);
+}
+
+TEST_F(settler_test, lets_small_ones_past_large_ones_that_wait) {
+    const auto large = [](std::int64_t seq) {
+        auto one = sent(seq);
+        one.bytes = 700;
+        return one;
+    };
+    store.hold(true);
+    subject.add(*this, {large(1)});
+    subject.add(*this, {large(2)});
+    subject.add(*this, {large(3)});
+    subject.add(*this, {sent(4)});
+    store.hold(false);
+    loop.settle();
+    EXPECT_THAT(told, ::testing::ElementsAre(1, 4));
+    loop.run_for(1s);
+    EXPECT_EQ(told.size(), 4U);
+}
+
+TEST_F(settler_test, writes_one_that_is_larger_than_all_it_may_give_at_a_time) {
+    auto large = sent(1);
+    large.bytes = 5'000;
+    subject.add(*this, {sent(2), large, sent(3)});
+    loop.run_for(1s);
+    EXPECT_EQ(told.size(), 3U);
+    EXPECT_EQ(subject.outcomes_waiting(), 0U);
 }
 
 }  // namespace

@@ -186,11 +186,16 @@ TEST(judge, gives_the_policy_its_share_of_chance) {
     EXPECT_EQ(what.next_attempt_at, now + 2250ms);
 }
 
-TEST(spare, leaves_a_message_as_it_was_and_due) {
-    EXPECT_EQ(spare(row_of(cases[0]), now), (decision{kind::spare, false, now}));
-    auto late = row_of(cases[0]);
-    late.body.expires_at = now;
-    EXPECT_EQ(spare(late, now), (decision{kind::expire, false}));
+TEST(judge, charges_no_message_with_an_answer_that_never_came) {
+    const retry_policy policy;
+    const judge_options options;
+    auto row = row_of(cases[0]);
+    row.body.max_retries = 0;
+    const auto silent = answered(outcome::unanswered);
+    EXPECT_EQ(judge(silent, row, now, {policy, options}, 0),
+              (decision{kind::spare, false, now + 2s}));
+    row.body.expires_at = now;
+    EXPECT_EQ(judge(silent, row, now, {policy, options}, 0), (decision{kind::expire, false}));
 }
 
 TEST(rest_asked, is_for_the_lane_only_if_the_receiver_speaks_for_itself) {
@@ -198,6 +203,8 @@ TEST(rest_asked, is_for_the_lane_only_if_the_receiver_speaks_for_itself) {
     const auto in_progress = answered(outcome::throttled, 7s);
     auto overloaded = answered(outcome::throttled, 20s);
     overloaded.code = error_code::overloaded;
+    auto handler_down = answered(outcome::throttled, 5s);
+    handler_down.code = error_code::handler_unreachable;
     const auto sent = answered(outcome::delivered);
     struct {
         std::string claim;
@@ -209,6 +216,7 @@ TEST(rest_asked, is_for_the_lane_only_if_the_receiver_speaks_for_itself) {
         {"and so among others", {sent, in_progress}, {}},
         {"one overloaded asks for all", {overloaded}, 20s},
         {"also among others", {sent, overloaded, in_progress}, 20s},
+        {"one whose handler is down asks for itself", {sent, handler_down}, {}},
         {"all of several ask for all, for the shortest time",
          {answered(outcome::throttled, 9s), in_progress},
          7s},

@@ -74,23 +74,6 @@ TEST(lane_queue, gives_up_those_asked_for_and_keeps_the_order_of_the_rest) {
     EXPECT_TRUE(tested.empty());
 }
 
-TEST(lane_queue, knows_the_bytes_of_those_that_wait) {
-    lane_queue tested;
-    for (std::int64_t seq = 1; seq <= 3; ++seq) {
-        auto row = row_of({seq});
-        row.body.payload = std::string(10, 'x');
-        row.body.headers = std::string(static_cast<std::size_t>(seq), 'y');
-        tested.push(std::move(row));
-    }
-    EXPECT_EQ(tested.bytes(), 36U);
-    EXPECT_EQ(tested.pop().seq, 1);
-    EXPECT_EQ(tested.bytes(), 25U);
-    tested.take_if([](const outbox_row& row) { return row.seq == 3; });
-    EXPECT_EQ(tested.bytes(), 12U);
-    tested.take_all();
-    EXPECT_EQ(tested.bytes(), 0U);
-}
-
 TEST(lane_queue, gives_up_all) {
     lane_queue tested;
     for (const auto& each : std::vector<waiting>{{1, "a"}, {2, "b"}, {3}})

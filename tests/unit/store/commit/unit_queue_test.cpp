@@ -7,9 +7,12 @@
 
 #include <gmock/gmock.h>
 
+#include "base/async/virtual_time.hpp"
+
 namespace posthorn {
 namespace {
 
+using namespace std::chrono_literals;
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 
@@ -30,12 +33,14 @@ public:
 class a_unit_queue : public ::testing::Test {
 protected:
     explicit a_unit_queue(unit_queue::alone_units alone = unit_queue::alone_units::share)
-        : queue(thread, [this] { work(); }, alone) {}
+        : queue(
+              thread, time, [this] { work(); }, alone) {}
 
     /// As a writer does, but that it answers with success at once.
     void work() {
         std::vector<std::string> group;
         for (auto& one : queue.take(units_max)) {
+            if (at_work) at_work();
             one.work.done({});
             group.push_back(std::exchange(last_, {}));
         }
@@ -60,9 +65,13 @@ protected:
 
     std::size_t units_max = 4;
     held_jobs thread;
+    virtual_time time;
+    std::function<void()> at_work;  // Before each is answered.
     std::vector<std::vector<std::string>> groups;
     std::vector<std::string> refused;
     unit_queue queue;
+
+    std::vector<std::chrono::nanoseconds> seen;
 
 private:
     std::string last_;
@@ -115,6 +124,44 @@ TEST_F(a_unit_queue, takes_one_whose_submitter_works_only_while_nobody_else_writ
     EXPECT_FALSE(queue.submit_here(second)) << "there were two just now";
 }
 
+TEST_F(a_unit_queue, knows_how_long_the_oldest_has_waited_until_it_is_answered) {
+    submit("lazy", true);
+    time.advance(1h);
+    EXPECT_EQ(queue.longest_wait(), 0s) << "it waits for others to cause a commit";
+    submit("a");
+    time.advance(2s);
+    submit("b");
+    time.advance(3s);
+    EXPECT_EQ(queue.longest_wait(), 5s);
+    at_work = [&] {
+        time.advance(1s);
+        seen.push_back(queue.longest_wait());
+    };
+    thread.run_one();
+    EXPECT_THAT(seen, ElementsAre(6s, 7s, 8s)) << "in hand, and not answered yet";
+    EXPECT_EQ(queue.longest_wait(), 0s);
+}
+
+TEST_F(a_unit_queue, counts_for_those_that_did_not_fit_from_when_they_came) {
+    for (const auto* name : {"a", "b", "c", "d"}) submit(name);
+    time.advance(2s);
+    submit("e");
+    time.advance(3s);
+    thread.run_one();
+    EXPECT_EQ(queue.longest_wait(), 3s);
+    thread.run_one();
+    EXPECT_EQ(queue.longest_wait(), 0s);
+}
+
+TEST_F(a_unit_queue, waits_for_nothing_once_what_was_taken_is_put_down) {
+    submit("a");
+    time.advance(2s);
+    const auto taken = queue.take(units_max);
+    EXPECT_EQ(queue.longest_wait(), 2s);
+    queue.put_down();
+    EXPECT_EQ(queue.longest_wait(), 0s);
+}
+
 TEST_F(a_unit_queue, works_for_a_call_without_units) {
     queue.call();
     EXPECT_EQ(thread.jobs.size(), 1U);
@@ -140,7 +187,7 @@ TEST_F(a_unit_queue, stops_when_all_are_done_even_lazy_ones_and_refuses_the_rest
     worker_threads real("stopping");
     std::vector<std::string> done;
     unit_queue subject(
-        real,
+        real, time,
         [&] {
             for (auto& one : subject.take(4)) one.work.done({});
             subject.go_on();

@@ -100,6 +100,18 @@ TEST(due_choice, leaves_flows_alone_whose_first_message_is_not_due) {
     EXPECT_EQ(store.choose(asking_for(10))->seqs, (seqs{2}));
 }
 
+TEST(due_choice, gives_rows_of_one_tenant_alone_if_that_is_asked) {
+    a_store store;
+    store.add(of(""), {1});
+    store.add(of("a"), {2, 3});
+    store.add(of("b"), {4});
+    auto asked = asking_for(10);
+    asked.tenant = "a";
+    const auto chosen = store.choose(asked);
+    EXPECT_EQ(chosen->seqs, (seqs{2, 3}));
+    EXPECT_FALSE(chosen->more);
+}
+
 TEST(due_choice, gives_the_odd_row_to_another_tenant_each_time) {
     a_store store;
     store.add(of("a"), {1, 2});

@@ -19,6 +19,9 @@ public:
                                       .count_closed = "closed",
                                       .show = "show",
                                       .attempts = "attempts",
+                                      .waits_behind = "waits_behind",
+                                      .blocked = "blocked",
+                                      .newest = "newest",
                                       .inbox_count = "inbox_count",
                                       .inbox_ends = "inbox_ends"}) {}
 

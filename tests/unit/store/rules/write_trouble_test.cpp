@@ -36,6 +36,16 @@ TEST_F(a_write_trouble, stays_while_nothing_is_tried) {
     EXPECT_TRUE(trouble_.now());
 }
 
+TEST_F(a_write_trouble, is_whatever_keeps_the_store_from_beginning) {
+    trouble_.note_failure({error_code::store_busy, "another has the lock"}, now_);
+    fails(error_code::store_busy);  // What the units are told.
+    ASSERT_TRUE(trouble_.now());
+    EXPECT_EQ(trouble_.now()->code(), error_code::store_busy);
+    now_ += write_trouble::stays_for;
+    succeeds();
+    EXPECT_FALSE(trouble_.now());
+}
+
 TEST_F(a_write_trouble, is_not_what_is_wrong_with_a_unit) {
     for (const auto code : {error_code::statement_failed, error_code::cancelled,
                             error_code::store_busy, error_code::statement_interrupted})

@@ -60,14 +60,14 @@ TEST(inprocess_hub, a_service_that_is_not_there_may_come_back) {
     const message one;
     const auto absent = loop.run(wire.deliver({&one, &one}));
     ASSERT_EQ(absent.size(), 2U);
-    EXPECT_EQ(absent[1].what, outcome::transient);
+    EXPECT_EQ(absent[1].what, outcome::unanswered);
     EXPECT_NE(absent[1].error.find("not running"), std::string::npos);
 
     slow_receiver billing(loop.time());
     ASSERT_TRUE(hub.join("billing", billing));
     EXPECT_EQ(loop.run(wire.deliver({&one}))[0].what, outcome::delivered);
     loop.run(hub.leave("billing"));
-    EXPECT_EQ(loop.run(wire.deliver({&one}))[0].what, outcome::transient);
+    EXPECT_EQ(loop.run(wire.deliver({&one}))[0].what, outcome::unanswered);
 }
 
 TEST(inprocess_hub, a_service_joins_once) {
@@ -129,7 +129,7 @@ TEST(inprocess_hub, a_receiver_that_breaks_its_contract_settles_nothing) {
     for (const auto& batch : {message_batch{&one}, message_batch{&one, &one}}) {
         const auto answers = loop.run(wire.deliver(batch));
         ASSERT_EQ(answers.size(), batch.size());
-        EXPECT_EQ(answers[0].what, outcome::transient);
+        EXPECT_EQ(answers[0].what, outcome::unanswered);
         EXPECT_FALSE(answers[0].error.empty());
     }
     loop.run(hub.leave("billing"));
@@ -144,7 +144,7 @@ TEST(inprocess_hub, an_exception_is_an_answer_for_each_message) {
     const message one;
     const auto answers = loop.run(wire.deliver({&one, &one}));
     ASSERT_EQ(answers.size(), 2U);
-    EXPECT_EQ(answers[0], (delivery{.what = outcome::transient, .error = "broke"}));
+    EXPECT_EQ(answers[0], (delivery{.what = outcome::unanswered, .error = "broke"}));
     loop.run(hub.leave("billing"));
 }
 

@@ -40,8 +40,7 @@ TEST(wire_status, says_what_came_of_a_message_and_is_understood) {
          503,
          "store_busy"},
         {{.what = transient, .error = "handler failed"}, 500, ""},
-        {refused(transient, error_code::commit_in_doubt), 500, "commit_in_doubt"},
-        {refused(transient, error_code::clock_jumped), 500, "clock_jumped"},
+        {refused(transient, error_code::lease_lost), 500, "lease_lost"},
     };
     for (const auto& one : cases) {
         const auto said = to_wire(one.sent);
@@ -114,10 +113,10 @@ TEST(wire_status, an_unsigned_reply_is_never_more_than_try_again) {
     for (const auto status :
          std::vector<std::uint16_t>{200, 302, 400, 401, 404, 409, 410, 413, 422, 425, 500, 503}) {
         const auto taken = from_unsigned({.status = status, .body = yes}, why);
-        EXPECT_EQ(taken.what, transient) << status;
+        EXPECT_EQ(taken.what, unanswered) << status;
         EXPECT_FALSE(taken.duplicate);
         EXPECT_TRUE(taken.payload.empty());
-        EXPECT_FALSE(taken.code);
+        EXPECT_EQ(taken.code, error_code::bad_signature);
     }
     for (const auto status : std::vector<std::uint16_t>{429, 503}) {
         const auto taken = from_unsigned({.status = status, .retry_after = 100h}, why);
@@ -125,7 +124,7 @@ TEST(wire_status, an_unsigned_reply_is_never_more_than_try_again) {
         EXPECT_EQ(taken.retry_after, 1min);
         EXPECT_EQ(taken.code, error_code::overloaded);
     }
-    EXPECT_EQ(from_unsigned({.status = 401, .retry_after = 1h}, why).what, transient);
+    EXPECT_EQ(from_unsigned({.status = 401, .retry_after = 1h}, why).what, unanswered);
 }
 
 TEST(wire_status, shows_what_an_unsigned_refusal_says_cut_short) {

@@ -162,7 +162,7 @@ TEST(wire_transport, believes_no_answer_that_is_not_signed_for_this_request) {
         for (const auto count : std::vector<std::size_t>{1, 3}) {
             transport_rig rig;
             rig.way.tamper = one.with;
-            expect_all(rig.send(count), transient);
+            expect_all(rig.send(count), unanswered);
             EXPECT_EQ(rig.way.requests.size(), 1U) << one.name;
         }
     }
@@ -175,7 +175,7 @@ TEST(wire_transport, believes_no_answer_to_an_earlier_request) {
     expect_all(rig.send(1), delivered);
     rig.there.loop.time().advance(1ms);  // So that the next signature is another.
     rig.way.instead = [&](const wire_request&) { return std::optional<result<wire_reply>>(first); };
-    expect_all(rig.send(1), transient);
+    expect_all(rig.send(1), unanswered);
 }
 
 TEST(wire_transport, an_unsigned_refusal_neither_buries_nor_settles) {
@@ -185,8 +185,8 @@ TEST(wire_transport, an_unsigned_refusal_neither_buries_nor_settles) {
             return std::optional(
                 unsigned_reply(status, R"({"acknowledged":true,"duplicateDetected":true})"));
         };
-        expect_all(rig.send(1), transient);
-        expect_all(rig.send(2), transient);
+        expect_all(rig.send(1), unanswered);
+        expect_all(rig.send(2), unanswered);
     }
 }
 
@@ -219,7 +219,7 @@ TEST(wire_transport, a_broken_way_is_not_tried_for_the_rest) {
         return std::optional<result<wire_reply>>(fail(error_code::unreachable, "refused"));
     };
     const auto given = rig.send(6);
-    expect_all(given, transient);
+    expect_all(given, unanswered);
     EXPECT_EQ(given[5].error, "unreachable: refused");
     EXPECT_EQ(rig.way.requests.size(), 1U);
 }
@@ -230,7 +230,7 @@ TEST(wire_transport, an_exception_is_an_answer_for_each_message) {
         throw std::runtime_error("broke");
     };
     const auto given = rig.send(3);
-    expect_all(given, transient);
+    expect_all(given, unanswered);
     EXPECT_EQ(given[2].error, "broke");
 }
 

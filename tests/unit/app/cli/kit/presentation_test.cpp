@@ -9,13 +9,16 @@ namespace {
 
 using namespace std::chrono_literals;
 
-TEST(age, is_in_the_largest_unit_that_fits) {
+TEST(age, is_rounded_in_the_largest_unit_that_fits) {
     EXPECT_EQ(to_age(-5s), "0s");
     EXPECT_EQ(to_age(0s), "0s");
     EXPECT_EQ(to_age(999ms), "999ms");
     EXPECT_EQ(to_age(59s), "59s");
-    EXPECT_EQ(to_age(3min + 59s), "3m");
+    EXPECT_EQ(to_age(3min + 59s), "4m");
+    EXPECT_EQ(to_age(1min + 20s), "80s") << "a minute would say too little";
+    EXPECT_EQ(to_age(1h), "1h");
     EXPECT_EQ(to_age(23h), "23h");
+    EXPECT_EQ(to_age(47h + 59min), "2d");
     EXPECT_EQ(to_age(49h), "2d");
 }
 
@@ -51,6 +54,25 @@ TEST(cell, is_cut_between_characters) {
     EXPECT_EQ(to_cell("abcdef", 6), "abcdef");
     EXPECT_EQ(to_cell("abcdef", 4), "abc…");
     EXPECT_EQ(to_cell("ééé", 2), "é…");
+}
+
+TEST(table, is_cut_to_the_width_of_a_terminal_and_not_elsewhere) {
+    const auto wide = [](std::size_t characters) {
+        std::string text;
+        for (std::size_t i = 0; i < characters; ++i) text += "é";
+        return text;
+    };
+    text_table table({"ID", "ERROR"});
+    table.add({"a", wide(60)});
+    table.add({"b", "short"});
+    const auto text = table.to_text();
+    const auto cut_to = [&](std::size_t characters) {
+        return "ID  ERROR\na   " + wide(characters) + "…\nb   short\n";
+    };
+    EXPECT_EQ(fit_table(text, 0), text);
+    EXPECT_EQ(fit_table(text, 64), text);
+    EXPECT_EQ(fit_table(text, 63), cut_to(58));
+    EXPECT_EQ(fit_table(text, 10), cut_to(19)) << "20 characters are left";
 }
 
 TEST(table, aligns_its_columns_by_what_is_seen) {

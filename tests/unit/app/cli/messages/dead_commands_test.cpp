@@ -168,6 +168,22 @@ TEST_F(dead_commands, past_its_time_a_message_needs_a_new_id_and_is_told_so) {
     EXPECT_THAT(dead({"show", now}).out, HasSubstr("until then it was " + id));
 }
 
+TEST_F(dead_commands, a_new_id_has_the_time_to_live_that_is_asked_for) {
+    const auto one = bury(), other = bury();
+    EXPECT_EQ(dead({"requeue", one, "--new-id", "--expires-in", "1h"}).code, exit_code::ok);
+    EXPECT_EQ(
+        dead({"edit", other, "--payload", "1", "--requeue", "--new-id", "--expires-in", "1h"}).code,
+        exit_code::ok);
+    EXPECT_EQ(
+        database().integer("SELECT count(*) FROM outbox_messages WHERE status = 'Pending' AND "
+                           "expires_at - created_at = 3600000"),
+        2);
+    const auto third = bury();
+    EXPECT_THAT(dead({"requeue", third, "--expires-in", "1h"}).err, HasSubstr("--new-id"));
+    EXPECT_EQ(dead({"requeue", third, "--new-id", "--expires-in", "soon"}).code, exit_code::usage);
+    EXPECT_EQ(status(third), "Dead");
+}
+
 TEST(progress, is_drawn_in_one_line_whatever_the_numbers) {
     EXPECT_EQ(progress_line({.done = 0, .all = 10}, "x"), "[....................]   0 % x");
     EXPECT_EQ(progress_line({.done = 5, .all = 10}, "x"), "[##########..........]  50 % x");

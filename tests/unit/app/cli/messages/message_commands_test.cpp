@@ -14,6 +14,7 @@
 namespace posthorn::cli {
 namespace {
 
+using testing::ContainsRegex;
 using testing::HasSubstr;
 using testing::Not;
 using testing::StartsWith;
@@ -51,6 +52,20 @@ protected:
     test::temporary_directory folder_;
     std::string config_ = folder_.file("orders.toml");
 };
+
+TEST_F(message_commands, init_makes_a_folder_that_others_cannot_look_into) {
+    const auto rights = std::filesystem::status(folder_.file("data")).permissions();
+    EXPECT_EQ(rights & std::filesystem::perms::others_all, std::filesystem::perms::none);
+}
+
+TEST_F(message_commands, list_shows_the_attempt_of_a_sent_message_and_no_old_error) {
+    const auto id = send();
+    database().run(
+        "UPDATE outbox_messages SET status = 'Sent', retry_count = 2, last_error = 'timed out'");
+    const auto page = with_config({"outbox", "list"}).out;
+    EXPECT_THAT(page, ContainsRegex(id + " +stock +OrderPlaced +Sent +3 "));
+    EXPECT_THAT(page, Not(HasSubstr("timed out")));
+}
 
 TEST_F(message_commands, init_makes_what_is_missing_and_overwrites_nothing) {
     send();
@@ -157,6 +172,49 @@ TEST_F(message_commands, list_is_a_table_with_ages_in_pages) {
     EXPECT_EQ(with_config({"outbox", "list", "--destination", "nobody"}).out, "none\n");
     EXPECT_EQ(with_config({"dead", "list"}).out, "none\n");
     EXPECT_EQ(with_config({"inbox", "list"}).out, "none\n");
+}
+
+TEST_F(message_commands, name_what_a_message_waits_behind_everywhere_one_looks) {
+    const auto first = send({"--order-key", "acct-7"});
+    const auto second = send({"--order-key", "acct-7", "--correlation-id", "c9"});
+    const auto other = send({"--order-key", "acct-8", "--tenant", "acme"});
+    EXPECT_THAT(with_config({"outbox", "show", second}).out,
+                HasSubstr("waits behind   " + first + " (Pending) of order key acct-7\n"));
+    database().run("UPDATE outbox_messages SET status = 'Dead' WHERE message_id = '" + first + "'");
+    EXPECT_THAT(with_config({"outbox", "show", second}).out,
+                testing::ContainsRegex("waits behind   " + first +
+                                       " \\(Dead, given up .*ago\\) of order key acct-7\n"));
+    EXPECT_THAT(with_config({"outbox", "list", "--status", "Pending"}).out,
+                HasSubstr("waits behind an earlier one of order key acct-7"));
+    EXPECT_THAT(with_config({"stats"}).out,
+                testing::AllOf(HasSubstr("blocked        1, behind one of their order key"),
+                               HasSubstr("BLOCKED BY"), HasSubstr(first)));
+    EXPECT_THAT(with_config({"health"}).out, HasSubstr("behind " + first));
+    EXPECT_THAT(with_config({"doctor"}).out,
+                HasSubstr("such as 1 for 'stock' behind " + first + " (Dead since "));
+
+    const auto of_key = with_config({"outbox", "list", "--order-key", "acct-7"}).out;
+    EXPECT_THAT(of_key, testing::AllOf(HasSubstr(first), HasSubstr(second), Not(HasSubstr(other))));
+    const auto of_tenant = with_config({"outbox", "list", "--tenant", "acme"}).out;
+    EXPECT_THAT(of_tenant, testing::AllOf(HasSubstr(other), Not(HasSubstr(second))));
+    const auto correlated = with_config({"outbox", "list", "--correlation-id", "c9"}).out;
+    EXPECT_THAT(correlated, testing::AllOf(HasSubstr(second), Not(HasSubstr(first))));
+}
+
+TEST_F(message_commands, tell_of_work_that_expired_until_it_is_resolved) {
+    const auto lost = send();
+    EXPECT_THAT(with_config({"health"}).out, StartsWith("orders green"));
+    database().run("UPDATE outbox_messages SET status = 'Expired' WHERE message_id = '" + lost +
+                   "'");
+    EXPECT_THAT(with_config({"health"}).out, StartsWith("orders yellow"));
+    EXPECT_THAT(with_config({"stats"}).out, HasSubstr("expired        1\n"));
+    EXPECT_THAT(with_config({"doctor"}).out,
+                HasSubstr("1 messages expired before they were delivered"));
+    EXPECT_EQ(with_config({"dead", "resolve", lost, "--reason", "sold by phone"}).code,
+              exit_code::ok);
+    EXPECT_THAT(with_config({"health"}).out, StartsWith("orders green"));
+    EXPECT_THAT(with_config({"doctor"}).out,
+                HasSubstr("none is dead, expired, undeliverable or blocked"));
 }
 
 TEST_F(message_commands, requeue_revives_the_dead_and_names_the_rest) {

@@ -1,15 +1,13 @@
-#include "cost/traffic.hpp"
+#include "cost/old_database.hpp"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
-#include "base/async/task_group.hpp"
 #include "conformance/store/storage/sqlite_connection.hpp"
 
 namespace posthorn::cost {
-namespace {
 
-std::unique_ptr<node_runtime> open(const std::string& service, const std::string& database) {
+std::unique_ptr<node_runtime> open_node(const std::string& service, const std::string& database) {
     config settings;
     settings.service.id = service;
     settings.store.url.path = database;
@@ -22,51 +20,8 @@ std::unique_ptr<node_runtime> open(const std::string& service, const std::string
     return value_or_throw(node_runtime::open(std::move(settings), {}));
 }
 
-}  // namespace
-
-traffic::traffic(const std::filesystem::path& database)
-    : billing_(open("billing", database.string() + ".billing")),
-      orders_(open("orders", database.string())) {
-    transactional_handler next = [this](context&, const message&) {
-        ++handled_;
-        if (!stopping_) send();
-        return std::string{};
-    };
-    value_or_throw(billing_->core().registry().add("Charge", {.run = std::move(next)}));
-}
-
-traffic::~traffic() {
-    stopping_ = true;
-    orders_->stop_and_wait();
-    billing_->stop_and_wait();
-}
-
-void traffic::start() {
-    for (auto* one : {billing_.get(), orders_.get()})
-        value_or_throw(posthorn::start(one->network(), one->start()).get());
-    for (int i = 0; i < in_flight; ++i) send();
-}
-
-void traffic::send() {
-    orders_->core().submit_then(
-        [](transaction& tx) { tx.send("billing", "Charge", R"({"amount":1})"); },
-        [](const std::exception_ptr&) {});
-}
-
-double traffic::rate(std::chrono::milliseconds span) {
-    const real_clock time;
-    const auto before = handled_.load();
-    const auto begun = time.steady();
-    std::unique_lock lock(mutex_);
-    never_.wait_for(lock, span, [] { return false; });  // A span of real time is what is measured.
-    const std::chrono::duration<double> took = time.steady() - begun;
-    return static_cast<double>(handled_ - before) / took.count();
-}
-
 void make_database(const std::filesystem::path& database, const old_messages& old) {
-    {
-        const auto made = open("orders", database.string());
-    }
+    { const auto made = open_node("orders", database.string()); }
     conformance::sqlite_connection plain(database.string(), nullptr, conformance::durability::none);
     const auto run = [&](const std::string& sql) { ASSERT_EQ(plain.run(sql), std::nullopt); };
     const auto insert = [&](int first, int count, std::string_view status) {

@@ -1,0 +1,57 @@
+#include "app/node/database_health.hpp"
+
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "base/time/clock_watch.hpp"
+
+namespace posthorn {
+namespace {
+
+std::string describe_wait(std::chrono::nanoseconds longest) {
+    return fmt::format(
+        "a write has waited for {} s; another program may hold the database's lock, or a "
+        "transaction takes long",
+        std::chrono::floor<std::chrono::seconds>(longest).count());
+}
+
+void judge_writes(const database_signs& seen, database_verdict& verdict) {
+    if (seen.write_failure) {
+        verdict.broken.push_back(
+            fmt::format("the store cannot be written: {}", seen.write_failure->what()));
+        return;
+    }
+    if (seen.is_stuck || seen.longest_wait < wait_green_below) return;
+    if (seen.longest_wait >= wait_red_from)
+        verdict.broken.push_back(describe_wait(seen.longest_wait));
+    else
+        verdict.worries.push_back({health_level::yellow, describe_wait(seen.longest_wait)});
+}
+
+}  // namespace
+
+std::string describe_lag(wall_time now, std::optional<wall_time> newest) {
+    if (!newest || !lags_behind(now, *newest)) return {};
+    return fmt::format(
+        "the clock shows {}, but the database was used at {}: peers refuse signatures of another "
+        "time, and messages expire too late; set the clock, and let a time service keep it right",
+        to_iso8601(now), to_iso8601(*newest));
+}
+
+database_verdict judge_database(const database_signs& seen) {
+    database_verdict verdict;
+    if (!seen.lost_file.empty()) verdict.broken.push_back(seen.lost_file);
+    judge_writes(seen, verdict);
+    if (seen.settling.unrecorded > 0)
+        verdict.worries.push_back(
+            {health_level::yellow,
+             fmt::format("what became of {} messages cannot be recorded, so they stay Pending and "
+                         "are sent again after a restart: {}",
+                         seen.settling.unrecorded, seen.settling.last_error)});
+    if (auto lag = describe_lag(seen.now, seen.newest_at_start); !lag.empty())
+        verdict.worries.push_back({health_level::yellow, std::move(lag)});
+    return verdict;
+}
+
+}  // namespace posthorn

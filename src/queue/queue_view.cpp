@@ -1,0 +1,235 @@
+#include "queue/queue_view.hpp"
+
+#include <algorithm>
+#include <array>
+#include <span>
+
+#include <fmt/format.h>
+
+#include "base/assert.hpp"
+#include "base/text/utf8.hpp"
+
+namespace posthorn {
+namespace {
+
+constexpr std::size_t queues_max = 100;
+constexpr std::size_t label_characters_max = 128;
+
+// One jump of the index for each name, however long the queues are.
+constexpr std::string_view names_sql =
+    "WITH RECURSIVE names(name) AS (SELECT min(endpoint) FROM posthorn_queue"
+    " UNION ALL SELECT (SELECT min(endpoint) FROM posthorn_queue WHERE endpoint > names.name)"
+    " FROM names WHERE names.name IS NOT NULL)"
+    " SELECT name FROM names WHERE name IS NOT NULL LIMIT 100";
+
+constexpr std::string_view depth_sql =
+    "SELECT count(*) FROM (SELECT 1 FROM posthorn_queue WHERE endpoint = ? LIMIT ?) AS counted";
+
+constexpr std::string_view given_up_sql =
+    "SELECT count(*) FROM (SELECT 1 FROM posthorn_queue WHERE endpoint = ? AND given_up_at IS NOT"
+    " NULL LIMIT ?) AS counted";
+
+// Among those that were tried, which are few: by the index of these.
+constexpr std::string_view tried_sql =
+    "SELECT coalesce(sum(CASE WHEN taken_by IS NOT NULL AND taken_until > ?2 THEN 1 ELSE 0 END), "
+    "0),"
+    " coalesce(max(attempts), 0) FROM posthorn_queue"
+    " WHERE attempts > 0 AND given_up_at IS NULL AND endpoint = ?1";
+
+constexpr std::string_view oldest_sql =
+    "SELECT received_at FROM posthorn_queue WHERE endpoint = ?1 AND given_up_at IS NULL"
+    " AND (taken_by IS NULL OR taken_until <= ?2) ORDER BY seq LIMIT 1";
+
+constexpr std::string_view job_columns =
+    "SELECT seq, endpoint, message_id, source, message_type, correlation_id, tenant, order_key,"
+    " content_type, length(payload), received_at, attempts, taken_by, taken_until, given_up_at,"
+    " error";
+
+std::int64_t count_of(wall_time time) { return time.time_since_epoch().count(); }
+wall_time time_of(std::int64_t count) { return wall_time(std::chrono::milliseconds(count)); }
+
+std::int64_t seconds_since(wall_time then, wall_time now) {
+    return std::max<std::int64_t>(0, std::chrono::floor<std::chrono::seconds>(now - then).count());
+}
+
+result<> count(store_reader& from, queue_numbers& into, wall_time now) {
+    const std::string_view name = into.endpoint;
+    const std::array<sql_param, 2> up_to{name, queue_count_max};
+    const std::array<sql_param, 2> at{name, count_of(now)};
+    std::int64_t depth = 0;
+    POSTHORN_TRY(from.query(depth_sql, up_to, [&](const sql_row& row) { depth = row.integer(0); }));
+    if (depth == 0) return {};
+    POSTHORN_TRY(from.query(given_up_sql, up_to,
+                            [&](const sql_row& row) { into.given_up = row.integer(0); }));
+    POSTHORN_TRY(from.query(tried_sql, at, [&](const sql_row& row) {
+        into.taken = row.integer(0);
+        into.attempts_max = row.integer(1);
+    }));
+    POSTHORN_TRY(from.query(oldest_sql, at, [&](const sql_row& row) {
+        into.oldest_waiting = time_of(row.integer(0));
+    }));
+    into.waiting = std::max<std::int64_t>(0, depth - into.taken - into.given_up);
+    return {};
+}
+
+job_state state_of(const queue_job& one, wall_time taken_until, wall_time now) {
+    if (one.given_up_at) return job_state::given_up;
+    return !one.taken_by.empty() && taken_until > now ? job_state::taken : job_state::waiting;
+}
+
+queue_job read_job(const sql_row& row, wall_time now) {
+    const auto text = [&](std::size_t at) { return clean_utf8(row.text(at), 2000); };
+    queue_job one{.seq = row.integer(0),
+                  .endpoint = text(1),
+                  .message_id = text(2),
+                  .source = text(3),
+                  .message_type = text(4),
+                  .correlation_id = text(5),
+                  .tenant = text(6),
+                  .order_key = text(7),
+                  .content_type = text(8),
+                  .payload_size = row.integer(9),
+                  .received_at = time_of(row.integer(10)),
+                  .attempts = row.integer(11),
+                  .taken_by = text(12),
+                  .error = text(15)};
+    if (!row.is_null(14)) one.given_up_at = time_of(row.integer(14));
+    const auto until = time_of(row.integer(13));
+    one.state = state_of(one, until, now);
+    if (one.state != job_state::given_up && until > now) one.free_at = until;
+    return one;
+}
+
+/// `now` is the name of the parameter that holds the time.
+std::string condition_of(job_state state, std::string_view now) {
+    switch (state) {
+        case job_state::waiting:
+            return fmt::format(
+                " AND given_up_at IS NULL AND (taken_by IS NULL OR taken_until <= {})", now);
+        case job_state::taken:
+            return fmt::format(
+                " AND attempts > 0 AND given_up_at IS NULL AND taken_by IS NOT NULL"
+                " AND taken_until > {}",
+                now);
+        case job_state::given_up: break;
+    }
+    return fmt::format(" AND given_up_at IS NOT NULL AND given_up_at <= {}", now);
+}
+
+}  // namespace
+
+std::string_view to_string(job_state state) noexcept {
+    switch (state) {
+        case job_state::waiting: return "waiting";
+        case job_state::taken: return "taken";
+        case job_state::given_up: return "given-up";
+    }
+    POSTHORN_ASSERT(false);
+    return {};
+}
+
+std::optional<job_state> parse_job_state(std::string_view text) noexcept {
+    for (const auto each : {job_state::waiting, job_state::taken, job_state::given_up})
+        if (to_string(each) == text) return each;
+    return std::nullopt;
+}
+
+result<std::vector<queue_numbers>> look_at_queues(store_reader& from,
+                                                  const std::vector<std::string>& configured,
+                                                  wall_time now) {
+    auto names = configured;
+    std::ranges::sort(names);
+    // An endpoint may have one queue for requests and one for responses: the table has one for both.
+    names.erase(std::ranges::unique(names).begin(), names.end());
+    POSTHORN_TRY(from.query(names_sql, {}, [&](const sql_row& row) {
+        if (std::ranges::find(names, row.text(0)) == names.end()) names.emplace_back(row.text(0));
+    }));
+    names.resize(std::min(names.size(), queues_max));
+    std::vector<queue_numbers> all;
+    for (auto& name : names) {
+        all.push_back({.endpoint = std::move(name)});
+        POSTHORN_TRY(count(from, all.back(), now));
+    }
+    return all;
+}
+
+std::vector<health_worry> worries_of(const std::vector<queue_numbers>& seen,
+                                     std::chrono::milliseconds alarm_after, wall_time now) {
+    std::vector<health_worry> all;
+    for (const auto& one : seen) {
+        const auto name = clean_utf8(one.endpoint, label_characters_max);
+        if (one.given_up > 0)
+            all.push_back(
+                {health_level::red,
+                 fmt::format("{} of the queue '{}' {} given up and wait{} for a person; "
+                             "see 'posthorn queue list --state given-up'",
+                             one.given_up == 1 ? "a job" : fmt::format("{} jobs", one.given_up),
+                             name, one.given_up == 1 ? "was" : "were",
+                             one.given_up == 1 ? "s" : "")});
+        if (one.oldest_waiting && now - *one.oldest_waiting > alarm_after)
+            all.push_back({health_level::yellow,
+                           fmt::format("{} in the queue '{}', the oldest for {} s; see whether its "
+                                       "workers run",
+                                       one.waiting == 1 ? "a job waits"
+                                                        : fmt::format("{} jobs wait", one.waiting),
+                                       name, seconds_since(*one.oldest_waiting, now))});
+    }
+    return all;
+}
+
+void write_metrics(prometheus_text& text, const std::vector<queue_numbers>& seen, wall_time now) {
+    if (seen.empty()) return;
+    const auto gauge = [&](std::string_view name, std::string_view help, auto value_of) {
+        text.begin(name, "gauge", help);
+        for (const auto& one : seen)
+            text.sample(static_cast<double>(value_of(one)),
+                        {{"queue", clean_utf8(one.endpoint, label_characters_max)}});
+    };
+    gauge("posthorn_queue_waiting", "Jobs that no worker is at.",
+          [](const auto& one) { return one.waiting; });
+    gauge("posthorn_queue_taken", "Jobs that a worker is at.",
+          [](const auto& one) { return one.taken; });
+    gauge("posthorn_queue_given_up", "Jobs that were given up and wait for a person.",
+          [](const auto& one) { return one.given_up; });
+    gauge("posthorn_queue_oldest_waiting_seconds", "Age of the oldest job that no worker is at.",
+          [&](const auto& one) {
+              return one.oldest_waiting ? seconds_since(*one.oldest_waiting, now) : 0;
+          });
+    gauge("posthorn_queue_attempts_max", "Most attempts of a job that is not given up.",
+          [](const auto& one) { return one.attempts_max; });
+}
+
+result<std::vector<queue_job>> list_jobs(store_reader& from, const job_filter& wanted,
+                                         wall_time now) {
+    std::vector<sql_param> with{wanted.after, wanted.limit};
+    auto sql = fmt::format("{} FROM posthorn_queue WHERE seq > ?1", job_columns);
+    if (wanted.state) {
+        with.emplace_back(count_of(now));
+        sql += condition_of(*wanted.state, "?3");
+    }
+    if (wanted.endpoint) {
+        with.emplace_back(std::string_view(*wanted.endpoint));
+        sql += fmt::format(" AND endpoint = ?{}", with.size());
+    }
+    sql += " ORDER BY seq LIMIT ?2";
+    std::vector<queue_job> all;
+    POSTHORN_TRY(
+        from.query(sql, with, [&](const sql_row& row) { all.push_back(read_job(row, now)); }));
+    return all;
+}
+
+result<queue_job> find_job(store_reader& from, std::int64_t seq, bool with_payload, wall_time now) {
+    const auto sql = fmt::format("{}{} FROM posthorn_queue WHERE seq = ?", job_columns,
+                                 with_payload ? ", payload" : "");
+    const std::array<sql_param, 1> with{seq};
+    std::optional<queue_job> found;
+    POSTHORN_TRY(from.query(sql, with, [&](const sql_row& row) {
+        found = read_job(row, now);
+        if (with_payload) found->payload = std::string(row.text(16));
+    }));
+    if (!found)
+        return fail(error_code::not_found, "there is no job {}; it may be finished already", seq);
+    return *std::move(found);
+}
+
+}  // namespace posthorn

@@ -1,0 +1,64 @@
+// Rows of every type and extreme in the tables of a node at work: it lives, the good messages beside
+// them arrive, and each bad one is refused by the database or says why it was not sent.
+#include <cstdlib>
+
+#include "integration/odd_rows.hpp"
+
+namespace posthorn::integration {
+namespace {
+
+class node_odd_rows : public odd_rows {
+protected:
+    std::optional<std::string> outside(const std::string& sql) override {
+        try {
+            file().run(sql);
+            return std::nullopt;
+        } catch (const std::runtime_error& why) {
+            return why.what();
+        }
+    }
+    [[nodiscard]] std::int64_t number(const std::string& sql) override {
+        return file().integer(sql);
+    }
+    database& file() {
+        if (!file_) {
+            file_.emplace(path("orders"));
+            file_->run("PRAGMA synchronous = OFF");
+            file_->run("PRAGMA busy_timeout = 10000");
+        }
+        return *file_;
+    }
+    /// More than usual, where a person asks for it.
+    static int rows() {
+        const char* const asked = std::getenv("POSTHORN_ODD_ROWS");
+        return asked == nullptr ? 400 : std::atoi(asked);
+    }
+
+private:
+    std::optional<database> file_;
+};
+
+TEST_F(node_odd_rows, stop_neither_the_node_nor_the_messages_beside_them) {
+    node orders(options("orders"));
+    take_messages(orders);
+    orders.start();
+    test::row_fuzz fuzz(20'261'117, test::row_fuzz::database::sqlite);
+    write_rows(fuzz, rows());
+    expect_all_in_order();
+    orders.send("orders", "Take", "{}");
+    orders.stop();
+    node again(options("orders"));  // It starts with them, too.
+}
+
+TEST_F(node_odd_rows, whose_outcome_a_trigger_refuses_hold_up_no_others) {
+    node orders(options("orders"));
+    take_messages(orders);
+    orders.start();
+    expect_one_held_back(orders,
+                         "CREATE TRIGGER refusing BEFORE UPDATE OF status ON outbox_messages "
+                         "WHEN OLD.endpoint = 'Odd' BEGIN SELECT RAISE(ABORT, 'not this one'); END",
+                         "DROP TRIGGER refusing");
+}
+
+}  // namespace
+}  // namespace posthorn::integration

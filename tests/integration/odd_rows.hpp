@@ -1,0 +1,99 @@
+#pragma once
+
+#include <optional>
+#include <set>
+#include <string>
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include "integration/node_fixture.hpp"
+#include "support/eventually.hpp"
+#include "support/row_fuzz.hpp"
+
+namespace posthorn::integration {
+
+/// A node that sends to itself, and an outsider who writes rows into its tables with plain SQL.
+/// The store is said by who derives.
+class odd_rows : public node_test {
+protected:
+    /// What the database said against it; empty if it did as told.
+    virtual std::optional<std::string> outside(const std::string& sql) = 0;
+    [[nodiscard]] virtual std::int64_t number(const std::string& sql) = 0;
+
+    static void take_messages(node& orders) {
+        execute(orders, "CREATE TABLE taken (id TEXT, endpoint TEXT)");
+        for (const auto* endpoint : {"Take", "Odd"})
+            orders.handle(endpoint, [](context& with, const message& got) {
+                with.execute("INSERT INTO taken (id, endpoint) VALUES (?, ?)", got.id.to_string(),
+                             got.endpoint);
+            });
+    }
+    /// A good message, by plain SQL.
+    std::string send_good() {
+        auto id = fmt::format("018f3b1c-0000-7000-9000-{:012x}", ++good_);
+        EXPECT_EQ(outside("INSERT INTO outbox_messages (message_id, destination, endpoint, payload)"
+                          " VALUES ('" +
+                          id + "', 'orders', 'Take', '{}')"),
+                  std::nullopt);
+        return id;
+    }
+    /// Writes rows of a seed while the node dispatches, and good ones among them.
+    void write_rows(test::row_fuzz& rows, int count) {
+        for (int i = 0; i < count; ++i) {
+            const auto sql = rows.outbox_row("orders", "Take");
+            (outside(sql) ? refused_ : accepted_) += 1;
+            if (i % 10 == 0) wanted_.insert(send_good());
+            if (i % 4 != 0) continue;
+            // What was received before under an id that a message comes with afterwards.
+            const auto id = fmt::format("018f3b1c-0000-7000-a000-{:012x}", i);
+            outside(rows.inbox_row("orders", id));
+            outside(
+                "INSERT INTO outbox_messages (message_id, destination, endpoint, payload) "
+                "VALUES ('" +
+                id + "', 'orders', 'Take', '{}')");
+        }
+    }
+    void expect_all_in_order() {
+        for (const auto& id : wanted_)
+            EXPECT_TRUE(test::eventually([&] {
+                return number("SELECT count(*) FROM taken WHERE id = '" + id + "'") == 1;
+            })) << id;
+        // Whatever was taken for a message is sent, or says why not. What has its time still to
+        // come, or waits for one like that, is neither good nor bad.
+        const std::string untouched =
+            "SELECT count(*) FROM outbox_messages WHERE status = 'Pending' AND last_error IS NULL"
+            " AND next_retry_at < 1900000000000 AND coalesce(deliver_at, 0) < 1900000000000";
+        EXPECT_TRUE(test::eventually([&] { return number(untouched) == 0; })) << number(untouched);
+        EXPECT_GT(accepted_, 0);
+        EXPECT_GT(refused_, 0);
+        EXPECT_GT(number("SELECT count(*) FROM outbox_messages WHERE status = 'Dead' AND "
+                         "last_error IS NOT NULL"),
+                  0);
+    }
+    /// One of six messages of a batch, whose outcome a trigger refuses.
+    void expect_one_held_back(node& orders, const std::string& make_trigger,
+                              const std::string& drop_trigger) {
+        ASSERT_EQ(outside(make_trigger), std::nullopt);
+        orders.transact([](transaction& tx) {
+            for (int i = 0; i < 6; ++i) tx.send("orders", i == 2 ? "Odd" : "Take", "{}");
+        });
+        const std::string sent = "SELECT count(*) FROM outbox_messages WHERE status = 'Sent'";
+        EXPECT_TRUE(test::eventually([&] { return number(sent) == 5; })) << number(sent);
+        EXPECT_EQ(number("SELECT count(*) FROM outbox_messages WHERE status = 'Pending' AND "
+                         "endpoint = 'Odd'"),
+                  1);
+        ASSERT_EQ(outside(drop_trigger), std::nullopt);
+        EXPECT_TRUE(test::eventually([&] { return number(sent) == 6; })) << number(sent);
+        EXPECT_EQ(number("SELECT count(*) FROM taken"), 6);
+    }
+
+    int accepted_ = 0;
+    int refused_ = 0;
+
+private:
+    std::set<std::string> wanted_;
+    int good_ = 0;
+};
+
+}  // namespace posthorn::integration

@@ -1,0 +1,199 @@
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "base/random.hpp"
+
+namespace posthorn::test {
+
+/// Rows of every type and extreme, as any program may write them with plain SQL; the same ones for
+/// the same seed. What the database takes of them is its affair.
+class row_fuzz {
+public:
+    enum class database : std::uint8_t { sqlite, postgres };
+
+    row_fuzz(std::uint64_t seed, database on) : random_(seed), on_(on) {}
+
+    /// A message to a service, of which one to four columns are anything.
+    [[nodiscard]] std::string outbox_row(std::string_view destination, std::string_view endpoint);
+    /// What was received under an id.
+    [[nodiscard]] std::string inbox_row(std::string_view source, std::string_view id);
+    /// A message of a queue.
+    [[nodiscard]] std::string queue_row(std::string_view endpoint);
+
+    [[nodiscard]] std::string value();  // Any, as SQL writes it.
+
+private:
+    struct column {
+        std::string name;
+        std::string value;
+    };
+
+    [[nodiscard]] std::size_t below(std::size_t bound) { return random_.next() % bound; }
+    [[nodiscard]] std::string one_of(const std::vector<std::string>& values) {
+        return values[below(values.size())];
+    }
+    [[nodiscard]] std::string number();
+    [[nodiscard]] std::string text();
+    [[nodiscard]] std::string bytes();
+    /// Replaces some of the columns, and adds others.
+    [[nodiscard]] std::string insert(std::string_view table, std::vector<column> columns,
+                                     const std::vector<std::string>& any);
+
+    seeded_random random_;
+    database on_;
+    std::uint64_t made_ = 0;
+};
+
+inline std::string row_fuzz::number() {
+    return one_of({"0",
+                   "1",
+                   "-1",
+                   "7",
+                   "9",
+                   "10",
+                   "2147483646",
+                   "2147483647",
+                   "2147483648",
+                   "-2147483648",
+                   "-2147483649",
+                   "4294967295",
+                   "4294967296",
+                   "1900000000000",
+                   "253402300800000",
+                   "9223372036854775807",
+                   "(-9223372036854775807 - 1)",
+                   "4611686018427387904",
+                   "1.5",
+                   "-0.0",
+                   "1e300"});
+}
+
+inline std::string row_fuzz::text() {
+    const auto repeated = [this](std::size_t times) {
+        return fmt::format("'{}'", std::string(times, static_cast<char>('a' + below(26))));
+    };
+    switch (below(24)) {
+        case 0: return repeated(255);
+        case 1: return repeated(256);
+        case 2: return repeated(1'025);
+        case 3: return repeated(5'000);
+        case 4: return repeated(70'000);
+        case 5: return repeated(1'300'000);
+        case 6: return "'{\"a\":'";
+        case 7: return "'[1,2]'";
+        case 8: return fmt::format("'{0}1{1}'", std::string(3'000, '['), std::string(3'000, ']'));
+        case 9:
+            return "'\xf0\x9f\x90\xb4 Gr\xc3\xbc\xc3\x9f"
+                   "e'";
+        case 10: return "'a' || chr(10) || 'b'";
+        case 11: return "'018F3B1C-0000-7000-8000-0000000000FF'";
+        case 12: return "'018f3b1c00007000800000000000000'";
+        case 13: return "'00000000-0000-0000-0000-000000000000'";
+        case 14: return one_of({"'Pending'", "'Sent'", "'Dead'", "'pending'", "'Lost'"});
+        case 15: return one_of({"'Signal'", "'Command'", "'PushCall'", "'Response'", "'signal'"});
+        case 16: return "' '";
+        case 17: return "'it''s; DROP TABLE x --'";
+        case 18: return "'9223372036854775808'";
+        case 19: return "'NaN'";
+        default: return one_of({"''", "'x'", "'{}'", "'null'", "'text/plain'"});
+    }
+}
+
+inline std::string row_fuzz::bytes() {
+    const auto hex = one_of({"", "00", "ff", "c328", "7b7d", "0102030405060708090a0b0c0d0e0f10"});
+    return on_ == database::sqlite ? fmt::format("x'{}'", hex) : fmt::format("'\\x{}'::bytea", hex);
+}
+
+inline std::string row_fuzz::value() {
+    auto made = [this] {
+        switch (below(8)) {
+            case 0: return std::string("NULL");
+            case 1: return bytes();
+            case 2:
+            case 3:
+            case 4: return number();
+            default: return text();
+        }
+    }();
+    // PostgreSQL says chr where SQLite says char.
+    if (const auto at = made.find("chr("); at != std::string::npos && on_ == database::sqlite)
+        made.replace(at, 4, "char(");
+    return made;
+}
+
+inline std::string row_fuzz::insert(std::string_view table, std::vector<column> columns,
+                                    const std::vector<std::string>& any) {
+    ++made_;
+    for (auto count = 1 + below(4); count > 0; --count) {
+        const auto name = any[below(any.size())];
+        auto with = value();
+        // Of one key, the second would wait for the first for good reason.
+        if (name == "order_key" || name == "dedupe_key")
+            with = fmt::format("{} || '-{}'", with == "NULL" ? "''" : with, made_);
+        const auto known =
+            std::ranges::find_if(columns, [&](const column& one) { return one.name == name; });
+        if (known != columns.end())
+            known->value = std::move(with);
+        else
+            columns.push_back({name, std::move(with)});
+    }
+    std::vector<std::string_view> names, values;
+    for (const auto& one : columns) {
+        names.push_back(one.name);
+        values.push_back(one.value);
+    }
+    return fmt::format("INSERT INTO {} ({}) VALUES ({})", table, fmt::join(names, ", "),
+                       fmt::join(values, ", "));
+}
+
+inline std::string row_fuzz::outbox_row(std::string_view destination, std::string_view endpoint) {
+    // A name that is only unknown would wait for its route for good reason.
+    const auto to = below(8) == 0 ? one_of({"''", fmt::format("'{}'", std::string(300, 'd')),
+                                            "NULL", fmt::format("'{}'", std::string(5'000, 'd'))})
+                                  : fmt::format("'{}'", destination);
+    return insert(
+        "outbox_messages",
+        {{"destination", to}, {"endpoint", fmt::format("'{}'", endpoint)}, {"payload", "'{}'"}},
+        {"seq",         "message_id",     "correlation_id", "message_type",
+         "endpoint",    "payload",        "headers",        "status",
+         "retry_count", "max_retries",    "next_retry_at",  "last_error",
+         "created_at",  "expires_at",     "sent_at",        "deliver_at",
+         "parent_id",   "causation_id",   "tenant",         "order_key",
+         "dedupe_key",  "priority",       "content_type",   "resolution",
+         "checksum",    "last_attempt_at"});
+}
+
+inline std::string row_fuzz::inbox_row(std::string_view source, std::string_view id) {
+    return insert("inbox_messages",
+                  {{"source_service_id", fmt::format("'{}'", source)},
+                   {"message_id", fmt::format("'{}'", id)},
+                   {"endpoint", "'Take'"},
+                   {"body_hash", bytes()},
+                   {"expires_at", "1900000000000"}},
+                  {"endpoint", "body_hash", "processed_at", "response_payload", "expires_at",
+                   "claim_owner", "claim_until", "response_checksum"});
+}
+
+inline std::string row_fuzz::queue_row(std::string_view endpoint) {
+    return insert(
+        "posthorn_queue",
+        {{"message_id", "'018f3b1c-0000-7000-8000-000000000001'"},
+         {"source", "'orders'"},
+         {"endpoint", fmt::format("'{}'", endpoint)},
+         {"message_type", "'Signal'"},
+         {"payload", "'{}'"},
+         {"content_type", "'application/json'"},
+         {"received_at", "0"}},
+        {"seq", "message_id", "source", "message_type", "correlation_id", "tenant", "order_key",
+         "payload", "content_type", "headers", "received_at", "taken_by", "attempts"});
+}
+
+}  // namespace posthorn::test
