@@ -2,9 +2,7 @@
 set(Boost_USE_STATIC_LIBS OFF)
 find_package(Boost 1.81 REQUIRED COMPONENTS json)
 find_package(Threads REQUIRED)
-if(POSTHORN_UNITY)
-    find_package(Python3 3.9 REQUIRED COMPONENTS Interpreter)  # For cmake/unity.py.
-endif()
+find_package(Python3 3.9 REQUIRED COMPONENTS Interpreter)  # For cmake/unity.py and cmake/embed.py.
 find_package(fmt REQUIRED)
 find_package(spdlog REQUIRED)
 find_package(SQLite3 REQUIRED)

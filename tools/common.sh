@@ -36,10 +36,10 @@ packages_build=(
     libssl-dev libjemalloc-dev libpq-dev libgrpc++-dev libprotobuf-dev protobuf-compiler protobuf-compiler-grpc
 )
 # What the tests need on top: GoogleTest, sanitizers, the style checks, g++ for the consumer,
-# promtool, which comes with Prometheus, and a PostgreSQL with a pooler to run privately.
+# promtool, which comes with Prometheus, a PostgreSQL with a pooler to run privately, and a browser.
 packages_test=(
     libclang-rt-19-dev clang-format-19 clang-tidy-19 libgtest-dev libgmock-dev
-    g++-12 git python3 python3-yaml dpkg-dev sqlite3 prometheus curl openssl valgrind postgresql-15 pgbouncer
+    g++-12 git python3 python3-yaml dpkg-dev sqlite3 prometheus curl openssl valgrind postgresql-15 pgbouncer chromium
 )
 # A Node.js that did not come from Debian brings its own npm.
 command -v npm >/dev/null || packages_test+=(nodejs npm)
@@ -69,21 +69,22 @@ install_missing() {
     rm -f "$log"
 }
 
-# Installs the npm packages that a folder's lock file names into build/npm, unless they are there.
+# install_npm_packages FOLDER [PLACE]: installs the npm packages that a folder's lock file names into
+# build/npm, or build/PLACE, unless they are there.
 install_npm_packages() {
-    local lock=$1/package-lock.json
-    cmp -s "$lock" build/npm/package-lock.json && [ -f build/npm/done ] && return
+    local lock=$1/package-lock.json place=build/${2:-npm}
+    cmp -s "$lock" "$place/package-lock.json" && [ -f "$place/done" ] && return
     say "installing from npm what $lock names"
-    rm -rf build/npm
-    mkdir -p build/npm
-    cp "$1/package.json" build/npm/
-    cp "$lock" build/npm/
-    (cd build/npm && npm ci --no-audit --no-fund >../npm.log 2>&1) || {
-        rm -rf build/npm
-        tail -n 20 build/npm.log >&2
-        die "npm failed; the whole log is in build/npm.log"
+    rm -rf "$place"
+    mkdir -p "$place"
+    cp "$1/package.json" "$place/"
+    cp "$lock" "$place/"
+    (cd "$place" && npm ci --no-audit --no-fund) >"$place.log" 2>&1 || {
+        rm -rf "$place"
+        tail -n 20 "$place.log" >&2
+        die "npm failed; the whole log is in $place.log"
     }
-    touch build/npm/done  # A run that was broken off leaves none.
+    touch "$place/done"  # A run that was broken off leaves none.
 }
 
 # Configures a preset if that was not done yet, and builds it. Ninja shows its progress on a

@@ -259,7 +259,7 @@ void add_index(router& routes, std::string_view service, admin_gate& gate) {
     for (auto& each : routes.known()) paths.emplace_back(std::move(each));
     auto text = json::serialize(
         json::object{{"service", service}, {"version", version}, {"routes", std::move(paths)}});
-    routes.add("GET", "/",
+    routes.add("GET", "/_rf",
                gate.guarded(admin_role::viewer, [text = std::move(text)](const auto&, const auto&) {
                    return answer_with(text);
                }));

@@ -29,7 +29,7 @@ void add_public_routes(router& routes, node_view& node);
 /// and those of `add_dead_routes`.
 void add_admin_routes(router& routes, node_view& node, admin_gate& gate);
 
-/// `GET /`, for a viewer: the routes that have been added so far, so that a newcomer finds them.
+/// `GET /_rf`, for a viewer: the routes that have been added so far, so that a newcomer finds them.
 void add_index(router& routes, std::string_view service, admin_gate& gate);
 
 }  // namespace posthorn

@@ -72,11 +72,11 @@ TEST_F(serve, answers_health_on_both_listeners) {
 }
 
 TEST_F(serve, lists_what_there_is_on_the_admin_listener) {
-    const auto index = ask(admin_port(), get("/"));
+    const auto index = ask(admin_port(), get("/_rf"));
     EXPECT_EQ(index.status, 200);
     EXPECT_THAT(index.body, HasSubstr("GET /metrics"));
     EXPECT_THAT(index.body, HasSubstr("POST /_rf/dead/{messageId}/requeue"));
-    EXPECT_EQ(ask(public_port(), get("/")).status, 404);
+    EXPECT_EQ(ask(public_port(), get("/_rf")).status, 404);
 }
 
 TEST(serve_in_a_folder, takes_the_configuration_that_is_there_and_says_so) {

@@ -31,8 +31,9 @@ LAYERS = {
     **{name: SEAM | {"workflow"} for name in FEATURES},
     "operations": ABOVE,
     "admin": ABOVE | {"operations"},
+    "desk": WIRE,
     "measure": BASE,
-    "app": ABOVE | {"operations", "admin", "measure"},
+    "app": ABOVE | {"operations", "admin", "desk", "measure"},
 }
 
 # --- Rooms inside a folder, lowest first; "." are the files that lie beside them. A file may include

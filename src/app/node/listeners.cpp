@@ -8,6 +8,7 @@
 #include "app/config/core_settings.hpp"
 #include "app/transports.hpp"
 #include "base/async/task_group.hpp"
+#include "desk/desk_routes.hpp"
 #include "message/metadata.hpp"
 #include "transport/http/receive_routes.hpp"
 #include "transport/http/server.hpp"
@@ -20,7 +21,8 @@ namespace {
 task<http_response> answer_operator(const router& routes, http_request request) {
     auto response = co_await routes.handle(std::move(request));
     response.headers.add("X-Content-Type-Options", "nosniff");
-    response.headers.add("Cache-Control", "no-store");
+    // The files of the desk have names that change with what is in them.
+    if (!response.headers.find("Cache-Control")) response.headers.add("Cache-Control", "no-store");
     co_return response;
 }
 
@@ -123,6 +125,7 @@ void listeners::fill_routes() {
     for (const auto& each : core.features().admin_routes)
         admin_routes_.add(each.method, each.path, gate_->guarded(each.needs, each.answer));
     add_index(admin_routes_, settings_.service.id, *gate_);
+    add_desk_routes(admin_routes_);
     for (const auto& each : core.features().public_routes)
         public_routes_.add(each.method, each.path, each.answer);
 }

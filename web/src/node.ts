@@ -1,0 +1,115 @@
+// What every page shows of the node: its light and its counts.
+
+import { computed, signal } from "@preact/signals";
+import { asking, get, getText } from "./api";
+import type { Health, InboxStats, Lane, Stats } from "./types";
+
+export interface Rates {
+  sent: number;
+  received: number;
+}
+
+export const health = signal<Health | null>(null);
+export const stats = signal<Stats | null>(null);
+export const lanes = signal<Lane[]>([]);
+export const inbox = signal<InboxStats | null>(null);
+/// One for each look since the page was opened, oldest first.
+export const rates = signal<Rates[]>([]);
+
+export const everyMs = 2000;
+const samplesMax = 150;
+
+let last: { at: number; sent: number; received: number } | null = null;
+
+function counter(metrics: string, name: string): number {
+  const line = metrics.split("\n").find((each) => each.startsWith(`${name} `));
+  return line ? Number(line.slice(name.length + 1)) : 0;
+}
+
+function addRates(metrics: string) {
+  const seen = {
+    at: performance.now(),
+    sent: counter(metrics, "posthorn_outbox_sent_total"),
+    received: counter(metrics, "posthorn_inbox_processed_total"),
+  };
+  const seconds = last ? (seen.at - last.at) / 1000 : 0;
+  if (last && seconds > 0) {
+    // A node that was started anew counts from zero again.
+    const sent = Math.max(0, seen.sent - last.sent) / seconds;
+    const received = Math.max(0, seen.received - last.received) / seconds;
+    rates.value = [...rates.value.slice(1 - samplesMax), { sent, received }];
+  }
+  last = seen;
+}
+
+async function take<T>(into: { value: T }, reading: Promise<T>) {
+  into.value = await reading;
+}
+
+export async function look() {
+  const parts = await Promise.allSettled([
+    take(health, get<Health | null>("/_rf/health")),
+    take(stats, get<Stats | null>("/_rf/outbox/stats")),
+    take(inbox, get<InboxStats | null>("/_rf/inbox/stats")),
+    get<{ lanes: Lane[] }>("/_rf/outbox/lanes").then((told) => (lanes.value = told.lanes)),
+    getText("/metrics").then(addRates),
+  ]);
+  return parts.every((each) => each.status === "fulfilled");
+}
+
+let looking = false;
+
+export async function keepLooking() {
+  const turn = async () => {
+    if (looking || document.hidden || asking.peek() !== null) return;
+    looking = true;
+    await look();
+    looking = false;
+  };
+  await turn();
+  setInterval(() => void turn(), everyMs);
+}
+
+/// A destination as all that is known of it tells.
+export interface Destination extends Lane {
+  pending: number;
+  pendingAtLeast: boolean;
+  oldestAgeMs?: number;
+  undeliverable: number;
+  unreachableSince?: string;
+}
+
+export const destinations = computed<Destination[]>(() => {
+  const all = new Map<string, Destination>();
+  const find = (destination: string, state = "idle") => {
+    let one = all.get(destination);
+    if (!one) {
+      one = { destination, state, pending: 0, pendingAtLeast: false, undeliverable: 0 };
+      all.set(destination, one);
+    }
+    return one;
+  };
+  for (const lane of lanes.value) Object.assign(find(lane.destination), lane);
+  for (const backlog of stats.value?.backlog ?? []) {
+    const one = find(backlog.destination);
+    one.pending = backlog.pending;
+    one.pendingAtLeast = backlog.pendingAtLeast ?? false;
+    one.oldestAgeMs = backlog.oldestAgeMs;
+    one.undeliverable = backlog.undeliverable ?? 0;
+  }
+  for (const peer of stats.value?.peers ?? [])
+    if (!peer.reachable) find(peer.destination).unreachableSince = peer.since;
+  return [...all.values()].sort((a, b) => b.pending - a.pending || a.destination.localeCompare(b.destination));
+});
+
+/// Why nothing goes there, in words; empty if all is well.
+export function whyOf(one: Destination): string {
+  if (one.pausedSince) return one.reason ? `paused: ${one.reason}` : "paused by an operator";
+  if (one.cause) return one.cause;
+  if (one.undeliverable > 0) return "no route, no secret or no handler for some; see its messages";
+  if (one.state === "no_route") return "no route in the configuration";
+  if (one.state === "throttled") return "asked to be sent less";
+  if (one.unreachableSince || one.state === "open" || one.state === "probing")
+    return "no answer; one message is tried from time to time";
+  return "";
+}

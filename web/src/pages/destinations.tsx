@@ -1,0 +1,151 @@
+import { useSignal } from "@preact/signals";
+import { post, query } from "../api";
+import { count, duration } from "../format";
+import { destinations, look, stats, whyOf, type Destination } from "../node";
+import { attempt, Dialog, Empty, LaneMark, Time, Waiting } from "../ui";
+
+function lanePath(destination: string, verb: string) {
+  return `/_rf/outbox/lanes/${encodeURIComponent(destination)}/${verb}`;
+}
+
+function Pause({ destination, onClose }: { destination: string; onClose: () => void }) {
+  const reason = useSignal("");
+  const pause = async (event: SubmitEvent) => {
+    event.preventDefault();
+    const done = await attempt(async () => {
+      await post(lanePath(destination, "pause") + query({ reason: reason.value.trim() }));
+      await look();
+      return `Nothing is sent to '${destination}' until it is resumed.`;
+    });
+    if (done) onClose();
+  };
+  return (
+    <Dialog title={`Pause '${destination}'`} onClose={onClose}>
+      <form onSubmit={pause}>
+        <p>Messages for it are kept and wait. Those that expire meanwhile are not sent.</p>
+        <label>
+          Why, for others who look here
+          <input
+            value={reason.value}
+            onInput={(event) => (reason.value = event.currentTarget.value)}
+            placeholder="stock is down until noon"
+            maxLength={500}
+            autofocus
+          />
+        </label>
+        <div class="actions">
+          <button type="button" onClick={onClose}>
+            Cancel
+          </button>
+          <button type="submit" class="primary">
+            Pause
+          </button>
+        </div>
+      </form>
+    </Dialog>
+  );
+}
+
+function Row({ one, onPause }: { one: Destination; onPause: () => void }) {
+  const busy = useSignal(false);
+  const change = async (verb: "resume" | "try", told: string) => {
+    busy.value = true;
+    await attempt(async () => {
+      await post(lanePath(one.destination, verb));
+      await look();
+      return told;
+    });
+    busy.value = false;
+  };
+  const stuck = !one.pausedSince && ["open", "probing", "throttled", "no_route"].includes(one.state);
+  return (
+    <tr data-row tabIndex={-1}>
+      <td>
+        <a href={`/desk/messages?destination=${encodeURIComponent(one.destination)}`}>{one.destination}</a>
+      </td>
+      <td>
+        <LaneMark state={one.state} />
+      </td>
+      <td class="number" data-label="waiting">{count(one.waiting ?? one.pending, one.pendingAtLeast)}</td>
+      <td class="number" data-label="oldest">{one.oldestAgeMs === undefined ? "–" : duration(one.oldestAgeMs)}</td>
+      <td class="number" data-label="under way" title="Requests under way, of those that may be">
+        {one.inFlight === undefined ? "–" : `${one.inFlight} / ${one.window ?? "–"}`}
+      </td>
+      <td class="wide">
+        {whyOf(one)}
+        {one.pausedSince && (
+          <span class="quiet aside">
+            since <Time at={one.pausedSince} />
+          </span>
+        )}
+        {stuck && one.until && (
+          <span class="quiet aside">
+            next try <Time at={one.until} />
+          </span>
+        )}
+      </td>
+      <td class="buttons">
+        {stuck && (
+          <button type="button" disabled={busy.value} onClick={() => change("try", `Trying '${one.destination}' now.`)}>
+            Try now
+          </button>
+        )}
+        {one.pausedSince ? (
+          <button
+            type="button"
+            disabled={busy.value}
+            onClick={() => change("resume", `'${one.destination}' goes on.`)}
+          >
+            Resume
+          </button>
+        ) : (
+          <button type="button" onClick={onPause}>
+            Pause…
+          </button>
+        )}
+      </td>
+    </tr>
+  );
+}
+
+export function Destinations() {
+  const pausing = useSignal("");
+  if (!stats.value) return <Waiting />;
+  return (
+    <section>
+      <h1>Destinations</h1>
+      {destinations.value.length === 0 ? (
+        <Empty title="Nothing was sent since the node started">
+          <p>
+            Each destination has a lane of its own, so that one that is down holds up no other. It appears here
+            with the first message for it. Try <code>posthorn send --to stock --endpoint reserve --payload '{"{}"}'</code>.
+          </p>
+        </Empty>
+      ) : (
+        <div class="scroll">
+          <table>
+            <thead>
+              <tr>
+                <th>Destination</th>
+                <th>State</th>
+                <th class="number">Waiting</th>
+                <th class="number">Oldest</th>
+                <th class="number">Under way</th>
+                <th class="wide">Why</th>
+                <th>
+                  <span class="unseen">What to do</span>
+                </th>
+              </tr>
+            </thead>
+            <tbody>
+              {destinations.value.map((each) => (
+                <Row key={each.destination} one={each} onPause={() => (pausing.value = each.destination)} />
+              ))}
+            </tbody>
+          </table>
+        </div>
+      )}
+      {pausing.value && <Pause destination={pausing.value} onClose={() => (pausing.value = "")} />}
+    </section>
+  );
+}

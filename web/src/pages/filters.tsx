@@ -1,0 +1,67 @@
+// The line of filters above a list; what it says is what the address says.
+
+import { destinations } from "../node";
+import { filter, filters } from "../route";
+
+export function Choice(props: { name: string; label: string; options: Array<[value: string, text: string]> }) {
+  return (
+    <label>
+      {props.label}
+      <select
+        name={props.name}
+        value={filters.value.get(props.name) ?? ""}
+        onChange={(event) => filter({ [props.name]: event.currentTarget.value })}
+      >
+        {props.options.map(([value, text]) => (
+          <option key={value} value={value}>
+            {text}
+          </option>
+        ))}
+      </select>
+    </label>
+  );
+}
+
+export function Text(props: { name: string; label: string; placeholder?: string; list?: string }) {
+  return (
+    <label>
+      {props.label}
+      <input
+        name={props.name}
+        value={filters.value.get(props.name) ?? ""}
+        placeholder={props.placeholder ?? "any"}
+        list={props.list}
+        onChange={(event) => filter({ [props.name]: event.currentTarget.value.trim() })}
+      />
+    </label>
+  );
+}
+
+export function DestinationText() {
+  return (
+    <>
+      <Text name="destination" label="Destination" list="destinations" />
+      <datalist id="destinations">
+        {destinations.value.map((each) => (
+          <option key={each.destination} value={each.destination} />
+        ))}
+      </datalist>
+    </>
+  );
+}
+
+export const spans: Array<[string, string]> = [
+  ["", "any time"],
+  ["15m", "last 15 minutes"],
+  ["1h", "last hour"],
+  ["24h", "last 24 hours"],
+  ["7d", "last 7 days"],
+];
+const minutes: Record<string, number> = { "15m": 15, "1h": 60, "24h": 1440, "7d": 10080 };
+
+/// When a span of the address began; an exact time passes through.
+export function since(text: string | null): string | undefined {
+  if (!text) return undefined;
+  const length = minutes[text];
+  return length ? new Date(Date.now() - length * 60000).toISOString().replace(/\.\d+Z$/, "Z") : text;
+}

@@ -1,0 +1,108 @@
+import { query } from "../api";
+import { count, percent, shortId } from "../format";
+import { inbox } from "../node";
+import { usePaged } from "../paged";
+import { filters } from "../route";
+import type { InboxRow } from "../types";
+import { Empty, Failure, More, Time, Waiting } from "../ui";
+import { Text } from "./filters";
+
+function asked(before: number | null) {
+  return `/_rf/inbox${query({ source: filters.value.get("source"), limit: 50, before })}`;
+}
+
+function Figures() {
+  const seen = inbox.value;
+  if (!seen) return null;
+  return (
+    <section class="figures" aria-label="Counts">
+      <div class="figure">
+        <span class="label">Remembered</span>
+        <strong>{count(seen.size, seen.sizeAtLeast)}</strong>
+        <span class="quiet">so that none is handled twice</span>
+      </div>
+      <div class="figure">
+        <span class="label">Handled</span>
+        <strong>{count(seen.processed ?? 0)}</strong>
+        <span class="quiet">since the node started</span>
+      </div>
+      <div class="figure">
+        <span class="label">Duplicates caught</span>
+        <strong>{count(seen.duplicates ?? 0)}</strong>
+        <span class="quiet">{percent(seen.duplicateRate ?? 0)} of what came</span>
+      </div>
+    </section>
+  );
+}
+
+function Row({ one }: { one: InboxRow }) {
+  return (
+    <tr data-row tabIndex={-1}>
+      <td class="id" title={one.messageId}>
+        {shortId(one.messageId)}
+      </td>
+      <td class="clip">{one.sourceServiceId}</td>
+      <td class="clip">{one.endpoint}</td>
+      <td>
+        {one.processedAt ? (
+          <span class="mark">handled</span>
+        ) : one.claimedUntil ? (
+          <span class="mark yellow">at work</span>
+        ) : (
+          <span class="mark">taken in</span>
+        )}
+      </td>
+      <td class="number" data-label="handled">
+        <Time at={one.processedAt ?? one.claimedUntil} />
+      </td>
+      <td class="number" data-label="forgotten">
+        <Time at={one.expiresAt} />
+      </td>
+    </tr>
+  );
+}
+
+export function Inbox() {
+  const { rows, next, failure, more, again } = usePaged<InboxRow>(asked);
+  return (
+    <section>
+      <h1>Inbox</h1>
+      <Figures />
+      <div class="filters">
+        <Text name="source" label="From" placeholder="any service" />
+      </div>
+      <Failure why={failure} again={again} />
+      {!rows && !failure && <Waiting />}
+      {rows?.length === 0 && next === null && (
+        <Empty title="Nothing was taken in">
+          <p>
+            What other services send here is remembered by sender and id, so that a message that comes twice is
+            handled once. Handlers are written in code or under <code>[handlers]</code>.
+          </p>
+        </Empty>
+      )}
+      {rows && rows.length > 0 && (
+        <div class="scroll">
+          <table class="list">
+            <thead>
+              <tr>
+                <th>Message</th>
+                <th>From</th>
+                <th>Endpoint</th>
+                <th>State</th>
+                <th class="number">Handled</th>
+                <th class="number">Forgotten</th>
+              </tr>
+            </thead>
+            <tbody>
+              {rows.map((each) => (
+                <Row key={`${each.sourceServiceId} ${each.messageId}`} one={each} />
+              ))}
+            </tbody>
+          </table>
+        </div>
+      )}
+      <More next={next} onMore={more} />
+    </section>
+  );
+}

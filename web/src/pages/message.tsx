@@ -1,0 +1,201 @@
+import { useSignal } from "@preact/signals";
+import type { ComponentChildren } from "preact";
+import { get, wordsOf } from "../api";
+import { bytes, pretty } from "../format";
+import { useLoaded } from "../load";
+import type { Detail, Light } from "../types";
+import { CopyButton, Empty, Failure, StatusMark, Time, Waiting } from "../ui";
+import { ChangeDialog, type Plan } from "./change_dialog";
+import { EditDialog } from "./edit_dialog";
+
+interface Step {
+  at: string | undefined;
+  kind: Light | "";
+  title: string;
+  text?: string;
+  same?: boolean; // The text is that of the step before.
+}
+
+/// A message's life as far as the row tells it. Pure.
+function lifeOf(one: Detail): Step[] {
+  const steps: Step[] = [{ at: one.createdAt, kind: "", title: "Committed with its transaction" }];
+  if (one.deliverAt) steps.push({ at: one.deliverAt, kind: "", title: "Not to be sent before" });
+  for (const [i, each] of one.attempts.entries()) {
+    const same = each.error === one.attempts[i - 1]?.error;
+    steps.push({ at: each.at, kind: "yellow", title: `Attempt ${each.attempt} failed`, text: each.error, same });
+  }
+  switch (one.status) {
+    case "Sent":
+      steps.push({ at: one.sentAt, kind: "green", title: `'${one.destination}' has it` });
+      break;
+    case "Dead":
+      steps.push({ at: one.closedAt, kind: "red", title: "Given up", text: one.attempts.length ? "" : one.causeText });
+      break;
+    case "Expired":
+      steps.push({ at: one.closedAt ?? one.expiresAt, kind: "yellow", title: "Expired before it was sent" });
+      break;
+    case "Resolved":
+      steps.push({ at: one.closedAt, kind: "", title: "Resolved by a person", text: one.resolution });
+      break;
+    case "Pending":
+      steps.push({ at: one.nextRetryAt, kind: "", title: one.retryCount > 0 ? "Next attempt" : "To be sent" });
+      break;
+  }
+  return steps;
+}
+
+function Timeline({ one }: { one: Detail }) {
+  return (
+    <ol class="timeline">
+      {lifeOf(one).map((step, i) => (
+        <li key={i} class={step.kind}>
+          <div class="head">
+            <strong>{step.title}</strong>
+            <Time at={step.at} />
+          </div>
+          {step.same && <span class="quiet">the same error</span>}
+          {step.text && !step.same && <pre class="error">{step.text}</pre>}
+        </li>
+      ))}
+    </ol>
+  );
+}
+
+function Facts({ one }: { one: Detail }) {
+  const facts: Array<[string, ComponentChildren]> = [
+    ["Destination", one.destination],
+    ["Endpoint", one.endpoint],
+    ["Kind", one.messageType],
+    ["Attempts used", `${one.retryCount} of ${one.maxRetries < 0 ? "any number" : one.maxRetries + 1}`],
+    ["Expires", <Time at={one.expiresAt} />],
+    ["Correlation", one.correlationId],
+    ["Tenant", one.tenant],
+    ["Order key", one.orderKey],
+    ["Payload", `${bytes(one.payloadBytes)}, ${one.contentType || "no content type"}`],
+  ];
+  return (
+    <dl class="facts">
+      {facts
+        .filter(([, value]) => value)
+        .map(([name, value]) => (
+          <>
+            <dt>{name}</dt>
+            <dd>{value}</dd>
+          </>
+        ))}
+    </dl>
+  );
+}
+
+function Payload({ one, onRead }: { one: Detail; onRead: (whole: Detail) => void }) {
+  const failure = useSignal("");
+  const read = async () => {
+    try {
+      failure.value = "";
+      onRead(await get<Detail>(`/_rf/dead/${one.messageId}?payload=true`));
+    } catch (thrown) {
+      failure.value = wordsOf(thrown);
+    }
+  };
+  return (
+    <section>
+      <h2>Payload</h2>
+      <Failure why={failure.value} />
+      {one.payload === undefined ? (
+        <p>
+          <button type="button" onClick={read}>
+            Show the payload
+          </button>{" "}
+          <span class="quiet">Needs a key with the right to payloads.</span>
+        </p>
+      ) : (
+        <>
+          <pre class="payload" tabIndex={0}>
+            {pretty(one.payload)}
+          </pre>
+          {one.headers && (
+            <>
+              <h3>Headers</h3>
+              <pre class="payload">{pretty(one.headers)}</pre>
+            </>
+          )}
+          <CopyButton text={one.payload} label="Copy the payload" />
+        </>
+      )}
+    </section>
+  );
+}
+
+function Actions(props: { one: Detail; onPlan: (verb: Plan["verb"]) => void; onEdit: () => void }) {
+  const { status } = props.one;
+  if (status !== "Dead" && status !== "Expired") return null;
+  return (
+    <div class="chosen-bar">
+      <button type="button" class="primary" onClick={() => props.onPlan("requeue")}>
+        Requeue…
+      </button>
+      <button type="button" onClick={props.onEdit}>
+        Edit and requeue…
+      </button>
+      <button type="button" onClick={() => props.onPlan("resolve")}>
+        Resolve…
+      </button>
+    </div>
+  );
+}
+
+export function MessagePage({ id }: { id: string }) {
+  const read = useLoaded(() => get<Detail>(`/_rf/dead/${encodeURIComponent(id)}`), 3000);
+  const whole = useSignal<Detail | null>(null);
+  const plan = useSignal<Plan | null>(null);
+  const editing = useSignal<Detail | null>(null);
+  const one = read.value.value;
+  if (!one)
+    return read.failure.value ? (
+      <Empty title="This message cannot be shown">
+        <p>{read.failure.value}</p>
+        <p>
+          Sent messages are deleted after their retention. <a href="/desk/messages">All messages</a>
+        </p>
+      </Empty>
+    ) : (
+      <Waiting />
+    );
+  // The payload that was read belongs to the state it was read in.
+  const shown = whole.value?.state === one.state ? whole.value : one;
+  const close = (changed: boolean) => {
+    plan.value = null;
+    editing.value = null;
+    if (changed) read.again();
+  };
+  return (
+    <>
+      <div class="title">
+        <h1 class="whole">{one.messageId}</h1>
+        <StatusMark status={one.status} />
+      </div>
+      <Failure why={read.failure.value} again={read.again} />
+      <Actions
+        one={one}
+        onPlan={(verb) => (plan.value = { verb, some: [one], wanted: { status: one.status } })}
+        onEdit={() => (editing.value = shown)}
+      />
+      <div class="columns">
+        <section>
+          <h2>What happened</h2>
+          <Timeline one={one} />
+        </section>
+        <section>
+          <h2>About it</h2>
+          <Facts one={one} />
+          <p>
+            <CopyButton text={`posthorn outbox show ${one.messageId}`} label="Copy as a command" />
+          </p>
+        </section>
+      </div>
+      <Payload one={shown} onRead={(seen) => (whole.value = seen)} />
+      {plan.value && <ChangeDialog plan={plan.value} onClose={close} />}
+      {editing.value && <EditDialog one={editing.value} onClose={close} />}
+    </>
+  );
+}

@@ -1,0 +1,105 @@
+import { query } from "../api";
+import { shortId } from "../format";
+import { usePaged } from "../paged";
+import { filters, messageLink } from "../route";
+import type { Message } from "../types";
+import { Empty, Failure, More, StatusMark, Time, Waiting } from "../ui";
+import { Choice, DestinationText, since, spans, Text } from "./filters";
+
+const names = ["status", "destination", "endpoint"];
+
+function asked(before: number | null): string {
+  const wanted: Record<string, string | number | null | undefined> = { limit: 50, before };
+  for (const name of names) wanted[name] = filters.value.get(name);
+  wanted["since"] = since(filters.value.get("since"));
+  return `/_rf/outbox${query(wanted)}`;
+}
+
+function Row({ one }: { one: Message }) {
+  return (
+    <tr data-row tabIndex={-1}>
+      <td class="id">
+        <a href={messageLink(one.messageId)} title={one.messageId}>
+          {shortId(one.messageId)}
+        </a>
+      </td>
+      <td>
+        <StatusMark status={one.status} />
+      </td>
+      <td class="clip">{one.destination}</td>
+      <td class="clip">{one.endpoint}</td>
+      <td class="number" data-label="failed">
+        {one.retryCount > 0 ? one.retryCount : "–"}
+      </td>
+      <td class="wide clip" title={one.lastError}>
+        {one.lastError ?? ""}
+      </td>
+      <td class="number">
+        <Time at={one.createdAt} />
+      </td>
+    </tr>
+  );
+}
+
+function NoMessages() {
+  const narrowed = [...names, "since"].some((name) => filters.value.has(name));
+  return narrowed ? (
+    <Empty title="No message fits these filters">
+      <p>
+        Sent messages are deleted after their retention. <a href="/desk/messages">Show all</a>
+      </p>
+    </Empty>
+  ) : (
+    <Empty title="No messages yet">
+      <p>
+        A message is written in the transaction that causes it:{" "}
+        <code>INSERT INTO outbox_messages (destination, endpoint, payload) VALUES ('stock', 'reserve', '{"{}"}')</code>.
+      </p>
+    </Empty>
+  );
+}
+
+export function Messages() {
+  const { rows, next, failure, more, again } = usePaged<Message>(asked);
+  return (
+    <section>
+      <h1>Messages</h1>
+      <div class="filters">
+        <Choice
+          name="status"
+          label="Status"
+          options={[["", "any"], ...["Pending", "Sent", "Dead", "Expired", "Resolved"].map((each): [string, string] => [each, each])]}
+        />
+        <DestinationText />
+        <Text name="endpoint" label="Endpoint" />
+        <Choice name="since" label="Since" options={spans} />
+      </div>
+      <Failure why={failure} again={again} />
+      {!rows && !failure && <Waiting />}
+      {rows?.length === 0 && next === null && <NoMessages />}
+      {rows && rows.length > 0 && (
+        <div class="scroll">
+          <table class="list">
+            <thead>
+              <tr>
+                <th>Message</th>
+                <th>Status</th>
+                <th>Destination</th>
+                <th>Endpoint</th>
+                <th class="number" title="Attempts that failed">Failed</th>
+                <th class="wide">Last error</th>
+                <th class="number">Created</th>
+              </tr>
+            </thead>
+            <tbody>
+              {rows.map((each) => (
+                <Row key={each.messageId} one={each} />
+              ))}
+            </tbody>
+          </table>
+        </div>
+      )}
+      <More next={next} onMore={more} />
+    </section>
+  );
+}
