@@ -19,13 +19,13 @@ constexpr std::size_t label_characters_max = 128;
 double number(const bounded_count& counted) { return static_cast<double>(counted.value); }
 
 std::uint64_t sum(const metrics_facts& facts,
-                  std::atomic<std::uint64_t> outbox_counters::*counter) {
+                  std::atomic<std::uint64_t> outbox_counters::* counter) {
     std::uint64_t all = 0;
     for (const auto* one : facts.counters) all += (one->*counter).load(std::memory_order_relaxed);
     return all;
 }
 
-histogram_view sum(const metrics_facts& facts, histogram outbox_counters::*of,
+histogram_view sum(const metrics_facts& facts, histogram outbox_counters::* of,
                    std::span<const std::uint64_t> bounds) {
     auto all = histogram(bounds).view();
     for (const auto* one : facts.counters) {
@@ -65,7 +65,7 @@ void add_counters(prometheus_text& text, const metrics_facts& facts) {
     struct row {
         std::string_view name;
         std::string_view help;
-        std::atomic<std::uint64_t> outbox_counters::*counter;
+        std::atomic<std::uint64_t> outbox_counters::* counter;
     };
     for (const auto& [name, help, counter] :
          {row{"posthorn_outbox_sent_total", "Messages delivered.", &outbox_counters::sent},
@@ -130,7 +130,7 @@ void add_destinations(prometheus_text& text, const metrics_facts& facts) {
     struct row {
         std::string_view name;
         std::string_view help;
-        std::uint64_t counts::*counter;
+        std::uint64_t counts::* counter;
     };
     const auto all = destinations_of(facts);
     if (all.empty()) return;

@@ -21,7 +21,9 @@ std::unique_ptr<node_runtime> open_node(const std::string& service, const std::s
 }
 
 void make_database(const std::filesystem::path& database, const old_messages& old) {
-    { const auto made = open_node("orders", database.string()); }
+    {
+        const auto made = open_node("orders", database.string());
+    }
     conformance::sqlite_connection plain(database.string(), nullptr, conformance::durability::none);
     const auto run = [&](const std::string& sql) { ASSERT_EQ(plain.run(sql), std::nullopt); };
     const auto insert = [&](int first, int count, std::string_view status) {

@@ -17,7 +17,9 @@ std::uintmax_t bytes_logged(const std::string& id) {
     constexpr int rows_measured = 20'000;
     const conformance::temporary_directory place;
     const auto path = (place.path() / "orders.db").string();
-    { const node maker({.service = "orders", .store = {.database = path}}); }
+    {
+        const node maker({.service = "orders", .store = {.database = path}});
+    }
     conformance::sqlite_connection plain(path, nullptr, conformance::durability::none);
     const auto run = [&](const std::string& sql) { EXPECT_EQ(plain.run(sql), std::nullopt); };
     const auto insert = [&](int first, int count) {

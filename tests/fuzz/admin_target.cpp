@@ -169,7 +169,9 @@ void ask_for_outbox(admin_side& side, std::string_view query) {
     std::vector<std::string> expected;
     for (auto row = side.rows().rbegin(); row != side.rows().rend(); ++row)
         if ((!asked->status || row->status == to_string(*asked->status)) &&
-            is(asked->destination, row->destination) && is(asked->endpoint, row->endpoint))
+            is(asked->destination, row->destination) && is(asked->endpoint, row->endpoint) &&
+            is(asked->tenant, row->tenant) && is(asked->order_key, row->order_key) &&
+            asked->correlation_id.empty())  // None has one.
             expected.push_back(row->id);
     if (expected.size() > asked->limit) expected.resize(asked->limit);
     demand(*page == expected, "a list is what was asked for");

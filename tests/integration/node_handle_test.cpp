@@ -135,8 +135,7 @@ TEST_F(node_own_handle, keeps_its_hooks_and_settings_and_gets_no_statement) {
     auto* const handle = mine.handle();
     sqlite3_commit_hook(
         handle, [](void* mark) { return ++*static_cast<int*>(mark), 0; }, &marks[0]);
-    sqlite3_rollback_hook(
-        handle, [](void*) {}, &marks[1]);
+    sqlite3_rollback_hook(handle, [](void*) {}, &marks[1]);
     sqlite3_update_hook(
         handle, [](void*, int, const char*, const char*, sqlite3_int64) {}, &marks[2]);
     sqlite3_wal_hook(

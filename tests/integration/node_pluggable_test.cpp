@@ -178,9 +178,7 @@ TEST_F(node_pluggable, a_serializer_leaves_alone_what_is_said_to_be_json) {
 
 TEST_F(node_pluggable, a_serializer_that_refuses_stops_the_message_before_it_is_stored) {
     node orders(with_serializer("orders"));
-    EXPECT_EQ(code_of([&] {
-                  orders.send("inventory", stock_counted{"unspeakable", 1});
-              }),
+    EXPECT_EQ(code_of([&] { orders.send("inventory", stock_counted{"unspeakable", 1}); }),
               error_code::invalid_payload);
     EXPECT_EQ(orders.stats().pending, 0);
 }

@@ -62,7 +62,7 @@ TEST_F(sidecars, exchange_messages_over_a_named_pipe) {
                       secret_with("orders") + stock_handlers,
                   where, 1);
     EXPECT_EQ(stock.line(0), "posthorn: listening on pipe://rf-stock");
-    struct stat socket {};
+    struct stat socket{};
     ASSERT_EQ(::stat((folder + "/CoreFxPipe_rf-stock").c_str(), &socket), 0);
     EXPECT_EQ(socket.st_mode & 07777U, 0600U);
     sidecar orders(

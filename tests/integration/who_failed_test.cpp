@@ -150,10 +150,7 @@ TEST_F(who_failed, an_acknowledgement_that_is_not_signed_settles_nothing) {
 
 TEST_F(who_failed, a_peers_clock_is_not_the_message_and_is_named) {
     auto taking = greeter();
-    taking.wall_clock = [] {
-        return std::chrono::floor<std::chrono::milliseconds>(std::chrono::system_clock::now() +
-                                                             10min);
-    };
+    taking.wall_clock = [at = caller_time() + 10min] { return at; };
     expect_not_charged_by(taking, "caller's clock is 600 s behind the other side's");
 }
 

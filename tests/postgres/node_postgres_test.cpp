@@ -255,7 +255,9 @@ TEST_F(node_on_postgres, is_looked_at_by_the_doctor_without_a_file) {
     const auto empty = doctor(test::postgres_url());
     EXPECT_EQ(empty.end.exit_code, 1);
     EXPECT_THAT(empty.out, testing::HasSubstr("has no tables of Posthorn"));
-    { const node orders{on_server("orders", ours)}; }
+    {
+        const node orders{on_server("orders", ours)};
+    }
     const auto fine = doctor(test::postgres_url());
     EXPECT_EQ(fine.end.exit_code, 0) << fine.out;
     EXPECT_THAT(fine.out, testing::HasSubstr("its tables are those of this Posthorn"));

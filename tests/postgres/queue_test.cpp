@@ -214,7 +214,9 @@ TEST(postgres_queue_of_before, keeps_its_jobs_when_its_table_is_brought_up_to_da
     const test::postgres_place place;
     auto before = queue_tables();
     before.postgres.steps = before.postgres.steps.first(1);
-    { const a_store older{place, "orders", {before}}; }
+    {
+        const a_store older{place, "orders", {before}};
+    }
     EXPECT_EQ(test::postgres_client(place.url())
                   .run("INSERT INTO posthorn_queue (message_id, source, endpoint, message_type,"
                        " payload, content_type, received_at, taken_by, attempts) VALUES ('i',"

@@ -45,7 +45,9 @@ TEST_F(postgres_store, a_server_that_is_not_there_is_unavailable) {
 }
 
 TEST_F(postgres_store, a_missing_right_is_named) {
-    { const a_store owner(place_); }
+    {
+        const a_store owner(place_);
+    }
     postgres_client admin;
     const auto role = "role_" + place_.schema();
     ASSERT_EQ(admin.run("CREATE ROLE " + role + " LOGIN PASSWORD 'p'"), std::nullopt);
@@ -58,7 +60,9 @@ TEST_F(postgres_store, a_missing_right_is_named) {
 }
 
 TEST_F(postgres_store, all_rights_that_are_missing_are_logged_at_once) {
-    { const a_store owner(place_); }
+    {
+        const a_store owner(place_);
+    }
     postgres_client admin;
     const auto role = "role_" + place_.schema();
     const auto must = [&](const std::string& sql) {
@@ -198,7 +202,9 @@ TEST_F(postgres_store, two_nodes_that_open_at_once_make_the_tables_once) {
 }
 
 TEST_F(postgres_store, what_was_dropped_is_made_again_at_the_next_start) {
-    { const a_store first(place_); }
+    {
+        const a_store first(place_);
+    }
     const std::string all =
         "SELECT string_agg(name, ',' ORDER BY name) FROM (SELECT relname::text AS name "
         "FROM pg_class WHERE relnamespace = '" +

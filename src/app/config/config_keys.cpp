@@ -54,9 +54,8 @@ consteval key_row text_or_none(std::string_view key, std::string_view wanted,
             }};
 }
 
-#define KEY_AS(name, member, doc)                                 \
-    row < [](auto& settings) -> auto& { return settings.member; } \
-    > (name, doc)
+#define KEY_AS(name, member, doc) \
+    row<[](auto& settings) -> auto& { return settings.member; }>(name, doc)
 #define KEY(member, doc) KEY_AS(#member, member, doc)
 
 constexpr std::array table{
@@ -80,10 +79,9 @@ constexpr std::array table{
     KEY(listen.http, "where other services reach this one"),
     KEY(listen.admin, "where operators and their tools do; keep it on loopback"),
     KEY_AS("listen.unix", listen.unix_socket, "the socket where services on this machine do"),
-    text_or_none < [](auto& settings) -> auto& {return settings.listen.pipe;
-}  // namespace
-> ("listen.pipe", R"(the name of a pipe, such as "rf-{service}", or "" for none)",
-   "the name of a pipe where they do; {service} stands for the service's id"),
+    text_or_none<[](auto& settings) -> auto& { return settings.listen.pipe; }  // namespace
+                 >("listen.pipe", R"(the name of a pipe, such as "rf-{service}", or "" for none)",
+                   "the name of a pipe where they do; {service} stands for the service's id"),
     KEY(listen.grpc, "where they do by gRPC; on loopback only, unless tls.mutual is set"),
     KEY(tls.certificate, "the chain that listen.http shows; with one it speaks TLS only"),
     KEY(tls.key, "the certificate's private key"),
@@ -102,11 +100,9 @@ constexpr std::array table{
     KEY(outbox.rate, "messages a second to one destination, at most; 0 means no limit"),
     KEY(outbox.burst, "messages at once after a pause; 0 is as many as in a second"),
     KEY(outbox.order, "when one was given up, those behind it of its order key wait or pass"),
-    text_or_none < [](auto& settings) -> auto& {
-    return settings.outbox.tenant;
-}
-> ("outbox.tenant", R"(the name of a tenant, or "" for all)",
-   "whose messages alone this node sends; those of all tenants if empty"),
+    text_or_none<[](auto& settings) -> auto& { return settings.outbox.tenant; }>(
+        "outbox.tenant", R"(the name of a tenant, or "" for all)",
+        "whose messages alone this node sends; those of all tenants if empty"),
     KEY(outbox.request_timeout, "how long one request with its answer may take"),
     KEY(outbox.attempt_timeout, "after this a batch that was not answered is tried again"),
     KEY(outbox.sent_retention, "how long delivered messages are kept to be looked at"),

@@ -28,7 +28,7 @@ result<std::vector<signing_key>> from_environment(const std::string& name) {
 }
 
 result<std::vector<signing_key>> from_file(const std::string& path) {
-    struct stat about {};
+    struct stat about{};
     std::ifstream stream(path, std::ios::binary);
     if (!stream || ::stat(path.c_str(), &about) != 0 || !S_ISREG(about.st_mode))
         return fail(error_code::secret_unavailable,

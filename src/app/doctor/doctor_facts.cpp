@@ -42,8 +42,7 @@ void add_settings(const config& settings, doctor_facts& facts) {
 void add_secrets(const config& settings, doctor_facts& facts) {
     config_problems found;
     const auto rings = load_secrets(settings, found);
-    check_routes(
-        settings, rings, [](std::string_view /*url*/) { return false; }, found);
+    check_routes(settings, rings, [](std::string_view /*url*/) { return false; }, found);
     if (const auto outcome = found.outcome(); !outcome) {
         facts.secrets_error = outcome.error().what();
         return;
@@ -74,8 +73,8 @@ void add_locks(const std::string& database, const gather_options& options, docto
 }
 
 void add_right(file_rights::kind what, const fs::path& path, doctor_facts& facts) {
-    struct stat seen {};
-    struct stat above {};
+    struct stat seen{};
+    struct stat above{};
     if (path.empty() || ::stat(path.c_str(), &seen) != 0) return;
     const auto folder = path.has_parent_path() ? path.parent_path() : fs::path(".");
     const bool is_closed = ::stat(folder.c_str(), &above) == 0 && (above.st_mode & 001U) == 0;
@@ -112,7 +111,7 @@ std::uint64_t bytes_of(const std::string& file) {
 }
 
 std::optional<wall_time> changed_at(const std::string& file) {
-    struct stat seen {};
+    struct stat seen{};
     if (::stat(file.c_str(), &seen) != 0) return std::nullopt;
     return wall_time(std::chrono::seconds(seen.st_mtim.tv_sec));
 }

@@ -13,8 +13,7 @@ namespace {
 
 void check_secrets(const config& settings, config_problems& found) {
     const auto rings = load_secrets(settings, found);
-    check_routes(
-        settings, rings, [](std::string_view /*url*/) { return false; }, found);
+    check_routes(settings, rings, [](std::string_view /*url*/) { return false; }, found);
 }
 
 void check_certificates(const config& settings, const clock& time, config_problems& found) {

@@ -47,9 +47,7 @@ protected:
     }
     ~admin_fixture() override { database_->stop(); }
 
-    class store& store() {
-        return *database_;
-    }
+    class store& store() { return *database_; }
 
     http_response ask(const std::string& method, const std::string& target,
                       const std::string& key = {}) {

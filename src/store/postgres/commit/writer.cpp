@@ -13,8 +13,7 @@ writer::writer(session_options options, std::unique_ptr<session> first, write_se
                executor& thread)
     : time_(with.time),
       commits_(std::move(options), std::move(first), with, thread),
-      queue_(
-          thread, with.time, [this] { work(); }, unit_queue::alone_units::are_alone) {}
+      queue_(thread, with.time, [this] { work(); }, unit_queue::alone_units::are_alone) {}
 
 void writer::look_again() {
     if (!commits_.must_look_again()) return;

@@ -21,8 +21,7 @@ writer::writer(connection& database, group& commits, wal_guard& guard, disk_keep
       log_(log),
       options_(options),
       units_now_(options.units_max),
-      queue_(
-          thread, time, [this] { work(); }, unit_queue::alone_units::share) {
+      queue_(thread, time, [this] { work(); }, unit_queue::alone_units::share) {
     const auto note_pages = [](void* self, sqlite3*, const char*, int pages) -> int {
         static_cast<writer*>(self)->wal_pages_ = pages;
         return SQLITE_OK;

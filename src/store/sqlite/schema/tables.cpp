@@ -173,28 +173,17 @@ END;)sql";
 constexpr std::string_view fifth =
     "ALTER TABLE inbox_messages ADD COLUMN response_checksum INTEGER;";
 
-// The fourth step was first made with fewer columns, and files of that time have their trigger still.
-constexpr std::string_view ninth = R"sql(
-DROP TRIGGER IF EXISTS outbox_checksum;
-CREATE TRIGGER outbox_checksum
-AFTER UPDATE OF message_id, message_type, destination, endpoint, payload, content_type, headers,
-    correlation_id, tenant, order_key, parent_id, causation_id, created_at, expires_at
-ON outbox_messages WHEN NEW.checksum IS NOT NULL BEGIN
-    UPDATE outbox_messages SET checksum = NULL WHERE seq = NEW.seq;
-END;)sql";
-
 }  // namespace
 
 migration_set store_tables() noexcept {
-    static const std::array<migration, 9> steps{{{1, first},
+    static const std::array<migration, 8> steps{{{1, first},
                                                  {2, second},
                                                  {3, dispatch_tables},
                                                  {4, fourth},
                                                  {5, fifth},
                                                  {6, dispatch_rules},
                                                  {7, webhook_views},
-                                                 {8, dispatch_limits},
-                                                 {9, ninth}}};
+                                                 {8, dispatch_limits}}};
     return {"store", steps};
 }
 

@@ -19,7 +19,7 @@ watched_files::watched_files(const std::string& given, const std::string& opened
 }
 
 std::expected<watched_files::identity, int> watched_files::identity_of(const std::string& path) {
-    struct stat seen {};
+    struct stat seen{};
     if (::stat(path.c_str(), &seen) != 0) return std::unexpected(errno);
     return identity{seen.st_dev, seen.st_ino};
 }

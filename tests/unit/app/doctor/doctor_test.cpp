@@ -163,16 +163,8 @@ TEST(doctor, checks_signatures) {
 
 TEST(doctor, checks_secrets) {
     expect("secrets", {{"none", [](auto&) {}, ok},
-                       {"long",
-                        [](auto& f) {
-                            f.secrets = {{"a", 32}, {"b", 64}};
-                        },
-                        ok},
-                       {"one is short",
-                        [](auto& f) {
-                            f.secrets = {{"a", 32}, {"b", 31}};
-                        },
-                        warn},
+                       {"long", [](auto& f) { f.secrets = {{"a", 32}, {"b", 64}}; }, ok},
+                       {"one is short", [](auto& f) { f.secrets = {{"a", 32}, {"b", 31}}; }, warn},
                        {"unusable", [](auto& f) { f.secrets_error = "x:3: not there"; }, bad}});
 }
 
@@ -335,7 +327,7 @@ TEST(doctor, checks_messages_that_wait_for_a_person) {
         {{"stock", "acct-7", ""}, {"01a1", outbox_status::dead, std::nullopt}, {7, false}}};
     const auto found = find("messages", all);
     EXPECT_EQ(found.what,
-              "1 messages are dead; 120 messages expired before they were delivered; 7 messages "
+              "1 message is dead; 120 messages expired before they were delivered; 7 messages "
               "wait behind one of their order key that was given up, such as 7 for 'stock' behind "
               "01a1 (Dead) of order key 'acct-7'");
     EXPECT_EQ(found.todo,

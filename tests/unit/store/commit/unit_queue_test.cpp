@@ -33,8 +33,7 @@ public:
 class a_unit_queue : public ::testing::Test {
 protected:
     explicit a_unit_queue(unit_queue::alone_units alone = unit_queue::alone_units::share)
-        : queue(
-              thread, time, [this] { work(); }, alone) {}
+        : queue(thread, time, [this] { work(); }, alone) {}
 
     /// As a writer does, but that it answers with success at once.
     void work() {
