@@ -5,10 +5,13 @@
     desk_test.py PROGRAM NODE_MODULES --screenshots FOLDER
 """
 
+import itertools
 import json
+import math
 import os
 import subprocess
 import sys
+import threading
 import unittest
 from pathlib import Path
 
@@ -115,12 +118,25 @@ class Desk(unittest.TestCase):
         self.assertEqual(self.dead("Ship"), 0)
 
 
+def keep_sending(ended):
+    """Traffic for the pictures, in waves."""
+    for i in itertools.count():
+        if ended.wait(0.02 + 0.015 * math.sin(i / 40)):
+            return
+        Desk.send("stock", "Reserve", {"item": "nail", "count": 1})
+
+
 if __name__ == "__main__":
     if "--screenshots" in sys.argv:
         Desk.setUpClass()
+        ended = threading.Event()
+        traffic = threading.Thread(target=keep_sending, args=(ended,))
+        traffic.start()
         try:
             Desk("browse").browse("screenshots", folder=str(Path(sys.argv[-1]).resolve()))
         finally:
+            ended.set()
+            traffic.join()
             Desk.doClassCleanups()
     else:
         unittest.main()
