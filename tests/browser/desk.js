@@ -200,7 +200,8 @@ const cases = {
     const page = await openOrders(browser, "", told.operator, { viewport: size, colorScheme: "light" });
     await page.locator("tr[data-row]").first().waitFor();
     // Some looks at the rates make a line.
-    await page.waitForFunction(() => document.querySelector(".line polyline").getAttribute("points").split(" ").length > 15);
+    const isLine = () => document.querySelector(".line polyline").getAttribute("points").split(" ").length > 12;
+    await page.waitForFunction(isLine, null, { timeout: 60000 });
     await shoot(page, "desk-overview");
     const dark = await openOrders(browser, "dead", told.operator, { viewport: size, colorScheme: "dark" });
     await dark.locator("tr[data-row]").first().waitFor();
