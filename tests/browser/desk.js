@@ -153,6 +153,8 @@ const cases = {
     await row.getByText("paused: counting the shelves").waitFor();
     await row.getByRole("button", { name: "Resume" }).click();
     await row.getByRole("button", { name: "Pause…" }).waitFor();
+    await page.getByRole("row", { name: /^billing/ }).getByRole("button", { name: "Try now" }).click();
+    await page.getByText("Trying 'billing' now.").waitFor();
     await quiet(page);
   },
 

@@ -94,7 +94,7 @@ class Desk(unittest.TestCase):
     def test_4_keys_walk_the_lists(self):
         self.browse("keyboard")
 
-    def test_5_a_destination_is_paused_and_resumed(self):
+    def test_5_a_destination_is_paused_resumed_and_tried(self):
         self.browse("pause")
 
     def test_6_a_dead_letter_is_edited_and_arrives(self):
