@@ -153,6 +153,8 @@ const cases = {
     await row.getByText("paused: counting the shelves").waitFor();
     await row.getByRole("button", { name: "Resume" }).click();
     await row.getByRole("button", { name: "Pause…" }).waitFor();
+    await page.getByRole("row", { name: /^billing/ }).getByRole("button", { name: "Try now" }).click();
+    await page.getByText("Trying 'billing' now.").waitFor();
     await quiet(page);
   },
 
@@ -199,7 +201,9 @@ const cases = {
     const shoot = (page, file) => page.screenshot({ path: `${told.folder}/${file}.png` });
     const page = await openOrders(browser, "", told.operator, { viewport: size, colorScheme: "light" });
     await page.locator("tr[data-row]").first().waitFor();
-    await page.locator(".line polyline[points*=' ']").first().waitFor({ state: "attached" });
+    // Some looks at the rates make a line.
+    const isLine = () => document.querySelector(".line polyline").getAttribute("points").split(" ").length > 12;
+    await page.waitForFunction(isLine, null, { timeout: 60000 });
     await shoot(page, "desk-overview");
     const dark = await openOrders(browser, "dead", told.operator, { viewport: size, colorScheme: "dark" });
     await dark.locator("tr[data-row]").first().waitFor();

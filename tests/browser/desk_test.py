@@ -5,10 +5,13 @@
     desk_test.py PROGRAM NODE_MODULES --screenshots FOLDER
 """
 
+import itertools
 import json
+import math
 import os
 import subprocess
 import sys
+import threading
 import unittest
 from pathlib import Path
 
@@ -91,7 +94,7 @@ class Desk(unittest.TestCase):
     def test_4_keys_walk_the_lists(self):
         self.browse("keyboard")
 
-    def test_5_a_destination_is_paused_and_resumed(self):
+    def test_5_a_destination_is_paused_resumed_and_tried(self):
         self.browse("pause")
 
     def test_6_a_dead_letter_is_edited_and_arrives(self):
@@ -115,12 +118,25 @@ class Desk(unittest.TestCase):
         self.assertEqual(self.dead("Ship"), 0)
 
 
+def keep_sending(ended):
+    """Traffic for the pictures, in waves."""
+    for i in itertools.count():
+        if ended.wait(0.02 + 0.015 * math.sin(i / 40)):
+            return
+        Desk.send("stock", "Reserve", {"item": "nail", "count": 1})
+
+
 if __name__ == "__main__":
     if "--screenshots" in sys.argv:
         Desk.setUpClass()
+        ended = threading.Event()
+        traffic = threading.Thread(target=keep_sending, args=(ended,))
+        traffic.start()
         try:
             Desk("browse").browse("screenshots", folder=str(Path(sys.argv[-1]).resolve()))
         finally:
+            ended.set()
+            traffic.join()
             Desk.doClassCleanups()
     else:
         unittest.main()

@@ -17,7 +17,7 @@ export const inbox = signal<InboxStats | null>(null);
 export const rates = signal<Rates[]>([]);
 
 export const everyMs = 2000;
-const samplesMax = 150;
+export const samplesMax = 60;
 
 let last: { at: number; sent: number; received: number } | null = null;
 

@@ -34,6 +34,19 @@ export interface Peer {
   since: string;
 }
 
+/// A message that was given up, behind which others of its order key wait.
+export interface Blocker {
+  messageId: string;
+  status: Status;
+  since?: string;
+}
+
+export interface Blocked {
+  messages: number;
+  messagesAtLeast?: boolean;
+  keys: Array<{ destination: string; orderKey: string; waiting: number; behind: Blocker }>;
+}
+
 export interface Stats {
   pending: number;
   pendingAtLeast?: boolean;
@@ -45,6 +58,7 @@ export interface Stats {
   resolvedAtLeast?: boolean;
   oldestAgeMs: number;
   undeliverable: Alarm;
+  blocked?: Blocked;
   backlog: Backlog[];
   moreDestinations?: boolean;
   peers: Peer[];
@@ -108,6 +122,7 @@ export interface Detail extends DeadLetter {
   attempts: Attempt[];
   payload?: string;
   headers?: string;
+  waitsBehind?: Blocker;
 }
 
 export interface Group {

@@ -3,6 +3,7 @@ import type { ComponentChildren } from "preact";
 import { get, wordsOf } from "../api";
 import { bytes, pretty } from "../format";
 import { useLoaded } from "../load";
+import { messageLink } from "../route";
 import type { Detail, Light } from "../types";
 import { CopyButton, Empty, Failure, StatusMark, Time, Waiting } from "../ui";
 import { ChangeDialog, type Plan } from "./change_dialog";
@@ -14,6 +15,7 @@ interface Step {
   title: string;
   text?: string;
   same?: boolean; // The text is that of the step before.
+  link?: string; // To the message that it is about.
 }
 
 /// A message's life as far as the row tells it. Pure.
@@ -38,6 +40,11 @@ function lifeOf(one: Detail): Step[] {
       steps.push({ at: one.closedAt, kind: "", title: "Resolved by a person", text: one.resolution });
       break;
     case "Pending":
+      if (one.waitsBehind) {
+        const link = messageLink(one.waitsBehind.messageId);
+        steps.push({ at: one.waitsBehind.since, kind: "yellow", title: "Waits behind one that was given up", link });
+        break;
+      }
       steps.push({ at: one.nextRetryAt, kind: "", title: one.retryCount > 0 ? "Next attempt" : "To be sent" });
       break;
   }
@@ -50,7 +57,7 @@ function Timeline({ one }: { one: Detail }) {
       {lifeOf(one).map((step, i) => (
         <li key={i} class={step.kind}>
           <div class="head">
-            <strong>{step.title}</strong>
+            <strong>{step.link ? <a href={step.link}>{step.title}</a> : step.title}</strong>
             <Time at={step.at} />
           </div>
           {step.same && <span class="quiet">the same error</span>}

@@ -1,6 +1,7 @@
 import { adviceOn } from "../advice";
 import { count, duration, percent } from "../format";
-import { destinations, everyMs, health, inbox, rates, stats, whyOf, type Rates } from "../node";
+import { destinations, everyMs, health, inbox, rates, samplesMax, stats, whyOf, type Rates } from "../node";
+import { messageLink } from "../route";
 import type { Health, Stats } from "../types";
 import { Empty, LaneMark, Lamp, Waiting } from "../ui";
 
@@ -39,9 +40,14 @@ function Light({ seen }: { seen: Health }) {
 
 function Needs({ seen }: { seen: Stats }) {
   const alarm = seen.undeliverable;
+  const blocked = seen.blocked;
+  const first = blocked?.keys[0];
   const cards = [
     { title: "Dead", number: seen.failed, more: seen.failedAtLeast, link: "/desk/dead", kind: "red",
       text: "given up; they wait for a person" },
+    { title: "Behind a dead one", number: blocked?.messages ?? 0, more: blocked?.messagesAtLeast, kind: "yellow",
+      link: first ? messageLink(first.behind.messageId) : "/desk/dead",
+      text: first ? `order key '${first.orderKey}' of '${first.destination}'` : "they wait for their order" },
     { title: "No way there", number: alarm.count, more: alarm.countAtLeast, link: "/desk/destinations", kind: "yellow",
       text: alarm.destination ? `for '${alarm.destination}': ${alarm.error ?? "no route"}` : "no route, secret or handler" },
     { title: "Expired", number: seen.expired, more: seen.expiredAtLeast, link: "/desk/dead?status=Expired", kind: "yellow",
@@ -66,9 +72,9 @@ function Needs({ seen }: { seen: Stats }) {
 function Line({ of, label }: { of: (each: Rates) => number; label: string }) {
   const seen = rates.value.map(of);
   const most = Math.max(1, ...seen);
-  const points = seen.map((each, i) => `${150 - seen.length + i},${(30 - (each / most) * 28).toFixed(1)}`);
+  const points = seen.map((each, i) => `${samplesMax - seen.length + i},${(30 - (each / most) * 28).toFixed(1)}`);
   return (
-    <svg class="line" viewBox="0 0 150 32" preserveAspectRatio="none" role="img" aria-label={label}>
+    <svg class="line" viewBox={`0 0 ${samplesMax - 1} 32`} preserveAspectRatio="none" role="img" aria-label={label}>
       <polyline points={points.join(" ")} />
     </svg>
   );
@@ -80,7 +86,7 @@ function Rate({ label, of }: { label: string; of: (each: Rates) => number }) {
     <div class="figure">
       <span class="label">{label}</span>
       <strong>{latest ? count(Math.round(of(latest))) : "–"}</strong>
-      <Line of={of} label={`${label}, last ${Math.round((150 * everyMs) / 60000)} minutes`} />
+      <Line of={of} label={`${label}, last ${(samplesMax * everyMs) / 60000} minutes`} />
     </div>
   );
 }
