@@ -149,9 +149,17 @@ TEST_F(who_failed, an_acknowledgement_that_is_not_signed_settles_nothing) {
 }
 
 TEST_F(who_failed, a_peers_clock_is_not_the_message_and_is_named) {
+    static constexpr wall_time noon{1'900'000'000'000ms};
     auto taking = greeter();
-    taking.wall_clock = [at = caller_time() + 10min] { return at; };
-    expect_not_charged_by(taking, "caller's clock is 600 s behind the other side's");
+    taking.wall_clock = [] { return noon + 10min; };
+    node receiver(taking);
+    receiver.handle("Greet", [](context&, const message&) {});
+    receiver.start();
+    auto sending = caller_to(receiver.addresses().at(0));
+    sending.wall_clock = [] { return noon; };
+    node caller(sending);
+    try_once(caller);
+    expect_not_charged(caller, HasSubstr("caller's clock is 600 s behind the other side's"));
 }
 
 TEST_F(who_failed, a_key_that_one_side_has_not_is_not_the_message_and_is_named) {

@@ -82,7 +82,8 @@ def waits_for_locks(code):
                       re.MULTILINE)
     inserts = re.search(r"^(INSERT INTO|UPDATE) (outbox_messages|posthorn_queue)\b", code,
                         re.MULTILINE)
-    if not changes or not (opens or inserts):
+    runs_in_node = re.search(r"\bsql:", code)
+    if not changes or runs_in_node or not (opens or inserts):
         return True
     return re.search(r"\.timeout \d|busy_timeout|\btimeout=\d", code) is not None
 

@@ -192,7 +192,16 @@ END;
 UPDATE outbox_messages SET status = 'Dead',
     last_error = 'invalid_argument: its destination, tenant or order_key is too long'
 WHERE status = 'Pending' AND )sql",
-    joined("(", has_long_name("outbox_messages"), " OR ", has_long_key("outbox_messages"), ");"));
+    joined("(", has_long_name("outbox_messages"), " OR ", has_long_key("outbox_messages"), ");"),
+    // The fourth step was first made with fewer columns, and files of that time have their trigger.
+    R"sql(
+DROP TRIGGER IF EXISTS outbox_checksum;
+CREATE TRIGGER outbox_checksum
+AFTER UPDATE OF message_id, message_type, destination, endpoint, payload, content_type, headers,
+    correlation_id, tenant, order_key, parent_id, causation_id, created_at, expires_at
+ON outbox_messages WHEN NEW.checksum IS NOT NULL BEGIN
+    UPDATE outbox_messages SET checksum = NULL WHERE seq = NEW.seq;
+END;)sql");
 
 }  // namespace
 
