@@ -71,7 +71,7 @@ class OlderTables(unittest.TestCase):
         self.assertGreaterEqual(FILES.keys(), set(range(1, steps["store"])), steps)
         # queue_of_before.* opens a queue of its first step.
         self.assertEqual({folder: step for folder, step in steps.items() if folder != "store" and step > 1},
-                         {"queue": 2}, "a folder has a second step: a file of its first one is due")
+                         {"inbox/queue": 2}, "a folder has a second step: a file of its first one is due")
 
     def test_an_older_file_becomes_what_a_new_one_is(self):
         new = self.node().init()

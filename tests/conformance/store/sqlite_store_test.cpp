@@ -336,7 +336,8 @@ TEST_F(sqlite_store, its_writer_has_the_settings_that_its_promises_rest_on) {
 /// Whether a step looks at every row of a table or an index, under whichever name.
 bool scans(const std::string& step) {
     // What a subquery finds, which is a step of its own.
-    static constexpr std::array few{"SCAN (subquery-", "SCAN CONSTANT ROW", "SCAN sqlite_schema", "SCAN outbox_paused",
+    static constexpr std::array few{"SCAN (subquery-", "SCAN CONSTANT ROW", "SCAN sqlite_schema",
+                                    "SCAN outbox_paused",
                                     // Of the dead those that are new.
                                     "SCAN outbox_closed USING INDEX idx_outbox_closed_new"};
     return step.starts_with("SCAN") &&

@@ -121,8 +121,8 @@ TEST_F(settler_test, tries_again_after_the_store_failed) {
 }
 
 TEST_F(settler_test, says_what_it_could_not_record_until_it_is_recorded) {
-    fail_next(error_code::statement_failed);
-    fail_next(error_code::statement_failed);
+    fail_next(error_code::store_busy);
+    fail_next(error_code::store_busy);
     subject.add(*this, {sent(1), failed(2)});
     loop.run_for(6ms);
     EXPECT_EQ(board.report(), (settle_report{1, 2, "told to"}));
