@@ -74,7 +74,7 @@ harness door(std::string program, std::string_view filter) {
 const std::vector<bug>& bugs() {
     static const std::vector<bug> all{
         // What is promised before it is safe.
-        {"ack_before_commit", simulator(3), "invariant [135]"},
+        {"ack_before_commit", simulator(21), "invariant [135]"},
         {"normal_in_the_inbox", power_cuts(1), "invariant [1236]"},
         {"dispatch_before_the_sync", scenario("a_row_of_plain_sql_is_not_on_disk_when_it_is_seen"),
          "invariant 2: it left its sender before"},

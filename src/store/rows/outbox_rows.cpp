@@ -75,9 +75,9 @@ result<outbox_row> read_row(const sql_row& row, const std::string& source) {
         return fail(error_code::store_corrupt,
                     "the row is not what was stored: the disk has changed it; run 'posthorn "
                     "doctor', and send anew what it meant");
-    if (POSTHORN_PLANTED(retry_with_a_new_id) && read.attempts > 0) {
+    if (POSTHORN_PLANTED(retry_with_a_new_id)) {  // The first attempt is made of what was sent.
         auto bytes = body.id.bytes();
-        bytes.back() = static_cast<std::uint8_t>(bytes.back() + read.attempts);
+        bytes.back() = static_cast<std::uint8_t>(bytes.back() + read.attempts + 1);
         body.id = uuid(bytes);
     }
     return read;
