@@ -50,9 +50,10 @@ task<http_response> answer(http_response response) { co_return response; }
 
 namespace {
 
-task<http_response> to_known(task<http_response> answering) {
+// Who is let in without a key, where there are none, has shown nothing, and gives way to others.
+task<http_response> answer_to(bool has_key, task<http_response> answering) {
     auto response = co_await std::move(answering);
-    response.known_caller = true;
+    response.known_caller = has_key;
     co_return response;
 }
 
@@ -67,9 +68,11 @@ http_handler key_gate::guarded(admin_role needed, admin_handler handler) {
                 entry_of(request, refusal.who, fmt::format("{}: {}", refusal.status, refusal.why)));
             return answer(denied(refusal.status, refusal.why));
         }
+        const bool has_key = request.headers.find("Authorization").has_value();
         if (needed == admin_role::operator_)
-            return to_known(change(audit_, handler, std::move(request), *std::move(caller)));
-        return to_known(handler(std::move(request), *std::move(caller)));
+            return answer_to(has_key,
+                             change(audit_, handler, std::move(request), *std::move(caller)));
+        return answer_to(has_key, handler(std::move(request), *std::move(caller)));
     };
 }
 

@@ -86,6 +86,11 @@ delivery answer_without_key() {
 }
 
 delivery answer_no_handler(const message& what) {
+    if (what.type == message_type::response)
+        return refusal(outcome::undeliverable, error_code::no_handler,
+                       fmt::format("{} takes no Responses to {}; add it under [responses] there, "
+                                   "or a handler for Responses",
+                                   what.destination, what.endpoint));
     return refusal(outcome::undeliverable, error_code::no_handler,
                    fmt::format("{} has no handler for {}; add one, or correct the endpoint",
                                what.destination, what.endpoint));

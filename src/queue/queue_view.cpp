@@ -169,7 +169,7 @@ std::vector<health_worry> worries_of(const std::vector<queue_numbers>& seen,
         if (one.oldest_waiting && now - *one.oldest_waiting > alarm_after)
             all.push_back({health_level::yellow,
                            fmt::format("{} in the queue '{}', the oldest for {} s; see whether its "
-                                       "workers run",
+                                       "workers run, and whether one of its order key was given up",
                                        one.waiting == 1 ? "a job waits"
                                                         : fmt::format("{} jobs wait", one.waiting),
                                        name, seconds_since(*one.oldest_waiting, now))});

@@ -23,9 +23,13 @@ bool speaks_of_trouble(const delivery& answer) {
 
 void trouble::note(std::span<const delivery> answers, steady_time now) {
     const auto told = std::ranges::find_if(answers, speaks_of_trouble);
-    if (told == answers.end()) return;
+    if (told == answers.end()) {
+        if (concerns_all_) end();
+        return;
+    }
     note(told->error, now);
     is_fault_ = !asks_for_patience(*told);
+    concerns_all_ = told->what == outcome::unanswered;
 }
 
 void trouble::note(std::string cause, steady_time now) {

@@ -33,6 +33,7 @@ private:
 
     std::string cause_;
     bool is_fault_ = false;
+    bool concerns_all_ = false;  // So that any good answer is its end.
     steady_time until_{};
 };
 

@@ -97,6 +97,23 @@ TEST_F(sqlite_rows, a_payload_that_no_configuration_allows_is_refused) {
     EXPECT_THAT(due().bad, SizeIs(1));
 }
 
+TEST_F(sqlite_rows, a_long_name_is_refused_though_a_NUL_stands_in_it) {
+    const std::string long_name = "'d' || char(0) || printf('%.*c', 70000, 'x')";
+    for (const auto* column : {"message_id", "tenant", "order_key", "dedupe_key"})
+        EXPECT_THAT(other()
+                        .run(fmt::format("INSERT INTO outbox_messages (destination, endpoint, "
+                                         "payload, {}) VALUES ('billing', 'Charge', '{{}}', {})",
+                                         column, long_name))
+                        .value_or(""),
+                    HasSubstr("at most"))
+            << column;
+    EXPECT_THAT(other()
+                    .run("INSERT INTO outbox_messages (destination, endpoint, payload) VALUES (" +
+                         long_name + ", 'Charge', '{}')")
+                    .value_or(""),
+                HasSubstr("at most 4096 bytes"));
+}
+
 TEST_F(sqlite_rows, what_a_replaced_message_leaves_behind_is_cleaned_away) {
     const std::string insert =
         "INTO outbox_messages (message_id, destination, endpoint, payload) "
@@ -148,6 +165,19 @@ TEST_F(sqlite_rows, what_was_dropped_is_made_again_at_the_next_start) {
     other_.reset();
     reopen();
     EXPECT_EQ(logged_, "") << "nothing is missing";
+}
+
+TEST_F(sqlite_rows, a_table_that_was_dropped_is_named_with_what_to_do) {
+    must("DROP TABLE outbox_paused");
+    other_.reset();
+    store_->stop();
+    store_.reset();
+    const auto opened = sqlite::open({.path = path_, .service = "orders"},
+                                     {.time = time_, .writer = writer_, .log = log_});
+    ASSERT_FALSE(opened);
+    EXPECT_EQ(opened.error().code(), error_code::store_corrupt);
+    EXPECT_THAT(opened.error().what(),
+                HasSubstr("the table outbox_paused, which Posthorn needs, was dropped"));
 }
 
 TEST_F(sqlite_rows, a_table_of_the_application_in_the_place_of_a_view_stays) {

@@ -12,6 +12,11 @@ using testing::Not;
 
 class admin_api : public admin_fixture {};
 
+TEST_F(admin_api, knows_only_callers_that_have_shown_a_key) {
+    EXPECT_TRUE(ask("GET", "/_rf/health", boss.key).known_caller);
+    EXPECT_FALSE(ask("GET", "/_rf/health", "").known_caller);
+}
+
 TEST_F(admin_api, tells_the_statistics_of_the_outbox) {
     enqueue();
     bury("stock");

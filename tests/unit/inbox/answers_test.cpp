@@ -70,6 +70,9 @@ TEST(answers, a_missing_handler_is_named_by_its_code) {
     EXPECT_EQ(answer.what, outcome::undeliverable);
     EXPECT_EQ(answer.code, error_code::no_handler);
     EXPECT_TRUE(answer.error.starts_with("no_handler: billing has no handler for Charge"));
+    what.type = message_type::response;
+    EXPECT_TRUE(answer_no_handler(what).error.starts_with(
+        "no_handler: billing takes no Responses to Charge; add it under [responses]"));
 }
 
 }  // namespace

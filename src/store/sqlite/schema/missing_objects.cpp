@@ -23,20 +23,26 @@ result<> visit_rows(connection& database, std::string_view sql, Visitor visit) {
     }
 }
 
+struct objects {
+    std::vector<object> tables;
+    std::vector<object> others;
+};
+
 // What the steps make is best told by an empty database that has taken them. A trigger may need a
 // view.
-result<std::vector<object>> wanted_objects(std::span<const migration_set> sets) {
+result<objects> wanted_objects(std::span<const migration_set> sets) {
     POSTHORN_LET(model, connection::open_empty());
     for (const auto& set : sets)
         for (const auto& step : set.steps)
             POSTHORN_TRY(model.execute(std::string(step.sql).c_str()));
-    std::vector<object> wanted;
+    objects wanted;
     constexpr std::string_view all = R"sql(
-        SELECT name, sql FROM sqlite_master
-        WHERE type IN ('index', 'view', 'trigger') AND sql IS NOT NULL
+        SELECT name, sql, type = 'table' FROM sqlite_master
+        WHERE sql IS NOT NULL AND name NOT LIKE 'sqlite\_%' ESCAPE '\'
         ORDER BY type = 'trigger', rowid)sql";
     POSTHORN_TRY(visit_rows(model, all, [&](const sql_row& row) {
-        wanted.push_back({.name = std::string(row.text(0)), .sql = std::string(row.text(1))});
+        auto& kind = row.integer(2) != 0 ? wanted.tables : wanted.others;
+        kind.push_back({.name = std::string(row.text(0)), .sql = std::string(row.text(1))});
     }));
     return wanted;
 }
@@ -47,6 +53,16 @@ result<std::vector<object>> missing_among(connection& database, std::vector<obje
                             [&](const sql_row& row) { there.emplace(row.text(0)); }));
     std::erase_if(wanted, [&](const object& one) { return there.contains(one.name); });
     return wanted;
+}
+
+// What a table held is lost, which a person has to know.
+result<> require_tables(connection& database, std::vector<object> wanted) {
+    POSTHORN_LET(missing, missing_among(database, std::move(wanted)));
+    if (missing.empty()) return {};
+    return fail(error_code::store_corrupt,
+                "the table {}, which Posthorn needs, was dropped; restore a backup, or, if what it "
+                "held may be lost, run this and start again: {}",
+                missing.front().name, missing.front().sql);
 }
 
 result<> make_all(connection& database, const std::vector<object>& missing) {
@@ -64,7 +80,9 @@ result<> make_all(connection& database, const std::vector<object>& missing) {
 result<std::vector<std::string>> make_missing(connection& database,
                                               std::span<const migration_set> sets) {
     std::vector<std::string> names;
-    POSTHORN_LET(wanted, wanted_objects(sets));
+    POSTHORN_LET(model, wanted_objects(sets));
+    POSTHORN_TRY(require_tables(database, std::move(model.tables)));
+    auto& wanted = model.others;
     {
         POSTHORN_LET(missing, missing_among(database, wanted));
         if (missing.empty()) return names;

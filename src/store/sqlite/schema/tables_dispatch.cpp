@@ -149,25 +149,31 @@ END;
 
 // Of what is indexed, and of what SQLite writes anew whenever the row changes. What is refused here
 // no configuration could allow; within that, a row past the configured limits becomes a dead letter.
+// Counted in bytes: to length() a text ends at its first NUL.
+template <class Row, class Column, class Most>
+consteval auto is_longer(const Row& row, const Column& column, const Most& most) {
+    return joined("length(CAST(", row, ".", column, " AS BLOB)) > ", most);
+}
 template <class Row>
 consteval auto has_long_name(const Row& row) {
-    return joined("(length(", row, ".message_id) > 4096 OR length(", row, R"sql(.destination) > 4096
-        OR length()sql",
-                  row, ".tenant) > 65536)");
+    return joined("(", is_longer(row, "message_id", "4096"), " OR ",
+                  is_longer(row, "destination", "4096"), " OR ", is_longer(row, "tenant", "65536"),
+                  ")");
 }
 template <class Row>
 consteval auto has_long_key(const Row& row) {
-    return joined("(length(", row, ".order_key) > 65536 OR length(", row, ".dedupe_key) > 65536)");
+    return joined("(", is_longer(row, "order_key", "65536"), " OR ",
+                  is_longer(row, "dedupe_key", "65536"), ")");
 }
 constexpr auto payload_bytes = joined("length(CAST(NEW.payload AS BLOB))");
 constexpr auto payload_bytes_max = joined("67108864");
 template <class Bytes>
 consteval auto refuse_what_is_too_long(const Bytes& bytes) {
     return joined(R"sql(
-    SELECT RAISE(ABORT, 'message_id and destination have at most 4096 characters, a tenant 65536')
+    SELECT RAISE(ABORT, 'message_id and destination have at most 4096 bytes, a tenant 65536')
     WHERE )sql",
                   has_long_name("NEW"), R"sql(;
-    SELECT RAISE(ABORT, 'order_key and dedupe_key have at most 65536 characters')
+    SELECT RAISE(ABORT, 'order_key and dedupe_key have at most 65536 bytes')
     WHERE )sql",
                   has_long_key("NEW"), R"sql(;
     SELECT RAISE(ABORT, 'a payload has at most 64 MiB; send a reference to the content instead')
