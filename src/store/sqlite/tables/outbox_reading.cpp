@@ -24,9 +24,11 @@ constexpr auto late_row_by_seq =
 
 column_sizes sizes_of(connection& database, std::int64_t seq) {
     column_sizes sizes{};
-    for (std::size_t i = 0; i < sizes.size(); ++i)
-        sizes[i] = bytes_at(
-            database, {.table = "outbox_messages", .column = sized_columns[i].data(), .row = seq});
+    for (std::size_t i = 0; i < sizes.size(); ++i) {
+        const std::string column(sized_columns[i]);
+        sizes[i] =
+            bytes_at(database, {.table = "outbox_messages", .column = column.c_str(), .row = seq});
+    }
     return sizes;
 }
 
