@@ -259,7 +259,8 @@ TEST(queue_health, is_red_for_what_was_given_up_and_yellow_for_what_waits_long) 
     ASSERT_EQ(late.size(), 1U);
     EXPECT_EQ(late[0].how, health_level::yellow);
     EXPECT_EQ(late[0].what,
-              "9 jobs wait in the queue 'Ship', the oldest for 130 s; see whether its workers run");
+              "9 jobs wait in the queue 'Ship', the oldest for 130 s; see whether its workers run, "
+              "and whether one of its order key was given up");
     const auto lost = of({.endpoint = "Ship", .given_up = 1});
     ASSERT_EQ(lost.size(), 1U);
     EXPECT_EQ(lost[0].how, health_level::red);
