@@ -12,8 +12,8 @@
 namespace posthorn {
 
 /// Takes committed rows from a writer's thread to the dispatcher's strand, a bounded number of
-/// them and of their bytes, and one that is about to be. What does not fit is dropped and found by the cold path: it
-/// is in the table.
+/// them and of their bytes, and one that is about to be. What does not fit is dropped and found by
+/// the cold path: it is in the table.
 ///
 /// Lifetime: outlives the store's use of it as a listener.
 /// Threads:  any.
