@@ -138,6 +138,7 @@ void inbox::report(const arrival& one) {
     const logger::fields names{{"MessageId", one.what->id}, {"SourceServiceId", one.what->source}};
     const auto& answer = one.answer;
     count(answer);
+    note_failure(one);
     if (answer.what == outcome::delivered && !answer.duplicate) {
         with_.env.log.info("Inbox:  Message {MessageId} processed from {SourceServiceId}", names);
     } else if (answer.duplicate) {
@@ -165,6 +166,23 @@ void inbox::count(const delivery& answer) {
     } else if (answer.what != outcome::throttled || answer.code) {
         ++failed_;  // Not counted is what waits for another's claim: it will come again.
     }
+}
+
+// What is wrong with one message says nothing of its endpoint, nor does a failing store, which health
+// tells of by itself.
+void inbox::note_failure(const arrival& one) {
+    const auto& answer = one.answer;
+    if (answer.what == outcome::delivered)
+        return answer.duplicate ? void() : failures_.succeeded(one.what->endpoint);
+    const bool handler_failed = !answer.code && answer.what != outcome::throttled;
+    if (!handler_failed && answer.code != error_code::no_handler &&
+        answer.code != error_code::handler_unreachable)
+        return;
+    failures_.failed({.name = one.what->endpoint,
+                      .with = one.what->source,
+                      .why = answer.error,
+                      .code = answer.code},
+                     with_.env.clock.wall());
 }
 
 inbox_counts inbox::counts() const {

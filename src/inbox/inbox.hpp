@@ -9,6 +9,7 @@
 
 #include "base/async/executor.hpp"
 #include "base/async/timer.hpp"
+#include "base/failure_board.hpp"
 #include "base/histogram.hpp"
 #include "base/log/log.hpp"
 #include "base/run/environment.hpp"
@@ -73,6 +74,8 @@ public:
     /// How long messages took from their arrival to the answer, one entry for each that was
     /// processed; in microseconds.
     [[nodiscard]] const histogram& durations_us() const noexcept { return durations_us_; }
+    /// The endpoints whose messages are not taken in.
+    [[nodiscard]] const failure_board& failures() const noexcept { return failures_; }
 
 private:
     struct flight;
@@ -90,6 +93,7 @@ private:
 
     void report(const arrival& one);
     void count(const delivery& answer);
+    void note_failure(const arrival& one);
 
     inbox_deps with_;
     clock_guard guard_;
@@ -103,6 +107,7 @@ private:
     std::atomic<std::uint64_t> conflicts_ = 0;
     std::atomic<std::uint64_t> refused_ = 0;
     histogram durations_us_{duration_bounds_us};
+    failure_board failures_;
 };
 
 }  // namespace posthorn

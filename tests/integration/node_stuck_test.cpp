@@ -124,7 +124,7 @@ TEST_F(node_stuck, with_outcomes_that_a_trigger_does_not_let_it_record) {
         "BEGIN SELECT RAISE(ABORT, 'not while I count'); END");
     orders.send("billing", "Charge", "{}");
     EXPECT_TRUE(comes_to(orders, health_level::yellow, "not while I count"));
-    EXPECT_THAT(orders.health().reasons, Contains(HasSubstr("what became of 1 messages cannot")));
+    EXPECT_THAT(orders.health().reasons, Contains(HasSubstr("what became of 1 message cannot")));
     EXPECT_EQ(charged, 1);
     by_hand.run("DROP TRIGGER mine");
     EXPECT_TRUE(comes_to_green(orders));

@@ -83,6 +83,10 @@ protected:
         EXPECT_EQ(number("SELECT count(*) FROM outbox_messages WHERE status = 'Pending' AND "
                          "endpoint = 'Odd'"),
                   1);
+        EXPECT_TRUE(test::eventually([&] {
+            const auto said = orders.health().reasons;
+            return said.size() == 1 && said[0].starts_with("what became of 1 message");
+        }));
         ASSERT_EQ(outside(drop_trigger), std::nullopt);
         EXPECT_TRUE(test::eventually([&] { return number(sent) == 6; })) << number(sent);
         EXPECT_EQ(number("SELECT count(*) FROM taken"), 6);

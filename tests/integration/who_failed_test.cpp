@@ -15,7 +15,11 @@ namespace {
 
 using namespace std::chrono_literals;
 using testing::AllOf;
+using testing::Contains;
+using testing::ElementsAre;
 using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::Not;
 
 constexpr auto key_text = "base64:AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=";
 constexpr auto other_key_text = "base64:HxwbGhkYFxYVFBMSERAPDg0MCwoJCAcGBQQDAgEAHh8=";
@@ -105,7 +109,9 @@ protected:
         node caller(caller_to(receiver.addresses().at(0)));
         try_once(caller);
         expect_not_charged(caller, HasSubstr(why));
+        said_by_receiver = receiver.health().reasons;
     }
+    std::vector<std::string> said_by_receiver{};
 };
 
 TEST_F(who_failed, a_peer_that_is_not_there_is_not_the_message) {
@@ -166,6 +172,8 @@ TEST_F(who_failed, a_key_that_one_side_has_not_is_not_the_message_and_is_named) 
     auto taking = greeter();
     taking.secrets["caller"] = {other_key_text};
     expect_not_charged_by(taking, "the key that caller signs with is unknown");
+    EXPECT_THAT(said_by_receiver,
+                ElementsAre(HasSubstr("requests in the name of 'caller' do not pass the check")));
 }
 
 TEST_F(who_failed, a_peer_that_does_not_know_the_sender_is_not_the_message) {
@@ -173,11 +181,14 @@ TEST_F(who_failed, a_peer_that_does_not_know_the_sender_is_not_the_message) {
     taking.secrets.clear();
     taking.secrets["another"] = {key_text};
     expect_not_charged_by(taking, "does not count");
+    // A stranger may call itself anything, and changes no light by that.
+    EXPECT_THAT(said_by_receiver, IsEmpty());
 }
 
 TEST_F(who_failed, a_web_service_behind_a_handler_is_not_the_message) {
-    for (const auto& answer : {std::string(), unsigned_answer(503), unsigned_answer(502)}) {
-        const auto number = std::to_string(answer.size());
+    for (const int status : {0, 503, 502}) {
+        const auto number = std::to_string(status);
+        const auto answer = status == 0 ? std::string() : unsigned_answer(status);
         const parrot service(answer);
         std::ofstream(directory.file("n.toml"))
             << "[service]\nid = \"greeter\"\n[store]\nurl = \"sqlite:g" + number +
@@ -192,7 +203,25 @@ TEST_F(who_failed, a_web_service_behind_a_handler_is_not_the_message) {
         node caller(sending);
         try_once(caller);
         expect_not_charged(caller, HasSubstr("handler_unreachable: "));
+        EXPECT_THAT(receiver.health().reasons,
+                    Contains(HasSubstr("the service behind endpoint 'Greet' does not answer")));
     }
+}
+
+TEST_F(who_failed, a_web_service_that_fails_is_named_as_what_it_is) {
+    const parrot service(unsigned_answer(500));
+    std::ofstream(directory.file("n.toml"))
+        << "[service]\nid = \"greeter\"\n[store]\nurl = \"sqlite:g.db\"\n[listen]\nhttp = "
+           "\"127.0.0.1:0\"\nadmin = \"\"\n[secrets]\ncaller = \""
+        << key_text << "\"\n[handlers]\nGreet = \"" << service.url() << "/greet\"\n";
+    auto taking = load(directory.file("n.toml"));
+    taking.options.log_sink = [](std::string_view) {};
+    node receiver(taking);
+    receiver.start();
+    node caller(caller_to(receiver.addresses().at(0)));
+    try_once(caller);
+    expect_charged(caller,
+                   AllOf(HasSubstr("the handler answered 500"), Not(HasSubstr("unreachable"))));
 }
 
 TEST_F(who_failed, a_handler_that_is_missing_is_not_the_message) {
@@ -201,6 +230,11 @@ TEST_F(who_failed, a_handler_that_is_missing_is_not_the_message) {
     node caller(caller_to(receiver.addresses().at(0)));
     try_once(caller);
     expect_not_charged(caller, HasSubstr("no_handler: "));
+    EXPECT_EQ(receiver.health().level, health_level::yellow);
+    EXPECT_THAT(
+        receiver.health().reasons,
+        Contains(AllOf(HasSubstr("messages of 'caller' for endpoint 'Greet' are refused (once"),
+                       HasSubstr("it has no handler here"))));
 }
 
 TEST_F(who_failed, what_a_handler_throws_is_charged) {
@@ -210,6 +244,31 @@ TEST_F(who_failed, what_a_handler_throws_is_charged) {
     node caller(caller_to(receiver.addresses().at(0)));
     try_once(caller);
     expect_charged(caller, HasSubstr("not now"));
+}
+
+TEST_F(who_failed, a_handler_that_only_fails_is_told_of_until_it_succeeds) {
+    node receiver(greeter());
+    std::atomic<bool> works = false;
+    receiver.handle("Greet", [&](context&, const message&) {
+        if (!works) throw permanent("never");
+    });
+    receiver.start();
+    node caller(caller_to(receiver.addresses().at(0)));
+    caller.start();
+    const auto send = [&](int dead_then) {
+        caller.send("greeter", "Greet", "{}");
+        ASSERT_TRUE(test::eventually([&] { return caller.stats().dead == dead_then; }));
+    };
+    send(1);
+    send(2);
+    EXPECT_THAT(receiver.health().reasons, IsEmpty());
+    send(3);
+    EXPECT_THAT(receiver.health().reasons,
+                ElementsAre(HasSubstr("the handler of endpoint 'Greet' fails (3 times since")));
+    works = true;
+    caller.send("greeter", "Greet", "{}");
+    ASSERT_TRUE(test::eventually([&] { return caller.stats().sent == 1; }));
+    EXPECT_THAT(receiver.health().reasons, IsEmpty());
 }
 
 TEST_F(who_failed, what_a_handler_refuses_for_ever_is_charged) {

@@ -10,6 +10,7 @@
 #include "base/async/task_group.hpp"
 #include "desk/desk_routes.hpp"
 #include "message/metadata.hpp"
+#include "operations/intake_health.hpp"
 #include "transport/http/receive_routes.hpp"
 #include "transport/http/server.hpp"
 
@@ -91,10 +92,15 @@ result<> listeners::bind_admin(const host_port& address) {
 void listeners::fill_routes() {
     auto& core = with_.core;
     const auto& seams = with_.seams;
-    if (core.inbox() != nullptr)
+    if (core.inbox() != nullptr) {
         wire_ = std::make_unique<wire_server>(
             wire_server_deps{*core.inbox(), with_.keys, seams.env.clock, seams.env.log},
             wire_options_of(settings_));
+        core.ask_for_health([this] {
+            const auto since = with_.seams.env.clock.wall() - failure_remembered;
+            return judge_intake({}, wire_->distrusted().list(since));
+        });
+    }
     std::vector<store*> stores;
     for (auto* const each : core.databases()) stores.push_back(&each->store());
     view_ = std::make_unique<node_view>(node_view_deps{

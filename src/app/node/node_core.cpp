@@ -11,6 +11,7 @@
 #include "app/node/declared_uses.hpp"
 #include "app/node/node_routes.hpp"
 #include "base/assert.hpp"
+#include "operations/intake_health.hpp"
 #include "store/dead_letters.hpp"
 #include "store/inside_unit.hpp"
 #include "store/user_transaction.hpp"
@@ -438,6 +439,11 @@ std::vector<health_worry> node_core::worries() const {
         if (!each.last_error.empty())
             all.push_back(
                 {health_level::yellow, fmt::format("the last backup failed: {}", each.last_error)});
+    if (const auto* const receiving = inbox_.get()) {
+        const auto since = seams_.env.clock.wall() - failure_remembered;
+        std::ranges::move(judge_intake(receiving->failures().list(since), {}),
+                          std::back_inserter(all));
+    }
     for (const auto& told : features_.health)
         for (auto& each : told()) all.push_back(std::move(each));
     return all;

@@ -102,6 +102,10 @@ public:
     [[nodiscard]] std::vector<std::string> not_working() const;
     /// What health says beyond that, with its colour.
     [[nodiscard]] std::vector<health_worry> worries() const;
+    /// One more to ask, before the node is asked for the first time; it outlives the questions.
+    void ask_for_health(std::function<std::vector<health_worry>()> told) {
+        features_.health.push_back(std::move(told));
+    }
     [[nodiscard]] result<node_stats> stats();
 
 private:

@@ -1,5 +1,6 @@
 #include "inbox/configured/http_handler.hpp"
 
+#include <stdexcept>
 #include <utility>
 
 #include <posthorn/error.hpp>
@@ -59,7 +60,7 @@ result<std::string> response_of_call(http_response answer) {
     if (speaks_for_the_service(answer.status))
         return fail(error_code::handler_unreachable, "{}", why);
     if (!may_pass(answer.status)) throw permanent(why);
-    return fail(error_code::unreachable, "{}", why);
+    throw std::runtime_error(why);
 }
 
 namespace {

@@ -75,6 +75,7 @@ task<wire_reply> wire_server::answer(wire_request request) {
     }
     if (const auto checked = check(request, keys.get()); !checked)
         co_return distrust(request, peek_message_id(request.body), checked.error());
+    distrusted_.succeeded(request.signature.source);
 
     wire_reply reply;
     if (const auto messages = read(request); !messages) {
@@ -199,6 +200,10 @@ void wire_server::shorten(std::vector<wire_answer>& answers) const {
 wire_reply wire_server::distrust(const wire_request& request, std::optional<uuid> id,
                                  const error& why) {
     bad_signatures_.fetch_add(1, std::memory_order_relaxed);
+    if (parts_.keys.find(request.signature.source) != nullptr)
+        distrusted_.failed(
+            {.name = request.signature.source, .why = why.what(), .code = why.code()},
+            parts_.time.wall());
     if (const auto held_back = distrusted_lines_.admit(parts_.time.steady())) {
         const auto shown = id ? id->to_string() : std::string("unknown");
         const auto source = std::string_view(request.signature.source).substr(0, source_shown_max);
@@ -267,6 +272,7 @@ task<wire_reply> wire_server::answer_legacy(wire_request request) {
     auto checked = check_legacy(request, *claim, keys.get(), now);
     if (checked) checked = check_certified(request, claim->source);
     if (!checked) co_return distrust(request, uuid::parse(claim->message_id), checked.error());
+    distrusted_.succeeded(claim->source);
     auto read = read_envelope(request.body, rules());
     if (read && read->source != claim->source)
         co_return distrust(request, read->id,
@@ -290,6 +296,7 @@ task<wire_reply> wire_server::answer_workflow(wire_request request) {
     }
     if (checked) checked = check_certified(request, request.signature.source);
     if (!checked) co_return distrust(request, std::nullopt, checked.error());
+    distrusted_.succeeded(request.signature.source);
     const auto encoded = std::string_view(request.path).substr(workflow_inbox_path.size());
     auto read = read_command(
         request.body,

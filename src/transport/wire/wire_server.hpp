@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "base/failure_board.hpp"
 #include "base/log/log.hpp"
 #include "base/time/clock.hpp"
 #include "message/validate.hpp"
@@ -55,6 +56,9 @@ public:
     /// body need not be read; nothing where the body has to be seen.
     std::optional<wire_reply> refuse_by_head(const wire_request& head);
     [[nodiscard]] wire_counts counts() const;
+    /// The senders with a secret here of whom no request passes the check. Others are strangers,
+    /// who may call themselves anything.
+    [[nodiscard]] const failure_board& distrusted() const noexcept { return distrusted_; }
 
 private:
     using read_messages = std::vector<result<message>>;
@@ -82,6 +86,7 @@ private:
     wire_server_deps parts_;
     wire_server_options options_;
     log_rate_limit distrusted_lines_{20};
+    failure_board distrusted_;
     std::atomic<std::size_t> at_work_ = 0;
     std::atomic<std::uint64_t> bad_signatures_ = 0;
     std::atomic<std::uint64_t> malformed_ = 0;
