@@ -103,4 +103,10 @@ function(posthorn_test name)
     endif()
     gtest_discover_tests(${name} DISCOVERY_MODE PRE_TEST DISCOVERY_TIMEOUT 60 NO_PRETTY_VALUES
         PROPERTIES LABELS "${test_LABELS}" TIMEOUT 300 RUN_SERIAL ${test_SERIAL} ${needs})
+    # With a sanitizer a process takes longer to start than most tests to run, so ./test runs all of
+    # a program in one; by name they can still be run alone.
+    if(POSTHORN_SANITIZE AND test_LABELS MATCHES "^(unit|conformance)$")
+        add_test(NAME whole.${name} COMMAND ${name} --gtest_brief=1)
+        set_tests_properties(whole.${name} PROPERTIES LABELS whole TIMEOUT 1800 ${needs})
+    endif()
 endfunction()
