@@ -33,7 +33,7 @@ processor_seconds() {
 packages_build=(
     clang-19 lld-19 ninja-build ccache cmake pkg-config python3
     libboost1.81-dev libboost-json1.81-dev libfmt-dev libspdlog-dev libsqlite3-dev libsimdjson-dev libcli11-dev libtomlplusplus-dev
-    libssl-dev libjemalloc-dev libpq-dev libgrpc++-dev libprotobuf-dev protobuf-compiler protobuf-compiler-grpc
+    libssl-dev libc-ares-dev libjemalloc-dev libpq-dev libgrpc++-dev libprotobuf-dev protobuf-compiler protobuf-compiler-grpc
 )
 # What the tests need on top: GoogleTest, sanitizers, the style checks, g++ for the consumer,
 # promtool, which comes with Prometheus, a PostgreSQL with a pooler to run privately, and a browser.

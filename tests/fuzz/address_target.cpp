@@ -7,11 +7,11 @@
 #include <arpa/inet.h>
 
 #include "app/config/route_url.hpp"
+#include "base/text/http_url.hpp"
 #include "base/text/percent.hpp"
 #include "fuzz/promise.hpp"
 #include "transport/host_port.hpp"
 #include "transport/http/types.hpp"
-#include "transport/http/url.hpp"
 #include "transport/pipe/pipe_path.hpp"
 
 namespace posthorn {

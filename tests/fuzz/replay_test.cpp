@@ -7,6 +7,7 @@
 #include "fuzz/admin_target.hpp"
 #include "fuzz/canonical_target.hpp"
 #include "fuzz/configuration_target.hpp"
+#include "fuzz/guard_target.hpp"
 #include "fuzz/http_target.hpp"
 #include "fuzz/mutator.hpp"
 #include "fuzz/wire_target.hpp"
@@ -40,7 +41,7 @@ INSTANTIATE_TEST_SUITE_P(
     testing::Values(replayed{"envelope", fuzz_envelope}, replayed{"batch", fuzz_batch},
                     replayed{"answer", fuzz_answer}, replayed{"signature", fuzz_signature},
                     replayed{"canonical", fuzz_canonical}, replayed{"http", fuzz_http},
-                    replayed{"address", fuzz_address},
+                    replayed{"address", fuzz_address}, replayed{"guard", fuzz_guard},
                     replayed{"configuration", fuzz_configuration}, replayed{"admin", fuzz_admin}),
     [](const auto& one) { return one.param.name; });
 

@@ -44,7 +44,7 @@ ROOMS = {
     "store": [".", "rows", "rules", "commit", "upkeep", "sqlite", "postgres"],
     "store/sqlite": ["driver", "schema", "tables", "upkeep", "commit"],
     "store/postgres": ["driver", "schema", "tables", "commit", "upkeep"],
-    "transport": [".", "wire", "http", "inprocess", "unix", "pipe", "grpc"],
+    "transport": [".", "dns", "wire", "http", "inprocess", "unix", "pipe", "grpc"],
     "outbox": ["rules", "lane", "upkeep", "dispatch"],
     "inbox": [".", "configured"],
     "app": [".", "config", "node", "doctor", "cli"],
@@ -81,6 +81,7 @@ HEAVY = [
      "go through store/, or forward-declare `struct pg_conn;`"),
     ("gRPC", r"(?:grpc|grpcpp|grpc\+\+|google/protobuf)/.*", ["src/transport/grpc/*"],
      "go through transport/"),
+    ("c-ares", r"ares(?:_\w+)?\.h", ["src/transport/dns/*"], "go through transport/dns"),
     ("simdjson", r"simdjson(?:\.h|/.*)", ["src/message/*", "bench/*"],
      "use the codecs of message/"),
 ]

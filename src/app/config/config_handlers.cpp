@@ -1,6 +1,6 @@
 #include "app/config/config_table.hpp"
 #include "app/features.hpp"
-#include "transport/http/url.hpp"
+#include "base/text/http_url.hpp"
 
 namespace posthorn {
 namespace {

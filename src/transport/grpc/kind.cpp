@@ -2,9 +2,9 @@
 
 #include <fmt/format.h>
 
+#include "base/text/http_url.hpp"
 #include "transport/grpc/grpc_channel.hpp"
 #include "transport/grpc/grpc_server.hpp"
-#include "transport/http/url.hpp"
 #include "transport/wire/wire_transport.hpp"
 
 namespace posthorn {

@@ -11,10 +11,10 @@
 #include "base/async/timer.hpp"
 #include "base/async/waiter.hpp"
 #include "base/result.hpp"
+#include "base/text/http_url.hpp"
 #include "transport/http/limits.hpp"
 #include "transport/http/tls.hpp"
 #include "transport/http/types.hpp"
-#include "transport/http/url.hpp"
 
 namespace posthorn {
 

@@ -1,8 +1,8 @@
 #include "transport/http/kind.hpp"
 
+#include "base/text/http_url.hpp"
 #include "transport/http/http_channel.hpp"
 #include "transport/http/server.hpp"
-#include "transport/http/url.hpp"
 #include "transport/wire/wire_transport.hpp"
 
 namespace posthorn {

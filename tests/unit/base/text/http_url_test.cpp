@@ -1,4 +1,4 @@
-#include "transport/http/url.hpp"
+#include "base/text/http_url.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
