@@ -1,12 +1,11 @@
 #include "admin/access.hpp"
 
 #include <algorithm>
-#include <array>
 #include <utility>
 
 #include <fmt/format.h>
 
-#include "base/text/base64.hpp"
+#include "admin/token.hpp"
 #include "security/hex.hpp"
 
 namespace posthorn {
@@ -22,24 +21,16 @@ std::optional<unsigned> hex_value(char digit) {
     return std::nullopt;
 }
 
-// Base64 as it may stand in URLs, headers and shells, without padding.
-std::string to_base64url(std::span<const std::byte> bytes) {
-    auto text = encode_base64(bytes);
-    std::ranges::replace(text, '+', '-');
-    std::ranges::replace(text, '/', '_');
-    std::erase(text, '=');
-    return text;
+bool may(admin_role has, std::optional<admin_role> needed) {
+    return !needed || has == *needed || has == admin_role::operator_;
 }
 
-// How long it takes says nothing of where they differ.
-bool equal_in_constant_time(const sha256_digest& a, const sha256_digest& b) {
-    std::byte difference{};
-    for (std::size_t i = 0; i < a.size(); ++i) difference |= a[i] ^ b[i];
-    return difference == std::byte{};
+bool looks(const http_request& request) {
+    return request.method == "GET" || request.method == "HEAD";
 }
 
-bool may(admin_role has, admin_role needed) {
-    return has == needed || has == admin_role::operator_;
+std::unexpected<admin_refusal> refuse(std::uint16_t status, std::string who, std::string why) {
+    return std::unexpected(admin_refusal{status, std::move(who), std::move(why)});
 }
 
 std::optional<std::string_view> bearer(const http_request& request) {
@@ -51,11 +42,32 @@ std::optional<std::string_view> bearer(const http_request& request) {
 
 const admin_key* find_key(const std::vector<admin_key>& keys, std::string_view given) {
     if (given.size() > key_characters_max) return nullptr;
-    const auto digest = sha256_of({given});
     const admin_key* found = nullptr;
-    for (const auto& each : keys)  // All of them, for the same reason.
-        if (equal_in_constant_time(each.hash, digest)) found = &each;
+    // All of them: how long it takes does not tell which one it was.
+    for (const auto& each : keys)
+        if (has_digest(given, each.hash)) found = &each;
     return found;
+}
+
+// The one value of that name. A proxy that adds its own to what a caller sent does not count.
+std::optional<std::string_view> only(const http_request& request, std::string_view name) {
+    const auto value = request.headers.find(name);
+    const auto is_named = [&](const http_headers::field& each) {
+        return http_headers({each}).find(name).has_value();
+    };
+    if (std::ranges::count_if(request.headers, is_named) != 1) return std::nullopt;
+    return value;
+}
+
+bool is_of_proxy(const http_request& request, const admin_proxy& proxy) {
+    const auto shown = only(request, proxy_secret_header);
+    return proxy.secret && shown && has_digest(*shown, *proxy.secret);
+}
+
+std::string_view trimmed(std::string_view text) {
+    const auto begin = text.find_first_not_of(' ');
+    if (begin == text.npos) return {};
+    return text.substr(begin, text.find_last_not_of(' ') - begin + 1);
 }
 
 // `http://host:port` against the `Host` that the request was sent to.
@@ -93,57 +105,156 @@ std::optional<sha256_digest> parse_key_hash(std::string_view text) noexcept {
 }
 
 new_admin_key make_admin_key(random_source& random) {
-    std::array<std::byte, 32> bytes{};
-    random.fill(bytes);
-    new_admin_key made{.key = std::string(key_prefix) + to_base64url(bytes), .hash = {}};
+    new_admin_key made{.key = std::string(key_prefix) + random_token(random), .hash = {}};
     made.hash = std::string(hash_prefix) + to_hex(sha256_of({made.key}));
     return made;
 }
 
-admin_access::admin_access(options rules)
-    : loopback_(rules.loopback),
-      keys_(std::make_shared<const std::vector<admin_key>>(std::move(rules.keys))) {}
-
-admin_access::key_list admin_access::keys() const {
-    const std::scoped_lock lock(mutex_);
-    return keys_;
+std::optional<admin_refusal> refuse_foreign_page(const http_request& request) {
+    if (!comes_from_elsewhere(request)) return std::nullopt;
+    return admin_refusal{403, {}, "requests of pages from another origin are not answered"};
 }
 
-void admin_access::replace(std::vector<admin_key> keys) {
-    auto fresh = std::make_shared<const std::vector<admin_key>>(std::move(keys));
+admin_access::admin_access(options given)
+    : loopback_(given.loopback),
+      sessions_(given.sessions),
+      cookie_name_(std::move(given.cookie_name)),
+      rules_(std::make_shared<const rules>(std::move(given.keys), std::move(given.proxy))) {}
+
+std::shared_ptr<const admin_access::rules> admin_access::now() const {
     const std::scoped_lock lock(mutex_);
-    keys_ = std::move(fresh);
+    return rules_;
 }
 
-std::expected<admin_caller, admin_refusal> admin_access::admit(const http_request& request,
-                                                               admin_role needed) const {
-    const auto refuse = [](std::uint16_t status, std::string who, std::string why) {
-        return std::unexpected(admin_refusal{status, std::move(who), std::move(why)});
-    };
-    if (comes_from_elsewhere(request))
-        return refuse(403, {}, "requests of pages from another origin are not answered");
-    const auto known = keys();
+void admin_access::replace(std::vector<admin_key> keys, admin_proxy proxy) {
+    const auto fresh = std::make_shared<const rules>(std::move(keys), std::move(proxy));
+    {
+        const std::scoped_lock lock(mutex_);
+        rules_ = fresh;
+    }
+    if (sessions_ == nullptr) return;
+    sessions_->keep_those_of([&](const sha256_digest& hash) {
+        return std::ranges::find(fresh->keys, hash, &admin_key::hash) != fresh->keys.end();
+    });
+}
+
+std::optional<admin_key> admin_access::find(std::string_view key) const {
+    const auto known = now();
+    const auto* const found = find_key(known->keys, key);
+    return found ? std::optional(*found) : std::nullopt;
+}
+
+std::optional<std::string_view> admin_access::session_token(const http_request& request) const {
+    auto rest = request.headers.find("Cookie").value_or("");
+    while (!rest.empty()) {
+        const auto end = rest.find(';');
+        const auto one = trimmed(rest.substr(0, end));
+        const auto equals = one.find('=');
+        if (equals != one.npos && one.substr(0, equals) == cookie_name_)
+            return one.substr(equals + 1);
+        rest = end == rest.npos ? std::string_view() : rest.substr(end + 1);
+    }
+    return std::nullopt;
+}
+
+std::string admin_access::address_of(const http_request& request) const {
+    if (is_of_proxy(request, now()->proxy))
+        if (const auto passed = request.headers.find("X-Forwarded-For")) {
+            // The last is the one that the proxy itself has seen.
+            const auto comma = passed->rfind(',');
+            const auto last = comma == passed->npos ? *passed : passed->substr(comma + 1);
+            return std::string(trimmed(last));
+        }
+    return request.peer;
+}
+
+bool admin_access::came_over_tls(const http_request& request) const {
+    return is_of_proxy(request, now()->proxy) &&
+           request.headers.find("X-Forwarded-Proto") == std::string_view("https");
+}
+
+// Role and rights are those that the key has now.
+std::optional<admin_caller> admin_access::by_session(const http_request& request,
+                                                     const rules& known) const {
+    const auto token = sessions_ ? session_token(request) : std::nullopt;
+    auto session = token ? sessions_->find(*token) : std::nullopt;
+    if (!session) return std::nullopt;
+    const auto key = std::ranges::find(known.keys, session->key, &admin_key::hash);
+    if (key == known.keys.end()) return std::nullopt;
+    return admin_caller{
+        key->name,     key->role, key->payloads, admin_way::session, std::move(session->csrf),
+        session->until};
+}
+
+admin_access::outcome admin_access::by_proxy(const http_request& request,
+                                             const admin_proxy& proxy) const {
+    const auto name = only(request, proxy.user_header);
+    if (!name || name->empty() || !is_of_proxy(request, proxy))
+        return refuse(403, {},
+                      fmt::format("{} names a person, and is believed only once and beside the "
+                                  "secret of admin.proxy_secret in {}",
+                                  proxy.user_header, proxy_secret_header));
+    auto row = std::ranges::find(proxy.users, *name, &admin_proxy::user::name);
+    if (row == proxy.users.end() || *name == "*")
+        row = std::ranges::find(proxy.users, "*", &admin_proxy::user::name);
+    if (row == proxy.users.end())
+        return refuse(403, std::string(*name), "this person is not among admin.proxy_users");
+    return admin_caller{.name = std::string(*name),
+                        .role = row->role,
+                        .payloads = row->payloads,
+                        .by = admin_way::proxy,
+                        .csrf = sessions_ ? sessions_->csrf_of(*name) : std::string()};
+}
+
+admin_access::outcome admin_access::identify(const http_request& request, const rules& known,
+                                             std::optional<admin_role> needed) const {
     if (const auto given = bearer(request)) {
-        const auto* key = find_key(*known, *given);
-        if (key == nullptr)
-            return refuse(401, {},
-                          known->empty() ? "this key is not known here, where there are none: send "
+        if (const auto* const key = find_key(known.keys, *given))
+            return admin_caller{key->name, key->role, key->payloads, admin_way::key};
+        return refuse(401, {},
+                      known.keys.empty() ? "this key is not known here, where there are none: send "
                                            "no key, or unset POSTHORN_ADMIN_KEY"
                                          : "this key is not known here");
-        if (may(key->role, needed)) return admin_caller{key->name, key->role, key->payloads};
-        return refuse(403, key->name,
-                      fmt::format("this needs a key with the role {}, and yours has {}",
-                                  to_string(needed), to_string(key->role)));
     }
-    if (needed == admin_role::viewer && loopback_ && known->empty()) {
+    if (auto caller = by_session(request, known)) return *std::move(caller);
+    const auto& named_in = known.proxy.user_header;
+    if (!named_in.empty() && request.headers.find(named_in)) return by_proxy(request, known.proxy);
+    const bool may_look = loopback_ && known.keys.empty();
+    if (may_look && needed.value_or(admin_role::viewer) == admin_role::viewer) {
         if (names_this_machine(request)) return admin_caller{.name = "loopback"};
         return refuse(403, {}, "without a key, call this machine localhost or by its address");
     }
-    return refuse(
-        401, {},
-        fmt::format("send the header `Authorization: Bearer KEY` with a key of the role {}; "
-                    "`posthorn keys admin new` makes one",
-                    to_string(needed)));
+    if (sessions_ && session_token(request))
+        return refuse(401, {},
+                      "the session has ended: it was 8 hours old, its key was taken back, or the "
+                      "node was started anew; sign in again");
+    return refuse(401, {},
+                  fmt::format("send the header `Authorization: Bearer KEY` with a key{}; "
+                              "`posthorn keys admin new` makes one",
+                              needed ? fmt::format(" of the role {}", to_string(*needed)) : ""));
+}
+
+std::expected<admin_caller, admin_refusal> admin_access::admit(
+    const http_request& request, std::optional<admin_role> needed) const {
+    if (auto elsewhere = refuse_foreign_page(request))
+        return std::unexpected(*std::move(elsewhere));
+    const auto known = now();
+    auto caller = identify(request, *known, needed);
+    if (!caller) return caller;
+    if (!may(caller->role, needed))
+        return refuse(403, caller->name,
+                      fmt::format("this needs a key with the role {}, and yours has {}",
+                                  to_string(*needed), to_string(caller->role)));
+    const bool shows_by_itself = caller->by == admin_way::session || caller->by == admin_way::proxy;
+    if (shows_by_itself && !looks(request)) {
+        const auto token = request.headers.find(csrf_header);
+        if (!token || caller->csrf.empty() || !has_digest(*token, sha256_of({caller->csrf})))
+            return refuse(403, caller->name,
+                          fmt::format("a change from a browser needs the header {} with the `csrf` "
+                                      "of GET /_rf/whoami",
+                                      csrf_header));
+    }
+    return caller;
 }
 
 }  // namespace posthorn

@@ -10,7 +10,7 @@ namespace posthorn {
 namespace {
 
 audit_entry entry_of(const http_request& request, std::string who, std::string outcome) {
-    if (who.empty()) who = request.peer.empty() ? "unknown" : request.peer;
+    if (who.empty()) who = "unknown";
     return {.who = std::move(who),
             .what = request.method,
             .target = request.path,
@@ -59,16 +59,20 @@ task<http_response> answer_to(bool has_key, task<http_response> answering) {
 
 }  // namespace
 
-http_handler key_gate::guarded(admin_role needed, admin_handler handler) {
+http_response refused(audit& kept, const http_request& request, const admin_refusal& why) {
+    kept.refused(entry_of(request, why.who, fmt::format("{}: {}", why.status, why.why)));
+    return denied(why.status, why.why);
+}
+
+http_handler key_gate::guarded(std::optional<admin_role> needed, admin_handler handler) {
     return [this, needed, handler = std::move(handler)](http_request request) {
         auto caller = access_.admit(request, needed);
         if (!caller) {
-            const auto& refusal = caller.error();
-            audit_.refused(
-                entry_of(request, refusal.who, fmt::format("{}: {}", refusal.status, refusal.why)));
-            return answer(denied(refusal.status, refusal.why));
+            auto& refusal = caller.error();
+            if (refusal.who.empty()) refusal.who = access_.address_of(request);
+            return answer(refused(audit_, request, refusal));
         }
-        const bool has_key = request.headers.find("Authorization").has_value();
+        const bool has_key = caller->by != admin_way::loopback;
         if (needed == admin_role::operator_)
             return answer_to(has_key,
                              change(audit_, handler, std::move(request), *std::move(caller)));
@@ -82,10 +86,12 @@ http_response key_gate::refuse(const http_request& request, const admin_caller& 
     return denied(403, why);
 }
 
-http_handler open_gate::guarded(admin_role /*needed*/, admin_handler handler) {
+http_handler open_gate::guarded(std::optional<admin_role> /*needed*/, admin_handler handler) {
     return [handler = std::move(handler)](http_request request) {
-        return handler(std::move(request),
-                       {.name = "file", .role = admin_role::operator_, .payloads = true});
+        return handler(std::move(request), {.name = "file",
+                                            .role = admin_role::operator_,
+                                            .payloads = true,
+                                            .by = admin_way::file});
     };
 }
 

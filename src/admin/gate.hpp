@@ -5,6 +5,10 @@
 
 namespace posthorn {
 
+/// The answer to a caller who is not let in; it is kept too.
+[[nodiscard]] http_response refused(audit& kept, const http_request& request,
+                                    const admin_refusal& why);
+
 /// Stands before the routes of the admin API: lets in callers who may.
 ///
 /// Lifetime: outlives the routes.
@@ -13,8 +17,10 @@ class admin_gate {
 public:
     virtual ~admin_gate() = default;
 
+    /// Any role may, if none is needed.
     /// `routes.add("POST", "/_rf/queue/{name}/take", gate.guarded(admin_role::worker, take));`
-    [[nodiscard]] virtual http_handler guarded(admin_role needed, admin_handler handler) = 0;
+    [[nodiscard]] virtual http_handler guarded(std::optional<admin_role> needed,
+                                               admin_handler handler) = 0;
     /// For a handler that finds by itself that its caller lacks a right, such as that to payloads.
     [[nodiscard]] virtual http_response refuse(const http_request& request, const admin_caller& who,
                                                std::string_view why) = 0;
@@ -31,7 +37,8 @@ class key_gate final : public admin_gate {
 public:
     key_gate(const admin_access& access, audit& kept) : access_(access), audit_(kept) {}
 
-    [[nodiscard]] http_handler guarded(admin_role needed, admin_handler handler) override;
+    [[nodiscard]] http_handler guarded(std::optional<admin_role> needed,
+                                       admin_handler handler) override;
     [[nodiscard]] http_response refuse(const http_request& request, const admin_caller& who,
                                        std::string_view why) override;
     [[nodiscard]] std::uint64_t refusals() const noexcept override { return audit_.refusals(); }
@@ -44,7 +51,8 @@ private:
 /// For the owner of a database file, who may do everything with it anyway.
 class open_gate final : public admin_gate {
 public:
-    [[nodiscard]] http_handler guarded(admin_role needed, admin_handler handler) override;
+    [[nodiscard]] http_handler guarded(std::optional<admin_role> needed,
+                                       admin_handler handler) override;
     [[nodiscard]] http_response refuse(const http_request& request, const admin_caller& who,
                                        std::string_view why) override;
 };

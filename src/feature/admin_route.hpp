@@ -6,6 +6,8 @@
 #include <string>
 #include <string_view>
 
+#include <posthorn/detail/time.hpp>
+
 #include "base/async/task.hpp"
 #include "transport/http/types.hpp"
 
@@ -22,11 +24,25 @@ enum class admin_role : std::uint8_t {
 [[nodiscard]] std::string_view to_string(admin_role role) noexcept;
 [[nodiscard]] std::optional<admin_role> parse_admin_role(std::string_view text) noexcept;
 
+/// How a caller was let in.
+enum class admin_way : std::uint8_t {
+    loopback,  // From this machine, where no key is configured.
+    key,       // A key in the header `Authorization`.
+    session,   // The cookie of a browser that has signed in with a key.
+    proxy,     // A trusted proxy names the person.
+    file,      // Not over the listener: the owner of the database asks.
+};
+
+[[nodiscard]] std::string_view to_string(admin_way way) noexcept;
+
 /// Who asks, once let in.
 struct admin_caller {
     std::string name;  // `loopback` without a key.
     admin_role role = admin_role::viewer;
     bool payloads = false;
+    admin_way by = admin_way::loopback;
+    std::string csrf{};                // What a change must bring, if it comes from a browser.
+    std::optional<wall_time> until{};  // When the session ends.
 };
 
 /// Answers a request of a caller who was let in.
@@ -35,8 +51,8 @@ using admin_handler = std::function<task<http_response>(http_request, admin_call
 /// One route of the admin listener.
 struct admin_route {
     std::string method;
-    std::string path;  // Such as `/_rf/queue/{endpoint}/take`.
-    admin_role needs = admin_role::viewer;
+    std::string path;                 // Such as `/_rf/queue/{endpoint}/take`.
+    std::optional<admin_role> needs;  // Any role, if it is none.
     admin_handler answer;
 };
 

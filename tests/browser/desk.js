@@ -83,7 +83,7 @@ const cases = {
     await page.getByRole("heading", { name: "This node shows itself to those with a key" }).waitFor();
     await page.getByRole("button", { name: "Sign in" }).click();
     await signIn(page, "phk_wrong");
-    await page.getByText("this key is not known here").waitFor({ state: "attached" });
+    await page.getByRole("alert").getByText("this key is not known here").waitFor();
     await signIn(page, told.viewer);
     await page.getByRole("heading", { name: "Something needs you" }).waitFor();
     await page.locator(".card", { hasText: "Dead" }).getByText("15").waitFor();
@@ -99,17 +99,46 @@ const cases = {
     await page.getByRole("button", { name: "Show the payload" }).click();
     await page.getByText("reading payloads needs a key with that right").waitFor();
 
-    // The key is nowhere but in memory.
+    // No script can read what the browser keeps, and that is not the key.
     const kept = await page.evaluate(() => JSON.stringify([localStorage, sessionStorage, document.cookie]));
-    assert.ok(!kept.includes("phk_"), kept);
+    assert.ok(!kept.includes("phk_") && !kept.includes("posthorn_"), kept);
+    const [cookie] = await page.context().cookies();
+    assert.ok(cookie.httpOnly && cookie.sameSite === "Strict" && !cookie.value.includes("phk_"), cookie.name);
+
+    // A reload keeps the session, and another node on this machine does not take its cookie away.
     await page.reload();
+    await page.locator("main h1").waitFor();
+    await page.goto(`${told.stock}/desk/`);
+    await page.locator("main h1").waitFor();
+    await page.goto(`${told.orders}/desk/`);
+    await page.locator("main h1").waitFor();
+    await page.getByRole("button", { name: "Sign out" }).click();
     await page.getByRole("heading", { name: "This needs an admin key" }).waitFor();
+    assert.deepEqual(await page.context().cookies(), []);
     await quiet(page);
 
     // On loopback without keys one may look, and is asked when one changes something.
     const stock = await open(browser, told.stock, "");
     await stock.getByRole("heading", { name: "All is well" }).waitFor();
     await quiet(stock);
+  },
+
+  // The key is taken back while the page is open.
+  async revoked(browser) {
+    const page = await openOrders(browser, "destinations", told.guest);
+    console.log("open");
+    await page.getByRole("heading", { name: "Your session has ended" }).waitFor();
+    await page.getByRole("alert").getByText("its key was taken back").waitFor();
+    await signIn(page, told.guest);
+    await page.getByRole("alert").getByText("this key is not known here").waitFor();
+    await signIn(page, told.operator);
+    await page.getByRole("heading", { name: "Your session has ended" }).waitFor({ state: "detached" });
+    const row = page.getByRole("row", { name: /^stock/ });
+    await row.getByRole("button", { name: "Pause…" }).click();
+    await page.locator("dialog button.primary").click();
+    await row.getByRole("button", { name: "Resume" }).click();
+    await row.getByRole("button", { name: "Pause…" }).waitFor();
+    await quiet(page);
   },
 
   async markup(browser) {
@@ -179,7 +208,6 @@ const cases = {
     await page.getByText("1 message changed.").waitFor();
     await page.getByRole("button", { name: "Close" }).click();
     await page.goto(`${told.orders}/desk/dead?status=Resolved`);
-    await signIn(page, told.operator);
     await page.locator("td", { hasText: "counted by hand" }).waitFor();
     await quiet(page);
   },

@@ -9,6 +9,7 @@ import itertools
 import json
 import math
 import os
+import signal
 import subprocess
 import sys
 import threading
@@ -38,9 +39,11 @@ class Desk(unittest.TestCase):
         folder = new_folder()
         cls.operator = admin_key("night-shift", "--role", "operator", "--payloads")
         cls.viewer = admin_key("wall", "--role", "viewer")
+        cls.guest = admin_key("guest", "--role", "viewer")
         keys = ", ".join(f'{{ name = "{name}", role = "{role}", hash = "{key["hash"]}", payloads = {payloads} }}'
                          for name, role, key, payloads in
-                         [("night-shift", "operator", cls.operator, "true"), ("wall", "viewer", cls.viewer, "false")])
+                         [("night-shift", "operator", cls.operator, "true"), ("wall", "viewer", cls.viewer, "false"),
+                          ("guest", "viewer", cls.guest, "false")])
         cls.stock = Node(PROGRAM, "stock", f'[secrets]\norders = "{SECRET}"\n'
                          '[handlers]\nReserve = "sql:INSERT INTO reserved VALUES (:item, :count)"\n'
                          'Ship = "sql:INSERT INTO shipped VALUES (:item)"\n', folder)
@@ -77,6 +80,17 @@ class Desk(unittest.TestCase):
         done = subprocess.run(["node", Path(__file__).with_name("desk.js"), case, json.dumps(told)],
                               capture_output=True, text=True, env=os.environ | {"NODE_PATH": MODULES})
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+
+    def start_browsing(self, case, **more):
+        """A case that goes on when something has happened to the node: it says `open` when it is ready."""
+        told = {"orders": f"http://127.0.0.1:{self.orders.admin}", "operator": self.operator["key"],
+                "guest": self.guest["key"], **more}
+        running = subprocess.Popen(["node", Path(__file__).with_name("desk.js"), case, json.dumps(told)],
+                                   stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+                                   env=os.environ | {"NODE_PATH": MODULES})
+        self.addCleanup(running.kill)
+        self.assertEqual(running.stdout.readline(), "open\n")
+        return running
 
     def dead(self, endpoint):
         return self.orders.number("SELECT count(*) FROM outbox_messages WHERE status = 'Dead' AND endpoint = ?",
@@ -116,6 +130,14 @@ class Desk(unittest.TestCase):
         self.browse("requeue")
         self.assertTrue(eventually(lambda: self.stock.number("SELECT count(*) FROM shipped") == 12))
         self.assertEqual(self.dead("Ship"), 0)
+
+
+    def test_9_a_key_that_is_taken_back_ends_its_session_with_words(self):
+        page = self.start_browsing("revoked")
+        self.orders.write(self.orders.file.read_text().replace(self.guest["hash"], "sha256:" + "0" * 64))
+        self.orders.process.send_signal(signal.SIGHUP)
+        said, _ = page.communicate()
+        self.assertEqual(page.returncode, 0, said)
 
 
 def keep_sending(ended):

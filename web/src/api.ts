@@ -1,6 +1,7 @@
-// Asks the node. A key is kept in this variable and nowhere else: closing the page forgets it.
+// Asks the node. Who asks is known by a cookie that no script can read; a key is sent once, to sign in.
 
-import { signal } from "@preact/signals";
+import { computed, signal } from "@preact/signals";
+import type { Caller } from "./types";
 
 export class Refusal extends Error {
   constructor(
@@ -12,11 +13,15 @@ export class Refusal extends Error {
   }
 }
 
-let key = "";
-/// Whether a key was given; the key itself is not for the page to show.
-export const signedIn = signal(false);
+/// Who the node takes us for; null before it was asked, and while it lets us do nothing.
+export const caller = signal<Caller | null>(null);
+export const signedIn = computed(() => caller.value?.by === "session");
 /// Why a key is asked for; null while none is.
 export const asking = signal<string | null>(null);
+/// There was a session, and the node does not know it any more.
+export const ended = signal(false);
+/// What a person should know before they give a key: why the last one did not do, or the session ended.
+export const remark = signal("");
 /// A person was asked for a key to look, and gave none: nothing is asked until they want to.
 export const declined = signal(false);
 /// False while the node does not answer at all.
@@ -37,9 +42,16 @@ function settle(given: boolean) {
   for (const each of all) each(given);
 }
 
-export function giveKey(text: string) {
-  key = text.trim();
-  signedIn.value = key !== "";
+/// Signs in; if the node does not take the key, the dialog stays and says why.
+export async function giveKey(text: string) {
+  const answer = await send("/_rf/session", { method: "POST", body: { key: text.trim() } });
+  if (!answer.ok) {
+    remark.value = (await refusalOf(answer)).message;
+    return;
+  }
+  caller.value = (await answer.json()) as Caller;
+  ended.value = false;
+  remark.value = "";
   settle(true);
 }
 
@@ -51,20 +63,22 @@ export function signIn() {
   declined.value = false;
 }
 
-/// All that was shown goes with the key.
-export function signOut() {
+/// All that was shown goes with the session.
+export async function signOut() {
+  await send("/_rf/session", { method: "DELETE" });
   location.reload();
 }
 
 interface Ask {
-  method?: "GET" | "POST";
+  method?: "GET" | "POST" | "DELETE";
   body?: unknown;
   ifMatch?: string;
 }
 
 async function send(path: string, ask: Ask): Promise<Response> {
   const headers: Record<string, string> = {};
-  if (key) headers["Authorization"] = `Bearer ${key}`;
+  const csrf = caller.peek()?.csrf;
+  if (csrf && ask.method) headers["X-Posthorn-CSRF"] = csrf;
   if (ask.ifMatch) headers["If-Match"] = `"${ask.ifMatch}"`;
   if (ask.body !== undefined) headers["Content-Type"] = "application/json";
   try {
@@ -72,7 +86,7 @@ async function send(path: string, ask: Ask): Promise<Response> {
       method: ask.method ?? "GET",
       headers,
       body: ask.body === undefined ? undefined : JSON.stringify(ask.body),
-      credentials: "omit",
+      credentials: "same-origin",
     });
     answering.value = true;
     return answer;
@@ -91,35 +105,60 @@ async function refusalOf(answer: Response): Promise<Refusal> {
   }
 }
 
+async function whoAmI(): Promise<Response> {
+  const answer = await send("/_rf/whoami", {});
+  caller.value = answer.ok ? ((await answer.clone().json()) as Caller) : null;
+  return answer;
+}
+
 // The first request goes alone: if the node wants a key, it is refused once and not once for each
 // part of the page, since every refusal is a row of the audit.
 let first: Promise<unknown> | null = null;
 
+function askFirst(): Promise<unknown> {
+  first ??= whoAmI().then(
+    async (answer) => {
+      if (answer.status === 401) await refuse(answer, null, true).catch(() => undefined);
+    },
+    () => (first = null), // The node did not answer; the next request asks again.
+  );
+  return first;
+}
+
+/// Asks for a key; returns if one was given.
+async function refuse(answer: Response, used: Caller | null, looks: boolean) {
+  const why = await refusalOf(answer);
+  if (caller.peek() !== used) return; // Another request has signed in meanwhile.
+  ended.value = used?.by === "session";
+  remark.value = ended.value ? why.message : "";
+  if (await askForKey(why.message)) return;
+  if (looks) declined.value = true;
+  throw why;
+}
+
+/// Whether the node takes us for another than we thought: a session of another page of this browser,
+/// or one that was opened anew.
+async function hasChanged(used: Caller | null): Promise<boolean> {
+  return (await whoAmI()).ok && caller.peek()?.csrf !== used?.csrf;
+}
+
 async function exchange(path: string, ask: Ask): Promise<Response> {
-  const looks = (ask.method ?? "GET") === "GET";
+  const looks = ask.method === undefined;
   for (;;) {
     if (looks && declined.value) throw new Refusal(401, "access_denied", "A key is needed to look.");
     if (asking.value !== null && !(await askForKey(asking.value)))
       throw new Refusal(401, "access_denied", "A key is needed for this.");
-    const used = key;
+    const used = caller.peek();
     const answer = await send(path, ask);
+    if (answer.status === 403 && !looks && (await hasChanged(used))) continue;
     if (answer.status !== 401) return answer;
-    const why = await refusalOf(answer);
-    if (key !== used) continue; // Another request has brought a new one meanwhile.
-    if (await askForKey(why.message)) continue;
-    if (looks) declined.value = true;
-    throw why;
+    await refuse(answer, used, looks);
   }
 }
 
 async function inTurn(path: string, ask: Ask): Promise<Response> {
-  if (first) {
-    await first.catch(() => undefined);
-    return exchange(path, ask);
-  }
-  const own = exchange(path, ask);
-  first = own;
-  return own;
+  await askFirst();
+  return exchange(path, ask);
 }
 
 async function json<T>(path: string, ask: Ask): Promise<T> {

@@ -1,5 +1,5 @@
 import { useSignalEffect } from "@preact/signals";
-import { answering, asking, declined, signedIn, signIn, signOut } from "./api";
+import { answering, asking, caller, declined, signedIn, signIn, signOut } from "./api";
 import { KeyHelp, showKeys } from "./keyboard";
 import { health, keepLooking, stats } from "./node";
 import { Dead } from "./pages/dead";
@@ -80,7 +80,11 @@ function Header() {
         <div class="tools">
           <Themes />
           {signedIn.value && (
-            <button type="button" onClick={signOut} title="The page forgets the key">
+            <button
+              type="button"
+              onClick={() => void signOut()}
+              title={`Signed in as ${caller.value?.name} (${caller.value?.role})`}
+            >
               Sign out
             </button>
           )}

@@ -3,6 +3,16 @@
 export type Light = "green" | "yellow" | "red";
 export type Status = "Pending" | "Sent" | "Dead" | "Expired" | "Resolved";
 
+/// Who asks, as the node knows it.
+export interface Caller {
+  name: string;
+  role: "viewer" | "worker" | "operator";
+  rights: string[];
+  by: "loopback" | "key" | "session" | "proxy";
+  csrf?: string; // What a change must bring.
+  until?: string; // When the session ends.
+}
+
 export interface Alarm {
   count: number;
   countAtLeast?: boolean;

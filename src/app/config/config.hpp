@@ -101,6 +101,9 @@ struct config {
     } security;
     struct {
         std::vector<admin_key_setting> keys;
+        std::string proxy_secret{};       // `sha256:` and 64 hexadecimal digits.
+        std::string proxy_user_header{};  // None if empty.
+        std::vector<proxy_user_setting> proxy_users{};
     } admin;
     struct {
         byte_size body{(std::size_t{1024} + 64) * 1024};

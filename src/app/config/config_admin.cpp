@@ -15,6 +15,12 @@ bool is_hash(std::string_view text) {
            std::ranges::all_of(text.substr(prefix.size()), is_hex);
 }
 
+result<> check_role(const config_item& item, std::string_view key, const std::string& role) {
+    constexpr std::array<std::string_view, 3> roles{"viewer", "operator", "worker"};
+    if (std::ranges::find(roles, role) != roles.end()) return {};
+    return wrong_value(item.origin, key, role, R"("viewer", "operator" or "worker")");
+}
+
 result<admin_key_setting> read_key(const config_item& item, const key_row& self) {
     const auto* fields = std::get_if<config_fields>(&item.value);
     if (!fields) return wrong_value(item.origin, self.key, item.value, self.wanted);
@@ -29,10 +35,7 @@ result<admin_key_setting> read_key(const config_item& item, const key_row& self)
         return wrong_value(item.origin,
                            "a key of admin.keys has no name; write name = \"…\", "
                            "which the audit shows");
-    constexpr std::array<std::string_view, 3> roles{"viewer", "operator", "worker"};
-    if (std::ranges::find(roles, key.role) == roles.end())
-        return wrong_value(item.origin, "admin.keys role", key.role,
-                           R"("viewer", "operator" or "worker")");
+    POSTHORN_TRY(check_role(item, "admin.keys role", key.role));
     // If the key itself was put here, no message may show it.
     if (!is_hash(key.hash))
         return wrong_value(item.origin,
@@ -40,6 +43,23 @@ result<admin_key_setting> read_key(const config_item& item, const key_row& self)
                                        "64 hexadecimal digits, as `posthorn keys new` prints it",
                                        key.name));
     return key;
+}
+
+result<proxy_user_setting> read_user(const config_item& item, const key_row& self) {
+    const auto* const fields = std::get_if<config_fields>(&item.value);
+    if (!fields) return wrong_value(item.origin, self.key, item.value, self.wanted);
+    proxy_user_setting user;
+    field_reader reader(self.key, *fields);
+    reader.take("name", user.name);
+    reader.take("role", user.role);
+    reader.take("payloads", user.payloads);
+    POSTHORN_TRY(reader.finish());
+    if (user.name.empty())
+        return wrong_value(item.origin,
+                           "a user of admin.proxy_users has no name; write name = \"…\" as the "
+                           "proxy names the person, or \"*\" for all others");
+    POSTHORN_TRY(check_role(item, "admin.proxy_users role", user.role));
+    return user;
 }
 
 }  // namespace
@@ -58,6 +78,33 @@ result<> set_admin_keys(const key_row& self, config& settings, const config_valu
         keys.push_back(std::move(key));
     }
     settings.admin.keys = std::move(keys);
+    return {};
+}
+
+result<> set_proxy_secret(const key_row& self, config& settings, const config_value& value,
+                          std::string_view origin) {
+    const auto* const text = std::get_if<std::string>(&value);
+    // If the secret itself was put here, no message may show it.
+    if (!text || (!text->empty() && !is_hash(*text)))
+        return wrong_value(origin,
+                           fmt::format("{} is not a hash; write {}", self.key, self.wanted));
+    settings.admin.proxy_secret = *text;
+    return {};
+}
+
+result<> set_proxy_users(const key_row& self, config& settings, const config_value& value,
+                         std::string_view origin) {
+    const auto* const list = std::get_if<config_list>(&value);
+    if (!list) return wrong_value(origin, self.key, value, self.wanted);
+    std::vector<proxy_user_setting> users;
+    for (const auto& item : list->items) {
+        POSTHORN_LET(user, read_user(item, self));
+        if (std::ranges::find(users, user.name, &proxy_user_setting::name) != users.end())
+            return wrong_value(item.origin,
+                               fmt::format("'{}' is twice in admin.proxy_users", user.name));
+        users.push_back(std::move(user));
+    }
+    settings.admin.proxy_users = std::move(users);
     return {};
 }
 

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <array>
 
 #include "app/config/config_problems.hpp"
@@ -167,6 +168,26 @@ void check_no_route_is_plain(const config& settings, findings& found) {
     if (settings.default_route) check("default", *settings.default_route);
 }
 
+/// Without a secret anyone who reaches the listener could name any person.
+void check_proxy(const config& settings, findings& found) {
+    const auto& admin = settings.admin;
+    if (!admin.proxy_user_header.empty() && admin.proxy_secret.empty())
+        found.add("admin.proxy_user_header",
+                  "admin.proxy_user_header needs admin.proxy_secret, since only a proxy that shows "
+                  "a secret is believed");
+    const auto is_letter = [](char each) {
+        return (each >= 'a' && each <= 'z') || (each >= 'A' && each <= 'Z') ||
+               (each >= '0' && each <= '9') || each == '-' || each == '_';
+    };
+    if (!std::ranges::all_of(admin.proxy_user_header, is_letter))
+        found.add("admin.proxy_user_header",
+                  "admin.proxy_user_header is not the name of a header; write letters, digits, - "
+                  "and _");
+    if (!admin.proxy_users.empty() && admin.proxy_user_header.empty())
+        found.add("admin.proxy_users",
+                  "admin.proxy_users needs admin.proxy_user_header, in which they are named");
+}
+
 void check_together(const config& settings, findings& found) {
     if (!is_service_id(settings.service.id))
         found.add("service.id",
@@ -236,6 +257,7 @@ void check_config(const config& settings, config_problems& problems) {
     check_signatures(settings, found);
     check_together(settings, found);
     check_server(settings, found);
+    check_proxy(settings, found);
     if (found.none()) check_memory(settings, found);  // It reckons with numbers that are in range.
 }
 

@@ -34,6 +34,17 @@ std::string show_admin_keys(const key_row& /*self*/, const config& settings) {
     return names;
 }
 
+std::string show_proxy_secret(const key_row& /*self*/, const config& settings) {
+    return settings.admin.proxy_secret;
+}
+
+std::string show_proxy_users(const key_row& /*self*/, const config& settings) {
+    std::string names;
+    for (const auto& user : settings.admin.proxy_users)
+        names += fmt::format("{}{} ({})", names.empty() ? "" : ", ", user.name, user.role);
+    return names;
+}
+
 // Unlike other texts it may be empty.
 template <auto Member>
 consteval key_row text_or_none(std::string_view key, std::string_view wanted,
@@ -124,6 +135,21 @@ constexpr std::array table{
             .doc = "who may use the admin listener; made by `posthorn keys admin new`",
             .set = &set_admin_keys,
             .show = &show_admin_keys},
+    key_row{.key = "admin.proxy_secret",
+            .type = "hash",
+            .wanted = R"("sha256:" and 64 hexadecimal digits, or "" for no proxy)",
+            .doc = "the hash of what a trusted proxy shows in X-Posthorn-Proxy-Secret",
+            .set = &set_proxy_secret,
+            .show = &show_proxy_secret},
+    text_or_none<[](auto& settings) -> auto& { return settings.admin.proxy_user_header; }>(
+        "admin.proxy_user_header", R"(a header's name such as "X-Forwarded-User", or "" for none)",
+        "where that proxy names the person whom it has signed in"),
+    key_row{.key = "admin.proxy_users",
+            .type = "list of users",
+            .wanted = R"(a list such as [{ name = "ann", role = "operator" }])",
+            .doc = "what these persons may do; `*` is for all others",
+            .set = &set_proxy_users,
+            .show = &show_proxy_users},
     KEY(limits.body, "the largest body of a request"),
     KEY(limits.headers, "the largest request line and headers"),
     KEY(limits.payload, "the largest payload of a message, and the largest response"),

@@ -35,7 +35,7 @@ struct open_section {
 [[nodiscard]] std::span<const key_row> key_table();
 [[nodiscard]] std::span<const open_section> open_sections();
 
-// The sections with names of people's choice, and the one key that holds a list, a file each.
+// The sections with names of people's choice, and the keys of [admin], a file each.
 result<> set_route(config&, std::string_view name, const config_value&, std::string_view origin);
 result<> set_secrets(config&, std::string_view name, const config_value&, std::string_view origin);
 result<> set_signature(config&, std::string_view name, const config_value&,
@@ -46,6 +46,8 @@ result<> set_response(config&, std::string_view name, const config_value&, std::
 result<> set_inbox_outbox(config&, std::string_view name, const config_value&,
                           std::string_view origin);
 result<> set_admin_keys(const key_row&, config&, const config_value&, std::string_view origin);
+result<> set_proxy_secret(const key_row&, config&, const config_value&, std::string_view origin);
+result<> set_proxy_users(const key_row&, config&, const config_value&, std::string_view origin);
 
 /// One secret in one of its text forms, with neither dates nor origin: empty if it is none.
 [[nodiscard]] std::optional<secret_setting> read_secret_text(std::string_view text);

@@ -172,6 +172,16 @@ std::vector<admin_key> admin_keys_of(const config& settings) {
     return keys;
 }
 
+admin_proxy admin_proxy_of(const config& settings) {
+    const auto& admin = settings.admin;
+    admin_proxy proxy{.secret = parse_key_hash(admin.proxy_secret),
+                      .user_header = admin.proxy_user_header};
+    for (const auto& each : admin.proxy_users)
+        if (const auto role = parse_admin_role(each.role))  // Checked when the file was read.
+            proxy.users.push_back({each.name, *role, each.payloads});
+    return proxy;
+}
+
 tls_files server_files_of(const config& settings) {
     return {.certificate = settings.path_of(settings.tls.certificate),
             .key = settings.path_of(settings.tls.key),

@@ -27,6 +27,7 @@ namespace posthorn {
 [[nodiscard]] std::vector<feature_endpoint> endpoints_of(const config& settings,
                                                          std::string_view word);
 [[nodiscard]] std::vector<admin_key> admin_keys_of(const config& settings);
+[[nodiscard]] admin_proxy admin_proxy_of(const config& settings);
 /// What is shown to clients.
 [[nodiscard]] tls_files server_files_of(const config& settings);
 /// What is shown to servers that ask for a certificate.

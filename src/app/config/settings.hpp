@@ -108,4 +108,11 @@ struct admin_key_setting {
     std::string origin{};
 };
 
+/// What a person may do whom a proxy before the admin listener names.
+struct proxy_user_setting {
+    std::string name{};  // `*` for all others.
+    std::string role{};
+    bool payloads = false;
+};
+
 }  // namespace posthorn

@@ -5,12 +5,14 @@
 #include <posthorn/version.hpp>
 
 #include "admin/admin_api.hpp"
+#include "admin/session_routes.hpp"
 #include "app/config/core_settings.hpp"
 #include "app/transports.hpp"
 #include "base/async/task_group.hpp"
 #include "desk/desk_routes.hpp"
 #include "message/metadata.hpp"
 #include "operations/intake_health.hpp"
+#include "security/hex.hpp"
 #include "transport/http/receive_routes.hpp"
 #include "transport/http/server.hpp"
 
@@ -25,6 +27,13 @@ task<http_response> answer_operator(const router& routes, http_request request) 
     // The files of the desk have names that change with what is in them.
     if (!response.headers.find("Cache-Control")) response.headers.add("Cache-Control", "no-store");
     co_return response;
+}
+
+/// Several nodes of a machine, or of a service, must not take each other's cookies for their own;
+/// after a restart it is the same.
+std::string cookie_name(std::string_view service, std::string_view url) {
+    constexpr std::size_t characters = 12;
+    return "posthorn_" + to_hex(sha256_of({service, "\n", url})).substr(0, characters);
 }
 
 }  // namespace
@@ -121,13 +130,20 @@ void listeners::fill_routes() {
         .metrics = core.features().metrics,
         .durable = core.is_durable()});
     const bool loopback = settings_.listen.admin && is_loopback(settings_.listen.admin->host);
+    sessions_ = std::make_unique<admin_sessions>(seams.env.random, seams.env.clock);
     access_ = std::make_unique<admin_access>(
-        admin_access::options{.loopback = loopback, .keys = admin_keys_of(settings_)});
+        admin_access::options{.loopback = loopback,
+                              .keys = admin_keys_of(settings_),
+                              .proxy = admin_proxy_of(settings_),
+                              .sessions = sessions_.get(),
+                              .cookie_name = cookie_name(settings_.service.id, admin_url())});
     audit_ = std::make_unique<audit>(core.store(), seams.env.clock, seams.env.log);
     gate_ = std::make_unique<key_gate>(*access_, *audit_);
     if (wire_) add_receive_routes(public_routes_, *wire_);
     add_public_routes(public_routes_, *view_);
     add_admin_routes(admin_routes_, *view_, *gate_);
+    add_session_routes(admin_routes_,
+                       {*access_, *sessions_, *audit_, seams.env.clock, seams.env.log}, *gate_);
     for (const auto& each : core.features().admin_routes)
         admin_routes_.add(each.method, each.path, gate_->guarded(each.needs, each.answer));
     add_index(admin_routes_, settings_.service.id, *gate_);
@@ -192,8 +208,8 @@ void listeners::cut_off() {
 
 result<> listeners::reload_certificate() { return tls_ ? tls_->reload() : result<>{}; }
 
-void listeners::replace_admin_keys(std::vector<admin_key> keys) {
-    if (access_) access_->replace(std::move(keys));
+void listeners::replace_admin_keys(std::vector<admin_key> keys, admin_proxy proxy) {
+    if (access_) access_->replace(std::move(keys), std::move(proxy));
 }
 
 std::string listeners::admin_url() const { return admin_ ? admin_->url() : std::string{}; }

@@ -44,7 +44,7 @@ public:
 
     /// Reads the certificate again; the old one stays if that fails.
     result<> reload_certificate();
-    void replace_admin_keys(std::vector<admin_key> keys);
+    void replace_admin_keys(std::vector<admin_key> keys, admin_proxy proxy);
 
     /// `http://127.0.0.1:7400` and so on.
     [[nodiscard]] std::vector<std::string> urls() const;
@@ -65,6 +65,7 @@ private:
     std::unique_ptr<tls_server> tls_;
     std::unique_ptr<wire_server> wire_;
     std::unique_ptr<node_view> view_;
+    std::unique_ptr<admin_sessions> sessions_;
     std::unique_ptr<admin_access> access_;
     std::unique_ptr<audit> audit_;
     std::unique_ptr<admin_gate> gate_;

@@ -245,14 +245,14 @@ result<> node_runtime::reload(const config& fresh) {
     warn_of_old_keys(rings);
     warn_of_tight_lanes(fresh);
     keys_.replace(std::move(rings));
-    listeners_->replace_admin_keys(admin_keys_of(fresh));
+    listeners_->replace_admin_keys(admin_keys_of(fresh), admin_proxy_of(fresh));
     return {};
 }
 
 std::vector<std::string> keys_that_need_a_restart(const config& running, const config& fresh) {
     const auto is_taken_over = [](std::string_view key) {
         return key.starts_with("routes.") || key.starts_with("secrets.") ||
-               key.starts_with("signatures.") || key == "admin.keys";
+               key.starts_with("signatures.") || key.starts_with("admin.");
     };
     std::map<std::string, std::pair<std::string, std::string>> values;
     for (const auto& entry : list_config(running)) values[entry.key].first = entry.value;

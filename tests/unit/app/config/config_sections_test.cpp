@@ -231,6 +231,35 @@ TEST(config_admin_keys, have_a_name_a_role_and_a_hash) {
                 HasSubstr("are called 'a'"));
 }
 
+TEST(config_admin_proxy, needs_a_secret_before_it_may_name_anyone) {
+    const auto secret = fmt::format("proxy_secret = \"sha256:{}\"\n", std::string(64, 'a'));
+    const std::string header = "proxy_user_header = \"X-Forwarded-User\"\n";
+    const auto settings =
+        loaded("[admin]\n" + secret + header +
+               "proxy_users = [{ name = \"ann\", role = \"operator\", payloads = true },"
+               " { name = \"*\", role = \"viewer\" }]");
+    ASSERT_EQ(settings.admin.proxy_users.size(), 2U);
+    EXPECT_EQ(settings.admin.proxy_users[0].role, "operator");
+    EXPECT_TRUE(settings.admin.proxy_users[0].payloads);
+
+    EXPECT_THAT(problem_of("[admin]\n" + header), HasSubstr("needs admin.proxy_secret"));
+    EXPECT_THAT(problem_of("[admin]\n" + secret + "proxy_user_header = \"a b\""),
+                HasSubstr("is not the name of a header"));
+    EXPECT_THAT(problem_of("[admin]\nproxy_users = [{ name = \"a\", role = \"viewer\" }]"),
+                HasSubstr("needs admin.proxy_user_header"));
+    const auto bare = problem_of("[admin]\nproxy_secret = \"canary\"");
+    EXPECT_THAT(bare, HasSubstr("is not a hash"));
+    EXPECT_THAT(bare, Not(HasSubstr("canary")));
+    const auto users = [&](std::string_view list) {
+        return problem_of(fmt::format("[admin]\n{}{}proxy_users = {}", secret, header, list));
+    };
+    EXPECT_THAT(users("[{ role = \"viewer\" }]"), HasSubstr("has no name"));
+    EXPECT_THAT(users("[{ name = \"a\", role = \"root\" }]"), HasSubstr("cannot be \"root\""));
+    EXPECT_THAT(users("[{ name = \"a\", role = \"viewer\" }, { name = \"a\", role = \"viewer\" }]"),
+                HasSubstr("is twice"));
+    EXPECT_THAT(users("\"x\""), HasSubstr("write a list"));
+}
+
 TEST(config_inbox_outbox, names_what_the_document_does) {
     const auto read = parse_config(
         "[InboxOutbox]\nOutboxPollingInterval = \"00:01:30\"\nBatchSize = 7\nMaxRetries = 3\n"

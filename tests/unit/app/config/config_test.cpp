@@ -99,6 +99,10 @@ retention = "73h"
 cleanup_interval = "1m"
 [security]
 hmac_algorithm = "HMAC-SHA256"
+[admin]
+proxy_secret = "sha256:aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"
+proxy_user_header = "X-User"
+proxy_users = [{ name = "ann", role = "viewer" }]
 [limits]
 body = "2MiB"
 headers = 4096
