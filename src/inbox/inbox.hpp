@@ -14,6 +14,7 @@
 #include "base/run/environment.hpp"
 #include "base/time/clock_watch.hpp"
 #include "inbox/calls_at_work.hpp"
+#include "inbox/endpoint_counts.hpp"
 #include "inbox/handlers.hpp"
 #include "inbox/intake.hpp"
 #include "inbox/purge.hpp"
@@ -73,6 +74,7 @@ public:
     /// How long messages took from their arrival to the answer, one entry for each that was
     /// processed; in microseconds.
     [[nodiscard]] const histogram& durations_us() const noexcept { return durations_us_; }
+    [[nodiscard]] const endpoint_counts& endpoints() const noexcept { return endpoints_; }
 
 private:
     struct flight;
@@ -90,6 +92,7 @@ private:
 
     void report(const arrival& one);
     void count(const delivery& answer);
+    void count_endpoints(const std::vector<arrival>& arrivals, std::uint64_t took_us);
 
     inbox_deps with_;
     clock_guard guard_;
@@ -103,6 +106,7 @@ private:
     std::atomic<std::uint64_t> conflicts_ = 0;
     std::atomic<std::uint64_t> refused_ = 0;
     histogram durations_us_{duration_bounds_us};
+    endpoint_counts endpoints_;
 };
 
 }  // namespace posthorn
