@@ -117,6 +117,9 @@ class Desk(unittest.TestCase):
         self.assertTrue(eventually(lambda: self.stock.number("SELECT count(*) FROM shipped") == 12))
         self.assertEqual(self.dead("Ship"), 0)
 
+    def test_9_charts_show_what_the_node_did_and_let_nothing_jump(self):
+        self.browse("history")
+
 
 def keep_sending(ended):
     """Traffic for the pictures, in waves."""
