@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { defineConfig, type Plugin } from "vite";
 
 // What is served is a copy of these packages, whose licences want to be told.
-const packages = ["preact", "@preact/signals", "@preact/signals-core"];
+const packages = ["preact", "@preact/signals", "@preact/signals-core", "uplot"];
 
 function licences(): Plugin {
   return {

@@ -3,6 +3,7 @@
 #include <array>
 
 #include "audit/audit_feature.hpp"
+#include "history/history_feature.hpp"
 #include "queue/queue_feature.hpp"
 
 namespace posthorn {
@@ -11,6 +12,7 @@ feature_list all_features() noexcept {
     static const std::array all{
         &queue_feature(),
         &audit_feature(),
+        &history_feature(),
     };
     return all;
 }

@@ -60,6 +60,15 @@ inline constexpr std::array<std::uint64_t, 15> duration_bounds_us{
     100,    250,     500,     1'000,     2'500,     5'000,      10'000,    25'000,
     50'000, 100'000, 250'000, 1'000'000, 5'000'000, 10'000'000, 30'000'000};
 
+/// How many took how long: one number for each part of `duration_bounds_us`, and one above.
+using duration_counts = std::array<std::uint64_t, duration_bounds_us.size() + 1>;
+
+/// Where in `duration_counts` it belongs.
+[[nodiscard]] constexpr std::size_t duration_part(std::uint64_t took_us) {
+    return static_cast<std::size_t>(std::ranges::lower_bound(duration_bounds_us, took_us) -
+                                    duration_bounds_us.begin());
+}
+
 inline constexpr std::array<std::uint64_t, 8> retry_bounds{0, 1, 2, 3, 5, 10, 20, 50};
 
 }  // namespace posthorn

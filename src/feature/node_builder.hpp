@@ -15,6 +15,8 @@
 #include "feature/prometheus_text.hpp"
 #include "feature/settings.hpp"
 #include "inbox/handlers.hpp"
+#include "inbox/inbox.hpp"
+#include "outbox/lane/outbox_counters.hpp"
 #include "outbox/lane/route_source.hpp"
 #include "store/message_maker.hpp"
 #include "store/store.hpp"
@@ -70,6 +72,11 @@ public:
         const message_maker& maker;
         feature_settings settings;
         std::vector<feature_endpoint> endpoints;  // Those with the feature's word for a handler.
+        std::string node{};                       // Tells it from others on its database.
+        /// Of each of its databases; none where no node runs.
+        std::vector<const outbox_counters*> outbox{};
+        /// Null before the node has started, and where it has none. Empty where no node runs.
+        std::function<const class inbox*()> inbox{};
     };
 
     node_builder(given with, feature_parts& into) : with_(std::move(with)), into_(into) {}
@@ -83,6 +90,13 @@ public:
     [[nodiscard]] const feature_settings& settings() const noexcept { return with_.settings; }
     [[nodiscard]] const std::vector<feature_endpoint>& endpoints() const noexcept {
         return with_.endpoints;
+    }
+    [[nodiscard]] const std::string& node() const noexcept { return with_.node; }
+    [[nodiscard]] const std::vector<const outbox_counters*>& outbox() const noexcept {
+        return with_.outbox;
+    }
+    [[nodiscard]] const std::function<const class inbox*()>& inbox() const noexcept {
+        return with_.inbox;
     }
 
     /// An object that lasts as long as the node.

@@ -58,6 +58,9 @@ task<std::vector<delivery>> inbox::receive(message_batch batch) {
     }
     co_await run_all(std::move(claimed));
 
+    const auto took =
+        std::chrono::duration_cast<std::chrono::microseconds>(with_.env.clock.steady() - begun);
+    count_endpoints(arrivals, static_cast<std::uint64_t>(took.count()));
     std::vector<delivery> answers;
     answers.reserve(arrivals.size());
     std::uint64_t processed = 0;
@@ -69,10 +72,30 @@ task<std::vector<delivery>> inbox::receive(message_batch batch) {
         }
         answers.push_back(std::move(one.answer));
     }
-    const auto took =
-        std::chrono::duration_cast<std::chrono::microseconds>(with_.env.clock.steady() - begun);
     if (processed > 0) durations_us_.record(static_cast<std::uint64_t>(took.count()), processed);
     co_return answers;
+}
+
+/// Those of a batch that follow each other with one endpoint are counted at once.
+void inbox::count_endpoints(const std::vector<arrival>& arrivals, std::uint64_t took_us) {
+    const auto name_of = [](const arrival& one) {
+        return one.by != nullptr ? std::string_view(one.what->endpoint) : endpoint_counts::other;
+    };
+    for (auto one = arrivals.begin(); one != arrivals.end();) {
+        const auto name = name_of(*one);
+        endpoint_counts::counts counted;
+        for (; one != arrivals.end() && name_of(*one) == name; ++one) {
+            const auto& answer = one->answer;
+            if (answer.duplicate)
+                ++counted.duplicates;
+            else if (answer.what == outcome::delivered)
+                ++counted.processed;
+            else if (answer.what != outcome::throttled || answer.code)
+                ++counted.failed;  // As `count` has it.
+        }
+        counted.took[duration_part(took_us)] = counted.processed;
+        endpoints_.add(name, counted);
+    }
 }
 
 /// Finds the handlers and answers those messages that have none.

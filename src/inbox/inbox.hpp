@@ -15,6 +15,7 @@
 #include "base/run/environment.hpp"
 #include "base/time/clock_watch.hpp"
 #include "inbox/calls_at_work.hpp"
+#include "inbox/endpoint_counts.hpp"
 #include "inbox/handlers.hpp"
 #include "inbox/intake.hpp"
 #include "inbox/purge.hpp"
@@ -76,6 +77,7 @@ public:
     [[nodiscard]] const histogram& durations_us() const noexcept { return durations_us_; }
     /// The endpoints whose messages are not taken in.
     [[nodiscard]] const failure_board& failures() const noexcept { return failures_; }
+    [[nodiscard]] const endpoint_counts& endpoints() const noexcept { return endpoints_; }
 
 private:
     struct flight;
@@ -94,6 +96,7 @@ private:
     void report(const arrival& one);
     void count(const delivery& answer);
     void note_failure(const arrival& one);
+    void count_endpoints(const std::vector<arrival>& arrivals, std::uint64_t took_us);
 
     inbox_deps with_;
     clock_guard guard_;
@@ -108,6 +111,7 @@ private:
     std::atomic<std::uint64_t> refused_ = 0;
     histogram durations_us_{duration_bounds_us};
     failure_board failures_;
+    endpoint_counts endpoints_;
 };
 
 }  // namespace posthorn

@@ -187,6 +187,41 @@ const cases = {
     await quiet(page);
   },
 
+  async history(browser) {
+    const page = await openOrders(browser, "inbox");
+    let release;
+    const held = new Promise((resolve) => (release = resolve));
+    await page.route("**/_rf/history**", async (route) => {
+      await held;
+      await route.continue();
+    });
+    await page.locator("nav a", { hasText: "Overview" }).click();
+    const below = page.getByRole("heading", { name: "What waits, by destination" });
+    await page.locator(".chart.unread").first().waitFor();
+    const before = await below.boundingBox();
+    release();
+    await page.locator(".chart canvas").nth(5).waitFor();
+    assert.equal((await below.boundingBox()).y, before.y, "what is below the charts has moved");
+
+    // What it shows is told in words too, and as numbers.
+    const sent = page.getByRole("img", { name: /^Sent per second\. arrived: .* sent: .* at most [0-9.]*[1-9]/ });
+    await sent.waitFor();
+    await page.getByText("As numbers").click();
+    await page.getByRole("columnheader", { name: "Sent per second: sent" }).waitFor();
+    assert.equal(await page.locator(".numbers tbody tr").count(), 15);
+    await accessible(page);
+    await page.getByRole("button", { name: "7 days" }).click();
+    await page.waitForURL("**/desk/?range=7d");
+    await page.getByRole("heading", { name: "The last 7 days" }).waitFor();
+
+    await page.locator("nav a", { hasText: "Destinations" }).click();
+    await page.getByRole("row", { name: /^billing/ }).getByRole("button", { name: "History" }).click();
+    await page.getByRole("heading", { name: "History of 'billing'" }).waitFor();
+    await page.getByRole("img", { name: /^Waiting\. messages: 7 at the end/ }).waitFor();
+    await accessible(page);
+    await quiet(page);
+  },
+
   async edit(browser) {
     const page = await openOrders(browser, "dead?endpoint=Reserve");
     await page.locator("td.id a").first().click();

@@ -131,6 +131,9 @@ class Desk(unittest.TestCase):
         self.assertTrue(eventually(lambda: self.stock.number("SELECT count(*) FROM shipped") == 12))
         self.assertEqual(self.dead("Ship"), 0)
 
+    def test_9_charts_show_what_the_node_did_and_let_nothing_jump(self):
+        self.browse("history")
+
 
     def test_9_a_key_that_is_taken_back_ends_its_session_with_words(self):
         page = self.start_browsing("revoked")

@@ -90,6 +90,10 @@ protected:
                 "INSERT INTO posthorn_audit (at, who, what, target, outcome)"
                 " VALUES (1, 'a', 'b', 'c', 'd')");
         execute(orders,
+                "INSERT INTO posthorn_history (step, at, node, kind, name, done, failed, dead,"
+                " duplicates, waiting, oldest_ms, took)"
+                " VALUES (60, 1, 'elsewhere/1', 'd', 'crm', 4, 3, 2, 1, 5, 6, '3:4')");
+        execute(orders,
                 "INSERT INTO posthorn_queue (message_id, source, endpoint, message_type, payload,"
                 " content_type, received_at, taken_by, taken_until, attempts, given_up_at, error)"
                 " VALUES ('a', 'b', 'c', 'd', 'e', 'f', 1, 'me', 2, 3, NULL, NULL),"
@@ -117,7 +121,8 @@ protected:
         for (const auto& sql :
              {std::string("TRUNCATE outbox_messages, outbox_due, outbox_attempts, outbox_ended,"
                           " outbox_causes, outbox_closed, outbox_paused, inbox_messages,"
-                          " posthorn_leases, changes, posthorn_audit, posthorn_queue"),
+                          " posthorn_leases, changes, posthorn_audit, posthorn_queue,"
+                          " posthorn_history"),
               std::string("DELETE FROM posthorn_meta"), std::string("BEGIN"),
               "LOCK TABLE " + table + " IN SHARE MODE"})
             ASSERT_EQ(with.run(sql), std::nullopt);
@@ -166,6 +171,9 @@ TEST_F(move, goes_on_where_it_stopped) {
     EXPECT_EQ(on_server("SELECT value FROM posthorn_meta WHERE name = 'service'"), "orders");
     EXPECT_EQ(on_server("SELECT sum(dead) FROM outbox_causes"), "1");
     EXPECT_EQ(on_server("SELECT taken_by || attempts FROM posthorn_queue"), "me3");
+    EXPECT_EQ(on_server("SELECT name || done || waiting || took FROM posthorn_history"
+                        " WHERE node = 'elsewhere/1'"),
+              "crm453:4");
     EXPECT_EQ(on_server("SELECT seq || error || given_up_at FROM posthorn_queue WHERE given_up_at"
                         " IS NOT NULL"),
               "2no such sku4");

@@ -16,6 +16,9 @@ function stored(): Theme {
 
 export const theme = signal<Theme>(stored());
 
+/// Which of them is shown now.
+export const shownTheme = signal("");
+
 const dark = matchMedia("(prefers-color-scheme: dark)");
 const contrast = matchMedia("(prefers-contrast: more)");
 
@@ -23,6 +26,7 @@ function apply() {
   const chosen = theme.value;
   const shown = chosen !== "system" ? chosen : contrast.matches ? "contrast" : dark.matches ? "dark" : "light";
   document.documentElement.dataset["theme"] = shown;
+  shownTheme.value = shown;
 }
 
 effect(apply);

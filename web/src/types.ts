@@ -180,3 +180,19 @@ export interface Slice {
   expired: number;
   next: number | null;
 }
+
+/// Evenly spaced points; null where no node ran, or where there was nothing to measure.
+type Points = Array<number | null>;
+
+export interface History {
+  from: string;
+  stepSeconds: number;
+  points: number;
+  nodes: string[];
+  endpoints: string[];
+  outbox?: Record<
+    "arrived" | "sent" | "failed" | "givenUp" | "p50Ms" | "p99Ms" | "waiting" | "oldestSeconds",
+    Points
+  >;
+  inbox?: Record<"handled" | "failed" | "duplicates" | "p50Ms" | "p99Ms", Points>;
+}

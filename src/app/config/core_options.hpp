@@ -94,6 +94,7 @@ struct core_options {
     std::optional<server_database> server{};  // If it is.
     std::optional<sqlite::sqlite_options> inbox_database{};  // If not the same.
     message_defaults sending;
+    std::string node{};  // Tells it from others on its database.
     node_parts parts = node_parts::both;
     bool durable = true;  // False where the store is in memory.
     outbox_options outbox{};

@@ -64,7 +64,10 @@ result<> node_core::install_features() {
                               .handlers = handlers_,
                               .maker = maker_,
                               .settings = each.settings,
-                              .endpoints = each.endpoints},
+                              .endpoints = each.endpoints,
+                              .node = options_.node,
+                              .outbox = counters(),
+                              .inbox = [this]() -> const class inbox* { return inbox_.get(); }},
                              features_);
         POSTHORN_TRY(each.what->install(builder));
     }

@@ -163,6 +163,7 @@ core_options node_runtime::options_of_core() {
     if (options_.wall_clock)
         core.outbox.clock = core.inbox.clock = core.retention.clock = believe_all;
     core.may_call = options_.may_call;
+    core.node = process_name();
     core.outbox.lease.owner = process_identity(settings_.service.id);
     core.owner_is_gone = [](const std::string& owner) { return process_is_gone(owner); };
     core.fail_stop = [told = options_.on_fail_stop](const std::string& why) {

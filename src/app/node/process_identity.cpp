@@ -58,6 +58,10 @@ std::string process_identity(std::string_view part) {
                        start_time(pid).value_or("0"), part, ++nodes);
 }
 
+std::string process_name() {
+    return fmt::format("{}/{}", first_line("/proc/sys/kernel/hostname"), ::getpid());
+}
+
 bool process_is_gone(std::string_view identity) {
     const auto parts = split(identity);
     constexpr std::size_t fields_min = 6;  // The last one may hold more slashes.

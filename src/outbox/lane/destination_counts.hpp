@@ -7,6 +7,8 @@
 #include <string>
 #include <string_view>
 
+#include "base/histogram.hpp"
+
 namespace posthorn {
 
 /// What became of the messages for each destination, for metrics. Destinations are named by those
@@ -23,12 +25,14 @@ public:
         std::uint64_t retried = 0;
         std::uint64_t dead = 0;
         std::uint64_t expired = 0;
+        duration_counts took{};  // On the wire, one for each message of an attempt.
 
         counts& operator+=(const counts& more) noexcept {
             sent += more.sent;
             retried += more.retried;
             dead += more.dead;
             expired += more.expired;
+            for (std::size_t i = 0; i < took.size(); ++i) took[i] += more.took[i];
             return *this;
         }
     };

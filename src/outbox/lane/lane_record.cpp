@@ -76,13 +76,16 @@ std::vector<settlement> record(finished_batch batch, const record_deps& with,
             as_kept(to_settlement(what, row, now, std::move(answer.error)), with.options));
         outcome.effect_unknown = answer.what == posthorn::outcome::unanswered;
     }
+    // What has no route was on no wire.
+    if (const auto sent = outcomes.size() - held_back; sent > 0) {
+        const auto us = static_cast<std::uint64_t>(took_us.count());
+        with.counters.send_us.record(us, sent);
+        counted.took[duration_part(us)] += sent;
+    }
     if (!batch.rows.empty())
         with.counters.destinations.add(batch.rows.front().body.destination, counted);
     if (held_back > 0)
         raise_alarm(with.env.log, batch.rows.front().body.destination, held_back, why_held_back);
-    // What has no route was on no wire.
-    if (const auto sent = outcomes.size() - held_back; sent > 0)
-        with.counters.send_us.record(static_cast<std::uint64_t>(took_us.count()), sent);
     return outcomes;
 }
 

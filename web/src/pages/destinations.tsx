@@ -1,6 +1,7 @@
 import { useSignal } from "@preact/signals";
 import { post, query } from "../api";
 import { count, duration } from "../format";
+import { DestinationHistory } from "../history";
 import { destinations, look, stats, whyOf, type Destination } from "../node";
 import { attempt, Dialog, Empty, LaneMark, Time, Waiting } from "../ui";
 
@@ -46,7 +47,13 @@ function Pause({ destination, onClose }: { destination: string; onClose: () => v
   );
 }
 
-function Row({ one, onPause }: { one: Destination; onPause: () => void }) {
+interface RowProps {
+  one: Destination;
+  onPause: () => void;
+  onHistory: () => void;
+}
+
+function Row({ one, onPause, onHistory }: RowProps) {
   const busy = useSignal(false);
   const change = async (verb: "resume" | "try", told: string) => {
     busy.value = true;
@@ -85,6 +92,9 @@ function Row({ one, onPause }: { one: Destination; onPause: () => void }) {
         )}
       </td>
       <td class="buttons">
+        <button type="button" onClick={onHistory}>
+          History
+        </button>
         {stuck && (
           <button type="button" disabled={busy.value} onClick={() => change("try", `Trying '${one.destination}' now.`)}>
             Try now
@@ -110,6 +120,7 @@ function Row({ one, onPause }: { one: Destination; onPause: () => void }) {
 
 export function Destinations() {
   const pausing = useSignal("");
+  const shown = useSignal("");
   if (!stats.value) return <Waiting />;
   return (
     <section>
@@ -139,12 +150,18 @@ export function Destinations() {
             </thead>
             <tbody>
               {destinations.value.map((each) => (
-                <Row key={each.destination} one={each} onPause={() => (pausing.value = each.destination)} />
+                <Row
+                  key={each.destination}
+                  one={each}
+                  onPause={() => (pausing.value = each.destination)}
+                  onHistory={() => (shown.value = each.destination)}
+                />
               ))}
             </tbody>
           </table>
         </div>
       )}
+      {shown.value && <DestinationHistory destination={shown.value} onClose={() => (shown.value = "")} />}
       {pausing.value && <Pause destination={pausing.value} onClose={() => (pausing.value = "")} />}
     </section>
   );

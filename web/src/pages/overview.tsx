@@ -1,5 +1,6 @@
 import { adviceOn } from "../advice";
 import { count, duration, percent } from "../format";
+import { NodeHistory } from "../history";
 import { destinations, everyMs, health, inbox, rates, samplesMax, stats, whyOf, type Rates } from "../node";
 import { messageLink } from "../route";
 import type { Health, Stats } from "../types";
@@ -173,6 +174,7 @@ export function Overview() {
       <Light seen={seen} />
       {counts && <Needs seen={counts} />}
       {counts && <Figures seen={counts} />}
+      <NodeHistory />
       <Backlog />
     </>
   );
