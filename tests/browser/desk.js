@@ -6,7 +6,7 @@ const { chromium } = require("playwright-core");
 
 const [, , name, text] = process.argv;
 const told = JSON.parse(text);
-const pages = ["", "messages", "dead", "destinations", "inbox"];
+const pages = ["", "messages", "dead", "destinations", "inbox", "queues"];
 
 /// A page on which every word on the console is a fault.
 async function open(browser, base, path, options = {}) {
@@ -194,6 +194,59 @@ const cases = {
     await page.getByText("12 messages changed.").waitFor();
     await page.getByRole("button", { name: "Close" }).click();
     await quiet(page);
+  },
+
+  async queues(browser) {
+    const page = await openOrders(browser, "");
+    const row = page.locator("section", { has: page.getByRole("heading", { name: "Queues" }) }).getByRole("row", { name: /^Pack/ });
+    await row.waitFor();
+    await page.keyboard.press("6");
+    await page.waitForURL("**/desk/queues");
+    const cells = page.getByRole("row", { name: /^Pack/ }).locator("td.number");
+    await cells.first().waitFor();
+    // Waiting, oldest, at work, workers, parked, given up.
+    const [waiting, , atWork, workers, parked, givenUp] = await cells.allTextContents();
+    assert.deepEqual([waiting, atWork, workers, parked, givenUp], ["2", "0", "0", "1", "1"]);
+
+    // From the one that waits to the one in its way.
+    await page.getByRole("link", { name: "2", exact: true }).click();
+    await page.getByText("It waits behind job 1 of its order key").waitFor();
+    await accessible(page);
+    await page.getByRole("link", { name: "job 1" }).click();
+    await page.locator("pre.error", { hasText: told.markup }).waitFor();
+    assert.equal(await page.locator("main img").count(), 0);
+    await page.getByRole("button", { name: "Show the payload" }).click();
+    await page.locator("pre.payload", { hasText: told.markup }).waitFor();
+    await page.getByRole("button", { name: "Retry" }).click();
+    await page.getByText("Job 1 may be taken again.").waitFor();
+    await page.getByText("It waits for a worker to take it.").waitFor();
+
+    // One that is done otherwise, and one that never was.
+    await page.goBack();
+    await page.goBack();
+    await page.getByRole("link", { name: "3", exact: true }).click();
+    await page.getByRole("button", { name: "Finish…" }).click();
+    await page.getByRole("button", { name: "Finish", exact: true }).click();
+    await page.getByText("Job 3 is ended.").waitFor();
+    await page.getByRole("heading", { name: "This job cannot be shown" }).waitFor();
+    await quiet(page);
+  },
+
+  // A node without the feature: its page is neither in the menu nor at its address.
+  async seam(browser) {
+    const context = await browser.newContext();
+    const page = await context.newPage();
+    await page.route("**/_rf", async (route) => {
+      const told = await (await route.fetch()).json();
+      await route.fulfill({ json: { ...told, routes: told.routes.filter((each) => !each.includes("/_rf/queue")) } });
+    });
+    await page.goto(`${told.stock}/desk/queues`);
+    await page.getByRole("heading", { name: "This node has no page 'Queues'" }).waitFor();
+    assert.equal(await page.locator("nav a", { hasText: "Queues" }).count(), 0);
+    await page.keyboard.press("?");
+    await page.getByRole("heading", { name: "Keys" }).waitFor();
+    assert.equal(await page.locator(".keys dd", { hasText: "Queues" }).count(), 0);
+    assert.equal(await page.locator(".keys dd", { hasText: "Inbox" }).count(), 1);
   },
 
   async screenshots(browser) {

@@ -13,6 +13,7 @@ import subprocess
 import sys
 import threading
 import unittest
+import urllib.request
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "interop"))
@@ -31,7 +32,8 @@ def admin_key(name, *options):
 
 class Desk(unittest.TestCase):
     """`orders` sends to `stock`, which refuses some; to `billing`, which is down; and to `crm`, which
-    has no route. Its desk asks for a key; that of `stock`, on loopback without keys, lets look."""
+    has no route. `shop` sends it jobs, of which a worker gives one up. Its desk asks for a key; that of
+    `stock`, on loopback without keys, lets look."""
 
     @classmethod
     def setUpClass(cls):
@@ -46,13 +48,18 @@ class Desk(unittest.TestCase):
                          'Ship = "sql:INSERT INTO shipped VALUES (:item)"\n', folder)
         cls.stock.sql("CREATE TABLE reserved (item TEXT, count INTEGER CHECK (count > 0))")
         cls.stock.init().start()
-        cls.orders = Node(PROGRAM, "orders", f'[secrets]\nstock = "{SECRET}"\nbilling = "{SECRET}"\n'
+        cls.orders = Node(PROGRAM, "orders", f'[secrets]\nstock = "{SECRET}"\nbilling = "{SECRET}"\nshop = "{SECRET}"\n'
+                          '[handlers]\nPack = "queue"\n'
                           f'[routes]\nstock = "http://127.0.0.1:{cls.stock.port}"\nbilling = "http://127.0.0.1:1"\n'
                           '[outbox]\nmax_retries = 1\nretry_delay_base = "10ms"\n'
                           f"[admin]\nkeys = [{keys}]\n", folder)
         cls.orders.init().start()
         cls.addClassCleanup(cls.stock.stop)
         cls.addClassCleanup(cls.orders.stop)
+        cls.shop = Node(PROGRAM, "shop", f'[secrets]\norders = "{SECRET}"\n'
+                        f'[routes]\norders = "http://127.0.0.1:{cls.orders.port}"\n', folder)
+        cls.shop.init().start()
+        cls.addClassCleanup(cls.shop.stop)
         for i in range(40):
             cls.send("stock", "Reserve", {"item": "nail", "count": i + 1})
         for i in range(3):
@@ -62,6 +69,12 @@ class Desk(unittest.TestCase):
         for i in range(7):
             cls.send("billing", "Charge", {"order": i})
         cls.send("crm", MARKUP, {"customer": MARKUP})
+        for key in ["customer 1", "customer 1", "customer 2"]:
+            cls.shop.sql("INSERT INTO outbox_messages (destination, endpoint, payload, order_key)"
+                         " VALUES ('orders', 'Pack', ?, ?)", json.dumps({"gift": MARKUP}), key)
+        assert eventually(lambda: cls.orders.number("SELECT count(*) FROM posthorn_queue") == 3)
+        cls.work("Pack/take", {"owner": MARKUP, "limit": 1})
+        cls.work("release", {"owner": MARKUP, "seqs": [1], "giveUp": True, "error": MARKUP})
         count = "SELECT count(*) FROM outbox_messages WHERE status = ?"
         assert eventually(lambda: cls.orders.number(count, "Sent") == 40)
         assert eventually(lambda: cls.orders.number(count, "Dead") == 15), cls.orders.log_text()
@@ -70,6 +83,15 @@ class Desk(unittest.TestCase):
     def send(cls, destination, endpoint, payload):
         cls.orders.sql("INSERT INTO outbox_messages (destination, endpoint, payload) VALUES (?, ?, ?)",
                        destination, endpoint, json.dumps(payload))
+
+    @classmethod
+    def work(cls, verb, body):
+        """What a worker of a queue asks for."""
+        request = urllib.request.Request(f"http://127.0.0.1:{cls.orders.admin}/_rf/queue/{verb}",
+                                         json.dumps(body).encode(),
+                                         {"Authorization": f"Bearer {cls.operator['key']}"})
+        with urllib.request.urlopen(request, timeout=30) as answer:
+            return json.load(answer)
 
     def browse(self, case, **more):
         told = {"orders": f"http://127.0.0.1:{self.orders.admin}", "stock": f"http://127.0.0.1:{self.stock.admin}",
@@ -94,6 +116,9 @@ class Desk(unittest.TestCase):
     def test_4_keys_walk_the_lists(self):
         self.browse("keyboard")
 
+    def test_4b_a_page_is_shown_only_by_a_node_that_has_its_feature(self):
+        self.browse("seam")
+
     def test_5_a_destination_is_paused_resumed_and_tried(self):
         self.browse("pause")
 
@@ -116,6 +141,11 @@ class Desk(unittest.TestCase):
         self.browse("requeue")
         self.assertTrue(eventually(lambda: self.stock.number("SELECT count(*) FROM shipped") == 12))
         self.assertEqual(self.dead("Ship"), 0)
+
+    def test_9_a_job_that_was_given_up_is_retried_and_those_behind_it_follow(self):
+        self.browse("queues")
+        self.assertEqual([each["seq"] for each in self.work("Pack/take", {"owner": "w", "limit": 9})["messages"]],
+                         [1, 2])
 
 
 def keep_sending(ended):

@@ -1,7 +1,7 @@
 // What every page shows of the node: its light and its counts.
 
 import { computed, signal } from "@preact/signals";
-import { asking, get, getText } from "./api";
+import { answering, asking, get, getText } from "./api";
 import type { Health, InboxStats, Lane, Stats } from "./types";
 
 export interface Rates {
@@ -13,6 +13,8 @@ export const health = signal<Health | null>(null);
 export const stats = signal<Stats | null>(null);
 export const lanes = signal<Lane[]>([]);
 export const inbox = signal<InboxStats | null>(null);
+/// What the node answers, each as "GET /_rf/queue"; null until it has said so.
+export const routes = signal<ReadonlySet<string> | null>(null);
 /// One for each look since the page was opened, oldest first.
 export const rates = signal<Rates[]>([]);
 
@@ -46,13 +48,21 @@ async function take<T>(into: { value: T }, reading: Promise<T>) {
   into.value = await reading;
 }
 
+async function readRoutes() {
+  const told = await get<{ routes: string[] }>("/_rf");
+  routes.value = new Set(told.routes);
+}
+
 export async function look() {
+  // A node that was away may come back as another version.
+  const isNew = routes.peek() === null || !answering.peek();
   const parts = await Promise.allSettled([
     take(health, get<Health | null>("/_rf/health")),
     take(stats, get<Stats | null>("/_rf/outbox/stats")),
     take(inbox, get<InboxStats | null>("/_rf/inbox/stats")),
     get<{ lanes: Lane[] }>("/_rf/outbox/lanes").then((told) => (lanes.value = told.lanes)),
     getText("/metrics").then(addRates),
+    ...(isNew ? [readRoutes()] : []),
   ]);
   return parts.every((each) => each.status === "fulfilled");
 }

@@ -160,6 +160,42 @@ export interface InboxRow {
   expiresAt: string;
 }
 
+export interface Queue {
+  endpoint: string;
+  waiting: number;
+  taken: number;
+  workers: number;
+  givenUp: number;
+  parked: number;
+  attemptsMax: number;
+  oldestWaitingSince?: string;
+}
+
+export type JobState = "waiting" | "taken" | "given-up";
+
+export interface Job {
+  seq: number;
+  state: JobState;
+  endpoint: string;
+  messageId: string;
+  sourceServiceId: string;
+  messageType: string;
+  receivedAt: string;
+  attempts: number;
+  takenBy?: string;
+  freeAt?: string;
+  givenUpAt?: string;
+  error?: string;
+  waitsBehind?: { seq: number; messageId: string; givenUpAt: string };
+  correlationId?: string;
+  tenant?: string;
+  orderKey?: string;
+  contentType: string;
+  payloadSize: number;
+  payload?: string;
+  payloadEncoding?: string;
+}
+
 export interface Page<Row> {
   messages: Row[];
   next: number | null;

@@ -2,6 +2,7 @@ import { useSignal } from "@preact/signals";
 import { post, query } from "../api";
 import { count, duration } from "../format";
 import { destinations, look, stats, whyOf, type Destination } from "../node";
+import type { DeskPage } from "../page";
 import { attempt, Dialog, Empty, LaneMark, Time, Waiting } from "../ui";
 
 function lanePath(destination: string, verb: string) {
@@ -108,7 +109,7 @@ function Row({ one, onPause }: { one: Destination; onPause: () => void }) {
   );
 }
 
-export function Destinations() {
+function Destinations() {
   const pausing = useSignal("");
   if (!stats.value) return <Waiting />;
   return (
@@ -149,3 +150,9 @@ export function Destinations() {
     </section>
   );
 }
+
+export const destinationsPage: DeskPage = {
+  name: "destinations",
+  title: "Destinations",
+  show: () => <Destinations />,
+};

@@ -1,6 +1,7 @@
 import { query } from "../api";
 import { count, percent, shortId } from "../format";
 import { inbox } from "../node";
+import type { DeskPage } from "../page";
 import { usePaged } from "../paged";
 import { filters } from "../route";
 import type { InboxRow } from "../types";
@@ -62,7 +63,7 @@ function Row({ one }: { one: InboxRow }) {
   );
 }
 
-export function Inbox() {
+function Inbox() {
   const { rows, next, failure, more, again } = usePaged<InboxRow>(asked);
   return (
     <section>
@@ -106,3 +107,5 @@ export function Inbox() {
     </section>
   );
 }
+
+export const inboxPage: DeskPage = { name: "inbox", title: "Inbox", show: () => <Inbox /> };

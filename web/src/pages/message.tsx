@@ -5,7 +5,7 @@ import { bytes, pretty } from "../format";
 import { useLoaded } from "../load";
 import { messageLink } from "../route";
 import type { Detail, Light } from "../types";
-import { CopyButton, Empty, Failure, StatusMark, Time, Waiting } from "../ui";
+import { CopyButton, Empty, FactList, Failure, StatusMark, Time, Waiting } from "../ui";
 import { ChangeDialog, type Plan } from "./change_dialog";
 import { EditDialog } from "./edit_dialog";
 
@@ -80,18 +80,7 @@ function Facts({ one }: { one: Detail }) {
     ["Order key", one.orderKey],
     ["Payload", `${bytes(one.payloadBytes)}, ${one.contentType || "no content type"}`],
   ];
-  return (
-    <dl class="facts">
-      {facts
-        .filter(([, value]) => value)
-        .map(([name, value]) => (
-          <>
-            <dt>{name}</dt>
-            <dd>{value}</dd>
-          </>
-        ))}
-    </dl>
-  );
+  return <FactList facts={facts} />;
 }
 
 function Payload({ one, onRead }: { one: Detail; onRead: (whole: Detail) => void }) {

@@ -1,6 +1,7 @@
 import { adviceOn } from "../advice";
 import { count, duration, percent } from "../format";
 import { destinations, everyMs, health, inbox, rates, samplesMax, stats, whyOf, type Rates } from "../node";
+import type { DeskPage } from "../page";
 import { messageLink } from "../route";
 import type { Health, Stats } from "../types";
 import { Empty, LaneMark, Lamp, Waiting } from "../ui";
@@ -164,7 +165,7 @@ function Backlog() {
   );
 }
 
-export function Overview() {
+function Overview() {
   const seen = health.value;
   const counts = stats.value;
   if (!seen) return <Waiting />;
@@ -177,3 +178,5 @@ export function Overview() {
     </>
   );
 }
+
+export const overview: DeskPage = { name: "", title: "Overview", show: () => <Overview /> };
