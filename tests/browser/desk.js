@@ -86,7 +86,7 @@ const cases = {
     await page.getByText("this key is not known here").waitFor({ state: "attached" });
     await signIn(page, told.viewer);
     await page.getByRole("heading", { name: "Something needs you" }).waitFor();
-    await page.locator(".card", { hasText: "Dead" }).getByText("15").waitFor();
+    await page.locator(".card", { hasText: "Dead" }).getByText("16").waitFor();
 
     // A viewer may look, and neither change nor read payloads.
     await page.locator("nav a", { hasText: "Destinations" }).click();
@@ -193,6 +193,38 @@ const cases = {
     await page.getByRole("button", { name: "Requeue 12" }).click();
     await page.getByText("12 messages changed.").waitFor();
     await page.getByRole("button", { name: "Close" }).click();
+    await quiet(page);
+  },
+
+  async parked(browser) {
+    const page = await openOrders(browser, "");
+    const inTheWay = (row) => row.locator("a.id");
+    const parked = page.locator("#parked").getByRole("row", { name: /aisle 7/ });
+    await parked.waitFor();
+    assert.equal(await parked.locator("td.number").first().textContent(), "2");
+    const dead = await inTheWay(parked).textContent();
+    await page.locator(".card", { hasText: "Parked" }).click();
+    await page.waitForURL(`**/desk/messages/${dead}`);
+
+    // Destinations say it too, and so does one that is parked.
+    await page.locator("nav a", { hasText: "Destinations" }).click();
+    await page.getByRole("row", { name: /^stock/ }).getByRole("link", { name: "2 parked behind a dead one" }).click();
+    await page.waitForURL(`**/desk/messages/${dead}`);
+    await page.getByText("2 messages of its order key 'aisle 7' are parked behind it").waitFor();
+    await accessible(page);
+    await page.locator("nav a", { hasText: "Messages" }).click();
+    await page.locator("tr[data-row]", { has: page.locator(".mark", { hasText: "parked" }) }).first().locator("a").click();
+    await page.getByRole("link", { name: "Waits behind one that was given up" }).click();
+    await page.waitForURL(`**/desk/messages/${dead}`);
+
+    await page.getByRole("button", { name: "Resolve…" }).click();
+    await page.getByLabel("Reason").fill("counted anew");
+    await page.getByRole("button", { name: "Resolve 1", exact: true }).click();
+    await page.getByRole("button", { name: "Close" }).click();
+    await page.locator(".mark", { hasText: "Resolved" }).waitFor();
+    await page.locator("nav a", { hasText: "Overview" }).click();
+    await page.locator(".light").waitFor();
+    await page.locator("#parked").waitFor({ state: "detached" });
     await quiet(page);
   },
 

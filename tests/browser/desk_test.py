@@ -45,6 +45,7 @@ class Desk(unittest.TestCase):
                          [("night-shift", "operator", cls.operator, "true"), ("wall", "viewer", cls.viewer, "false")])
         cls.stock = Node(PROGRAM, "stock", f'[secrets]\norders = "{SECRET}"\n'
                          '[handlers]\nReserve = "sql:INSERT INTO reserved VALUES (:item, :count)"\n'
+                         'Count = "sql:INSERT INTO reserved VALUES (:item, :count)"\n'
                          'Ship = "sql:INSERT INTO shipped VALUES (:item)"\n', folder)
         cls.stock.sql("CREATE TABLE reserved (item TEXT, count INTEGER CHECK (count > 0))")
         cls.stock.init().start()
@@ -64,25 +65,27 @@ class Desk(unittest.TestCase):
             cls.send("stock", "Reserve", {"item": "nail", "count": i + 1})
         for i in range(3):
             cls.send("stock", "Reserve", {"item": MARKUP, "count": -1})
+        for count in [-1, 1, 2]:
+            cls.send("stock", "Count", {"item": "shelf", "count": count}, order_key="aisle 7")
         for i in range(12):
             cls.send("stock", "Ship", {"item": f"crate {i}"})
         for i in range(7):
             cls.send("billing", "Charge", {"order": i})
         cls.send("crm", MARKUP, {"customer": MARKUP})
-        for key in ["customer 1", "customer 1", "customer 2"]:
+        for i, key in enumerate(["customer 1", "customer 1", "customer 2"]):
             cls.shop.sql("INSERT INTO outbox_messages (destination, endpoint, payload, order_key)"
                          " VALUES ('orders', 'Pack', ?, ?)", json.dumps({"gift": MARKUP}), key)
-        assert eventually(lambda: cls.orders.number("SELECT count(*) FROM posthorn_queue") == 3)
+            assert eventually(lambda: cls.orders.number("SELECT count(*) FROM posthorn_queue") == i + 1)
         cls.work("Pack/take", {"owner": MARKUP, "limit": 1})
         cls.work("release", {"owner": MARKUP, "seqs": [1], "giveUp": True, "error": MARKUP})
         count = "SELECT count(*) FROM outbox_messages WHERE status = ?"
         assert eventually(lambda: cls.orders.number(count, "Sent") == 40)
-        assert eventually(lambda: cls.orders.number(count, "Dead") == 15), cls.orders.log_text()
+        assert eventually(lambda: cls.orders.number(count, "Dead") == 16), cls.orders.log_text()
 
     @classmethod
-    def send(cls, destination, endpoint, payload):
-        cls.orders.sql("INSERT INTO outbox_messages (destination, endpoint, payload) VALUES (?, ?, ?)",
-                       destination, endpoint, json.dumps(payload))
+    def send(cls, destination, endpoint, payload, order_key=None):
+        cls.orders.sql("INSERT INTO outbox_messages (destination, endpoint, payload, order_key) VALUES (?, ?, ?, ?)",
+                       destination, endpoint, json.dumps(payload), order_key)
 
     @classmethod
     def work(cls, verb, body):
@@ -141,6 +144,12 @@ class Desk(unittest.TestCase):
         self.browse("requeue")
         self.assertTrue(eventually(lambda: self.stock.number("SELECT count(*) FROM shipped") == 12))
         self.assertEqual(self.dead("Ship"), 0)
+
+    def test_8b_what_is_parked_behind_a_dead_letter_goes_when_that_is_resolved(self):
+        arrived = "SELECT count(*) FROM reserved WHERE item = 'shelf'"
+        self.assertEqual(self.stock.number(arrived), 0)
+        self.browse("parked")
+        self.assertTrue(eventually(lambda: self.stock.number(arrived) == 2))
 
     def test_9_a_job_that_was_given_up_is_retried_and_those_behind_it_follow(self):
         self.browse("queues")

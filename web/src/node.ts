@@ -87,6 +87,9 @@ export interface Destination extends Lane {
   oldestAgeMs?: number;
   undeliverable: number;
   unreachableSince?: string;
+  parked: number; // Wait behind a message of their order key that was given up.
+  parkedKeys: number;
+  parkedBehind: string; // The first of those messages.
 }
 
 export const destinations = computed<Destination[]>(() => {
@@ -94,7 +97,16 @@ export const destinations = computed<Destination[]>(() => {
   const find = (destination: string, state = "idle") => {
     let one = all.get(destination);
     if (!one) {
-      one = { destination, state, pending: 0, pendingAtLeast: false, undeliverable: 0 };
+      one = {
+        destination,
+        state,
+        pending: 0,
+        pendingAtLeast: false,
+        undeliverable: 0,
+        parked: 0,
+        parkedKeys: 0,
+        parkedBehind: "",
+      };
       all.set(destination, one);
     }
     return one;
@@ -106,6 +118,12 @@ export const destinations = computed<Destination[]>(() => {
     one.pendingAtLeast = backlog.pendingAtLeast ?? false;
     one.oldestAgeMs = backlog.oldestAgeMs;
     one.undeliverable = backlog.undeliverable ?? 0;
+  }
+  for (const key of stats.value?.blocked?.keys ?? []) {
+    const one = find(key.destination);
+    one.parked += key.waiting;
+    ++one.parkedKeys;
+    one.parkedBehind ||= key.behind.messageId;
   }
   for (const peer of stats.value?.peers ?? [])
     if (!peer.reachable) find(peer.destination).unreachableSince = peer.since;

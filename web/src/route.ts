@@ -44,6 +44,7 @@ addEventListener("click", (event) => {
   const link = event.target instanceof Element ? event.target.closest("a") : null;
   if (!link || link.target || link.origin !== location.origin) return;
   if (!link.pathname.startsWith("/desk") || link.pathname.startsWith("/desk/assets/")) return;
+  if (link.hash && link.pathname === location.pathname) return; // Further down on this page.
   event.preventDefault();
   go(link.href);
 });

@@ -41,10 +41,19 @@ export interface Blocker {
   since?: string;
 }
 
+export interface BlockedKey {
+  destination: string;
+  orderKey: string;
+  tenant?: string;
+  waiting: number;
+  waitingAtLeast?: boolean;
+  behind: Blocker;
+}
+
 export interface Blocked {
   messages: number;
   messagesAtLeast?: boolean;
-  keys: Array<{ destination: string; orderKey: string; waiting: number; behind: Blocker }>;
+  keys: BlockedKey[];
 }
 
 export interface Stats {
@@ -101,6 +110,7 @@ export interface Message {
   correlationId?: string;
   tenant?: string;
   orderKey?: string;
+  parked?: boolean; // It waits behind another of its order key.
 }
 
 export interface DeadLetter extends Message {

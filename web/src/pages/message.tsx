@@ -1,13 +1,14 @@
 import { useSignal } from "@preact/signals";
 import type { ComponentChildren } from "preact";
 import { get, wordsOf } from "../api";
-import { bytes, pretty } from "../format";
+import { bytes, plural, pretty } from "../format";
 import { useLoaded } from "../load";
 import { messageLink } from "../route";
 import type { Detail, Light } from "../types";
 import { CopyButton, Empty, FactList, Failure, StatusMark, Time, Waiting } from "../ui";
 import { ChangeDialog, type Plan } from "./change_dialog";
 import { EditDialog } from "./edit_dialog";
+import { followersOf } from "./parked";
 
 interface Step {
   at: string | undefined;
@@ -140,6 +141,19 @@ function Actions(props: { one: Detail; onPlan: (verb: Plan["verb"]) => void; onE
   );
 }
 
+/// What waits behind it, so that one sees what requeueing or resolving it sets free.
+function Followers({ id }: { id: string }) {
+  const key = followersOf(id);
+  if (!key) return null;
+  return (
+    <p class="failure" role="note">
+      {plural(key.waiting, "message")} of its order key '{key.orderKey}'{" "}
+      {key.waiting === 1 ? "is parked behind it and follows" : "are parked behind it and follow"} when it is requeued
+      and sent, or resolved.
+    </p>
+  );
+}
+
 export function MessagePage({ id }: { id: string }) {
   const read = useLoaded(() => get<Detail>(`/_rf/dead/${encodeURIComponent(id)}`), 3000);
   const whole = useSignal<Detail | null>(null);
@@ -176,6 +190,7 @@ export function MessagePage({ id }: { id: string }) {
         onPlan={(verb) => (plan.value = { verb, some: [one], wanted: { status: one.status } })}
         onEdit={() => (editing.value = shown)}
       />
+      <Followers id={one.messageId} />
       <div class="columns">
         <section>
           <h2>What happened</h2>

@@ -26,7 +26,7 @@ function Row({ one }: { one: Message }) {
         </a>
       </td>
       <td>
-        <StatusMark status={one.status} />
+        {one.parked ? <span class="mark yellow">parked</span> : <StatusMark status={one.status} />}
       </td>
       <td class="clip">{one.destination}</td>
       <td class="clip">{one.endpoint}</td>
