@@ -64,6 +64,8 @@ public:
 
     [[nodiscard]] std::expected<admin_caller, admin_refusal> admit(const http_request& request,
                                                                    admin_role needed) const;
+    /// All keys that count now.
+    [[nodiscard]] std::vector<admin_key> known() const { return *keys(); }
     /// New keys count from the next request on.
     void replace(std::vector<admin_key> keys);
 

@@ -6,7 +6,7 @@ const { chromium } = require("playwright-core");
 
 const [, , name, text] = process.argv;
 const told = JSON.parse(text);
-const pages = ["", "messages", "dead", "destinations", "inbox", "queues"];
+const pages = ["", "messages", "dead", "destinations", "inbox", "queues", "store", "audit", "keys"];
 
 /// A page on which every word on the console is a fault.
 async function open(browser, base, path, options = {}) {
@@ -279,6 +279,93 @@ const cases = {
     await page.getByRole("heading", { name: "Keys" }).waitFor();
     assert.equal(await page.locator(".keys dd", { hasText: "Queues" }).count(), 0);
     assert.equal(await page.locator(".keys dd", { hasText: "Inbox" }).count(), 1);
+  },
+
+  async links(browser) {
+    const page = await openOrders(browser, "inbox");
+    const rows = page.locator("tr[data-row]");
+    await rows.first().waitFor();
+    // The newest was a Command; its Response was sent when its job was finished.
+    await rows.first().locator("a").click();
+    const leads = (label) => page.locator(".links li", { hasText: label });
+    await leads("Taken in here").getByText("Pack from shop").waitFor();
+    await accessible(page);
+    await leads("Led to").getByRole("link", { name: "Pack to shop" }).click();
+    await page.getByText("Committed with its transaction").waitFor();
+    await leads("Caused by").getByRole("link", { name: /Pack from shop/ }).click();
+    await leads("Led to").getByRole("link", { name: "Pack to shop" }).waitFor();
+    await quiet(page);
+  },
+
+  async copies(browser) {
+    const page = await openOrders(browser, "messages?destination=archive", told.operator, {
+      permissions: ["clipboard-read", "clipboard-write"],
+    });
+    await page.locator("td.id a").first().click();
+    await page.getByRole("button", { name: "Show the payload" }).click();
+    await page.locator("pre.payload").first().waitFor();
+    assert.equal(await page.locator("pre.payload").first().textContent(), told.hostile);
+    const copied = async (label) => {
+      await page.evaluate(() => navigator.clipboard.writeText(""));
+      await page.getByRole("button", { name: label, exact: true }).click();
+      await page.waitForFunction(async () => (await navigator.clipboard.readText()) !== "");
+      return page.evaluate(() => navigator.clipboard.readText());
+    };
+    const texts = { curl: await copied("Copy as curl"), sql: await copied("Copy as SQL"), test: await copied("Copy as a test") };
+    fs.writeFileSync(told.file, JSON.stringify(texts));
+    await quiet(page);
+  },
+
+  async audit(browser) {
+    const page = await openOrders(browser, "destinations");
+    const row = page.getByRole("row", { name: /^billing/ });
+    await row.getByRole("button", { name: "Pause…" }).click();
+    await page.locator("dialog button.primary").click();
+    await row.getByRole("button", { name: "Resume" }).click();
+    await row.getByRole("button", { name: "Pause…" }).waitFor();
+    await page.keyboard.press("8");
+    await page.waitForURL("**/desk/audit");
+    await page.getByLabel("On what").fill("billing");
+    await page.keyboard.press("Enter");
+    await page.waitForURL(/target=billing/);
+    await page.getByLabel("Outcome").selectOption("done");
+    const targets = page.locator("tr[data-row] td:nth-child(4)");
+    await page.locator("tr[data-row]", { hasText: "/resume" }).first().waitFor();
+    assert.deepEqual(await targets.allTextContents(), ["/_rf/outbox/lanes/billing/resume", "/_rf/outbox/lanes/billing/pause"]);
+    const saved = async (button) => {
+      const [file] = await Promise.all([page.waitForEvent("download"), page.getByRole("button", { name: button }).click()]);
+      return fs.readFileSync(await file.path(), "utf8");
+    };
+    const rows = JSON.parse(await saved("Save as JSON"));
+    assert.deepEqual(rows.map((each) => [each.who, each.outcome]), [["night-shift", "done"], ["night-shift", "done"]]);
+    const lines = (await saved("Save as CSV")).trimEnd().split("\r\n");
+    assert.equal(lines[0], "seq,at,who,what,target,outcome");
+    assert.equal(lines[1], `${rows[0].seq},${rows[0].at},night-shift,POST,/_rf/outbox/lanes/billing/resume,done`);
+    assert.equal(lines.length, 3);
+    await page.getByLabel("Who").fill("nobody");
+    await page.keyboard.press("Enter");
+    await page.getByRole("heading", { name: "Nothing fits these filters" }).waitFor();
+    await quiet(page);
+  },
+
+  async kept(browser) {
+    const page = await openOrders(browser, "keys");
+    const row = page.getByRole("row", { name: /^night-shift/ });
+    await row.getByText("may read them").waitFor();
+    await page.getByRole("row", { name: /^stock/ }).getByText("signs", { exact: true }).waitFor();
+    const text = await page.evaluate(() => document.documentElement.outerHTML);
+    for (const secret of [told.secret, told.hash, told.hash.replace("sha256:", ""), told.operator])
+      assert.ok(!text.includes(secret), "a secret is on the page");
+    await row.getByRole("link", { name: "What it did" }).click();
+    await page.waitForURL(/audit\?who=night-shift/);
+    await page.keyboard.press("7");
+    await page.waitForURL("**/desk/store");
+    await page.getByRole("heading", { name: /^SQLite/ }).waitFor();
+    await page.locator(".facts", { hasText: "Log (WAL)" }).first().waitFor();
+    await page.getByText("The node makes none.").waitFor();
+    const finding = page.getByRole("row", { name: /^backups/ });
+    await finding.locator(".mark.yellow", { hasText: "warn" }).waitFor();
+    await quiet(page);
   },
 
   async screenshots(browser) {

@@ -9,6 +9,7 @@ import itertools
 import json
 import math
 import os
+import sqlite3
 import subprocess
 import sys
 import threading
@@ -21,6 +22,9 @@ from node import Node, eventually, new_folder
 
 PROGRAM, MODULES = sys.argv.pop(1), sys.argv.pop(1)
 SECRET = "base64:AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8="
+HOSTILE_NAME = "it's \"quoted\" \\ $(touch pwned) `touch pwned`; -- ' ??= é 😀"
+HOSTILE = ("it's \"quoted\" \\ \\n $(touch pwned) `touch pwned`; DROP TABLE outbox_messages; -- '; \n\r\t\x01\x7f"
+           " ??= )\" R\"( é 😀 \u202e\u2028 %s {} </script>")
 MARKUP = "<img src=x onerror=document.title='run'>"
 
 
@@ -72,9 +76,11 @@ class Desk(unittest.TestCase):
         for i in range(7):
             cls.send("billing", "Charge", {"order": i})
         cls.send("crm", MARKUP, {"customer": MARKUP})
-        for i, key in enumerate(["customer 1", "customer 1", "customer 2"]):
-            cls.shop.sql("INSERT INTO outbox_messages (destination, endpoint, payload, order_key)"
-                         " VALUES ('orders', 'Pack', ?, ?)", json.dumps({"gift": MARKUP}), key)
+        cls.orders.sql("INSERT INTO outbox_messages (destination, endpoint, payload, content_type, order_key)"
+                       " VALUES ('archive', ?, ?, 'text/plain', ?)", HOSTILE_NAME, HOSTILE, HOSTILE_NAME)
+        for i, (key, kind) in enumerate([("customer 1", "Signal"), ("customer 1", "Signal"), ("customer 2", "Command")]):
+            cls.shop.sql("INSERT INTO outbox_messages (destination, endpoint, payload, order_key, message_type)"
+                         " VALUES ('orders', 'Pack', ?, ?, ?)", json.dumps({"gift": MARKUP}), key, kind)
             assert eventually(lambda: cls.orders.number("SELECT count(*) FROM posthorn_queue") == i + 1)
         cls.work("Pack/take", {"owner": MARKUP, "limit": 1})
         cls.work("release", {"owner": MARKUP, "seqs": [1], "giveUp": True, "error": MARKUP})
@@ -119,6 +125,12 @@ class Desk(unittest.TestCase):
     def test_4_keys_walk_the_lists(self):
         self.browse("keyboard")
 
+    def test_4c_the_audit_is_narrowed_and_saved(self):
+        self.browse("audit")
+
+    def test_4d_keys_and_store_show_what_is_kept_and_no_secret(self):
+        self.browse("kept", secret=SECRET.removeprefix("base64:"), hash=self.operator["hash"])
+
     def test_4b_a_page_is_shown_only_by_a_node_that_has_its_feature(self):
         self.browse("seam")
 
@@ -155,6 +167,37 @@ class Desk(unittest.TestCase):
         self.browse("queues")
         self.assertEqual([each["seq"] for each in self.work("Pack/take", {"owner": "w", "limit": 9})["messages"]],
                          [1, 2])
+
+    def test_9b_causes_and_effects_lead_to_each_other(self):
+        self.browse("links")
+
+    def test_9c_a_message_is_copied_as_what_it_is_whatever_it_says(self):
+        copied = Path(new_folder()) / "copied.json"
+        self.browse("copies", file=str(copied), hostile=HOSTILE)
+        texts = json.loads(copied.read_text())
+        with sqlite3.connect(":memory:") as db:
+            db.execute("CREATE TABLE outbox_messages (message_type, destination, endpoint, payload, content_type,"
+                       " order_key)")
+            db.executescript(texts["sql"])
+            self.assertEqual(db.execute("SELECT * FROM outbox_messages").fetchall(),
+                             [("Signal", "archive", HOSTILE_NAME, HOSTILE, "text/plain", HOSTILE_NAME)])
+        told = subprocess.run(["bash", "-c", texts["curl"]], check=True, capture_output=True, cwd=copied.parent,
+                              env=os.environ | {"POSTHORN_KEY": self.operator["key"]})
+        self.assertEqual(json.loads(told.stdout)["payload"], HOSTILE)
+        self.assertEqual([each.name for each in copied.parent.iterdir()], ["copied.json"])
+
+        # It compiles as it is, and the payload in it is the payload.
+        root = Path(__file__).parents[2]
+        test = copied.with_name("copied.cpp")
+        test.write_text(texts["test"])
+        compiler = ["clang++-19", "-std=c++23", f"-I{root}/include", f"-I{Path(PROGRAM).resolve().parents[1]}/include"]
+        subprocess.run([*compiler, "-fsyntax-only", test], check=True)
+        [line] = [each for each in texts["test"].splitlines() if "std::string payload(" in each]
+        test.write_text(f"#include <cstdio>\n#include <string>\nint main() {{ {line}"
+                        " std::fwrite(payload.data(), 1, payload.size(), stdout); }\n")
+        subprocess.run([*compiler, test, "-o", test.with_suffix("")], check=True)
+        self.assertEqual(subprocess.run([test.with_suffix("")], check=True, capture_output=True).stdout,
+                         HOSTILE.encode())
 
 
 def keep_sending(ended):

@@ -3,15 +3,18 @@
 import { computed } from "@preact/signals";
 import { routes } from "./node";
 import type { DeskPage } from "./page";
+import { audit } from "./pages/audit";
 import { dead } from "./pages/dead";
 import { destinationsPage } from "./pages/destinations";
 import { inboxPage } from "./pages/inbox";
+import { keys } from "./pages/keys";
 import { messages } from "./pages/messages";
 import { overview } from "./pages/overview";
 import { queues } from "./pages/queues";
+import { store } from "./pages/store";
 import { place } from "./route";
 
-const all: DeskPage[] = [overview, messages, dead, destinationsPage, inboxPage, queues];
+const all: DeskPage[] = [overview, messages, dead, destinationsPage, inboxPage, queues, store, audit, keys];
 
 export const pages = computed(() => all.filter((each) => !each.needs || routes.value?.has(each.needs)));
 

@@ -52,3 +52,7 @@ addEventListener("click", (event) => {
 export function messageLink(id: string): string {
   return `/desk/messages/${encodeURIComponent(id)}`;
 }
+
+export function inboxLink(id: string): string {
+  return `/desk/inbox/${encodeURIComponent(id)}`;
+}

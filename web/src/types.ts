@@ -206,6 +206,90 @@ export interface Job {
   payloadEncoding?: string;
 }
 
+export interface StoreDatabase {
+  kind: string;
+  place: string;
+  holds: string;
+  bytes?: number;
+  logBytes?: number;
+  freeBytes?: number;
+  sizeError?: string;
+  disk?: { state: string; lowWaterBytes: number; ballast: boolean; refused: number; freeBytes?: number };
+}
+
+export interface BackupState {
+  made: number;
+  failed: number;
+  newest?: string;
+  bytes?: number;
+  tookMs?: number;
+  lastError?: string;
+}
+
+export interface Finding {
+  check: string;
+  level: "ok" | "warn" | "bad";
+  what: string;
+  why?: string;
+  todo?: string;
+}
+
+export interface StoreReport {
+  databases: StoreDatabase[];
+  backups?: { folder: string; everyMs: number; keepMs: number; databases: BackupState[] };
+  retention: Array<{ what: string; keepMs: number | null }>;
+  findings: Finding[];
+}
+
+export interface AuditEntry {
+  seq: number;
+  at: string;
+  who: string;
+  what: string;
+  target: string;
+  outcome: string;
+}
+
+export interface AdminKey {
+  name: string;
+  role: string;
+  payloads: boolean;
+}
+
+export interface PeerKey {
+  id: string;
+  state: "signs" | "verifies" | "later" | "expired" | "revoked";
+  signsFrom?: string;
+  verifiesUntil?: string;
+}
+
+export interface KeyReport {
+  admin: AdminKey[];
+  peers: Array<{ peer: string; scheme: string; keys: PeerKey[] }>;
+}
+
+export interface LinkedMessage {
+  messageId: string;
+  destination: string;
+  endpoint: string;
+  status: string;
+  createdAt: string;
+}
+
+export interface TakenMessage {
+  sourceServiceId: string;
+  endpoint: string;
+  processedAt?: string;
+  claimedUntil?: string;
+}
+
+export interface Links {
+  cause?: { messageId: string; sent?: LinkedMessage; taken?: TakenMessage };
+  taken: TakenMessage[];
+  caused: LinkedMessage[];
+  more: boolean;
+}
+
 export interface Page<Row> {
   messages: Row[];
   next: number | null;

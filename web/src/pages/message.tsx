@@ -1,13 +1,16 @@
 import { useSignal } from "@preact/signals";
 import type { ComponentChildren } from "preact";
 import { get, wordsOf } from "../api";
+import { asCurl, asSql, asTest } from "../copies";
 import { bytes, plural, pretty } from "../format";
 import { useLoaded } from "../load";
+import { health } from "../node";
 import { messageLink } from "../route";
 import type { Detail, Light } from "../types";
 import { CopyButton, Empty, FactList, Failure, StatusMark, Time, Waiting } from "../ui";
 import { ChangeDialog, type Plan } from "./change_dialog";
 import { EditDialog } from "./edit_dialog";
+import { LinkList } from "./links";
 import { followersOf } from "./parked";
 
 interface Step {
@@ -116,7 +119,11 @@ function Payload({ one, onRead }: { one: Detail; onRead: (whole: Detail) => void
               <pre class="payload">{pretty(one.headers)}</pre>
             </>
           )}
-          <CopyButton text={one.payload} label="Copy the payload" />
+          <div class="chosen-bar">
+            <CopyButton text={one.payload} label="Copy the payload" />
+            <CopyButton text={asSql(one)} label="Copy as SQL" />
+            <CopyButton text={asTest(one, health.value?.service ?? "sender")} label="Copy as a test" />
+          </div>
         </>
       )}
     </section>
@@ -200,10 +207,15 @@ export function MessagePage({ id }: { id: string }) {
           <h2>About it</h2>
           <Facts one={one} />
           <p>
-            <CopyButton text={`posthorn outbox show ${one.messageId}`} label="Copy as a command" />
+            <CopyButton text={`posthorn outbox show ${one.messageId}`} label="Copy as a command" />{" "}
+            <CopyButton text={asCurl(one, location.origin)} label="Copy as curl" />
           </p>
         </section>
       </div>
+      <section>
+        <h2>Causes and effects</h2>
+        <LinkList id={one.messageId} />
+      </section>
       <Payload one={shown} onRead={(seen) => (whole.value = seen)} />
       {plan.value && <ChangeDialog plan={plan.value} onClose={close} />}
       {editing.value && <EditDialog one={editing.value} onClose={close} />}
