@@ -107,6 +107,8 @@ public:
     [[nodiscard]] std::string address_of(const http_request& request) const;
     /// As a trusted proxy says: the listener itself speaks plain HTTP.
     [[nodiscard]] bool came_over_tls(const http_request& request) const;
+    /// All keys that count now.
+    [[nodiscard]] std::vector<admin_key> known() const { return now()->keys; }
 
 private:
     using outcome = std::expected<admin_caller, admin_refusal>;

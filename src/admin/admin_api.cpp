@@ -9,6 +9,7 @@
 #include "admin/dead_routes.hpp"
 #include "admin/json_answer.hpp"
 #include "admin/lane_routes.hpp"
+#include "admin/link_routes.hpp"
 #include "admin/metrics.hpp"
 #include "admin/render.hpp"
 #include "base/async/run_on.hpp"
@@ -34,6 +35,8 @@ public:
     task<http_response> retry(http_request request);
     task<http_response> inbox_stats();
     task<http_response> inbox_messages(http_request request);
+    task<http_response> store_kept();
+    task<http_response> keys();
 
 private:
     [[nodiscard]] const node_view_deps& parts() const { return node_.parts(); }
@@ -199,6 +202,21 @@ task<http_response> endpoints::inbox_refused(http_request request, admin_caller 
     co_return json_response(200, json::serialize(json::object{{"refused", std::move(calls)}}));
 }
 
+task<http_response> endpoints::store_kept() {
+    if (!parts().store_report)
+        co_return answer_to_error({error_code::not_found,
+                                   "only a running node tells this; of a file 'posthorn doctor' "
+                                   "does"});
+    const auto report = co_await run_on(parts().readers, [this] { return parts().store_report(); });
+    co_return json_response(200, json::serialize(to_json(report)));
+}
+
+task<http_response> endpoints::keys() {
+    if (!parts().keys)
+        co_return answer_to_error({error_code::not_found, "only a running node tells this"});
+    co_return json_response(200, json::serialize(to_json(parts().keys())));
+}
+
 task<http_response> public_health(node_view& node) {
     const auto seen = co_await node.look();
     const auto verdict = judge_health(seen->facts);
@@ -240,12 +258,15 @@ void add_admin_routes(router& routes, node_view& node, admin_gate& gate) {
     look("/_rf/inbox/refused", [with](http_request request, admin_caller who) {
         return with->inbox_refused(std::move(request), std::move(who));
     });
+    look("/_rf/store", [with](const auto&, const auto&) { return with->store_kept(); });
+    look("/_rf/keys", [with](const auto&, const auto&) { return with->keys(); });
     routes.add("POST", "/_rf/outbox/{messageId}/retry",
                gate.guarded(admin_role::operator_, [with](http_request request, const auto&) {
                    return with->retry(std::move(request));
                }));
     add_lane_routes(routes, node, gate);
     add_dead_routes(routes, node, gate);
+    add_link_routes(routes, node, gate);
 }
 
 namespace {

@@ -8,6 +8,8 @@
 #include <string_view>
 #include <vector>
 
+#include "admin/key_report.hpp"
+#include "admin/store_report.hpp"
 #include "base/async/executor.hpp"
 #include "base/async/task.hpp"
 #include "base/time/clock.hpp"
@@ -48,6 +50,10 @@ struct node_view_deps {
     std::function<std::uint64_t()> bad_signatures{};
     /// What web services said when they did not take a message; null where none are called.
     const refused_calls* refused = nullptr;
+    /// How the databases are kept. Reads them, so on `readers`. Empty where no node runs.
+    std::function<store_report()> store_report{};
+    /// Empty where no node runs. From any thread.
+    std::function<key_report()> keys{};
     /// Those of features, after ours. From any thread.
     std::vector<std::function<void(prometheus_text&)>> metrics{};
     /// False where the store is in memory, so that it is said wherever one looks.

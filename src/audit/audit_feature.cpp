@@ -12,6 +12,11 @@ namespace {
 constexpr std::array list_options{
     feature_option{.name = "limit", .doc = "how many at most, 1 to 1000", .number = true},
     feature_option{.name = "before", .doc = "go on where a page ended", .number = true},
+    feature_option{.name = "who", .doc = "only of the holder of this key"},
+    feature_option{.name = "target", .doc = "only where the path has this in it"},
+    feature_option{.name = "outcome", .doc = "only where the outcome has this in it"},
+    feature_option{.name = "since", .doc = "only from this time on, such as 2026-01-31T12:00:00Z"},
+    feature_option{.name = "until", .doc = "only before this time"},
 };
 constexpr std::array list_columns{
     feature_column{"AT", "at"},           feature_column{"WHO", "who"},

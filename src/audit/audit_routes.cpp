@@ -1,7 +1,10 @@
 #include "audit/audit_routes.hpp"
 
-#include <array>
 #include <charconv>
+#include <limits>
+#include <optional>
+#include <string>
+#include <vector>
 
 #include <boost/json/array.hpp>
 #include <boost/json/object.hpp>
@@ -10,6 +13,8 @@
 #include <posthorn/detail/time.hpp>
 
 #include "base/async/run_on.hpp"
+#include "base/text/percent.hpp"
+#include "base/text/utf8.hpp"
 #include "feature/answers.hpp"
 
 namespace posthorn {
@@ -22,8 +27,46 @@ constexpr std::int64_t limit_max = 1000;
 
 struct page_request {
     std::int64_t limit = limit_default;
-    std::int64_t before = 0;  // None.
+    std::int64_t before = std::numeric_limits<std::int64_t>::max();
+    std::string who{};      // These three if not empty: exactly this one,
+    std::string target{};   // contains this,
+    std::string outcome{};  // likewise.
+    std::optional<wall_time> since{};
+    std::optional<wall_time> until{};
 };
+
+std::optional<std::int64_t> read_positive(std::string_view text) {
+    std::int64_t number = 0;
+    const auto [end, failure] = std::from_chars(text.begin(), text.end(), number);
+    if (failure != std::errc{} || end != text.end() || number < 1) return std::nullopt;
+    return number;
+}
+
+result<> read_parameter(std::string_view name, std::string value, page_request& into) {
+    const auto number = read_positive(value);
+    const auto time = parse_iso8601(value);
+    if (name == "limit" && number && *number <= limit_max)
+        into.limit = *number;
+    else if (name == "before" && number)
+        into.before = *number;
+    else if (name == "since" && time)
+        into.since = time;
+    else if (name == "until" && time)
+        into.until = time;
+    else if (name == "who")
+        into.who = std::move(value);
+    else if (name == "target")
+        into.target = std::move(value);
+    else if (name == "outcome")
+        into.outcome = std::move(value);
+    else
+        return fail(error_code::invalid_argument,
+                    "'{}={}' cannot be asked for; there are limit (1 to {}), before (the next of "
+                    "an earlier page), who, target and outcome (a part of it), since and until "
+                    "(such as 2026-01-31T12:00:00Z)",
+                    clean_utf8(name, 100), clean_utf8(value, 100), limit_max);
+    return {};
+}
 
 result<page_request> read_query(std::string_view query) {
     page_request asked;
@@ -31,42 +74,55 @@ result<page_request> read_query(std::string_view query) {
         const auto pair = query.substr(0, query.find('&'));
         query.remove_prefix(std::min(query.size(), pair.size() + 1));
         const auto name = pair.substr(0, pair.find('='));
-        const auto text = pair.substr(std::min(pair.size(), name.size() + 1));
-        std::int64_t number = 0;
-        const auto [end, failure] = std::from_chars(text.begin(), text.end(), number);
-        const bool is_number = failure == std::errc{} && end == text.end() && number > 0;
-        if (name == "limit" && is_number && number <= limit_max)
-            asked.limit = number;
-        else if (name == "before" && is_number)
-            asked.before = number;
-        else
-            return fail(error_code::invalid_argument,
-                        "the query takes limit, 1 to {}, and before, the next of an earlier page",
-                        limit_max);
+        auto value = percent_decode(pair.substr(std::min(pair.size(), name.size() + 1)));
+        if (!value) return fail(error_code::invalid_argument, "the query is not percent-encoded");
+        POSTHORN_TRY(read_parameter(name, *std::move(value), asked));
     }
     return asked;
+}
+
+/// The rows that fit; there are 100,000 at most, by the audit's own limit.
+struct page_statement {
+    std::string sql =
+        "SELECT seq, at, who, what, target, outcome FROM posthorn_audit WHERE seq < ?";
+    std::vector<sql_param> with{};
+};
+
+page_statement statement_of(const page_request& asked) {
+    page_statement made;
+    made.with.emplace_back(asked.before);
+    const auto narrow = [&](std::string_view condition, sql_param by) {
+        made.sql += condition;
+        made.with.push_back(by);
+    };
+    if (!asked.who.empty()) narrow(" AND who = ?", std::string_view(asked.who));
+    // A text without a part of it is another one, on either database; LIKE is not alike on both.
+    if (!asked.target.empty())
+        narrow(" AND replace(target, ?, '') <> target", std::string_view(asked.target));
+    if (!asked.outcome.empty())
+        narrow(" AND replace(outcome, ?, '') <> outcome", std::string_view(asked.outcome));
+    if (asked.since) narrow(" AND at >= ?", asked.since->time_since_epoch().count());
+    if (asked.until) narrow(" AND at < ?", asked.until->time_since_epoch().count());
+    narrow(" ORDER BY seq DESC LIMIT ?", asked.limit);
+    return made;
 }
 
 result<json::object> list(store& where, const page_request& asked) {
     json::array entries;
     std::int64_t last = 0;
+    const auto statement = statement_of(asked);
     POSTHORN_TRY(where.read([&](store_reader& from) {
-        const auto before =
-            asked.before > 0 ? asked.before : std::numeric_limits<std::int64_t>::max();
-        const std::array<sql_param, 2> with{before, asked.limit};
-        return from.query(
-            "SELECT seq, at, who, what, target, outcome FROM posthorn_audit WHERE seq < ?"
-            " ORDER BY seq DESC LIMIT ?",
-            with, [&](const sql_row& row) {
-                last = row.integer(0);
-                entries.push_back(json::object{
-                    {"seq", last},
-                    {"at", to_iso8601(wall_time(std::chrono::milliseconds(row.integer(1))))},
-                    {"who", row.text(2)},
-                    {"what", row.text(3)},
-                    {"target", row.text(4)},
-                    {"outcome", row.text(5)}});
-            });
+        return from.query(statement.sql, statement.with, [&](const sql_row& row) {
+            last = row.integer(0);
+            const auto text = [&](std::size_t at) { return clean_utf8(row.text(at), 4000); };
+            entries.push_back(json::object{
+                {"seq", last},
+                {"at", to_iso8601(wall_time(std::chrono::milliseconds(row.integer(1))))},
+                {"who", text(2)},
+                {"what", text(3)},
+                {"target", text(4)},
+                {"outcome", text(5)}});
+        });
     }));
     const bool is_full = entries.size() == static_cast<std::size_t>(asked.limit);
     json::object page{{"entries", std::move(entries)}};

@@ -53,6 +53,10 @@ task<http_response> answer(const desk_file& file, http_request request) {
     co_return response;
 }
 
+task<http_response> answer_no_file() {
+    co_return error_response(404, "not_found", "the desk has no such file; load the page anew");
+}
+
 }  // namespace
 
 bool is_named_by_content(std::string_view path) noexcept {
@@ -69,8 +73,11 @@ void add_desk_routes(router& routes) {
     const auto show = [&shell = *page](http_request request) {
         return answer(shell, std::move(request));
     };
-    for (const auto* const path : {"/", "/desk", "/desk/", "/desk/{page}", "/desk/messages/{id}"})
+    for (const auto* const path : {"/", "/desk", "/desk/", "/desk/{page}"})
         routes.add("GET", path, show);
+    // A script of another version must not be answered with the page.
+    routes.add("GET", "/desk/assets/{file}", [](const http_request&) { return answer_no_file(); });
+    routes.add("GET", "/desk/{page}/{id}", show);
     for (const auto& file : files)
         if (file.path != page_file)
             routes.add("GET", fmt::format("/desk/{}", file.path),

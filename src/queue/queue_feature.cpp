@@ -24,7 +24,9 @@ using place = feature_option::place;
 constexpr std::array stats_columns{feature_column{"QUEUE", "endpoint"},
                                    feature_column{"WAITING", "waiting"},
                                    feature_column{"TAKEN", "taken"},
+                                   feature_column{"WORKERS", "workers"},
                                    feature_column{"GIVEN UP", "givenUp"},
+                                   feature_column{"PARKED", "parked"},
                                    feature_column{"OLDEST", "oldestWaitingSince"},
                                    feature_column{"ATTEMPTS", "attemptsMax"}};
 constexpr std::array list_columns{feature_column{"SEQ", "seq"},

@@ -97,7 +97,9 @@ json::object to_json(const queue_numbers& one, wall_time now) {
     json::object shown{{"endpoint", clean_utf8(one.endpoint, 2000)},
                        {"waiting", one.waiting},
                        {"taken", one.taken},
+                       {"workers", one.workers},
                        {"givenUp", one.given_up},
+                       {"parked", one.parked},
                        {"attemptsMax", one.attempts_max}};
     if (one.oldest_waiting) {
         shown["oldestWaitingSince"] = to_iso8601(*one.oldest_waiting);
@@ -128,6 +130,11 @@ json::object to_json(const queue_job& one) {
     set(shown, "freeAt", one.free_at);
     set(shown, "givenUpAt", one.given_up_at);
     set(shown, "error", one.error);
+    if (one.waits_behind)
+        shown["waitsBehind"] =
+            json::object{{"seq", one.waits_behind->seq},
+                         {"messageId", one.waits_behind->message_id},
+                         {"givenUpAt", to_iso8601(one.waits_behind->given_up_at)}};
     set(shown, "correlationId", one.correlation_id);
     set(shown, "tenant", one.tenant);
     set(shown, "orderKey", one.order_key);

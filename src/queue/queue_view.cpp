@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <array>
+#include <map>
 #include <span>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -33,12 +35,30 @@ constexpr std::string_view given_up_sql =
 constexpr std::string_view tried_sql =
     "SELECT coalesce(sum(CASE WHEN taken_by IS NOT NULL AND taken_until > ?2 THEN 1 ELSE 0 END), "
     "0),"
-    " coalesce(max(attempts), 0) FROM posthorn_queue"
+    " coalesce(max(attempts), 0),"
+    " count(DISTINCT CASE WHEN taken_until > ?2 THEN taken_by END) FROM posthorn_queue"
     " WHERE attempts > 0 AND given_up_at IS NULL AND endpoint = ?1";
+
+// From those that were given up, which are few, to those behind them: ?1 the queue, ?2 how many.
+constexpr std::string_view parked_sql =
+    "SELECT count(*) FROM (SELECT 1 FROM"
+    " (SELECT order_key, min(seq) AS from_seq FROM"
+    "  (SELECT order_key, seq FROM posthorn_queue WHERE endpoint = ?1 AND given_up_at IS NOT NULL"
+    "   ORDER BY seq LIMIT 1000) AS given_up"
+    "  WHERE order_key IS NOT NULL GROUP BY order_key) AS blocked"
+    " JOIN posthorn_queue AS behind ON behind.endpoint = ?1"
+    "  AND behind.order_key = blocked.order_key AND behind.seq > blocked.from_seq"
+    "  AND behind.given_up_at IS NULL LIMIT ?2) AS counted";
 
 constexpr std::string_view oldest_sql =
     "SELECT received_at FROM posthorn_queue WHERE endpoint = ?1 AND given_up_at IS NULL"
     " AND (taken_by IS NULL OR taken_until <= ?2) ORDER BY seq LIMIT 1";
+
+// Jobs of a key are done in their order, so what holds them up is among the first.
+constexpr std::string_view blocker_sql =
+    "SELECT seq, message_id, given_up_at FROM (SELECT seq, message_id, given_up_at FROM"
+    " posthorn_queue WHERE endpoint = ?1 AND order_key = ?2 AND seq < ?3 ORDER BY seq LIMIT 100)"
+    " AS ahead WHERE given_up_at IS NOT NULL ORDER BY seq LIMIT 1";
 
 constexpr std::string_view job_columns =
     "SELECT seq, endpoint, message_id, source, message_type, correlation_id, tenant, order_key,"
@@ -64,7 +84,11 @@ result<> count(store_reader& from, queue_numbers& into, wall_time now) {
     POSTHORN_TRY(from.query(tried_sql, at, [&](const sql_row& row) {
         into.taken = row.integer(0);
         into.attempts_max = row.integer(1);
+        into.workers = row.integer(2);
     }));
+    if (into.given_up > 0)
+        POSTHORN_TRY(from.query(parked_sql, up_to,
+                                [&](const sql_row& row) { into.parked = row.integer(0); }));
     POSTHORN_TRY(from.query(oldest_sql, at, [&](const sql_row& row) {
         into.oldest_waiting = time_of(row.integer(0));
     }));
@@ -99,6 +123,33 @@ queue_job read_job(const sql_row& row, wall_time now) {
     if (one.state != job_state::given_up && until > now) one.free_at = until;
     return one;
 }
+
+/// Asks for each key once.
+class blockers {
+public:
+    explicit blockers(store_reader& from) : from_(from) {}
+
+    result<> find(queue_job& one) {
+        if (one.state != job_state::waiting || one.order_key.empty()) return {};
+        // What is in the way of one is in the way of those after it; the first may have none yet.
+        auto& known = seen_[{one.endpoint, one.order_key}];
+        if (!known) {
+            const std::array<sql_param, 3> with{std::string_view(one.endpoint),
+                                                std::string_view(one.order_key), one.seq};
+            POSTHORN_TRY(from_.query(blocker_sql, with, [&](const sql_row& row) {
+                known = {.seq = row.integer(0),
+                         .message_id = clean_utf8(row.text(1), 2000),
+                         .given_up_at = time_of(row.integer(2))};
+            }));
+        }
+        one.waits_behind = known;
+        return {};
+    }
+
+private:
+    store_reader& from_;
+    std::map<std::pair<std::string, std::string>, std::optional<job_blocker>> seen_;
+};
 
 /// `now` is the name of the parameter that holds the time.
 std::string condition_of(job_state state, std::string_view now) {
@@ -191,6 +242,11 @@ void write_metrics(prometheus_text& text, const std::vector<queue_numbers>& seen
           [](const auto& one) { return one.taken; });
     gauge("posthorn_queue_given_up", "Jobs that were given up and wait for a person.",
           [](const auto& one) { return one.given_up; });
+    gauge("posthorn_queue_parked",
+          "Jobs that wait behind one of their order key that was given up.",
+          [](const auto& one) { return one.parked; });
+    gauge("posthorn_queue_workers", "Workers that are at a job.",
+          [](const auto& one) { return one.workers; });
     gauge("posthorn_queue_oldest_waiting_seconds", "Age of the oldest job that no worker is at.",
           [&](const auto& one) {
               return one.oldest_waiting ? seconds_since(*one.oldest_waiting, now) : 0;
@@ -215,6 +271,8 @@ result<std::vector<queue_job>> list_jobs(store_reader& from, const job_filter& w
     std::vector<queue_job> all;
     POSTHORN_TRY(
         from.query(sql, with, [&](const sql_row& row) { all.push_back(read_job(row, now)); }));
+    blockers in_the_way(from);
+    for (auto& each : all) POSTHORN_TRY(in_the_way.find(each));
     return all;
 }
 
@@ -229,6 +287,7 @@ result<queue_job> find_job(store_reader& from, std::int64_t seq, bool with_paylo
     }));
     if (!found)
         return fail(error_code::not_found, "there is no job {}; it may be finished already", seq);
+    POSTHORN_TRY(blockers(from).find(*found));
     return *std::move(found);
 }
 

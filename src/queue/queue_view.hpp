@@ -17,7 +17,10 @@ struct queue_numbers {
     std::string endpoint;
     std::int64_t waiting = 0;  // No worker is at them; some may have been put off.
     std::int64_t taken = 0;    // A worker is at them.
+    std::int64_t workers = 0;  // That have taken these.
     std::int64_t given_up = 0;
+    /// Those among the waiting that are later than one of their order key that was given up.
+    std::int64_t parked = 0;
     std::int64_t attempts_max = 0;              // Of those that wait or are taken.
     std::optional<wall_time> oldest_waiting{};  // When it came.
 
@@ -43,6 +46,13 @@ enum class job_state : std::uint8_t { waiting, taken, given_up };
 [[nodiscard]] std::string_view to_string(job_state state) noexcept;
 [[nodiscard]] std::optional<job_state> parse_job_state(std::string_view text) noexcept;
 
+/// A job that was given up, behind which others of its order key wait.
+struct job_blocker {
+    std::int64_t seq = 0;
+    std::string message_id;
+    wall_time given_up_at{};
+};
+
 /// A job as an operator sees it.
 struct queue_job {
     std::int64_t seq = 0;
@@ -63,6 +73,7 @@ struct queue_job {
     std::optional<wall_time> free_at{};  // When it may be taken; none if it may be now, or never.
     std::optional<wall_time> given_up_at{};
     std::string error;
+    std::optional<job_blocker> waits_behind{};  // Of a job that waits.
 };
 
 struct job_filter {

@@ -6,7 +6,7 @@ const { chromium } = require("playwright-core");
 
 const [, , name, text] = process.argv;
 const told = JSON.parse(text);
-const pages = ["", "messages", "dead", "destinations", "inbox"];
+const pages = ["", "messages", "dead", "destinations", "inbox", "queues", "store", "audit", "keys"];
 
 /// A page on which every word on the console is a fault.
 async function open(browser, base, path, options = {}) {
@@ -86,7 +86,7 @@ const cases = {
     await page.getByRole("alert").getByText("this key is not known here").waitFor();
     await signIn(page, told.viewer);
     await page.getByRole("heading", { name: "Something needs you" }).waitFor();
-    await page.locator(".card", { hasText: "Dead" }).getByText("15").waitFor();
+    await page.locator(".card", { hasText: "Dead" }).getByText("16").waitFor();
 
     // A viewer may look, and neither change nor read payloads.
     await page.locator("nav a", { hasText: "Destinations" }).click();
@@ -256,6 +256,178 @@ const cases = {
     await page.getByRole("button", { name: "Requeue 12" }).click();
     await page.getByText("12 messages changed.").waitFor();
     await page.getByRole("button", { name: "Close" }).click();
+    await quiet(page);
+  },
+
+  async parked(browser) {
+    const page = await openOrders(browser, "");
+    const inTheWay = (row) => row.locator("a.id");
+    const parked = page.locator("#parked").getByRole("row", { name: /aisle 7/ });
+    await parked.waitFor();
+    assert.equal(await parked.locator("td.number").first().textContent(), "2");
+    const dead = await inTheWay(parked).textContent();
+    await page.locator(".card", { hasText: "Parked" }).click();
+    await page.waitForURL(`**/desk/messages/${dead}`);
+
+    // Destinations say it too, and so does one that is parked.
+    await page.locator("nav a", { hasText: "Destinations" }).click();
+    await page.getByRole("row", { name: /^stock/ }).getByRole("link", { name: "2 parked behind a dead one" }).click();
+    await page.waitForURL(`**/desk/messages/${dead}`);
+    await page.getByText("2 messages of its order key 'aisle 7' are parked behind it").waitFor();
+    await accessible(page);
+    await page.locator("nav a", { hasText: "Messages" }).click();
+    await page.locator("tr[data-row]", { has: page.locator(".mark", { hasText: "parked" }) }).first().locator("a").click();
+    await page.getByRole("link", { name: "Waits behind one that was given up" }).click();
+    await page.waitForURL(`**/desk/messages/${dead}`);
+
+    await page.getByRole("button", { name: "Resolve…" }).click();
+    await page.getByLabel("Reason").fill("counted anew");
+    await page.getByRole("button", { name: "Resolve 1", exact: true }).click();
+    await page.getByRole("button", { name: "Close" }).click();
+    await page.locator(".mark", { hasText: "Resolved" }).waitFor();
+    await page.locator("nav a", { hasText: "Overview" }).click();
+    await page.locator(".light").waitFor();
+    await page.locator("#parked").waitFor({ state: "detached" });
+    await quiet(page);
+  },
+
+  async queues(browser) {
+    const page = await openOrders(browser, "");
+    const row = page.locator("section", { has: page.getByRole("heading", { name: "Queues" }) }).getByRole("row", { name: /^Pack/ });
+    await row.waitFor();
+    await page.keyboard.press("6");
+    await page.waitForURL("**/desk/queues");
+    const cells = page.getByRole("row", { name: /^Pack/ }).locator("td.number");
+    await cells.first().waitFor();
+    // Waiting, oldest, at work, workers, parked, given up.
+    const [waiting, , atWork, workers, parked, givenUp] = await cells.allTextContents();
+    assert.deepEqual([waiting, atWork, workers, parked, givenUp], ["2", "0", "0", "1", "1"]);
+
+    // From the one that waits to the one in its way.
+    await page.getByRole("link", { name: "2", exact: true }).click();
+    await page.getByText("It waits behind job 1 of its order key").waitFor();
+    await accessible(page);
+    await page.getByRole("link", { name: "job 1" }).click();
+    await page.locator("pre.error", { hasText: told.markup }).waitFor();
+    assert.equal(await page.locator("main img").count(), 0);
+    await page.getByRole("button", { name: "Show the payload" }).click();
+    await page.locator("pre.payload", { hasText: told.markup }).waitFor();
+    await page.getByRole("button", { name: "Retry" }).click();
+    await page.getByText("Job 1 may be taken again.").waitFor();
+    await page.getByText("It waits for a worker to take it.").waitFor();
+
+    // One that is done otherwise, and one that never was.
+    await page.goBack();
+    await page.goBack();
+    await page.getByRole("link", { name: "3", exact: true }).click();
+    await page.getByRole("button", { name: "Finish…" }).click();
+    await page.getByRole("button", { name: "Finish", exact: true }).click();
+    await page.getByText("Job 3 is ended.").waitFor();
+    await page.getByRole("heading", { name: "This job cannot be shown" }).waitFor();
+    await quiet(page);
+  },
+
+  // A node without the feature: its page is neither in the menu nor at its address.
+  async seam(browser) {
+    const context = await browser.newContext();
+    const page = await context.newPage();
+    await page.route("**/_rf", async (route) => {
+      const told = await (await route.fetch()).json();
+      await route.fulfill({ json: { ...told, routes: told.routes.filter((each) => !each.includes("/_rf/queue")) } });
+    });
+    await page.goto(`${told.stock}/desk/queues`);
+    await page.getByRole("heading", { name: "This node has no page 'Queues'" }).waitFor();
+    assert.equal(await page.locator("nav a", { hasText: "Queues" }).count(), 0);
+    await page.keyboard.press("?");
+    await page.getByRole("heading", { name: "Keys" }).waitFor();
+    assert.equal(await page.locator(".keys dd", { hasText: "Queues" }).count(), 0);
+    assert.equal(await page.locator(".keys dd", { hasText: "Inbox" }).count(), 1);
+  },
+
+  async links(browser) {
+    const page = await openOrders(browser, "inbox");
+    const rows = page.locator("tr[data-row]");
+    await rows.first().waitFor();
+    // The newest was a Command; its Response was sent when its job was finished.
+    await rows.first().locator("a").click();
+    const leads = (label) => page.locator(".links li", { hasText: label });
+    await leads("Taken in here").getByText("Pack from shop").waitFor();
+    await accessible(page);
+    await leads("Led to").getByRole("link", { name: "Pack to shop" }).click();
+    await page.getByText("Committed with its transaction").waitFor();
+    await leads("Caused by").getByRole("link", { name: /Pack from shop/ }).click();
+    await leads("Led to").getByRole("link", { name: "Pack to shop" }).waitFor();
+    await quiet(page);
+  },
+
+  async copies(browser) {
+    const page = await openOrders(browser, "messages?destination=archive", told.operator, {
+      permissions: ["clipboard-read", "clipboard-write"],
+    });
+    await page.locator("td.id a").first().click();
+    await page.getByRole("button", { name: "Show the payload" }).click();
+    await page.locator("pre.payload").first().waitFor();
+    assert.equal(await page.locator("pre.payload").first().textContent(), told.hostile);
+    const copied = async (label) => {
+      await page.evaluate(() => navigator.clipboard.writeText(""));
+      await page.getByRole("button", { name: label, exact: true }).click();
+      await page.waitForFunction(async () => (await navigator.clipboard.readText()) !== "");
+      return page.evaluate(() => navigator.clipboard.readText());
+    };
+    const texts = { curl: await copied("Copy as curl"), sql: await copied("Copy as SQL"), test: await copied("Copy as a test") };
+    fs.writeFileSync(told.file, JSON.stringify(texts));
+    await quiet(page);
+  },
+
+  async audit(browser) {
+    const page = await openOrders(browser, "destinations");
+    const row = page.getByRole("row", { name: /^billing/ });
+    await row.getByRole("button", { name: "Pause…" }).click();
+    await page.locator("dialog button.primary").click();
+    await row.getByRole("button", { name: "Resume" }).click();
+    await row.getByRole("button", { name: "Pause…" }).waitFor();
+    await page.keyboard.press("8");
+    await page.waitForURL("**/desk/audit");
+    await page.getByLabel("On what").fill("billing");
+    await page.keyboard.press("Enter");
+    await page.waitForURL(/target=billing/);
+    await page.getByLabel("Outcome").selectOption("done");
+    const targets = page.locator("tr[data-row] td:nth-child(4)");
+    await page.locator("tr[data-row]", { hasText: "/resume" }).first().waitFor();
+    assert.deepEqual(await targets.allTextContents(), ["/_rf/outbox/lanes/billing/resume", "/_rf/outbox/lanes/billing/pause"]);
+    const saved = async (button) => {
+      const [file] = await Promise.all([page.waitForEvent("download"), page.getByRole("button", { name: button }).click()]);
+      return fs.readFileSync(await file.path(), "utf8");
+    };
+    const rows = JSON.parse(await saved("Save as JSON"));
+    assert.deepEqual(rows.map((each) => [each.who, each.outcome]), [["night-shift", "done"], ["night-shift", "done"]]);
+    const lines = (await saved("Save as CSV")).trimEnd().split("\r\n");
+    assert.equal(lines[0], "seq,at,who,what,target,outcome");
+    assert.equal(lines[1], `${rows[0].seq},${rows[0].at},night-shift,POST,/_rf/outbox/lanes/billing/resume,done`);
+    assert.equal(lines.length, 3);
+    await page.getByLabel("Who").fill("nobody");
+    await page.keyboard.press("Enter");
+    await page.getByRole("heading", { name: "Nothing fits these filters" }).waitFor();
+    await quiet(page);
+  },
+
+  async kept(browser) {
+    const page = await openOrders(browser, "keys");
+    const row = page.getByRole("row", { name: /^night-shift/ });
+    await row.getByText("may read them").waitFor();
+    await page.getByRole("row", { name: /^stock/ }).getByText("signs", { exact: true }).waitFor();
+    const text = await page.evaluate(() => document.documentElement.outerHTML);
+    for (const secret of [told.secret, told.hash, told.hash.replace("sha256:", ""), told.operator])
+      assert.ok(!text.includes(secret), "a secret is on the page");
+    await row.getByRole("link", { name: "What it did" }).click();
+    await page.waitForURL(/audit\?who=night-shift/);
+    await page.keyboard.press("7");
+    await page.waitForURL("**/desk/store");
+    await page.getByRole("heading", { name: /^SQLite/ }).waitFor();
+    await page.locator(".facts", { hasText: "Log (WAL)" }).first().waitFor();
+    await page.getByText("The node makes none.").waitFor();
+    const finding = page.getByRole("row", { name: /^backups/ });
+    await finding.locator(".mark.yellow", { hasText: "warn" }).waitFor();
     await quiet(page);
   },
 

@@ -10,10 +10,12 @@ import json
 import math
 import os
 import signal
+import sqlite3
 import subprocess
 import sys
 import threading
 import unittest
+import urllib.request
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "interop"))
@@ -21,6 +23,9 @@ from node import Node, eventually, new_folder
 
 PROGRAM, MODULES = sys.argv.pop(1), sys.argv.pop(1)
 SECRET = "base64:AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8="
+HOSTILE_NAME = "it's \"quoted\" \\ $(touch pwned) `touch pwned`; -- ' ??= é 😀"
+HOSTILE = ("it's \"quoted\" \\ \\n $(touch pwned) `touch pwned`; DROP TABLE outbox_messages; -- '; \n\r\t\x01\x7f"
+           " ??= )\" R\"( é 😀 \u202e\u2028 %s {} </script>")
 MARKUP = "<img src=x onerror=document.title='run'>"
 
 
@@ -32,7 +37,8 @@ def admin_key(name, *options):
 
 class Desk(unittest.TestCase):
     """`orders` sends to `stock`, which refuses some; to `billing`, which is down; and to `crm`, which
-    has no route. Its desk asks for a key; that of `stock`, on loopback without keys, lets look."""
+    has no route. `shop` sends it jobs, of which a worker gives one up. Its desk asks for a key; that of
+    `stock`, on loopback without keys, lets look."""
 
     @classmethod
     def setUpClass(cls):
@@ -46,33 +52,58 @@ class Desk(unittest.TestCase):
                           ("guest", "viewer", cls.guest, "false")])
         cls.stock = Node(PROGRAM, "stock", f'[secrets]\norders = "{SECRET}"\n'
                          '[handlers]\nReserve = "sql:INSERT INTO reserved VALUES (:item, :count)"\n'
+                         'Count = "sql:INSERT INTO reserved VALUES (:item, :count)"\n'
                          'Ship = "sql:INSERT INTO shipped VALUES (:item)"\n', folder)
         cls.stock.sql("CREATE TABLE reserved (item TEXT, count INTEGER CHECK (count > 0))")
         cls.stock.init().start()
-        cls.orders = Node(PROGRAM, "orders", f'[secrets]\nstock = "{SECRET}"\nbilling = "{SECRET}"\n'
+        cls.orders = Node(PROGRAM, "orders", f'[secrets]\nstock = "{SECRET}"\nbilling = "{SECRET}"\nshop = "{SECRET}"\n'
+                          '[handlers]\nPack = "queue"\n'
                           f'[routes]\nstock = "http://127.0.0.1:{cls.stock.port}"\nbilling = "http://127.0.0.1:1"\n'
                           '[outbox]\nmax_retries = 1\nretry_delay_base = "10ms"\n'
                           f"[admin]\nkeys = [{keys}]\n", folder)
         cls.orders.init().start()
         cls.addClassCleanup(cls.stock.stop)
         cls.addClassCleanup(cls.orders.stop)
+        cls.shop = Node(PROGRAM, "shop", f'[secrets]\norders = "{SECRET}"\n'
+                        f'[routes]\norders = "http://127.0.0.1:{cls.orders.port}"\n', folder)
+        cls.shop.init().start()
+        cls.addClassCleanup(cls.shop.stop)
         for i in range(40):
             cls.send("stock", "Reserve", {"item": "nail", "count": i + 1})
         for i in range(3):
             cls.send("stock", "Reserve", {"item": MARKUP, "count": -1})
+        for count in [-1, 1, 2]:
+            cls.send("stock", "Count", {"item": "shelf", "count": count}, order_key="aisle 7")
         for i in range(12):
             cls.send("stock", "Ship", {"item": f"crate {i}"})
         for i in range(7):
             cls.send("billing", "Charge", {"order": i})
         cls.send("crm", MARKUP, {"customer": MARKUP})
+        cls.orders.sql("INSERT INTO outbox_messages (destination, endpoint, payload, content_type, order_key)"
+                       " VALUES ('archive', ?, ?, 'text/plain', ?)", HOSTILE_NAME, HOSTILE, HOSTILE_NAME)
+        for i, (key, kind) in enumerate([("customer 1", "Signal"), ("customer 1", "Signal"), ("customer 2", "Command")]):
+            cls.shop.sql("INSERT INTO outbox_messages (destination, endpoint, payload, order_key, message_type)"
+                         " VALUES ('orders', 'Pack', ?, ?, ?)", json.dumps({"gift": MARKUP}), key, kind)
+            assert eventually(lambda: cls.orders.number("SELECT count(*) FROM posthorn_queue") == i + 1)
+        cls.work("Pack/take", {"owner": MARKUP, "limit": 1})
+        cls.work("release", {"owner": MARKUP, "seqs": [1], "giveUp": True, "error": MARKUP})
         count = "SELECT count(*) FROM outbox_messages WHERE status = ?"
         assert eventually(lambda: cls.orders.number(count, "Sent") == 40)
-        assert eventually(lambda: cls.orders.number(count, "Dead") == 15), cls.orders.log_text()
+        assert eventually(lambda: cls.orders.number(count, "Dead") == 16), cls.orders.log_text()
 
     @classmethod
-    def send(cls, destination, endpoint, payload):
-        cls.orders.sql("INSERT INTO outbox_messages (destination, endpoint, payload) VALUES (?, ?, ?)",
-                       destination, endpoint, json.dumps(payload))
+    def send(cls, destination, endpoint, payload, order_key=None):
+        cls.orders.sql("INSERT INTO outbox_messages (destination, endpoint, payload, order_key) VALUES (?, ?, ?, ?)",
+                       destination, endpoint, json.dumps(payload), order_key)
+
+    @classmethod
+    def work(cls, verb, body):
+        """What a worker of a queue asks for."""
+        request = urllib.request.Request(f"http://127.0.0.1:{cls.orders.admin}/_rf/queue/{verb}",
+                                         json.dumps(body).encode(),
+                                         {"Authorization": f"Bearer {cls.operator['key']}"})
+        with urllib.request.urlopen(request, timeout=30) as answer:
+            return json.load(answer)
 
     def browse(self, case, **more):
         told = {"orders": f"http://127.0.0.1:{self.orders.admin}", "stock": f"http://127.0.0.1:{self.stock.admin}",
@@ -108,6 +139,15 @@ class Desk(unittest.TestCase):
     def test_4_keys_walk_the_lists(self):
         self.browse("keyboard")
 
+    def test_4c_the_audit_is_narrowed_and_saved(self):
+        self.browse("audit")
+
+    def test_4d_keys_and_store_show_what_is_kept_and_no_secret(self):
+        self.browse("kept", secret=SECRET.removeprefix("base64:"), hash=self.operator["hash"])
+
+    def test_4b_a_page_is_shown_only_by_a_node_that_has_its_feature(self):
+        self.browse("seam")
+
     def test_5_a_destination_is_paused_resumed_and_tried(self):
         self.browse("pause")
 
@@ -141,6 +181,48 @@ class Desk(unittest.TestCase):
         self.orders.process.send_signal(signal.SIGHUP)
         said, _ = page.communicate()
         self.assertEqual(page.returncode, 0, said)
+
+    def test_8b_what_is_parked_behind_a_dead_letter_goes_when_that_is_resolved(self):
+        arrived = "SELECT count(*) FROM reserved WHERE item = 'shelf'"
+        self.assertEqual(self.stock.number(arrived), 0)
+        self.browse("parked")
+        self.assertTrue(eventually(lambda: self.stock.number(arrived) == 2))
+
+    def test_9_a_job_that_was_given_up_is_retried_and_those_behind_it_follow(self):
+        self.browse("queues")
+        self.assertEqual([each["seq"] for each in self.work("Pack/take", {"owner": "w", "limit": 9})["messages"]],
+                         [1, 2])
+
+    def test_9b_causes_and_effects_lead_to_each_other(self):
+        self.browse("links")
+
+    def test_9c_a_message_is_copied_as_what_it_is_whatever_it_says(self):
+        copied = Path(new_folder()) / "copied.json"
+        self.browse("copies", file=str(copied), hostile=HOSTILE)
+        texts = json.loads(copied.read_text())
+        with sqlite3.connect(":memory:") as db:
+            db.execute("CREATE TABLE outbox_messages (message_type, destination, endpoint, payload, content_type,"
+                       " order_key)")
+            db.executescript(texts["sql"])
+            self.assertEqual(db.execute("SELECT * FROM outbox_messages").fetchall(),
+                             [("Signal", "archive", HOSTILE_NAME, HOSTILE, "text/plain", HOSTILE_NAME)])
+        told = subprocess.run(["bash", "-c", texts["curl"]], check=True, capture_output=True, cwd=copied.parent,
+                              env=os.environ | {"POSTHORN_KEY": self.operator["key"]})
+        self.assertEqual(json.loads(told.stdout)["payload"], HOSTILE)
+        self.assertEqual([each.name for each in copied.parent.iterdir()], ["copied.json"])
+
+        # It compiles as it is, and the payload in it is the payload.
+        root = Path(__file__).parents[2]
+        test = copied.with_name("copied.cpp")
+        test.write_text(texts["test"])
+        compiler = ["clang++-19", "-std=c++23", f"-I{root}/include", f"-I{Path(PROGRAM).resolve().parents[1]}/include"]
+        subprocess.run([*compiler, "-fsyntax-only", test], check=True)
+        [line] = [each for each in texts["test"].splitlines() if "std::string payload(" in each]
+        test.write_text(f"#include <cstdio>\n#include <string>\nint main() {{ {line}"
+                        " std::fwrite(payload.data(), 1, payload.size(), stdout); }\n")
+        subprocess.run([*compiler, test, "-o", test.with_suffix("")], check=True)
+        self.assertEqual(subprocess.run([test.with_suffix("")], check=True, capture_output=True).stdout,
+                         HOSTILE.encode())
 
 
 def keep_sending(ended):

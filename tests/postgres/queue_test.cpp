@@ -169,7 +169,29 @@ TEST_F(postgres_queue, gives_up_what_fails_every_time_and_an_operator_lets_it_be
     EXPECT_EQ(look().at(0),
               (queue_numbers{.endpoint = "Ship", .waiting = 1, .oldest_waiting = wall_time{}}));
     EXPECT_EQ(take(second_, "w2", 1).at(0).attempts, 1);
-    EXPECT_EQ(look().at(0), (queue_numbers{.endpoint = "Ship", .taken = 1, .attempts_max = 1}));
+    EXPECT_EQ(look().at(0),
+              (queue_numbers{.endpoint = "Ship", .taken = 1, .workers = 1, .attempts_max = 1}));
+}
+
+TEST_F(postgres_queue, names_the_job_behind_which_others_of_its_order_key_wait) {
+    put(1, "'a'");
+    put(1, "'a'");
+    put(1, "'b'");
+    ASSERT_EQ(take(first_, "w1", 1).size(), 1U);
+    in_unit<queue_released>([&](store_transaction& tx) {
+        return release_queued(tx, {{1}, "w1"}, {.gives_up = true}, {}, noon);
+    });
+    EXPECT_EQ(look().at(0).parked, 1);
+    std::vector<queue_job> jobs;
+    EXPECT_TRUE(succeeded(first_.get().read([&](store_reader& from) -> result<> {
+        POSTHORN_LET(found, list_jobs(from, {.state = job_state::waiting}, noon));
+        jobs = std::move(found);
+        return {};
+    })));
+    ASSERT_EQ(jobs.size(), 2U);
+    ASSERT_TRUE(jobs[0].waits_behind);
+    EXPECT_EQ(jobs[0].waits_behind->seq, 1);
+    EXPECT_FALSE(jobs[1].waits_behind);
 }
 
 TEST_F(postgres_queue, gives_up_what_its_workers_leave_lying) {

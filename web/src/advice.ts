@@ -8,6 +8,8 @@ export interface Advice {
 }
 
 const rules: Array<[RegExp, Advice]> = [
+  [/of the queue .* given up/, { text: "See why, then retry or finish them", link: "/desk/queues?state=given-up" }],
+  [/in the queue .* the oldest/, { text: "See whether its workers run, and what is in the way", link: "/desk/queues" }],
   [/expired before/, { text: "See what ran out of time", link: "/desk/dead?status=Expired" }],
   [/\bdead\b/, { text: "See why they died, then requeue or resolve them", link: "/desk/dead" }],
   [/undeliverable/, { text: "Add the route, secret or handler; they go by themselves then", link: "/desk/destinations" }],

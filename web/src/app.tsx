@@ -1,18 +1,13 @@
 import { useSignalEffect } from "@preact/signals";
+import { Fragment } from "preact";
 import { answering, asking, caller, declined, signedIn, signIn, signOut } from "./api";
 import { KeyHelp, showKeys } from "./keyboard";
-import { health, keepLooking, stats } from "./node";
-import { Dead } from "./pages/dead";
-import { Destinations } from "./pages/destinations";
-import { Inbox } from "./pages/inbox";
-import { MessagePage } from "./pages/message";
-import { Messages } from "./pages/messages";
-import { Overview } from "./pages/overview";
-import { count } from "./format";
-import { go, messageLink, pages, place } from "./route";
+import { health, keepLooking, routes } from "./node";
+import { current, pages } from "./pages";
+import { go, messageLink, place } from "./route";
 import { SignIn } from "./signin";
 import { choose, theme, themes, type Theme } from "./theme";
-import { Empty, Lamp, Notices } from "./ui";
+import { Empty, Lamp, Notices, Waiting } from "./ui";
 
 void keepLooking();
 
@@ -50,18 +45,21 @@ function Themes() {
 }
 
 function Navigation() {
-  const at = place.value.name === "message" ? "messages" : place.value.name;
-  const dead = stats.value?.failed ?? 0;
   return (
     <nav aria-label="Pages">
-      {pages.map((page) => (
-        <a key={page.name} href={page.path} aria-current={page.name === at ? "page" : undefined}>
-          {page.title}
-          {page.name === "dead" && dead > 0 && (
-            <span class="bubble">{count(dead, stats.value?.failedAtLeast)}</span>
-          )}
-        </a>
-      ))}
+      {pages.value.map((page) => {
+        const bubble = page.bubble?.();
+        return (
+          <a
+            key={page.name}
+            href={`/desk/${page.name}`}
+            aria-current={page.name === place.value.name ? "page" : undefined}
+          >
+            {page.title}
+            {bubble && <span class="bubble">{bubble}</span>}
+          </a>
+        );
+      })}
     </nav>
   );
 }
@@ -108,36 +106,39 @@ function Locked() {
   );
 }
 
+function Unknown({ title, text }: { title: string; text: string }) {
+  return (
+    <Empty title={title}>
+      <p>
+        {text} Begin at the <a href="/desk/">overview</a>.
+      </p>
+    </Empty>
+  );
+}
+
 function Page() {
   if (declined.value) return <Locked />;
-  switch (place.value.name) {
-    case "overview":
-      return <Overview />;
-    case "messages":
-      return <Messages />;
-    case "message":
-      return <MessagePage key={place.value.id} id={place.value.id} />;
-    case "dead":
-      return <Dead />;
-    case "destinations":
-      return <Destinations />;
-    case "inbox":
-      return <Inbox />;
-    case "unknown":
-      return (
-        <Empty title="There is no such page">
-          <p>
-            The address may have been cut off. Begin at the <a href="/desk/">overview</a>.
-          </p>
-        </Empty>
-      );
-  }
+  const page = current.value;
+  const { name, id } = place.value;
+  if (!page || (id && !page.showOne))
+    return <Unknown title="There is no such page" text="The address may have been cut off." />;
+  if (page.needs && !routes.value) return <Waiting />;
+  if (!pages.value.includes(page))
+    return <Unknown title={`This node has no page '${page.title}'`} text="Its version or its configuration lacks it." />;
+  if (id && page.showOne) return <Fragment key={`${name}/${id}`}>{page.showOne(id)}</Fragment>;
+  return (
+    <Fragment key={name}>
+      {page.show()}
+      {name === "" && pages.value.map((each) => <Fragment key={each.name}>{each.onOverview?.()}</Fragment>)}
+    </Fragment>
+  );
 }
 
 export function App() {
   useSignalEffect(() => {
     const seen = health.value;
-    const title = pages.find((each) => each.name === place.value.name)?.title ?? "Message";
+    const page = current.value?.title ?? "Desk";
+    const title = place.value.id ? `${page}: ${place.value.id}` : page;
     document.title = `${title} · ${seen ? `${seen.service} (${seen.status})` : "Posthorn"}`;
   });
   return (

@@ -25,7 +25,8 @@ export function percent(share: number): string {
 export function bytes(size: number): string {
   if (size < 1024) return plural(size, "byte");
   if (size < 1024 * 1024) return `${(size / 1024).toFixed(1)} KiB`;
-  return `${(size / 1024 / 1024).toFixed(1)} MiB`;
+  if (size < 1024 ** 3) return `${(size / 1024 ** 2).toFixed(1)} MiB`;
+  return `${(size / 1024 ** 3).toFixed(1)} GiB`;
 }
 
 /// "42 s", "6 min", "3 h", "12 d": one unit, so that columns of it stay still.

@@ -2,17 +2,18 @@
 
 import { signal } from "@preact/signals";
 import { asking } from "./api";
-import { go, pages } from "./route";
+import { keyOf, pages } from "./pages";
+import { go } from "./route";
 import { Dialog } from "./ui";
 
 const helpShown = signal(false);
 
-const keys: Array<[string, string]> = [
+const keys = (): Array<[string, string]> => [
   ["/", "search for a message id, or filter this list"],
   ["j  k", "next and previous row"],
   ["Enter", "open the row"],
   ["x", "select the row, among dead letters"],
-  ...pages.map((page, i): [string, string] => [String(i + 1), page.title]),
+  ...pages.value.map((page, i): [string, string] => [keyOf(i), page.title]).filter(([key]) => key),
   ["Esc", "close what is open, leave a field"],
   ["?", "this list"],
 ];
@@ -42,7 +43,11 @@ const actions: Record<string, () => void> = {
   x: () => onRow((row) => row.querySelector<HTMLInputElement>("input[type=checkbox]")?.click()),
   "?": () => (helpShown.value = true),
 };
-pages.forEach((page, i) => (actions[String(i + 1)] = () => go(page.path)));
+
+function actionOf(key: string): (() => void) | undefined {
+  const page = pages.peek().find((_, i) => keyOf(i) === key);
+  return page ? () => go(`/desk/${page.name}`) : actions[key];
+}
 
 addEventListener("keydown", (event) => {
   if (event.ctrlKey || event.metaKey || event.altKey) return;
@@ -55,7 +60,7 @@ addEventListener("keydown", (event) => {
   if (asking.value !== null || document.querySelector("dialog[open]")) return;
   // A button or a link that has the focus knows by itself what Enter means.
   if (event.key === "Enter" && !(event.target as HTMLElement).matches("[data-row]")) return;
-  const action = actions[event.key];
+  const action = actionOf(event.key);
   if (!action) return;
   event.preventDefault();
   action();
@@ -71,7 +76,7 @@ export function KeyHelp() {
   return (
     <Dialog title="Keys" onClose={close}>
       <dl class="keys">
-        {keys.map(([name, meaning]) => (
+        {keys().map(([name, meaning]) => (
           <>
             <dt>
               <kbd>{name}</kbd>

@@ -1,7 +1,7 @@
 // What every page shows of the node: its light and its counts.
 
 import { computed, signal } from "@preact/signals";
-import { asking, get, getText } from "./api";
+import { answering, asking, get, getText } from "./api";
 import type { Health, InboxStats, Lane, Stats } from "./types";
 
 export interface Rates {
@@ -13,6 +13,8 @@ export const health = signal<Health | null>(null);
 export const stats = signal<Stats | null>(null);
 export const lanes = signal<Lane[]>([]);
 export const inbox = signal<InboxStats | null>(null);
+/// What the node answers, each as "GET /_rf/queue"; null until it has said so.
+export const routes = signal<ReadonlySet<string> | null>(null);
 /// One for each look since the page was opened, oldest first.
 export const rates = signal<Rates[]>([]);
 
@@ -46,13 +48,21 @@ async function take<T>(into: { value: T }, reading: Promise<T>) {
   into.value = await reading;
 }
 
+async function readRoutes() {
+  const told = await get<{ routes: string[] }>("/_rf");
+  routes.value = new Set(told.routes);
+}
+
 export async function look() {
+  // A node that was away may come back as another version.
+  const isNew = routes.peek() === null || !answering.peek();
   const parts = await Promise.allSettled([
     take(health, get<Health | null>("/_rf/health")),
     take(stats, get<Stats | null>("/_rf/outbox/stats")),
     take(inbox, get<InboxStats | null>("/_rf/inbox/stats")),
     get<{ lanes: Lane[] }>("/_rf/outbox/lanes").then((told) => (lanes.value = told.lanes)),
     getText("/metrics").then(addRates),
+    ...(isNew ? [readRoutes()] : []),
   ]);
   return parts.every((each) => each.status === "fulfilled");
 }
@@ -77,6 +87,9 @@ export interface Destination extends Lane {
   oldestAgeMs?: number;
   undeliverable: number;
   unreachableSince?: string;
+  parked: number; // Wait behind a message of their order key that was given up.
+  parkedKeys: number;
+  parkedBehind: string; // The first of those messages.
 }
 
 export const destinations = computed<Destination[]>(() => {
@@ -84,7 +97,16 @@ export const destinations = computed<Destination[]>(() => {
   const find = (destination: string, state = "idle") => {
     let one = all.get(destination);
     if (!one) {
-      one = { destination, state, pending: 0, pendingAtLeast: false, undeliverable: 0 };
+      one = {
+        destination,
+        state,
+        pending: 0,
+        pendingAtLeast: false,
+        undeliverable: 0,
+        parked: 0,
+        parkedKeys: 0,
+        parkedBehind: "",
+      };
       all.set(destination, one);
     }
     return one;
@@ -96,6 +118,12 @@ export const destinations = computed<Destination[]>(() => {
     one.pendingAtLeast = backlog.pendingAtLeast ?? false;
     one.oldestAgeMs = backlog.oldestAgeMs;
     one.undeliverable = backlog.undeliverable ?? 0;
+  }
+  for (const key of stats.value?.blocked?.keys ?? []) {
+    const one = find(key.destination);
+    one.parked += key.waiting;
+    ++one.parkedKeys;
+    one.parkedBehind ||= key.behind.messageId;
   }
   for (const peer of stats.value?.peers ?? [])
     if (!peer.reachable) find(peer.destination).unreachableSince = peer.since;

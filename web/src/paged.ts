@@ -1,4 +1,4 @@
-// A list that is read in pages, newest first: the first page again and again, older ones when asked.
+// A list that is read in pages: the first page again and again, further ones when asked.
 
 import { useSignal, useSignalEffect } from "@preact/signals";
 import { get, wordsOf } from "./api";
@@ -15,10 +15,23 @@ export interface Paged<Row> {
   again: () => void;
 }
 
-/// `path` gives the address of the page before a row, by the filters in the desk's address.
-export function usePaged<Row extends { seq: number }>(path: (before: number | null) => string): Paged<Row> {
+interface Told<Row> {
+  next: number | null;
+  [name: string]: Row[] | number | null;
+}
+
+/// `path` gives the address of the page that follows a row, by the filters in the desk's address;
+/// `list` is the name of the rows in its answer.
+export function usePaged<Row extends { seq: number }>(
+  path: (after: number | null) => string,
+  list = "messages",
+): Paged<Row> {
   const older = useSignal<Page<Row> | null>(null);
-  const first = useLoaded(() => get<Page<Row>>(path(null)), 5000);
+  const read = async (at: string): Promise<Page<Row>> => {
+    const told = await get<Told<Row>>(at);
+    return { messages: told[list] as Row[], next: told.next };
+  };
+  const first = useLoaded(() => read(path(null)), 5000);
   useSignalEffect(() => {
     void filters.value;
     older.value = null;
@@ -27,14 +40,14 @@ export function usePaged<Row extends { seq: number }>(path: (before: number | nu
   const next = older.value ? older.value.next : (page?.next ?? null);
   const more = async () => {
     try {
-      const got = await get<Page<Row>>(path(next));
+      const got = await read(path(next));
       older.value = { messages: [...(older.value?.messages ?? []), ...got.messages], next: got.next };
     } catch (thrown) {
       tell(wordsOf(thrown), true);
     }
   };
-  // Rows that have come in since push those at the end of the first page out of it.
-  const last = page?.messages.at(-1)?.seq ?? Infinity;
-  const rest = (older.value?.messages ?? []).filter((each) => each.seq < last);
+  // What has changed since moves rows over the end of the first page; none is shown twice.
+  const known = new Set(page?.messages.map((each) => each.seq));
+  const rest = (older.value?.messages ?? []).filter((each) => !known.has(each.seq));
   return { rows: page && [...page.messages, ...rest], next, failure: first.failure.value, more, again: first.again };
 }

@@ -4,22 +4,16 @@ import { computed, signal } from "@preact/signals";
 
 const here = signal(new URL(location.href));
 
-export const pages = [
-  { name: "overview", path: "/desk/", title: "Overview" },
-  { name: "messages", path: "/desk/messages", title: "Messages" },
-  { name: "dead", path: "/desk/dead", title: "Dead letters" },
-  { name: "destinations", path: "/desk/destinations", title: "Destinations" },
-  { name: "inbox", path: "/desk/inbox", title: "Inbox" },
-] as const;
-export type PageName = (typeof pages)[number]["name"] | "message" | "unknown";
-
-/// The page's name, and the id of the message it is about.
-export const place = computed<{ name: PageName; id: string }>(() => {
-  const [, desk = "", first = "", second = ""] = here.value.pathname.split("/");
-  if (desk === "" || (desk === "desk" && first === "")) return { name: "overview", id: "" };
-  if (first === "messages" && second) return { name: "message", id: decodeURIComponent(second) };
-  const page = pages.find((each) => each.name === first);
-  return { name: page && !second ? page.name : "unknown", id: "" };
+/// The page's name, and the id of what it is about; the page may not exist.
+export const place = computed<{ name: string; id: string }>(() => {
+  const [, desk = "", name = "", id = "", more] = here.value.pathname.split("/");
+  if (desk === "") return { name: "", id: "" };
+  if (more !== undefined) return { name: "unknown", id: "" };
+  try {
+    return { name, id: decodeURIComponent(id) };
+  } catch {
+    return { name: "unknown", id: "" }; // Not percent-encoded.
+  }
 });
 
 export const filters = computed(() => here.value.searchParams);
@@ -50,10 +44,15 @@ addEventListener("click", (event) => {
   const link = event.target instanceof Element ? event.target.closest("a") : null;
   if (!link || link.target || link.origin !== location.origin) return;
   if (!link.pathname.startsWith("/desk") || link.pathname.startsWith("/desk/assets/")) return;
+  if (link.hash && link.pathname === location.pathname) return; // Further down on this page.
   event.preventDefault();
   go(link.href);
 });
 
 export function messageLink(id: string): string {
   return `/desk/messages/${encodeURIComponent(id)}`;
+}
+
+export function inboxLink(id: string): string {
+  return `/desk/inbox/${encodeURIComponent(id)}`;
 }

@@ -51,10 +51,19 @@ export interface Blocker {
   since?: string;
 }
 
+export interface BlockedKey {
+  destination: string;
+  orderKey: string;
+  tenant?: string;
+  waiting: number;
+  waitingAtLeast?: boolean;
+  behind: Blocker;
+}
+
 export interface Blocked {
   messages: number;
   messagesAtLeast?: boolean;
-  keys: Array<{ destination: string; orderKey: string; waiting: number; behind: Blocker }>;
+  keys: BlockedKey[];
 }
 
 export interface Stats {
@@ -111,6 +120,7 @@ export interface Message {
   correlationId?: string;
   tenant?: string;
   orderKey?: string;
+  parked?: boolean; // It waits behind another of its order key.
 }
 
 export interface DeadLetter extends Message {
@@ -168,6 +178,126 @@ export interface InboxRow {
   processedAt?: string;
   claimedUntil?: string;
   expiresAt: string;
+}
+
+export interface Queue {
+  endpoint: string;
+  waiting: number;
+  taken: number;
+  workers: number;
+  givenUp: number;
+  parked: number;
+  attemptsMax: number;
+  oldestWaitingSince?: string;
+}
+
+export type JobState = "waiting" | "taken" | "given-up";
+
+export interface Job {
+  seq: number;
+  state: JobState;
+  endpoint: string;
+  messageId: string;
+  sourceServiceId: string;
+  messageType: string;
+  receivedAt: string;
+  attempts: number;
+  takenBy?: string;
+  freeAt?: string;
+  givenUpAt?: string;
+  error?: string;
+  waitsBehind?: { seq: number; messageId: string; givenUpAt: string };
+  correlationId?: string;
+  tenant?: string;
+  orderKey?: string;
+  contentType: string;
+  payloadSize: number;
+  payload?: string;
+  payloadEncoding?: string;
+}
+
+export interface StoreDatabase {
+  kind: string;
+  place: string;
+  holds: string;
+  bytes?: number;
+  logBytes?: number;
+  freeBytes?: number;
+  sizeError?: string;
+  disk?: { state: string; lowWaterBytes: number; ballast: boolean; refused: number; freeBytes?: number };
+}
+
+export interface BackupState {
+  made: number;
+  failed: number;
+  newest?: string;
+  bytes?: number;
+  tookMs?: number;
+  lastError?: string;
+}
+
+export interface Finding {
+  check: string;
+  level: "ok" | "warn" | "bad";
+  what: string;
+  why?: string;
+  todo?: string;
+}
+
+export interface StoreReport {
+  databases: StoreDatabase[];
+  backups?: { folder: string; everyMs: number; keepMs: number; databases: BackupState[] };
+  retention: Array<{ what: string; keepMs: number | null }>;
+  findings: Finding[];
+}
+
+export interface AuditEntry {
+  seq: number;
+  at: string;
+  who: string;
+  what: string;
+  target: string;
+  outcome: string;
+}
+
+export interface AdminKey {
+  name: string;
+  role: string;
+  payloads: boolean;
+}
+
+export interface PeerKey {
+  id: string;
+  state: "signs" | "verifies" | "later" | "expired" | "revoked";
+  signsFrom?: string;
+  verifiesUntil?: string;
+}
+
+export interface KeyReport {
+  admin: AdminKey[];
+  peers: Array<{ peer: string; scheme: string; keys: PeerKey[] }>;
+}
+
+export interface LinkedMessage {
+  messageId: string;
+  destination: string;
+  endpoint: string;
+  status: string;
+  createdAt: string;
+}
+
+export interface TakenMessage {
+  sourceServiceId: string;
+  endpoint: string;
+  processedAt?: string;
+  claimedUntil?: string;
+}
+
+export interface Links {
+  cause?: { messageId: string; sent?: LinkedMessage; taken?: TakenMessage };
+  taken: TakenMessage[];
+  caused: LinkedMessage[];
+  more: boolean;
 }
 
 export interface Page<Row> {

@@ -172,12 +172,28 @@ export function CopyButton({ text, label }: { text: string; label: string }) {
   );
 }
 
-export function More({ next, onMore }: { next: number | null; onMore: () => void }) {
-  if (next === null) return null;
+/// Names and values; those without a value are left out.
+export function FactList({ facts }: { facts: Array<[string, ComponentChildren]> }) {
+  return (
+    <dl class="facts">
+      {facts
+        .filter(([, value]) => value)
+        .map(([name, value]) => (
+          <>
+            <dt>{name}</dt>
+            <dd>{value}</dd>
+          </>
+        ))}
+    </dl>
+  );
+}
+
+export function More(props: { next: number | null; onMore: () => void; label?: string }) {
+  if (props.next === null) return null;
   return (
     <div class="more">
-      <button type="button" onClick={onMore}>
-        Older ones
+      <button type="button" onClick={props.onMore}>
+        {props.label ?? "Older ones"}
       </button>
     </div>
   );

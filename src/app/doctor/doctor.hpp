@@ -92,6 +92,9 @@ struct doctor_facts {
 struct doctor_check {
     std::string_view name;
     finding (*look)(const doctor_facts&);
+    /// A node can ask it of itself: it goes by no file of the database that would have to be opened
+    /// a second time.
+    bool by_node = false;
 };
 
 /// Every check, in the order in which people should see them. Each is pure.

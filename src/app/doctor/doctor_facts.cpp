@@ -192,15 +192,34 @@ doctor_facts facts_of_server(const config& settings, const gather_options& optio
     return facts;
 }
 
+std::string database_of(const config& settings) {
+    std::string database = settings.path_of(settings.store.url);
+    std::error_code unusable;  // The locks and the log of a link are where it leads to.
+    if (fs::exists(database, unusable)) database = fs::canonical(database, unusable).string();
+    return database;
+}
+
 }  // namespace
+
+doctor_facts gather_own_facts(const config& settings, const clock& time) {
+    auto facts = facts_without_file(settings, time);
+    facts.node_runs = true;
+    facts.on_server = settings.store.url.on_server;
+    add_rights(settings, {.config_file = settings.file.string()}, facts);
+    if (settings.store.url.on_server || settings.store.url.in_memory) return facts;
+    const auto database = database_of(settings);
+    facts.user = "this node";
+    add_disk(database, facts);
+    add_file_rights(database, facts);
+    add_backups(settings, database, facts);
+    return facts;
+}
 
 doctor_facts gather_facts(const config& settings, const gather_options& options,
                           const clock& time) {
     if (settings.store.url.on_server) return facts_of_server(settings, options, time);
     if (settings.store.url.in_memory) return facts_without_file(settings, time);
-    std::string database = settings.path_of(settings.store.url);
-    std::error_code unusable;  // The locks and the log of a link are where it leads to.
-    if (fs::exists(database, unusable)) database = fs::canonical(database, unusable).string();
+    const auto database = database_of(settings);
     doctor_facts facts;
     facts.now = time.wall();
     facts.sqlite_version = sqlite_version_number();

@@ -21,4 +21,7 @@ struct gather_options {
 [[nodiscard]] doctor_facts gather_facts(const config& settings, const gather_options& options,
                                         const clock& time);
 
+/// What a node may ask of itself, for the checks that are `by_node`: nothing is opened or locked.
+[[nodiscard]] doctor_facts gather_own_facts(const config& settings, const clock& time);
+
 }  // namespace posthorn

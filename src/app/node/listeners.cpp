@@ -7,6 +7,7 @@
 #include "admin/admin_api.hpp"
 #include "admin/session_routes.hpp"
 #include "app/config/core_settings.hpp"
+#include "app/doctor/own_report.hpp"
 #include "app/transports.hpp"
 #include "base/async/task_group.hpp"
 #include "desk/desk_routes.hpp"
@@ -127,6 +128,17 @@ void listeners::fill_routes() {
         .try_now = [&core](std::string_view destination) { core.try_now(destination); },
         .bad_signatures = [this] { return wire_ ? wire_->counts().bad_signatures : 0; },
         .refused = &with_.refused,
+        .store_report =
+            [this, &core] {
+                return report_on_store(settings_, view_->parts().stores, core.backups(),
+                                       with_.seams.env.clock);
+            },
+        .keys =
+            [this] {
+                return key_report{.admin = access_->known(),
+                                  .peers = with_.keys.all(),
+                                  .now = with_.seams.env.clock.wall()};
+            },
         .metrics = core.features().metrics,
         .durable = core.is_durable()});
     const bool loopback = settings_.listen.admin && is_loopback(settings_.listen.admin->host);

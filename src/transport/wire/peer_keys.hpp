@@ -42,6 +42,10 @@ public:
         const std::lock_guard lock(mutex_);
         return has_legacy_;
     }
+    [[nodiscard]] rings all() const {
+        const std::lock_guard lock(mutex_);
+        return rings_;
+    }
     void replace(rings of_peers) {
         const std::lock_guard lock(mutex_);
         rings_ = std::move(of_peers);

@@ -36,7 +36,8 @@ TEST_F(desk_routes, show_the_page_at_every_address_of_it) {
     const auto page = get("/");
     EXPECT_EQ(page.status, 200);
     EXPECT_THAT(page.body, HasSubstr("<div id=\"desk\">"));
-    for (const auto* const path : {"/desk", "/desk/", "/desk/dead", "/desk/messages/0197"})
+    for (const auto* const path :
+         {"/desk", "/desk/", "/desk/dead", "/desk/messages/0197", "/desk/queues/17"})
         EXPECT_EQ(get(path).body, page.body) << path;
 }
 

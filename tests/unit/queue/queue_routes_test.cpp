@@ -171,7 +171,8 @@ TEST_F(queue_over_http, tells_how_each_queue_is) {
     loop.run_for(30s);
     EXPECT_THAT(
         ask("/_rf/queue").body,
-        HasSubstr(R"("endpoint":"Ship","waiting":2,"taken":1,"givenUp":1,"attemptsMax":1)"));
+        HasSubstr(
+            R"("endpoint":"Ship","waiting":2,"taken":1,"workers":1,"givenUp":1,"parked":0,"attemptsMax":1)"));
     EXPECT_THAT(ask("/_rf/queue").body, HasSubstr(R"("oldestWaitingSeconds":30)"));
 }
 
@@ -207,6 +208,33 @@ TEST_F(queue_over_http, lists_jobs_by_state_in_pages_and_shows_one) {
     EXPECT_EQ(ask("/_rf/queue/jobs/3", "", "payload=true").status, 403);
     EXPECT_EQ(ask("/_rf/queue/jobs/4711").status, 404);
     EXPECT_EQ(ask("/_rf/queue/jobs/x").status, 400);
+}
+
+TEST_F(queue_over_http, names_the_job_behind_which_others_of_its_order_key_wait) {
+    const auto send_of = [this](std::string key) {
+        auto one = from_orders("Ship", "{}");
+        one.order_key = std::move(key);
+        receive(one);
+    };
+    for (const auto* key : {"a", "a", "b", "a", ""}) send_of(key);
+    ask("/_rf/queue/Ship/take", R"({"owner":"w1","limit":1})");
+    EXPECT_THAT(ask("/_rf/queue/jobs/2").body, Not(HasSubstr("waitsBehind")));
+    ask("/_rf/queue/release", R"({"owner":"w1","seqs":[1],"giveUp":true})");
+    EXPECT_THAT(ask("/_rf/queue").body,
+                HasSubstr(R"("waiting":4,"taken":0,"workers":0,"givenUp":1,"parked":2,)"));
+    for (const auto* seq : {"2", "4"})
+        EXPECT_THAT(ask(std::string("/_rf/queue/jobs/") + seq).body,
+                    HasSubstr(R"("waitsBehind":{"seq":1,"messageId":")"));
+    for (const auto* seq : {"1", "3", "5"})
+        EXPECT_THAT(ask(std::string("/_rf/queue/jobs/") + seq).body, Not(HasSubstr("waitsBehind")));
+    const auto page = ask("/_rf/queue/jobs", "", "state=waiting").body;
+    EXPECT_THAT(page.substr(page.find(R"("seq":2,)")), HasSubstr(R"("waitsBehind":{"seq":1,)"));
+    EXPECT_THAT(page.substr(page.find(R"("seq":4,)")), HasSubstr(R"("waitsBehind":{"seq":1,)"));
+    const auto of_b = page.find(R"("seq":3,)");
+    EXPECT_THAT(page.substr(of_b, page.find(R"("seq":4,)") - of_b), Not(HasSubstr("waitsBehind")));
+    ask("/_rf/queue/jobs/1/retry");
+    EXPECT_THAT(ask("/_rf/queue").body, HasSubstr(R"("parked":0)"));
+    EXPECT_THAT(ask("/_rf/queue/jobs/2").body, Not(HasSubstr("waitsBehind")));
 }
 
 TEST_F(queue_over_http, an_operator_lets_what_was_given_up_be_tried_again) {
@@ -275,14 +303,17 @@ TEST(queue_metrics, name_each_queue) {
                   {{.endpoint = "Ship",
                     .waiting = 3,
                     .taken = 2,
+                    .workers = 2,
                     .given_up = 1,
+                    .parked = 5,
                     .attempts_max = 7,
                     .oldest_waiting = noon - 90s}},
                   noon);
     const auto written = text.take();
     for (const auto* const line :
          {R"(posthorn_queue_waiting{queue="Ship"} 3)", R"(posthorn_queue_taken{queue="Ship"} 2)",
-          R"(posthorn_queue_given_up{queue="Ship"} 1)",
+          R"(posthorn_queue_given_up{queue="Ship"} 1)", R"(posthorn_queue_parked{queue="Ship"} 5)",
+          R"(posthorn_queue_workers{queue="Ship"} 2)",
           R"(posthorn_queue_attempts_max{queue="Ship"} 7)",
           R"(posthorn_queue_oldest_waiting_seconds{queue="Ship"} 90)"})
         EXPECT_THAT(written, HasSubstr(line));

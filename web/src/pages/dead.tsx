@@ -2,6 +2,8 @@ import { useSignal } from "@preact/signals";
 import { get, query } from "../api";
 import { count, plural, shortId } from "../format";
 import { useLoaded } from "../load";
+import { stats } from "../node";
+import type { DeskPage } from "../page";
 import { usePaged } from "../paged";
 import { filter, filters, messageLink } from "../route";
 import type { DeadFilter } from "../change";
@@ -113,7 +115,7 @@ function NoDead({ status, narrowed }: { status: string; narrowed: boolean }) {
   );
 }
 
-export function Dead() {
+function Dead() {
   const selected = useSignal<ReadonlySet<string>>(new Set());
   const plan = useSignal<Plan | null>(null);
   const causes = useLoaded(
@@ -217,3 +219,10 @@ export function Dead() {
     </>
   );
 }
+
+export const dead: DeskPage = {
+  name: "dead",
+  title: "Dead letters",
+  show: () => <Dead />,
+  bubble: () => (stats.value?.failed ? count(stats.value.failed, stats.value.failedAtLeast) : ""),
+};

@@ -3,7 +3,10 @@ import { post, query } from "../api";
 import { count, duration } from "../format";
 import { DestinationHistory } from "../history";
 import { destinations, look, stats, whyOf, type Destination } from "../node";
+import type { DeskPage } from "../page";
+import { messageLink } from "../route";
 import { attempt, Dialog, Empty, LaneMark, Time, Waiting } from "../ui";
+import { Parked } from "./parked";
 
 function lanePath(destination: string, verb: string) {
   return `/_rf/outbox/lanes/${encodeURIComponent(destination)}/${verb}`;
@@ -80,6 +83,13 @@ function Row({ one, onPause, onHistory }: RowProps) {
       </td>
       <td class="wide">
         {whyOf(one)}
+        {one.parked > 0 && (
+          <span class="aside">
+            <a href={one.parkedKeys === 1 ? messageLink(one.parkedBehind) : "#parked"}>
+              {count(one.parked)} parked behind {one.parkedKeys === 1 ? "a dead one" : `${one.parkedKeys} dead ones`}
+            </a>
+          </span>
+        )}
         {one.pausedSince && (
           <span class="quiet aside">
             since <Time at={one.pausedSince} />
@@ -118,51 +128,60 @@ function Row({ one, onPause, onHistory }: RowProps) {
   );
 }
 
-export function Destinations() {
+function Destinations() {
   const pausing = useSignal("");
   const shown = useSignal("");
   if (!stats.value) return <Waiting />;
   return (
-    <section>
-      <h1>Destinations</h1>
-      {destinations.value.length === 0 ? (
-        <Empty title="Nothing was sent since the node started">
-          <p>
-            Each destination has a lane of its own, so that one that is down holds up no other. It appears here
-            with the first message for it. Try <code>posthorn send --to stock --endpoint reserve --payload '{"{}"}'</code>.
-          </p>
-        </Empty>
-      ) : (
-        <div class="scroll">
-          <table>
-            <thead>
-              <tr>
-                <th>Destination</th>
-                <th>State</th>
-                <th class="number">Waiting</th>
-                <th class="number">Oldest</th>
-                <th class="number">Under way</th>
-                <th class="wide">Why</th>
-                <th>
-                  <span class="unseen">What to do</span>
-                </th>
-              </tr>
-            </thead>
-            <tbody>
-              {destinations.value.map((each) => (
-                <Row
-                  key={each.destination}
-                  one={each}
-                  onPause={() => (pausing.value = each.destination)}
-                  onHistory={() => (shown.value = each.destination)}
-                />
-              ))}
-            </tbody>
-          </table>
-        </div>
-      )}
-      {shown.value && <DestinationHistory destination={shown.value} onClose={() => (shown.value = "")} />}
+    <>
+      <section>
+        <h1>Destinations</h1>
+        {destinations.value.length === 0 ? (
+          <Empty title="Nothing was sent since the node started">
+            <p>
+              Each destination has a lane of its own, so that one that is down holds up no other. It appears here
+              with the first message for it. Try <code>posthorn send --to stock --endpoint reserve --payload '{"{}"}'</code>.
+            </p>
+          </Empty>
+        ) : (
+          <div class="scroll">
+            <table>
+              <thead>
+                <tr>
+                  <th>Destination</th>
+                  <th>State</th>
+                  <th class="number">Waiting</th>
+                  <th class="number">Oldest</th>
+                  <th class="number">Under way</th>
+                  <th class="wide">Why</th>
+                  <th>
+                    <span class="unseen">What to do</span>
+                  </th>
+                </tr>
+              </thead>
+              <tbody>
+                {destinations.value.map((each) => (
+                  <Row
+                    key={each.destination}
+                    one={each}
+                    onPause={() => (pausing.value = each.destination)}
+                    onHistory={() => (shown.value = each.destination)}
+                  />
+                ))}
+              </tbody>
+            </table>
+          </div>
+        )}
+        {shown.value && <DestinationHistory destination={shown.value} onClose={() => (shown.value = "")} />}
+      </section>
+      <Parked />
       {pausing.value && <Pause destination={pausing.value} onClose={() => (pausing.value = "")} />}
-    </section>
+    </>
   );
 }
+
+export const destinationsPage: DeskPage = {
+  name: "destinations",
+  title: "Destinations",
+  show: () => <Destinations />,
+};

@@ -1,11 +1,13 @@
 import { query } from "../api";
 import { count, percent, shortId } from "../format";
 import { inbox } from "../node";
+import type { DeskPage } from "../page";
 import { usePaged } from "../paged";
-import { filters } from "../route";
+import { filters, inboxLink } from "../route";
 import type { InboxRow } from "../types";
 import { Empty, Failure, More, Time, Waiting } from "../ui";
 import { Text } from "./filters";
+import { LinkList } from "./links";
 
 function asked(before: number | null) {
   return `/_rf/inbox${query({ source: filters.value.get("source"), limit: 50, before })}`;
@@ -39,7 +41,7 @@ function Row({ one }: { one: InboxRow }) {
   return (
     <tr data-row tabIndex={-1}>
       <td class="id" title={one.messageId}>
-        {shortId(one.messageId)}
+        <a href={inboxLink(one.messageId)}>{shortId(one.messageId)}</a>
       </td>
       <td class="clip">{one.sourceServiceId}</td>
       <td class="clip">{one.endpoint}</td>
@@ -62,7 +64,7 @@ function Row({ one }: { one: InboxRow }) {
   );
 }
 
-export function Inbox() {
+function Inbox() {
   const { rows, next, failure, more, again } = usePaged<InboxRow>(asked);
   return (
     <section>
@@ -106,3 +108,25 @@ export function Inbox() {
     </section>
   );
 }
+
+function TakenPage({ id }: { id: string }) {
+  return (
+    <>
+      <h1 class="whole">{id}</h1>
+      <section>
+        <h2>Causes and effects</h2>
+        <LinkList id={id} />
+        <p class="quiet">
+          What came in and what its handler sent from here. The payload is not kept once it took effect.
+        </p>
+      </section>
+    </>
+  );
+}
+
+export const inboxPage: DeskPage = {
+  name: "inbox",
+  title: "Inbox",
+  show: () => <Inbox />,
+  showOne: (id) => <TakenPage id={id} />,
+};

@@ -1,13 +1,17 @@
 import { useSignal } from "@preact/signals";
 import type { ComponentChildren } from "preact";
 import { get, wordsOf } from "../api";
-import { bytes, pretty } from "../format";
+import { asCurl, asSql, asTest } from "../copies";
+import { bytes, plural, pretty } from "../format";
 import { useLoaded } from "../load";
+import { health } from "../node";
 import { messageLink } from "../route";
 import type { Detail, Light } from "../types";
-import { CopyButton, Empty, Failure, StatusMark, Time, Waiting } from "../ui";
+import { CopyButton, Empty, FactList, Failure, StatusMark, Time, Waiting } from "../ui";
 import { ChangeDialog, type Plan } from "./change_dialog";
 import { EditDialog } from "./edit_dialog";
+import { LinkList } from "./links";
+import { followersOf } from "./parked";
 
 interface Step {
   at: string | undefined;
@@ -80,18 +84,7 @@ function Facts({ one }: { one: Detail }) {
     ["Order key", one.orderKey],
     ["Payload", `${bytes(one.payloadBytes)}, ${one.contentType || "no content type"}`],
   ];
-  return (
-    <dl class="facts">
-      {facts
-        .filter(([, value]) => value)
-        .map(([name, value]) => (
-          <>
-            <dt>{name}</dt>
-            <dd>{value}</dd>
-          </>
-        ))}
-    </dl>
-  );
+  return <FactList facts={facts} />;
 }
 
 function Payload({ one, onRead }: { one: Detail; onRead: (whole: Detail) => void }) {
@@ -126,7 +119,11 @@ function Payload({ one, onRead }: { one: Detail; onRead: (whole: Detail) => void
               <pre class="payload">{pretty(one.headers)}</pre>
             </>
           )}
-          <CopyButton text={one.payload} label="Copy the payload" />
+          <div class="chosen-bar">
+            <CopyButton text={one.payload} label="Copy the payload" />
+            <CopyButton text={asSql(one)} label="Copy as SQL" />
+            <CopyButton text={asTest(one, health.value?.service ?? "sender")} label="Copy as a test" />
+          </div>
         </>
       )}
     </section>
@@ -148,6 +145,19 @@ function Actions(props: { one: Detail; onPlan: (verb: Plan["verb"]) => void; onE
         Resolve…
       </button>
     </div>
+  );
+}
+
+/// What waits behind it, so that one sees what requeueing or resolving it sets free.
+function Followers({ id }: { id: string }) {
+  const key = followersOf(id);
+  if (!key) return null;
+  return (
+    <p class="failure" role="note">
+      {plural(key.waiting, "message")} of its order key '{key.orderKey}'{" "}
+      {key.waiting === 1 ? "is parked behind it and follows" : "are parked behind it and follow"} when it is requeued
+      and sent, or resolved.
+    </p>
   );
 }
 
@@ -187,6 +197,7 @@ export function MessagePage({ id }: { id: string }) {
         onPlan={(verb) => (plan.value = { verb, some: [one], wanted: { status: one.status } })}
         onEdit={() => (editing.value = shown)}
       />
+      <Followers id={one.messageId} />
       <div class="columns">
         <section>
           <h2>What happened</h2>
@@ -196,10 +207,15 @@ export function MessagePage({ id }: { id: string }) {
           <h2>About it</h2>
           <Facts one={one} />
           <p>
-            <CopyButton text={`posthorn outbox show ${one.messageId}`} label="Copy as a command" />
+            <CopyButton text={`posthorn outbox show ${one.messageId}`} label="Copy as a command" />{" "}
+            <CopyButton text={asCurl(one, location.origin)} label="Copy as curl" />
           </p>
         </section>
       </div>
+      <section>
+        <h2>Causes and effects</h2>
+        <LinkList id={one.messageId} />
+      </section>
       <Payload one={shown} onRead={(seen) => (whole.value = seen)} />
       {plan.value && <ChangeDialog plan={plan.value} onClose={close} />}
       {editing.value && <EditDialog one={editing.value} onClose={close} />}

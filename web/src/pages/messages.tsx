@@ -1,10 +1,12 @@
 import { query } from "../api";
 import { shortId } from "../format";
+import type { DeskPage } from "../page";
 import { usePaged } from "../paged";
 import { filters, messageLink } from "../route";
 import type { Message } from "../types";
 import { Empty, Failure, More, StatusMark, Time, Waiting } from "../ui";
 import { Choice, DestinationText, since, spans, Text } from "./filters";
+import { MessagePage } from "./message";
 
 const names = ["status", "destination", "endpoint"];
 
@@ -24,7 +26,7 @@ function Row({ one }: { one: Message }) {
         </a>
       </td>
       <td>
-        <StatusMark status={one.status} />
+        {one.parked ? <span class="mark yellow">parked</span> : <StatusMark status={one.status} />}
       </td>
       <td class="clip">{one.destination}</td>
       <td class="clip">{one.endpoint}</td>
@@ -59,7 +61,7 @@ function NoMessages() {
   );
 }
 
-export function Messages() {
+function Messages() {
   const { rows, next, failure, more, again } = usePaged<Message>(asked);
   return (
     <section>
@@ -103,3 +105,10 @@ export function Messages() {
     </section>
   );
 }
+
+export const messages: DeskPage = {
+  name: "messages",
+  title: "Messages",
+  show: () => <Messages />,
+  showOne: (id) => <MessagePage id={id} />,
+};

@@ -2,9 +2,11 @@ import { adviceOn } from "../advice";
 import { count, duration, percent } from "../format";
 import { NodeHistory } from "../history";
 import { destinations, everyMs, health, inbox, rates, samplesMax, stats, whyOf, type Rates } from "../node";
+import type { DeskPage } from "../page";
 import { messageLink } from "../route";
 import type { Health, Stats } from "../types";
 import { Empty, LaneMark, Lamp, Waiting } from "../ui";
+import { Parked } from "./parked";
 
 const headline = {
   green: "All is well",
@@ -46,11 +48,11 @@ function Needs({ seen }: { seen: Stats }) {
   const cards = [
     { title: "Dead", number: seen.failed, more: seen.failedAtLeast, link: "/desk/dead", kind: "red",
       text: "given up; they wait for a person" },
-    { title: "Behind a dead one", number: blocked?.messages ?? 0, more: blocked?.messagesAtLeast, kind: "yellow",
-      link: first ? messageLink(first.behind.messageId) : "/desk/dead",
-      text: first ? `order key '${first.orderKey}' of '${first.destination}'` : "they wait for their order" },
     { title: "No way there", number: alarm.count, more: alarm.countAtLeast, link: "/desk/destinations", kind: "yellow",
       text: alarm.destination ? `for '${alarm.destination}': ${alarm.error ?? "no route"}` : "no route, secret or handler" },
+    { title: "Parked", number: blocked?.messages ?? 0, more: blocked?.messagesAtLeast, kind: "yellow",
+      link: first && blocked?.keys.length === 1 ? messageLink(first.behind.messageId) : "/desk/destinations",
+      text: first ? `behind a dead one, order key '${first.orderKey}' of '${first.destination}'` : "they wait for their order" },
     { title: "Expired", number: seen.expired, more: seen.expiredAtLeast, link: "/desk/dead?status=Expired", kind: "yellow",
       text: "ran out of time before they were sent" },
   ].filter((each) => each.number > 0);
@@ -165,7 +167,7 @@ function Backlog() {
   );
 }
 
-export function Overview() {
+function Overview() {
   const seen = health.value;
   const counts = stats.value;
   if (!seen) return <Waiting />;
@@ -173,9 +175,12 @@ export function Overview() {
     <>
       <Light seen={seen} />
       {counts && <Needs seen={counts} />}
+      <Parked />
       {counts && <Figures seen={counts} />}
       <NodeHistory />
       <Backlog />
     </>
   );
 }
+
+export const overview: DeskPage = { name: "", title: "Overview", show: () => <Overview /> };
