@@ -16,7 +16,7 @@
 
 #include <fmt/format.h>
 
-#include "app/node/process_identity.hpp"
+#include "app/store/process_identity.hpp"
 #include "crash/arguments.hpp"
 #include "crash/canary.hpp"
 #include "crash/core_node.hpp"

@@ -47,7 +47,7 @@ ROOMS = {
     "transport": [".", "dns", "wire", "http", "inprocess", "unix", "pipe", "grpc"],
     "outbox": ["rules", "lane", "upkeep", "dispatch"],
     "inbox": [".", "configured"],
-    "app": [".", "config", "node", "doctor", "cli"],
+    "app": [".", "config", "store", "doctor", "node", "cli"],
     "app/cli": ["kit", "keys", "messages", "store", "contracts", "bench", "demo", "."],
 }
 

@@ -6,8 +6,8 @@
 #include <sys/stat.h>
 
 #include "app/config/secrets.hpp"
-#include "app/node/open_store.hpp"
-#include "app/node/process_identity.hpp"
+#include "app/store/open_store.hpp"
+#include "app/store/process_identity.hpp"
 #include "base/text/without_password.hpp"
 #include "store/sqlite/driver/backup_files.hpp"
 #include "store/sqlite/driver/file_locks.hpp"

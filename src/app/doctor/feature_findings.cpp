@@ -3,7 +3,7 @@
 #include <filesystem>
 
 #include "app/features.hpp"
-#include "app/node/open_store.hpp"
+#include "app/store/open_store.hpp"
 #include "store/sqlite/upkeep/file_facts.hpp"
 
 namespace posthorn {

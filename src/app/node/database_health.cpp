@@ -52,8 +52,7 @@ database_verdict judge_database(const database_signs& seen) {
                              ? "1 message"
                              : fmt::format("{} messages", seen.settling.unrecorded),
                          seen.settling.unrecorded == 1 ? "it stays" : "they stay",
-                         seen.settling.unrecorded == 1 ? "is" : "are",
-                         seen.settling.last_error)});
+                         seen.settling.unrecorded == 1 ? "is" : "are", seen.settling.last_error)});
     if (auto lag = describe_lag(seen.now, seen.newest_at_start); !lag.empty())
         verdict.worries.push_back({health_level::yellow, std::move(lag)});
     return verdict;

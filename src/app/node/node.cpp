@@ -9,7 +9,7 @@
 
 #include "app/node/node_config.hpp"
 #include "app/node/node_runtime.hpp"
-#include "app/node/open_store.hpp"
+#include "app/store/open_store.hpp"
 #include "store/inside_unit.hpp"
 #include "store/sqlite/commit/foreign_handle.hpp"
 

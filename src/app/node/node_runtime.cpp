@@ -7,8 +7,8 @@
 #include "app/config/lane_warnings.hpp"
 #include "app/config/secrets.hpp"
 #include "app/node/configured_handlers.hpp"
-#include "app/node/open_store.hpp"
-#include "app/node/process_identity.hpp"
+#include "app/store/open_store.hpp"
+#include "app/store/process_identity.hpp"
 #include "base/async/task_group.hpp"
 
 namespace posthorn {

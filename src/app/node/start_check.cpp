@@ -5,7 +5,7 @@
 #include "app/config/core_settings.hpp"
 #include "app/config/secrets.hpp"
 #include "app/node/configured_handlers.hpp"
-#include "app/node/open_store.hpp"
+#include "app/store/open_store.hpp"
 #include "transport/http/tls.hpp"
 
 namespace posthorn {

@@ -7,7 +7,7 @@
 
 #include "app/config/core_settings.hpp"
 #include "app/features.hpp"
-#include "app/node/open_store.hpp"
+#include "app/store/open_store.hpp"
 
 namespace posthorn::cli {
 

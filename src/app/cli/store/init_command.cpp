@@ -10,7 +10,7 @@
 #include "app/cli/kit/json_output.hpp"
 #include "app/cli/kit/options.hpp"
 #include "app/config/config_type.hpp"
-#include "app/node/open_store.hpp"
+#include "app/store/open_store.hpp"
 #include "base/text/without_password.hpp"
 #include "base/time/clock.hpp"
 

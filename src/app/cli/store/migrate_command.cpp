@@ -9,7 +9,7 @@
 #include "app/cli/kit/options.hpp"
 #include "app/cli/kit/presentation.hpp"
 #include "app/cli/kit/progress.hpp"
-#include "app/node/open_store.hpp"
+#include "app/store/open_store.hpp"
 #include "base/random.hpp"
 #include "base/text/without_password.hpp"
 #include "base/time/clock.hpp"

@@ -1,4 +1,4 @@
-#include "app/node/process_identity.hpp"
+#include "app/store/process_identity.hpp"
 
 #include <string>
 

@@ -1,4 +1,4 @@
-#include "app/node/open_store.hpp"
+#include "app/store/open_store.hpp"
 
 #include <filesystem>
 #include <utility>
