@@ -11,7 +11,9 @@
 #include "admin/lane_routes.hpp"
 #include "admin/link_routes.hpp"
 #include "admin/metrics.hpp"
+#include "admin/openapi.hpp"
 #include "admin/render.hpp"
+#include "admin/shapes.hpp"
 #include "base/async/run_on.hpp"
 #include "operations/dead_operations.hpp"
 #include "operations/query.hpp"
@@ -233,57 +235,140 @@ void add_public_routes(router& routes, node_view& node) {
         routes.add("GET", path, [&node](const http_request&) { return public_health(node); });
 }
 
-void add_admin_routes(router& routes, node_view& node, admin_gate& gate) {
-    const auto with = std::make_shared<endpoints>(node, gate);  // Lives as long as a route does.
-    const auto look = [&](std::string path, admin_handler handler) {
-        routes.add("GET", std::move(path), gate.guarded(admin_role::viewer, std::move(handler)));
+void add_admin_routes(admin_surface& into, node_view& node) {
+    // Lives as long as a route does.
+    const auto with = std::make_shared<endpoints>(node, into.gate());
+    const auto look = [&](std::string path, const route_doc& doc, admin_handler handler) {
+        into.add({"GET", std::move(path), admin_role::viewer, doc, std::move(handler)});
     };
+    constexpr route_doc health{
+        .summary = "The traffic light, its reasons, and what no one can deliver.",
+        .answer =
+            "{status: Light, working: boolean, reasons: [string], service: string,"
+            " version: string, durable: boolean, undeliverable: Alarm,"
+            " outbox: {oldestAgeMs: integer, pending: count, failed: count, expired: count,"
+            " blocked: count}}",
+        .shapes = shapes::of_node,
+        .also = 503};
     for (const auto* const path : {"/_rf/health", "/_workflow/health"})
-        look(path, [with](const auto&, const auto&) { return with->health(); });
-    look("/metrics", [with](const auto&, const auto&) { return with->metrics(); });
-    look("/_rf/outbox/stats", [with](const auto&, const auto&) { return with->outbox_stats(); });
-    look("/_rf/outbox", [with](http_request request, const auto&) {
-        return with->messages(std::move(request), std::nullopt);
-    });
-    look("/_rf/outbox/failed", [with](http_request request, const auto&) {
-        return with->messages(std::move(request), outbox_status::dead);
-    });
-    look("/_rf/outbox/{messageId}", [with](http_request request, admin_caller who) {
-        return with->message(std::move(request), std::move(who));
-    });
-    look("/_rf/inbox/stats", [with](const auto&, const auto&) { return with->inbox_stats(); });
-    look("/_rf/inbox", [with](http_request request, const auto&) {
-        return with->inbox_messages(std::move(request));
-    });
-    look("/_rf/inbox/refused", [with](http_request request, admin_caller who) {
-        return with->inbox_refused(std::move(request), std::move(who));
-    });
-    look("/_rf/store", [with](const auto&, const auto&) { return with->store_kept(); });
-    look("/_rf/keys", [with](const auto&, const auto&) { return with->keys(); });
-    routes.add("POST", "/_rf/outbox/{messageId}/retry",
-               gate.guarded(admin_role::operator_, [with](http_request request, const auto&) {
-                   return with->retry(std::move(request));
-               }));
-    add_lane_routes(routes, node, gate);
-    add_dead_routes(routes, node, gate);
-    add_link_routes(routes, node, gate);
+        look(path, health, [with](const auto&, const auto&) { return with->health(); });
+    look("/metrics", {.summary = "Prometheus' text.", .answer = "string", .media = "text/plain"},
+         [with](const auto&, const auto&) { return with->metrics(); });
+    look("/_rf/outbox/stats",
+         {.summary = "What waits and what was given up, by destination.",
+          .answer = "{pending: count, failed: count, expired: count, resolved: count, sent?: count,"
+                    " oldestAgeMs: integer, undeliverable: Alarm,"
+                    " blocked: {messages: count, keys: [{destination: string, orderKey: string,"
+                    " tenant?: string, waiting: count, behind: Blocker}]},"
+                    " backlog: [{destination: string, pending: count, oldestAgeMs?: integer,"
+                    " undeliverable?: count}], moreDestinations?: boolean,"
+                    " peers: [{destination: string, reachable: boolean, since: time}],"
+                    " durable: boolean}",
+          .shapes = shapes::of_node},
+         [with](const auto&, const auto&) { return with->outbox_stats(); });
+    look("/_rf/outbox",
+         {.summary = "Messages, newest first.",
+          .answer = "{messages: [Message], next: integer | null}",
+          .query = shapes::list_query,
+          .shapes = shapes::of_messages},
+         [with](http_request request, const auto&) {
+             return with->messages(std::move(request), std::nullopt);
+         });
+    look("/_rf/outbox/failed",
+         {.summary = "Dead messages, newest first.",
+          .answer = "{messages: [Message], next: integer | null}",
+          .query = shapes::list_query,
+          .shapes = shapes::of_messages},
+         [with](http_request request, const auto&) {
+             return with->messages(std::move(request), outbox_status::dead);
+         });
+    look("/_rf/outbox/{messageId}",
+         {.summary = "One message with every failed attempt.",
+          .answer = "Detail",
+          .query = shapes::payload_query,
+          .shapes = shapes::of_messages},
+         [with](http_request request, admin_caller who) {
+             return with->message(std::move(request), std::move(who));
+         });
+    look("/_rf/inbox/stats",
+         {.summary = "The size of the inbox, and how many duplicates it has caught.",
+          .answer = "{size: count, processed?: integer, duplicates?: integer,"
+                    " duplicateRate?: number}"},
+         [with](const auto&, const auto&) { return with->inbox_stats(); });
+    look("/_rf/inbox",
+         {.summary = "What was taken in, newest first.",
+          .answer = "{messages: [{messageId: string, seq: integer, sourceServiceId: string,"
+                    " endpoint: string, expiresAt: time, processedAt?: time,"
+                    " claimedUntil?: time}], next: integer | null}",
+          .query = "{source?: string, before?: integer, limit?: integer}"},
+         [with](http_request request, const auto&) {
+             return with->inbox_messages(std::move(request));
+         });
+    look("/_rf/inbox/refused",
+         {.summary = "What web services answered when they did not take a message.",
+          .answer = "{refused: [{at: time, messageId: string, source: string, endpoint: string,"
+                    " status: integer, answer: string}]}"},
+         [with](http_request request, admin_caller who) {
+             return with->inbox_refused(std::move(request), std::move(who));
+         });
+    look("/_rf/store",
+         {.summary = "How the databases are kept, and what the node finds weak in that.",
+          .answer = "{databases: [{kind: string, place: string, holds: string, bytes?: integer,"
+                    " logBytes?: integer, freeBytes?: integer, sizeError?: string,"
+                    " disk?: {state: string, lowWaterBytes: integer, ballast: boolean,"
+                    " refused: integer, freeBytes?: integer}}],"
+                    " retention: [{what: string, keepMs: integer | null}],"
+                    " findings: [{check: string, level: string, what: string, why?: string,"
+                    " todo?: string}],"
+                    " backups?: {folder: string, everyMs: integer, keepMs: integer,"
+                    " databases: [{made: integer, failed: integer, newest?: time, bytes?: integer,"
+                    " tookMs?: integer, lastError?: string}]}}"},
+         [with](const auto&, const auto&) { return with->store_kept(); });
+    look("/_rf/keys",
+         {.summary = "Admin keys and those shared with other services, without a secret.",
+          .answer = "{admin: [{name: string, role: string, payloads: boolean}],"
+                    " peers: [{peer: string, scheme: string, keys: [{id: string, state: string,"
+                    " signsFrom?: time, verifiesUntil?: time}]}]}"},
+         [with](const auto&, const auto&) { return with->keys(); });
+    into.add(
+        {"POST",
+         "/_rf/outbox/{messageId}/retry",
+         admin_role::operator_,
+         {.summary = "Makes a dead message pending again.",
+          .answer = "{messageId: string, status: 'Pending'}"},
+         [with](http_request request, const auto&) { return with->retry(std::move(request)); }});
+    add_lane_routes(into, node);
+    add_dead_routes(into, node);
+    add_link_routes(into, node);
 }
 
 namespace {
 
-task<http_response> answer_with(std::string json) { co_return json_response(200, std::move(json)); }
+task<http_response> answer_with(std::shared_ptr<const std::string> json) {
+    co_return json_response(200, *json);
+}
 
 }  // namespace
 
-void add_index(router& routes, std::string_view service, admin_gate& gate) {
+void add_index(admin_surface& into, std::string_view service) {
+    const auto add = [&](std::string path, const route_doc& doc) {
+        auto text = std::make_shared<std::string>();  // Written once both are among the routes.
+        into.add({"GET", std::move(path), admin_role::viewer, doc,
+                  [text](const auto&, const auto&) { return answer_with(text); }});
+        return text;
+    };
+    const auto index =
+        add("/_rf", {.summary = "Every route of this listener.",
+                     .answer = "{service: string, version: string, routes: [string]}"});
+    const auto description =
+        add("/_rf/openapi.json", {.summary = "Every route with what it takes and answers.",
+                                  .answer = "{openapi: string, info: any, servers: any,"
+                                            " security: any, paths: any, components: any}"});
     json::array paths;
-    for (auto& each : routes.known()) paths.emplace_back(std::move(each));
-    auto text = json::serialize(
+    for (auto& each : into.routes().known()) paths.emplace_back(std::move(each));
+    *index = json::serialize(
         json::object{{"service", service}, {"version", version}, {"routes", std::move(paths)}});
-    routes.add("GET", "/_rf",
-               gate.guarded(admin_role::viewer, [text = std::move(text)](const auto&, const auto&) {
-                   return answer_with(text);
-               }));
+    *description = json::serialize(describe_routes(into.all(), version));
 }
 
 }  // namespace posthorn

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "admin/gate.hpp"
+#include "admin/admin_surface.hpp"
 #include "admin/node_view.hpp"
 #include "transport/http/router.hpp"
 
@@ -27,9 +27,10 @@ void add_public_routes(router& routes, node_view& node);
 /// |                                    |          | message; needs the right to payloads         |
 ///
 /// and those of `add_dead_routes`.
-void add_admin_routes(router& routes, node_view& node, admin_gate& gate);
+void add_admin_routes(admin_surface& into, node_view& node);
 
-/// `GET /_rf`, for a viewer: the routes that have been added so far, so that a newcomer finds them.
-void add_index(router& routes, std::string_view service, admin_gate& gate);
+/// The routes that have been added so far, for a viewer: `GET /_rf` lists them, so that a newcomer
+/// finds them, and `GET /_rf/openapi.json` says what each takes and answers.
+void add_index(admin_surface& into, std::string_view service);
 
 }  // namespace posthorn

@@ -1,6 +1,7 @@
 #include "admin/dead_routes.hpp"
 
 #include <algorithm>
+#include <array>
 #include <memory>
 #include <utility>
 
@@ -9,6 +10,7 @@
 
 #include "admin/dead_render.hpp"
 #include "admin/json_answer.hpp"
+#include "admin/shapes.hpp"
 #include "operations/dead_operations.hpp"
 #include "operations/query.hpp"
 
@@ -117,32 +119,83 @@ task<http_response> dead_endpoints::change_many(http_request request, dead_verb 
     co_return answer_to(progress);
 }
 
+constexpr std::string_view dead_list_query =
+    "{status?: Status, destination?: string, endpoint?: string, cause?: integer, error?: string,"
+    " tenant?: string, orderKey?: string, since?: time, until?: time, before?: integer,"
+    " limit?: integer, database?: 'inbox' | 'main'}";
+constexpr std::string_view dead_change_query =
+    "{status?: Status, destination?: string, endpoint?: string, cause?: integer, error?: string,"
+    " tenant?: string, orderKey?: string, since?: time, until?: time, after?: integer,"
+    " all?: boolean, database?: 'inbox' | 'main'}";
+
+struct verb_row {
+    dead_verb verb;
+    std::string_view one;
+    std::string_view many;  // Empty if it is for one at a time.
+    std::string_view body;
+};
+constexpr std::array verbs{
+    verb_row{dead_verb::requeue, "Sends one again.", "Sends the next slice of a filter again.",
+             "{newId?: boolean, expiresInMs?: integer}"},
+    verb_row{dead_verb::resolve, "Closes one with a reason.",
+             "Closes the next slice of a filter with a reason.", "{reason?: string}"},
+    verb_row{dead_verb::remove, "Deletes one.", "Deletes the next slice of a filter.", ""},
+    verb_row{dead_verb::edit, "Changes one, and sends it again if it is asked to.", "",
+             "{payload?: string, headers?: string, endpoint?: string, destination?: string,"
+             " contentType?: string, maxRetries?: integer, requeue?: boolean, newId?: boolean,"
+             " expiresInMs?: integer}"},
+};
+
 }  // namespace
 
-void add_dead_routes(router& routes, node_view& node, admin_gate& gate) {
-    const auto with = std::make_shared<dead_endpoints>(node, gate);  // As long as a route lives.
-    const auto look = [&](std::string path, admin_handler handler) {
-        routes.add("GET", std::move(path), gate.guarded(admin_role::viewer, std::move(handler)));
+void add_dead_routes(admin_surface& into, node_view& node) {
+    // As long as a route lives.
+    const auto with = std::make_shared<dead_endpoints>(node, into.gate());
+    const auto look = [&](std::string path, const route_doc& doc, admin_handler handler) {
+        into.add({"GET", std::move(path), admin_role::viewer, doc, std::move(handler)});
     };
-    const auto change = [&](std::string path, admin_handler handler) {
-        routes.add("POST", std::move(path),
-                   gate.guarded(admin_role::operator_, std::move(handler)));
+    const auto change = [&](std::string path, const route_doc& doc, admin_handler handler) {
+        into.add({"POST", std::move(path), admin_role::operator_, doc, std::move(handler)});
     };
     look("/_rf/dead",
+         {.summary = "What was given up, newest first.",
+          .answer = "{messages: [DeadLetter], next: integer | null}",
+          .query = dead_list_query,
+          .shapes = shapes::of_messages},
          [with](http_request request, const auto&) { return with->list(std::move(request)); });
     look("/_rf/dead/groups",
+         {.summary = "How many died of what, largest first.",
+          .answer = "{groups: [{cause: integer, count: integer, destination: string,"
+                    " endpoint: string, text: string, firstAt: time, lastAt: time,"
+                    " example?: string}], more?: boolean, ungrouped?: integer}",
+          .query = "{destination?: string, limit?: integer, database?: 'inbox' | 'main'}"},
          [with](http_request request, const auto&) { return with->groups(std::move(request)); });
-    look("/_rf/dead/{messageId}", [with](http_request request, admin_caller who) {
-        return with->show(std::move(request), std::move(who));
-    });
-    for (const auto verb :
-         {dead_verb::requeue, dead_verb::resolve, dead_verb::remove, dead_verb::edit}) {
+    look("/_rf/dead/{messageId}",
+         {.summary = "One message with every attempt; its state is its ETag too.",
+          .answer = "DeadDetail",
+          .query = shapes::payload_query,
+          .shapes = shapes::of_messages},
+         [with](http_request request, admin_caller who) {
+             return with->show(std::move(request), std::move(who));
+         });
+    for (const auto& [verb, one, many, body] : verbs) {
         change(fmt::format("/_rf/dead/{{messageId}}/{}", to_string(verb)),
+               {.summary = one,
+                .answer = "{messageId: string, status: Status | 'Deleted', state?: string}",
+                .body = body,
+                .headers = "{If-Match?: string}",
+                .shapes = shapes::of_messages},
                [with, verb](http_request request, const auto&) {
                    return with->change(std::move(request), verb);
                });
-        if (verb == dead_verb::edit) continue;
+        if (many.empty()) continue;
         change(fmt::format("/_rf/dead/{}", to_string(verb)),
+               {.summary = many,
+                .answer = "{changed: integer, expired: integer, next: integer | null,"
+                          " lowest: integer, highest: integer}",
+                .query = dead_change_query,
+                .body = body,
+                .shapes = shapes::of_messages},
                [with, verb](http_request request, const auto&) {
                    return with->change_many(std::move(request), verb);
                });

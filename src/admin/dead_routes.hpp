@@ -1,8 +1,7 @@
 #pragma once
 
-#include "admin/gate.hpp"
+#include "admin/admin_surface.hpp"
 #include "admin/node_view.hpp"
-#include "transport/http/router.hpp"
 
 namespace posthorn {
 
@@ -18,6 +17,6 @@ namespace posthorn {
 /// |      delete, edit                           |          | makes it conditional              |
 /// | POST /_rf/dead/requeue, resolve, delete     | operator | the next slice of a change of     |
 /// |                                             |          | all that fit the filter           |
-void add_dead_routes(router& routes, node_view& node, admin_gate& gate);
+void add_dead_routes(admin_surface& into, node_view& node);
 
 }  // namespace posthorn

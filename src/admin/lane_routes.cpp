@@ -65,23 +65,37 @@ task<http_response> change(node_view& node, http_request request, bool paused) {
 
 }  // namespace
 
-void add_lane_routes(router& routes, node_view& node, admin_gate& gate) {
-    routes.add(
-        "GET", "/_rf/outbox/lanes",
-        gate.guarded(admin_role::viewer, [&node](const auto&, const auto&) { return show(node); }));
-    const auto add = [&](std::string path, bool paused) {
-        routes.add(
-            "POST", std::move(path),
-            gate.guarded(admin_role::operator_, [&node, paused](http_request request, const auto&) {
-                return change(node, std::move(request), paused);
-            }));
+void add_lane_routes(admin_surface& into, node_view& node) {
+    into.add({"GET",
+              "/_rf/outbox/lanes",
+              admin_role::viewer,
+              {.summary = "What each destination's lane does.",
+               .answer = "{lanes: [{destination: string, state: string, waiting: integer,"
+                         " cause?: string, breaker?: string, until?: time, queued?: integer,"
+                         " inFlight?: integer, window?: integer, batch?: integer,"
+                         " batchMax?: integer, rate?: number, pausedSince?: time,"
+                         " reason?: string}]}"},
+              [&node](const auto&, const auto&) { return show(node); }});
+    const auto add = [&](std::string path, std::string_view summary, bool paused) {
+        into.add({"POST",
+                  std::move(path),
+                  admin_role::operator_,
+                  {.summary = summary,
+                   .answer = "{destination: string, paused: boolean, changed: boolean}",
+                   .query = "{reason?: string}"},
+                  [&node, paused](http_request request, const auto&) {
+                      return change(node, std::move(request), paused);
+                  }});
     };
-    add("/_rf/outbox/lanes/{destination}/pause", true);
-    add("/_rf/outbox/lanes/{destination}/resume", false);
-    routes.add("POST", "/_rf/outbox/lanes/{destination}/try",
-               gate.guarded(admin_role::operator_, [&node](http_request request, const auto&) {
-                   return try_now(node, std::move(request));
-               }));
+    add("/_rf/outbox/lanes/{destination}/pause", "Sends nothing there from now on.", true);
+    add("/_rf/outbox/lanes/{destination}/resume", "Lets a destination go on.", false);
+    into.add(
+        {"POST",
+         "/_rf/outbox/lanes/{destination}/try",
+         admin_role::operator_,
+         {.summary = "Tries a destination at once.",
+          .answer = "{destination: string, tried: boolean}"},
+         [&node](http_request request, const auto&) { return try_now(node, std::move(request)); }});
 }
 
 }  // namespace posthorn

@@ -1,8 +1,7 @@
 #pragma once
 
-#include "admin/gate.hpp"
+#include "admin/admin_surface.hpp"
 #include "admin/node_view.hpp"
-#include "transport/http/router.hpp"
 
 namespace posthorn {
 
@@ -15,6 +14,6 @@ namespace posthorn {
 /// |                                             |          | `?reason=…` says why                |
 /// | POST /_rf/outbox/lanes/{destination}/resume | operator | it goes on                          |
 /// | POST /_rf/outbox/lanes/{destination}/try    | operator | one that rests is tried at once     |
-void add_lane_routes(router& routes, node_view& node, admin_gate& gate);
+void add_lane_routes(admin_surface& into, node_view& node);
 
 }  // namespace posthorn

@@ -1,5 +1,7 @@
 #include "admin/link_routes.hpp"
 
+#include <array>
+
 #include <boost/json/array.hpp>
 #include <boost/json/object.hpp>
 #include <boost/json/serialize.hpp>
@@ -57,11 +59,24 @@ task<http_response> links(node_view& node, http_request request) {
 
 }  // namespace
 
-void add_link_routes(router& routes, node_view& node, admin_gate& gate) {
-    routes.add("GET", "/_rf/links/{messageId}",
-               gate.guarded(admin_role::viewer, [&node](http_request request, const auto&) {
-                   return links(node, std::move(request));
-               }));
+void add_link_routes(admin_surface& into, node_view& node) {
+    static constexpr std::array shapes{
+        named_shape{"LinkedMessage",
+                    "{messageId: string, destination: string, endpoint: string, status: string,"
+                    " createdAt: time}"},
+        named_shape{"TakenMessage",
+                    "{sourceServiceId: string, endpoint: string, processedAt?: time,"
+                    " claimedUntil?: time}"}};
+    into.add(
+        {"GET",
+         "/_rf/links/{messageId}",
+         admin_role::viewer,
+         {.summary = "What caused a message, where it was taken in, and what it caused.",
+          .answer = "{taken: [TakenMessage], caused: [LinkedMessage], more: boolean,"
+                    " cause?: {messageId: string, sent?: LinkedMessage,"
+                    " taken?: TakenMessage}}",
+          .shapes = shapes},
+         [&node](http_request request, const auto&) { return links(node, std::move(request)); }});
 }
 
 }  // namespace posthorn

@@ -1,8 +1,7 @@
 #pragma once
 
-#include "admin/gate.hpp"
+#include "admin/admin_surface.hpp"
 #include "admin/node_view.hpp"
-#include "transport/http/router.hpp"
 
 namespace posthorn {
 
@@ -12,6 +11,6 @@ namespace posthorn {
 /// |----------------------------|--------|----------------------------------------------------|
 /// | GET /_rf/links/{messageId} | viewer | what caused it, where it was taken in, what it led |
 /// |                            |        | to, as far as this node knows                      |
-void add_link_routes(router& routes, node_view& node, admin_gate& gate);
+void add_link_routes(admin_surface& into, node_view& node);
 
 }  // namespace posthorn

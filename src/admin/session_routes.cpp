@@ -1,5 +1,6 @@
 #include "admin/session_routes.hpp"
 
+#include <array>
 #include <memory>
 #include <utility>
 
@@ -111,19 +112,33 @@ task<http_response> who_am_i(admin_caller who) {
     co_return json_response(200, json::serialize(to_json(who)));
 }
 
+constexpr std::array caller_shapes{
+    named_shape{"Caller",
+                "{name: string, role: 'viewer' | 'worker' | 'operator', rights: [string],"
+                " by: 'loopback' | 'key' | 'session' | 'proxy', csrf?: string, until?: time}"}};
+
 }  // namespace
 
-void add_session_routes(router& routes, session_parts parts, admin_gate& gate) {
+void add_session_routes(admin_surface& into, session_parts parts) {
     const auto with = std::make_shared<session_endpoints>(parts);  // As long as a route lives.
-    routes.add("POST", "/_rf/session",
-               [with](http_request request) { return with->sign_in(std::move(request)); });
-    routes.add("DELETE", "/_rf/session",
-               gate.guarded(std::nullopt, [with](http_request request, const auto&) {
-                   return with->sign_out(std::move(request));
-               }));
-    routes.add("GET", "/_rf/whoami", gate.guarded(std::nullopt, [](const auto&, admin_caller who) {
-        return who_am_i(std::move(who));
-    }));
+    into.add_open("POST", "/_rf/session",
+                  {.summary = "Opens a session with a key, and sets its cookie.",
+                   .answer = "Caller",
+                   .body = "{key: string}",
+                   .shapes = caller_shapes},
+                  [with](http_request request) { return with->sign_in(std::move(request)); });
+    into.add(
+        {"DELETE",
+         "/_rf/session",
+         std::nullopt,
+         {.summary = "Ends the session.", .answer = "{signedOut: boolean}"},
+         [with](http_request request, const auto&) { return with->sign_out(std::move(request)); }});
+    into.add(
+        {"GET",
+         "/_rf/whoami",
+         std::nullopt,
+         {.summary = "Who asks, and what they may.", .answer = "Caller", .shapes = caller_shapes},
+         [](const auto&, admin_caller who) { return who_am_i(std::move(who)); }});
 }
 
 }  // namespace posthorn

@@ -1,8 +1,7 @@
 #pragma once
 
-#include "admin/gate.hpp"
+#include "admin/admin_surface.hpp"
 #include "admin/sessions.hpp"
-#include "transport/http/router.hpp"
 
 namespace posthorn {
 
@@ -21,6 +20,6 @@ struct session_parts {
     const clock& time;
     logger& log;
 };
-void add_session_routes(router& routes, session_parts parts, admin_gate& gate);
+void add_session_routes(admin_surface& into, session_parts parts);
 
 }  // namespace posthorn

@@ -141,7 +141,14 @@ task<http_response> answer(store& where, executor& readers, http_request request
 }  // namespace
 
 admin_route audit_route(store& where, executor& readers) {
-    return {"GET", "/_rf/audit", admin_role::viewer,
+    return {"GET",
+            "/_rf/audit",
+            admin_role::viewer,
+            {.summary = "Who changed what and who was refused, newest first.",
+             .answer = "{entries: [{seq: integer, at: time, who: string, what: string,"
+                       " target: string, outcome: string}], next: integer | null}",
+             .query = "{who?: string, target?: string, outcome?: string, since?: time,"
+                      " until?: time, limit?: integer, before?: integer}"},
             [&where, &readers](http_request request, const admin_caller&) {
                 return answer(where, readers, std::move(request));
             }};

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <functional>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -48,11 +49,31 @@ struct admin_caller {
 /// Answers a request of a caller who was let in.
 using admin_handler = std::function<task<http_response>(http_request, admin_caller)>;
 
+/// A shape that others can name.
+struct named_shape {
+    std::string_view name;  // Begins with a capital letter.
+    std::string_view shape;
+};
+
+/// What a route says of itself, for those who write a program that asks it: OpenAPI is made of it.
+/// The texts are constants; what a shape is, `feature/shape.hpp` says.
+struct route_doc {
+    std::string_view summary;               // A sentence.
+    std::string_view answer;                // The shape of a good answer.
+    std::string_view query{};               // Of an object, whose fields are the parameters.
+    std::string_view body{};                // Of a JSON body; none if empty.
+    std::string_view headers{};             // As the query.
+    std::span<const named_shape> shapes{};  // Those that are named in the above.
+    std::string_view media = "application/json";
+    std::uint16_t also = 0;  // Another status that has the same answer.
+};
+
 /// One route of the admin listener.
 struct admin_route {
     std::string method;
     std::string path;                 // Such as `/_rf/queue/{endpoint}/take`.
     std::optional<admin_role> needs;  // Any role, if it is none.
+    route_doc doc;
     admin_handler answer;
 };
 

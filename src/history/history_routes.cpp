@@ -212,7 +212,20 @@ result<history_query> parse_history_query(std::string_view query) {
 }
 
 admin_route history_route(const history_deps& with, const history_keeper& keeper) {
-    return {"GET", "/_rf/history", admin_role::viewer,
+    static constexpr std::array shapes{named_shape{"Series", "[number | null]"}};
+    return {"GET",
+            "/_rf/history",
+            admin_role::viewer,
+            {.summary = "What the node did, in evenly spaced points; null where no node ran.",
+             .answer = "{range: string, from: time, stepSeconds: integer, points: integer,"
+                       " nodes: [string], endpoints: [string],"
+                       " outbox?: {arrived: Series, sent: Series, failed: Series, givenUp: Series,"
+                       " p50Ms: Series, p99Ms: Series, waiting: Series, oldestSeconds: Series},"
+                       " inbox?: {handled: Series, failed: Series, duplicates: Series,"
+                       " p50Ms: Series, p99Ms: Series}}",
+             .query = "{range?: '15m' | '6h' | '7d', destination?: string, endpoint?: string,"
+                      " node?: string}",
+             .shapes = shapes},
             [&with, &keeper](http_request request, const admin_caller&) {
                 return answer(with, keeper, std::move(request));
             }};

@@ -242,24 +242,63 @@ task<http_response> finish(const queue_deps& with, http_request request, admin_c
                             json::serialize(json::object{{"seq", *seq}, {"state", "finished"}}));
 }
 
+constexpr std::array job_shapes{
+    named_shape{"JobState", "'waiting' | 'taken' | 'given-up'"},
+    named_shape{"Job",
+                "{seq: integer, state: JobState, endpoint: string, messageId: string,"
+                " sourceServiceId: string, messageType: string, receivedAt: time,"
+                " attempts: integer, takenBy?: string, freeAt?: time, givenUpAt?: time,"
+                " error?: string, correlationId?: string, tenant?: string, orderKey?: string,"
+                " contentType: string, payloadSize: integer, payload?: string,"
+                " payloadEncoding?: 'base64',"
+                " waitsBehind?: {seq: integer, messageId: string, givenUpAt: time}}"}};
+
 }  // namespace
 
 std::vector<admin_route> queue_operator_routes(const queue_deps& with) {
     using work = task<http_response> (*)(const queue_deps&, http_request, admin_caller);
-    const auto route = [&with](std::string path, work answer) {
+    const auto route = [&with](std::string path, const route_doc& doc, work answer) {
         const bool looks = answer == &stats || answer == &list || answer == &show;
         return admin_route{looks ? "GET" : "POST", std::move(path),
-                           looks ? admin_role::viewer : admin_role::operator_,
+                           looks ? admin_role::viewer : admin_role::operator_, doc,
                            [&with, answer](http_request request, admin_caller who) {
                                return answer(with, std::move(request), std::move(who));
                            }};
     };
-    return {route("/_rf/queue", &stats),
-            route("/_rf/queue/jobs", &list),
-            route("/_rf/queue/jobs/{seq}", &show),
-            route("/_rf/queue/jobs/{seq}/retry", &retry),
-            route("/_rf/queue/jobs/{seq}/finish", &finish),
-            route("/_rf/queue/retry", &retry_all)};
+    return {
+        route("/_rf/queue",
+              {.summary = "How full each queue is.",
+               .answer = "{queues: [{endpoint: string, waiting: integer, taken: integer,"
+                         " givenUp: integer, workers: integer, parked: integer, attemptsMax: "
+                         "integer, oldestWaitingSince?: time,"
+                         " oldestWaitingSeconds?: integer}]}"},
+              &stats),
+        route("/_rf/queue/jobs",
+              {.summary = "Jobs, oldest first.",
+               .answer = "{jobs: [Job], next: integer | null}",
+               .query = "{endpoint?: string, state?: JobState, limit?: integer, after?: integer}",
+               .shapes = job_shapes},
+              &list),
+        route("/_rf/queue/jobs/{seq}",
+              {.summary = "One job.",
+               .answer = "Job",
+               .query = "{payload?: boolean}",
+               .shapes = job_shapes},
+              &show),
+        route("/_rf/queue/jobs/{seq}/retry",
+              {.summary = "Lets a job be taken at once.",
+               .answer = "{seq: integer, state: 'waiting'}"},
+              &retry),
+        route("/_rf/queue/jobs/{seq}/finish",
+              {.summary = "Ends a job in place of a worker.",
+               .answer = "{seq: integer, state: 'finished'}",
+               .body = "{response?: string}"},
+              &finish),
+        route("/_rf/queue/retry",
+              {.summary = "Lets all jobs of an endpoint that were given up be taken again.",
+               .answer = "{count: integer}",
+               .body = "{endpoint: string}"},
+              &retry_all)};
 }
 
 }  // namespace posthorn

@@ -263,18 +263,41 @@ task<http_response> release(const queue_deps& with, http_request request) {
     co_return answer_count(done, released.count);
 }
 
+constexpr std::array taken_shapes{named_shape{
+    "TakenJob",
+    "{seq: integer, messageId: string | null, sourceServiceId: string | null,"
+    " endpoint: string | null, messageType: string | null, correlationId: string | null,"
+    " tenant: string | null, orderKey: string | null, contentType: string | null, payload: any,"
+    " payloadEncoding?: 'base64', headers: any, receivedAt: time, takenUntil: time,"
+    " attempts: integer}"}};
+
 }  // namespace
 
 std::vector<admin_route> queue_worker_routes(const queue_deps& with) {
-    const auto route = [&with](std::string path,
+    const auto route = [&with](std::string path, const route_doc& doc,
                                task<http_response> (*answer)(const queue_deps&, http_request)) {
-        return admin_route{"POST", std::move(path), admin_role::worker,
+        return admin_route{"POST", std::move(path), admin_role::worker, doc,
                            [&with, answer](http_request request, const admin_caller&) {
                                return answer(with, std::move(request));
                            }};
     };
-    return {route("/_rf/queue/{endpoint}/take", &take), route("/_rf/queue/ack", &acknowledge),
-            route("/_rf/queue/release", &release)};
+    return {route("/_rf/queue/{endpoint}/take",
+                  {.summary = "Gives jobs to a worker, who has them until its lease ends.",
+                   .answer = "{messages: [TakenJob]}",
+                   .body = "{owner: string, limit?: integer, leaseMs?: integer, waitMs?: integer}",
+                   .shapes = taken_shapes},
+                  &take),
+            route("/_rf/queue/ack",
+                  {.summary = "Ends jobs that are done; answers how many were still the owner's.",
+                   .answer = "{count: integer}",
+                   .body = "{owner: string, seqs: [integer], response?: any}"},
+                  &acknowledge),
+            route("/_rf/queue/release",
+                  {.summary = "Gives jobs back, to be taken again later or not at all.",
+                   .answer = "{count: integer}",
+                   .body = "{owner: string, seqs: [integer], delayMs?: integer, error?: string,"
+                           " giveUp?: boolean}"},
+                  &release)};
 }
 
 }  // namespace posthorn

@@ -48,7 +48,8 @@ public:
                                      .counters = {&counters_}});
         audit_.emplace(*database_, loop_.time(), log_);
         gate_.emplace(access_, *audit_);
-        add_admin_routes(routes_, *node_, *gate_);
+        admin_surface surface(routes_, *gate_);
+        add_admin_routes(surface, *node_);
         for (int i = 0; i < 12; ++i) add(i);
     }
     ~admin_side() { database_->stop(); }

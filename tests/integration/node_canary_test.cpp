@@ -73,7 +73,8 @@ public:
                                      .wake = [this] { orders_->dispatcher().wake(); }});
         audit_.emplace(orders_->store(), clock_, log_);
         gate_.emplace(access_, *audit_);
-        add_admin_routes(routes_, *view_, *gate_);
+        admin_surface surface(routes_, *gate_);
+        add_admin_routes(surface, *view_);
         add_public_routes(public_routes_, *view_);
     }
     ~two_nodes() {

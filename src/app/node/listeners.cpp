@@ -153,12 +153,11 @@ void listeners::fill_routes() {
     gate_ = std::make_unique<key_gate>(*access_, *audit_);
     if (wire_) add_receive_routes(public_routes_, *wire_);
     add_public_routes(public_routes_, *view_);
-    add_admin_routes(admin_routes_, *view_, *gate_);
-    add_session_routes(admin_routes_,
-                       {*access_, *sessions_, *audit_, seams.env.clock, seams.env.log}, *gate_);
-    for (const auto& each : core.features().admin_routes)
-        admin_routes_.add(each.method, each.path, gate_->guarded(each.needs, each.answer));
-    add_index(admin_routes_, settings_.service.id, *gate_);
+    admin_surface surface(admin_routes_, *gate_);
+    add_admin_routes(surface, *view_);
+    add_session_routes(surface, {*access_, *sessions_, *audit_, seams.env.clock, seams.env.log});
+    for (const auto& each : core.features().admin_routes) surface.add(each);
+    add_index(surface, settings_.service.id);
     add_desk_routes(admin_routes_);
     for (const auto& each : core.features().public_routes)
         public_routes_.add(each.method, each.path, each.answer);

@@ -152,12 +152,19 @@ public:
         const auto& counter = into.run(std::make_unique<notes_counter>(
             where, into.env(), into.settings().get<std::chrono::milliseconds>("count_every")));
         into.add(admin_route{
-            "GET", "/_rf/notes", admin_role::viewer,
+            "GET",
+            "/_rf/notes",
+            admin_role::viewer,
+            {.summary = "The notes.", .answer = "{notes: [{seq: integer, text: string}]}"},
             [&](const http_request&, const admin_caller&) { return list(where, readers); }});
-        into.add(admin_route{"POST", "/_rf/notes", admin_role::operator_,
-                             [&](http_request request, const admin_caller&) {
-                                 return add(where, std::move(request));
-                             }});
+        into.add(admin_route{
+            "POST",
+            "/_rf/notes",
+            admin_role::operator_,
+            {.summary = "Leaves a note.", .answer = "{added: boolean}", .body = "{text: string}"},
+            [&](http_request request, const admin_caller&) {
+                return add(where, std::move(request));
+            }});
         into.metrics([&](prometheus_text& text) {
             text.gauge("posthorn_notes", "Notes of operators.",
                        static_cast<double>(counter.notes()));

@@ -11,11 +11,13 @@
 #include <gtest/gtest.h>
 
 #include "admin/admin_api.hpp"
+#include "admin/openapi.hpp"
 #include "base/async/virtual_loop.hpp"
 #include "base/random.hpp"
 #include "base/uuid_generator.hpp"
 #include "store/async.hpp"
 #include "store/sqlite/commit/sqlite_store.hpp"
+#include "support/described_answer.hpp"
 #include "support/temporary_directory.hpp"
 
 namespace posthorn {
@@ -42,8 +44,10 @@ protected:
             .bad_signatures = [] { return std::uint64_t{4}; }});
         kept.emplace(*database_, loop.time(), log);
         gate.emplace(access, *kept);
-        add_admin_routes(routes, *node, *gate);
+        admin_surface surface(routes, *gate);
+        add_admin_routes(surface, *node);
         add_public_routes(public_routes, *node);
+        described = describe_routes(surface.all(), "9.8.7");
     }
     ~admin_fixture() override { database_->stop(); }
 
@@ -62,7 +66,10 @@ protected:
         request.peer = "127.0.0.1";
         request.headers.add("Host", "127.0.0.1:7401");
         if (!key.empty()) request.headers.add("Authorization", "Bearer " + key);
-        return loop.run(routes.handle(std::move(request)));
+        auto response = loop.run(routes.handle(std::move(request)));
+        EXPECT_EQ(test::unlike_description(described, method, std::string(parts->path), response),
+                  "");
+        return response;
     }
     http_response get(const std::string& target) { return ask("GET", target, viewer.key); }
     boost::json::value get_json(const std::string& target) {
@@ -135,6 +142,7 @@ protected:
     std::optional<node_view> node;
     std::optional<audit> kept;
     std::optional<key_gate> gate;
+    boost::json::object described;  // What the routes say of themselves.
     router routes;
     router public_routes;
 

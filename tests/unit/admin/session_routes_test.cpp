@@ -14,7 +14,9 @@ using namespace std::chrono_literals;
 class sessions : public admin_fixture {
 protected:
     sessions() {
-        add_session_routes(routes, {guard, open_sessions, *kept, loop.time(), log}, own_gate);
+        admin_surface surface(routes, own_gate);
+        add_session_routes(surface, {guard, open_sessions, *kept, loop.time(), log});
+        described = describe_routes(surface.all(), "9.8.7");
         routes.add("POST", "/change", own_gate.guarded(admin_role::operator_, answer_ok));
         routes.add("GET", "/look", own_gate.guarded(admin_role::viewer, answer_ok));
         routes.add("POST", "/take", own_gate.guarded(admin_role::worker, answer_ok));
@@ -35,7 +37,10 @@ protected:
         request.method = method;
         request.path = path;
         request.headers.add("Host", "127.0.0.1:7401");
-        return loop.run(routes.handle(std::move(request)));
+        auto response = loop.run(routes.handle(std::move(request)));
+        if (path.starts_with("/_rf/"))
+            EXPECT_EQ(test::unlike_description(described, method, path, response), "");
+        return response;
     }
     http_response sign_in(const std::string& key, std::string peer = "10.0.0.1",
                           http_headers headers = {}) {

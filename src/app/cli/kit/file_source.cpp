@@ -51,12 +51,13 @@ private:
                                      .time = clock_,
                                      .worries = [this] { return worries(); },
                                      .of_file = true});
-        add_admin_routes(routes_, *view_, gate_);
-        return add_feature_routes(*stores.front(), *stores.back());
+        admin_surface surface(routes_, gate_);
+        add_admin_routes(surface, *view_);
+        return add_feature_routes(surface, *stores.front(), *stores.back());
     }
 
     /// Their services do not run: a file is only looked at and changed.
-    result<> add_feature_routes(store& database, store& inbox_database) {
+    result<> add_feature_routes(admin_surface& surface, store& database, store& inbox_database) {
         for (const auto* const each : all_features()) {
             node_builder builder({.env = env_,
                                   .database = database,
@@ -68,8 +69,7 @@ private:
                                  features_);
             POSTHORN_TRY(each->install(builder));
         }
-        for (const auto& each : features_.admin_routes)
-            routes_.add(each.method, each.path, gate_.guarded(each.needs, each.answer));
+        for (const auto& each : features_.admin_routes) surface.add(each);
         return {};
     }
 

@@ -325,7 +325,7 @@ TEST(config, reads_back_every_default_as_it_shows_it) {
         if (entry.type == "integer") value = std::int64_t{std::stoll(entry.value)};
         if (entry.type == "number") value = std::stod(entry.value);
         if (entry.type == "boolean") value = entry.value == "true";
-        if (entry.type.starts_with("list of ")) value = config_list{};
+        if (entry.type.starts_with("list of")) value = config_list{};
         EXPECT_TRUE(set_config(settings, entry.key, value, "here")) << entry.key;
         EXPECT_EQ(list_config(settings).size(), list_config({}).size());
     }

@@ -1,0 +1,155 @@
+#!/usr/bin/env python3
+"""What a node says of its admin routes in OpenAPI, held against what others make of it and what it answers.
+
+openapi_test.py PROGRAM NODE_MODULES
+"""
+
+import http.client
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "interop"))
+from node import Node, eventually
+
+PROGRAM, MODULES = sys.argv.pop(1), sys.argv.pop(1)
+HERE = Path(__file__).parent
+SECRET = "base64:AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8="
+
+
+def run(*command, **more):
+    done = subprocess.run([str(part) for part in command], capture_output=True, text=True,
+                          env=os.environ | {"NODE_PATH": MODULES}, **more)
+    return done.returncode, done.stdout + done.stderr
+
+
+class OpenApi(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        made = json.loads(subprocess.run([PROGRAM, "keys", "admin", "new", "--role", "operator", "--json"],
+                                         check=True, capture_output=True, text=True).stdout)
+        cls.key = made["key"]
+        cls.stock = Node(PROGRAM, "stock", f'[secrets]\norders = "{SECRET}"\n[handlers]\nShip = "queue"\n'
+                         'Charge = "sql:INSERT INTO missing VALUES (1)"\n'
+                         f'[admin]\nkeys = [{{ name = "boss", role = "operator", hash = "{made["hash"]}", '
+                         'payloads = true }]\n').init().start()
+        cls.addClassCleanup(cls.stock.stop)
+        cls.orders = Node(PROGRAM, "orders", f'[secrets]\nstock = "{SECRET}"\n'
+                          f'[routes]\nstock = "http://127.0.0.1:{cls.stock.port}"\n'
+                          '[outbox]\nmax_retries = 0\n'
+                          f'[admin]\nkeys = [{{ name = "boss", role = "operator", hash = "{made["hash"]}", '
+                          'payloads = true }]\n').init().start()
+        cls.addClassCleanup(cls.orders.stop)
+        for endpoint in ["Ship"] * 3 + ["Charge"] * 3:
+            cls.orders.sql("INSERT INTO outbox_messages (destination, endpoint, payload) VALUES ('stock', ?, '{}')",
+                           endpoint)
+        cls.orders.sql("INSERT INTO outbox_messages (destination, endpoint, payload) VALUES ('crm', 'A', '{}')")
+        count = "SELECT count(*) FROM outbox_messages WHERE status = ?"
+        assert eventually(lambda: cls.orders.number(count, "Dead") == 3), cls.orders.log_text()
+        assert eventually(lambda: cls.orders.number(count, "Sent") == 3), cls.orders.log_text()
+        cls.document = json.loads(cls.ask(cls.orders, "GET", "/_rf/openapi.json")["body"])
+
+    @classmethod
+    def ask(cls, node, method, path, body=None, route=None):
+        """An answer with the route that gave it."""
+        connection = http.client.HTTPConnection("127.0.0.1", node.admin, timeout=30)
+        connection.request(method, path, body=None if body is None else json.dumps(body),
+                           headers={"Authorization": f"Bearer {cls.key}"})
+        answer = connection.getresponse()
+        text = answer.read().decode()
+        connection.close()
+        return {"method": method.lower(), "route": route or path.split("?")[0], "path": path,
+                "status": answer.status, "type": answer.getheader("Content-Type").split(";")[0], "body": text}
+
+    def test_no_route_is_missing_and_none_is_made_up(self):
+        listed = json.loads(self.ask(self.orders, "GET", "/_rf")["body"])["routes"]
+        described = [f"{method.upper()} {path}" for path, operations in self.document["paths"].items()
+                     for method in operations]
+        self.assertEqual(sorted(described), sorted(listed))
+        self.assertIn("POST /_rf/queue/{endpoint}/take", described)  # Of a feature.
+
+    def test_another_validator_finds_nothing_wrong_with_it(self):
+        check = ["node", HERE / "validate_openapi.mjs", MODULES]
+        code, said = run(*check, input=json.dumps(self.document))
+        self.assertEqual(code, 0, said)
+        broken = json.loads(json.dumps(self.document))
+        del broken["paths"]["/_rf/outbox"]["get"]["responses"]
+        broken["paths"]["/_rf/outbox"]["get"]["parameters"][0]["in"] = "body"
+        code, said = run(*check, input=json.dumps(broken))
+        self.assertNotEqual(code, 0)
+
+    def test_a_real_node_answers_as_it_says(self):
+        dead = self.orders.sql("SELECT message_id FROM outbox_messages WHERE status = 'Dead' ORDER BY seq")
+        one, two, three = (row[0] for row in dead)
+        o, s = self.orders, self.stock
+        answers = [self.ask(o, "GET", path) for path, operations in self.document["paths"].items()
+                   if "get" in operations and "{" not in path]
+        answers += [self.ask(s, "GET", path) for path in
+                    ["/_rf/queue", "/_rf/queue/jobs", "/_rf/inbox", "/_rf/inbox/stats", "/_rf/audit"]]
+        answers += [self.ask(s, "GET", "/_rf/queue/jobs/1?payload=true", route="/_rf/queue/jobs/{seq}")]
+        answers += [self.ask(o, "GET", f"/_rf/{kind}/{one}?payload=true", route=f"/_rf/{kind}/{{messageId}}")
+                    for kind in ["outbox", "dead"]]
+        lane = "/_rf/outbox/lanes/{destination}/"
+        answers += [self.ask(o, "POST", f"/_rf/outbox/lanes/stock/{verb}", route=lane + verb)
+                    for verb in ["pause", "resume", "try"]]
+        answers += [self.ask(o, "POST", f"/_rf/dead/{one}/requeue", {}, "/_rf/dead/{messageId}/requeue"),
+                    self.ask(o, "POST", f"/_rf/dead/{two}/edit", {"maxRetries": 1}, "/_rf/dead/{messageId}/edit"),
+                    self.ask(o, "POST", f"/_rf/dead/{two}/resolve", {"reason": "x"}, "/_rf/dead/{messageId}/resolve"),
+                    self.ask(o, "POST", f"/_rf/outbox/{three}/retry", None, "/_rf/outbox/{messageId}/retry"),
+                    self.ask(o, "POST", "/_rf/dead/requeue?all=true", {}),
+                    self.ask(o, "POST", "/_rf/dead/resolve?destination=nowhere", {"reason": "x"}),
+                    self.ask(o, "POST", "/_rf/dead/delete?destination=nowhere"),
+                    self.ask(o, "POST", f"/_rf/dead/{two}/delete", None, "/_rf/dead/{messageId}/delete")]
+        take, retry = "/_rf/queue/{endpoint}/take", "/_rf/queue/jobs/{seq}/retry"
+        answers += [self.ask(s, "POST", "/_rf/queue/Ship/take", {"owner": "w", "limit": 2}, take),
+                    self.ask(s, "POST", "/_rf/queue/ack", {"owner": "w", "seqs": [1], "response": {"a": 1}}),
+                    self.ask(s, "POST", "/_rf/queue/release", {"owner": "w", "seqs": [2], "giveUp": True}),
+                    self.ask(s, "GET", "/_rf/queue/jobs"),
+                    self.ask(s, "POST", "/_rf/queue/retry", {"endpoint": "Ship"}),
+                    self.ask(s, "POST", "/_rf/queue/jobs/3/retry", None, retry),
+                    self.ask(s, "POST", "/_rf/queue/jobs/3/finish", {}, "/_rf/queue/jobs/{seq}/finish"),
+                    self.ask(s, "POST", "/_rf/session", {"key": self.key}),
+                    self.ask(s, "DELETE", "/_rf/session")]
+        refused = [self.ask(o, "GET", "/_rf/outbox?status=Odd"), self.ask(o, "POST", "/_rf/session", {"key": "no"}),
+                   self.ask(o, "GET", "/_rf/dead/0", route="/_rf/dead/{messageId}")]
+        self.assertEqual([(each["path"], each["body"]) for each in answers if each["status"] != 200], [])
+        asked = {(each["method"], each["route"]) for each in answers}
+        described = {(method, path) for path, operations in self.document["paths"].items() for method in operations}
+        self.assertEqual(described - asked, set())
+        code, said = run("node", HERE / "answers_as_described.js",
+                         input=json.dumps({"document": self.document, "answers": answers + refused}))
+        self.assertEqual(code, 0, said)
+        answers[0]["body"] = "[]"
+        code, _ = run("node", HERE / "answers_as_described.js",
+                      input=json.dumps({"document": self.document, "answers": answers}))
+        self.assertNotEqual(code, 0)
+
+    def test_a_client_with_types_made_of_it_compiles_and_works(self):
+        folder = Path(tempfile.mkdtemp(prefix="posthorn-"))
+        self.addCleanup(shutil.rmtree, folder)
+        (folder / "openapi.json").write_text(json.dumps(self.document))
+        (folder / "package.json").write_text('{"type": "module"}')
+        shutil.copy(HERE / "openapi_client.ts", folder / "client.ts")
+        code, said = run("node", Path(MODULES) / "openapi-typescript/bin/cli.js", folder / "openapi.json",
+                         "-o", folder / "api.ts")
+        self.assertEqual(code, 0, said)
+        compiler = ["node", Path(MODULES) / "typescript/bin/tsc", "--strict", "--target", "es2022", "--module",
+                    "es2022", "--moduleResolution", "bundler", "--lib", "es2022,dom"]
+        code, said = run(*compiler, folder / "client.ts")
+        self.assertEqual(code, 0, said)
+        code, said = run("node", folder / "client.js", f"http://127.0.0.1:{self.orders.admin}", self.key)
+        self.assertEqual((code, said), (0, "crm Pending\n"))
+        text = (folder / "client.ts").read_text()
+        (folder / "wrong.ts").write_text(text.replace("each.destination", "each.destinatoin"))
+        code, said = run(*compiler, folder / "wrong.ts")
+        self.assertNotEqual(code, 0)
+        self.assertIn("destinatoin", said)
+
+
+if __name__ == "__main__":
+    unittest.main()
