@@ -7,6 +7,7 @@
 #include <posthorn/version.hpp>
 
 #include "admin/dead_routes.hpp"
+#include "admin/inbox_routes.hpp"
 #include "admin/json_answer.hpp"
 #include "admin/lane_routes.hpp"
 #include "admin/metrics.hpp"
@@ -244,6 +245,7 @@ void add_admin_routes(router& routes, node_view& node, admin_gate& gate) {
                gate.guarded(admin_role::operator_, [with](http_request request, const auto&) {
                    return with->retry(std::move(request));
                }));
+    add_inbox_routes(routes, node, gate);
     add_lane_routes(routes, node, gate);
     add_dead_routes(routes, node, gate);
 }

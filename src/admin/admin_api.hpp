@@ -26,7 +26,7 @@ void add_public_routes(router& routes, node_view& node);
 /// | GET /_rf/inbox/refused             | viewer   | what web services said instead of taking a   |
 /// |                                    |          | message; needs the right to payloads         |
 ///
-/// and those of `add_dead_routes`.
+/// and those of `add_dead_routes` and `add_inbox_routes`.
 void add_admin_routes(router& routes, node_view& node, admin_gate& gate);
 
 /// `GET /_rf`, for a viewer: the routes that have been added so far, so that a newcomer finds them.

@@ -1,7 +1,8 @@
 #include "audit/audit_routes.hpp"
 
-#include <array>
 #include <charconv>
+#include <optional>
+#include <vector>
 
 #include <boost/json/array.hpp>
 #include <boost/json/object.hpp>
@@ -10,6 +11,8 @@
 #include <posthorn/detail/time.hpp>
 
 #include "base/async/run_on.hpp"
+#include "base/text/percent.hpp"
+#include "base/text/utf8.hpp"
 #include "feature/answers.hpp"
 
 namespace posthorn {
@@ -21,9 +24,47 @@ constexpr std::int64_t limit_default = 50;
 constexpr std::int64_t limit_max = 1000;
 
 struct page_request {
+    std::string who{};     // All of it.
+    std::string target{};  // A part of it, whatever the case of letters; likewise the outcome.
+    std::string outcome{};
+    std::optional<wall_time> since{};
+    std::optional<wall_time> until{};
     std::int64_t limit = limit_default;
     std::int64_t before = 0;  // None.
 };
+
+std::optional<std::int64_t> read_positive(std::string_view text) {
+    std::int64_t number = 0;
+    const auto [end, failure] = std::from_chars(text.begin(), text.end(), number);
+    if (failure != std::errc{} || end != text.end() || number < 1) return std::nullopt;
+    return number;
+}
+
+result<> read_parameter(std::string_view name, const std::string& value, page_request& into) {
+    const auto number = read_positive(value);
+    const auto time = parse_iso8601(value);
+    if (name == "who")
+        into.who = value;
+    else if (name == "target")
+        into.target = value;
+    else if (name == "outcome")
+        into.outcome = value;
+    else if (name == "since" && time)
+        into.since = time;
+    else if (name == "until" && time)
+        into.until = time;
+    else if (name == "limit" && number && *number <= limit_max)
+        into.limit = *number;
+    else if (name == "before" && number)
+        into.before = *number;
+    else
+        return fail(error_code::invalid_argument,
+                    "'{}={}' cannot be asked for; there are who, target, outcome, since and until "
+                    "(times like 2026-02-14T12:00:00Z), limit (1 to {}) and before (the next of an "
+                    "earlier page)",
+                    clean_utf8(name, 100), clean_utf8(value, 100), limit_max);
+    return {};
+}
 
 result<page_request> read_query(std::string_view query) {
     page_request asked;
@@ -31,42 +72,66 @@ result<page_request> read_query(std::string_view query) {
         const auto pair = query.substr(0, query.find('&'));
         query.remove_prefix(std::min(query.size(), pair.size() + 1));
         const auto name = pair.substr(0, pair.find('='));
-        const auto text = pair.substr(std::min(pair.size(), name.size() + 1));
-        std::int64_t number = 0;
-        const auto [end, failure] = std::from_chars(text.begin(), text.end(), number);
-        const bool is_number = failure == std::errc{} && end == text.end() && number > 0;
-        if (name == "limit" && is_number && number <= limit_max)
-            asked.limit = number;
-        else if (name == "before" && is_number)
-            asked.before = number;
-        else
-            return fail(error_code::invalid_argument,
-                        "the query takes limit, 1 to {}, and before, the next of an earlier page",
-                        limit_max);
+        const auto value = percent_decode(pair.substr(std::min(pair.size(), name.size() + 1)));
+        if (!value) return fail(error_code::invalid_argument, "the query is not percent-encoded");
+        POSTHORN_TRY(read_parameter(name, *value, asked));
     }
     return asked;
 }
 
+/// What LIKE takes for "has this in it", both sides in small letters.
+std::string pattern_of(std::string_view part) {
+    std::string pattern = "%";
+    for (const char c : part) {
+        if (c == '%' || c == '_' || c == '!') pattern += '!';
+        pattern += c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c;
+    }
+    return pattern + '%';
+}
+
+struct page_statement {
+    std::string sql;
+    std::vector<sql_param> with;
+};
+
+/// The table is at most 100,000 short rows, so a filter needs no index.
+page_statement to_statement(const page_request& asked, const std::string& target,
+                            const std::string& outcome) {
+    const auto before = asked.before > 0 ? asked.before : std::numeric_limits<std::int64_t>::max();
+    page_statement made{
+        "SELECT seq, at, who, what, target, outcome FROM posthorn_audit WHERE seq < ?", {before}};
+    const auto add = [&made](std::string_view condition, sql_param value) {
+        made.sql += condition;
+        made.with.push_back(value);
+    };
+    if (!asked.who.empty()) add(" AND who = ?", std::string_view(asked.who));
+    if (!asked.target.empty())
+        add(" AND lower(target) LIKE ? ESCAPE '!'", std::string_view(target));
+    if (!asked.outcome.empty())
+        add(" AND lower(outcome) LIKE ? ESCAPE '!'", std::string_view(outcome));
+    if (asked.since) add(" AND at >= ?", std::int64_t{asked.since->time_since_epoch().count()});
+    if (asked.until) add(" AND at < ?", std::int64_t{asked.until->time_since_epoch().count()});
+    add(" ORDER BY seq DESC LIMIT ?", asked.limit);
+    return made;
+}
+
 result<json::object> list(store& where, const page_request& asked) {
+    const auto target = pattern_of(asked.target);
+    const auto outcome = pattern_of(asked.outcome);
+    const auto question = to_statement(asked, target, outcome);
     json::array entries;
     std::int64_t last = 0;
     POSTHORN_TRY(where.read([&](store_reader& from) {
-        const auto before =
-            asked.before > 0 ? asked.before : std::numeric_limits<std::int64_t>::max();
-        const std::array<sql_param, 2> with{before, asked.limit};
-        return from.query(
-            "SELECT seq, at, who, what, target, outcome FROM posthorn_audit WHERE seq < ?"
-            " ORDER BY seq DESC LIMIT ?",
-            with, [&](const sql_row& row) {
-                last = row.integer(0);
-                entries.push_back(json::object{
-                    {"seq", last},
-                    {"at", to_iso8601(wall_time(std::chrono::milliseconds(row.integer(1))))},
-                    {"who", row.text(2)},
-                    {"what", row.text(3)},
-                    {"target", row.text(4)},
-                    {"outcome", row.text(5)}});
-            });
+        return from.query(question.sql, question.with, [&](const sql_row& row) {
+            last = row.integer(0);
+            entries.push_back(json::object{
+                {"seq", last},
+                {"at", to_iso8601(wall_time(std::chrono::milliseconds(row.integer(1))))},
+                {"who", row.text(2)},
+                {"what", row.text(3)},
+                {"target", row.text(4)},
+                {"outcome", row.text(5)}});
+        });
     }));
     const bool is_full = entries.size() == static_cast<std::size_t>(asked.limit);
     json::object page{{"entries", std::move(entries)}};

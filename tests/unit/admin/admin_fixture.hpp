@@ -39,7 +39,8 @@ protected:
             .broken = [this] { return broken; },
             .wake = [this] { ++wakes; },
             .try_now = [this](std::string_view destination) { tried.emplace_back(destination); },
-            .bad_signatures = [] { return std::uint64_t{4}; }});
+            .bad_signatures = [] { return std::uint64_t{4}; },
+            .refused = &refused});
         kept.emplace(*database_, loop.time(), log);
         gate.emplace(access, *kept);
         add_admin_routes(routes, *node, *gate);
@@ -132,6 +133,7 @@ protected:
     std::vector<std::string> broken;
     int wakes = 0;
     std::vector<std::string> tried;
+    refused_calls refused;
     std::optional<node_view> node;
     std::optional<audit> kept;
     std::optional<key_gate> gate;

@@ -32,6 +32,13 @@ result<json::object> admin_source::inbox_messages(const list_choice& wanted) {
     return ask({.path = "/_rf/inbox?" + to_query(wanted)});
 }
 
+result<json::object> admin_source::inbox_message(const uuid& id, const std::string& source,
+                                                 bool with_payload) {
+    auto path = fmt::format("/_rf/inbox/{}?payload={}", id.to_string(), with_payload);
+    if (!source.empty()) path += "&source=" + percent_encode(source);
+    return ask({.path = std::move(path)});
+}
+
 result<json::object> admin_source::message(const uuid& id, bool with_payload) {
     return ask({.path = fmt::format("/_rf/outbox/{}{}", id.to_string(), shown_with(with_payload))});
 }

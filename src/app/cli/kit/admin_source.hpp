@@ -100,6 +100,9 @@ public:
 
     result<boost::json::object> inbox_stats();
     result<boost::json::object> inbox_messages(const list_choice& wanted);
+    /// Of one sender, or of every one if `source` is empty.
+    result<boost::json::object> inbox_message(const uuid& id, const std::string& source,
+                                              bool with_payload);
     result<boost::json::object> inbox_refused();
 };
 
