@@ -42,7 +42,7 @@ constexpr std::array list_options{
     feature_option{.name = "after", .doc = "go on after this seq", .number = true}};
 constexpr std::array show_options{
     feature_option{.name = "seq", .doc = "its number, from the list", .where = place::path},
-    feature_option{.name = "payload", .doc = "'true' shows what it says, too"}};
+    feature_option{.name = "payload", .doc = "show what it says, too", .flag = true}};
 constexpr std::array retry_options{
     feature_option{.name = "seq", .doc = "its number, from the list", .where = place::path}};
 constexpr std::array retry_all_options{

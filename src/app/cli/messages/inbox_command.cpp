@@ -60,6 +60,7 @@ class inbox_stats_command final : public look_command {
                                       wall_time /*now*/) const override {
         return inbox_stats_text(answer);
     }
+    [[nodiscard]] bool may_be_watched() const override { return true; }
 };
 
 class inbox_refused_command final : public look_command {
