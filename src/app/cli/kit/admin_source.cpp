@@ -18,6 +18,20 @@ std::string shown_with(bool payload) { return payload ? "?payload=true" : ""; }
 
 }  // namespace
 
+result<json::object> admin_source::ask(const admin_question& what) {
+    POSTHORN_LET(reply, exchange(what));
+    return read_answer(reply, name());
+}
+
+result<std::string> admin_source::metrics() {
+    POSTHORN_LET(reply, exchange({.path = "/metrics"}));
+    if (reply.status == 200) return std::move(reply.body);
+    auto refused = read_answer(reply, name());
+    if (!refused) return std::unexpected(refused.error());
+    return fail(error_code::malformed_request, "{} has no metrics; is it a node's admin address?",
+                name());
+}
+
 result<json::object> admin_source::health() { return ask({.path = "/_rf/health"}); }
 result<json::object> admin_source::outbox_stats() { return ask({.path = "/_rf/outbox/stats"}); }
 result<json::object> admin_source::inbox_stats() { return ask({.path = "/_rf/inbox/stats"}); }

@@ -98,6 +98,7 @@ std::unique_ptr<command> make_dead_command();
 std::unique_ptr<command> make_inbox_command();
 std::unique_ptr<command> make_stats_command();
 std::unique_ptr<command> make_health_command();
+std::unique_ptr<command> make_top_command();
 std::unique_ptr<command> make_doctor_command();
 std::unique_ptr<command> make_backup_command();
 std::unique_ptr<command> make_restore_command();
