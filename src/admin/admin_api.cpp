@@ -79,6 +79,7 @@ task<http_response> endpoints::metrics() {
         .lanes = seen->facts.lanes,
         .inbox = parts().inbox ? parts().inbox() : nullptr,
         .backups = parts().backups ? parts().backups() : std::vector<sqlite::backup_state>{},
+        .now = parts().time.wall(),
         .bad_signatures = parts().bad_signatures ? parts().bad_signatures() : 0,
         .refusals = gate_.refusals(),
         .durable = parts().durable};
