@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "base/text/counted.hpp"
 #include "base/time/clock_watch.hpp"
 
 namespace posthorn {
@@ -46,9 +47,9 @@ database_verdict judge_database(const database_signs& seen) {
     if (seen.settling.unrecorded > 0)
         verdict.worries.push_back(
             {health_level::yellow,
-             fmt::format("what became of {} messages cannot be recorded, so they stay Pending and "
-                         "are sent again after a restart: {}",
-                         seen.settling.unrecorded, seen.settling.last_error)});
+             fmt::format("what became of {} cannot be recorded, so that what stays Pending is "
+                         "sent again after a restart: {}",
+                         counted(seen.settling.unrecorded, "message"), seen.settling.last_error)});
     if (auto lag = describe_lag(seen.now, seen.newest_at_start); !lag.empty())
         verdict.worries.push_back({health_level::yellow, std::move(lag)});
     return verdict;

@@ -160,6 +160,25 @@ TEST_F(look_commands, show_that_what_they_watch_went_away_and_go_on) {
     EXPECT_EQ(run(with_config({"inbox", "show", id_, "--watch"})).code, exit_code::usage);
 }
 
+TEST_F(look_commands, say_what_a_file_does_not_know_and_whom_to_ask) {
+    for (const auto& words : {std::vector<std::string>{"health"}, {"outbox", "lanes"}}) {
+        EXPECT_THAT(run(with_config(words)).err, HasSubstr("; ask the node with --url\n"));
+        auto as_json = words;
+        as_json.emplace_back("--json");
+        EXPECT_EQ(run(with_config(as_json)).err, "");
+    }
+    EXPECT_EQ(run(with_config({"outbox", "list"})).err, "");
+}
+
+TEST_F(look_commands, show_a_payload_of_a_queue_by_a_flag) {
+    change(
+        "INSERT INTO posthorn_queue (endpoint, source, message_id, message_type,"
+        " content_type, payload, received_at) VALUES ('Ship', 'shop', 'm1', 'Signal',"
+        " 'application/json', '{\"a\":\"canary\"}', 1000)");
+    EXPECT_THAT(look({"queue", "show", "1", "--payload"}), HasSubstr("canary"));
+    EXPECT_THAT(look({"queue", "show", "1"}), Not(HasSubstr("canary")));
+}
+
 TEST_F(look_commands, paint_states_where_the_terminal_or_the_user_says_so) {
     change(
         "INSERT INTO outbox_messages (destination, endpoint, payload) VALUES ('stock', 'T', '{}');"
