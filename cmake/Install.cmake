@@ -24,10 +24,12 @@ endif()
 configure_file(cmake/posthorn.pc.in posthorn.pc @ONLY)
 install(FILES ${CMAKE_CURRENT_BINARY_DIR}/posthorn.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 
-# For people: what to read, a configuration to begin with, and a unit of systemd to copy.
+# For people: what to read, a configuration to begin with, a unit of systemd to copy, alerts and a dashboard.
 install(DIRECTORY docs DESTINATION ${CMAKE_INSTALL_DOCDIR})
 install(FILES README.md CHANGELOG.md SECURITY.md LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
 install(FILES posthorn.example.toml packaging/posthorn.service DESTINATION ${CMAKE_INSTALL_DATADIR}/posthorn)
+install(FILES packaging/prometheus/posthorn.rules.yml DESTINATION ${CMAKE_INSTALL_DATADIR}/posthorn/prometheus)
+install(FILES packaging/grafana/posthorn.json DESTINATION ${CMAKE_INSTALL_DATADIR}/posthorn/grafana)
 install(FILES packaging/posthorn.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
 
 # Completions of commands for the shells, printed by the program itself.

@@ -7,6 +7,7 @@
 #include <posthorn/version.hpp>
 
 #include "admin/dead_routes.hpp"
+#include "admin/inbox_routes.hpp"
 #include "admin/json_answer.hpp"
 #include "admin/lane_routes.hpp"
 #include "admin/link_routes.hpp"
@@ -83,6 +84,7 @@ task<http_response> endpoints::metrics() {
         .lanes = seen->facts.lanes,
         .inbox = parts().inbox ? parts().inbox() : nullptr,
         .backups = parts().backups ? parts().backups() : std::vector<sqlite::backup_state>{},
+        .now = parts().time.wall(),
         .bad_signatures = parts().bad_signatures ? parts().bad_signatures() : 0,
         .refusals = gate_.refusals(),
         .durable = parts().durable};
@@ -337,6 +339,7 @@ void add_admin_routes(admin_surface& into, node_view& node) {
          {.summary = "Makes a dead message pending again.",
           .answer = "{messageId: string, status: 'Pending'}"},
          [with](http_request request, const auto&) { return with->retry(std::move(request)); }});
+    add_inbox_routes(into, node);
     add_lane_routes(into, node);
     add_dead_routes(into, node);
     add_link_routes(into, node);

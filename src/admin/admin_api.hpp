@@ -26,7 +26,7 @@ void add_public_routes(router& routes, node_view& node);
 /// | GET /_rf/inbox/refused             | viewer   | what web services said instead of taking a   |
 /// |                                    |          | message; needs the right to payloads         |
 ///
-/// and those of `add_dead_routes`.
+/// and those of `add_dead_routes`, `add_inbox_routes` and `add_link_routes`.
 void add_admin_routes(admin_surface& into, node_view& node);
 
 /// The routes that have been added so far, for a viewer: `GET /_rf` lists them, so that a newcomer

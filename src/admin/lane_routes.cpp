@@ -1,11 +1,13 @@
 #include "admin/lane_routes.hpp"
 
+#include <algorithm>
 #include <utility>
 
 #include <boost/json/serialize.hpp>
 
 #include "base/async/run_on.hpp"
 #include "base/text/percent.hpp"
+#include "base/text/utf8.hpp"
 #include "feature/answers.hpp"
 #include "operations/lanes.hpp"
 
@@ -44,6 +46,17 @@ task<http_response> try_now(node_view& node, http_request request) {
         co_return answer_to_error(
             error(error_code::invalid_argument,
                   "only a node that runs can try; name its admin listener with --url"));
+    const auto seen = co_await node.look();
+    const auto& waiting = seen->facts.outbox.backlog;
+    const auto lanes = node.lanes();
+    if (std::ranges::find(lanes, name, &lane_state::destination) == lanes.end() &&
+        std::ranges::find(waiting, name, &destination_backlog::destination) == waiting.end())
+        co_return answer_to_error(
+            error(error_code::not_found,
+                  fmt::format("there is no destination '{}': nothing waits for it, and nothing was "
+                              "sent there since the node started; 'posthorn outbox lanes' lists "
+                              "those that there are",
+                              clean_utf8(name, 100))));
     parts.try_now(name);
     co_return json_response(
         200, boost::json::serialize(boost::json::object{{"destination", name}, {"tried", true}}));

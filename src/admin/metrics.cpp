@@ -238,6 +238,8 @@ std::string render_metrics(const metrics_facts& facts) {
         text.sample(facts.health.status == each ? 1 : 0, {{"status", to_string(each)}});
     text.gauge("posthorn_working", "Whether the node can send and receive.",
                facts.health.working ? 1 : 0);
+    text.gauge("posthorn_clock_timestamp_seconds", "What time it is by the node's clock.",
+               static_cast<double>(facts.now.time_since_epoch().count()) / 1000);
     text.gauge("posthorn_store_durable", "Zero where the store is in memory, for a test.",
                facts.durable ? 1 : 0);
     text.gauge("posthorn_build_info", "How this node was built.", 1,

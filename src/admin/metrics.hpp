@@ -26,6 +26,7 @@ struct metrics_facts {
     const class inbox* inbox = nullptr;           // Null before the node has started.
     std::vector<sqlite::backup_state> backups{};  // Of each database that is backed up.
     std::vector<disk_report> disks{};             // One for each database.
+    wall_time now{};
     std::uint64_t bad_signatures = 0;
     std::uint64_t refusals = 0;  // On the admin listener.
     bool durable = true;         // False where the store is in memory.

@@ -10,13 +10,13 @@ namespace posthorn {
 namespace {
 
 constexpr std::array list_options{
+    feature_option{.name = "who", .doc = "only what this key or address did"},
+    feature_option{.name = "target", .doc = "only where the target has this in it"},
+    feature_option{.name = "outcome", .doc = "only where the outcome has this in it"},
+    feature_option{.name = "since", .doc = "only then or later, such as 2026-02-14T12:00:00Z"},
+    feature_option{.name = "until", .doc = "only before"},
     feature_option{.name = "limit", .doc = "how many at most, 1 to 1000", .number = true},
     feature_option{.name = "before", .doc = "go on where a page ended", .number = true},
-    feature_option{.name = "who", .doc = "only of the holder of this key"},
-    feature_option{.name = "target", .doc = "only where the path has this in it"},
-    feature_option{.name = "outcome", .doc = "only where the outcome has this in it"},
-    feature_option{.name = "since", .doc = "only from this time on, such as 2026-01-31T12:00:00Z"},
-    feature_option{.name = "until", .doc = "only before this time"},
 };
 constexpr std::array list_columns{
     feature_column{"AT", "at"},           feature_column{"WHO", "who"},
@@ -31,7 +31,7 @@ constexpr std::array list_commands{
                     .options = list_options,
                     .list = "entries",
                     .columns = list_columns,
-                    .example = "posthorn audit list --limit 20"},
+                    .example = "posthorn audit list --who desk-3 --target /_rf/dead"},
 };
 
 /// The admin listener's gate writes it; this brings the table and shows it.

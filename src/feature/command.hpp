@@ -14,6 +14,7 @@ struct feature_option {
     std::string_view doc;
     place where = place::query;
     bool number = false;  // Otherwise it is text.
+    bool flag = false;    // Takes no value; "true" is asked for where it is given.
 };
 
 /// A column of a table that a command prints.

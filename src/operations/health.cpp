@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "base/assert.hpp"
+#include "base/text/counted.hpp"
 #include "base/text/utf8.hpp"
 
 namespace posthorn {
@@ -17,6 +18,12 @@ std::string shown(const bounded_count& number) {
     return fmt::format("{}{}", number.at_least ? "more than " : "", number.value);
 }
 
+/// What it counts, and what that does, in the form for one and for more.
+std::string shown(const bounded_count& number, std::string_view one, std::string_view many) {
+    return number.at_least ? fmt::format("more than {} {}", number.value, many)
+                           : counted(number.value, one, many);
+}
+
 void worsen(health_verdict& verdict, std::string why) {
     verdict.status = std::max(verdict.status, health_level::yellow);
     verdict.reasons.push_back(std::move(why));
@@ -24,7 +31,7 @@ void worsen(health_verdict& verdict, std::string why) {
 
 void judge_backlog(const outbox_overview& outbox, health_verdict& verdict) {
     if (outbox.pending.value >= pending_green_below)
-        worsen(verdict, fmt::format("{} messages wait{}", shown(outbox.pending),
+        worsen(verdict, fmt::format("{}{}", shown(outbox.pending, "message waits", "messages wait"),
                                     outbox.pending.value > pending_warned_above
                                         ? "; the destinations may be too slow, or down"
                                         : ""));
@@ -40,9 +47,11 @@ void judge_backlog(const outbox_overview& outbox, health_verdict& verdict) {
 // Work that was lost, or that waits for a person though nothing says so where it stands.
 void judge_given_up(const outbox_overview& outbox, health_verdict& verdict) {
     if (outbox.expired.value > 0)
-        worsen(verdict, fmt::format("{} messages expired before they were delivered; see 'posthorn "
-                                    "dead list --status Expired', and requeue or resolve them",
-                                    shown(outbox.expired)));
+        worsen(verdict, fmt::format("{}; see 'posthorn dead list --status Expired', and requeue or "
+                                    "resolve {}",
+                                    shown(outbox.expired, "message expired before it was delivered",
+                                          "messages expired before they were delivered"),
+                                    outbox.expired.value == 1 ? "it" : "them"));
     if (const auto blocked = describe(outbox.blocked); !blocked.empty())
         worsen(verdict, blocked + "; requeue, resolve or delete that one");
 }
@@ -64,9 +73,10 @@ std::string describe(const blocked_report& blocked) {
     constexpr std::size_t name_characters_max = 64;
     const auto& [key, by, waiting] = blocked.keys.front();
     return fmt::format(
-        "{} messages wait behind one of their order key that was given up, such as {} for '{}' "
-        "behind {} ({}{}) of order key '{}'",
-        shown(waiting_in(blocked)), shown(waiting), key.destination, by.id, to_string(by.status),
+        "{} that was given up, such as {} for '{}' behind {} ({}{}) of order key '{}'",
+        shown(waiting_in(blocked), "message waits behind one of its order key",
+              "messages wait behind one of their order key"),
+        shown(waiting), key.destination, by.id, to_string(by.status),
         by.since ? " since " + to_iso8601(*by.since) : "",
         clean_utf8(key.order_key, name_characters_max));
 }
@@ -84,17 +94,17 @@ health_verdict judge_health(const health_facts& facts) {
     }
     if (outbox.dead.value > 0) {
         verdict.status = health_level::red;
-        verdict.reasons.push_back(
-            outbox.dead.value == 1
-                ? "1 message is dead and waits for a person"
-                : fmt::format("{} messages are dead and wait for a person", shown(outbox.dead)));
+        verdict.reasons.push_back(shown(outbox.dead, "message is dead and waits for a person",
+                                        "messages are dead and wait for a person"));
     }
     judge_given_up(outbox, verdict);
     if (outbox.undeliverable.value > 0) {
         verdict.undeliverable = true;
-        worsen(verdict, fmt::format("{} messages are undeliverable: '{}' has no route, "
-                                    "no secret or no handler for them",
-                                    shown(outbox.undeliverable), outbox.undeliverable_destination));
+        worsen(verdict, fmt::format("{}: '{}' has no route, no secret or no handler for {}",
+                                    shown(outbox.undeliverable, "message is undeliverable",
+                                          "messages are undeliverable"),
+                                    outbox.undeliverable_destination,
+                                    outbox.undeliverable.value == 1 ? "it" : "them"));
     }
     for (auto& why : reasons_of(facts.lanes)) worsen(verdict, std::move(why));
     judge_backlog(outbox, verdict);

@@ -8,6 +8,7 @@
 #include <boost/json/array.hpp>
 #include <fmt/format.h>
 
+#include "base/text/counted.hpp"
 #include "base/text/utf8.hpp"
 #include "store/async.hpp"
 #include "store/inside_unit.hpp"
@@ -191,7 +192,8 @@ std::vector<std::string> reasons_of(const std::vector<lane_report>& lanes) {
     };
     for (const auto& one : lanes)
         if (auto why = reason_of(one); !why.empty()) add_reason(std::move(why));
-    if (more > 0) reasons.push_back(fmt::format("{} more destinations are shut", more));
+    if (more > 0)
+        reasons.push_back(counted(more, "more destination is shut", "more destinations are shut"));
     return reasons;
 }
 

@@ -2,6 +2,7 @@
 
 #include <array>
 
+#include "base/text/counted.hpp"
 #include "feature/node_builder.hpp"
 #include "queue/queue.hpp"
 #include "queue/queue_keeper.hpp"
@@ -44,7 +45,7 @@ constexpr std::array list_options{
     feature_option{.name = "after", .doc = "go on after this seq", .number = true}};
 constexpr std::array show_options{
     feature_option{.name = "seq", .doc = "its number, from the list", .where = place::path},
-    feature_option{.name = "payload", .doc = "'true' shows what it says, too"}};
+    feature_option{.name = "payload", .doc = "show what it says, too", .flag = true}};
 constexpr std::array retry_options{
     feature_option{.name = "seq", .doc = "its number, from the list", .where = place::path}};
 constexpr std::array retry_all_options{
@@ -105,18 +106,20 @@ feature_finding judge_jobs(std::span<const std::int64_t> seen, wall_time now) {
     constexpr auto patience = std::chrono::hours{1};
     if (given_up > 0)
         return {.is_well = false,
-                .what = fmt::format("{} of {} jobs were given up", given_up, jobs),
+                .what = fmt::format("{} of {} {} given up", given_up, counted(jobs, "job"),
+                                    given_up == 1 ? "was" : "were"),
                 .why = "no worker gets them any more, and those of their order key wait",
                 .todo = "see 'posthorn queue list --state given-up', then retry or finish them"};
     const wall_time oldest{milliseconds(seen[2])};
     if (jobs > 0 && now - oldest > patience)
         return {.is_well = false,
-                .what = fmt::format("{} jobs are not done, the oldest since {}", jobs,
+                .what = fmt::format("{}, the oldest since {}",
+                                    counted(jobs, "job is not done", "jobs are not done"),
                                     to_iso8601(oldest)),
                 .why = "nothing else does them: they wait until a worker takes them",
                 .todo = "see whether the workers run: 'posthorn queue stats'"};
     return {.what =
-                jobs == 0 ? "no job waits" : fmt::format("{} jobs, none older than an hour", jobs)};
+                jobs == 0 ? "no job waits" : counted(jobs, "job") + ", none older than an hour"};
 }
 
 constexpr std::array queue_checks{feature_check{

@@ -9,7 +9,8 @@ trap 'rm -rf "$work"' EXIT
 
 cmake --install "$build" --prefix "$work/prefix" >"$work/install.log" || { cat "$work/install.log"; exit 1; }
 "$work/prefix/bin/posthorn" --version
-for file in posthorn/posthorn.service posthorn/posthorn.example.toml bash-completion/completions/posthorn \
+for file in posthorn/posthorn.service posthorn/posthorn.example.toml posthorn/prometheus/posthorn.rules.yml \
+    posthorn/grafana/posthorn.json bash-completion/completions/posthorn \
     man/man1/posthorn.1 zsh/site-functions/_posthorn fish/vendor_completions.d/posthorn.fish; do
     test -s "$work/prefix/share/$file" || { echo "share/$file was not installed"; exit 1; }
 done

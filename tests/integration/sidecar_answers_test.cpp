@@ -212,7 +212,7 @@ TEST_F(answering_sidecars, what_is_queued_and_what_was_given_up_is_seen_wherever
     EXPECT_THAT(program({"stats"}), AllOf(HasSubstr("queue\n"), HasSubstr("GIVEN UP")));
     EXPECT_THAT(program({"stats", "--json"}), HasSubstr(R"("givenUp":1)"));
     EXPECT_THAT(program({"health"}), HasSubstr("a job of the queue 'Ship' was given up"));
-    EXPECT_THAT(program({"doctor"}), HasSubstr("warn  queues           1 of 3 jobs were given up"));
+    EXPECT_THAT(program({"doctor"}), HasSubstr("warn  queues           1 of 3 jobs was given up"));
     EXPECT_THAT(program({"queue", "list", "--state", "given-up"}), HasSubstr("no such moon"));
     EXPECT_THAT(program({"queue", "show", "1", "--json"}), HasSubstr(R"("state":"given-up")"));
     EXPECT_THAT(program({"queue", "retry", "1"}), HasSubstr("waiting"));

@@ -147,11 +147,49 @@ TEST_F(commands_on_postgres, name_what_expired_and_what_waits_behind_it_and_a_cl
         EXPECT_EQ(admin.run(sql), std::nullopt) << sql;
     EXPECT_THAT(look("health"), HasSubstr("orders yellow"));
     const auto found = look("doctor");
-    EXPECT_THAT(found, HasSubstr("1 messages expired before they were delivered"));
-    EXPECT_THAT(found, HasSubstr("1 messages wait behind one of their order key"));
+    EXPECT_THAT(found, HasSubstr("1 message expired before it was delivered"));
+    EXPECT_THAT(found, HasSubstr("1 message waits behind one of its order key"));
     EXPECT_THAT(found, HasSubstr("of order key 'acct-7'"));
     EXPECT_THAT(found, HasSubstr("but the database was used at"));
     EXPECT_THAT(look("stats"), HasSubstr("BLOCKED BY"));
+}
+
+TEST_F(commands_on_postgres, show_one_message_taken_in_and_the_audit_by_its_filters) {
+    const auto config = folder_.file("new.toml");
+    const auto made =
+        test::run_process({POSTHORN_PROGRAM, "init", "--config", config, "--service", "orders",
+                           "--database", test::postgres_url(), "--schema", place_.schema()});
+    ASSERT_EQ(made.end.exit_code, 0) << made.err;
+    const std::string id = "0199f3a0-5b7c-7d11-8a4e-3f1f7a7e0001";
+    test::postgres_client admin(place_.url());
+    for (const auto& sql :
+         {"INSERT INTO inbox_messages (source_service_id, message_id, endpoint, body_hash,"
+          " processed_at, response_payload, expires_at) SELECT source, '" +
+              id +
+              "', 'Ship', '\\xab', 1000, '{\"paid\":true}', 4000000000000"
+              " FROM unnest(ARRAY['web', 'shop', 'zoo']) source",
+          std::string("INSERT INTO posthorn_audit (at, who, what, target, outcome) VALUES"
+                      " (1000, 'desk-3', 'POST', '/_rf/dead/requeue', 'answered 200'),"
+                      " (2000, 'wall', 'POST', '/_rf/dead/requeue', 'refused'),"
+                      " (3000, 'desk-3', 'POST', '/_rf/outbox/lanes/a_b/pause', 'answered 409')")})
+        EXPECT_EQ(admin.run(sql), std::nullopt) << sql;
+    const auto look = [&](std::vector<std::string> words) {
+        words.insert(words.begin(), POSTHORN_PROGRAM);
+        words.insert(words.end(), {"--config", config});
+        const auto done = test::run_process(words);
+        EXPECT_EQ(done.end.exit_code, 0) << done.err;
+        return done.out;
+    };
+    const auto shown = look({"inbox", "show", id, "--payload"});
+    for (const auto* word : {"web", "shop", "zoo", "Ship", "{\"paid\":true}"})
+        EXPECT_THAT(shown, HasSubstr(word));
+    EXPECT_THAT(look({"inbox", "show", id, "--source", "web"}), Not(HasSubstr("zoo")));
+    EXPECT_THAT(look({"audit", "list", "--target", "A_B"}), HasSubstr("answered 409"));
+    EXPECT_THAT(look({"audit", "list", "--target", "a%b"}), HasSubstr("none"));
+    const auto of_wall = look({"audit", "list", "--who", "wall", "--since", "1970-01-01T00:00:02Z",
+                               "--until", "1970-01-01T00:00:03Z", "--outcome", "REFUSED"});
+    EXPECT_THAT(of_wall, HasSubstr("refused"));
+    EXPECT_THAT(of_wall, Not(HasSubstr("desk-3")));
 }
 
 TEST_F(commands_on_postgres, refuse_what_looks_like_a_server_without_showing_its_password) {

@@ -48,7 +48,7 @@ ROOMS = {
     "outbox": ["rules", "lane", "upkeep", "dispatch"],
     "inbox": [".", "configured"],
     "app": [".", "config", "store", "doctor", "node", "cli"],
-    "app/cli": ["kit", "keys", "messages", "store", "contracts", "bench", "demo", "."],
+    "app/cli": ["kit", "keys", "messages", "store", "top", "contracts", "bench", "demo", "."],
 }
 
 # --- A folder with more files than this wants rooms; what a fuzzer found is no source.

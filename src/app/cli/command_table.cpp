@@ -20,6 +20,8 @@ constexpr std::array table{
     command_entry{"inbox", "look at what was taken in", make_inbox_command},
     command_entry{"stats", "count messages, sent and received", make_stats_command},
     command_entry{"health", "tell how a node is", make_health_command},
+    command_entry{"top", "watch a node live, and pause, resume or try destinations",
+                  make_top_command},
     command_entry{"doctor", "find what is weak, and tell what to do", make_doctor_command},
     command_entry{"backup", "copy a database that is in use, list and verify copies",
                   make_backup_command},

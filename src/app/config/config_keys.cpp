@@ -2,6 +2,7 @@
 
 #include "app/config/config_table.hpp"
 #include "app/config/feature_keys.hpp"
+#include "base/text/hide_secrets.hpp"
 
 namespace posthorn {
 namespace {
@@ -205,9 +206,12 @@ shown show_secrets(const config& settings) {
         std::string text;
         for (const auto& one : secrets) {
             using enum secret_setting::kind;
-            const auto prefix = one.where == environment ? "env:" : "file:";
             text += text.empty() ? "" : ", ";
-            text += one.where == written ? "base64:(hidden)" : prefix + one.name;
+            switch (one.where) {
+                case written: text += "base64:(hidden)"; break;
+                case environment: text += "env:" + shown_variable(one.name); break;
+                case file: text += "file:" + one.name; break;
+            }
         }
         all.emplace_back(name, text);
     }

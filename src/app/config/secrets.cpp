@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 
 #include "app/config/route_url.hpp"
+#include "base/text/hide_secrets.hpp"
 #include "security/ring_file.hpp"
 
 namespace posthorn {
@@ -19,11 +20,11 @@ result<std::vector<signing_key>> from_environment(const std::string& name) {
         return fail(error_code::secret_unavailable,
                     "the environment variable {} is not set; set it to base64:… where the node is "
                     "started",
-                    name);
+                    shown_variable(name));
     auto parsed = secret::parse(value);
     if (!parsed)
-        return fail(error_code::secret_unavailable, "the environment variable {}: {}", name,
-                    parsed.error().what());
+        return fail(error_code::secret_unavailable, "the environment variable {}: {}",
+                    shown_variable(name), parsed.error().what());
     return std::vector{make_key(*std::move(parsed))};
 }
 

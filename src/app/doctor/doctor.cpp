@@ -7,6 +7,7 @@
 #include <fmt/ranges.h>
 
 #include "base/assert.hpp"
+#include "base/text/counted.hpp"
 #include "base/time/clock_watch.hpp"
 #include "operations/health.hpp"
 
@@ -384,7 +385,7 @@ finding check_messages(const doctor_facts& facts) {
     const auto& file = *facts.file;
     finding found{finding_level::warn, "", "", ""};
     const auto add = [](std::string& to, std::string_view more) {
-        to += fmt::format("{}{}", to.empty() ? "" : "; ", more);
+        to += fmt::format("{}{}", to.empty() ? "" : "\n", more);
     };
     const auto say = [&](std::string_view what, std::string_view why, std::string_view todo) {
         add(found.what, what);
@@ -392,10 +393,11 @@ finding check_messages(const doctor_facts& facts) {
         if (!found.todo.contains(todo)) add(found.todo, todo);
     };
     if (file.dead > 0)
-        say(file.dead == 1 ? "1 message is dead" : fmt::format("{} messages are dead", file.dead),
+        say(counted(file.dead, "message is dead", "messages are dead"),
             "dead ones are not sent again unless an operator asks", "see 'posthorn dead list'");
     if (file.expired > 0)
-        say(fmt::format("{} messages expired before they were delivered", file.expired),
+        say(counted(file.expired, "message expired before it was delivered",
+                    "messages expired before they were delivered"),
             "what has expired is lost work until an operator requeues it under a new id, or "
             "resolves it",
             "see 'posthorn dead list --status Expired'");
@@ -405,7 +407,8 @@ finding check_messages(const doctor_facts& facts) {
             "expire",
             "see 'posthorn stats'");
     if (file.undeliverable > 0)
-        say(fmt::format("{} of those that wait are undeliverable", file.undeliverable),
+        say(counted(file.undeliverable, "of those that wait is undeliverable",
+                    "of those that wait are undeliverable"),
             "they wait for a route, a secret or a handler until they expire",
             "see 'posthorn stats'");
     if (found.what.empty()) return fine("none is dead, expired, undeliverable or blocked");

@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "base/text/counted.hpp"
 #include "base/time/clock_watch.hpp"
 
 namespace posthorn {
@@ -46,13 +47,12 @@ database_verdict judge_database(const database_signs& seen) {
     if (seen.settling.unrecorded > 0)
         verdict.worries.push_back(
             {health_level::yellow,
-             fmt::format("what became of {} cannot be recorded, so {} Pending and {} sent again "
-                         "after a restart: {}",
-                         seen.settling.unrecorded == 1
-                             ? "1 message"
-                             : fmt::format("{} messages", seen.settling.unrecorded),
-                         seen.settling.unrecorded == 1 ? "it stays" : "they stay",
-                         seen.settling.unrecorded == 1 ? "is" : "are", seen.settling.last_error)});
+             fmt::format(
+                 "what became of {} cannot be recorded, so {} Pending and sent again after a "
+                 "restart: {}",
+                 counted(seen.settling.unrecorded, "message"),
+                 seen.settling.unrecorded == 1 ? "it stays" : "they stay",
+                 seen.settling.last_error)});
     if (auto lag = describe_lag(seen.now, seen.newest_at_start); !lag.empty())
         verdict.worries.push_back({health_level::yellow, std::move(lag)});
     return verdict;

@@ -7,10 +7,11 @@ result<> check_uses(std::span<const detail::service_use> uses,
     for (const auto& [service, destination] : uses) {
         const auto facts = facts_of(destination);
         if (!facts.exists)
-            return fail(error_code::invalid_configuration,
-                        "a proxy of {} sends to '{}', which has no route; add it to "
-                        "node_options::routes, or under [routes]",
-                        service, destination);
+            return fail(
+                error_code::invalid_configuration,
+                "a proxy of {} sends to '{}', which has no route; add it under [routes], or to "
+                "the node's routes",
+                service, destination);
         if (facts.leaves_process && !facts.has_secret)
             return fail(error_code::invalid_configuration,
                         "a proxy of {} sends to '{}' outside of this process without a secret; add "

@@ -44,4 +44,17 @@ std::string hide_secrets(std::string_view text) {
     return shown;
 }
 
+std::string shown_variable(std::string_view name) {
+    constexpr std::size_t one_word_max = 16;
+    constexpr std::size_t words_max = 64;
+    const auto is_small = [](char c) { return c >= 'a' && c <= 'z'; };
+    const auto is_large = [](char c) { return c >= 'A' && c <= 'Z'; };
+    const auto is_other = [](char c) { return (c >= '0' && c <= '9') || c == '_'; };
+    const bool is_of_one_case =
+        std::ranges::all_of(name, [&](char c) { return is_small(c) || is_other(c); }) ||
+        std::ranges::all_of(name, [&](char c) { return is_large(c) || is_other(c); });
+    const bool is_short = name.size() <= (name.contains('_') ? words_max : one_word_max);
+    return is_of_one_case && is_short ? std::string(name) : std::string(hidden);
+}
+
 }  // namespace posthorn

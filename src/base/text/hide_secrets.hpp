@@ -9,4 +9,9 @@ namespace posthorn {
 /// (`base64:…`, `phk_…`) and passwords in URLs, wherever in it they stand.
 [[nodiscard]] std::string hide_secrets(std::string_view text);
 
+/// The name of an environment variable as it may be shown: hidden if it does not look like one, since
+/// people paste a secret where its variable's name belongs. One is letters of one case, digits and
+/// underscores, and short, or made of words.
+[[nodiscard]] std::string shown_variable(std::string_view name);
+
 }  // namespace posthorn

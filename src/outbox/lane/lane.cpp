@@ -152,8 +152,8 @@ std::vector<delivery> lane::answer_without_route(const std::vector<outbox_row>& 
     gate_.look_for_route_at(now() + with_.options.judge.undeliverable_delay);
     for (const auto& row : rows)
         if (held_back_.size() < options_.window_rows) held_back_.push_back(row.seq);
-    const auto missing = failure(fmt::format("no route to '{}'; add it to node_options::routes, or "
-                                             "under [routes]",
+    const auto missing = failure(fmt::format("no route to '{}'; add it under [routes], or in C++ "
+                                             "to the node's routes",
                                              destination_),
                                  outcome::undeliverable);
     trouble_.note(missing.error, now());

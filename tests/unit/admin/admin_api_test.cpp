@@ -75,7 +75,7 @@ TEST_F(admin_api, health_is_yellow_for_what_expired_until_a_person_has_seen_to_i
     EXPECT_EQ(shown.at("working"), true);
     EXPECT_EQ(shown.at("outbox").at("expired"), 1);
     EXPECT_THAT(std::string(shown.at("reasons").at(0).as_string()),
-                HasSubstr("1 messages expired before they were delivered"));
+                HasSubstr("1 message expired before it was delivered"));
     http_request reason;
     reason.body = R"({"reason":"sold by phone"})";
     EXPECT_EQ(ask_with(reason, "POST", "/_rf/dead/" + id + "/resolve", boss.key).status, 200);

@@ -41,7 +41,8 @@ protected:
             .broken = [this] { return broken; },
             .wake = [this] { ++wakes; },
             .try_now = [this](std::string_view destination) { tried.emplace_back(destination); },
-            .bad_signatures = [] { return std::uint64_t{4}; }});
+            .bad_signatures = [] { return std::uint64_t{4}; },
+            .refused = &refused});
         kept.emplace(*database_, loop.time(), log);
         gate.emplace(access, *kept);
         admin_surface surface(routes, *gate);
@@ -139,6 +140,7 @@ protected:
     std::vector<std::string> broken;
     int wakes = 0;
     std::vector<std::string> tried;
+    refused_calls refused;
     std::optional<node_view> node;
     std::optional<audit> kept;
     std::optional<key_gate> gate;

@@ -115,7 +115,11 @@ TEST_F(lane_routes, refuse_what_they_do_not_know) {
 
 TEST_F(lane_routes, try_a_destination_only_where_a_node_runs_and_for_operators) {
     EXPECT_EQ(ask("POST", "/_rf/outbox/lanes/stock/try", viewer.key).status, 403);
+    const auto unknown = ask("POST", "/_rf/outbox/lanes/stock/try", boss.key);
+    EXPECT_EQ(unknown.status, 404);
+    EXPECT_THAT(unknown.body, HasSubstr("there is no destination 'stock'"));
     EXPECT_TRUE(tried.empty());
+    counters.board.note(open("stock"));
     EXPECT_EQ(ask("POST", "/_rf/outbox/lanes/stock/try", boss.key).body,
               R"({"destination":"stock","tried":true})");
     EXPECT_THAT(tried, ElementsAre("stock"));

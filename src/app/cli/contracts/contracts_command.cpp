@@ -13,6 +13,7 @@
 #include "app/cli/kit/json_output.hpp"
 #include "app/cli/kit/options.hpp"
 #include "app/cli/kit/presentation.hpp"
+#include "base/text/counted.hpp"
 #include "base/time/clock.hpp"
 
 namespace posthorn::cli {
@@ -156,8 +157,9 @@ private:
                                         to_cell(change.where, 200), to_cell(change.what, 200));
         }
         if (breaking > warnings_max)
-            terminal.err << fmt::format("warning: and {} changes more that break\n",
-                                        breaking - warnings_max);
+            terminal.err << fmt::format("warning: and {}\n",
+                                        counted(breaking - warnings_max, "change more that breaks",
+                                                "changes more that break"));
     }
     [[nodiscard]] std::chrono::milliseconds age_of_copy() const {
         std::error_code ignored;
@@ -210,9 +212,9 @@ public:
             terminal.out << "nothing has changed\n";
         if (breaking == 0) return {};
         return fail(error_code::state_changed,
-                    "{} changes break those who were built against {}; offer a new version of the "
-                    "service beside the old one",
-                    breaking, before_);
+                    "{} those who were built against {}; offer a new version of the service beside "
+                    "the old one",
+                    counted(breaking, "change breaks", "changes break"), before_);
     }
 
 private:

@@ -16,6 +16,7 @@
 #include "base/async/task_group.hpp"
 #include "base/async/timer.hpp"
 #include "base/random.hpp"
+#include "base/text/counted.hpp"
 #include "base/time/clock.hpp"
 
 namespace posthorn::cli {
@@ -223,10 +224,11 @@ public:
 private:
     static result<> judge(const demo_counts& counts) {
         if (counts.doubled > 0)
-            return fail(error_code::duplicate_id, "{} orders took effect more than once",
-                        counts.doubled);
+            return fail(error_code::duplicate_id, "{} took effect more than once",
+                        counted(counts.doubled, "order"));
         if (counts.missing > 0)
-            return fail(error_code::timed_out, "{} orders have not taken effect", counts.missing);
+            return fail(error_code::timed_out, "{} not taken effect",
+                        counted(counts.missing, "order has", "orders have"));
         return {};
     }
 

@@ -18,6 +18,20 @@ std::string shown_with(bool payload) { return payload ? "?payload=true" : ""; }
 
 }  // namespace
 
+result<json::object> admin_source::ask(const admin_question& what) {
+    POSTHORN_LET(reply, exchange(what));
+    return read_answer(reply, name());
+}
+
+result<std::string> admin_source::metrics() {
+    POSTHORN_LET(reply, exchange({.path = "/metrics"}));
+    if (reply.status == 200) return std::move(reply.body);
+    auto refused = read_answer(reply, name());
+    if (!refused) return std::unexpected(refused.error());
+    return fail(error_code::malformed_request, "{} has no metrics; is it a node's admin address?",
+                name());
+}
+
 result<json::object> admin_source::health() { return ask({.path = "/_rf/health"}); }
 result<json::object> admin_source::outbox_stats() { return ask({.path = "/_rf/outbox/stats"}); }
 result<json::object> admin_source::inbox_stats() { return ask({.path = "/_rf/inbox/stats"}); }
@@ -30,6 +44,13 @@ result<json::object> admin_source::messages(const list_choice& wanted) {
 result<json::object> admin_source::inbox_refused() { return ask({.path = "/_rf/inbox/refused"}); }
 result<json::object> admin_source::inbox_messages(const list_choice& wanted) {
     return ask({.path = "/_rf/inbox?" + to_query(wanted)});
+}
+
+result<json::object> admin_source::inbox_message(const uuid& id, const std::string& source,
+                                                 bool with_payload) {
+    auto path = fmt::format("/_rf/inbox/{}?payload={}", id.to_string(), with_payload);
+    if (!source.empty()) path += "&source=" + percent_encode(source);
+    return ask({.path = std::move(path)});
 }
 
 result<json::object> admin_source::message(const uuid& id, bool with_payload) {

@@ -1,8 +1,10 @@
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <string_view>
 
 #include <boost/json/object.hpp>
 
@@ -81,7 +83,15 @@ class admin_source {
 public:
     virtual ~admin_source() = default;
 
-    virtual result<boost::json::object> ask(const admin_question& what) = 0;
+    /// What it answered, whatever that is.
+    virtual result<http_response> exchange(const admin_question& what) = 0;
+    /// What to call it in an error.
+    [[nodiscard]] virtual std::string_view name() const = 0;
+
+    /// The object that it answered; its refusals as the error that they name.
+    result<boost::json::object> ask(const admin_question& what);
+    /// The numbers, as Prometheus reads them.
+    result<std::string> metrics();
 
     result<boost::json::object> health();
     result<boost::json::object> outbox_stats();
@@ -100,6 +110,9 @@ public:
 
     result<boost::json::object> inbox_stats();
     result<boost::json::object> inbox_messages(const list_choice& wanted);
+    /// Of one sender, or of every one if `source` is empty.
+    result<boost::json::object> inbox_message(const uuid& id, const std::string& source,
+                                              bool with_payload);
     result<boost::json::object> inbox_refused();
 };
 
@@ -114,7 +127,11 @@ public:
 struct node_address {
     std::string url;  // Of the admin listener.
     std::string key;  // None if empty.
+    std::chrono::milliseconds patience = std::chrono::seconds(30);
 };
+/// That of `POSTHORN_ADMIN_KEY` where none was given: a key on the command line is seen by every user
+/// of the machine.
+void take_kept_key(node_address& address);
 [[nodiscard]] std::unique_ptr<admin_source> make_node_source(node_address address);
 
 /// The options that say whom to ask: `--config`, `--database`, `--url` and `--key`.

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <chrono>
+#include <functional>
 #include <iosfwd>
 #include <memory>
 #include <span>
@@ -34,6 +36,10 @@ struct console {
     std::ostream& err;
     std::istream* in = nullptr;  // None if there is none.
     std::size_t columns = 0;     // Of the terminal that `out` is; zero if it is not one.
+    std::size_t rows = 0;        // Likewise.
+    bool colours = false;        // Whether `--color=auto` means them.
+    /// Waits between two looks of `--watch`; false if there is to be no other. Ours if empty.
+    std::function<bool(std::chrono::milliseconds)> wait{};
 };
 
 /// One command of the program, made for one run.
@@ -92,6 +98,7 @@ std::unique_ptr<command> make_dead_command();
 std::unique_ptr<command> make_inbox_command();
 std::unique_ptr<command> make_stats_command();
 std::unique_ptr<command> make_health_command();
+std::unique_ptr<command> make_top_command();
 std::unique_ptr<command> make_doctor_command();
 std::unique_ptr<command> make_backup_command();
 std::unique_ptr<command> make_restore_command();

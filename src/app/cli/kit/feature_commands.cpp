@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <charconv>
 #include <map>
 #include <ostream>
@@ -6,10 +7,11 @@
 #include <boost/json/serialize.hpp>
 
 #include "app/cli/kit/admin_source.hpp"
+#include "app/cli/kit/colour.hpp"
 #include "app/cli/kit/feature_output.hpp"
-#include "app/cli/kit/json_output.hpp"
 #include "app/cli/kit/options.hpp"
 #include "app/cli/kit/presentation.hpp"
+#include "app/cli/kit/watch.hpp"
 #include "base/text/percent.hpp"
 #include "feature/feature.hpp"
 
@@ -32,6 +34,16 @@ std::string cell_of(const json::value* value) {
     return to_cell(value->is_string() ? std::string(value->as_string()) : json::serialize(*value));
 }
 
+/// How to go on where a page ended: by the option of the command that takes its `next`.
+std::string more_text(const feature_command& asked, const json::object& answer) {
+    const auto* const next = answer.if_contains("next");
+    if (next == nullptr || next->is_null()) return "";
+    for (const std::string_view name : {"before", "after"})
+        if (std::ranges::find(asked.options, name, &feature_option::name) != asked.options.end())
+            return fmt::format("more: add --{} {}\n", name, cell_of(next));
+    return "";
+}
+
 /// One command that a feature describes: asks its endpoint and shows the answer.
 class endpoint_command final : public command {
 public:
@@ -42,27 +54,41 @@ public:
             auto& value = values_[each.name];
             if (each.where == place::path)
                 add_place(options, upper(each.name), value, std::string(each.doc))->required();
+            else if (each.flag)
+                options.add_flag_callback(
+                    fmt::format("--{}", each.name), [&value] { value = "true"; },
+                    std::string(each.doc));
             else
                 options.add_option(fmt::format("--{}", each.name), value, std::string(each.doc))
                     ->type_name(each.number ? "NUMBER" : "TEXT");
         }
         where_.declare(options);
-        add_json_flag(options, json_);
+        how_.declare(options, what_.list.empty() ? show_choice::kind::once
+                                                 : show_choice::kind::may_be_watched);
         if (!what_.example.empty()) options.footer(fmt::format("Example: {}", what_.example));
     }
 
     result<> run(const console& terminal) override {
         POSTHORN_LET(asked, question());
+        watcher eyes(terminal, how_);
         POSTHORN_LET(from, where_.open());
+        if (how_.is_watched())
+            return eyes.run([&](std::size_t columns) -> result<std::string> {
+                POSTHORN_LET(answer, from->ask(asked));
+                return shown(answer, columns);
+            });
         POSTHORN_LET(answer, from->ask(asked));
-        if (json_)
-            print_json(terminal, answer);
-        else
-            terminal.out << feature_text(what_, answer);
+        const auto text = shown(answer, terminal.columns);
+        terminal.out << (how_.is_painted(terminal) ? paint_states(text) : text);
         return {};
     }
 
 private:
+    [[nodiscard]] std::string shown(const json::object& answer, std::size_t columns) const {
+        if (how_.json) return json::serialize(answer) + '\n';
+        const auto text = feature_text(what_, answer);
+        return what_.list.empty() ? text : fit_table(text, columns);
+    }
     [[nodiscard]] result<admin_question> question() const {
         admin_question asked{.method = std::string(what_.method), .path = std::string(what_.path)};
         char mark = '?';
@@ -90,7 +116,7 @@ private:
     const feature_command& what_;
     std::map<std::string_view, std::string> values_;
     source_choice where_;
-    bool json_ = false;
+    show_choice how_;
 };
 
 /// `posthorn NAME`, which holds the commands of a feature.
@@ -145,7 +171,7 @@ std::string feature_text(const feature_command& asked, const json::object& answe
             cells.push_back(cell_of(fields ? fields->if_contains(each.field) : nullptr));
         table.add(std::move(cells));
     }
-    return table.to_text();
+    return table.to_text() + more_text(asked, answer);
 }
 
 std::unique_ptr<command> make_feature_commands(const feature& of) {

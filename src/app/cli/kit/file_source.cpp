@@ -22,14 +22,15 @@ public:
     file_source(const file_source&) = delete;
     file_source& operator=(const file_source&) = delete;
 
-    result<boost::json::object> ask(const admin_question& what) override {
+    [[nodiscard]] std::string_view name() const override { return "the database"; }
+
+    result<http_response> exchange(const admin_question& what) override {
         if (!outbox_) POSTHORN_TRY(open());
         auto request = to_request(what);
         const auto mark = what.path.find('?');
         request.path = what.path.substr(0, mark);
         if (mark != std::string::npos) request.query = what.path.substr(mark + 1);
-        return read_answer(start(network_.executor(), routes_.handle(std::move(request))).get(),
-                           "the database");
+        return start(network_.executor(), routes_.handle(std::move(request))).get();
     }
 
 private:

@@ -2,7 +2,9 @@
 
 #include <ostream>
 
-#include "app/cli/kit/json_output.hpp"
+#include <boost/json/serialize.hpp>
+
+#include "app/cli/kit/colour.hpp"
 #include "app/cli/kit/message_output.hpp"
 #include "app/cli/kit/options.hpp"
 #include "app/cli/kit/presentation.hpp"
@@ -34,19 +36,31 @@ class message_show_command final : public look_command {
 void look_command::declare(CLI::App& options) {
     declare_more(options);
     where_.declare(options);
-    add_json_flag(options, json_);
+    how_.declare(options,
+                 may_be_watched() ? show_choice::kind::may_be_watched : show_choice::kind::once);
 }
 
 result<> look_command::run(const console& terminal) {
+    watcher eyes(terminal, how_);
     POSTHORN_LET(from, where_.open());
+    const auto unknown = unknown_to_a_file();
+    if (where_.node.url.empty() && !unknown.empty() && !how_.json)
+        terminal.err << fmt::format("posthorn: {}; ask the node with --url\n", unknown);
+    if (how_.is_watched())
+        return eyes.run([&](std::size_t columns) -> result<std::string> {
+            POSTHORN_LET(answer, ask(*from));
+            return shown(answer, columns);
+        });
     POSTHORN_LET(answer, ask(*from));
-    if (json_) {
-        print_json(terminal, answer);
-    } else {
-        const auto text = to_text(answer, real_clock().wall());
-        terminal.out << (is_table() ? fit_table(text, terminal.columns) : text);
-    }
+    const auto text = shown(answer, terminal.columns);
+    terminal.out << (how_.is_painted(terminal) ? paint_states(text) : text);
     return judge(answer);
+}
+
+std::string look_command::shown(const boost::json::object& answer, std::size_t columns) const {
+    if (how_.json) return boost::json::serialize(answer) + '\n';
+    const auto text = to_text(answer, real_clock().wall());
+    return is_table() ? fit_table(text, columns) : text;
 }
 
 void declare_list(CLI::App& options, list_choice& wanted) {

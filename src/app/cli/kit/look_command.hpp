@@ -8,6 +8,7 @@
 
 #include "app/cli/kit/admin_source.hpp"
 #include "app/cli/kit/command.hpp"
+#include "app/cli/kit/watch.hpp"
 
 namespace posthorn::cli {
 
@@ -26,12 +27,18 @@ protected:
                                               wall_time now) const = 0;
     /// Whether the text is a table, whose lines are cut to the terminal's width.
     [[nodiscard]] virtual bool is_table() const { return false; }
+    /// What a file does not know of this, and a running node does; empty if there is nothing.
+    [[nodiscard]] virtual std::string_view unknown_to_a_file() const { return {}; }
+    /// Whether it makes sense to look again and again.
+    [[nodiscard]] virtual bool may_be_watched() const { return is_table(); }
     /// An error if the answer is shown and yet bad news.
     [[nodiscard]] virtual result<> judge(const boost::json::object& /*answer*/) const { return {}; }
 
 private:
+    [[nodiscard]] std::string shown(const boost::json::object& answer, std::size_t columns) const;
+
     source_choice where_;
-    bool json_ = false;
+    show_choice how_;
 };
 
 /// What a command that lists messages may be told.

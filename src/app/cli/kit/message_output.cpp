@@ -192,7 +192,8 @@ std::string message_text(const json::object& message, wall_time now) {
     std::string text;
     for (const auto& each : message) {
         const std::string name(each.key());
-        if (name == "attempts" || name == "payload" || name == "headers") continue;
+        if (name == "attempts" || name == "payload" || name == "headers" || name == "response")
+            continue;
         if (name == "waitsBehind") {
             text += fmt::format("{:<14} {}\n", "waits behind", waits_behind_text(message, now));
             continue;
@@ -209,8 +210,26 @@ std::string message_text(const json::object& message, wall_time now) {
                 to_cell(field(each.as_object(), "error"), 400));
     if (message.contains("headers"))
         text += "headers        " + to_shown(field(message, "headers")) + '\n';
+    if (message.contains("response"))
+        text += "response\n" + to_shown(field(message, "response")) + '\n';
     if (message.contains("payload"))
         text += "payload\n" + to_shown(field(message, "payload")) + '\n';
+    return text;
+}
+
+std::string inbox_message_text(const json::object& answer, wall_time now) {
+    std::string text;
+    for (const auto& each : rows_of(answer, "received"))
+        if (const auto* one = each.if_object())
+            text += (text.empty() ? "" : "\n") + message_text(*one, now);
+    for (const auto& each : rows_of(answer, "refused"))
+        if (const auto* call = each.if_object()) {
+            text += fmt::format("{:<14} {} ({}): '{}' of {} answered with status {}\n", "refused",
+                                to_cell(field(*call, "at")), distance(*call, "at", now),
+                                to_cell(field(*call, "endpoint"), 255),
+                                to_cell(field(*call, "source"), 255), field(*call, "status"));
+            if (call->contains("answer")) text += to_shown(field(*call, "answer")) + '\n';
+        }
     return text;
 }
 

@@ -14,39 +14,38 @@ public:
         while (address_.url.ends_with('/')) address_.url.pop_back();
     }
 
-    result<boost::json::object> ask(const admin_question& what) override;
+    [[nodiscard]] std::string_view name() const override { return address_.url; }
+    result<http_response> exchange(const admin_question& what) override;
 
 private:
     node_address address_;
 };
 
-task<result<http_response>> exchange(boost::asio::any_io_executor where, std::string url,
-                                     http_request request) {
+task<result<http_response>> send(boost::asio::any_io_executor where, std::string url,
+                                 http_request request, std::chrono::milliseconds patience) {
     real_timer time;
     task_group tasks(where);
     http_client client({.where = where, .tasks = tasks, .time = time});
-    auto reply = co_await client.send(std::move(url), std::move(request),
-                                      {.exchange_timeout = std::chrono::seconds(30)});
+    auto reply =
+        co_await client.send(std::move(url), std::move(request), {.exchange_timeout = patience});
     client.stop();
     co_await tasks.join();
     co_return reply;
 }
 
-result<boost::json::object> node_source::ask(const admin_question& what) {
+result<http_response> node_source::exchange(const admin_question& what) {
     auto request = to_request(what);
     if (!address_.key.empty()) request.headers.add("Authorization", "Bearer " + address_.key);
     io_threads network("posthorn-io");
-    const auto reply =
-        start(network.executor(),
-              exchange(network.executor(), address_.url + what.path, std::move(request)))
-            .get();
+    auto reply = start(network.executor(), send(network.executor(), address_.url + what.path,
+                                                std::move(request), address_.patience))
+                     .get();
     network.stop();
     if (!reply && reply.error().code() == error_code::unreachable)
         return fail(error_code::unreachable,
                     "{}; is the node running, and is this its admin address?",
                     reply.error().what());
-    if (!reply) return std::unexpected(reply.error());
-    return read_answer(*reply, address_.url);
+    return reply;
 }
 
 }  // namespace

@@ -106,6 +106,26 @@ std::string to_cell(std::string_view text, std::size_t size_max) {
     return cut(std::move(cell), size_max);
 }
 
+std::string cut_to(std::string_view line, std::size_t columns) {
+    return columns == 0 ? std::string() : cut(std::string(line), columns);
+}
+
+std::vector<std::string> wrapped(std::string_view text, std::size_t columns) {
+    std::vector<std::string> lines(1);
+    while (!text.empty()) {
+        const auto end = std::min(text.find_first_of(" \n"), text.size());
+        const auto word = text.substr(0, end);
+        auto& line = lines.back();
+        if (!line.empty() && width_of(line) + 1 + width_of(word) > columns)
+            lines.emplace_back(word);
+        else
+            line += fmt::format("{}{}", line.empty() ? "" : " ", word);
+        if (end < text.size() && text[end] == '\n') lines.emplace_back();
+        text.remove_prefix(std::min(end + 1, text.size()));
+    }
+    return lines;
+}
+
 std::string to_shown(std::string_view text) {
     std::string shown;
     for_each_character(text, [&](utf::code_point c, std::string_view bytes) {

@@ -27,6 +27,12 @@ inline constexpr std::size_t any_length = std::numeric_limits<std::size_t>::max(
 /// One line of text: what would break a table or a terminal is replaced, the rest cut.
 [[nodiscard]] std::string to_cell(std::string_view text, std::size_t size_max = 60);
 
+/// The beginning of one line, if it is wider than so many columns.
+[[nodiscard]] std::string cut_to(std::string_view line, std::size_t columns);
+
+/// The lines of a text, each broken between words where it is wider than so many columns.
+[[nodiscard]] std::vector<std::string> wrapped(std::string_view text, std::size_t columns);
+
 /// Text for a terminal, in lines of its own: whatever could move the cursor, or show something else
 /// than there is, is written as `\\u001b`. JSON stays the same JSON.
 [[nodiscard]] std::string to_shown(std::string_view text);

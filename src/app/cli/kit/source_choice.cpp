@@ -23,10 +23,13 @@ result<std::unique_ptr<admin_source>> source_choice::open() const {
         return fail(error_code::invalid_argument,
                     "--url asks a node, --config and --database ask a file; choose one");
     node_address address = node;
-    // A key on the command line is seen by every user of the machine.
+    take_kept_key(address);
+    return make_node_source(std::move(address));
+}
+
+void take_kept_key(node_address& address) {
     const char* const kept = std::getenv("POSTHORN_ADMIN_KEY");
     if (address.key.empty() && kept != nullptr) address.key = kept;
-    return make_node_source(std::move(address));
 }
 
 }  // namespace posthorn::cli

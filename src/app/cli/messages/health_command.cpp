@@ -16,6 +16,10 @@ class health_command final : public look_command {
                                       wall_time /*now*/) const override {
         return health_text(answer);
     }
+    [[nodiscard]] std::string_view unknown_to_a_file() const override {
+        return "this is what the messages in the database say, not whether a node runs and works";
+    }
+    [[nodiscard]] bool may_be_watched() const override { return true; }
     [[nodiscard]] result<> judge(const boost::json::object& answer) const override {
         const auto* status = answer.if_contains("status");
         if (status != nullptr && *status == "red")

@@ -26,6 +26,31 @@ class inbox_list_command final : public look_command {
     list_choice wanted_;
 };
 
+class inbox_show_command final : public look_command {
+    void declare_more(CLI::App& options) override {
+        add_place(options, "ID", id_, "the message's id")->required();
+        options.add_option("--source", source_, "only the one from this service")
+            ->type_name("SERVICE");
+        options.add_flag("--payload", payload_, "show what it was answered with, too");
+        options.footer(
+            "Example: posthorn inbox show 0199f3a0-5b7c-7d11-8a4e-3f1f7a7e0001\n"
+            "What it said is not kept, its effect is. Refusals are known to a running node: add "
+            "--url.");
+    }
+    result<boost::json::object> ask(admin_source& from) override {
+        POSTHORN_LET(id, parse_message_id(id_));
+        return from.inbox_message(id, source_, payload_);
+    }
+    [[nodiscard]] std::string to_text(const boost::json::object& answer,
+                                      wall_time now) const override {
+        return inbox_message_text(answer, now);
+    }
+
+    std::string id_;
+    std::string source_;
+    bool payload_ = false;
+};
+
 class inbox_stats_command final : public look_command {
     void declare_more(CLI::App& options) override {
         options.footer("Example: posthorn inbox stats --config orders.toml");
@@ -35,6 +60,7 @@ class inbox_stats_command final : public look_command {
                                       wall_time /*now*/) const override {
         return inbox_stats_text(answer);
     }
+    [[nodiscard]] bool may_be_watched() const override { return true; }
 };
 
 class inbox_refused_command final : public look_command {
@@ -60,6 +86,7 @@ std::unique_ptr<command> make() {
 constexpr std::array members{
     command_entry{"list", "list messages that were taken in, newest first",
                   make<inbox_list_command>},
+    command_entry{"show", "show one message that was taken in", make<inbox_show_command>},
     command_entry{"stats", "count what was taken in", make<inbox_stats_command>},
     command_entry{"refused", "show what web services said when they did not take a message",
                   make<inbox_refused_command>},

@@ -18,6 +18,9 @@ class lanes_command final : public look_command {
                                       wall_time now) const override {
         return lanes_text(answer, now);
     }
+    [[nodiscard]] std::string_view unknown_to_a_file() const override {
+        return "the database knows what waits and what is paused, not what the lanes do";
+    }
     [[nodiscard]] bool is_table() const override { return true; }
 };
 

@@ -48,6 +48,7 @@ class outbox_stats_command final : public look_command {
                                       wall_time now) const override {
         return outbox_stats_text(answer, now);
     }
+    [[nodiscard]] bool may_be_watched() const override { return true; }
 };
 
 template <class Command>

@@ -9,6 +9,7 @@
 #include "app/cli/kit/json_output.hpp"
 #include "app/cli/kit/options.hpp"
 #include "app/cli/kit/presentation.hpp"
+#include "base/text/counted.hpp"
 #include "store/sqlite/tables/outbox_replay.hpp"
 
 namespace posthorn::cli {
@@ -55,9 +56,9 @@ public:
         print(done, terminal);
         if (done.expired == 0) return {};
         return fail(error_code::message_expired,
-                    "{} messages are past their time, so that the receiver would refuse them; they "
-                    "stay as they are. Send what is in them anew, if it is still wanted",
-                    done.expired);
+                    "{} past their time, so that the receiver would refuse them; they stay as they "
+                    "are. Send what is in them anew, if it is still wanted",
+                    counted(done.expired, "message is", "messages are"));
     }
 
 private:
@@ -87,7 +88,7 @@ private:
                 return {};
             }));
             all = after;
-            if (is_drawn) terminal.err << fmt::format("\r{} messages", all.replayed) << std::flush;
+            if (is_drawn) terminal.err << '\r' << counted(all.replayed, "message") << std::flush;
         }
         if (is_drawn) terminal.err << "\r\033[K";
         return all;
@@ -100,8 +101,11 @@ private:
                                                      {"dryRun", dry_run_}});
             return;
         }
-        terminal.out << fmt::format("{} messages {}\n", done.replayed,
-                                    dry_run_ ? "would be sent again" : "are pending again");
+        terminal.out << (dry_run_ ? counted(done.replayed, "message would be sent again",
+                                            "messages would be sent again")
+                                  : counted(done.replayed, "message is pending again",
+                                            "messages are pending again"))
+                     << '\n';
     }
 
     std::string since_;

@@ -53,6 +53,7 @@ class stats_command final : public look_command {
         }
         return text;
     }
+    [[nodiscard]] bool may_be_watched() const override { return true; }
 };
 
 }  // namespace

@@ -66,11 +66,24 @@ private:
     }
 
     static void print(std::string_view check, const finding& found, const console& terminal) {
-        terminal.out << fmt::format("{:<5} {:<16} {}\n", to_string(found.level), check,
-                                    to_shown(found.what));
+        print_beside(fmt::format("{:<5} {:<16} ", to_string(found.level), check), found.what,
+                     terminal);
         if (found.level == finding_level::ok) return;
-        terminal.out << fmt::format("{:22} why: {}\n{:22} do:  {}\n", "", found.why, "",
-                                    found.todo);
+        print_beside(fmt::format("{:22} why: ", ""), found.why, terminal);
+        print_beside(fmt::format("{:22} do:  ", ""), found.todo, terminal);
+    }
+
+    /// Several things are lines of their own, and lines that a terminal would break are broken
+    /// between words; all of them stand beside what is in front of the first.
+    static void print_beside(std::string front, std::string_view text, const console& terminal) {
+        constexpr std::size_t text_columns_min = 30;
+        const auto columns = terminal.columns == 0
+                                 ? any_length
+                                 : std::max(terminal.columns, front.size() + text_columns_min);
+        for (const auto& line : wrapped(to_shown(text), columns - front.size())) {
+            terminal.out << front << line << '\n';
+            front.assign(front.size(), ' ');
+        }
     }
 
     [[nodiscard]] result<> judge(finding_level worst) const {

@@ -17,7 +17,7 @@ result<connection> connection::open(const open_options& options) {
     if (options.vfs.empty() && !directory.empty() && !std::filesystem::exists(directory, ignored))
         return fail(error_code::store_unavailable,
                     "the directory '{}' does not exist; create it, or change the database's path "
-                    "(node_options::database, or store.url)",
+                    "(store.url)",
                     directory.string());
     sqlite3* raw = nullptr;
     const int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE |

@@ -23,4 +23,20 @@ inline printed run(const std::vector<std::string>& arguments, const std::string&
     return {code, out.str(), err.str()};
 }
 
+/// What the console is, and how it waits; its streams are ours.
+struct seen_on {
+    std::size_t columns = 0;
+    std::size_t rows = 0;
+    bool colours = false;
+    std::function<bool(std::chrono::milliseconds)> wait{};
+};
+
+inline printed run_on_console(const std::vector<std::string>& arguments, const seen_on& what) {
+    std::ostringstream out;
+    std::ostringstream err;
+    const auto code = run_program(
+        arguments, {out, err, nullptr, what.columns, what.rows, what.colours, what.wait});
+    return {code, out.str(), err.str()};
+}
+
 }  // namespace posthorn::cli

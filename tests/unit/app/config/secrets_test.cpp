@@ -45,7 +45,8 @@ protected:
 };
 
 TEST_F(secrets, are_not_quoted_where_a_variable_or_a_file_should_be_named) {
-    EXPECT_THAT(problem_of(R"("env:base64:canary")"), HasSubstr("base64:(hidden) is not set"));
+    EXPECT_THAT(problem_of(R"("env:base64:canary")"),
+                HasSubstr("the environment variable (hidden) is not set"));
     EXPECT_THAT(problem_of(R"("file:base64:canary")"), HasSubstr("base64:(hidden)"));
 }
 

@@ -327,11 +327,11 @@ TEST(doctor, checks_messages_that_wait_for_a_person) {
         {{"stock", "acct-7", ""}, {"01a1", outbox_status::dead, std::nullopt}, {7, false}}};
     const auto found = find("messages", all);
     EXPECT_EQ(found.what,
-              "1 message is dead; 120 messages expired before they were delivered; 7 messages "
+              "1 message is dead\n120 messages expired before they were delivered\n7 messages "
               "wait behind one of their order key that was given up, such as 7 for 'stock' behind "
               "01a1 (Dead) of order key 'acct-7'");
     EXPECT_EQ(found.todo,
-              "see 'posthorn dead list'; see 'posthorn dead list --status Expired'; see 'posthorn "
+              "see 'posthorn dead list'\nsee 'posthorn dead list --status Expired'\nsee 'posthorn "
               "stats'");
 }
 

@@ -22,5 +22,14 @@ TEST(hide_secrets, leaves_everything_else_as_it_is) {
         EXPECT_EQ(hide_secrets(text), text);
 }
 
+TEST(hide_secrets, shows_the_name_of_a_variable_and_not_a_secret_in_its_place) {
+    for (const auto* name : {"SECRET", "ORDERS_SECRET", "orders_secret_2", "_X", "KEY0123456789AB"})
+        EXPECT_EQ(shown_variable(name), name);
+    for (const auto* secret :
+         {"c2VjcmV0LWNhbmFyeQ", "c2VjcmV0_mFyeQ", "0123456789abcdef0123456789abcdef", "base64:YWJj",
+          "JBSWY3DPEHPK3PXPJBSWY3DP", "hunter-2", "pass word", "geheimnis!"})
+        EXPECT_EQ(shown_variable(secret), "(hidden)") << secret;
+}
+
 }  // namespace
 }  // namespace posthorn

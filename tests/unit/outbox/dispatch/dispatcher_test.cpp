@@ -264,7 +264,7 @@ TEST(dispatcher, a_message_without_a_route_stays_pending_uncharged_and_raises_an
     EXPECT_EQ(node.row(seq).status, outbox_status::pending);
     EXPECT_EQ(node.row(seq).row.attempts, 0);
     EXPECT_EQ(node.row(seq).error,
-              "no route to 'nowhere'; add it to node_options::routes, or under [routes]");
+              "no route to 'nowhere'; add it under [routes], or in C++ to the node's routes");
     EXPECT_EQ(node.get().counters().undeliverable, 1U);
     EXPECT_EQ(node.get().counters().send_us.view().count(), 0U);  // It was on no wire.
     EXPECT_TRUE(is_undeliverable_error(node.row(seq).error));

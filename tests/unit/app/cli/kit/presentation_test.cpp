@@ -29,6 +29,16 @@ TEST(distance, says_whether_it_is_past_or_to_come) {
     EXPECT_EQ(to_distance(now, now), "now");
 }
 
+TEST(wrapped, breaks_between_words_and_keeps_lines) {
+    using lines = std::vector<std::string>;
+    EXPECT_EQ(wrapped("one two three", 7), (lines{"one two", "three"}));
+    EXPECT_EQ(wrapped("one\ntwo three", 80), (lines{"one", "two three"}));
+    EXPECT_EQ(wrapped("unbreakable word", 5), (lines{"unbreakable", "word"}));
+    EXPECT_EQ(wrapped("ä ö ü", 3), (lines{"ä ö", "ü"}));
+    EXPECT_EQ(wrapped("as it is", any_length), (lines{"as it is"}));
+    EXPECT_EQ(wrapped("", 10), lines{""});
+}
+
 TEST(duration, reads_numbers_with_units) {
     EXPECT_EQ(parse_duration("250ms"), 250ms);
     EXPECT_EQ(parse_duration("90s"), 90s);

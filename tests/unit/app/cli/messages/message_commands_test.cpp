@@ -209,7 +209,7 @@ TEST_F(message_commands, tell_of_work_that_expired_until_it_is_resolved) {
     EXPECT_THAT(with_config({"health"}).out, StartsWith("orders yellow"));
     EXPECT_THAT(with_config({"stats"}).out, HasSubstr("expired        1\n"));
     EXPECT_THAT(with_config({"doctor"}).out,
-                HasSubstr("1 messages expired before they were delivered"));
+                HasSubstr("1 message expired before it was delivered"));
     EXPECT_EQ(with_config({"dead", "resolve", lost, "--reason", "sold by phone"}).code,
               exit_code::ok);
     EXPECT_THAT(with_config({"health"}).out, StartsWith("orders green"));
