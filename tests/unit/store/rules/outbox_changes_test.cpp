@@ -48,6 +48,7 @@ public:
                           .attempt = "attempt",
                           .unanswered = "unanswered",
                           .end = "end",
+                          .is_pending = "is_pending",
                           .requeue = "requeue",
                           .pause = "pause",
                           .resume = "resume"}) {}
