@@ -45,6 +45,7 @@ ROOMS = {
     "store/sqlite": ["driver", "schema", "tables", "upkeep", "commit"],
     "store/postgres": ["driver", "schema", "tables", "commit", "upkeep"],
     "transport": [".", "dns", "wire", "http", "inprocess", "unix", "pipe", "grpc"],
+    "transport/http": [".", "guarded"],
     "outbox": ["rules", "lane", "upkeep", "dispatch"],
     "inbox": [".", "configured"],
     "app": [".", "config", "store", "doctor", "node", "cli"],

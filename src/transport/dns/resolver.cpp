@@ -18,7 +18,7 @@ task<result<std::vector<ip_address>>> resolver::find(std::string name) {
         co_return fail(error_code::overloaded, "{} names are looked for already", at_work_);
     struct place {
         std::size_t& taken;
-        explicit place(std::size_t& count) : taken(++count) {}
+        explicit place(std::size_t& count) : taken(count) { ++taken; }
         ~place() { --taken; }
     };
     const place mine(at_work_);

@@ -7,6 +7,7 @@
 #include "base/async/cancellation.hpp"
 #include "base/async/with_timeout.hpp"
 #include "transport/http/client_connection.hpp"
+#include "transport/http/field_text.hpp"
 
 namespace posthorn {
 
@@ -15,18 +16,6 @@ namespace http = boost::beast::http;
 namespace {
 
 error closing() { return {error_code::unreachable, "the client was stopped"}; }
-
-bool is_token(std::string_view text) {
-    return !text.empty() && std::ranges::all_of(text, [](char c) {
-        return c > ' ' && c < '\x7f' &&
-               std::string_view("\"(),/:;<=>?@[\\]{}").find(c) == std::string_view::npos;
-    });
-}
-
-// A line end would let a value speak for the lines after it.
-bool is_field_value(std::string_view text) {
-    return std::ranges::none_of(text, [](char c) { return c == '\r' || c == '\n' || c == '\0'; });
-}
 
 bool is_writable(const http_request& request) {
     return is_token(request.method) && request.path.starts_with('/') &&
