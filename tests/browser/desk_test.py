@@ -64,9 +64,13 @@ class Desk(unittest.TestCase):
             cls.send("stock", "Ship", {"item": f"crate {i}"})
         for i in range(7):
             cls.send("billing", "Charge", {"order": i})
+        for _ in range(2):
+            cls.orders.sql("INSERT INTO outbox_messages (destination, endpoint, payload, correlation_id, order_key)"
+                           " VALUES ('stock', 'Reserve', '{\"item\": \"nail\", \"count\": 1}', 'visit 7',"
+                           " 'nail-shelf')")
         cls.send("crm", MARKUP, {"customer": MARKUP})
         count = "SELECT count(*) FROM outbox_messages WHERE status = ?"
-        assert eventually(lambda: cls.orders.number(count, "Sent") == 40)
+        assert eventually(lambda: cls.orders.number(count, "Sent") == 42)
         assert eventually(lambda: cls.orders.number(count, "Dead") == 15), cls.orders.log_text()
 
     @classmethod

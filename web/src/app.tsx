@@ -1,5 +1,6 @@
 import { useSignalEffect } from "@preact/signals";
-import { answering, asking, caller, declined, signedIn, signIn, signOut } from "./api";
+import { answering, asking, caller, declined, signedIn, signIn, signOut, wordsOf } from "./api";
+import { find } from "./find";
 import { KeyHelp, showKeys } from "./keyboard";
 import { health, keepLooking, stats } from "./node";
 import { Dead } from "./pages/dead";
@@ -9,10 +10,10 @@ import { MessagePage } from "./pages/message";
 import { Messages } from "./pages/messages";
 import { Overview } from "./pages/overview";
 import { count } from "./format";
-import { go, messageLink, pages, place } from "./route";
+import { go, pages, place } from "./route";
 import { SignIn } from "./signin";
 import { choose, theme, themes, type Theme } from "./theme";
-import { Empty, Lamp, Notices } from "./ui";
+import { Empty, Lamp, Notices, tell } from "./ui";
 
 void keepLooking();
 
@@ -24,11 +25,17 @@ function Search() {
     if (!id) return;
     field.value = "";
     field.blur();
-    go(messageLink(id));
+    find(id).then(
+      (found) => {
+        if (found) go(found);
+        else tell(`No message has the id, correlation id or order key '${id}'.`);
+      },
+      (thrown: unknown) => tell(wordsOf(thrown), true),
+    );
   };
   return (
     <form class="search" role="search" onSubmit={submit}>
-      <input name="id" type="search" data-search aria-label="Message id" placeholder="Message id  ( / )" />
+      <input name="id" type="search" data-search aria-label="Search by id" placeholder="Any id or order key  ( / )" />
     </form>
   );
 }

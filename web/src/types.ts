@@ -111,6 +111,7 @@ export interface Message {
   correlationId?: string;
   tenant?: string;
   orderKey?: string;
+  causationId?: string;
 }
 
 export interface DeadLetter extends Message {

@@ -4,9 +4,10 @@ import { usePaged } from "../paged";
 import { filters, messageLink } from "../route";
 import type { Message } from "../types";
 import { Empty, Failure, More, StatusMark, Time, Waiting } from "../ui";
-import { Choice, DestinationText, since, spans, Text } from "./filters";
+import { Choice, DestinationText, MoreFilters, since, spans, Text } from "./filters";
 
-const names = ["status", "destination", "endpoint"];
+const more = ["correlationId", "causationId", "orderKey", "tenant", "error"];
+const names = ["status", "destination", "endpoint", ...more];
 
 function asked(before: number | null): string {
   const wanted: Record<string, string | number | null | undefined> = { limit: 50, before };
@@ -60,7 +61,7 @@ function NoMessages() {
 }
 
 export function Messages() {
-  const { rows, next, failure, more, again } = usePaged<Message>(asked);
+  const { rows, next, failure, more: readMore, again } = usePaged<Message>(asked);
   return (
     <section>
       <h1>Messages</h1>
@@ -72,6 +73,7 @@ export function Messages() {
         />
         <DestinationText />
         <Text name="endpoint" label="Endpoint" />
+        <MoreFilters names={more} />
         <Choice name="since" label="Since" options={spans} />
       </div>
       <Failure why={failure} again={again} />
@@ -99,7 +101,7 @@ export function Messages() {
           </table>
         </div>
       )}
-      <More next={next} onMore={more} />
+      <More next={next} onMore={readMore} />
     </section>
   );
 }

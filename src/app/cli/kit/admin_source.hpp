@@ -20,6 +20,8 @@ struct list_choice {
     std::string destination{};
     std::string endpoint{};
     std::string correlation_id{};
+    std::string causation_id{};
+    std::string error{};
     std::string tenant{};
     std::string order_key{};
     std::string source{};
@@ -40,6 +42,8 @@ struct dead_choice {
     std::string status{};
     std::string destination{};
     std::string endpoint{};
+    std::string correlation_id{};
+    std::string causation_id{};
     std::string tenant{};
     std::string order_key{};
     std::string error{};
@@ -52,7 +56,8 @@ struct dead_choice {
 
     /// Whether it leaves any out.
     [[nodiscard]] bool narrows() const {
-        return !(status + destination + endpoint + tenant + order_key + error + since + until)
+        return !(status + destination + endpoint + correlation_id + causation_id + tenant +
+                 order_key + error + since + until)
                     .empty() ||
                cause > 0;
     }
