@@ -118,8 +118,10 @@ task<http_response> endpoints::messages(http_request request, std::optional<outb
                                      .destination = asked->destination,
                                      .endpoint = asked->endpoint,
                                      .correlation_id = asked->correlation_id,
+                                     .causation_id = asked->causation_id,
                                      .tenant = asked->tenant,
                                      .order_key = asked->order_key,
+                                     .error = asked->error,
                                      .since = asked->since,
                                      .before_seq = asked->before,
                                      .limit = asked->limit});

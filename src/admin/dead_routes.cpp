@@ -99,7 +99,8 @@ task<http_response> dead_endpoints::change(http_request request, dead_verb verb)
 
 // A status alone leaves no message out of its list.
 bool narrows(const dead_filter& wanted) {
-    const auto texts = {&wanted.destination, &wanted.endpoint, &wanted.tenant, &wanted.order_key,
+    const auto texts = {&wanted.destination,  &wanted.endpoint, &wanted.correlation_id,
+                        &wanted.causation_id, &wanted.tenant,   &wanted.order_key,
                         &wanted.error};
     return wanted.cause > 0 || wanted.since || wanted.until ||
            std::ranges::any_of(texts, [](const auto* text) { return !text->empty(); });
@@ -121,10 +122,12 @@ task<http_response> dead_endpoints::change_many(http_request request, dead_verb 
 
 constexpr std::string_view dead_list_query =
     "{status?: Status, destination?: string, endpoint?: string, cause?: integer, error?: string,"
+    " correlationId?: string, causationId?: string,"
     " tenant?: string, orderKey?: string, since?: time, until?: time, before?: integer,"
     " limit?: integer, database?: 'inbox' | 'main'}";
 constexpr std::string_view dead_change_query =
     "{status?: Status, destination?: string, endpoint?: string, cause?: integer, error?: string,"
+    " correlationId?: string, causationId?: string,"
     " tenant?: string, orderKey?: string, since?: time, until?: time, after?: integer,"
     " all?: boolean, database?: 'inbox' | 'main'}";
 

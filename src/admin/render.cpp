@@ -100,6 +100,7 @@ json::object to_json(const message_summary& row) {
     set(shown, "correlationId", row.correlation_id);
     set(shown, "tenant", row.tenant);
     set(shown, "orderKey", row.order_key);
+    set(shown, "causationId", row.causation_id);
     return shown;
 }
 

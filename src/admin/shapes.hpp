@@ -15,7 +15,7 @@ inline constexpr std::string_view message =
     " status: Status, retryCount: integer, maxRetries: integer, createdAt: time, expiresAt: time,"
     " parked?: boolean, nextRetryAt?: time, deliverAt?: time, lastAttemptAt?: time, sentAt?: time,"
     " lastError?: string, resolution?: string, correlationId?: string, tenant?: string,"
-    " orderKey?: string}";
+    " orderKey?: string, causationId?: string}";
 inline constexpr std::string_view blocker = "{messageId: string, status: Status, since?: time}";
 inline constexpr std::string_view detail =
     "{...Message, contentType: string, payloadBytes: integer, waitsBehind?: Blocker,"
@@ -42,7 +42,8 @@ inline constexpr std::array of_node{
 
 inline constexpr std::string_view list_query =
     "{status?: Status, destination?: string, endpoint?: string, correlationId?: string,"
-    " tenant?: string, orderKey?: string, since?: time, before?: integer, limit?: integer,"
+    " causationId?: string, tenant?: string, orderKey?: string, error?: string, since?: time, "
+    "before?: integer, limit?: integer,"
     " database?: 'inbox' | 'main'}";
 inline constexpr std::string_view payload_query = "{payload?: boolean}";
 

@@ -45,8 +45,10 @@ result<> read_one(std::string_view name, std::string_view value, dead_query& int
         std::string_view name;
         std::string& into;
     };
-    const std::array<text_field, 5> texts{{{"destination", wanted.destination},
+    const std::array<text_field, 7> texts{{{"destination", wanted.destination},
                                            {"endpoint", wanted.endpoint},
+                                           {"correlationId", wanted.correlation_id},
+                                           {"causationId", wanted.causation_id},
                                            {"tenant", wanted.tenant},
                                            {"orderKey", wanted.order_key},
                                            {"error", wanted.error}}};
@@ -66,8 +68,9 @@ result<> read_one(std::string_view name, std::string_view value, dead_query& int
         return {};
     }
     return fail(error_code::invalid_argument,
-                "'{}' cannot be asked for; use status, destination, endpoint, tenant, orderKey, "
-                "error, cause, since, until, before, after, limit, all=true, or database=inbox",
+                "'{}' cannot be asked for; use status, destination, endpoint, correlationId, "
+                "causationId, tenant, orderKey, error, cause, since, until, before, after, limit, "
+                "all=true, or database=inbox",
                 shown(name));
 }
 

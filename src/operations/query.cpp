@@ -32,6 +32,10 @@ result<> read_one(std::string_view name, std::string_view value, list_query& int
         into.endpoint = value;
     } else if (name == "correlationId") {
         into.correlation_id = value;
+    } else if (name == "causationId") {
+        into.causation_id = value;
+    } else if (name == "error") {
+        into.error = value;
     } else if (name == "tenant") {
         into.tenant = value;
     } else if (name == "orderKey") {
@@ -43,7 +47,8 @@ result<> read_one(std::string_view name, std::string_view value, list_query& int
     } else {
         return fail(error_code::invalid_argument,
                     "'{}' cannot be asked for; use status, destination, endpoint, correlationId, "
-                    "tenant, orderKey, source, since, before, limit, or database=inbox",
+                    "causationId, tenant, orderKey, error, source, since, before, limit, or "
+                    "database=inbox",
                     shown(name));
     }
     return {};

@@ -16,6 +16,8 @@ struct list_query {
     std::string destination{};
     std::string endpoint{};
     std::string correlation_id{};
+    std::string causation_id{};
+    std::string error{};
     std::string tenant{};
     std::string order_key{};
     std::string source{};  // Of inbox rows.

@@ -24,6 +24,8 @@ struct dead_filter {
     outbox_status status = outbox_status::dead;  // Or expired, or resolved.
     std::string destination{};
     std::string endpoint{};
+    std::string correlation_id{};
+    std::string causation_id{};
     std::string tenant{};
     std::string order_key{};
     std::string error{};               // Is part of the last error, whatever the case of letters.

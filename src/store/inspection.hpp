@@ -33,8 +33,10 @@ struct message_filter {
     std::string_view destination{};
     std::string_view endpoint{};
     std::string_view correlation_id{};
+    std::string_view causation_id{};
     std::string_view tenant{};
     std::string_view order_key{};
+    std::string_view error{};          // Is part of the last error, whatever the case of letters.
     std::optional<wall_time> since{};  // Created then or later.
     std::int64_t before_seq = 0;       // What the page before gave as `next`; zero: from the top.
     std::size_t limit = 100;           // At most `list_rows_max`.
@@ -62,6 +64,7 @@ struct message_summary {
     std::string correlation_id;
     std::string tenant;
     std::string order_key;
+    std::string causation_id;  // The message whose handler sent it.
 
     /// It is held back behind an earlier one of its order key: not due before it expires. A retry
     /// that would come past the expiry looks the same.

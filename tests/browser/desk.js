@@ -62,7 +62,7 @@ const cases = {
       await accessible(page);
       await page.goto(`${told.stock}/desk/inbox`);
       await page.locator("tr[data-row]").first().waitFor();
-      assert.equal(await page.locator("tr[data-row]").count(), 40);
+      assert.equal(await page.locator("tr[data-row]").count(), 42);
       await quiet(page);
     }
     const phone = await openOrders(browser, "", told.operator, { viewport: { width: 360, height: 740 } });
@@ -170,6 +170,29 @@ const cases = {
     await page.keyboard.press("Enter");
     await page.waitForURL(`**/desk/messages/${second}`);
     await page.getByText("Committed with its transaction").waitFor();
+
+    // What is no message's id is tried as one that messages share.
+    const search = async (text) => {
+      await page.keyboard.press("/");
+      await page.keyboard.type(text);
+      await page.keyboard.press("Enter");
+    };
+    const rows = (number) =>
+      page.waitForFunction((wanted) => document.querySelectorAll("tr[data-row]").length === wanted, number);
+    await search("visit 7");
+    await page.waitForURL("**/desk/messages?correlationId=visit%207");
+    await rows(2);
+    await page.locator("td.id a").first().click();
+    await page.getByRole("link", { name: "nail-shelf" }).click();
+    await page.waitForURL("**/desk/messages?orderKey=nail-shelf");
+    await search("no such thing");
+    await page.getByText("No message has the id, correlation id or order key 'no such thing'.").waitFor();
+    await page.goto(`${told.orders}/desk/messages`);
+    await page.getByLabel("More").selectOption("error");
+    await page.getByLabel("Error has").fill("NO SUCH TABLE");
+    await page.keyboard.press("Enter");
+    await page.waitForURL("**/desk/messages?error=NO+SUCH+TABLE");
+    await rows(12);
     await quiet(page);
   },
 

@@ -1,13 +1,14 @@
 import { useSignalEffect } from "@preact/signals";
 import { Fragment } from "preact";
-import { answering, asking, caller, declined, signedIn, signIn, signOut } from "./api";
+import { answering, asking, caller, declined, signedIn, signIn, signOut, wordsOf } from "./api";
+import { find } from "./find";
 import { KeyHelp, showKeys } from "./keyboard";
 import { health, keepLooking, routes } from "./node";
 import { current, pages } from "./pages";
-import { go, messageLink, place } from "./route";
+import { go, place } from "./route";
 import { SignIn } from "./signin";
 import { choose, theme, themes, type Theme } from "./theme";
-import { Empty, Lamp, Notices, Waiting } from "./ui";
+import { Empty, Lamp, Notices, tell, Waiting } from "./ui";
 
 void keepLooking();
 
@@ -19,11 +20,17 @@ function Search() {
     if (!id) return;
     field.value = "";
     field.blur();
-    go(messageLink(id));
+    find(id).then(
+      (found) => {
+        if (found) go(found);
+        else tell(`No message has the id, correlation id or order key '${id}'.`);
+      },
+      (thrown: unknown) => tell(wordsOf(thrown), true),
+    );
   };
   return (
     <form class="search" role="search" onSubmit={submit}>
-      <input name="id" type="search" data-search aria-label="Message id" placeholder="Message id  ( / )" />
+      <input name="id" type="search" data-search aria-label="Search by id" placeholder="Any id or order key  ( / )" />
     </form>
   );
 }

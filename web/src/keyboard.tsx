@@ -9,7 +9,7 @@ import { Dialog } from "./ui";
 const helpShown = signal(false);
 
 const keys = (): Array<[string, string]> => [
-  ["/", "search for a message id, or filter this list"],
+  ["/", "search for an id or an order key"],
   ["j  k", "next and previous row"],
   ["Enter", "open the row"],
   ["x", "select the row, among dead letters"],

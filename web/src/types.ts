@@ -121,6 +121,7 @@ export interface Message {
   tenant?: string;
   orderKey?: string;
   parked?: boolean; // It waits behind another of its order key.
+  causationId?: string;
 }
 
 export interface DeadLetter extends Message {

@@ -1,25 +1,10 @@
 #include "store/rows/dead_rows.hpp"
 
-#include <algorithm>
-
 #include "store/rows/message_state.hpp"
 #include "store/rows/stored_time.hpp"
+#include "store/rows/text_search.hpp"
 
 namespace posthorn {
-namespace {
-
-bool contains_whatever_the_case(std::string_view text, std::string_view part) {
-    const auto same = [](char a, char b) {
-        const auto lower = [](char c) {
-            return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c;
-        };
-        return lower(a) == lower(b);
-    };
-    return !std::ranges::search(text, part, same).empty();
-}
-
-}  // namespace
-
 dead_letter_row read_dead_row(const sql_row& row) {
     dead_letter_row read{.summary = read_summary(row), .state = {}};
     read.state = message_state(read.summary, {.payload = row.text(payload_column),
@@ -37,14 +22,15 @@ bool fits(const sql_row& keys, const dead_filter& wanted) {
     };
     if (keys.text(status_column) != to_string(wanted.status)) return false;
     if (!same(1, wanted.destination) || !same(2, wanted.endpoint) || !same(3, wanted.tenant) ||
-        !same(order_key_column, wanted.order_key))
+        !same(order_key_column, wanted.order_key) || !same(10, wanted.correlation_id) ||
+        !same(11, wanted.causation_id))
         return false;
     if (wanted.cause > 0 && (keys.is_null(9) || keys.integer(9) != wanted.cause)) return false;
     if (wanted.past && from_ms(keys.integer(expires_at_column)) > *wanted.past) return false;
     const auto closed_at = from_ms(keys.integer(7));
     if (wanted.since && closed_at < *wanted.since) return false;
     if (wanted.until && closed_at >= *wanted.until) return false;
-    return wanted.error.empty() || contains_whatever_the_case(keys.text(5), wanted.error);
+    return contains_whatever_the_case(keys.text(5), wanted.error);
 }
 
 }  // namespace posthorn

@@ -30,6 +30,7 @@ message_summary read_summary(const sql_row& row) {
     read.correlation_id = row.text(16);
     read.tenant = row.text(17);
     read.order_key = row.text(18);
+    read.causation_id = row.text(19);
     return read;
 }
 

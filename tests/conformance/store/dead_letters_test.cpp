@@ -38,6 +38,8 @@ TEST_P(store_of_dead_letters, finds_by_each_field_alone_and_together) {
     special.endpoint = "Reserve";
     special.tenant = "north";
     special.order_key = "o7";
+    special.correlation_id = "case-7";
+    special.causation_id = new_id();
     const auto b = bury(special, "No Answer from 10.0.0.1", noon + 10s);
     const auto a = bury(sample());
     const auto group = list().rows.back().cause;
@@ -45,11 +47,14 @@ TEST_P(store_of_dead_letters, finds_by_each_field_alone_and_together) {
     for (const auto& wanted :
          {dead_filter{.destination = "stock"}, dead_filter{.endpoint = "Reserve"},
           dead_filter{.tenant = "north"}, dead_filter{.order_key = "o7"},
+          dead_filter{.correlation_id = "case-7"},
+          dead_filter{.causation_id = special.causation_id->to_string()},
           dead_filter{.error = "no answer"}, dead_filter{.cause = group},
           dead_filter{.since = noon + 10s}, dead_filter{.destination = "stock", .cause = group}}) {
         EXPECT_THAT(seqs(wanted), ElementsAre(b));
         EXPECT_THAT(find(wanted).seqs, ElementsAre(b));
     }
+    EXPECT_THAT(seqs({.correlation_id = "case"}), IsEmpty());
     EXPECT_THAT(seqs({.until = noon + 10s}), ElementsAre(a));
     EXPECT_THAT(seqs({.destination = "billing", .cause = group}), IsEmpty());
     EXPECT_THAT(seqs({.past = noon + 24h - 1ms}), IsEmpty());

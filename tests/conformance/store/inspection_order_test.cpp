@@ -89,6 +89,24 @@ TEST_P(inspected_order, finds_messages_by_order_key_tenant_and_correlation_id) {
     EXPECT_THAT(seqs({.tenant = "acme", .order_key = "z"}), IsEmpty());
 }
 
+TEST_P(inspected_order, finds_messages_by_what_caused_them_and_by_words_of_their_error) {
+    auto caused = keyed("a");
+    caused.causation_id = new_id();
+    const auto by = caused.causation_id->to_string();
+    const auto a = put(caused);
+    const auto b = put_as(outbox_status::dead, keyed("b"));
+    put(keyed("c"));
+    for (const std::optional status : {std::optional<outbox_status>{}, {outbox_status::pending}})
+        EXPECT_THAT(seqs({.status = status, .causation_id = by}), ElementsAre(a));
+    EXPECT_EQ(list({.causation_id = by}).rows.front().causation_id, by);
+    for (const std::optional status : {std::optional<outbox_status>{}, {outbox_status::dead}})
+        for (const auto* const part : {"why", "WH", "hy"})
+            EXPECT_THAT(seqs({.status = status, .error = part}), ElementsAre(b)) << part;
+    EXPECT_THAT(seqs({.error = "%"}), IsEmpty());
+    EXPECT_THAT(seqs({.error = "whys"}), IsEmpty());
+    EXPECT_THAT(seqs({.status = outbox_status::pending, .error = "why"}), IsEmpty());
+}
+
 TEST_P(inspected_order, tells_the_latest_time_that_anything_was_done_at) {
     const auto newest = [&] {
         return look<std::optional<wall_time>>(

@@ -9,7 +9,8 @@ namespace {
 TEST(list_query, reads_every_field) {
     const auto asked = parse_list_query(
         "status=Dead&destination=a%20b&endpoint=x&source=shop&since=2026-02-14T12:00:00Z&before=7"
-        "&limit=9&database=inbox&orderKey=acct-7&tenant=acme&correlationId=c9");
+        "&limit=9&database=inbox&orderKey=acct-7&tenant=acme&correlationId=c9"
+        "&causationId=m1&error=no%20route");
     ASSERT_TRUE(asked) << asked.error().what();
     EXPECT_EQ(asked->status, outbox_status::dead);
     EXPECT_EQ(asked->destination, "a b");
@@ -18,6 +19,8 @@ TEST(list_query, reads_every_field) {
     EXPECT_EQ(asked->order_key, "acct-7");
     EXPECT_EQ(asked->tenant, "acme");
     EXPECT_EQ(asked->correlation_id, "c9");
+    EXPECT_EQ(asked->causation_id, "m1");
+    EXPECT_EQ(asked->error, "no route");
     EXPECT_EQ(asked->since, parse_iso8601("2026-02-14T12:00:00Z"));
     EXPECT_EQ(asked->before, 7);
     EXPECT_EQ(asked->limit, 9U);

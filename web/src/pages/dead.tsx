@@ -10,9 +10,10 @@ import type { DeadFilter } from "../change";
 import type { DeadLetter, Group, Groups } from "../types";
 import { Empty, Failure, More, Time, Waiting } from "../ui";
 import { ChangeDialog, type Plan } from "./change_dialog";
-import { Choice, DestinationText, since, spans, Text } from "./filters";
+import { Choice, DestinationText, MoreFilters, since, spans, Text } from "./filters";
 
-const names = ["status", "destination", "endpoint", "cause", "error", "tenant", "orderKey"];
+const extra = ["correlationId", "causationId", "orderKey", "tenant"];
+const names = ["status", "destination", "endpoint", "cause", "error", ...extra];
 
 /// The filter of the address as the node takes it.
 function wanted(): DeadFilter {
@@ -155,6 +156,7 @@ function Dead() {
           <DestinationText />
           <Text name="endpoint" label="Endpoint" />
           <Text name="error" label="Error contains" placeholder="any text" />
+          <MoreFilters names={extra} />
           <Choice name="since" label="Given up" options={spans} />
           {filters.value.has("cause") && (
             <button type="button" onClick={() => filter({ cause: "" })}>

@@ -1,5 +1,6 @@
 // The line of filters above a list; what it says is what the address says.
 
+import { signal } from "@preact/signals";
 import { destinations } from "../node";
 import { filter, filters } from "../route";
 
@@ -46,6 +47,47 @@ export function DestinationText() {
           <option key={each.destination} value={each.destination} />
         ))}
       </datalist>
+    </>
+  );
+}
+
+const labels: Record<string, string> = {
+  correlationId: "Correlation id",
+  causationId: "Caused by",
+  orderKey: "Order key",
+  tenant: "Tenant",
+  error: "Error has",
+};
+const shown = signal<string[]>([]);
+
+/// Filters that few need: a field for each that was chosen or is in the address.
+export function MoreFilters({ names }: { names: string[] }) {
+  const open = names.filter((name) => filters.value.has(name) || shown.value.includes(name));
+  const rest = names.filter((name) => !open.includes(name));
+  return (
+    <>
+      {open.map((name) => (
+        <Text key={name} name={name} label={labels[name] ?? name} />
+      ))}
+      {rest.length > 0 && (
+        <label>
+          More
+          <select
+            value=""
+            onChange={(event) => {
+              shown.value = [...shown.value, event.currentTarget.value];
+              event.currentTarget.value = "";
+            }}
+          >
+            <option value="">filter by…</option>
+            {rest.map((name) => (
+              <option key={name} value={name}>
+                {labels[name]}
+              </option>
+            ))}
+          </select>
+        </label>
+      )}
     </>
   );
 }

@@ -1,6 +1,6 @@
 import { useSignal } from "@preact/signals";
 import type { ComponentChildren } from "preact";
-import { get, wordsOf } from "../api";
+import { get, query, wordsOf } from "../api";
 import { asCurl, asSql, asTest } from "../copies";
 import { bytes, plural, pretty } from "../format";
 import { useLoaded } from "../load";
@@ -72,6 +72,11 @@ function Timeline({ one }: { one: Detail }) {
   );
 }
 
+/// A link to all messages that have the same.
+function Shared({ name, value, text }: { name: string; value: string; text?: string }) {
+  return <a href={`/desk/messages${query({ [name]: value })}`}>{text ?? value}</a>;
+}
+
 function Facts({ one }: { one: Detail }) {
   const facts: Array<[string, ComponentChildren]> = [
     ["Destination", one.destination],
@@ -79,9 +84,11 @@ function Facts({ one }: { one: Detail }) {
     ["Kind", one.messageType],
     ["Attempts used", `${one.retryCount} of ${one.maxRetries < 0 ? "any number" : one.maxRetries + 1}`],
     ["Expires", <Time at={one.expiresAt} />],
-    ["Correlation", one.correlationId],
+    ["Correlation", one.correlationId && <Shared name="correlationId" value={one.correlationId} />],
+    ["Caused by", one.causationId && <a href={messageLink(one.causationId)}>{one.causationId}</a>],
     ["Tenant", one.tenant],
-    ["Order key", one.orderKey],
+    ["Order key", one.orderKey && <Shared name="orderKey" value={one.orderKey} />],
+    ["Caused", <Shared name="causationId" value={one.messageId} text="what its handling sent" />],
     ["Payload", `${bytes(one.payloadBytes)}, ${one.contentType || "no content type"}`],
   ];
   return <FactList facts={facts} />;

@@ -5,10 +5,11 @@ import { usePaged } from "../paged";
 import { filters, messageLink } from "../route";
 import type { Message } from "../types";
 import { Empty, Failure, More, StatusMark, Time, Waiting } from "../ui";
-import { Choice, DestinationText, since, spans, Text } from "./filters";
+import { Choice, DestinationText, MoreFilters, since, spans, Text } from "./filters";
 import { MessagePage } from "./message";
 
-const names = ["status", "destination", "endpoint"];
+const more = ["correlationId", "causationId", "orderKey", "tenant", "error"];
+const names = ["status", "destination", "endpoint", ...more];
 
 function asked(before: number | null): string {
   const wanted: Record<string, string | number | null | undefined> = { limit: 50, before };
@@ -62,7 +63,7 @@ function NoMessages() {
 }
 
 function Messages() {
-  const { rows, next, failure, more, again } = usePaged<Message>(asked);
+  const { rows, next, failure, more: readMore, again } = usePaged<Message>(asked);
   return (
     <section>
       <h1>Messages</h1>
@@ -74,6 +75,7 @@ function Messages() {
         />
         <DestinationText />
         <Text name="endpoint" label="Endpoint" />
+        <MoreFilters names={more} />
         <Choice name="since" label="Since" options={spans} />
       </div>
       <Failure why={failure} again={again} />
@@ -101,7 +103,7 @@ function Messages() {
           </table>
         </div>
       )}
-      <More next={next} onMore={more} />
+      <More next={next} onMore={readMore} />
     </section>
   );
 }

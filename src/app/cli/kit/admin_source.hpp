@@ -22,6 +22,8 @@ struct list_choice {
     std::string destination{};
     std::string endpoint{};
     std::string correlation_id{};
+    std::string causation_id{};
+    std::string error{};
     std::string tenant{};
     std::string order_key{};
     std::string source{};
@@ -42,6 +44,8 @@ struct dead_choice {
     std::string status{};
     std::string destination{};
     std::string endpoint{};
+    std::string correlation_id{};
+    std::string causation_id{};
     std::string tenant{};
     std::string order_key{};
     std::string error{};
@@ -54,7 +58,8 @@ struct dead_choice {
 
     /// Whether it leaves any out.
     [[nodiscard]] bool narrows() const {
-        return !(status + destination + endpoint + tenant + order_key + error + since + until)
+        return !(status + destination + endpoint + correlation_id + causation_id + tenant +
+                 order_key + error + since + until)
                     .empty() ||
                cause > 0;
     }

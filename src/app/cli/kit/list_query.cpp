@@ -18,6 +18,8 @@ std::string to_query(const list_choice& wanted) {
     add("destination", wanted.destination);
     add("endpoint", wanted.endpoint);
     add("correlationId", wanted.correlation_id);
+    add("causationId", wanted.causation_id);
+    add("error", wanted.error);
     add("tenant", wanted.tenant);
     add("orderKey", wanted.order_key);
     add("source", wanted.source);
@@ -37,6 +39,8 @@ std::string to_query(const dead_choice& wanted) {
     add("status", wanted.status);
     add("destination", wanted.destination);
     add("endpoint", wanted.endpoint);
+    add("correlationId", wanted.correlation_id);
+    add("causationId", wanted.causation_id);
     add("tenant", wanted.tenant);
     add("orderKey", wanted.order_key);
     add("error", wanted.error);

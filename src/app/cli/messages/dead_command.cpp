@@ -126,6 +126,12 @@ void declare_dead_choice(CLI::App& options, dead_choice& wanted) {
     options.add_option("--since", wanted.since, "only those given up then or later")
         ->type_name("TIME");
     options.add_option("--until", wanted.until, "only those given up before")->type_name("TIME");
+    options.add_option("--correlation-id", wanted.correlation_id, "only those with this one")
+        ->type_name("ID");
+    options
+        .add_option("--causation-id", wanted.causation_id,
+                    "only those that the handling of this message sent")
+        ->type_name("ID");
     options.add_option("--tenant", wanted.tenant, "only those of this tenant")->type_name("TEXT");
     options.add_option("--order-key", wanted.order_key, "only those of this order key")
         ->type_name("TEXT");

@@ -20,6 +20,12 @@ class outbox_list_command final : public look_command {
             ->type_name("NAME");
         options.add_option("--correlation-id", wanted_.correlation_id, "only those with this one")
             ->type_name("ID");
+        options
+            .add_option("--causation-id", wanted_.causation_id,
+                        "only those that the handling of this message sent")
+            ->type_name("ID");
+        options.add_option("--error", wanted_.error, "only those whose last error has this in it")
+            ->type_name("TEXT");
         options.add_option("--tenant", wanted_.tenant, "only those of this tenant")
             ->type_name("NAME");
         options.add_option("--order-key", wanted_.order_key, "only those with this order key")

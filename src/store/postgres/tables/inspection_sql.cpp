@@ -27,6 +27,9 @@ consteval auto search_among(const Text& looked) {
           AND ($8::text = '' OR correlation_id = $8::text)
           AND ($9::text = '' OR tenant = $9::text)
           AND ($10::text = '' OR order_key = $10::text)
+          AND ($11::text = '' OR causation_id = $11::text)
+          AND ($12::text = ''
+               OR position(lower($12::text) IN lower(substr(last_error, 1, 4096))) > 0)
         ORDER BY seq DESC LIMIT $7) AS found ON true
     ORDER BY seq DESC)sql");
 }
@@ -166,7 +169,8 @@ result<message_list> inspection_sql::list(const message_filter& wanted) {
     POSTHORN_LET(found,
                  search.run(top(wanted.before_seq), rows_per_page_max, status, wanted.destination,
                             wanted.endpoint, since, static_cast<std::int64_t>(limit + 1),
-                            wanted.correlation_id, wanted.tenant, wanted.order_key));
+                            wanted.correlation_id, wanted.tenant, wanted.order_key,
+                            wanted.causation_id, wanted.error));
     message_list page;
     for (int i = 0; i < found.size(); ++i) {
         const auto row = found[i];

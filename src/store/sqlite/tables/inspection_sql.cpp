@@ -6,6 +6,7 @@
 
 #include "store/rows/stored_time.hpp"
 #include "store/rows/summary_rows.hpp"
+#include "store/rows/text_search.hpp"
 #include "store/sqlite/schema/status_sql.hpp"
 #include "store/sqlite/tables/outbox_columns.hpp"
 
@@ -22,6 +23,8 @@ bool is_wanted(const sql_row& row, const message_filter& wanted) {
     if (!wanted.correlation_id.empty() && row.text(16) != wanted.correlation_id) return false;
     if (!wanted.tenant.empty() && row.text(17) != wanted.tenant) return false;
     if (!wanted.order_key.empty() && row.text(18) != wanted.order_key) return false;
+    if (!wanted.causation_id.empty() && row.text(19) != wanted.causation_id) return false;
+    if (!contains_whatever_the_case(row.text(14), wanted.error)) return false;
     return !wanted.since || from_ms(row.integer(8)) >= *wanted.since;
 }
 
