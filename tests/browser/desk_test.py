@@ -120,6 +120,9 @@ class Desk(unittest.TestCase):
     def test_9_charts_show_what_the_node_did_and_let_nothing_jump(self):
         self.browse("history")
 
+    def test_9_the_page_is_told_how_the_node_is_and_asks_where_it_is_not(self):
+        self.browse("live")
+
 
 def keep_sending(ended):
     """Traffic for the pictures, in waves."""

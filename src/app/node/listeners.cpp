@@ -97,6 +97,8 @@ void listeners::fill_routes() {
             wire_options_of(settings_));
     std::vector<store*> stores;
     for (auto* const each : core.databases()) stores.push_back(&each->store());
+    auto metrics = core.features().metrics;
+    metrics.push_back([this](prometheus_text& text) { live_->write_metrics(text); });
     view_ = std::make_unique<node_view>(node_view_deps{
         .service = settings_.service.id,
         .version = std::string(version),
@@ -112,7 +114,7 @@ void listeners::fill_routes() {
         .try_now = [&core](std::string_view destination) { core.try_now(destination); },
         .bad_signatures = [this] { return wire_ ? wire_->counts().bad_signatures : 0; },
         .refused = &with_.refused,
-        .metrics = core.features().metrics,
+        .metrics = std::move(metrics),
         .durable = core.is_durable()});
     const bool loopback = settings_.listen.admin && is_loopback(settings_.listen.admin->host);
     access_ = std::make_unique<admin_access>(
@@ -124,6 +126,8 @@ void listeners::fill_routes() {
     add_admin_routes(admin_routes_, *view_, *gate_);
     for (const auto& each : core.features().admin_routes)
         admin_routes_.add(each.method, each.path, gate_->guarded(each.needs, each.answer));
+    live_ = std::make_unique<live_feed>(*view_, seams.env.timer);
+    add_live_route(admin_routes_, *live_, *gate_);
     add_index(admin_routes_, settings_.service.id, *gate_);
     add_desk_routes(admin_routes_);
     for (const auto& each : core.features().public_routes)
