@@ -120,6 +120,9 @@ format = "json"
 [queue]
 max_attempts = 3
 alarm_after = "1h"
+[history]
+enabled = false
+names_max = 3
 )",
                                        "p.toml")
                               .value();
