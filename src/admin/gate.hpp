@@ -24,6 +24,8 @@ public:
     /// For a handler that finds by itself that its caller lacks a right, such as that to payloads.
     [[nodiscard]] virtual http_response refuse(const http_request& request, const admin_caller& who,
                                                std::string_view why) = 0;
+    /// Whether the caller of an answer that goes on would still be let in. Keeps no record.
+    [[nodiscard]] virtual bool lets_in(const http_request& request, admin_role needed) const = 0;
     [[nodiscard]] virtual std::uint64_t refusals() const noexcept { return 0; }
 };
 
@@ -41,6 +43,9 @@ public:
                                        admin_handler handler) override;
     [[nodiscard]] http_response refuse(const http_request& request, const admin_caller& who,
                                        std::string_view why) override;
+    [[nodiscard]] bool lets_in(const http_request& request, admin_role needed) const override {
+        return access_.admit(request, needed).has_value();
+    }
     [[nodiscard]] std::uint64_t refusals() const noexcept override { return audit_.refusals(); }
 
 private:
@@ -55,6 +60,7 @@ public:
                                        admin_handler handler) override;
     [[nodiscard]] http_response refuse(const http_request& request, const admin_caller& who,
                                        std::string_view why) override;
+    [[nodiscard]] bool lets_in(const http_request&, admin_role) const override { return true; }
 };
 
 }  // namespace posthorn

@@ -245,6 +245,27 @@ const cases = {
     await quiet(page);
   },
 
+  async live(browser) {
+    const page = await openOrders(browser, "");
+    const asked = [];
+    page.on("request", (request) => asked.push(new URL(request.url()).pathname));
+    // What it is told, it does not ask for.
+    const number = (path) => asked.filter((each) => each === path).length;
+    await page.waitForRequest("**/_rf/inbox/stats");
+    const before = number("/_rf/outbox/stats");
+    for (let i = 0; i < 2; ++i) await page.waitForRequest("**/_rf/history**");
+    assert.ok(number("/_rf/outbox/stats") - before <= 1, asked.join(" "));
+    await quiet(page);
+
+    // Where nothing is told, it asks.
+    const deaf = await open(browser, told.stock, "");
+    await deaf.getByRole("heading", { name: "All is well" }).waitFor();
+    await deaf.route("**/_rf/live", (route) => route.fulfill({ status: 404, body: "" }));
+    await deaf.reload();
+    for (let i = 0; i < 3; ++i) await deaf.waitForRequest("**/_rf/outbox/stats");
+    await quiet(deaf);
+  },
+
   async edit(browser) {
     const page = await openOrders(browser, "dead?endpoint=Reserve");
     await page.locator("td.id a").first().click();

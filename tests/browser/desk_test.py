@@ -178,6 +178,9 @@ class Desk(unittest.TestCase):
     def test_9_charts_show_what_the_node_did_and_let_nothing_jump(self):
         self.browse("history")
 
+    def test_9_the_page_is_told_how_the_node_is_and_asks_where_it_is_not(self):
+        self.browse("live")
+
 
     def test_9_a_key_that_is_taken_back_ends_its_session_with_words(self):
         page = self.start_browsing("revoked")

@@ -5,6 +5,7 @@
 #include <charconv>
 #include <stdexcept>
 #include <system_error>
+#include <utility>
 
 #include <arpa/inet.h>
 #include <netinet/in.h>
@@ -88,6 +89,15 @@ raw_response raw_http::receive(bool to_head) {
     buffer_.erase(0, length);
     if (response.head.size() > 12) response.status = std::atoi(response.head.c_str() + 9);
     return response;
+}
+
+std::string raw_http::receive_until(std::string_view text) {
+    auto at = buffer_.find(text);
+    for (; at == std::string::npos; at = buffer_.find(text))
+        if (!fill()) return std::exchange(buffer_, {});
+    auto received = buffer_.substr(0, at + text.size());
+    buffer_.erase(0, received.size());
+    return received;
 }
 
 bool raw_http::is_closed_by_peer() { return buffer_.empty() && !fill(); }

@@ -30,6 +30,8 @@ public:
     bool send(std::string_view bytes);
     /// The next response. One without a length has no body, as one to HEAD.
     [[nodiscard]] raw_response receive(bool to_head = false);
+    /// What comes up to this text and with it; all there was if the peer closes before it.
+    [[nodiscard]] std::string receive_until(std::string_view text);
     /// Whether the peer closes without sending anything more; waits for either.
     [[nodiscard]] bool is_closed_by_peer();
 

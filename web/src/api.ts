@@ -183,6 +183,27 @@ export async function getText(path: string): Promise<string> {
   return answer.text();
 }
 
+/// Reads server-sent events until they end or the signal aborts; false if the node gives none. By
+/// `fetch`, since the browser's own reader of events cannot show a key.
+export async function listen(path: string, take: (data: string) => void, signal: AbortSignal): Promise<boolean> {
+  const answer = await fetch(path, { signal });
+  if (!answer.ok || !answer.body) return false;
+  answering.value = true;
+  const reader = answer.body.pipeThrough(new TextDecoderStream()).getReader();
+  let text = "";
+  for (;;) {
+    const { done, value } = await reader.read();
+    if (done) return true;
+    text += value;
+    const events = text.split("\n\n");
+    text = events.pop() ?? "";
+    for (const event of events) {
+      const data = event.split("\n").find((line) => line.startsWith("data: "));
+      if (data) take(data.slice("data: ".length));
+    }
+  }
+}
+
 /// `?name=value` of what is not empty.
 export function query(fields: Record<string, string | number | boolean | null | undefined>): string {
   const text = new URLSearchParams();

@@ -1,7 +1,7 @@
 // What every page shows of the node: its light and its counts.
 
 import { computed, signal } from "@preact/signals";
-import { answering, asking, get, getText } from "./api";
+import { answering, asking, get, getText, listen } from "./api";
 import type { Health, InboxStats, Lane, Stats } from "./types";
 
 export interface Rates {
@@ -28,12 +28,13 @@ function counter(metrics: string, name: string): number {
   return line ? Number(line.slice(name.length + 1)) : 0;
 }
 
-function addRates(metrics: string) {
-  const seen = {
-    at: performance.now(),
-    sent: counter(metrics, "posthorn_outbox_sent_total"),
-    received: counter(metrics, "posthorn_inbox_processed_total"),
-  };
+function addRatesOf(metrics: string) {
+  addRates(counter(metrics, "posthorn_outbox_sent_total"), counter(metrics, "posthorn_inbox_processed_total"));
+}
+
+function addRates(sentSoFar: number, receivedSoFar: number) {
+  const seen = { at: performance.now(), sent: sentSoFar, received: receivedSoFar };
+  if (last && seen.at - last.at < everyMs * 0.9) return;
   const seconds = last ? (seen.at - last.at) / 1000 : 0;
   if (last && seconds > 0) {
     // A node that was started anew counts from zero again.
@@ -61,21 +62,68 @@ export async function look() {
     take(stats, get<Stats | null>("/_rf/outbox/stats")),
     take(inbox, get<InboxStats | null>("/_rf/inbox/stats")),
     get<{ lanes: Lane[] }>("/_rf/outbox/lanes").then((told) => (lanes.value = told.lanes)),
-    getText("/metrics").then(addRates),
+    getText("/metrics").then(addRatesOf),
     ...(isNew ? [readRoutes()] : []),
   ]);
   return parts.every((each) => each.status === "fulfilled");
 }
 
+/// What the node tells of itself once a second.
+interface Told {
+  health: Health;
+  stats?: Stats;
+  lanes?: Lane[];
+  counters: { sent: number; processed: number; duplicates: number };
+}
+
+/// Whether the node tells by itself how it is, so that it need not be asked.
+export const live = signal(false);
+const inboxEveryMs = 10000;
+let inboxReadAt = 0;
+
+function takeTold(data: string) {
+  const told = JSON.parse(data) as Told;
+  live.value = true;
+  health.value = told.health;
+  if (told.stats) stats.value = told.stats;
+  if (told.lanes) lanes.value = told.lanes;
+  addRates(told.counters.sent, told.counters.processed);
+  // How many rows the inbox has is counted, which is too much for every second.
+  if (performance.now() - inboxReadAt < inboxEveryMs) return;
+  inboxReadAt = performance.now();
+  get<InboxStats | null>("/_rf/inbox/stats").then((seen) => (inbox.value = seen), () => undefined);
+}
+
+let listening: AbortController | null = null;
+
+async function keepListening() {
+  if (listening || document.hidden || asking.peek() !== null) return;
+  const own = new AbortController();
+  listening = own;
+  try {
+    await listen("/_rf/live", takeTold, own.signal);
+  } catch {
+    // The page is hidden, or the node is gone: asking it tells which.
+  }
+  listening = null;
+  live.value = false;
+}
+
 let looking = false;
 
+/// Listens to the node, and asks it where that does not work. A page that is hidden does neither.
 export async function keepLooking() {
   const turn = async () => {
-    if (looking || document.hidden || asking.peek() !== null) return;
+    if (looking || live.peek() || document.hidden || asking.peek() !== null) return;
     looking = true;
-    await look();
+    const seen = await look();
     looking = false;
+    if (seen) void keepListening();
   };
+  document.addEventListener("visibilitychange", () => {
+    if (document.hidden) listening?.abort();
+    else void turn();
+  });
   await turn();
   setInterval(() => void turn(), everyMs);
 }

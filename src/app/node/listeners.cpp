@@ -113,6 +113,8 @@ void listeners::fill_routes() {
     }
     std::vector<store*> stores;
     for (auto* const each : core.databases()) stores.push_back(&each->store());
+    auto metrics = core.features().metrics;
+    metrics.push_back([this](prometheus_text& text) { live_->write_metrics(text); });
     view_ = std::make_unique<node_view>(node_view_deps{
         .service = settings_.service.id,
         .version = std::string(version),
@@ -139,7 +141,7 @@ void listeners::fill_routes() {
                                   .peers = with_.keys.all(),
                                   .now = with_.seams.env.clock.wall()};
             },
-        .metrics = core.features().metrics,
+        .metrics = std::move(metrics),
         .durable = core.is_durable()});
     const bool loopback = settings_.listen.admin && is_loopback(settings_.listen.admin->host);
     sessions_ = std::make_unique<admin_sessions>(seams.env.random, seams.env.clock);
@@ -157,6 +159,8 @@ void listeners::fill_routes() {
     add_admin_routes(surface, *view_);
     add_session_routes(surface, {*access_, *sessions_, *audit_, seams.env.clock, seams.env.log});
     for (const auto& each : core.features().admin_routes) surface.add(each);
+    live_ = std::make_unique<live_feed>(*view_, seams.env.timer);
+    add_live_route(surface, *live_);
     add_index(surface, settings_.service.id);
     add_desk_routes(admin_routes_);
     for (const auto& each : core.features().public_routes)

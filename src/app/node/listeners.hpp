@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "admin/gate.hpp"
+#include "admin/live.hpp"
 #include "admin/node_view.hpp"
 #include "app/config/config.hpp"
 #include "app/node/node_core.hpp"
@@ -69,6 +70,7 @@ private:
     std::unique_ptr<admin_access> access_;
     std::unique_ptr<audit> audit_;
     std::unique_ptr<admin_gate> gate_;
+    std::unique_ptr<live_feed> live_;
     router public_routes_;
     router admin_routes_;
     std::vector<std::unique_ptr<listener>> all_;

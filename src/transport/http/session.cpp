@@ -1,15 +1,18 @@
 #include "transport/http/session.hpp"
 
 #include <algorithm>
+#include <array>
 #include <exception>
 #include <utility>
 
 #include <boost/asio/as_tuple.hpp>
 #include <boost/asio/use_awaitable.hpp>
+#include <boost/beast/core/error.hpp>
 #include <boost/beast/core/string.hpp>
 #include <boost/beast/http/empty_body.hpp>
 #include <fmt/format.h>
 
+#include "transport/http/body_source.hpp"
 #include "transport/http/message_io.hpp"
 #include "transport/http/unread.hpp"
 
@@ -129,12 +132,14 @@ task<> http_session::run() {
 
 void http_session::stop() {
     finishing_ = true;
+    if (pieces_) pieces_->end();
     if (idle_) stream_.cancel();
 }
 
 void http_session::cut_off() {
     finishing_ = true;
     unknown_body_bytes_ = 0;
+    if (pieces_) pieces_->end();
     stream_.close();
 }
 
@@ -240,6 +245,8 @@ task<http_response> http_session::answer(http_request request) {
 }
 
 task<bool> http_session::write(exchange outgoing) {
+    if (outgoing.response.pieces && !outgoing.head)
+        co_return co_await write_pieces(std::move(outgoing));
     stream_.expires_after(with_.limits.idle_timeout);
     if (outgoing.head) {
         auto message = make_message<http::empty_body>(outgoing.response, outgoing.version);
@@ -250,6 +257,40 @@ task<bool> http_session::write(exchange outgoing) {
     message.keep_alive(outgoing.keep_alive);
     message.body() = std::move(outgoing.response.body);
     co_return !co_await write_message(stream_, message);
+}
+
+// In chunks, or for one who does not know these, until the connection ends. Nothing is read
+// meanwhile, so a peer that hung up is noticed by the next piece.
+task<bool> http_session::write_pieces(exchange outgoing) {
+    pieces_ = outgoing.response.pieces;
+    const bool chunked = outgoing.version >= 11;
+    http::response<http::empty_body> head;
+    head.version(outgoing.version);
+    head.result(outgoing.response.status);
+    for (const auto& [name, value] : outgoing.response.headers) head.insert(name, value);
+    head.chunked(chunked);
+    head.keep_alive(chunked && outgoing.keep_alive);
+    stream_.expires_after(with_.limits.idle_timeout);
+    auto failure = co_await write_message(stream_, head, http_part::header);
+    if (finishing_) pieces_->end();
+    while (!failure) {
+        auto piece = co_await pieces_->next();
+        if (!piece) break;
+        stream_.expires_after(pieces_->patience());
+        failure = co_await write_piece(*std::move(piece), chunked);
+    }
+    if (failure == boost::beast::error::timeout) pieces_->gave_up();
+    pieces_->end();
+    pieces_ = nullptr;
+    if (failure || !chunked) co_return false;
+    stream_.expires_after(with_.limits.idle_timeout);
+    co_return !co_await write_piece({}, chunked);  // An empty chunk is the last.
+}
+
+task<boost::system::error_code> http_session::write_piece(std::string piece, bool chunked) {
+    if (chunked) piece = fmt::format("{:x}\r\n{}\r\n", piece.size(), piece);
+    const std::array bytes{asio::const_buffer(asio::buffer(piece))};
+    co_return co_await stream_.write(bytes);
 }
 
 task<> http_session::linger() {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -69,6 +70,8 @@ private:
     task<boost::system::error_code> read_body(parser& incoming);
     task<http_response> answer(http_request request);
     task<bool> write(exchange outgoing);
+    task<bool> write_pieces(exchange outgoing);
+    task<boost::system::error_code> write_piece(std::string piece, bool chunked);
     task<> linger();
 
     http_stream stream_;
@@ -76,6 +79,7 @@ private:
     std::optional<std::vector<std::string>> certified_;  // Once TLS is agreed on.
     boost::beast::flat_buffer buffer_;
     http_session_deps with_;
+    std::shared_ptr<http_body_source> pieces_;  // While they are written.
     std::size_t unknown_body_bytes_ = 0;
     standing seen_ = standing::unknown;
     bool fresh_ = true;  // No request has come yet.

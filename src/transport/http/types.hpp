@@ -4,6 +4,7 @@
 #include <functional>
 #include <initializer_list>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -50,6 +51,8 @@ struct http_request {
     std::function<bool()> has_hung_up{};
 };
 
+class http_body_source;
+
 /// The server adds the length and whether the connection stays.
 struct http_response {
     std::uint16_t status = 200;
@@ -57,6 +60,8 @@ struct http_response {
     std::string body;
     /// The request has shown a key that is known here, so its connection is worth keeping.
     bool known_caller = false;
+    /// If given, the body is what this gives, piece by piece, for as long as it does.
+    std::shared_ptr<http_body_source> pieces{};
 };
 
 /// Answers one request. Runs on the server's executor; one that throws becomes a 500.

@@ -272,5 +272,24 @@ TEST_F(transactional_inbox, counts_what_became_of_messages) {
         (inbox_counts{.processed = 1, .duplicates = 2, .failed = 1, .conflicts = 1, .refused = 1}));
 }
 
+TEST_F(transactional_inbox, counts_by_endpoint_and_those_that_no_handler_is_for_as_one) {
+    handle_by_writing("Charge");
+    handle_by_writing("Ship");
+    const auto one = from_orders("Charge", "1");
+    receive(one);
+    receive(one);
+    receive(from_orders("Charge", "1"));  // Violates the table's UNIQUE.
+    receive(from_orders("Ship", "2"));
+    for (int i = 0; i < 300; ++i) receive(from_orders("made-up-" + std::to_string(i), "1"));
+    const auto seen = box().endpoints().view();
+    ASSERT_EQ(seen.size(), 3U);
+    EXPECT_EQ(seen.at("Charge").processed, 1U);
+    EXPECT_EQ(seen.at("Charge").duplicates, 1U);
+    EXPECT_EQ(seen.at("Charge").failed, 1U);
+    EXPECT_EQ(seen.at("Ship").processed, 1U);
+    EXPECT_EQ(seen.at("Ship").took[0], 1U);  // No virtual time has passed.
+    EXPECT_EQ(seen.at("other").failed, 300U);
+}
+
 }  // namespace
 }  // namespace posthorn

@@ -50,6 +50,11 @@ protected:
         run(tasks_.join());
     }
 
+    /// Lets requests in flight end for so long.
+    void stop_servers(std::chrono::milliseconds patience) {
+        for (const auto& server : servers_) run(server->stop(patience));
+    }
+
     static std::string url(std::uint16_t port) {
         return "http://127.0.0.1:" + std::to_string(port);
     }
