@@ -45,14 +45,16 @@ protected:
             .refused = &refused});
         kept.emplace(*database_, loop.time(), log);
         gate.emplace(access, *kept);
-        admin_surface surface(routes, *gate);
-        add_admin_routes(surface, *node);
+        surface.emplace(routes, *gate);
+        add_admin_routes(*surface, *node);
         add_public_routes(public_routes, *node);
-        described = describe_routes(surface.all(), "9.8.7");
+        describe();
     }
     ~admin_fixture() override { database_->stop(); }
 
     class store& store() { return *database_; }
+    /// After routes were added to the surface.
+    void describe() { described = describe_routes(surface->all(), "9.8.7"); }
 
     http_response ask(const std::string& method, const std::string& target,
                       const std::string& key = {}) {
@@ -144,6 +146,7 @@ protected:
     std::optional<node_view> node;
     std::optional<audit> kept;
     std::optional<key_gate> gate;
+    std::optional<admin_surface> surface;
     boost::json::object described;  // What the routes say of themselves.
     router routes;
     router public_routes;

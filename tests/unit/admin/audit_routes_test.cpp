@@ -13,9 +13,8 @@ using testing::HasSubstr;
 class audit_routes : public admin_fixture {
 protected:
     audit_routes() {
-        admin_surface surface(routes, *gate);
-        surface.add(audit_route(store(), node->parts().readers));
-        described = describe_routes(surface.all(), "9.8.7");
+        surface->add(audit_route(store(), node->parts().readers));
+        describe();
     }
 
     void keep(std::string who, std::string target, std::string outcome) {

@@ -13,9 +13,8 @@ using testing::StartsWith;
 class live : public admin_fixture {
 protected:
     live() {
-        admin_surface surface(routes, *gate);
-        add_live_route(surface, feed);
-        described = describe_routes(surface.all(), "9.8.7");
+        add_live_route(*surface, feed);
+        describe();
     }
     ~live() override {
         for (const auto& each : watching_) each->end();
