@@ -39,7 +39,8 @@ void hide_passwords(std::string& text) {
 
 std::string hide_secrets(std::string_view text) {
     std::string shown(text);
-    for (const auto* beginning : {"base64:", "phk_"}) hide_after(shown, beginning);
+    for (const auto* beginning : {"base64:", "phk_", "whsec_", "whsk_"})
+        hide_after(shown, beginning);
     hide_passwords(shown);
     return shown;
 }

@@ -12,6 +12,8 @@ TEST(hide_secrets, hides_keys_and_passwords_wherever_they_stand) {
               "env:base64:(hidden) and base64:(hidden)");
     EXPECT_EQ(hide_secrets("admin.keys: phk_AbC-12_x is not a hash"),
               "admin.keys: phk_(hidden) is not a hash");
+    EXPECT_EQ(hide_secrets("'whsec_MfKQ9r8G+/==' or whsk_AbC="),
+              "'whsec_(hidden)' or whsk_(hidden)");
     EXPECT_EQ(hide_secrets("http://me:pa:s@s@host:1/x?y=z@w"), "http://me:(hidden)@host:1/x?y=z@w");
     EXPECT_EQ(hide_secrets("a://u:p@h b://v:q@i"), "a://u:(hidden)@h b://v:(hidden)@i");
 }
