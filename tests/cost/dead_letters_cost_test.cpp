@@ -101,6 +101,8 @@ TEST_F(dead_letters_cost, of_a_million_no_first_page_of_anything_looks_at_all) {
     list("list of a cause", {.cause = 17});
     list("list by the text of errors", {.error = "order 99"});
     list("list of what is not there", {.destination = "nobody"});
+    list("list by a correlation id that is not there", {.correlation_id = "none"});
+    list("list by a cause that is not there", {.causation_id = "none"});
     list("list since a time", {.since = wall_time{std::chrono::milliseconds{1'000'000}}});
     EXPECT_LT(steps("groups", [](dead_place at) { return group_dead(at, {}); }),
               first_page_steps_max);
