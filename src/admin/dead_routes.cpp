@@ -135,8 +135,8 @@ void add_dead_routes(router& routes, node_view& node, admin_gate& gate) {
     look("/_rf/dead/{messageId}", [with](http_request request, admin_caller who) {
         return with->show(std::move(request), std::move(who));
     });
-    for (const auto verb :
-         {dead_verb::requeue, dead_verb::resolve, dead_verb::remove, dead_verb::edit}) {
+    for (const auto verb : {dead_verb::requeue, dead_verb::resolve, dead_verb::remove,
+                            dead_verb::reopen, dead_verb::edit}) {
         change(fmt::format("/_rf/dead/{{messageId}}/{}", to_string(verb)),
                [with, verb](http_request request, const auto&) {
                    return with->change(std::move(request), verb);
