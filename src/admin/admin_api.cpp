@@ -172,8 +172,12 @@ task<http_response> endpoints::inbox_stats() {
     });
     if (!overview) co_return answer_to_error(overview.error());
     auto shown = to_json(*overview);
+    shown["failed"] = counts.failed;
+    shown["refused"] = counts.refused;
+    shown["conflicts"] = counts.conflicts;
     if (parts().of_file)  // Only a running node counts.
-        for (const auto* counter : {"processed", "duplicates", "duplicateRate"})
+        for (const auto* counter :
+             {"processed", "duplicates", "duplicateRate", "failed", "refused", "conflicts"})
             shown.erase(counter);
     co_return json_response(200, json::serialize(shown));
 }
