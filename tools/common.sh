@@ -40,6 +40,7 @@ packages_build=(
 packages_test=(
     libclang-rt-19-dev clang-format-19 clang-tidy-19 libgtest-dev libgmock-dev
     g++-12 git python3 python3-yaml dpkg-dev sqlite3 prometheus curl openssl valgrind postgresql-15 pgbouncer chromium
+    fonts-dejavu-core
 )
 # A Node.js that did not come from Debian brings its own npm.
 command -v npm >/dev/null || packages_test+=(nodejs npm)

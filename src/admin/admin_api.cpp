@@ -178,8 +178,12 @@ task<http_response> endpoints::inbox_stats() {
     });
     if (!overview) co_return answer_to_error(overview.error());
     auto shown = to_json(*overview);
+    shown["failed"] = counts.failed;
+    shown["refused"] = counts.refused;
+    shown["conflicts"] = counts.conflicts;
     if (parts().of_file)  // Only a running node counts.
-        for (const auto* counter : {"processed", "duplicates", "duplicateRate"})
+        for (const auto* counter :
+             {"processed", "duplicates", "duplicateRate", "failed", "refused", "conflicts"})
             shown.erase(counter);
     co_return json_response(200, json::serialize(shown));
 }
@@ -297,7 +301,8 @@ void add_admin_routes(admin_surface& into, node_view& node) {
     look("/_rf/inbox/stats",
          {.summary = "The size of the inbox, and how many duplicates it has caught.",
           .answer = "{size: count, processed?: integer, duplicates?: integer,"
-                    " duplicateRate?: number}"},
+                    " duplicateRate?: number, failed?: integer, refused?: integer,"
+                    " conflicts?: integer}"},
          [with](const auto&, const auto&) { return with->inbox_stats(); });
     look("/_rf/inbox",
          {.summary = "What was taken in, newest first.",

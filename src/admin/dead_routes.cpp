@@ -143,6 +143,8 @@ constexpr std::array verbs{
     verb_row{dead_verb::resolve, "Closes one with a reason.",
              "Closes the next slice of a filter with a reason.", "{reason?: string}"},
     verb_row{dead_verb::remove, "Deletes one.", "Deletes the next slice of a filter.", ""},
+    verb_row{dead_verb::reopen, "Makes one dead again that was resolved.",
+             "Makes the next slice of a filter dead again.", ""},
     verb_row{dead_verb::edit, "Changes one, and sends it again if it is asked to.", "",
              "{payload?: string, headers?: string, endpoint?: string, destination?: string,"
              " contentType?: string, maxRetries?: integer, requeue?: boolean, newId?: boolean,"

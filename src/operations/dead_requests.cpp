@@ -84,7 +84,8 @@ std::span<const std::string_view> fields_of(dead_verb verb) {
         case dead_verb::requeue: return requeue;
         case dead_verb::resolve: return resolve;
         case dead_verb::edit: return edit;
-        case dead_verb::remove: break;
+        case dead_verb::remove:
+        case dead_verb::reopen: break;
     }
     return {};
 }
@@ -148,7 +149,8 @@ result<dead_query> parse_dead_query(std::string_view query) {
 }
 
 std::string_view to_string(dead_verb verb) noexcept {
-    static constexpr std::array<std::string_view, 4> names{"requeue", "resolve", "delete", "edit"};
+    static constexpr std::array<std::string_view, 5> names{"requeue", "resolve", "delete", "reopen",
+                                                           "edit"};
     return names[static_cast<std::size_t>(verb)];
 }
 

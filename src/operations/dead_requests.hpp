@@ -22,7 +22,7 @@ struct dead_query {
 /// what is unknown or wrong, and what is possible.
 [[nodiscard]] result<dead_query> parse_dead_query(std::string_view query);
 
-enum class dead_verb : std::uint8_t { requeue, resolve, remove, edit };
+enum class dead_verb : std::uint8_t { requeue, resolve, remove, reopen, edit };
 [[nodiscard]] std::string_view to_string(dead_verb verb) noexcept;
 
 /// What the body of a change says.
@@ -39,6 +39,7 @@ struct dead_request {
 /// |---------|---------------------------------------------------------------------------------|
 /// | requeue | `newId`, `expiresInMs`, which needs it                                          |
 /// | resolve | `reason`, which must be there                                                   |
+/// | reopen  | none                                                                            |
 /// | delete  | none                                                                            |
 /// | edit    | `payload`, `headers`, `endpoint`, `destination`, `contentType`, `maxRetries`,   |
 /// |         | `requeue`, `newId`, `expiresInMs`                                               |

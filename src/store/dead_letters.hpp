@@ -92,7 +92,12 @@ public:
 };
 
 /// What an operator asked for.
-enum class dead_action : std::uint8_t { requeue, resolve, remove };
+enum class dead_action : std::uint8_t {
+    requeue,
+    resolve,
+    remove,
+    reopen,  // Of one that was resolved: dead again, as it was. What it let go stays so.
+};
 
 struct dead_change {
     dead_action what = dead_action::requeue;
@@ -134,7 +139,7 @@ struct dead_many {
 };
 
 /// The messages that were given up, inside a write transaction. Whatever is changed here was Dead
-/// or Expired until then, or nothing is changed and the error says what it is now:
+/// or Expired until then, or is Resolved and deleted or reopened, or nothing is changed and the error says what it is now:
 /// `error_code::not_found`, `state_changed`, `message_expired` (only a new id helps).
 class dead_letter_table {
 public:

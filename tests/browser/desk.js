@@ -291,6 +291,51 @@ const cases = {
     await quiet(page);
   },
 
+  async discard(browser) {
+    const page = await openOrders(browser, "dead?endpoint=Reserve");
+    const messages = told.number === 1 ? "1 message" : `${told.number} messages`;
+    await page.getByRole("button", { name: "Discard all of this filter…" }).click();
+    await page.locator(".preview", { hasText: messages }).waitFor();
+    await page.locator(".destinations-of li", { hasText: `stock ${told.number}` }).waitFor();
+    await accessible(page);
+    await page.getByLabel("Why, if others should know").fill("test data");
+    await page.getByRole("button", { name: `Discard ${told.number}`, exact: true }).click();
+    await page.getByText(`${messages} changed.`).waitFor();
+    await page.getByRole("button", { name: "Undo" }).click();
+    await page.getByRole("button", { name: "Undo" }).waitFor({ state: "detached" });
+    await page.getByText(`${messages} changed.`).waitFor();
+    await page.getByRole("button", { name: "Close" }).click();
+
+    // One, later: from its own page.
+    await page.locator("td.id a").first().click();
+    await page.getByRole("button", { name: "Discard…" }).click();
+    await page.getByRole("button", { name: "Discard 1", exact: true }).click();
+    await page.getByRole("button", { name: "Close" }).click();
+    await page.locator(".mark", { hasText: "Resolved" }).waitFor();
+    await page.locator(".timeline", { hasText: "discarded (" }).waitFor();
+    await page.getByRole("button", { name: "Reopen…" }).click();
+    await page.getByRole("button", { name: "Reopen 1", exact: true }).click();
+    await page.getByRole("button", { name: "Close" }).click();
+    await page.locator(".mark", { hasText: "Dead" }).waitFor();
+    await quiet(page);
+  },
+
+  async refused(browser) {
+    const page = await openOrders(browser, "inbox");
+    await page.locator(".figure", { hasText: "Failed" }).getByText(/^[1-9]/).waitFor();
+    await page.getByRole("button", { name: "Show what they answered" }).click();
+    const row = page.getByRole("row", { name: /Label/ }).first();
+    await row.getByText("422").waitFor();
+    await row.locator("pre", { hasText: `no label for ${told.markup}` }).waitFor();
+    assert.equal(await page.locator("main img").count(), 0);
+    await accessible(page);
+    const viewer = await openOrders(browser, "inbox", told.viewer);
+    await viewer.getByRole("button", { name: "Show what they answered" }).click();
+    await viewer.getByText("what a web service answered may repeat payloads").waitFor();
+    await quiet(page);
+    await quiet(viewer);
+  },
+
   async requeue(browser) {
     const page = await openOrders(browser, "dead");
     await page.locator(".cause", { hasText: "Ship" }).click();
@@ -475,19 +520,29 @@ const cases = {
     await quiet(page);
   },
 
-  async screenshots(browser) {
-    const size = { width: 1280, height: 800 };
-    const shoot = (page, file) => page.screenshot({ path: `${told.folder}/${file}.png` });
-    const page = await openOrders(browser, "", told.operator, { viewport: size, colorScheme: "light" });
-    await page.locator("tr[data-row]").first().waitFor();
-    // Some looks at the rates make a line.
-    const isLine = () => document.querySelector(".line polyline").getAttribute("points").split(" ").length > 12;
-    await page.waitForFunction(isLine, null, { timeout: 60000 });
-    await shoot(page, "desk-overview");
-    const dark = await openOrders(browser, "dead", told.operator, { viewport: size, colorScheme: "dark" });
-    await dark.locator("tr[data-row]").first().waitFor();
-    await dark.locator(".cause").first().waitFor();
-    await shoot(dark, "desk-dead-letters");
+  // A page on a phone with a stranger's megabyte in it: nothing runs, overflows or stands still.
+  async hostile(browser) {
+    const page = await openOrders(browser, "messages?destination=attic", told.operator, { viewport: { width: 360, height: 740 } });
+    const narrow = async () => {
+      const wider = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
+      assert.ok(wider <= 0, `the page is ${wider} pixels too wide for a phone`);
+    };
+    await page.locator("tr[data-row]").nth(2).waitFor();
+    await narrow();
+    for (const [endpoint, size] of Object.entries(told.sizes)) {
+      await page.goto(`${told.orders}/desk/messages?destination=attic&endpoint=${endpoint}`);
+      await signIn(page, told.operator);
+      await page.locator("td.id a").first().click();
+      await page.getByRole("button", { name: "Show the payload" }).click();
+      await page.locator("pre.payload").first().waitFor();
+      const text = await page.locator("pre.payload").first().textContent();
+      assert.equal(text.replace(/\s/g, "").length, size, `${endpoint} is shown whole`);
+      assert.ok(text.length < 10_000_000, `${endpoint} takes ${text.length} characters`);
+      await narrow();
+    }
+    assert.equal(await page.locator("main img").count(), 0);
+    assert.notEqual(await page.title(), "run");
+    await quiet(page);
   },
 
   // Every page in every colour and width, to be looked at.

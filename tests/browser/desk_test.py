@@ -2,12 +2,10 @@
 """The desk in Debian's Chromium, against real nodes with real traffic.
 
     desk_test.py PROGRAM NODE_MODULES [CASE...]
-    desk_test.py PROGRAM NODE_MODULES --screenshots FOLDER
 """
 
-import itertools
+import http.server
 import json
-import math
 import os
 import signal
 import sqlite3
@@ -35,6 +33,19 @@ def admin_key(name, *options):
     return json.loads(made.stdout)
 
 
+class Refusing(http.server.BaseHTTPRequestHandler):
+    """A web service that takes nothing."""
+
+    def do_POST(self):
+        self.rfile.read(int(self.headers["Content-Length"]))
+        self.send_response(422)
+        self.end_headers()
+        self.wfile.write(f"no label for {MARKUP}".encode())
+
+    def log_message(self, *_):
+        pass
+
+
 class Desk(unittest.TestCase):
     """`orders` sends to `stock`, which refuses some; to `billing`, which is down; and to `crm`, which
     has no route. `shop` sends it jobs, of which a worker gives one up. Its desk asks for a key; that of
@@ -56,8 +67,13 @@ class Desk(unittest.TestCase):
                          'Ship = "sql:INSERT INTO shipped VALUES (:item)"\n', folder)
         cls.stock.sql("CREATE TABLE reserved (item TEXT, count INTEGER CHECK (count > 0))")
         cls.stock.init().start()
+        labels = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Refusing)
+        threading.Thread(target=labels.serve_forever).start()
+        cls.addClassCleanup(labels.server_close)
+        cls.addClassCleanup(labels.shutdown)
         cls.orders = Node(PROGRAM, "orders", f'[secrets]\nstock = "{SECRET}"\nbilling = "{SECRET}"\nshop = "{SECRET}"\n'
                           '[handlers]\nPack = "queue"\n'
+                          f'Label = "http://127.0.0.1:{labels.server_port}/label"\n'
                           f'[routes]\nstock = "http://127.0.0.1:{cls.stock.port}"\nbilling = "http://127.0.0.1:1"\n'
                           '[outbox]\nmax_retries = 1\nretry_delay_base = "10ms"\n'
                           f"[admin]\nkeys = [{keys}]\n", folder)
@@ -89,6 +105,7 @@ class Desk(unittest.TestCase):
             cls.shop.sql("INSERT INTO outbox_messages (destination, endpoint, payload, order_key, message_type)"
                          " VALUES ('orders', 'Pack', ?, ?, ?)", json.dumps({"gift": MARKUP}), key, kind)
             assert eventually(lambda: cls.orders.number("SELECT count(*) FROM posthorn_queue") == i + 1)
+        cls.shop.sql("INSERT INTO outbox_messages (destination, endpoint, payload) VALUES ('orders', 'Label', '{}')")
         cls.work("Pack/take", {"owner": MARKUP, "limit": 1})
         cls.work("release", {"owner": MARKUP, "seqs": [1], "giveUp": True, "error": MARKUP})
         count = "SELECT count(*) FROM outbox_messages WHERE status = ?"
@@ -152,6 +169,14 @@ class Desk(unittest.TestCase):
     def test_4b_a_page_is_shown_only_by_a_node_that_has_its_feature(self):
         self.browse("seam")
 
+    def test_4f_a_strangers_megabyte_is_shown_as_text(self):
+        payloads = {"Big": MARKUP * 25000, "Deep": "[" * 20000 + "]" * 20000, "Deeper": "[" * 300000 + "]" * 300000}
+        for endpoint, payload in payloads.items():
+            self.orders.sql("INSERT INTO outbox_messages (destination, endpoint, payload, last_error, tenant)"
+                            " VALUES ('attic', ?, ?, ?, ?)", endpoint, payload, payload, MARKUP * 6)
+        sizes = {endpoint: len("".join(payload.split())) for endpoint, payload in payloads.items()}
+        self.browse("hostile", sizes=sizes)
+
     def test_5_a_destination_is_paused_resumed_and_tried(self):
         self.browse("pause")
 
@@ -167,6 +192,17 @@ class Desk(unittest.TestCase):
         self.browse("resolve")
         self.assertEqual(self.orders.sql("SELECT resolution FROM outbox_messages WHERE status = 'Resolved'"),
                          [("counted by hand",)])
+
+    def test_7b_a_dead_letter_is_discarded_and_taken_back(self):
+        resolved = "SELECT count(*) FROM outbox_messages WHERE status = 'Resolved'"
+        before = (self.dead("Reserve"), self.orders.number(resolved))
+        self.browse("discard", number=before[0])
+        self.assertEqual((self.dead("Reserve"), self.orders.number(resolved)), before)
+
+    def test_4e_what_a_web_service_refused_is_shown_to_those_who_may_read_payloads(self):
+        refused = "SELECT count(*) FROM outbox_messages WHERE endpoint = 'Label' AND status = 'Dead'"
+        self.assertTrue(eventually(lambda: self.shop.number(refused) == 1))
+        self.browse("refused")
 
     def test_8_dead_letters_of_a_cause_are_requeued_and_arrive(self):
         self.assertEqual(self.dead("Ship"), 12)
@@ -232,25 +268,5 @@ class Desk(unittest.TestCase):
                          HOSTILE.encode())
 
 
-def keep_sending(ended):
-    """Traffic for the pictures, in waves."""
-    for i in itertools.count():
-        if ended.wait(0.02 + 0.015 * math.sin(i / 40)):
-            return
-        Desk.send("stock", "Reserve", {"item": "nail", "count": 1})
-
-
 if __name__ == "__main__":
-    if "--screenshots" in sys.argv:
-        Desk.setUpClass()
-        ended = threading.Event()
-        traffic = threading.Thread(target=keep_sending, args=(ended,))
-        traffic.start()
-        try:
-            Desk("browse").browse("screenshots", folder=str(Path(sys.argv[-1]).resolve()))
-        finally:
-            ended.set()
-            traffic.join()
-            Desk.doClassCleanups()
-    else:
-        unittest.main()
+    unittest.main()

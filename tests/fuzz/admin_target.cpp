@@ -203,8 +203,8 @@ void fuzz_admin(const std::uint8_t* data, std::size_t size) {
     ask_for_dead(side, query);
     ask_for_outbox(side, query);
     (void)parse_show_query(query);
-    for (const auto verb :
-         {dead_verb::requeue, dead_verb::resolve, dead_verb::remove, dead_verb::edit})
+    for (const auto verb : {dead_verb::requeue, dead_verb::resolve, dead_verb::remove,
+                            dead_verb::reopen, dead_verb::edit})
         change(verb, rest);
 }
 

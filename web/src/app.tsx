@@ -1,5 +1,6 @@
 import { useSignalEffect } from "@preact/signals";
 import { Fragment } from "preact";
+import { useEffect, useRef } from "preact/hooks";
 import { answering, asking, caller, declined, signedIn, signIn, signOut, wordsOf } from "./api";
 import { find } from "./find";
 import { KeyHelp, showKeys } from "./keyboard";
@@ -52,15 +53,20 @@ function Themes() {
 }
 
 function Navigation() {
+  const own = useRef<HTMLElement>(null);
+  const { name } = place.value;
+  useEffect(() => {
+    own.current?.querySelector("[aria-current]")?.scrollIntoView({ block: "nearest", inline: "nearest" });
+  }, [name, pages.value.length]);
   return (
-    <nav aria-label="Pages">
+    <nav aria-label="Pages" ref={own}>
       {pages.value.map((page) => {
         const bubble = page.bubble?.();
         return (
           <a
             key={page.name}
             href={`/desk/${page.name}`}
-            aria-current={page.name === place.value.name ? "page" : undefined}
+            aria-current={page.name === name ? "page" : undefined}
           >
             {page.title}
             {bubble && <span class="bubble">{bubble}</span>}

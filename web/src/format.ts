@@ -38,6 +38,12 @@ export function duration(milliseconds: number): string {
   return `${Math.floor(seconds / 86400)} d`;
 }
 
+/// The bound of a histogram: "0.5 ms", "20 ms", "2 s".
+export function milliseconds(bound: number): string {
+  if (bound === Infinity) return "more";
+  return bound < 1000 ? `${bound} ms` : `${bound / 1000} s`;
+}
+
 export function relative(iso: string, at: number): string {
   const difference = Date.parse(iso) - at;
   if (Number.isNaN(difference)) return iso;
@@ -56,11 +62,14 @@ export function shortId(id: string): string {
   return id.length > 13 ? `…${id.slice(-12)}` : id;
 }
 
+const indentMax = 20; // What is deeper stays at that: a stranger's brackets must not fill the memory.
+const prettyMax = 200_000; // Characters; longer texts are shown as they are.
+
 /// JSON with line breaks, every other character as it was: to parse it would change large numbers.
 export function indentJson(text: string): string {
   let out = "";
   let depth = 0;
-  const line = () => `\n${"  ".repeat(depth)}`;
+  const line = () => `\n${"  ".repeat(Math.min(depth, indentMax))}`;
   for (let i = 0; i < text.length; ++i) {
     const each = text[i]!;
     if (each === '"') {
@@ -93,6 +102,7 @@ export function indentJson(text: string): string {
 }
 
 export function pretty(text: string): string {
+  if (text.length > prettyMax) return text;
   try {
     JSON.parse(text);
   } catch {

@@ -13,6 +13,8 @@ export const health = signal<Health | null>(null);
 export const stats = signal<Stats | null>(null);
 export const lanes = signal<Lane[]>([]);
 export const inbox = signal<InboxStats | null>(null);
+/// How long handling takes, in milliseconds, since the node started; null before anything came.
+export const handling = signal<{ half: number; most: number } | null>(null);
 /// What the node answers, each as "GET /_rf/queue"; null until it has said so.
 export const routes = signal<ReadonlySet<string> | null>(null);
 /// One for each look since the page was opened, oldest first.
@@ -26,6 +28,20 @@ let last: { at: number; sent: number; received: number } | null = null;
 function counter(metrics: string, name: string): number {
   const line = metrics.split("\n").find((each) => each.startsWith(`${name} `));
   return line ? Number(line.slice(name.length + 1)) : 0;
+}
+
+/// The bound below which a share of what a histogram counted lies; infinite past its last bound.
+export function quantile(metrics: string, name: string, share: number): number | null {
+  const buckets = [...metrics.matchAll(new RegExp(`^${name}_bucket\\{le="([^"]+)"\\} (\\d+)`, "gm"))];
+  const all = Number(buckets.at(-1)?.[2] ?? 0);
+  if (all === 0) return null;
+  const found = buckets.find(([, , number]) => Number(number) >= all * share);
+  return found?.[1] === "+Inf" ? Infinity : Number(found?.[1]);
+}
+
+function addHandling(metrics: string) {
+  const [half, most] = [0.5, 0.99].map((share) => quantile(metrics, "rf_inbox_process_duration_ms", share));
+  handling.value = half == null || most == null ? null : { half, most };
 }
 
 function addRatesOf(metrics: string) {
@@ -62,7 +78,10 @@ export async function look() {
     take(stats, get<Stats | null>("/_rf/outbox/stats")),
     take(inbox, get<InboxStats | null>("/_rf/inbox/stats")),
     get<{ lanes: Lane[] }>("/_rf/outbox/lanes").then((told) => (lanes.value = told.lanes)),
-    getText("/metrics").then(addRatesOf),
+    getText("/metrics").then((text) => {
+      addRatesOf(text);
+      addHandling(text);
+    }),
     ...(isNew ? [readRoutes()] : []),
   ]);
   return parts.every((each) => each.status === "fulfilled");
@@ -92,6 +111,7 @@ function takeTold(data: string) {
   if (performance.now() - inboxReadAt < inboxEveryMs) return;
   inboxReadAt = performance.now();
   get<InboxStats | null>("/_rf/inbox/stats").then((seen) => (inbox.value = seen), () => undefined);
+  getText("/metrics").then(addHandling, () => undefined);
 }
 
 let listening: AbortController | null = null;

@@ -169,6 +169,19 @@ export interface InboxStats {
   processed?: number;
   duplicates?: number;
   duplicateRate?: number;
+  failed?: number;
+  refused?: number;
+  conflicts?: number;
+}
+
+/// What a web service answered when it did not take a message.
+export interface RefusedCall {
+  at: string;
+  messageId: string;
+  source: string;
+  endpoint: string;
+  status: number;
+  answer: string;
 }
 
 export interface InboxRow {

@@ -5,6 +5,7 @@
 
 #include "app/cli/kit/command.hpp"
 #include "app/cli/kit/database.hpp"
+#include "app/doctor/doctor_facts.hpp"
 #include "app/node/serve.hpp"
 #include "app/node/start_check.hpp"
 
@@ -38,6 +39,7 @@ public:
             terminal.out << line << '\n' << std::flush;
         };
         options.read_again = [this] { return read(); };
+        options.findings = find_in_own;
         return serve(settings, options);
     }
 

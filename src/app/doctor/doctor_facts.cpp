@@ -215,6 +215,21 @@ doctor_facts gather_own_facts(const config& settings, const clock& time) {
     return facts;
 }
 
+std::vector<store_finding> find_in_own(const config& settings, const clock& time) {
+    const auto facts = gather_own_facts(settings, time);
+    std::vector<store_finding> all;
+    for (const auto& check : doctor_checks()) {
+        if (!check.by_node) continue;
+        auto found = check.look(facts);
+        all.push_back({.check = std::string(check.name),
+                       .level = std::string(to_string(found.level)),
+                       .what = std::move(found.what),
+                       .why = std::move(found.why),
+                       .todo = std::move(found.todo)});
+    }
+    return all;
+}
+
 doctor_facts gather_facts(const config& settings, const gather_options& options,
                           const clock& time) {
     if (settings.store.url.on_server) return facts_of_server(settings, options, time);

@@ -2,7 +2,9 @@
 
 #include <functional>
 #include <string>
+#include <vector>
 
+#include "admin/store_report.hpp"
 #include "app/config/config.hpp"
 #include "app/doctor/doctor.hpp"
 #include "base/time/clock.hpp"
@@ -23,5 +25,7 @@ struct gather_options {
 
 /// What a node may ask of itself, for the checks that are `by_node`: nothing is opened or locked.
 [[nodiscard]] doctor_facts gather_own_facts(const config& settings, const clock& time);
+/// What those checks find.
+[[nodiscard]] std::vector<store_finding> find_in_own(const config& settings, const clock& time);
 
 }  // namespace posthorn

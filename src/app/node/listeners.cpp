@@ -7,7 +7,6 @@
 #include "admin/admin_api.hpp"
 #include "admin/session_routes.hpp"
 #include "app/config/core_settings.hpp"
-#include "app/doctor/own_report.hpp"
 #include "app/transports.hpp"
 #include "base/async/task_group.hpp"
 #include "desk/desk_routes.hpp"
@@ -132,8 +131,10 @@ void listeners::fill_routes() {
         .refused = &with_.refused,
         .store_report =
             [this, &core] {
-                return report_on_store(settings_, view_->parts().stores, core.backups(),
-                                       with_.seams.env.clock);
+                auto report = report_on_store(settings_, view_->parts().stores, core.backups());
+                if (with_.findings)
+                    report.findings = with_.findings(settings_, with_.seams.env.clock);
+                return report;
             },
         .keys =
             [this] {

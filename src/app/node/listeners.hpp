@@ -11,6 +11,7 @@
 #include "admin/node_view.hpp"
 #include "app/config/config.hpp"
 #include "app/node/node_core.hpp"
+#include "app/node/own_report.hpp"
 #include "audit/audit.hpp"
 #include "transport/http/router.hpp"
 #include "transport/http/tls.hpp"
@@ -34,6 +35,8 @@ public:
         const node_seams& seams;
         const peer_keys& keys;
         const refused_calls& refused;
+        /// What is weak about how the data is kept; nothing is looked for if empty. Blocks.
+        own_findings findings{};
     };
 
     /// `error_code::address_unavailable` or `certificate_unusable`.

@@ -180,7 +180,8 @@ task<result<>> node_runtime::start() {
     if (stopped_)
         co_return fail(error_code::closed, "the node was stopped; make a new one to start again");
     if (started_) co_return result<>{};
-    POSTHORN_CO_LET(bound, listeners::open(settings_, {*core_, *seams_, keys_, refused_}));
+    POSTHORN_CO_LET(
+        bound, listeners::open(settings_, {*core_, *seams_, keys_, refused_, options_.findings}));
     POSTHORN_CO_TRY(co_await core_->start());
     warn_about_durability();
     listeners_ = std::move(bound);

@@ -27,6 +27,7 @@ struct runtime_options {
     custom_backoff retry{};     // In place of the configuration's policy.
     std::shared_ptr<const posthorn::serializer> serializer{};
     wall_clock_function wall_clock{};
+    own_findings findings{};
     /// For tests: a last look at what the configuration came to, such as a lease of another length.
     std::function<void(core_options&)> adjust{};
 };

@@ -167,7 +167,9 @@ task<> served_node::reload() {
 }  // namespace
 
 result<> serve(const config& settings, const serve_options& options) {
-    POSTHORN_LET(node, node_runtime::open(settings, {.make_folders = true, .may_call = false}));
+    POSTHORN_LET(node, node_runtime::open(settings, {.make_folders = true,
+                                                     .may_call = false,
+                                                     .findings = options.findings}));
     auto outcome = [&] {
         served_node around(*node, options);
         return start(node->network(), around.run()).get();

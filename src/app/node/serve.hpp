@@ -4,6 +4,7 @@
 #include <string>
 
 #include "app/config/config.hpp"
+#include "app/node/own_report.hpp"
 
 namespace posthorn {
 
@@ -12,6 +13,8 @@ struct serve_options {
     std::function<void(const std::string& line)> announce;
     /// Reads the configuration again, as it was given at first, on SIGHUP. May block.
     std::function<result<config>()> read_again;
+    /// What is weak about the set-up, for those who look at the running node.
+    own_findings findings{};
 };
 
 /// Runs a node until SIGINT or SIGTERM, then stops it cleanly, within `outbox.drain_timeout`; a

@@ -31,6 +31,7 @@ public:
         std::string_view note;  // Before the row has its new id, so that the old one is kept.
         std::string_view renew;
         std::string_view resolve;
+        std::string_view reopen;
         std::string_view remove;
         std::string_view expire;
         std::string_view ended;
@@ -48,6 +49,7 @@ public:
           note_(database, texts.note),
           renew_(database, texts.renew),
           resolve_(database, texts.resolve),
+          reopen_(database, texts.reopen),
           remove_(database, texts.remove),
           expire_(database, texts.expire),
           ended_(database, texts.ended),
@@ -94,6 +96,10 @@ private:
         POSTHORN_TRY(resolve_.run(seq, or_null(text)));
         return {};
     }
+    result<> make_dead(std::int64_t seq) override {
+        POSTHORN_TRY(reopen_.run(seq));
+        return {};
+    }
     result<> erase(std::int64_t seq) override {
         POSTHORN_TRY(remove_.run(seq));
         return {};
@@ -125,6 +131,7 @@ private:
     typename Driver::statement note_;
     typename Driver::statement renew_;
     typename Driver::statement resolve_;
+    typename Driver::statement reopen_;
     typename Driver::statement remove_;
     typename Driver::statement expire_;
     typename Driver::statement ended_;

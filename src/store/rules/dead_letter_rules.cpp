@@ -17,6 +17,7 @@ std::string_view verb(dead_action what) {
         case dead_action::requeue: return "requeued";
         case dead_action::resolve: return "resolved";
         case dead_action::remove: return "deleted";
+        case dead_action::reopen: return "reopened";
     }
     return "";
 }
@@ -26,15 +27,18 @@ std::string_view kind_of(dead_action what) {  // In the change log.
         case dead_action::requeue: return "outbox.requeued";
         case dead_action::resolve: return "outbox.resolved";
         case dead_action::remove: return "outbox.deleted";
+        case dead_action::reopen: return "outbox.reopened";
     }
     return "";
 }
 
 outbox_status status_after(dead_action what) {
+    if (what == dead_action::reopen) return outbox_status::dead;
     return what == dead_action::requeue ? outbox_status::pending : outbox_status::resolved;
 }
 
 bool is_open_to(dead_action what, outbox_status status) {
+    if (what == dead_action::reopen) return status == outbox_status::resolved;
     return status == outbox_status::dead || status == outbox_status::expired ||
            (status == outbox_status::resolved && what == dead_action::remove);
 }
@@ -84,9 +88,10 @@ result<dead_changed> dead_letter_rules::change(const uuid& id, const dead_change
     POSTHORN_LET(row, find(id, how.if_state));
     const auto& summary = row.summary;
     if (!is_open_to(how.what, summary.status))
-        return fail(error_code::state_changed,
-                    "message {} is {}, not Dead or Expired; only what was given up is {}",
-                    summary.id, to_string(summary.status), verb(how.what));
+        return fail(error_code::state_changed, "message {} is {}, not {}; only that is {}",
+                    summary.id, to_string(summary.status),
+                    how.what == dead_action::reopen ? "Resolved" : "Dead or Expired",
+                    verb(how.what));
     const target what{.seq = summary.seq,
                       .scope = {summary.destination, summary.order_key, summary.tenant},
                       .expires_at = summary.expires_at};
@@ -143,6 +148,9 @@ result<> dead_letter_rules::apply(const target& what, const dead_change& how, wa
             POSTHORN_TRY(record_closed(what.seq, outbox_status::resolved, now));
             break;
         case dead_action::remove: POSTHORN_TRY(erase(what.seq)); break;
+        case dead_action::reopen:
+            POSTHORN_TRY(make_dead(what.seq));
+            return record_closed(what.seq, outbox_status::dead, now);
     }
     return let_go(what.scope);
 }

@@ -52,6 +52,7 @@ protected:
     /// Notes the old id among the attempts.
     virtual result<> give_new_id(std::int64_t seq, const new_life& life) = 0;
     virtual result<> make_resolved(std::int64_t seq, std::string_view resolution) = 0;
+    virtual result<> make_dead(std::int64_t seq) = 0;
     virtual result<> erase(std::int64_t seq) = 0;
     /// A dead one past its time, whose end is to be told; false if it is not one.
     virtual result<bool> make_expired(std::int64_t seq, wall_time now) = 0;

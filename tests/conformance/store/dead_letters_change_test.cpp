@@ -51,6 +51,33 @@ TEST_P(store_of_dead_letters, what_an_operator_closed_stays_so_when_a_dispatcher
               "Resolved|paid by hand|400 from billing");
 }
 
+TEST_P(store_of_dead_letters, a_resolved_one_is_reopened_as_it_was) {
+    const auto body = sample();
+    const auto seq = bury(body);
+    const auto before = groups();
+    const auto told = number("SELECT count(*) FROM outbox_ended");
+    ASSERT_TRUE(succeeded(change(body.id, resolve("discarded"), noon + 1h)));
+    const auto done = change(body.id, {.what = dead_action::reopen}, noon + 2h);
+    ASSERT_TRUE(succeeded(done));
+    EXPECT_EQ(done->status, outbox_status::dead);
+    EXPECT_EQ(columns("status, coalesce(resolution, 'none'), last_error", seq),
+              "Dead|none|400 from billing");
+    EXPECT_EQ(list({}).rows.at(0).closed_at, noon + 2h);
+    ASSERT_EQ(groups().groups.size(), 1U);
+    EXPECT_EQ(groups().groups.at(0).count, before.groups.at(0).count);
+    EXPECT_EQ(number("SELECT count(*) FROM outbox_ended"), told) << "its end was told before";
+    ASSERT_TRUE(succeeded(change(body.id, requeue, noon + 3h)));
+    EXPECT_EQ(status(body.id), outbox_status::pending);
+}
+
+TEST_P(store_of_dead_letters, only_what_was_resolved_is_reopened) {
+    const auto dead = sample();
+    bury(dead);
+    const auto late = change(dead.id, {.what = dead_action::reopen});
+    ASSERT_TRUE(refused_with(late, error_code::state_changed));
+    EXPECT_THAT(late.error().what(), HasSubstr("is Dead, not Resolved"));
+}
+
 TEST_P(store_of_dead_letters, a_deleted_one_leaves_nothing) {
     const auto body = sample();
     const auto seq = bury(body);

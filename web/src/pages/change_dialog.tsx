@@ -1,8 +1,22 @@
 import { useSignal } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
 import { wordsOf } from "../api";
-import { changeAll, changeSome, countAll, type Change, type Counted, type DeadFilter, type Progress, type Verb } from "../change";
+import {
+  changeAll,
+  changeSome,
+  countAll,
+  countSome,
+  discardReason,
+  keyName,
+  undoDiscard,
+  type Change,
+  type Counted,
+  type DeadFilter,
+  type Progress,
+  type Verb,
+} from "../change";
 import { count, plural } from "../format";
+import { stats } from "../node";
 import type { DeadLetter } from "../types";
 import { Dialog, Failure } from "../ui";
 
@@ -25,17 +39,79 @@ function filterWords(wanted: DeadFilter): string {
     .join(", ");
 }
 
+const wordsFor: Record<Verb, { title: string; button: string }> = {
+  requeue: { title: "Requeue dead letters", button: "Requeue" },
+  resolve: { title: "Resolve dead letters", button: "Resolve" },
+  discard: { title: "Discard dead letters", button: "Discard" },
+  reopen: { title: "Take back that these were resolved", button: "Reopen" },
+};
+
+function What({ verb, isExpired }: { verb: Verb; isExpired: boolean }) {
+  switch (verb) {
+    case "requeue":
+      return (
+        <p>
+          They are sent again from their first attempt on, oldest first.{" "}
+          {isExpired
+            ? "Each gets a new id, since the receiver may have forgotten the old one: it cannot tell a repeat from a new message."
+            : "A receiver that has handled one already answers as before and does nothing twice."}
+        </p>
+      );
+    case "resolve":
+      return <p>They are not sent. They stay here as resolved, with your reason, until their retention ends.</p>;
+    case "discard":
+      return (
+        <p>
+          They are not sent, and leave this list. They are kept as resolved until their retention ends, and until
+          then this can be undone.
+        </p>
+      );
+    case "reopen":
+      return <p>They are dead letters again, as they were. What followed them meanwhile is not called back.</p>;
+  }
+}
+
+/// Where they go, and what follows of their order keys.
+function Consequences({ verb, seen }: { verb: Verb; seen: Counted }) {
+  const places = [...seen.destinations].sort(([, a], [, b]) => b - a);
+  const keys = (stats.value?.blocked?.keys ?? []).filter((each) => seen.orderKeys.has(keyName(each)));
+  const parked = keys.reduce((sum, each) => sum + each.waiting, 0);
+  return (
+    <>
+      {places.length > 0 && (
+        <ul class="destinations-of" aria-label="By destination">
+          {places.slice(0, 10).map(([name, number]) => (
+            <li key={name}>
+              {name} <span class="quiet">{count(number)}</span>
+            </li>
+          ))}
+          {places.length > 10 && <li class="quiet">and {count(places.length - 10)} more</li>}
+        </ul>
+      )}
+      {verb !== "reopen" && parked > 0 && (
+        <p>
+          {plural(parked, "message")} of {plural(keys.length, "order key")} ({keys.slice(0, 3).map((each) => `'${each.orderKey}'`).join(", ")}
+          {keys.length > 3 && ", …"}) {parked === 1 ? "is parked behind them and follows" : "are parked behind them and follow"}
+          {verb === "requeue" ? " when they are sent." : " at once."}
+        </p>
+      )}
+    </>
+  );
+}
+
 /// Says what will happen and to how many, then does it and shows how far it is.
 export function ChangeDialog({ plan, onClose }: { plan: Plan; onClose: (changed: boolean) => void }) {
   const { verb, some, wanted } = plan;
   const isExpired = wanted["status"] === "Expired";
-  const counted = useSignal<Counted | null>(some ? { number: some.length, more: false } : null);
+  const counted = useSignal<Counted | null>(some ? countSome(some) : null);
   const failure = useSignal("");
   const reason = useSignal("");
   const progress = useSignal<Progress | null>(null);
   const running = useSignal(false);
   const ended = useSignal(false);
+  const undone = useSignal(false);
   const stopped = useRef(false);
+  const discarded = useRef(""); // The reason that tells those of this dialog.
 
   useEffect(() => {
     if (!some)
@@ -48,59 +124,66 @@ export function ChangeDialog({ plan, onClose }: { plan: Plan; onClose: (changed:
     };
   }, []);
 
-  const run = async (event: SubmitEvent) => {
-    event.preventDefault();
-    const of = counted.value;
-    if (!of || running.value) return;
+  const report = (seen: Progress) => {
+    progress.value = seen;
+    return !stopped.current;
+  };
+  const work = async (what: () => Promise<void>) => {
     running.value = true;
     failure.value = "";
-    const change: Change = { verb, reason: reason.value.trim(), newId: verb === "requeue" && isExpired };
-    const report = (seen: Progress) => {
-      progress.value = seen;
-      return !stopped.current;
-    };
+    stopped.current = false;
     try {
-      await (some ? changeSome(some, change, report) : changeAll(wanted, of, change, report));
+      await what();
       ended.value = true;
     } catch (thrown) {
       failure.value = wordsOf(thrown);
     }
     running.value = false;
   };
+  const run = (event: SubmitEvent) => {
+    event.preventDefault();
+    const of = counted.value;
+    if (!of || running.value) return;
+    const why = reason.value.trim();
+    if (verb === "discard") discarded.current ||= discardReason(why);
+    const change: Change = {
+      verb,
+      reason: verb === "discard" ? discarded.current : why,
+      newId: verb === "requeue" && isExpired,
+    };
+    void work(() => (some ? changeSome(some, change, report) : changeAll(wanted, of, change, report)));
+  };
+  const undo = () => {
+    undone.value = true;
+    void work(() => undoDiscard(discarded.current, report));
+  };
 
   const number = counted.value;
   const close = () => onClose(progress.value !== null);
-  const verbWord = verb === "requeue" ? "Requeue" : "Resolve";
+  const { title, button } = wordsFor[verb];
+  const canUndo = verb === "discard" && progress.value !== null && !undone.value;
   return (
-    <Dialog title={verb === "requeue" ? "Requeue dead letters" : "Resolve dead letters"} onClose={close}>
+    <Dialog title={title} onClose={close}>
       <form onSubmit={run}>
         <p class="preview">
           <strong>{number ? count(number.number, number.more) : "…"}</strong>{" "}
           {number?.number === 1 ? "message" : "messages"}
           {some ? " that you selected" : filterWords(wanted) ? ` with ${filterWords(wanted)}` : ", all of them"}
         </p>
-        {verb === "requeue" ? (
-          <p>
-            They are sent again from their first attempt on, oldest first.{" "}
-            {isExpired
-              ? "Each gets a new id, since the receiver may have forgotten the old one: it cannot tell a repeat from a new message."
-              : "A receiver that has handled one already answers as before and does nothing twice."}
-          </p>
-        ) : (
-          <>
-            <p>They are not sent. They stay here as resolved, with your reason, until their retention ends.</p>
-            <label>
-              Reason
-              <input
-                value={reason.value}
-                onInput={(event) => (reason.value = event.currentTarget.value)}
-                placeholder="paid by hand"
-                maxLength={1000}
-                required
-                autofocus
-              />
-            </label>
-          </>
+        {number && <Consequences verb={verb} seen={number} />}
+        <What verb={verb} isExpired={isExpired} />
+        {(verb === "resolve" || verb === "discard") && (
+          <label>
+            {verb === "resolve" ? "Reason" : "Why, if others should know"}
+            <input
+              value={reason.value}
+              onInput={(event) => (reason.value = event.currentTarget.value)}
+              placeholder={verb === "resolve" ? "paid by hand" : "test data"}
+              maxLength={1000}
+              required={verb === "resolve"}
+              autofocus
+            />
+          </label>
         )}
         <Failure why={failure.value} />
         {progress.value && (
@@ -119,9 +202,14 @@ export function ChangeDialog({ plan, onClose }: { plan: Plan; onClose: (changed:
               {progress.value ? "Close" : "Cancel"}
             </button>
           )}
-          {!ended.value && (
+          {canUndo && !running.value && (
+            <button type="button" onClick={undo}>
+              Undo
+            </button>
+          )}
+          {!ended.value && !undone.value && (
             <button type="submit" class="primary" disabled={!number || number.number === 0 || running.value}>
-              {number ? `${verbWord} ${count(number.number, number.more)}` : verbWord}
+              {number ? `${button} ${count(number.number, number.more)}` : button}
             </button>
           )}
         </div>

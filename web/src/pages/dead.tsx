@@ -179,7 +179,15 @@ function Dead() {
                   <button type="button" onClick={() => open("resolve")}>
                     Resolve {whom}…
                   </button>
+                  <button type="button" onClick={() => open("discard")}>
+                    Discard {whom}…
+                  </button>
                 </>
+              )}
+              {status === "Resolved" && (
+                <button type="button" onClick={() => open("reopen")}>
+                  Reopen {whom}…
+                </button>
               )}
             </div>
             <div class="scroll">

@@ -1,10 +1,11 @@
-import { query } from "../api";
-import { count, percent, shortId } from "../format";
-import { inbox } from "../node";
+import { useSignal } from "@preact/signals";
+import { get, query, wordsOf } from "../api";
+import { count, milliseconds, percent, shortId } from "../format";
+import { handling, inbox } from "../node";
 import type { DeskPage } from "../page";
 import { usePaged } from "../paged";
 import { filters, inboxLink } from "../route";
-import type { InboxRow } from "../types";
+import type { InboxRow, RefusedCall } from "../types";
 import { Empty, Failure, More, Time, Waiting } from "../ui";
 import { Text } from "./filters";
 import { LinkList } from "./links";
@@ -17,7 +18,7 @@ function Figures() {
   const seen = inbox.value;
   if (!seen) return null;
   return (
-    <section class="figures" aria-label="Counts">
+    <section class="figures many" aria-label="Counts">
       <div class="figure">
         <span class="label">Remembered</span>
         <strong>{count(seen.size, seen.sizeAtLeast)}</strong>
@@ -32,6 +33,21 @@ function Figures() {
         <span class="label">Duplicates caught</span>
         <strong>{count(seen.duplicates ?? 0)}</strong>
         <span class="quiet">{percent(seen.duplicateRate ?? 0)} of what came</span>
+      </div>
+      <div class="figure">
+        <span class="label">Failed</span>
+        <strong class={seen.failed ? "bad" : ""}>{count(seen.failed ?? 0)}</strong>
+        <span class="quiet">the sender tries again or gives up</span>
+      </div>
+      <div class="figure">
+        <span class="label">Refused</span>
+        <strong class={seen.refused ? "bad" : ""}>{count((seen.refused ?? 0) + (seen.conflicts ?? 0))}</strong>
+        <span class="quiet">no handler, too late, or another body</span>
+      </div>
+      <div class="figure">
+        <span class="label">Handling takes</span>
+        <strong>{handling.value ? `≤ ${milliseconds(handling.value.half)}` : "–"}</strong>
+        <span class="quiet">{handling.value ? `99 % within ${milliseconds(handling.value.most)}` : "half of them"}</span>
       </div>
     </section>
   );
@@ -64,48 +80,117 @@ function Row({ one }: { one: InboxRow }) {
   );
 }
 
-function Inbox() {
-  const { rows, next, failure, more, again } = usePaged<InboxRow>(asked);
+/// What web services said when they did not take a message. It may repeat payloads, so it is asked
+/// for by itself.
+function Refused() {
+  const calls = useSignal<RefusedCall[] | null>(null);
+  const failure = useSignal("");
+  const read = async () => {
+    try {
+      failure.value = "";
+      calls.value = (await get<{ refused: RefusedCall[] }>("/_rf/inbox/refused")).refused;
+    } catch (thrown) {
+      failure.value = wordsOf(thrown);
+    }
+  };
   return (
     <section>
-      <h1>Inbox</h1>
-      <Figures />
-      <div class="filters">
-        <Text name="source" label="From" placeholder="any service" />
-      </div>
-      <Failure why={failure} again={again} />
-      {!rows && !failure && <Waiting />}
-      {rows?.length === 0 && next === null && (
-        <Empty title="Nothing was taken in">
-          <p>
-            What other services send here is remembered by sender and id, so that a message that comes twice is
-            handled once. Handlers are written in code or under <code>[handlers]</code>.
-          </p>
+      <h2>What web services refused</h2>
+      <Failure why={failure.value} />
+      <p>
+        <button type="button" onClick={read}>
+          {calls.value ? "Read again" : "Show what they answered"}
+        </button>{" "}
+        <span class="quiet">The newest 100 since the node started. Needs a key with the right to payloads.</span>
+      </p>
+      {calls.value?.length === 0 && (
+        <Empty title="None was refused">
+          <p>Handlers that are web services answer 2xx for what they took. What they said otherwise is listed here.</p>
         </Empty>
       )}
-      {rows && rows.length > 0 && (
+      {calls.value && calls.value.length > 0 && (
         <div class="scroll">
-          <table class="list">
+          <table>
             <thead>
               <tr>
+                <th class="number">When</th>
                 <th>Message</th>
                 <th>From</th>
                 <th>Endpoint</th>
-                <th>State</th>
-                <th class="number">Handled</th>
-                <th class="number">Forgotten</th>
+                <th class="number">Status</th>
+                <th class="wide">Answer</th>
               </tr>
             </thead>
             <tbody>
-              {rows.map((each) => (
-                <Row key={`${each.sourceServiceId} ${each.messageId}`} one={each} />
+              {calls.value.map((each, i) => (
+                <tr key={`${each.at} ${i}`} data-row tabIndex={-1}>
+                  <td class="number">
+                    <Time at={each.at} />
+                  </td>
+                  <td class="id" title={each.messageId}>
+                    <a href={inboxLink(each.messageId)}>{shortId(each.messageId)}</a>
+                  </td>
+                  <td class="clip">{each.source}</td>
+                  <td class="clip">{each.endpoint}</td>
+                  <td class="number" data-label="status">{each.status}</td>
+                  <td class="wide">
+                    <pre class="error">{each.answer}</pre>
+                  </td>
+                </tr>
               ))}
             </tbody>
           </table>
         </div>
       )}
-      <More next={next} onMore={more} />
     </section>
+  );
+}
+
+function Inbox() {
+  const { rows, next, failure, more, again } = usePaged<InboxRow>(asked);
+  return (
+    <>
+      <section>
+        <h1>Inbox</h1>
+        <Figures />
+        <div class="filters">
+          <Text name="source" label="From" placeholder="any service" />
+        </div>
+        <Failure why={failure} again={again} />
+        {!rows && !failure && <Waiting />}
+        {rows?.length === 0 && next === null && (
+          <Empty title="Nothing was taken in">
+            <p>
+              What other services send here is remembered by sender and id, so that a message that comes twice is
+              handled once. Handlers are written in code or under <code>[handlers]</code>.
+            </p>
+          </Empty>
+        )}
+        {rows && rows.length > 0 && (
+          <div class="scroll">
+            <table class="list">
+              <thead>
+                <tr>
+                  <th>Message</th>
+                  <th>From</th>
+                  <th>Endpoint</th>
+                  <th>State</th>
+                  <th class="number">Handled</th>
+                  <th class="number">Forgotten</th>
+                </tr>
+              </thead>
+              <tbody>
+                {rows.map((each) => (
+                  <Row key={`${each.sourceServiceId} ${each.messageId}`} one={each} />
+                ))}
+              </tbody>
+            </table>
+          </div>
+        )}
+        <More next={next} onMore={more} />
+      </section>
+      <Refused />
+    </>
   );
 }
 

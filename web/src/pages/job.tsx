@@ -6,11 +6,12 @@ import { look } from "../node";
 import type { Job, JobState } from "../types";
 import { attempt, CopyButton, Dialog, Empty, FactList, Failure, Time, Waiting } from "../ui";
 
+const stateWord: Record<JobState, string> = { waiting: "waiting", taken: "at work", "given-up": "given up" };
 const stateLight: Partial<Record<JobState, string>> = { "given-up": "red" };
 
 export function JobMark({ one }: { one: Job }) {
   if (one.waitsBehind) return <span class="mark yellow">parked</span>;
-  return <span class={`mark ${stateLight[one.state] ?? ""}`}>{one.state === "taken" ? "at work" : one.state}</span>;
+  return <span class={`mark ${stateLight[one.state] ?? ""}`}>{stateWord[one.state]}</span>;
 }
 
 export function jobLink(seq: number): string {

@@ -139,6 +139,14 @@ function Payload({ one, onRead }: { one: Detail; onRead: (whole: Detail) => void
 
 function Actions(props: { one: Detail; onPlan: (verb: Plan["verb"]) => void; onEdit: () => void }) {
   const { status } = props.one;
+  if (status === "Resolved")
+    return (
+      <div class="chosen-bar">
+        <button type="button" onClick={() => props.onPlan("reopen")}>
+          Reopen…
+        </button>
+      </div>
+    );
   if (status !== "Dead" && status !== "Expired") return null;
   return (
     <div class="chosen-bar">
@@ -151,6 +159,9 @@ function Actions(props: { one: Detail; onPlan: (verb: Plan["verb"]) => void; onE
       <button type="button" onClick={() => props.onPlan("resolve")}>
         Resolve…
       </button>
+      <button type="button" onClick={() => props.onPlan("discard")}>
+        Discard…
+      </button>
     </div>
   );
 }
@@ -160,7 +171,7 @@ function Followers({ id }: { id: string }) {
   const key = followersOf(id);
   if (!key) return null;
   return (
-    <p class="failure" role="note">
+    <p class="note" role="note">
       {plural(key.waiting, "message")} of its order key '{key.orderKey}'{" "}
       {key.waiting === 1 ? "is parked behind it and follows" : "are parked behind it and follow"} when it is requeued
       and sent, or resolved.

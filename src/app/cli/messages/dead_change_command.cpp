@@ -20,7 +20,7 @@ std::int64_t number(const json::object& from, std::string_view name) {
     return value != nullptr && value->is_int64() ? value->as_int64() : 0;
 }
 
-/// What requeue, resolve and delete share.
+/// What requeue, resolve, reopen and delete share.
 class dead_change_command : public command {
 public:
     void declare(CLI::App& options) final {
@@ -193,8 +193,24 @@ class dead_delete_command final : public dead_change_command {
     bool yes_ = false;
 };
 
+class dead_reopen_command final : public dead_change_command {
+    void declare_more(CLI::App& options) override {
+        options.footer(
+            "Example: posthorn dead reopen 0199f3a0-5b7c-7d11-8a4e-3f1f7a7e0001\n"
+            "Of those that were resolved; by options, add --status Resolved.");
+    }
+    result<> prepare(bool /*many*/, dead_order& order) override {
+        order.verb = "reopen";
+        return {};
+    }
+    [[nodiscard]] std::string_view done() const override { return "is dead again"; }
+};
+
 }  // namespace
 
+std::unique_ptr<command> make_dead_reopen_command() {
+    return std::make_unique<dead_reopen_command>();
+}
 std::unique_ptr<command> make_dead_requeue_command() {
     return std::make_unique<dead_requeue_command>();
 }

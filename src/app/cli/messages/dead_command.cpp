@@ -87,6 +87,7 @@ constexpr std::array members{
     command_entry{"edit", "change what a message says or where it goes", make_dead_edit_command},
     command_entry{"requeue", "let messages be sent again", make_dead_requeue_command},
     command_entry{"resolve", "close messages with a reason", make_dead_resolve_command},
+    command_entry{"reopen", "take back that messages were resolved", make_dead_reopen_command},
     command_entry{"delete", "delete messages for good", make_dead_delete_command},
 };
 

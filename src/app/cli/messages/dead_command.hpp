@@ -18,6 +18,7 @@ result<> add_expires_in(const std::string& text, boost::json::object& body);
 std::unique_ptr<command> make_dead_edit_command();
 std::unique_ptr<command> make_dead_requeue_command();
 std::unique_ptr<command> make_dead_resolve_command();
+std::unique_ptr<command> make_dead_reopen_command();
 std::unique_ptr<command> make_dead_delete_command();
 
 }  // namespace posthorn::cli

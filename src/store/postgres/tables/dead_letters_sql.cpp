@@ -52,6 +52,8 @@ dead_letters_sql::dead_letters_sql(connection& database, const message_limits& l
            .resolve = R"sql(
           UPDATE {s}.outbox_messages SET status = 'Resolved', resolution = $2
           WHERE seq = $1)sql",
+           .reopen = R"sql(
+          UPDATE {s}.outbox_messages SET status = 'Dead', resolution = NULL WHERE seq = $1)sql",
            .remove = "DELETE FROM {s}.outbox_messages WHERE seq = $1",
            .expire = R"sql(
           UPDATE {s}.outbox_messages

@@ -40,6 +40,8 @@ dead_letters_sql::dead_letters_sql(connection& database, const message_limits& l
                         .renew = renew,
                         .resolve = R"sql(
           UPDATE outbox_messages SET status = 'Resolved', resolution = ?2 WHERE seq = ?1)sql",
+                        .reopen = R"sql(
+          UPDATE outbox_messages SET status = 'Dead', resolution = NULL WHERE seq = ?)sql",
                         .remove = "DELETE FROM outbox_messages WHERE seq = ?",
                         .expire = R"sql(
           UPDATE outbox_messages SET status = 'Expired', last_error =

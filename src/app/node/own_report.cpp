@@ -1,9 +1,8 @@
-#include "app/doctor/own_report.hpp"
+#include "app/node/own_report.hpp"
 
+#include <algorithm>
 #include <filesystem>
 
-#include "app/doctor/doctor.hpp"
-#include "app/doctor/doctor_facts.hpp"
 #include "base/text/without_password.hpp"
 
 namespace posthorn {
@@ -14,7 +13,8 @@ namespace fs = std::filesystem;
 // Of our tables and their indexes; others in the same database are not ours to count.
 constexpr std::string_view server_size_sql =
     "SELECT coalesce(sum(pg_total_relation_size(c.oid)), 0)::bigint FROM pg_class AS c"
-    " WHERE c.relkind = 'r' AND c.relnamespace = current_schema()::regnamespace";
+    " WHERE c.relkind = 'r' AND c.relnamespace = (SELECT own.relnamespace FROM pg_class AS own"
+    " WHERE own.oid = 'outbox_messages'::regclass)";
 constexpr std::string_view file_free_sql =
     "SELECT f.freelist_count * p.page_size FROM pragma_freelist_count AS f, pragma_page_size AS p";
 
@@ -69,7 +69,7 @@ std::vector<retention_rule> rules_of(const config& settings) {
 }  // namespace
 
 store_report report_on_store(const config& settings, const std::vector<store*>& stores,
-                             std::vector<sqlite::backup_state> backups, const clock& time) {
+                             std::vector<sqlite::backup_state> backups) {
     store_report report;
     const bool split = settings.store.inbox_url.has_value() && stores.size() > 1;
     report.databases.push_back(look_at(settings, settings.store.url, *stores.front(),
@@ -83,16 +83,6 @@ store_report report_on_store(const config& settings, const std::vector<store*>& 
                               .keep = settings.backup.keep};
     report.backups = std::move(backups);
     report.retention = rules_of(settings);
-    const auto facts = gather_own_facts(settings, time);
-    for (const auto& check : doctor_checks()) {
-        if (!check.by_node) continue;
-        auto found = check.look(facts);
-        report.findings.push_back({.check = std::string(check.name),
-                                   .level = std::string(to_string(found.level)),
-                                   .what = std::move(found.what),
-                                   .why = std::move(found.why),
-                                   .todo = std::move(found.todo)});
-    }
     return report;
 }
 

@@ -1,0 +1,199 @@
+// What a node answers, fixed: the desk looks the same on every machine and every day.
+
+const now = "2026-03-01T12:00:00.000Z";
+const ago = (seconds) => new Date(Date.parse(now) - seconds * 1000).toISOString();
+const id = (number) => `0199a0b1-0000-7000-8000-${String(number).padStart(12, "0")}`;
+
+const markup = "<b>bold</b> & \"quoted\"";
+const message = (number, more) => ({
+  messageId: id(number),
+  seq: number,
+  messageType: "Signal",
+  destination: "stock",
+  endpoint: "Reserve",
+  status: "Sent",
+  retryCount: 0,
+  maxRetries: 5,
+  createdAt: ago(60 * number),
+  expiresAt: ago(-86400),
+  ...more,
+});
+const dead = (number, more) =>
+  message(number, {
+    status: "Dead",
+    state: `state${number}`,
+    retryCount: 6,
+    closedAt: ago(30 * number),
+    lastAttemptAt: ago(30 * number),
+    lastError: "422 from stock: CHECK constraint failed: count > 0",
+    ...more,
+  });
+const blocker = { messageId: id(3), status: "Dead", since: ago(90) };
+
+const letters = [
+  dead(1),
+  dead(2, { lastError: `400 from stock: ${markup}` }),
+  dead(3, { orderKey: "customer 7", endpoint: "Ship", lastError: "no such table: shipped" }),
+  dead(4, { destination: "billing", endpoint: "Charge", lastError: "card refused" }),
+];
+
+const queue = (endpoint, more) => ({
+  endpoint, waiting: 0, taken: 0, workers: 0, givenUp: 0, parked: 0, attemptsMax: 0, ...more,
+});
+const job = (seq, more) => ({
+  seq,
+  state: "waiting",
+  endpoint: "Pack",
+  messageId: id(100 + seq),
+  sourceServiceId: "shop",
+  messageType: "Signal",
+  receivedAt: ago(600 - seq),
+  attempts: 0,
+  contentType: "application/json",
+  payloadSize: 42,
+  ...more,
+});
+const jobs = [
+  job(1, { state: "given-up", attempts: 20, givenUpAt: ago(120), error: "no such sku", orderKey: "customer 7" }),
+  job(2, { orderKey: "customer 7", waitsBehind: { seq: 1, messageId: id(101), givenUpAt: ago(120) } }),
+  job(3, { state: "taken", attempts: 1, takenBy: "packer-2", freeAt: ago(-40) }),
+  job(4),
+];
+
+const answers = {
+  "/_rf": {
+    service: "orders",
+    version: "0.1.0",
+    routes: ["GET /_rf/queue", "GET /_rf/store", "GET /_rf/audit", "GET /_rf/keys"],
+  },
+  "/_rf/health": {
+    status: "red",
+    working: true,
+    service: "orders",
+    version: "0.1.0",
+    durable: true,
+    reasons: [
+      "4 messages are dead",
+      "2 messages wait behind one that was given up, such as order key 'customer 7' of 'stock' behind " + id(3),
+      "3 messages are undeliverable: no route to 'crm'",
+      "no answer from 'billing' since 11:54",
+    ],
+    undeliverable: { count: 3, destination: "crm", error: "no route" },
+  },
+  "/_rf/outbox/stats": {
+    pending: 1312,
+    failed: 4,
+    expired: 1,
+    resolved: 2,
+    oldestAgeMs: 360000,
+    undeliverable: { count: 3, destination: "crm", error: "no route" },
+    blocked: {
+      messages: 2,
+      keys: [{ destination: "stock", orderKey: "customer 7", waiting: 2, behind: blocker }],
+    },
+    backlog: [
+      { destination: "billing", pending: 1304, oldestAgeMs: 360000 },
+      { destination: "crm", pending: 3, oldestAgeMs: 7200000, undeliverable: 3 },
+      { destination: "stock", pending: 5, oldestAgeMs: 90000 },
+    ],
+    peers: [{ destination: "billing", reachable: false, since: ago(360) }],
+  },
+  "/_rf/outbox/lanes": {
+    lanes: [
+      { destination: "billing", state: "open", cause: "connection refused", until: ago(-30), waiting: 1304, inFlight: 0, window: 8 },
+      { destination: "crm", state: "no_route", waiting: 3 },
+      { destination: "mail", state: "paused", pausedSince: ago(3600), reason: "until noon", waiting: 0 },
+      { destination: "stock", state: "sending", waiting: 5, inFlight: 2, window: 8 },
+    ],
+  },
+  "/_rf/inbox/stats": { size: 48211, processed: 48000, duplicates: 12, duplicateRate: 0.00025, failed: 3, refused: 1, conflicts: 0 },
+  "/_rf/inbox": {
+    messages: [
+      { messageId: id(201), seq: 2, sourceServiceId: "shop", endpoint: "Pack", processedAt: ago(3), expiresAt: ago(-170000) },
+      { messageId: id(202), seq: 1, sourceServiceId: "shop", endpoint: "Notify", claimedUntil: ago(-20), expiresAt: ago(-170000) },
+    ],
+    next: null,
+  },
+  "/_rf/outbox": {
+    messages: [
+      message(1),
+      message(2, { status: "Pending", retryCount: 2, lastError: "503 from stock" }),
+      message(3, { status: "Pending", parked: true, orderKey: "customer 7" }),
+      ...letters,
+    ],
+    next: 1,
+  },
+  "/_rf/dead": { messages: letters, next: null },
+  "/_rf/dead/groups": {
+    groups: [
+      { cause: 1, count: 2, destination: "stock", endpoint: "Reserve", text: "CHECK constraint failed: count > <n>", firstAt: ago(900), lastAt: ago(30) },
+      { cause: 2, count: 1, destination: "billing", endpoint: "Charge", text: markup, firstAt: ago(800), lastAt: ago(120) },
+    ],
+  },
+  [`/_rf/dead/${id(3)}`]: {
+    ...letters[2],
+    contentType: "application/json",
+    payloadBytes: 42,
+    causeText: "no such table: shipped",
+    correlationId: "order 4711",
+    attempts: [
+      { attempt: 1, at: ago(160), error: "no such table: shipped" },
+      { attempt: 2, at: ago(120), error: "no such table: shipped" },
+      { attempt: 3, at: ago(90), error: markup },
+    ],
+  },
+  [`/_rf/links/${id(3)}`]: {
+    cause: { messageId: id(201), taken: { sourceServiceId: "shop", endpoint: "Order", processedAt: ago(200) } },
+    taken: [],
+    caused: [{ messageId: id(9), destination: "mail", endpoint: "Receipt", status: "Sent", createdAt: ago(80) }],
+    more: false,
+  },
+  "/_rf/queue": {
+    queues: [
+      queue("Pack", { waiting: 2, taken: 1, workers: 1, givenUp: 1, parked: 1, attemptsMax: 1, oldestWaitingSince: ago(598) }),
+      queue("Ship"),
+    ],
+  },
+  "/_rf/queue/jobs": { jobs, next: null },
+  "/_rf/queue/jobs/2": jobs[1],
+  "/_rf/store": {
+    databases: [
+      {
+        kind: "SQLite", place: "/var/lib/posthorn/orders.db", holds: "outbox and inbox", bytes: 52428800, logBytes: 4194304, freeBytes: 1048576,
+        disk: { state: "enough", lowWaterBytes: 67108864, ballast: true, refused: 0, freeBytes: 21474836480 },
+      },
+    ],
+    backups: {
+      folder: "/backup/posthorn", everyMs: 3600000, keepMs: 604800000,
+      databases: [{ made: 24, failed: 0, newest: ago(1200), bytes: 50331648, tookMs: 412 }],
+    },
+    retention: [{ what: "sent messages", keepMs: 604800000 }, { what: "dead letters", keepMs: null }],
+    findings: [
+      { check: "log size", level: "ok", what: "the log has 4 MiB" },
+      { check: "permissions", level: "warn", what: "others may read the database", why: "it holds payloads", todo: "chmod o-r it" },
+    ],
+  },
+  "/_rf/audit": {
+    entries: [
+      { seq: 3, at: ago(60), who: "night-shift", what: "POST", target: "/_rf/outbox/lanes/billing/pause", outcome: "done" },
+      { seq: 2, at: ago(120), who: "wall", what: "POST", target: "/_rf/dead/requeue", outcome: "403: this needs a key with the role operator" },
+      { seq: 1, at: ago(86400), who: "10.0.0.9", what: "GET", target: "/_rf/outbox", outcome: "401: this key is not known here" },
+    ],
+    next: null,
+  },
+  "/_rf/keys": {
+    admin: [{ name: "night-shift", role: "operator", payloads: true }, { name: "wall", role: "viewer", payloads: false }],
+    peers: [
+      { peer: "stock", scheme: "v2", keys: [{ id: "0123456789abcdef", state: "signs" }, { id: "fedcba9876543210", state: "verifies", verifiesUntil: ago(-86400) }] },
+    ],
+  },
+};
+
+const metrics = `posthorn_outbox_sent_total 120000
+posthorn_inbox_processed_total 48000
+rf_inbox_process_duration_ms_bucket{le="1"} 30000
+rf_inbox_process_duration_ms_bucket{le="50"} 47990
+rf_inbox_process_duration_ms_bucket{le="+Inf"} 48000
+`;
+
+module.exports = { answers, metrics, now, id };

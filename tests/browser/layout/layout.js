@@ -1,0 +1,155 @@
+// layout.js check | update | pictures FOLDER
+//
+// Shows the desk with fixed answers and a fixed clock, and compares where everything is, what it
+// says and in which colours with layout.txt. `update` writes that file anew, after a change that is
+// meant; `pictures` makes the screenshots of the docs.
+
+const fs = require("node:fs");
+const http = require("node:http");
+const path = require("node:path");
+const { chromium } = require("playwright-core");
+const { answers, metrics, now, id } = require("./answers.js");
+
+const root = path.join(__dirname, "../../..");
+const kept = path.join(__dirname, "layout.txt");
+const dist = path.join(root, "web/dist");
+
+const looks = {
+  light: { colorScheme: "light", viewport: { width: 1280, height: 800 } },
+  dark: { colorScheme: "dark", viewport: { width: 1280, height: 800 } },
+  phone: { colorScheme: "light", viewport: { width: 360, height: 740 } },
+};
+const pages = ["", "messages", "dead", `messages/${id(3)}`, "destinations", "inbox", "queues", "queues/2", "store", "audit", "keys"];
+
+// The fonts of a machine are its own, so the test brings its choice along; Debian's Chromium has it.
+const fonts = ':root { --sans: "DejaVu Sans" !important; --mono: "DejaVu Sans Mono" !important; }';
+
+const types = { ".html": "text/html", ".js": "text/javascript", ".css": "text/css", ".svg": "image/svg+xml" };
+
+function answer(request, response) {
+  const { pathname } = new URL(request.url, "http://desk");
+  const send = (status, type, body) => {
+    response.writeHead(status, { "Content-Type": type });
+    response.end(body);
+  };
+  if (pathname === "/metrics") return send(200, "text/plain", metrics);
+  if (answers[pathname]) return send(200, "application/json", JSON.stringify(answers[pathname]));
+  if (!pathname.startsWith("/desk")) return send(404, "application/json", '{"error":"not_found","message":"nothing is there"}');
+  const file = path.join(dist, pathname.startsWith("/desk/assets/") ? pathname.slice("/desk/".length) : "index.html");
+  const ending = path.extname(file);
+  const body = fs.readFileSync(file, "utf8");
+  send(200, types[ending] ?? "text/plain", ending === ".css" ? body + fonts : body);
+}
+
+/// One line for each element that can be seen: what it is, where, in which colours, what it says.
+function describe() {
+  const lines = [];
+  const nameOf = (element) => {
+    const names = [...element.classList].sort().map((each) => `.${each}`);
+    return element.tagName.toLowerCase() + names.join("");
+  };
+  for (const element of document.querySelectorAll("body *")) {
+    if (element.closest("svg") && element.tagName.toLowerCase() !== "svg") continue;
+    const box = element.getBoundingClientRect();
+    const style = getComputedStyle(element);
+    if (box.width === 0 || box.height === 0 || style.visibility === "hidden") continue;
+    const texts = [...element.childNodes].filter((each) => each.nodeType === Node.TEXT_NODE);
+    const text = texts.map((each) => each.textContent).join("").replace(/\s+/g, " ").trim();
+    const filled = style.backgroundColor !== "rgba(0, 0, 0, 0)";
+    const control = element.matches("a, button, input, select, textarea, svg");
+    if (!text && !filled && !control) continue;
+    const short = (colour) => colour.replace(/^rgba?\((.*)\)$/, "$1").replaceAll(" ", "");
+    const where = [box.x, box.y + scrollY, box.width, box.height].map(Math.round).join(" ");
+    const colours = [style.color, filled ? style.backgroundColor : ""].map(short).join("/");
+    lines.push(`${nameOf(element)} | ${where} | ${colours} | ${text.slice(0, 80)}`);
+  }
+  return lines;
+}
+
+async function open(browser, base, look, page) {
+  const context = await browser.newContext({ ...looks[look], reducedMotion: "reduce", locale: "en-GB", timezoneId: "UTC" });
+  const tab = await context.newPage();
+  await tab.clock.setFixedTime(new Date(now));
+  await tab.goto(`${base}/desk/${page}`);
+  await tab.locator("main h1").first().waitFor();
+  await tab.locator("nav a", { hasText: "Keys" }).waitFor();
+  await tab.locator("main .waiting").waitFor({ state: "detached" });
+  // A rate needs two looks.
+  if (page === "") await tab.waitForFunction(() => !document.querySelector(".figures").textContent.includes("–"));
+  await tab.evaluate(() => document.fonts.ready);
+  return tab;
+}
+
+async function look(browser, base) {
+  const all = [];
+  for (const name of Object.keys(looks))
+    for (const page of pages) {
+      const tab = await open(browser, base, name, page);
+      all.push(`# ${name} /desk/${page}`, ...(await tab.evaluate(describe)));
+      await tab.context().close();
+    }
+  return all;
+}
+
+const near = 2; // Pixels; other versions of the browser round otherwise.
+
+/// Whether two lines say the same, but for some pixels.
+function isSame(a, b) {
+  const [left, right] = [a.split(" | "), b.split(" | ")];
+  if (left.length !== right.length || left.length < 4) return a === b;
+  const numbers = (text) => text.split(" ").map(Number);
+  const [one, two] = [numbers(left[1]), numbers(right[1])];
+  return (
+    left.every((part, i) => i === 1 || part === right[i]) &&
+    one.every((number, i) => Math.abs(number - two[i]) <= near)
+  );
+}
+
+function compare(seen) {
+  const wanted = fs.readFileSync(kept, "utf8").trimEnd().split("\n");
+  const faults = [];
+  let view = "";
+  for (let i = 0; i < Math.max(seen.length, wanted.length) && faults.length < 10; ++i) {
+    if (wanted[i]?.startsWith("# ")) view = wanted[i];
+    if (!isSame(seen[i] ?? "", wanted[i] ?? ""))
+      faults.push(`${view}, line ${i + 1}\n  was  ${wanted[i] ?? "nothing"}\n  is   ${seen[i] ?? "nothing"}`);
+  }
+  if (faults.length === 0) return;
+  console.error(`${faults.join("\n")}\nIf this is meant: node tests/browser/layout/layout.js update`);
+  process.exitCode = 1;
+}
+
+const pictures = [
+  ["desk-overview", "light", ""],
+  ["desk-dead-letters", "dark", "dead"],
+  ["desk-message", "light", `messages/${id(3)}`],
+  ["desk-phone", "phone", ""],
+];
+
+async function main() {
+  const [, , what, folder] = process.argv;
+  const server = http.createServer(answer).listen(0, "127.0.0.1");
+  await new Promise((resolve) => server.once("listening", resolve));
+  const base = `http://127.0.0.1:${server.address().port}`;
+  const browser = await chromium.launch({ executablePath: "/usr/bin/chromium", args: ["--no-sandbox", "--font-render-hinting=none"] });
+  try {
+    if (what === "pictures") {
+      for (const [file, name, page] of pictures) {
+        const tab = await open(browser, base, name, page);
+        await tab.screenshot({ path: path.join(folder, `${file}.png`) });
+      }
+    } else {
+      const seen = await look(browser, base);
+      if (what === "update") fs.writeFileSync(kept, `${seen.join("\n")}\n`);
+      else compare(seen);
+    }
+  } finally {
+    await browser.close();
+    server.close();
+  }
+}
+
+main().catch((fault) => {
+  console.error(fault);
+  process.exitCode = 1;
+});
