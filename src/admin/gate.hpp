@@ -1,6 +1,6 @@
 #pragma once
 
-#include "admin/access.hpp"
+#include "admin/access/access.hpp"
 #include "audit/audit.hpp"
 
 namespace posthorn {

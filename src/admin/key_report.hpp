@@ -5,7 +5,7 @@
 
 #include <boost/json/object.hpp>
 
-#include "admin/access.hpp"
+#include "admin/access/access.hpp"
 #include "transport/wire/peer_keys.hpp"
 
 namespace posthorn {

@@ -8,7 +8,7 @@
 #include <boost/json/serialize.hpp>
 #include <fmt/format.h>
 
-#include "admin/sign_in_limit.hpp"
+#include "admin/access/sign_in_limit.hpp"
 #include "feature/answers.hpp"
 
 namespace posthorn {

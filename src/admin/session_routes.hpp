@@ -1,7 +1,7 @@
 #pragma once
 
+#include "admin/access/sessions.hpp"
 #include "admin/admin_surface.hpp"
-#include "admin/sessions.hpp"
 
 namespace posthorn {
 

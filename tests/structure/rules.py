@@ -48,6 +48,7 @@ ROOMS = {
     "transport/http": [".", "guarded"],
     "outbox": ["rules", "lane", "upkeep", "dispatch"],
     "inbox": [".", "configured"],
+    "admin": ["access", "."],
     "app": [".", "config", "store", "doctor", "node", "cli"],
     "app/cli": ["kit", "keys", "messages", "store", "top", "contracts", "bench", "demo", "."],
 }

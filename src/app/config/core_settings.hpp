@@ -1,6 +1,6 @@
 #pragma once
 
-#include "admin/access.hpp"
+#include "admin/access/access.hpp"
 #include "app/config/config.hpp"
 #include "app/config/core_options.hpp"
 #include "feature/node_builder.hpp"

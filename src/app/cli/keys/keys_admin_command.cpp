@@ -3,7 +3,7 @@
 
 #include <boost/json/object.hpp>
 
-#include "admin/access.hpp"
+#include "admin/access/access.hpp"
 #include "app/cli/keys/keys_command.hpp"
 #include "app/cli/kit/json_output.hpp"
 #include "app/cli/kit/options.hpp"

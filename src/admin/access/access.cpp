@@ -1,11 +1,11 @@
-#include "admin/access.hpp"
+#include "admin/access/access.hpp"
 
 #include <algorithm>
 #include <utility>
 
 #include <fmt/format.h>
 
-#include "admin/token.hpp"
+#include "admin/access/token.hpp"
 #include "security/hex.hpp"
 
 namespace posthorn {

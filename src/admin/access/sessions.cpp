@@ -1,9 +1,9 @@
-#include "admin/sessions.hpp"
+#include "admin/access/sessions.hpp"
 
 #include <algorithm>
 #include <array>
 
-#include "admin/token.hpp"
+#include "admin/access/token.hpp"
 #include "security/hex.hpp"
 #include "security/hmac.hpp"
 

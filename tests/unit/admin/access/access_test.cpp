@@ -1,4 +1,4 @@
-#include "admin/access.hpp"
+#include "admin/access/access.hpp"
 
 #include <set>
 

@@ -1,4 +1,4 @@
-#include "admin/sign_in_limit.hpp"
+#include "admin/access/sign_in_limit.hpp"
 
 #include <gtest/gtest.h>
 

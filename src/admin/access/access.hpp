@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "admin/sessions.hpp"
+#include "admin/access/sessions.hpp"
 #include "base/random.hpp"
 #include "base/result.hpp"
 #include "feature/admin_route.hpp"

@@ -1,4 +1,4 @@
-#include "admin/token.hpp"
+#include "admin/access/token.hpp"
 
 #include <algorithm>
 #include <array>
