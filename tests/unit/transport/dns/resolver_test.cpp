@@ -140,8 +140,12 @@ TEST_F(resolver_test, a_cancelled_search_ends_at_once_and_leaves_no_socket) {
     loop_.restart();
     loop_.poll();
     EXPECT_GT(open_files(), before);
-    group.cancel();
-    auto joined = start(loop_.get_executor(), group.join());
+    // On the loop: from elsewhere Asio posts a cancellation, which may come too late.
+    const auto end = [&]() -> task<> {
+        group.cancel();
+        co_await group.join();
+    };
+    auto joined = start(loop_.get_executor(), end());
     loop_.restart();
     loop_.run();
     joined.get();

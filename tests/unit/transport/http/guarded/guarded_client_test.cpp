@@ -304,8 +304,11 @@ TEST_F(guarded_client_test, a_cancelled_request_closes_its_connection) {
     group.spawn(work());
     pump([&] { return server.connections() == 1; });
     settle();
-    group.cancel();
-    run(group.join());
+    const auto end = [&]() -> task<> {
+        group.cancel();
+        co_await group.join();
+    };
+    run(end());
     EXPECT_EQ(answer.trouble, cancelled);
     pump([&] { return closed; });
     EXPECT_EQ(client().connections(), 0U);

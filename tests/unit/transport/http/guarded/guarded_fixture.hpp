@@ -100,11 +100,15 @@ protected:
 
     /// Ends all; another client and other servers may follow.
     void finish() {
-        if (client_) client_->stop();
-        servers_->cancel();
-        run(servers_->join());
+        // On the loop: from elsewhere Asio posts a cancellation, which may come too late.
+        const auto end = [this]() -> task<> {
+            if (client_) client_->stop();
+            servers_->cancel();
+            co_await servers_->join();
+            co_await tasks_.join();
+        };
+        run(end());
         servers_ = std::make_unique<task_group>(loop_.get_executor());
-        run(tasks_.join());
         client_.reset();
         strangers_.clear();
         loop_.restart();

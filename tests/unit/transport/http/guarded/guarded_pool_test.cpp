@@ -1,5 +1,6 @@
 #include <gmock/gmock.h>
 
+#include "base/async/bell.hpp"
 #include "unit/transport/http/guarded/guarded_fixture.hpp"
 
 namespace posthorn {
@@ -107,18 +108,22 @@ TEST_F(guarded_client_pool, does_not_use_one_that_the_peer_has_closed) {
 
 TEST_F(guarded_client_pool, does_not_use_one_on_which_more_came_than_was_asked_for) {
     bool said = false;
+    bell answered;
     const auto& server = listen([&](line_ptr line) -> task<> {
         (void)co_await line->hear();
         co_await line->say(std::string(ok));
+        if (!co_await answered.wait()) co_return;
         co_await line->say("HTTP/1.1 200 OK\r\nContent-Length: 6\r\n\r\nforged");
         said = true;
         while (!(co_await line->hear()).empty()) {
         }
     });
     EXPECT_EQ(send(url(server)).body, "ok");
+    answered.ring();
     pump([&] { return said; });
     EXPECT_EQ(send(url(server)).body, "ok");
     EXPECT_EQ(server.connections(), 2U);
+    finish();  // While the bell is there.
 }
 
 TEST_F(guarded_client_pool, sends_again_what_a_kept_connection_did_not_begin_to_answer) {
@@ -155,7 +160,11 @@ TEST_F(guarded_client_pool, does_not_send_again_what_was_answered_in_part) {
 TEST_F(guarded_client_pool, keeps_none_once_it_was_stopped) {
     const auto& server = answering(std::string(ok));
     EXPECT_EQ(send(url(server)).status, 200);
-    client().stop();
+    const auto stop = [this]() -> task<> {
+        client().stop();
+        co_return;
+    };
+    run(stop());
     EXPECT_EQ(client().connections(), 0U);
     EXPECT_EQ(send(url(server)).trouble, cancelled);
 }
