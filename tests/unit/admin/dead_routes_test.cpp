@@ -87,6 +87,19 @@ TEST_F(dead_routes, show_one_with_its_state_and_the_payload_to_whom_may_read_it)
     EXPECT_EQ(get("/_rf/dead/nonsense").status, 400);
 }
 
+TEST_F(dead_routes, reopen_what_was_resolved_one_or_many) {
+    const auto a = bury(), b = bury();
+    EXPECT_EQ(post(path(a, "reopen")).status, 409) << "it is dead already";
+    for (const auto& each : {a, b})
+        EXPECT_EQ(post(path(each, "resolve"), R"({"reason":"discarded"})").status, 200);
+    EXPECT_EQ(post(path(a, "reopen"), R"({"reason":"x"})").status, 400);
+    EXPECT_EQ(post(path(a, "reopen")).status, 200);
+    EXPECT_EQ(get_json(path(a)).at("status").as_string(), "Dead");
+    EXPECT_EQ(post("/_rf/dead/reopen?status=Resolved&destination=billing").status, 200);
+    EXPECT_EQ(get_json(path(b)).at("status").as_string(), "Dead");
+    EXPECT_EQ(count(""), 2U);
+}
+
 TEST_F(dead_routes, requeue_resolve_and_delete_one_and_keep_who_did) {
     const auto a = bury(), b = bury(), c = bury();
     EXPECT_EQ(post(path(a, "requeue")).status, 200);
@@ -110,9 +123,9 @@ TEST_F(dead_routes, requeue_resolve_and_delete_one_and_keep_who_did) {
 
 TEST_F(dead_routes, change_nothing_for_a_viewer) {
     const auto id = bury();
-    for (const auto* verb : {"requeue", "resolve", "delete", "edit"})
+    for (const auto* verb : {"requeue", "resolve", "reopen", "delete", "edit"})
         EXPECT_EQ(ask("POST", path(id, verb), viewer.key).status, 403) << verb;
-    for (const auto* verb : {"requeue", "resolve", "delete"})
+    for (const auto* verb : {"requeue", "resolve", "reopen", "delete"})
         EXPECT_EQ(ask("POST", std::string("/_rf/dead/") + verb, viewer.key).status, 403) << verb;
     EXPECT_EQ(status(id), "Dead");
 }
