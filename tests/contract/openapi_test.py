@@ -61,7 +61,9 @@ class OpenApi(unittest.TestCase):
         connection.request(method, path, body=None if body is None else json.dumps(body),
                            headers={"Authorization": f"Bearer {cls.key}"})
         answer = connection.getresponse()
-        text = answer.read().decode()
+        # What does not end is known by its beginning.
+        is_stream = answer.getheader("Content-Type").startswith("text/event-stream")
+        text = json.dumps(answer.readline().decode()) if is_stream else answer.read().decode()
         connection.close()
         return {"method": method.lower(), "route": route or path.split("?")[0], "path": path,
                 "status": answer.status, "type": answer.getheader("Content-Type").split(";")[0], "body": text}
@@ -94,6 +96,10 @@ class OpenApi(unittest.TestCase):
         answers += [self.ask(s, "GET", "/_rf/queue/jobs/1?payload=true", route="/_rf/queue/jobs/{seq}")]
         answers += [self.ask(o, "GET", f"/_rf/{kind}/{one}?payload=true", route=f"/_rf/{kind}/{{messageId}}")
                     for kind in ["outbox", "dead"]]
+        answers += [self.ask(o, "GET", f"/_rf/links/{one}", route="/_rf/links/{messageId}")]
+        taken = s.sql("SELECT message_id FROM inbox_messages LIMIT 1")[0][0]
+        answers += [self.ask(s, "GET", f"/_rf/{kind}/{taken}", route=f"/_rf/{kind}/{{messageId}}")
+                    for kind in ["inbox", "links"]]
         lane = "/_rf/outbox/lanes/{destination}/"
         answers += [self.ask(o, "POST", f"/_rf/outbox/lanes/stock/{verb}", route=lane + verb)
                     for verb in ["pause", "resume", "try"]]
@@ -104,6 +110,8 @@ class OpenApi(unittest.TestCase):
                     self.ask(o, "POST", "/_rf/dead/requeue?all=true", {}),
                     self.ask(o, "POST", "/_rf/dead/resolve?destination=nowhere", {"reason": "x"}),
                     self.ask(o, "POST", "/_rf/dead/delete?destination=nowhere"),
+                    self.ask(o, "POST", f"/_rf/dead/{two}/reopen", None, "/_rf/dead/{messageId}/reopen"),
+                    self.ask(o, "POST", "/_rf/dead/reopen?destination=nowhere"),
                     self.ask(o, "POST", f"/_rf/dead/{two}/delete", None, "/_rf/dead/{messageId}/delete")]
         take, retry = "/_rf/queue/{endpoint}/take", "/_rf/queue/jobs/{seq}/retry"
         answers += [self.ask(s, "POST", "/_rf/queue/Ship/take", {"owner": "w", "limit": 2}, take),

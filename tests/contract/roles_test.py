@@ -27,6 +27,8 @@ NEEDS = {
         "GET /_rf/outbox", "GET /_rf/outbox/stats", "GET /_rf/outbox/failed", "GET /_rf/outbox/lanes",
         "GET /_rf/outbox/{messageId}", "GET /_rf/dead", "GET /_rf/dead/groups", "GET /_rf/dead/{messageId}",
         "GET /_rf/inbox", "GET /_rf/inbox/stats", "GET /_rf/inbox/refused", "GET /_rf/audit",
+        "GET /_rf/inbox/{messageId}", "GET /_rf/links/{messageId}", "GET /_rf/store", "GET /_rf/keys",
+        "GET /_rf/history", "GET /_rf/live",
         "GET /_rf/queue", "GET /_rf/queue/jobs", "GET /_rf/queue/jobs/{seq}"],
     "worker": ["POST /_rf/queue/{endpoint}/take", "POST /_rf/queue/ack", "POST /_rf/queue/release"],
     "operator": [
@@ -34,7 +36,8 @@ NEEDS = {
         "POST /_rf/outbox/lanes/{destination}/resume", "POST /_rf/outbox/lanes/{destination}/try",
         "POST /_rf/dead/{messageId}/requeue", "POST /_rf/dead/{messageId}/resolve",
         "POST /_rf/dead/{messageId}/delete", "POST /_rf/dead/{messageId}/edit", "POST /_rf/dead/requeue",
-        "POST /_rf/dead/resolve", "POST /_rf/dead/delete", "POST /_rf/queue/jobs/{seq}/retry",
+        "POST /_rf/dead/resolve", "POST /_rf/dead/delete", "POST /_rf/dead/{messageId}/reopen",
+        "POST /_rf/dead/reopen", "POST /_rf/queue/jobs/{seq}/retry",
         "POST /_rf/queue/jobs/{seq}/finish", "POST /_rf/queue/retry"],
 }
 ROUTES = [(*route.split(" "), role) for role, routes in NEEDS.items() for route in routes]
@@ -63,7 +66,9 @@ def lines_of(keys):
 class Answer:
     def __init__(self, answer):
         self.status, self.headers = answer.status, answer.headers
-        self.text = answer.read().decode()
+        # What does not end is known by its beginning.
+        is_stream = answer.headers.get("Content-Type", "").startswith("text/event-stream")
+        self.text = (answer.readline() if is_stream else answer.read()).decode()
 
     def json(self):
         return json.loads(self.text)

@@ -63,14 +63,14 @@ const jobs = [
 const answers = {
   "/_rf": {
     service: "orders",
-    version: "0.1.0",
+    version: "9.8.7",
     routes: ["GET /_rf/queue", "GET /_rf/store", "GET /_rf/audit", "GET /_rf/keys"],
   },
   "/_rf/health": {
     status: "red",
     working: true,
     service: "orders",
-    version: "0.1.0",
+    version: "9.8.7",
     durable: true,
     reasons: [
       "4 messages are dead",
