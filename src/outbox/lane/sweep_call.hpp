@@ -1,11 +1,8 @@
 #pragma once
 
-#include <mutex>
-#include <string_view>
-#include <utility>
+#include <atomic>
 
 #include "base/async/bell.hpp"
-#include "outbox/rules/agenda.hpp"
 
 namespace posthorn {
 
@@ -15,20 +12,9 @@ namespace posthorn {
 /// Threads:  any.
 class sweep_call {
 public:
-    /// There is something to find now, who knows where.
+    /// There is something to find now.
     void want() {
-        {
-            const std::lock_guard held(mutex_);
-            wanted_.everywhere = true;
-        }
-        rung_.ring();
-    }
-    /// There is something to find for one destination.
-    void want(std::string_view destination) {
-        {
-            const std::lock_guard held(mutex_);
-            wanted_.destinations.emplace(destination);
-        }
+        wanted_ = true;
         rung_.ring();
     }
     /// Something falls due sooner than it knew when it went to sleep.
@@ -38,14 +24,10 @@ public:
     task<> sleep(timer& time, std::chrono::nanoseconds limit) {
         co_await rung_.wait_for(time, limit);
     }
-    [[nodiscard]] sweep_scope take_wanted() {
-        const std::lock_guard held(mutex_);
-        return std::exchange(wanted_, {});
-    }
+    [[nodiscard]] bool take_wanted() { return wanted_.exchange(false); }
 
 private:
-    std::mutex mutex_;
-    sweep_scope wanted_;
+    std::atomic<bool> wanted_ = false;
     bell rung_;
 };
 
