@@ -147,7 +147,7 @@ std::optional<ip::address_v4> parse_v4(std::string_view text) {
 std::optional<ip::address_v6> parse_v6(std::string_view text) {
     if (text.find_first_not_of("0123456789abcdefABCDEF:.") != text.npos) return std::nullopt;
     boost::system::error_code failure;
-    const auto read = ip::make_address_v6(std::string(text), failure);
+    auto read = ip::make_address_v6(std::string(text), failure);
     if (failure) return std::nullopt;
     return read;
 }

@@ -78,22 +78,26 @@ bool guarded_connection::is_stale() {
     return seen >= 0 || errno != EAGAIN;
 }
 
+// Both refer to what the coroutine holds that waits for them.
+
+task<guarded_step<>> guarded_connection::run_to_end(task<guarded_step<>> step, bool& ended) {
+    auto outcome = co_await cancellable(std::move(step));
+    ended = true;
+    co_return outcome;
+}
+
+task<bool> guarded_connection::close_after(std::chrono::nanoseconds limit, const bool& ended) {
+    const auto passed = co_await cancellable(parts_.time.sleep_for(limit));
+    if (!ended) close();
+    co_return passed.has_value();
+}
+
 // What is late is closed, which ends every operation on it.
 task<guarded_step<>> guarded_connection::within(std::chrono::nanoseconds limit,
                                                 task<guarded_step<>> step, std::string_view what) {
     using namespace asio::experimental::awaitable_operators;
     bool ended = false;
-    const auto run = [&](task<guarded_step<>> body) -> task<guarded_step<>> {
-        auto outcome = co_await cancellable(std::move(body));
-        ended = true;
-        co_return outcome;
-    };
-    const auto watch = [&]() -> task<bool> {
-        const auto passed = co_await cancellable(parts_.time.sleep_for(limit));
-        if (!ended) close();
-        co_return passed.has_value();
-    };
-    auto first = co_await (run(std::move(step)) || watch());
+    auto first = co_await (run_to_end(std::move(step), ended) || close_after(limit, ended));
     if (co_await is_cancelled()) {
         close();
         co_return trouble(guarded_trouble::cancelled, "stopped before it finished");

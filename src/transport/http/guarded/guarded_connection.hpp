@@ -83,6 +83,8 @@ public:
     void close();
 
 private:
+    static task<guarded_step<>> run_to_end(task<guarded_step<>> step, bool& ended);
+    task<bool> close_after(std::chrono::nanoseconds limit, const bool& ended);
     task<guarded_step<>> within(std::chrono::nanoseconds limit, task<guarded_step<>> step,
                                 std::string_view what);
     task<guarded_step<>> connect_to(ip_address one, std::uint16_t port);
