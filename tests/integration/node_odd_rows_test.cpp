@@ -60,15 +60,5 @@ TEST_F(node_odd_rows, whose_outcome_a_trigger_refuses_hold_up_no_others) {
                          "DROP TRIGGER refusing");
 }
 
-TEST_F(node_odd_rows, whose_outcome_a_trigger_ignores_are_told_of_and_sent_once) {
-    node orders(options("orders"));
-    take_messages(orders);
-    orders.start();
-    expect_one_held_back(orders,
-                         "CREATE TRIGGER ignoring BEFORE UPDATE OF status ON outbox_messages "
-                         "WHEN OLD.endpoint = 'Odd' BEGIN SELECT RAISE(IGNORE); END",
-                         "DROP TRIGGER ignoring");
-}
-
 }  // namespace
 }  // namespace posthorn::integration

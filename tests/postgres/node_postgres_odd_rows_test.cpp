@@ -48,17 +48,5 @@ TEST_F(node_postgres_odd_rows, whose_outcome_a_trigger_refuses_hold_up_no_others
         "DROP TRIGGER refusing ON outbox_messages");
 }
 
-TEST_F(node_postgres_odd_rows, whose_outcome_a_trigger_ignores_are_told_of_and_sent_once) {
-    node orders(on_server());
-    take_messages(orders);
-    orders.start();
-    expect_one_held_back(orders,
-                         "CREATE FUNCTION ignore() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN "
-                         "IF OLD.endpoint = 'Odd' THEN RETURN NULL; END IF; RETURN NEW; END $$; "
-                         "CREATE TRIGGER ignoring BEFORE UPDATE ON outbox_messages FOR EACH ROW "
-                         "EXECUTE FUNCTION ignore()",
-                         "DROP TRIGGER ignoring ON outbox_messages");
-}
-
 }  // namespace
 }  // namespace posthorn::integration

@@ -34,7 +34,6 @@ public:
         std::string_view attempt;
         std::string_view unanswered;  // Nothing if there is one of the row already.
         std::string_view end;
-        std::string_view is_pending;
         std::string_view requeue;  // By id; gives the number.
         std::string_view pause;
         std::string_view resume;
@@ -48,7 +47,6 @@ public:
           attempt_(database, texts.attempt),
           unanswered_(database, texts.unanswered),
           end_(database, texts.end),
-          is_pending_(database, texts.is_pending),
           requeue_(database, texts.requeue),
           pause_(database, texts.pause),
           resume_(database, texts.resume) {}
@@ -91,9 +89,6 @@ protected:
 
     /// Writes what became of a row that was not sent; false if it is not pending any more.
     result<bool> retry_or_close(const settlement& outcome);
-    /// For a row that a statement has not changed: a person was quicker, unless it is pending still,
-    /// which a user's trigger can do. That would be sent again and again, and looks like nothing.
-    result<> require_not_pending(std::int64_t seq);
     /// What goes with an outcome that was written, beside the row itself.
     result<> follow_up(const settlement& outcome);
     /// Logs them all; gives their number.
@@ -107,7 +102,6 @@ private:
     typename Driver::statement attempt_;
     typename Driver::statement unanswered_;
     typename Driver::statement end_;
-    typename Driver::statement is_pending_;
     typename Driver::statement requeue_;
     typename Driver::statement pause_;
     typename Driver::statement resume_;
@@ -139,14 +133,6 @@ result<bool> outbox_changes<Driver, Neighbours>::retry_or_close(const settlement
                                            to_ms(outcome.at), or_null(error), or_null(resolution),
                                            std::int64_t{outcome.keeps_last_error}));
     return changed.changed() > 0;
-}
-
-template <class Driver, class Neighbours>
-result<> outbox_changes<Driver, Neighbours>::require_not_pending(std::int64_t seq) {
-    POSTHORN_LET(pending, is_pending_.run(seq));
-    if (pending.empty()) return {};
-    return fail(error_code::statement_failed,
-                "the change of row {} was ignored, as a trigger on outbox_messages can do", seq);
 }
 
 template <class Driver, class Neighbours>

@@ -31,8 +31,6 @@ outbox_sql::outbox_sql(connection& database, const clock& time, const neighbours
           INSERT INTO {s}.outbox_attempts (seq, attempt, at, error)
           VALUES ($1, 0, $2, $3) ON CONFLICT DO NOTHING)sql",
            .end = "INSERT INTO {s}.outbox_ended (seq) VALUES ($1) ON CONFLICT DO NOTHING",
-           .is_pending = R"sql(
-          SELECT 1 FROM {s}.outbox_messages WHERE seq = $1 AND status = 'Pending')sql",
            .requeue = R"sql(
           UPDATE {s}.outbox_messages SET status = 'Pending', retry_count = 0
           WHERE message_id = $1 AND status = 'Dead' RETURNING seq)sql",
@@ -89,23 +87,11 @@ result<> outbox_sql::settle_sent(std::span<const settlement> outcomes, std::int6
     auto& done = settled.of(outbox_status::sent);
     for (int i = 0; i < sent.size(); ++i) done.push_back(sent[i].integer(0));
     std::ranges::sort(done);
-    if (done.size() < seqs.size()) POSTHORN_TRY(require_not_ignored(seqs, done, epoch));
     for (const auto& one : outcomes) {
         const bool counts =
             one.to == outbox_status::sent && std::ranges::binary_search(done, one.seq);
         if (counts) POSTHORN_TRY(follow_up(one));
     }
-    return {};
-}
-
-// Of what was not changed, that which is another node's stays pending with good reason.
-result<> outbox_sql::require_not_ignored(std::span<const std::int64_t> asked,
-                                         std::span<const std::int64_t> done, std::int64_t epoch) {
-    std::vector<std::int64_t> rest;
-    for (const auto seq : asked)
-        if (!std::ranges::binary_search(done, seq)) rest.push_back(seq);
-    POSTHORN_LET(ours, beside().claims.hold(rest, epoch));
-    for (const auto seq : ours) POSTHORN_TRY(require_not_pending(seq));
     return {};
 }
 
@@ -142,10 +128,7 @@ result<std::int64_t> outbox_sql::settle(std::span<const settlement> outcomes, st
         if (outcome.to == outbox_status::sent || outcome.parks) continue;
         if (!std::ranges::binary_search(ours, outcome.seq)) continue;  // Another node sends it.
         POSTHORN_LET(done, retry_or_close(outcome));
-        if (!done) {
-            POSTHORN_TRY(require_not_pending(outcome.seq));
-            continue;
-        }
+        if (!done) continue;  // A person was quicker.
         settled.add(outcome.to, outcome.seq);
         POSTHORN_TRY(follow_up(outcome));
     }

@@ -26,8 +26,6 @@ public:
 private:
     result<> settle_sent(std::span<const settlement> outcomes, std::int64_t epoch,
                          settled_rows& settled);
-    result<> require_not_ignored(std::span<const std::int64_t> asked,
-                                 std::span<const std::int64_t> done, std::int64_t epoch);
     result<std::vector<std::int64_t>> held_of_rest(std::span<const settlement> outcomes,
                                                    std::int64_t epoch);
     result<> park(std::span<const settlement> outcomes, std::span<const std::int64_t> ours,

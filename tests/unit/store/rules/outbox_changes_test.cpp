@@ -48,7 +48,6 @@ public:
                           .attempt = "attempt",
                           .unanswered = "unanswered",
                           .end = "end",
-                          .is_pending = "is_pending",
                           .requeue = "requeue",
                           .pause = "pause",
                           .resume = "resume"}) {}
