@@ -60,6 +60,22 @@ const jobs = [
   job(4),
 ];
 
+// A wave, so that the charts have something to show.
+const wave = (height) => Array.from({ length: 90 }, (_, i) => Math.round(height * (1 + Math.sin(i / 9)) * 100) / 100);
+const history = {
+  range: "15m",
+  from: ago(900),
+  stepSeconds: 10,
+  points: 90,
+  nodes: ["orders"],
+  endpoints: ["Pack"],
+  outbox: {
+    arrived: wave(40), sent: wave(38), failed: wave(2), givenUp: wave(0.1),
+    p50Ms: wave(3), p99Ms: wave(20), waiting: wave(150), oldestSeconds: wave(12),
+  },
+  inbox: { handled: wave(30), failed: wave(1), duplicates: wave(0.5), p50Ms: wave(2), p99Ms: wave(9) },
+};
+
 const answers = {
   "/_rf": {
     service: "orders",
@@ -80,6 +96,8 @@ const answers = {
     ],
     undeliverable: { count: 3, destination: "crm", error: "no route" },
   },
+  "/_rf/history": history,
+  "/_rf/whoami": { name: "loopback", role: "viewer", rights: [], by: "loopback" },
   "/_rf/outbox/stats": {
     pending: 1312,
     failed: 4,

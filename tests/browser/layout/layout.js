@@ -73,6 +73,9 @@ async function open(browser, base, look, page) {
   await tab.goto(`${base}/desk/${page}`);
   await tab.locator("main h1").first().waitFor();
   await tab.locator("nav a", { hasText: "Keys" }).waitFor();
+  await tab.locator("nav .bubble").waitFor();
+  // How far a narrow list of pages is scrolled depends on what came first, the link or its bubble.
+  await tab.evaluate(() => document.querySelectorAll("nav, nav *").forEach((each) => (each.scrollLeft = 0)));
   await tab.locator("main .waiting").waitFor({ state: "detached" });
   // A rate needs two looks.
   if (page === "") await tab.waitForFunction(() => !document.querySelector(".figures").textContent.includes("–"));
