@@ -74,7 +74,7 @@ private:
     [[nodiscard]] std::string object_fault(const boost::json::value& value,
                                            const boost::json::object& schema,
                                            const std::string& at) const {
-        if (!value.is_object()) return at + " is no object";
+        if (!value.is_object()) return at + " is not an object";
         boost::json::object fields;
         boost::json::array required;
         gather(schema, fields, required);
