@@ -178,7 +178,9 @@ const cases = {
       await page.keyboard.press("Enter");
     };
     const rows = (number) =>
-      page.waitForFunction((wanted) => document.querySelectorAll("tr[data-row]").length === wanted, number);
+      page
+        .waitForFunction((wanted) => document.querySelectorAll("tr[data-row]").length === wanted, number)
+        .catch(async () => assert.fail(`not ${number} rows: ${await page.locator("main").innerText()}`));
     await search("visit 7");
     await page.waitForURL("**/desk/messages?correlationId=visit%207");
     await rows(2);

@@ -112,8 +112,8 @@ TEST(foreign_producer, commits_beside_a_saturated_shared_node) {
 
 TEST(foreign_producer, that_never_pauses_commits_and_lets_the_node_commit_too) {
     const auto seen = produce_beside_a_saturated_node(
-        true, {.commits = 3 * commits_wanted, .seconds = 60, .pause_ms = 0});
-    EXPECT_EQ(seen.commits, 3 * commits_wanted);
+        true, {.commits = 10 * commits_wanted, .seconds = 60, .pause_ms = 0});
+    EXPECT_EQ(seen.commits, 10 * commits_wanted);
     EXPECT_GT(seen.ours, saturation::in_flight);  // More than what waited from the beginning.
 }
 
