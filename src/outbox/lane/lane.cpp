@@ -139,6 +139,7 @@ task<> lane::deliver(flight going, under_way::iterator limit) {
             going.rows.size(), std::chrono::ceil<std::chrono::milliseconds>(limit->until - begun));
     under_way_.erase(limit);
     const bool interrupted = !late && co_await is_cancelled();
+    if (options_.failures_shut && going.probe) spare(back.answers);
     if (wire != nullptr && !interrupted && !is_cut_off_)
         learn(going, back);
     else if (going.probe)
@@ -189,7 +190,8 @@ void lane::keep_good_news(finished_batch& back) {
 }
 
 void lane::learn(const flight& going, const finished_batch& back) {
-    const bool answered = shows_a_peer(back.answers);
+    const bool answered =
+        options_.failures_shut ? shows_success(back.answers) : shows_a_peer(back.answers);
     with_.counters.peers.note(destination_, answered, with_.env.clock.wall());
     size_.note({.rows = going.rows.size(), .took = back.took, .answered = answered},
                options_.attempt_timeout);
@@ -233,7 +235,8 @@ void lane::tell_of_breaker(breaker::state before) {
 }
 
 record_deps lane::recording() const {
-    return {with_.env, with_.clocks, with_.counters, with_.retries, with_.options.judge};
+    const auto& retries = options_.retries ? *options_.retries : with_.retries;
+    return {with_.env, with_.clocks, with_.counters, retries, with_.options.judge};
 }
 
 void lane::settle(std::vector<settlement> outcomes) {
