@@ -31,10 +31,12 @@ constexpr std::array delivery_columns{
     feature_column{"ERROR", "error"}};
 constexpr feature_option which{.name = "id", .doc = "its id, from the list", .where = place::path};
 constexpr std::array which_options{which};
-constexpr feature_option url_option{
-    .name = "url", .doc = "where requests go: https://host/path", .where = place::body};
+constexpr feature_option url_option{.name = "url",
+                                    .doc = "where requests go: https://host/path",
+                                    .where = place::body,
+                                    .word = "to"};
 constexpr feature_option type_option{
-    .name = "eventType", .doc = "order.paid, order.* or *", .where = place::body};
+    .name = "eventType", .doc = "order.paid, order.* or *", .where = place::body, .word = "type"};
 constexpr feature_option style_option{
     .name = "style", .doc = "signatures: standard, outbox or both", .where = place::body};
 constexpr feature_option form_option{
@@ -42,11 +44,13 @@ constexpr feature_option form_option{
 constexpr feature_option retries_option{.name = "maxRetries",
                                         .doc = "how often a delivery is tried again",
                                         .where = place::body,
-                                        .number = true};
+                                        .number = true,
+                                        .word = "max-retries"};
 constexpr feature_option timeout_option{.name = "timeoutSeconds",
                                         .doc = "how long a request may take",
                                         .where = place::body,
-                                        .number = true};
+                                        .number = true,
+                                        .word = "timeout-seconds"};
 constexpr feature_option headers_option{
     .name = "headers", .doc = "more headers, as a JSON object", .where = place::body};
 constexpr feature_option filter_option{
@@ -95,7 +99,7 @@ constexpr std::array commands_of_it{
                     .method = "POST",
                     .path = "/_rf/webhooks",
                     .options = add_options,
-                    .example = "posthorn webhooks add --url https://shop.example/hook --eventType "
+                    .example = "posthorn webhooks add --to https://shop.example/hook --type "
                                "'order.*'"},
     feature_command{.name = "show",
                     .summary = "show one",

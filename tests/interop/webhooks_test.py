@@ -91,7 +91,7 @@ class Webhooks(unittest.TestCase):
         return done.stderr
 
     def add(self, node, *options, url=None):
-        return self.command(node, "add", "--url", url or self.endpoint.url, *options)
+        return self.command(node, "add", "--to", url or self.endpoint.url, *options)
 
     def publish(self, node, kind="order.paid", payload='{"amount":12.10}', tenant=None, key=None):
         return node.sql("INSERT INTO outbox_messages (destination, endpoint, payload, tenant,"
@@ -110,7 +110,7 @@ class Webhooks(unittest.TestCase):
     def test_an_event_is_told_to_every_subscriber_of_its_type_and_of_no_other(self):
         node = self.shop()
         for kind in ("order.paid", "order.*", "*", "order.shipped", "orders.*"):
-            self.add(node, "--eventType", kind)
+            self.add(node, "--type", kind)
         event = self.publish(node)
         self.settles(node, count=3)
         self.assertEqual(self.endpoint.ids(), [event] * 3)
@@ -151,7 +151,7 @@ class Webhooks(unittest.TestCase):
     def test_one_that_fails_is_tried_again_and_given_up_after_its_retries(self):
         node = self.shop()
         self.endpoint.answer = lambda request: (500, {})
-        one = self.add(node, "--maxRetries", "2", "--style", "both")
+        one = self.add(node, "--max-retries", "2", "--style", "both")
         self.publish(node)
         self.settles(node, "Dead")
         self.assertEqual(len(self.endpoint.requests), 3)
@@ -221,7 +221,7 @@ class Webhooks(unittest.TestCase):
 
     def test_an_address_of_ours_is_not_called(self):
         node = self.shop('[webhooks]\nplain_http = true\nretry_pauses = "20ms"\n')
-        one = self.add(node, "--maxRetries", "0")
+        one = self.add(node, "--max-retries", "0")
         self.publish(node)
         self.settles(node, "Dead")
         self.assertEqual(self.endpoint.requests, [])
@@ -264,14 +264,14 @@ class Webhooks(unittest.TestCase):
 
     def test_mistakes_are_named(self):
         node = self.shop()
-        self.assertIn("https://", self.refused(node, "add", "--url", "nonsense"))
+        self.assertIn("https://", self.refused(node, "add", "--to", "nonsense"))
         self.assertIn("order.paid", self.refused(
-            node, "add", "--url", self.endpoint.url, "--eventType", "a b"))
+            node, "add", "--to", self.endpoint.url, "--type", "a b"))
         self.assertIn("JSON pointer", self.refused(
-            node, "add", "--url", self.endpoint.url, "--filter", '{"country": ["DE"]}'))
+            node, "add", "--to", self.endpoint.url, "--filter", '{"country": ["DE"]}'))
         self.assertIn("Host", self.refused(
-            node, "add", "--url", self.endpoint.url, "--headers", '{"Host": "a"}'))
-        short = self.refused(node, "add", "--url", self.endpoint.url, "--secret", "whsec_c2hvcnQ=")
+            node, "add", "--to", self.endpoint.url, "--headers", '{"Host": "a"}'))
+        short = self.refused(node, "add", "--to", self.endpoint.url, "--secret", "whsec_c2hvcnQ=")
         self.assertIn("24", short)
         self.assertNotIn("c2hvcnQ", short)
         self.assertIn("no subscription", self.refused(

@@ -6,6 +6,7 @@ namespace posthorn {
 namespace {
 
 using namespace std::chrono_literals;
+using statuses = std::vector<std::uint16_t>;
 
 webhook_verdict answered(std::uint16_t status, std::optional<std::string> retry_after = {},
                          std::optional<std::string> control = {}) {
@@ -17,9 +18,9 @@ webhook_verdict answered(std::uint16_t status, std::optional<std::string> retry_
 }
 
 TEST(webhook_verdicts, follow_the_table) {
-    for (const std::uint16_t status : {200, 201, 204, 299})
+    for (const auto status : statuses{200, 201, 204, 299})
         EXPECT_EQ(answered(status).what.what, outcome::delivered) << status;
-    for (const std::uint16_t status : {100, 301, 302, 400, 401, 404, 429, 500, 502, 503})
+    for (const auto status : statuses{100, 301, 302, 400, 401, 404, 429, 500, 502, 503})
         EXPECT_EQ(answered(status).what.what, outcome::transient) << status;
     EXPECT_EQ(answered(410).what.what, outcome::permanent);
     EXPECT_TRUE(answered(410).disables);
@@ -33,7 +34,7 @@ TEST(webhook_verdicts, follow_the_table) {
 }
 
 TEST(webhook_verdicts, let_an_endpoint_ask_for_time) {
-    for (const std::uint16_t status : {429, 503}) {
+    for (const auto status : statuses{429, 503}) {
         const auto busy = answered(status, "120");
         EXPECT_EQ(busy.what.what, outcome::throttled);
         EXPECT_EQ(busy.what.retry_after, 120s);
