@@ -61,6 +61,18 @@ struct send_options {
     std::optional<wall_time> deliver_at{};                  // Not before; at once unless given.
 };
 
+/// What may be said about an event that is published to webhooks.
+struct publish_options {
+    std::optional<uuid> id{};  // A new one unless given.
+    std::string tenant{};      // Only its subscribers, and those of all tenants, are told.
+    /// Events of one tenant, user and entity go out in the order in which they were committed.
+    std::string user{};
+    std::string entity{};
+    std::optional<std::string> content_type{};  // JSON unless given.
+    std::string headers{};
+    std::string correlation_id{};
+};
+
 /// A message that was given up: its retries are spent, trying again cannot help, or its time is
 /// over.
 struct dead_letter {
@@ -83,6 +95,10 @@ struct send_request {
     send_options options{};
     bool described = false;  // The payload is a described message's JSON.
 };
+
+/// An event as a message that is fanned out to its subscribers.
+[[nodiscard]] send_request event_request(std::string_view type, std::string_view payload,
+                                         publish_options options);
 
 }  // namespace detail
 

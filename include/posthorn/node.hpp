@@ -238,6 +238,12 @@ public:
         else
             return {};
     }
+    /// An event in the open transaction of the caller's own handle, as `transaction::publish`.
+    template <detail::database_handle Handle>
+    ticket publish(Handle* handle, std::string_view type, std::string_view payload,
+                   publish_options options = {}) {
+        return store_on(handle, detail::event_request(type, payload, std::move(options)));
+    }
     /// Returns when the ticket's message is on disk. `error_code::not_committed` if its transaction
     /// was rolled back or is still open.
     void durable(const ticket& of);

@@ -99,6 +99,13 @@ public:
         requires(!std::convertible_to<const T&, std::string_view>)
     uuid send(std::string_view destination, const T& payload, send_options options = {});
 
+    /// Publishes an event when the transaction commits, and gives its id: every webhook that is
+    /// subscribed to its type is told of it, each with retries of its own. The type is a name such
+    /// as `order.paid`.
+    uuid publish(std::string_view type, std::string_view payload, publish_options options = {}) {
+        return do_send(detail::event_request(type, payload, std::move(options)));
+    }
+
 protected:
     using row_visitor = std::function<void(const sql_row&)>;
 

@@ -5,6 +5,7 @@
 #include "audit/audit_feature.hpp"
 #include "history/history_feature.hpp"
 #include "queue/queue_feature.hpp"
+#include "webhook/webhook_feature.hpp"
 
 namespace posthorn {
 
@@ -13,6 +14,7 @@ feature_list all_features() noexcept {
         &queue_feature(),
         &audit_feature(),
         &history_feature(),
+        &webhook_feature(),
     };
     return all;
 }

@@ -13,8 +13,13 @@ struct feature_option {
     std::string_view name;  // As the endpoint calls it; `--name`, or NAME where it is in the path.
     std::string_view doc;
     place where = place::query;
-    bool number = false;  // Otherwise it is text.
-    bool flag = false;    // Takes no value; "true" is asked for where it is given.
+    bool number = false;      // Otherwise it is text.
+    bool flag = false;        // Takes no value; "true" is asked for where it is given.
+    std::string_view word{};  // What is written on the command line, if not the name.
+
+    [[nodiscard]] constexpr std::string_view said() const noexcept {
+        return word.empty() ? name : word;
+    }
 };
 
 /// A column of a table that a command prints.

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <cstdint>
+#include <utility>
 #include <vector>
 
 #include <posthorn/message.hpp>
@@ -23,6 +25,13 @@ public:
 
     /// One answer for each message, in their order. Does not throw.
     virtual task<std::vector<delivery>> deliver(message_batch batch) = 0;
+    /// The same, for one that tells the other end which attempt this is: `failed` says how often
+    /// each message has failed before.
+    virtual task<std::vector<delivery>> deliver_again(message_batch batch,
+                                                      std::vector<std::int32_t> failed) {
+        static_cast<void>(failed);
+        return deliver(std::move(batch));
+    }
     /// Does for a message that is likely to come alone what can be done before it may be sent.
     virtual void prepare(const message& next) { static_cast<void>(next); }
 };

@@ -59,7 +59,11 @@ task<result<wire_reply>> network::nothing() {
 }
 
 task<> network::bring_late(std::shared_ptr<const parcel> what, std::chrono::nanoseconds delay) {
+    const bool was_restored = book_.was_restored(what->to);
     if (!co_await loop_.time().sleep_for(delay)) co_return;
+    // Connections do not outlive the seconds that a restore takes. A receiver that has forgotten a
+    // message would take its late copy for new, whatever of its order key is to come.
+    if (book_.was_restored(what->to) != was_restored) co_return;
     ++seen_.duplicates;
     book_.note(fmt::format("a request of {} arrives at {} once more", what->from, what->to));
     co_await bring(std::move(what));

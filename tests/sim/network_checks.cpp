@@ -17,7 +17,6 @@ void network::check_leaving(process& from, const std::string& to, const message_
     if (from.is_dead()) return;
     for (const auto* one : batch) {
         book_.note(one->id, fmt::format("{} sends it to {}", from.name(), to));
-        book_.leaves(one->id);
         remember(*one);
     }
     // What a process first sends is what it found, and perhaps nobody had synced that.

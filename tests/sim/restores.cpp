@@ -146,14 +146,14 @@ void restores::touch_unknown(machine& sender, machine& restored) {
         if (!known.contains(id)) world_.book.touched(id, "replays");
 }
 
-// What is on its way already does not wait for an earlier one of its order key that is replayed
-// now.
+// What a lane has in its memory already, sent or not, does not wait for an earlier one of its order
+// key that is replayed now. What is parked in the table is in no lane.
 void restores::touch_under_way(machine& sender, const machine& restored) {
     for (const auto& id :
          ids_in(sender.disk(), fmt::format("{} WHERE status = 'Pending' AND order_key <> '' AND"
-                                           " destination = '{}'",
+                                           " destination = '{}' AND next_retry_at <> expires_at",
                                            all_sent, restored.service())))
-        if (world_.book.has_left(id)) world_.book.touched(id, "replays others before");
+        world_.book.touched(id, "replays others before");
 }
 
 bool restores::replay_rest() {

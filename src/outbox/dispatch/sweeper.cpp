@@ -10,14 +10,20 @@
 namespace posthorn {
 
 task<> sweeper::run() {
+    sweep_scope where{.everywhere = true};
     while (!co_await is_cancelled()) {
         watch_clock();
-        if (auto swept = co_await sweep(); !swept)
+        const bool everywhere = where.everywhere;
+        if (auto swept = co_await sweep(std::move(where)); !swept)
             with_.env.log.warn("Outbox: the sweep failed, will try again: {Error}",
                                {{"Error", swept.error().what()}});
-        with_.lanes.tend();
-        with_.counters.lanes = with_.lanes.size();
-        co_await rest();
+        if (everywhere) {
+            with_.lanes.tend();
+            with_.counters.lanes = with_.lanes.size();
+            poll_at_ = with_.env.clock.steady() + with_.options.poll_interval;
+            if (POSTHORN_PLANTED(sweeps_only_when_called)) poll_at_ = steady_time::max();
+        }
+        where = co_await rest();
     }
 }
 
@@ -29,16 +35,16 @@ void sweeper::watch_clock() {
     told_of_jump_ = jumped;
 }
 
-task<> sweeper::rest() {
-    auto end = with_.env.clock.steady() + with_.options.poll_interval;
-    if (POSTHORN_PLANTED(sweeps_only_when_called)) end = steady_time::max();
-    while (!co_await is_cancelled() && !with_.call.take_wanted()) {
+task<sweep_scope> sweeper::rest() {
+    for (;;) {
+        auto where = with_.call.take_wanted();
+        const auto wall = with_.env.clock.wall();
+        with_.agenda.take_until(wall, where);
         const auto now = with_.env.clock.steady();
-        if (now >= end) co_return;
-        std::chrono::nanoseconds limit = end - now;
+        where.everywhere |= now >= poll_at_;
+        if (!where.empty() || co_await is_cancelled()) co_return where;
+        std::chrono::nanoseconds limit = poll_at_ - now;
         if (const auto due = with_.agenda.next()) {
-            const auto wall = with_.env.clock.wall();
-            if (*due <= wall) co_return;
             // Compared in milliseconds: a due time may be further off than nanoseconds can say.
             const std::chrono::milliseconds until = *due - wall;
             if (until <= with_.options.poll_interval)
@@ -48,11 +54,34 @@ task<> sweeper::rest() {
     }
 }
 
-task<result<>> sweeper::sweep() {
+task<result<>> sweeper::sweep(sweep_scope where) {
     ++with_.counters.sweeps;
     const auto now = with_.env.clock.wall();
-    with_.agenda.drop_until(now);
-    auto outcome = co_await take_in();  // The first that is bad.
+    result<> outcome;  // The first that is bad.
+    std::vector<std::string> destinations(where.destinations.begin(), where.destinations.end());
+    if (where.everywhere) {
+        with_.agenda.take_until(now, where);
+        outcome = co_await take_in();
+        auto due = co_await look_everywhere(now);
+        if (!due) co_return std::unexpected(std::move(due).error());
+        destinations = *std::move(due);
+    }
+
+    // One destination's trouble is not the others'.
+    for (const auto& destination : destinations) {
+        if (co_await is_cancelled()) break;
+        auto done = co_await read_destination(destination, now);
+        if (done && (rows_found_ >= with_.options.sweep_rows_max ||
+                     bytes_found_ >= with_.options.sweep_bytes_max))
+            done = co_await hand_over_found(now);
+        if (outcome && !done) outcome = std::move(done);
+    }
+    // Also after a failure: what was found is closed, and handed over if it can be.
+    auto handed = co_await hand_over_found(now);
+    co_return outcome ? std::move(handed) : std::move(outcome);
+}
+
+task<result<std::vector<std::string>>> sweeper::look_everywhere(wall_time now) {
     std::vector<std::string> destinations;
     std::optional<wall_time> next;
     std::vector<paused_destination> paused;
@@ -67,20 +96,8 @@ task<result<>> sweeper::sweep() {
             return {};
         }));
     with_.lanes.pause(paused);
-    if (next && *next > now) with_.agenda.note(*next);
-
-    // One destination's trouble is not the others'.
-    for (const auto& destination : destinations) {
-        if (co_await is_cancelled()) break;
-        auto done = co_await read_destination(destination, now);
-        if (done && (rows_found_ >= with_.options.sweep_rows_max ||
-                     bytes_found_ >= with_.options.sweep_bytes_max))
-            done = co_await hand_over_found(now);
-        if (outcome && !done) outcome = std::move(done);
-    }
-    // Also after a failure: what was found is closed, and handed over if it can be.
-    auto handed = co_await hand_over_found(now);
-    co_return outcome ? std::move(handed) : std::move(outcome);
+    if (next && *next > now) with_.agenda.note_somewhere(*next);
+    co_return destinations;
 }
 
 task<result<>> sweeper::take_in() {

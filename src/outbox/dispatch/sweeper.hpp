@@ -7,6 +7,7 @@
 #include "base/run/environment.hpp"
 #include "outbox/dispatch/sync_guard.hpp"
 #include "outbox/lane/lane_set.hpp"
+#include "outbox/rules/agenda.hpp"
 #include "store/store.hpp"
 
 namespace posthorn {
@@ -14,8 +15,9 @@ namespace posthorn {
 /// The cold path: finds due messages in the table that are not in memory. Retries, what was there
 /// at the start, what overflowed, and what other processes wrote, all come this way.
 ///
-/// It sweeps at once when it starts, when it is called, when a message falls due, and every poll
-/// interval.
+/// It looks everywhere when it starts, when it is called, and every poll interval; a lane that has
+/// room again, or a message that falls due, has it look for their destination alone. So what it
+/// costs follows what is due, however many destinations wait.
 ///
 /// Lifetime: `run()` once; everything given outlives it.
 /// Threads:  the dispatcher's strand; it reads on `readers`.
@@ -48,8 +50,11 @@ private:
     };
 
     void watch_clock();
-    task<> rest();
-    task<result<>> sweep();
+    /// Until there is something to do, which it gives.
+    task<sweep_scope> rest();
+    task<result<>> sweep(sweep_scope where);
+    /// Where something is due, and what else has to be known before it is read.
+    task<result<std::vector<std::string>>> look_everywhere(wall_time now);
     task<result<>> take_in();
     task<result<>> read_destination(const std::string& destination, wall_time now);
     task<result<>> find_due(due_question asked, outbox_page& into);
@@ -59,6 +64,7 @@ private:
     std::vector<found> found_;
     std::size_t rows_found_ = 0;
     std::size_t bytes_found_ = 0;
+    steady_time poll_at_{};
     bool told_of_jump_ = false;
 };
 

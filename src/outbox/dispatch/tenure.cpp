@@ -127,7 +127,7 @@ task<> tenure::take_hot_rows() {
         std::vector<outbox_row> left;
         for (auto& row : rows) {
             if (const auto due = row.body.deliver_at; due && *due > now) {
-                if (agenda_.note(*due)) around_.sweep.look_at_agenda();
+                if (agenda_.note(*due, row.body.destination)) around_.sweep.look_at_agenda();
                 continue;
             }
             if (!claims_.cover(row)) {

@@ -10,9 +10,10 @@
 namespace posthorn {
 namespace {
 
-task<result<std::vector<delivery>>> ask(transport& wire, message_batch batch) {
+task<result<std::vector<delivery>>> ask(transport& wire, message_batch batch,
+                                        std::vector<std::int32_t> failed) {
     try {
-        co_return co_await wire.deliver(std::move(batch));
+        co_return co_await wire.deliver_again(std::move(batch), std::move(failed));
     } catch (const std::exception& broken) {  // Against its contract, but ours to survive.
         co_return fail(error_code::io_failed, "the transport failed: {}", broken.what());
     }
@@ -44,9 +45,14 @@ delivery failure(std::string why, outcome what) {
 
 task<std::vector<delivery>> attempt(transport& wire, const std::vector<outbox_row>& rows) {
     message_batch batch;
+    std::vector<std::int32_t> failed;
     batch.reserve(rows.size());
-    for (const auto& row : rows) batch.push_back(&row.body);
-    auto answers = co_await ask(wire, std::move(batch));
+    failed.reserve(rows.size());
+    for (const auto& row : rows) {
+        batch.push_back(&row.body);
+        failed.push_back(row.attempts);
+    }
+    auto answers = co_await ask(wire, std::move(batch), std::move(failed));
     if (!answers) co_return all_missed(rows.size(), answers.error());
     answers->resize(rows.size(), failure("the answer left this message out"));
     for (auto& answer : *answers)
@@ -58,6 +64,11 @@ std::vector<delivery> timed_out(std::size_t rows, std::chrono::milliseconds limi
     return all_missed(rows,
                       error(error_code::timed_out,
                             fmt::format("timed out: not finished within {} ms", limit.count())));
+}
+
+void spare(std::vector<delivery>& answers) {
+    for (auto& answer : answers)
+        if (answer.what == outcome::transient) answer.what = outcome::unanswered;
 }
 
 }  // namespace posthorn

@@ -22,4 +22,7 @@ task<std::vector<delivery>> attempt(transport& wire, const std::vector<outbox_ro
 /// An answer that we give ourselves.
 [[nodiscard]] delivery failure(std::string why, outcome what = outcome::transient);
 
+/// Failures are not charged to the messages.
+void spare(std::vector<delivery>& answers);
+
 }  // namespace posthorn

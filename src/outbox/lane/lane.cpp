@@ -139,6 +139,7 @@ task<> lane::deliver(flight going, under_way::iterator limit) {
             going.rows.size(), std::chrono::ceil<std::chrono::milliseconds>(limit->until - begun));
     under_way_.erase(limit);
     const bool interrupted = !late && co_await is_cancelled();
+    if (options_.failures_shut && going.probe) spare(back.answers);
     if (wire != nullptr && !interrupted && !is_cut_off_)
         learn(going, back);
     else if (going.probe)
@@ -189,7 +190,8 @@ void lane::keep_good_news(finished_batch& back) {
 }
 
 void lane::learn(const flight& going, const finished_batch& back) {
-    const bool answered = shows_a_peer(back.answers);
+    const bool answered =
+        options_.failures_shut ? shows_success(back.answers) : shows_a_peer(back.answers);
     with_.counters.peers.note(destination_, answered, with_.env.clock.wall());
     size_.note({.rows = going.rows.size(), .took = back.took, .answered = answered},
                options_.attempt_timeout);
@@ -233,7 +235,8 @@ void lane::tell_of_breaker(breaker::state before) {
 }
 
 record_deps lane::recording() const {
-    return {with_.env, with_.clocks, with_.counters, with_.retries, with_.options.judge};
+    const auto& retries = options_.retries ? *options_.retries : with_.retries;
+    return {with_.env, with_.clocks, with_.counters, retries, with_.options.judge};
 }
 
 void lane::settle(std::vector<settlement> outcomes) {
@@ -287,7 +290,8 @@ void lane::settled(std::span<const settlement> outcomes) {
     for (const auto& one : outcomes) {
         if (POSTHORN_PLANTED(retry_stays_held) && one.to == outbox_status::pending) continue;
         held_.remove(one.seq);
-        if (one.to == outbox_status::pending) sooner |= with_.agenda.note(one.next_attempt_at);
+        if (one.to == outbox_status::pending)
+            sooner |= with_.agenda.note(one.next_attempt_at, destination_);
     }
     if (sooner) with_.sweep.look_at_agenda();
     ask_for_more();
@@ -299,7 +303,7 @@ void lane::ask_for_more() {
     if (held_.size() * 2 > options_.window_rows || held_.bytes() * 2 > options_.window_bytes)
         return;
     store_has_more_ = false;
-    with_.sweep.want();
+    with_.sweep.want(destination_);
 }
 
 void lane::let_go(const std::vector<outbox_row>& rows) {
@@ -369,8 +373,10 @@ void lane::tend() {
     const auto late =
         queue_.take_if([wall](const outbox_row& row) { return is_expired(row.body, wall); });
     settle(record_expired(late, recording(), [this](const auto& row) { leave_in_doubt(row); }));
-    if (gate_.mode(now()) != lane_mode::no_route) held_back_.clear();
-    publish();
+    const auto mode = gate_.mode(now());
+    if (mode != lane_mode::no_route) held_back_.clear();
+    // While one is shut there is nothing new to tell.
+    if (mode == lane_mode::running || mode != told_mode_ || !queue_.empty()) publish();
 }
 
 void lane::wake_at(steady_time when) {
@@ -411,6 +417,7 @@ void lane::publish() {
     if (const auto then = gate_.changes_at(at))
         state.until =
             with_.env.clock.wall() + std::chrono::ceil<std::chrono::milliseconds>(*then - at);
+    told_mode_ = state.mode;
     with_.counters.board.note(std::move(state));
 }
 

@@ -183,6 +183,7 @@ private:
     steady_time used_at_;
     trouble trouble_;
     bool told_of_rest_ = false;
+    std::optional<lane_mode> told_mode_;
     steady_time in_doubt_until_{};  // Rows that seem expired fill the table's first page.
     std::optional<steady_time> wakes_at_;
     std::size_t alarms_ = 0;               // Coroutines that wait to wake us.

@@ -15,6 +15,12 @@ bool shows_a_peer(std::span<const delivery> answers) {
         answers, [](const delivery& answer) { return answer.what == outcome::unanswered; });
 }
 
+bool shows_success(std::span<const delivery> answers) {
+    return std::ranges::any_of(answers, [](const delivery& answer) {
+        return answer.what != outcome::unanswered && answer.what != outcome::transient;
+    });
+}
+
 void reachability::note(std::string_view destination, bool reachable, wall_time now) {
     const std::lock_guard lock(mutex_);
     const auto known = peers_.find(destination);

@@ -24,6 +24,9 @@ struct peer_state {
 
 /// Whether what came back shows that a peer is there. Pure.
 [[nodiscard]] bool shows_a_peer(std::span<const delivery> answers);
+/// Whether some of it shows that a stranger's server does its work: it took a message, refused one
+/// for good, or asks to wait. Pure.
+[[nodiscard]] bool shows_success(std::span<const delivery> answers);
 
 /// Which destinations answer, for people and their tools; at most a thousand are known.
 ///

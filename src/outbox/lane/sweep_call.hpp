@@ -1,8 +1,11 @@
 #pragma once
 
-#include <atomic>
+#include <mutex>
+#include <string_view>
+#include <utility>
 
 #include "base/async/bell.hpp"
+#include "outbox/rules/agenda.hpp"
 
 namespace posthorn {
 
@@ -12,9 +15,20 @@ namespace posthorn {
 /// Threads:  any.
 class sweep_call {
 public:
-    /// There is something to find now.
+    /// There is something to find now, who knows where.
     void want() {
-        wanted_ = true;
+        {
+            const std::lock_guard held(mutex_);
+            wanted_.everywhere = true;
+        }
+        rung_.ring();
+    }
+    /// There is something to find for one destination.
+    void want(std::string_view destination) {
+        {
+            const std::lock_guard held(mutex_);
+            wanted_.destinations.emplace(destination);
+        }
         rung_.ring();
     }
     /// Something falls due sooner than it knew when it went to sleep.
@@ -24,10 +38,14 @@ public:
     task<> sleep(timer& time, std::chrono::nanoseconds limit) {
         co_await rung_.wait_for(time, limit);
     }
-    [[nodiscard]] bool take_wanted() { return wanted_.exchange(false); }
+    [[nodiscard]] sweep_scope take_wanted() {
+        const std::lock_guard held(mutex_);
+        return std::exchange(wanted_, {});
+    }
 
 private:
-    std::atomic<bool> wanted_ = false;
+    std::mutex mutex_;
+    sweep_scope wanted_;
     bell rung_;
 };
 

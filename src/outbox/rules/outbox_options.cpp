@@ -15,6 +15,9 @@ lane_options with_limits(lane_options options, const route_limits& of) {
     if (of.window || of.batch)
         options.window_rows =
             std::max(options.window_rows, 2 * options.batches_in_flight_max * options.batch_rows);
+    options.breaker.open_max = of.probe_pause_max.value_or(options.breaker.open_max);
+    options.retries = of.retries;
+    options.failures_shut = of.failures_shut;
     return options;
 }
 

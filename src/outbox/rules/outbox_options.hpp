@@ -2,12 +2,14 @@
 
 #include <chrono>
 #include <cstddef>
+#include <memory>
 #include <string>
 
 #include "base/time/clock_watch.hpp"
 #include "lease/lease_options.hpp"
 #include "outbox/rules/breaker.hpp"
 #include "outbox/rules/rate_limit.hpp"
+#include "outbox/rules/retry_policy.hpp"
 #include "outbox/rules/route_limits.hpp"
 #include "store/outbox_table.hpp"
 
@@ -26,6 +28,8 @@ struct lane_options {
     breaker_options breaker{};
     std::chrono::milliseconds attempt_timeout = std::chrono::seconds{30};
     std::chrono::milliseconds idle_time = std::chrono::minutes{5};  // Then the lane goes away.
+    std::shared_ptr<const retry_policy> retries{};                  // The node's, if null.
+    bool failures_shut = false;                                     // As `route_limits` has it.
 };
 
 /// The same for a lane whose route has a say. Pure.

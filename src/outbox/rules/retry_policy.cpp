@@ -35,10 +35,17 @@ milliseconds pause(const exponential_backoff& how, std::int32_t attempts, double
     return delay + scaled(jitter_max, unit) + scaled(delay, factor * (2 * unit - 1));
 }
 
+milliseconds pause(const listed_backoff& how, std::int32_t attempts, double unit) {
+    const auto place = std::min(static_cast<std::size_t>(attempts), how.pauses.size()) - 1;
+    return how.pauses[place] + scaled(how.pauses[place], how.jitter * (2 * unit - 1));
+}
+
 }  // namespace
 
 retry_policy::retry_policy(kind how) : how_(std::move(how)) {
     if (const auto* custom = std::get_if<custom_backoff>(&how_)) POSTHORN_ASSERT(*custom);
+    if (const auto* listed = std::get_if<listed_backoff>(&how_))
+        POSTHORN_ASSERT(!listed->pauses.empty());
 }
 
 std::optional<milliseconds> retry_policy::delay(std::int32_t attempts, std::string_view error,
@@ -49,6 +56,8 @@ std::optional<milliseconds> retry_policy::delay(std::int32_t attempts, std::stri
         delay = pause(*exponential, attempts, unit);
     else if (const auto* fixed = std::get_if<fixed_backoff>(&how_))
         delay = fixed->delay;
+    else if (const auto* listed = std::get_if<listed_backoff>(&how_))
+        delay = pause(*listed, attempts, unit);
     else
         delay = std::get<custom_backoff>(how_)(attempts, error);
     if (delay) delay = std::clamp(*delay, milliseconds{0}, delay_max);

@@ -5,10 +5,18 @@
 #include <optional>
 #include <string_view>
 #include <variant>
+#include <vector>
 
 #include <posthorn/detail/pluggable.hpp>
 
 namespace posthorn {
+
+/// A pause of its own after each failure, the last one again and again, each up to `jitter` of it
+/// more or less.
+struct listed_backoff {
+    std::vector<std::chrono::milliseconds> pauses;  // At least one.
+    double jitter = 0.2;
+};
 
 /// How long to wait after a failed attempt.
 ///
@@ -16,7 +24,7 @@ namespace posthorn {
 /// Threads: any.
 class retry_policy {
 public:
-    using kind = std::variant<exponential_backoff, fixed_backoff, custom_backoff>;
+    using kind = std::variant<exponential_backoff, fixed_backoff, custom_backoff, listed_backoff>;
 
     /// The messaging defaults: 2, 4, 8, 16, 32 s and so on, each with up to 500 ms more.
     retry_policy() = default;

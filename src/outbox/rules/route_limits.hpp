@@ -2,7 +2,10 @@
 
 #include <chrono>
 #include <cstddef>
+#include <memory>
 #include <optional>
+
+#include "outbox/rules/retry_policy.hpp"
 
 namespace posthorn {
 
@@ -13,6 +16,11 @@ struct route_limits {
     std::optional<double> rate{};         // Messages a second; zero: as fast as it can.
     std::optional<double> burst{};        // Messages at once, after a pause.
     std::optional<std::chrono::milliseconds> timeout{};
+    std::shared_ptr<const retry_policy> retries{};               // The node's, if null.
+    std::optional<std::chrono::milliseconds> probe_pause_max{};  // While it does not answer.
+    /// The other end is a stranger's: one that only fails is left alone like one that is silent,
+    /// and what is tried meanwhile is not charged.
+    bool failures_shut = false;
 
     bool operator==(const route_limits&) const = default;
 };

@@ -52,9 +52,6 @@ public:
     void ran_outside(const uuid& id) { ++connector_[id]; }
     /// An answer left the receiver.
     void answered(const message& what, const delivery& answer);
-    /// It is on its way.
-    void leaves(const uuid& id) { left_.insert(id); }
-    [[nodiscard]] bool has_left(const uuid& id) const { return left_.contains(id); }
     /// What a living sender made of an attempt; `counts` if it may still record outcomes.
     void believed(const message& what, const delivery& answer, bool counts);
 
@@ -115,7 +112,6 @@ private:
     std::set<std::string> restored_;
     std::map<uuid, std::set<std::uint64_t>> given_;  // Every answer ever given, hashed.
     std::map<uuid, attempts> tries_;
-    std::set<uuid> left_;
     std::vector<std::string> violations_;
     std::set<uuid> concerned_;
 };

@@ -129,6 +129,7 @@ public:
     }
 
     result<std::vector<std::string>> due_destinations(wall_time now) override {
+        ++from_.walks;
         std::set<std::string> names;
         for (const auto& [seq, one] : from_.tables.rows)
             if (is_due(one, now)) names.insert(one.row.body.destination);

@@ -107,6 +107,7 @@ public:
     int commits = 0;
     int reads = 0;
     int row_reads = 0;  // Of them, for due rows of a destination.
+    int walks = 0;      // Of them, over all destinations.
     int barriers = 0;
     std::deque<error> failures;  // Of the commits to come, first to last.
 

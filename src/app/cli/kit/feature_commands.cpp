@@ -56,10 +56,10 @@ public:
                 add_place(options, upper(each.name), value, std::string(each.doc))->required();
             else if (each.flag)
                 options.add_flag_callback(
-                    fmt::format("--{}", each.name), [&value] { value = "true"; },
+                    fmt::format("--{}", each.said()), [&value] { value = "true"; },
                     std::string(each.doc));
             else
-                options.add_option(fmt::format("--{}", each.name), value, std::string(each.doc))
+                options.add_option(fmt::format("--{}", each.said()), value, std::string(each.doc))
                     ->type_name(each.number ? "NUMBER" : "TEXT");
         }
         where_.declare(options);
@@ -99,7 +99,7 @@ private:
             const auto [end, failure] =
                 std::from_chars(value.data(), value.data() + value.size(), number);
             if (each.number && (failure != std::errc{} || end != value.data() + value.size()))
-                return fail(error_code::invalid_argument, "--{} '{}' is not a number", each.name,
+                return fail(error_code::invalid_argument, "--{} '{}' is not a number", each.said(),
                             value);
             const auto name = fmt::format("{{{}}}", each.name);
             if (each.where == place::path)

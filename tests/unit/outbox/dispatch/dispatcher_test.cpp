@@ -45,6 +45,34 @@ TEST(dispatcher, sends_what_was_there_when_it_started) {
     EXPECT_EQ(inventory.sends.size(), 120U);
 }
 
+TEST(dispatcher, a_lane_that_wakes_looks_for_its_own_messages_alone) {
+    virtual_loop loop;
+    rig node(loop);
+    constexpr int destinations = 200;
+    for (int i = 0; i < destinations; ++i) {
+        node.wire("dead" + std::to_string(i)).always(outcome::unanswered);
+        for (int j = 0; j < 5; ++j) node.store.send(node.to("dead" + std::to_string(i)));
+    }
+    node.start();
+    loop.run_for(2min);  // Their pauses are as long as they get.
+    const auto walks = node.store.walks;
+    const auto reads = node.store.row_reads;
+    loop.run_for(10min);
+    // The poll and what it knows of the next one due, once a second each.
+    EXPECT_LE(node.store.walks - walks, 1'200);
+    // Each is probed about once a minute.
+    EXPECT_GE(node.store.row_reads - reads, 8 * destinations);
+    EXPECT_LE(node.store.row_reads - reads, 30 * destinations);
+
+    const auto wakes = [&](const std::string& destination) {
+        node.wire(destination).always(outcome::delivered);
+        loop.run_for(1min);
+        return node.wire(destination).sends.size();
+    };
+    EXPECT_GE(wakes("dead7"), 5U);
+    EXPECT_EQ(node.count(outbox_status::sent), 5U);
+}
+
 TEST(dispatcher, an_overflowing_hand_over_loses_nothing) {
     virtual_loop loop;
     rig node(loop);

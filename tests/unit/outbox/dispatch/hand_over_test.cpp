@@ -146,14 +146,28 @@ TEST(held_rows, knows_what_left_during_a_read_until_the_read_ends) {
 TEST(agenda, gives_the_soonest_and_says_when_it_changes) {
     agenda times(2);
     const wall_time start{1h};
-    EXPECT_TRUE(times.note(start + 2s));
-    EXPECT_TRUE(times.note(start + 1s));
-    EXPECT_FALSE(times.note(start + 3s));  // One too many: the last is left to the poll.
+    EXPECT_TRUE(times.note(start + 2s, "stock"));
+    EXPECT_TRUE(times.note(start + 1s, "billing"));
+    EXPECT_FALSE(times.note(start + 3s, "billing"));  // One too many: the last is left to the poll.
     EXPECT_EQ(times.next(), start + 1s);
-    times.drop_until(start + 1s);
+    sweep_scope where;
+    times.take_until(start + 1s, where);
+    EXPECT_EQ(where.destinations, (std::set<std::string, std::less<>>{"billing"}));
+    EXPECT_FALSE(where.everywhere);
     EXPECT_EQ(times.next(), start + 2s);
-    times.drop_until(start + 2s);
+    times.take_until(start + 2s, where);
+    EXPECT_EQ(where.destinations, (std::set<std::string, std::less<>>{"billing", "stock"}));
     EXPECT_EQ(times.next(), std::nullopt);
+}
+
+TEST(agenda, looks_everywhere_where_only_the_time_is_known) {
+    agenda times(2);
+    times.note_somewhere(wall_time{1h});
+    sweep_scope where;
+    times.take_until(wall_time{1h} - 1ms, where);
+    EXPECT_TRUE(where.empty());
+    times.take_until(wall_time{1h}, where);
+    EXPECT_TRUE(where.everywhere);
 }
 
 TEST(hand_over, tells_what_is_expected_until_something_comes) {

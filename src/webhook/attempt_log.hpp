@@ -1,0 +1,49 @@
+#pragma once
+
+#include <atomic>
+#include <vector>
+
+#include "base/async/bell.hpp"
+#include "base/run/environment.hpp"
+#include "base/run/node_service.hpp"
+#include "store/store.hpp"
+#include "webhook/subscription_table.hpp"
+
+namespace posthorn {
+
+/// Writes down what came of each attempt, after the fact: what it lost in a crash is missing from
+/// a list, and from nothing else.
+///
+/// Lifetime: outlives the transports that tell it.
+/// Threads:  the network executor.
+class attempt_log final : public node_service {
+public:
+    struct options {
+        std::chrono::milliseconds kept = std::chrono::days{30};
+        std::size_t waiting_max = 10'000;
+        std::size_t rows_in_unit = 250;
+    };
+
+    attempt_log(store& where, const environment& env, options how)
+        : where_(where), env_(env), options_(how) {}
+
+    [[nodiscard]] std::string_view name() const noexcept override { return "webhook attempts"; }
+    task<> run() override;
+
+    void add(webhook_attempt one);
+    [[nodiscard]] std::uint64_t lost() const noexcept { return lost_; }
+
+private:
+    task<> write_waiting();
+    task<> clean_up();
+
+    store& where_;
+    const environment& env_;
+    options options_;
+    bell arrived_;
+    std::vector<webhook_attempt> waiting_;
+    std::atomic<std::uint64_t> lost_ = 0;
+    std::optional<steady_time> cleaned_at_;
+};
+
+}  // namespace posthorn

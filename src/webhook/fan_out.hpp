@@ -1,0 +1,63 @@
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+
+#include "base/run/environment.hpp"
+#include "store/message_maker.hpp"
+#include "store/store.hpp"
+#include "transport/transport.hpp"
+#include "webhook/subscription_index.hpp"
+
+namespace posthorn {
+
+struct fan_out_counters {
+    std::atomic<std::uint64_t> events = 0;
+    std::atomic<std::uint64_t> unheard = 0;  // Of these, for which there was no subscription.
+    std::atomic<std::uint64_t> deliveries = 0;
+};
+
+/// Where events are delivered to: makes a message of its own for every subscription of an event,
+/// which says nothing but whose child it is, and is sent, retried and given up by itself.
+///
+/// An event is delivered when all of its children are on disk. The id of a child follows from the
+/// event and the subscription, so an event that comes again after a crash makes none twice.
+///
+/// Lifetime: outlives the lane of events.
+/// Threads:  the network executor.
+class fan_out final : public transport {
+public:
+    struct options {
+        std::chrono::milliseconds life = std::chrono::days{4};
+        std::size_t children_in_unit = 250;
+        std::size_t warn_from = 500;  // Subscriptions of one event.
+    };
+    struct deps {
+        const environment& env;
+        store& where;
+        const message_maker& maker;
+        subscription_index& subscriptions;
+        fan_out_counters& counters;
+    };
+
+    fan_out(deps with, options how) : with_(with), options_(how) {}
+
+    task<std::vector<delivery>> deliver(message_batch batch) override;
+
+private:
+    std::vector<message> children_of(const message& event, const subscription_set& among) const;
+    void tell_of(const message& event, std::size_t children);
+    task<result<>> store_children(std::vector<message> some);
+
+    deps with_;
+    options options_;
+};
+
+/// What a child has for a content type: its content is that of its parent.
+inline constexpr std::string_view reference_content_type =
+    "application/vnd.posthorn.event-reference";
+
+/// The event that a message of `webhooks` tells of.
+[[nodiscard]] webhook_event event_of(const message& published);
+
+}  // namespace posthorn

@@ -1,0 +1,130 @@
+#include "webhook/subscription_index.hpp"
+
+#include <utility>
+
+#include <boost/json/object.hpp>
+#include <boost/json/parse.hpp>
+
+#include "security/webhook_signature.hpp"
+#include "store/async.hpp"
+
+namespace posthorn {
+namespace {
+
+namespace json = boost::json;
+
+// Once for all who have a filter.
+json::value envelope_of(const webhook_event& event) {
+    boost::system::error_code wrong;
+    auto data = json::parse(event.payload, wrong);
+    return json::object{{"type", event.type}, {"data", wrong ? json::value() : std::move(data)}};
+}
+
+result<secret> open(const secret_box* box, std::string_view stored, std::string_view place) {
+    if (!stored.starts_with("sealed1:"))
+        return secret(std::as_bytes(std::span(stored.data(), stored.size())));
+    if (box == nullptr)
+        return fail(error_code::secret_unavailable,
+                    "its secret is sealed and no key is configured; set webhooks.key");
+    return box->open(stored, place);
+}
+
+result<> add_secret(webhook_target& to, const secret_box* box, std::string_view stored) {
+    POSTHORN_LET(text, open(box, stored, place_of(to.of.id, to.of.tenant)));
+    const std::string_view shown(reinterpret_cast<const char*>(text.reveal().data()),
+                                 text.reveal().size());
+    if (to.of.style != webhook_style::outbox) {
+        POSTHORN_LET(shared, parse_webhook_secret(shown));
+        to.live.push_back(std::move(shared));
+    }
+    POSTHORN_LET(as_text, parse_outbox_secret(shown));
+    to.texts.push_back(std::move(as_text));
+    return {};
+}
+
+result<> complete(webhook_target& to, const secret_box* box, wall_time now) {
+    if (to.of.id.is_nil()) return fail(error_code::invalid_argument, "its id is not a UUID");
+    POSTHORN_TRY(add_secret(to, box, to.of.secret));
+    if (to.of.previous_until && *to.of.previous_until > now && !to.of.previous_secret.empty())
+        POSTHORN_TRY(add_secret(to, box, to.of.previous_secret));
+    POSTHORN_LET(custom, parse_custom_headers(to.of.headers));
+    to.custom = std::move(custom);
+    POSTHORN_LET(filter, payload_filter::parse(to.of.filter));
+    to.filter = std::move(filter);
+    return {};
+}
+
+}  // namespace
+
+std::string place_of(const uuid& subscription, std::string_view tenant) {
+    return subscription.to_string() + "/" + std::string(tenant);
+}
+
+webhook_target make_target(subscription of, const secret_box* box, wall_time now) {
+    webhook_target made{.of = std::move(of)};
+    if (const auto whole = complete(made, box, now); !whole) made.trouble = whole.error().what();
+    return made;
+}
+
+subscription_set::subscription_set(std::int64_t version, std::vector<target> all)
+    : version_(version), all_(std::move(all)) {
+    for (const auto& each : all_) {
+        by_id_.emplace(each->of.id, each);
+        if (each->of.state != subscription_state::disabled)
+            by_tenant_[each->of.tenant].push_back(each);
+    }
+}
+
+subscription_set::target subscription_set::find(const uuid& id) const {
+    const auto found = by_id_.find(id);
+    return found == by_id_.end() ? nullptr : found->second;
+}
+
+std::vector<subscription_set::target> subscription_set::of(const webhook_event& event,
+                                                           std::string_view tenant) const {
+    std::vector<target> told;
+    std::optional<json::value> envelope;
+    const auto look = [&](std::string_view whose) {
+        const auto some = by_tenant_.find(whose);
+        if (some == by_tenant_.end()) return;
+        for (const auto& each : some->second) {
+            if (!covers(each->of.event_type, event.type)) continue;
+            if (each->filter.asks()) {
+                if (!envelope) envelope = envelope_of(event);
+                if (!each->filter.wants(*envelope)) continue;
+            }
+            told.push_back(each);
+        }
+    };
+    look({});
+    if (!tenant.empty()) look(tenant);
+    return told;
+}
+
+task<result<std::shared_ptr<const subscription_set>>> subscription_index::refresh() {
+    const auto before = now();
+    std::shared_ptr<const subscription_set> fresh = before;
+    const auto at = env_.clock.wall();
+    POSTHORN_CO_TRY(co_await read(where_, env_.readers, [&](store_reader& from) -> result<> {
+        POSTHORN_LET(version, read_subscriptions_version(from));
+        if (version == before->version()) return {};
+        POSTHORN_LET(rows, read_subscriptions(from));
+        std::vector<subscription_set::target> all;
+        for (auto& row : rows)
+            all.push_back(
+                std::make_shared<const webhook_target>(make_target(std::move(row), box_, at)));
+        fresh = std::make_shared<const subscription_set>(version, std::move(all));
+        return {};
+    }));
+    const std::scoped_lock lock(mutex_);
+    // Another look may have ended before this one.
+    if (fresh->version() > present_->version()) present_ = fresh;
+    co_return present_;
+}
+
+std::shared_ptr<const subscription_set> subscription_index::now() const {
+    const std::scoped_lock lock(mutex_);
+    return present_;
+}
+
+}  // namespace posthorn

@@ -1,0 +1,69 @@
+#pragma once
+
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string_view>
+#include <vector>
+
+#include "base/async/task.hpp"
+#include "base/run/environment.hpp"
+#include "security/secret_box.hpp"
+#include "store/store.hpp"
+#include "webhook/subscription_table.hpp"
+#include "webhook/webhook_request.hpp"
+
+namespace posthorn {
+
+/// Subscriptions as they were at one time. Pure to ask.
+class subscription_set {
+public:
+    using target = std::shared_ptr<const webhook_target>;
+
+    subscription_set() = default;
+    subscription_set(std::int64_t version, std::vector<target> all);
+
+    [[nodiscard]] std::int64_t version() const noexcept { return version_; }
+    [[nodiscard]] const std::vector<target>& all() const noexcept { return all_; }
+    /// Null if there is none.
+    [[nodiscard]] target find(const uuid& id) const;
+    /// Who is told of an event: those of its tenant and of all, that are not disabled.
+    [[nodiscard]] std::vector<target> of(const webhook_event& event, std::string_view tenant) const;
+
+private:
+    std::int64_t version_ = 0;
+    std::vector<target> all_;
+    std::map<uuid, target> by_id_;
+    std::map<std::string, std::vector<target>, std::less<>> by_tenant_;  // Empty: of all.
+};
+
+/// Opens the secrets of a subscription and reads what it asks for; what cannot be read is its
+/// `trouble`. Pure but for the time.
+[[nodiscard]] webhook_target make_target(subscription of, const secret_box* box, wall_time now);
+
+/// Where the sealed secret of a subscription lies.
+[[nodiscard]] std::string place_of(const uuid& subscription, std::string_view tenant);
+
+/// The subscriptions of a database in memory, read anew when they have changed, whoever changed
+/// them.
+///
+/// Lifetime: what it is given outlives it.
+/// Threads:  `refresh` on the network executor; `now` on any.
+class subscription_index {
+public:
+    subscription_index(store& where, const environment& env, const secret_box* box)
+        : where_(where), env_(env), box_(box) {}
+
+    /// Asks the database whether something changed, and reads it if so.
+    task<result<std::shared_ptr<const subscription_set>>> refresh();
+    [[nodiscard]] std::shared_ptr<const subscription_set> now() const;
+
+private:
+    store& where_;
+    const environment& env_;
+    const secret_box* box_;
+    mutable std::mutex mutex_;
+    std::shared_ptr<const subscription_set> present_ = std::make_shared<subscription_set>();
+};
+
+}  // namespace posthorn

@@ -1,0 +1,48 @@
+#include "webhook/webhook_client.hpp"
+
+#include <utility>
+
+#include "transport/own_addresses.hpp"
+
+namespace posthorn {
+namespace {
+
+guarded_answer not_sent(guarded_trouble what, std::string why) {
+    return {.trouble = what, .for_operator = std::move(why), .for_subscriber = "not sent"};
+}
+
+}  // namespace
+
+result<> webhook_client::make() {
+    POSTHORN_LET(tls, make_tls_for_strangers(options_.authorities));
+    POSTHORN_LET(own, own_addresses());
+    auto how = options_.client;
+    how.rules.own = std::move(own);
+    client_ = std::make_unique<guarded_client>(guarded_client::deps{.where = env_.network,
+                                                                    .tasks = tasks_,
+                                                                    .time = env_.timer,
+                                                                    .now = env_.clock,
+                                                                    .names = names_,
+                                                                    .tls = std::move(tls)},
+                                               std::move(how));
+    return {};
+}
+
+task<> webhook_client::run() {
+    bell never;
+    std::ignore = co_await never.wait();
+    stopped_ = true;
+    if (client_) client_->stop();
+    tasks_.cancel();
+    co_await tasks_.join();
+}
+
+task<guarded_answer> webhook_client::send(guarded_request request) {
+    if (stopped_) co_return not_sent(guarded_trouble::cancelled, "the node stops");
+    if (!client_)
+        if (const auto made = make(); !made)
+            co_return not_sent(guarded_trouble::overloaded, made.error().what());
+    co_return co_await client_->send(std::move(request));
+}
+
+}  // namespace posthorn

@@ -1,0 +1,51 @@
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "base/async/bell.hpp"
+#include "base/async/task_group.hpp"
+#include "base/run/environment.hpp"
+#include "base/run/node_service.hpp"
+#include "transport/dns/resolver.hpp"
+#include "transport/http/guarded/guarded_client.hpp"
+
+namespace posthorn {
+
+/// The client for strangers, made when it is first needed: most nodes have no subscriber, and
+/// reading all authorities takes a while.
+///
+/// Lifetime: outlives what sends through it; `run()` has returned before it is destroyed.
+/// Threads:  the network executor.
+class webhook_client final : public node_service {
+public:
+    struct options {
+        guarded_client_options client{};
+        resolver_options names{};
+        std::string authorities{};  // A file; the system's if empty.
+    };
+
+    webhook_client(const environment& env, options how)
+        : env_(env),
+          options_(std::move(how)),
+          names_(env.timer, options_.names),
+          tasks_(env.network) {}
+
+    [[nodiscard]] std::string_view name() const noexcept override { return "webhook client"; }
+    task<> run() override;
+
+    task<guarded_answer> send(guarded_request request);
+
+private:
+    result<> make();
+
+    const environment& env_;
+    options options_;
+    resolver names_;
+    task_group tasks_;
+    std::unique_ptr<guarded_client> client_;
+    bool stopped_ = false;
+};
+
+}  // namespace posthorn

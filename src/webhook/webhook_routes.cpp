@@ -1,0 +1,418 @@
+#include "webhook/webhook_routes.hpp"
+
+#include <array>
+#include <charconv>
+#include <utility>
+
+#include <boost/json/array.hpp>
+#include <boost/json/serialize.hpp>
+#include <fmt/format.h>
+
+#include "base/text/utf8.hpp"
+#include "base/uuid_generator.hpp"
+#include "feature/answers.hpp"
+#include "security/webhook_signature.hpp"
+#include "store/async.hpp"
+#include "webhook/subscription_json.hpp"
+#include "webhook/webhook_answer.hpp"
+
+namespace posthorn {
+namespace {
+
+namespace json = boost::json;
+
+constexpr std::int64_t page_max = 1000;
+constexpr std::int64_t recovered_at_once = 1000;
+
+http_response answer(const json::object& shown) {
+    return json_response(200, json::serialize(shown));
+}
+
+result<uuid> id_of(const http_request& request) {
+    const auto& text = request.parameters.at("id");
+    if (const auto id = uuid::parse(text)) return *id;
+    return fail(error_code::invalid_argument, "'{}' is not the id of a subscription",
+                clean_utf8(text, 100));
+}
+
+error no_such(const uuid& id) {
+    return {error_code::not_found, fmt::format("there is no subscription {}", id.to_string())};
+}
+
+uuid new_id(const webhook_desk& with) {
+    uuid_generator ids([&] { return with.env.clock.wall(); }, with.env.random);
+    return ids.next();
+}
+
+/// As it is stored: sealed for its row, or in the clear.
+std::string sealed(const webhook_desk& with, const subscription& of, std::string_view text) {
+    if (with.box == nullptr) return std::string(text);
+    return with.box->seal(secret(std::as_bytes(std::span(text.data(), text.size()))),
+                          place_of(of.id, of.tenant), with.env.random);
+}
+
+/// A given secret that its style can use, or a new one.
+result<std::string> choose_secret(const webhook_desk& with, const subscription& of,
+                                  std::string given) {
+    if (given.empty()) return reveal_webhook_secret(make_webhook_secret(with.env.random));
+    if (of.style != webhook_style::outbox) POSTHORN_TRY(parse_webhook_secret(given));
+    POSTHORN_TRY(parse_outbox_secret(given));
+    return given;
+}
+
+task<> see(const webhook_desk& with) { static_cast<void>(co_await with.subscriptions.refresh()); }
+
+/// Changes a subscription in a unit, and answers with what it has become.
+template <class Change>
+task<http_response> change(const webhook_desk& with, http_request request, Change how) {
+    const auto id = id_of(request);
+    if (!id) co_return answer_to_error(id.error());
+    std::optional<subscription> became;
+    const auto done = co_await commit(with.where, [&](store_transaction& tx) -> result<> {
+        POSTHORN_LET(found, find_subscription(tx, *id));
+        if (!found) return std::unexpected(no_such(*id));
+        POSTHORN_TRY(how(tx, *found));
+        found->updated_at = with.env.clock.wall();
+        POSTHORN_TRY(update_subscription(tx, *found));
+        became = *std::move(found);
+        return {};
+    });
+    if (!done) co_return answer_to_error(done.error());
+    co_await see(with);
+    co_return answer(to_json(*became));
+}
+
+task<http_response> list(const webhook_desk& with, http_request /*request*/) {
+    json::array shown;
+    const auto done =
+        co_await read(with.where, with.env.readers, [&](store_reader& from) -> result<> {
+            POSTHORN_LET(all, read_subscriptions(from));
+            for (const auto& one : all) shown.push_back(to_json(one));
+            return {};
+        });
+    if (!done) co_return answer_to_error(done.error());
+    co_return answer({{"subscriptions", std::move(shown)}});
+}
+
+task<http_response> add(const webhook_desk& with, http_request request) {
+    subscription made;
+    std::string given;
+    if (const auto said = read_subscription(request.body, made, given); !said)
+        co_return answer_to_error(said.error());
+    if (const auto fit = check(made, with.plain_http); !fit) co_return answer_to_error(fit.error());
+    made.id = new_id(with);
+    made.created_at = with.env.clock.wall();
+    const auto chosen = choose_secret(with, made, std::move(given));
+    if (!chosen) co_return answer_to_error({error_code::invalid_argument, chosen.error().what()});
+    made.secret = sealed(with, made, *chosen);
+    const auto done = co_await commit(
+        with.where, [&](store_transaction& tx) { return insert_subscription(tx, made); });
+    if (!done) co_return answer_to_error(done.error());
+    co_await see(with);
+    auto shown = to_json(made);
+    shown["secret"] = *chosen;
+    co_return answer(shown);
+}
+
+task<http_response> show(const webhook_desk& with, http_request request) {
+    const auto id = id_of(request);
+    if (!id) co_return answer_to_error(id.error());
+    const auto all = co_await with.subscriptions.refresh();
+    if (!all) co_return answer_to_error(all.error());
+    const auto found = (*all)->find(*id);
+    if (!found) co_return answer_to_error(no_such(*id));
+    auto shown = to_json(found->of);
+    if (!found->trouble.empty()) shown["trouble"] = found->trouble;
+    co_return answer(shown);
+}
+
+task<http_response> edit(const webhook_desk& with, http_request request) {
+    const auto body = request.body;
+    co_return co_await change(
+        with, std::move(request), [&](store_transaction& /*tx*/, subscription& one) -> result<> {
+            const auto before = one;
+            std::string given;
+            POSTHORN_TRY(read_subscription(body, one, given));
+            if (!given.empty())
+                return fail(error_code::invalid_argument,
+                            "a secret is changed with rotate, which lets both hold for a while");
+            if (one.tenant != before.tenant)
+                return fail(error_code::invalid_argument,
+                            "the tenant of a subscription stays; make another one");
+            return check(one, with.plain_http);
+        });
+}
+
+task<http_response> pause(const webhook_desk& with, http_request request) {
+    return change(with, std::move(request),
+                  [&](store_transaction& tx, subscription& one) -> result<> {
+                      if (one.state == subscription_state::disabled)
+                          return fail(error_code::state_changed, "it is disabled; enable it first");
+                      one.state = subscription_state::paused;
+                      one.reason = "paused by a person";
+                      POSTHORN_TRY(tx.outbox().pause({.destination = destination_of(one.id),
+                                                      .since = with.env.clock.wall(),
+                                                      .reason = one.reason}));
+                      return {};
+                  });
+}
+
+task<http_response> resume(const webhook_desk& with, http_request request) {
+    return change(
+        with, std::move(request), [](store_transaction& tx, subscription& one) -> result<> {
+            if (one.state == subscription_state::disabled)
+                return fail(error_code::state_changed, "it is disabled; enable it instead");
+            one.state = subscription_state::active;
+            one.reason.clear();
+            POSTHORN_TRY(tx.outbox().resume(destination_of(one.id)));
+            return {};
+        });
+}
+
+task<http_response> disable(const webhook_desk& with, http_request request) {
+    return change(with, std::move(request),
+                  [](store_transaction& tx, subscription& one) -> result<> {
+                      one.state = subscription_state::disabled;
+                      one.reason = "disabled by a person";
+                      POSTHORN_TRY(tx.outbox().resume(destination_of(one.id)));
+                      return {};
+                  });
+}
+
+task<http_response> enable(const webhook_desk& with, http_request request) {
+    return change(with, std::move(request),
+                  [](store_transaction& tx, subscription& one) -> result<> {
+                      one.state = subscription_state::active;
+                      one.reason.clear();
+                      POSTHORN_TRY(tx.outbox().resume(destination_of(one.id)));
+                      return {};
+                  });
+}
+
+task<http_response> rotate(const webhook_desk& with, http_request request) {
+    const auto id = id_of(request);
+    if (!id) co_return answer_to_error(id.error());
+    subscription asked;
+    std::string given;
+    if (!request.body.empty())
+        if (const auto said = read_subscription(request.body, asked, given); !said)
+            co_return answer_to_error(said.error());
+    std::string fresh;
+    wall_time until{};
+    const auto done = co_await commit(with.where, [&](store_transaction& tx) -> result<> {
+        POSTHORN_LET(found, find_subscription(tx, *id));
+        if (!found) return std::unexpected(no_such(*id));
+        const auto chosen = choose_secret(with, *found, given);
+        if (!chosen) return fail(error_code::invalid_argument, "{}", chosen.error().what());
+        fresh = *chosen;
+        until = with.env.clock.wall() + with.overlap;
+        found->previous_secret = std::exchange(found->secret, sealed(with, *found, fresh));
+        found->previous_until = until;
+        found->updated_at = with.env.clock.wall();
+        POSTHORN_TRY(update_subscription(tx, *found));
+        return {};
+    });
+    if (!done) co_return answer_to_error(done.error());
+    co_await see(with);
+    co_return answer(
+        {{"id", id->to_string()}, {"secret", fresh}, {"previousSecretUntil", to_iso8601(until)}});
+}
+
+task<http_response> remove(const webhook_desk& with, http_request request) {
+    const auto id = id_of(request);
+    if (!id) co_return answer_to_error(id.error());
+    const auto done = co_await commit(with.where, [&](store_transaction& tx) -> result<> {
+        POSTHORN_LET(was_there, delete_subscription(tx, *id));
+        if (!was_there) return std::unexpected(no_such(*id));
+        POSTHORN_TRY(tx.outbox().resume(destination_of(*id)));
+        return {};
+    });
+    if (!done) co_return answer_to_error(done.error());
+    co_await see(with);
+    co_return answer({{"id", id->to_string()}, {"removed", true}});
+}
+
+task<http_response> deliveries(const webhook_desk& with, http_request request) {
+    const auto id = id_of(request);
+    if (!id) co_return answer_to_error(id.error());
+    std::int64_t limit = 50;
+    if (!request.query.empty()) {
+        const std::string_view query = request.query;
+        const auto number = query.starts_with("limit=") ? query.substr(6) : std::string_view();
+        const auto [end, wrong] = std::from_chars(number.begin(), number.end(), limit);
+        if (number.empty() || wrong != std::errc{} || end != number.end() || limit < 1 ||
+            limit > page_max)
+            co_return answer_to_error(
+                {error_code::invalid_argument,
+                 fmt::format("only limit, 1 to {}, can be asked for", page_max)});
+    }
+    json::array shown;
+    const auto done =
+        co_await read(with.where, with.env.readers, [&](store_reader& from) -> result<> {
+            POSTHORN_LET(all, read_attempts(from, *id, limit));
+            for (const auto& one : all) shown.push_back(to_json(one));
+            return {};
+        });
+    if (!done) co_return answer_to_error(done.error());
+    co_return answer({{"deliveries", std::move(shown)}});
+}
+
+json::object headers_of(const http_headers& all) {
+    json::object shown;
+    for (const auto& [name, value] : all) shown[name] = value;
+    return shown;
+}
+
+task<http_response> test(const webhook_desk& with, http_request request) {
+    const auto id = id_of(request);
+    if (!id) co_return answer_to_error(id.error());
+    if (with.client == nullptr)
+        co_return answer_to_error(
+            {error_code::invalid_argument, "a test is sent by a running node; name it with --url"});
+    const auto all = co_await with.subscriptions.refresh();
+    if (!all) co_return answer_to_error(all.error());
+    const auto to = (*all)->find(*id);
+    if (!to) co_return answer_to_error(no_such(*id));
+    if (!to->trouble.empty()) co_return answer_to_error({error_code::state_changed, to->trouble});
+    const auto now = with.env.clock.wall();
+    const webhook_event event{.id = new_id(with),
+                              .type = "webhook.test",
+                              .payload = R"({"message":"This is a test."})",
+                              .at = now};
+    const auto sent = make_webhook_request(event, *to, 1, now);
+    const auto came = co_await with.client->send(sent);
+    json::object shown{
+        {"delivered", judge_webhook(came).what.what == outcome::delivered},
+        {"tookMs", std::chrono::duration_cast<std::chrono::milliseconds>(came.took.whole).count()},
+        {"request", json::object{{"headers", headers_of(sent.headers)}, {"body", sent.body}}}};
+    if (came.status != 0) shown["httpStatus"] = came.status;
+    if (!came.body.empty()) shown["answer"] = came.body;
+    if (!came.for_operator.empty()) shown["error"] = came.for_operator;
+    co_return answer(shown);
+}
+
+/// Deliveries that were given up are tried again, with all their retries.
+task<http_response> recover(const webhook_desk& with, http_request request) {
+    const auto id = id_of(request);
+    if (!id) co_return answer_to_error(id.error());
+    const auto destination = destination_of(*id);
+    std::int64_t recovered = 0;
+    bool more = true;
+    while (more) {
+        std::vector<uuid> dead;
+        const auto found =
+            co_await read(with.where, with.env.readers, [&](store_reader& from) -> result<> {
+                const std::array<sql_param, 2> asked{std::string_view(destination),
+                                                     recovered_at_once};
+                return from.query(
+                    "SELECT message_id FROM outbox_messages WHERE destination = ? AND status ="
+                    " 'Dead' ORDER BY seq LIMIT ?",
+                    asked, [&](const sql_row& row) {
+                        if (const auto one = uuid::parse(row.text(0))) dead.push_back(*one);
+                    });
+            });
+        if (!found) co_return answer_to_error(found.error());
+        std::int64_t now = 0;
+        const auto done = co_await commit(with.where, [&](store_transaction& tx) -> result<> {
+            now = 0;
+            for (const auto& one : dead) {
+                POSTHORN_LET(again, tx.outbox().requeue(one));
+                now += again ? 1 : 0;
+            }
+            return {};
+        });
+        if (!done) co_return answer_to_error(done.error());
+        recovered += now;
+        more = now > 0 && std::ssize(dead) == recovered_at_once;
+    }
+    co_return answer({{"id", id->to_string()}, {"recovered", recovered}});
+}
+
+constexpr std::array shapes{
+    named_shape{"Subscription",
+                "{id: uuid, state: 'active' | 'paused' | 'disabled', eventType: string,"
+                " url: string, style: 'standard' | 'outbox' | 'both',"
+                " form: 'envelope' | 'raw' | 'thin', maxRetries: integer,"
+                " timeoutSeconds: integer, createdAt: time, tenant?: string, reason?: string,"
+                " description?: string, headers?: any, filter?: any, updatedAt?: time,"
+                " previousSecretUntil?: time, trouble?: string}"},
+    named_shape{"WebhookAttempt",
+                "{deliveryId: uuid, messageId: uuid, attempt: integer,"
+                " state: 'pending' | 'success' | 'failed' | 'dead', at: time, tookMs: integer,"
+                " httpStatus?: integer, answer?: string, error?: string}"}};
+
+constexpr std::string_view settable =
+    "{url?: string, eventType?: string, tenant?: string, secret?: string,"
+    " style?: 'standard' | 'outbox' | 'both', form?: 'envelope' | 'raw' | 'thin',"
+    " maxRetries?: integer, timeoutSeconds?: integer, headers?: any, filter?: any,"
+    " description?: string}";
+
+}  // namespace
+
+std::vector<admin_route> webhook_routes(const webhook_desk& with) {
+    using work = task<http_response> (*)(const webhook_desk&, http_request);
+    const auto route = [&with](std::string method, std::string path, const route_doc& doc,
+                               work answer) {
+        const auto needs = method == "GET" ? admin_role::viewer : admin_role::operator_;
+        return admin_route{std::move(method), std::move(path), needs, doc,
+                           [&with, answer](http_request request, admin_caller /*who*/) {
+                               return answer(with, std::move(request));
+                           }};
+    };
+    const std::string one = "/_rf/webhooks/{id}";
+    const auto turn = [](std::string_view summary) {
+        return route_doc{.summary = summary, .answer = "Subscription", .shapes = shapes};
+    };
+    return {
+        route("GET", "/_rf/webhooks",
+              {.summary = "Every subscription.",
+               .answer = "{subscriptions: [Subscription]}",
+               .shapes = shapes},
+              &list),
+        route("POST", "/_rf/webhooks",
+              {.summary = "Adds a subscription; its secret is shown this once.",
+               .answer = "{...Subscription, secret: string}",
+               .body = settable,
+               .shapes = shapes},
+              &add),
+        route("GET", one,
+              {.summary = "One subscription.", .answer = "Subscription", .shapes = shapes}, &show),
+        route("POST", one + "/edit",
+              {.summary = "Changes what is named, and leaves the rest.",
+               .answer = "Subscription",
+               .body = settable,
+               .shapes = shapes},
+              &edit),
+        route("POST", one + "/pause", turn("Lets its events wait."), &pause),
+        route("POST", one + "/resume", turn("Sends what has waited, and goes on."), &resume),
+        route("POST", one + "/disable", turn("Lets events pass it by."), &disable),
+        route("POST", one + "/enable", turn("Tells it of events again."), &enable),
+        route("POST", one + "/rotate",
+              {.summary = "A new secret; the one before signs too, for a day.",
+               .answer = "{id: uuid, secret: string, previousSecretUntil: time}",
+               .body = "{secret?: string}"},
+              &rotate),
+        route("POST", one + "/test",
+              {.summary = "Sends a test now, and shows what came back.",
+               .answer = "{delivered: boolean, tookMs: integer, httpStatus?: integer,"
+                         " answer?: string, error?: string,"
+                         " request: {headers: any, body: string}}"},
+              &test),
+        route("POST", one + "/recover",
+              {.summary = "Tries deliveries again that were given up.",
+               .answer = "{id: uuid, recovered: integer}"},
+              &recover),
+        route("POST", one + "/remove",
+              {.summary = "Removes it; deliveries that wait are given up.",
+               .answer = "{id: uuid, removed: boolean}"},
+              &remove),
+        route("GET", one + "/deliveries",
+              {.summary = "Attempts to deliver to it, the newest first.",
+               .answer = "{deliveries: [WebhookAttempt]}",
+               .query = "{limit?: integer}",
+               .shapes = shapes},
+              &deliveries),
+    };
+}
+
+}  // namespace posthorn

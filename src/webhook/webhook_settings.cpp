@@ -1,0 +1,137 @@
+#include "webhook/webhook_settings.hpp"
+
+#include <array>
+#include <charconv>
+#include <cstdlib>
+#include <fstream>
+#include <iterator>
+
+namespace posthorn {
+namespace {
+
+using std::chrono::milliseconds;
+
+constexpr std::array keys{
+    feature_key{"key", "seals secrets in the database: env:NAME or file:PATH of 32 bytes in base64",
+                [] { return feature_value(std::string()); }},
+    feature_key{"plain_http", "whether endpoints may be called without TLS",
+                [] { return feature_value(false); }},
+    feature_key{"allow", "networks that may be called though they are not public: 10.0.0.0/8, ::1",
+                [] { return feature_value(std::string()); }},
+    feature_key{"authorities", "a file of certificate authorities; the system's if empty",
+                [] { return feature_value(std::string()); }},
+    feature_key{"name_servers",
+                "who is asked for names, such as 10.0.0.53:53; the system's if empty",
+                [] { return feature_value(std::string()); }},
+    feature_key{
+        "retry_pauses", "how long to wait after each failure; the last one again and again",
+        [] { return feature_value(std::string("5s, 5m, 30m, 2h, 5h, 10h, 14h, 20h, 24h")); }},
+    feature_key{"life", "how long a delivery is tried for",
+                [] { return feature_value(milliseconds(std::chrono::days{4})); }},
+    feature_key{"secret_overlap", "how long a secret that was replaced still signs",
+                [] { return feature_value(milliseconds(std::chrono::hours{24})); }},
+    feature_key{"attempts_kept", "how long the list of attempts goes back",
+                [] { return feature_value(milliseconds(std::chrono::days{30})); }},
+    feature_key{"connections_max", "to all endpoints together",
+                [] { return feature_value(std::int64_t{1024}); }},
+};
+
+std::string_view trimmed(std::string_view text) {
+    const auto first = text.find_first_not_of(' ');
+    if (first == text.npos) return {};
+    return text.substr(first, text.find_last_not_of(' ') - first + 1);
+}
+
+std::vector<std::string> split(std::string_view text) {
+    std::vector<std::string> parts;
+    while (!text.empty()) {
+        const auto part = text.substr(0, text.find(','));
+        text.remove_prefix(std::min(text.size(), part.size() + 1));
+        if (const auto one = trimmed(part); !one.empty()) parts.emplace_back(one);
+    }
+    return parts;
+}
+
+std::optional<milliseconds> pause_of(std::string_view text) {
+    std::int64_t number = 0;
+    const auto [end, wrong] = std::from_chars(text.begin(), text.end(), number);
+    if (wrong != std::errc{} || number < 0 || number > 1'000'000) return std::nullopt;
+    const auto unit = text.substr(static_cast<std::size_t>(end - text.begin()));
+    if (unit == "ms") return milliseconds(number);
+    if (unit == "s") return std::chrono::seconds(number);
+    if (unit == "m") return std::chrono::minutes(number);
+    if (unit == "h") return std::chrono::hours(number);
+    return std::nullopt;
+}
+
+result<std::string> text_behind(std::string_view reference) {
+    if (reference.starts_with("env:")) {
+        const std::string name(reference.substr(4));
+        const char* const value = std::getenv(name.c_str());  // NOLINT(concurrency-mt-unsafe)
+        if (value == nullptr)
+            return fail(error_code::secret_unavailable,
+                        "webhooks.key names the variable {}, which is not set", name);
+        return std::string(value);
+    }
+    if (reference.starts_with("file:")) {
+        const std::string path(reference.substr(5));
+        std::ifstream from(path, std::ios::binary);
+        if (!from)
+            return fail(error_code::secret_unavailable,
+                        "webhooks.key names the file {}, which cannot be read", path);
+        return std::string(std::istreambuf_iterator<char>(from), {});
+    }
+    return fail(error_code::invalid_configuration,
+                "webhooks.key is not a reference; write env:NAME or file:PATH");
+}
+
+}  // namespace
+
+std::span<const feature_key> webhook_keys() noexcept { return keys; }
+
+result<webhook_client::options> read_client_options(const feature_settings& said) {
+    webhook_client::options made;
+    made.client.rules.plain_http = said.get<bool>("plain_http");
+    for (const auto& each : split(said.get<std::string>("allow"))) {
+        const auto network = ip_network::parse(each);
+        if (!network)
+            return fail(error_code::invalid_configuration, "webhooks.allow: {}",
+                        network.error().what());
+        made.client.rules.allow.push_back(*network);
+    }
+    made.authorities = said.get<std::string>("authorities");
+    made.names.servers = split(said.get<std::string>("name_servers"));
+    const auto connections = said.get<std::int64_t>("connections_max");
+    if (connections < 1 || connections > 100'000)
+        return fail(error_code::invalid_configuration,
+                    "webhooks.connections_max cannot be {}; write 1 to 100000", connections);
+    made.client.connections_max = static_cast<std::size_t>(connections);
+    return made;
+}
+
+result<std::shared_ptr<const retry_policy>> read_retries(const feature_settings& said) {
+    listed_backoff listed;
+    for (const auto& each : split(said.get<std::string>("retry_pauses"))) {
+        const auto pause = pause_of(each);
+        if (!pause)
+            return fail(error_code::invalid_configuration,
+                        "webhooks.retry_pauses: '{}' is not a pause; write 5s, 30m or 2h", each);
+        listed.pauses.push_back(*pause);
+    }
+    if (listed.pauses.empty())
+        return fail(error_code::invalid_configuration,
+                    "webhooks.retry_pauses is empty; write them as 5s, 5m, 30m");
+    return std::make_shared<const retry_policy>(std::move(listed));
+}
+
+result<std::optional<secret_box>> read_webhook_key(const feature_settings& said) {
+    const auto& reference = said.get<std::string>("key");
+    if (reference.empty()) return std::optional<secret_box>{};
+    POSTHORN_LET(text, text_behind(reference));
+    text.erase(text.find_last_not_of(" \r\n\t") + 1);
+    POSTHORN_LET(key, secret::parse(text));
+    POSTHORN_LET(box, secret_box::make({std::move(key)}));
+    return std::optional(std::move(box));
+}
+
+}  // namespace posthorn

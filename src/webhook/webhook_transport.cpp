@@ -1,0 +1,123 @@
+#include "webhook/webhook_transport.hpp"
+
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "message/event.hpp"
+#include "store/async.hpp"
+#include "webhook/fan_out.hpp"
+#include "webhook/webhook_ids.hpp"
+
+namespace posthorn {
+namespace {
+
+delivery give_up(std::string why) { return {.what = outcome::permanent, .error = std::move(why)}; }
+
+webhook_attempt describe(const webhook_event& event, const subscription& to, std::int32_t attempt,
+                         const guarded_answer& answer, const webhook_verdict& verdict,
+                         wall_time at) {
+    using enum webhook_attempt::state;
+    webhook_attempt made{.id = delivery_id(event.id, to.id, attempt),
+                         .event = event.id,
+                         .subscription = to.id,
+                         .number = attempt,
+                         .answer = answer.body,
+                         .error = verdict.for_subscriber,
+                         .at = at};
+    made.took_ms = std::chrono::duration_cast<std::chrono::milliseconds>(answer.took.whole).count();
+    if (answer.status != 0) made.http_status = answer.status;
+    if (verdict.what.what == outcome::delivered)
+        made.what = success;
+    else if (verdict.what.what == outcome::permanent || attempt > to.max_retries)
+        made.what = dead;
+    return made;
+}
+
+}  // namespace
+
+task<std::vector<delivery>> webhook_transport::deliver(message_batch batch) {
+    std::vector<std::int32_t> none(batch.size(), 0);
+    co_return co_await deliver_again(std::move(batch), std::move(none));
+}
+
+task<std::vector<delivery>> webhook_transport::deliver_again(message_batch batch,
+                                                             std::vector<std::int32_t> failed) {
+    std::vector<delivery> answers;
+    for (std::size_t i = 0; i < batch.size(); ++i)
+        answers.push_back(co_await deliver_one(*batch[i], failed[i] + 1));
+    co_return answers;
+}
+
+task<delivery> webhook_transport::deliver_one(const message& child, std::int32_t attempt) {
+    const auto id = subscription_of(child.destination);
+    auto all = with_.subscriptions.now();
+    auto to = id ? all->find(*id) : nullptr;
+    if (id && !to) {  // It may be newer than what is known here.
+        auto fresh = co_await with_.subscriptions.refresh();
+        if (!fresh) co_return delivery{.what = outcome::unanswered, .error = fresh.error().what()};
+        to = (*fresh)->find(*id);
+    }
+    if (!to) co_return give_up("its subscription is gone");
+    if (to->of.state == subscription_state::disabled)
+        co_return give_up("its subscription is disabled; enable it, then recover what it missed");
+    if (!to->trouble.empty())
+        co_return delivery{.what = outcome::undeliverable, .error = to->trouble};
+    const auto event = co_await event_for(child);
+    if (!event) {
+        if (event.error().code() == error_code::not_found) co_return give_up(event.error().what());
+        co_return delivery{.what = outcome::unanswered, .error = event.error().what()};
+    }
+    const auto now = with_.env.clock.wall();
+    const auto answer =
+        co_await with_.client.send(make_webhook_request(**event, *to, attempt, now));
+    auto verdict = judge_webhook(answer);
+    if (verdict.what.what == outcome::unanswered) co_return verdict.what;
+    with_.attempts.add(describe(**event, to->of, attempt, answer, verdict, now));
+    ++(verdict.what.what == outcome::delivered ? with_.counters.delivered : with_.counters.failed);
+    if (verdict.disables) co_await disable(to->of, verdict.what.error);
+    co_return verdict.what;
+}
+
+task<result<event_cache::event>> webhook_transport::event_for(const message& child) {
+    if (!child.payload.empty() || !child.parent_id) {  // It was edited, or written by hand.
+        auto own = event_of(child);
+        own.id = child.parent_id.value_or(child.id);
+        co_return std::make_shared<const webhook_event>(std::move(own));
+    }
+    if (auto known = events_.find(*child.parent_id)) co_return known;
+    std::optional<outbox_row> found;
+    POSTHORN_CO_TRY(
+        co_await read(with_.where, with_.env.readers, [&](store_reader& from) -> result<> {
+            POSTHORN_LET(row, from.outbox().find(*child.parent_id));
+            found = std::move(row);
+            return {};
+        }));
+    if (!found)
+        co_return fail(error_code::not_found, "event {} is past its retention",
+                       child.parent_id->to_string());
+    auto read_now = std::make_shared<const webhook_event>(event_of(found->body));
+    events_.add(read_now);
+    co_return read_now;
+}
+
+task<> webhook_transport::disable(const subscription& one, std::string why) {
+    const auto at = with_.env.clock.wall();
+    const auto done = co_await commit(with_.where, [&](store_transaction& tx) -> result<> {
+        POSTHORN_LET(found, find_subscription(tx, one.id));
+        if (!found || found->state == subscription_state::disabled || found->url != one.url)
+            return {};
+        found->state = subscription_state::disabled;
+        found->reason = "its endpoint answered: " + why;
+        found->updated_at = at;
+        POSTHORN_TRY(update_subscription(tx, *found));
+        return {};
+    });
+    if (!done) co_return;
+    ++with_.counters.disabled;
+    with_.env.log.warn("Webhooks: subscription {Subscription} is disabled: {Error}",
+                       {{"Subscription", one.id.to_string()}, {"Error", why}});
+    static_cast<void>(co_await with_.subscriptions.refresh());
+}
+
+}  // namespace posthorn

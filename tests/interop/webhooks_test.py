@@ -1,0 +1,283 @@
+#!/usr/bin/env python3
+"""Webhooks from a real node to real receivers: published with plain SQL, as any program can.
+
+webhooks_test.py PROGRAM [Webhooks.test_…]
+"""
+
+import base64
+import hashlib
+import hmac
+import json
+import os
+import subprocess
+import sys
+import threading
+import unittest
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+from node import Node, eventually
+
+PROGRAM = sys.argv.pop(1)
+SETTINGS = '[webhooks]\nplain_http = true\nallow = "127.0.0.1"\nretry_pauses = "20ms"\n'
+
+
+class Receiver:
+    """An endpoint of a subscriber's. `answer` says what it does with a request."""
+
+    def __init__(self):
+        self.requests = []
+        self.answer = lambda request: (204, {})
+        receiver = self
+
+        class Handler(BaseHTTPRequestHandler):
+            protocol_version = "HTTP/1.1"
+
+            def do_POST(self):
+                body = self.rfile.read(int(self.headers["Content-Length"]))
+                request = {"headers": dict(self.headers), "body": body, "path": self.path}
+                receiver.requests.append(request)
+                status, headers = receiver.answer(request)
+                self.send_response(status)
+                for name, value in headers.items():
+                    self.send_header(name, value)
+                self.send_header("Content-Length", "0")
+                self.end_headers()
+
+            def log_message(self, *_):
+                pass
+
+        self.server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self.server.daemon_threads = True
+        self.url = f"http://127.0.0.1:{self.server.server_port}/hook"
+        threading.Thread(target=self.server.serve_forever, args=(0.02,), daemon=True).start()
+
+    def close(self):
+        self.server.shutdown()
+        self.server.server_close()
+
+    def ids(self):
+        return [request["headers"]["webhook-id"] for request in self.requests]
+
+
+def verifies(request, secret):
+    """Standard Webhooks, written down here once more from its own text."""
+    headers = request["headers"]
+    signed = f"{headers['webhook-id']}.{headers['webhook-timestamp']}.".encode() + request["body"]
+    key = base64.b64decode(secret.removeprefix("whsec_"))
+    mine = base64.b64encode(hmac.new(key, signed, hashlib.sha256).digest()).decode()
+    return f"v1,{mine}" in headers["webhook-signature"].split(" ")
+
+
+class Webhooks(unittest.TestCase):
+    def setUp(self):
+        self.endpoint = Receiver()
+        self.addCleanup(self.endpoint.close)
+
+    def shop(self, settings=SETTINGS, environment=None):
+        node = Node(PROGRAM, "shop", settings, environment=environment).init()
+        self.addCleanup(node.kill)
+        return node.start()
+
+    def command(self, node, *words):
+        done = subprocess.run([PROGRAM, "webhooks", *words, "--config", node.file, "--json"],
+                              capture_output=True, text=True, env=node.environment)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return json.loads(done.stdout)
+
+    def refused(self, node, *words):
+        done = subprocess.run([PROGRAM, "webhooks", *words, "--config", node.file],
+                              capture_output=True, text=True, env=node.environment)
+        self.assertNotEqual(done.returncode, 0, done.stdout)
+        return done.stderr
+
+    def add(self, node, *options, url=None):
+        return self.command(node, "add", "--to", url or self.endpoint.url, *options)
+
+    def publish(self, node, kind="order.paid", payload='{"amount":12.10}', tenant=None, key=None):
+        return node.sql("INSERT INTO outbox_messages (destination, endpoint, payload, tenant,"
+                        " order_key) VALUES ('webhooks', ?, ?, ?, ?) RETURNING message_id",
+                        kind, payload, tenant, key)[0][0]
+
+    def deliveries(self, node, status):
+        return node.number("SELECT count(*) FROM outbox_messages WHERE destination LIKE 'webhook:%'"
+                           " AND status = ?", status)
+
+    def settles(self, node, status="Sent", count=1):
+        self.assertTrue(eventually(lambda: self.deliveries(node, status) == count),
+                        (node.sql("SELECT destination, status, last_error FROM outbox_messages"),
+                         node.log_text()[-3000:]))
+
+    def test_an_event_is_told_to_every_subscriber_of_its_type_and_of_no_other(self):
+        node = self.shop()
+        for kind in ("order.paid", "order.*", "*", "order.shipped", "orders.*"):
+            self.add(node, "--type", kind)
+        event = self.publish(node)
+        self.settles(node, count=3)
+        self.assertEqual(self.endpoint.ids(), [event] * 3)
+        self.assertEqual(node.number("SELECT status FROM outbox_messages WHERE message_id = ?", event),
+                         "Sent")
+
+    def test_what_is_sent_can_be_verified_and_says_what_was_published_to_the_byte(self):
+        node = self.shop()
+        secret = self.add(node)["secret"]
+        self.publish(node)
+        self.settles(node)
+        request = self.endpoint.requests[0]
+        self.assertTrue(verifies(request, secret))
+        self.assertIn(b'"data":{"amount":12.10}}', request["body"])
+        self.assertEqual(json.loads(request["body"])["type"], "order.paid")
+        self.assertEqual(request["headers"]["Content-Type"], "application/json")
+
+    def test_a_tenant_hears_of_its_own_events_alone(self):
+        node = self.shop()
+        others = Receiver()
+        self.addCleanup(others.close)
+        self.add(node, "--tenant", "acme")
+        self.add(node, "--tenant", "globex", url=others.url)
+        mine = self.publish(node, tenant="acme")
+        self.publish(node)  # Of no tenant: for those of all, of which there is none.
+        theirs = self.publish(node, tenant="globex")
+        self.settles(node, count=2)
+        self.assertEqual((self.endpoint.ids(), others.ids()), ([mine], [theirs]))
+
+    def test_a_filter_chooses_by_what_an_event_says(self):
+        node = self.shop()
+        self.add(node, "--filter", '{"/data/country": ["DE"]}')
+        self.publish(node, payload='{"country":"FR"}')
+        wanted = self.publish(node, payload='{"country":"DE"}')
+        self.settles(node)
+        self.assertEqual(self.endpoint.ids(), [wanted])
+
+    def test_one_that_fails_is_tried_again_and_given_up_after_its_retries(self):
+        node = self.shop()
+        self.endpoint.answer = lambda request: (500, {})
+        one = self.add(node, "--max-retries", "2", "--style", "both")
+        self.publish(node)
+        self.settles(node, "Dead")
+        self.assertEqual(len(self.endpoint.requests), 3)
+        self.assertEqual(len(set(self.endpoint.ids())), 1)
+        numbers = [request["headers"]["X-Outbox-Delivery-Id"] for request in self.endpoint.requests]
+        self.assertEqual(len(set(numbers)), 3)
+        listed = lambda: self.command(node, "deliveries", one["id"])["deliveries"]
+        self.assertTrue(eventually(lambda: len(listed()) == 3))
+        self.assertEqual([(each["attempt"], each["state"], each["httpStatus"]) for each in listed()],
+                         [(3, "dead", 500), (2, "failed", 500), (1, "failed", 500)])
+        self.assertEqual([each["deliveryId"] for each in listed()], numbers[::-1])
+        self.endpoint.answer = lambda request: (200, {})
+        self.assertEqual(self.command(node, "recover", one["id"])["recovered"], 1)
+        self.settles(node)
+
+    def test_one_that_is_gone_is_disabled_and_hears_no_more(self):
+        node = self.shop()
+        self.endpoint.answer = lambda request: (410, {})
+        one = self.add(node)
+        self.publish(node)
+        self.settles(node, "Dead")
+        shown = self.command(node, "show", one["id"])
+        self.assertEqual(shown["state"], "disabled")
+        self.assertIn("410", shown["reason"])
+        event = self.publish(node)
+        self.assertTrue(eventually(lambda: node.number(
+            "SELECT status FROM outbox_messages WHERE message_id = ?", event) == "Sent"))
+        self.assertEqual(len(self.endpoint.requests), 1)
+
+    def test_while_one_is_paused_its_events_wait(self):
+        node = self.shop()
+        one = self.add(node)
+        self.command(node, "pause", one["id"])
+        event = self.publish(node)
+        self.settles(node, "Pending")
+        self.assertEqual(self.endpoint.requests, [])
+        self.command(node, "resume", one["id"])
+        self.settles(node)
+        self.assertEqual(self.endpoint.ids(), [event])
+
+    def test_both_secrets_hold_after_a_rotation_and_strangers_do_not(self):
+        node = self.shop()
+        first = self.add(node)
+        second = self.command(node, "rotate", first["id"])
+        self.publish(node)
+        self.settles(node)
+        request = self.endpoint.requests[0]
+        self.assertTrue(verifies(request, first["secret"]))
+        self.assertTrue(verifies(request, second["secret"]))
+        self.assertFalse(verifies(request, "whsec_" + base64.b64encode(bytes(32)).decode()))
+
+    def test_with_a_key_no_secret_lies_in_the_clear(self):
+        key = base64.b64encode(os.urandom(32)).decode()
+        node = self.shop(SETTINGS + 'key = "env:SEALING_KEY"\n', {"SEALING_KEY": key})
+        secret = self.add(node)["secret"]
+        stored = node.number("SELECT secret FROM webhook_subscriptions")
+        self.assertTrue(stored.startswith("sealed1:"), stored)
+        self.publish(node)
+        self.settles(node)
+        self.assertTrue(verifies(self.endpoint.requests[0], secret))
+        # It is bound to its row: a copy opens nothing for another.
+        self.add(node)
+        node.sql("UPDATE webhook_subscriptions SET secret = ?", stored)
+        self.publish(node, kind="second")
+        self.settles(node, count=2)
+        self.settles(node, "Pending")
+
+    def test_an_address_of_ours_is_not_called(self):
+        node = self.shop('[webhooks]\nplain_http = true\nretry_pauses = "20ms"\n')
+        one = self.add(node, "--max-retries", "0")
+        self.publish(node)
+        self.settles(node, "Dead")
+        self.assertEqual(self.endpoint.requests, [])
+        listed = lambda: self.command(node, "deliveries", one["id"])["deliveries"]
+        self.assertTrue(eventually(listed))
+        self.assertEqual(listed()[0]["error"], "address not allowed")
+        self.assertIn("127.0.0.1", node.number(
+            "SELECT last_error FROM outbox_messages WHERE destination LIKE 'webhook:%'"))
+
+    def test_events_of_one_order_key_come_in_their_order(self):
+        node = self.shop()
+        failed = set()
+
+        def fail_first(request):
+            event = request["headers"]["webhook-id"]
+            again = event in failed
+            failed.add(event)
+            return (200 if again else 500, {})
+
+        self.endpoint.answer = fail_first
+        self.add(node)
+        events = [self.publish(node, key="1:a,order 7") for _ in range(5)]
+        self.settles(node, count=5)
+        self.assertEqual(self.endpoint.ids(), [event for event in events for _ in range(2)])
+
+    def test_kills_lose_no_delivery_and_make_none_twice(self):
+        node = self.shop()
+        for _ in range(30):
+            self.add(node)
+        events = [self.publish(node, kind=f"event.{number}") for number in range(20)]
+        for wanted in range(100, 600, 100):
+            self.assertTrue(eventually(lambda: len(self.endpoint.requests) >= wanted))
+            node.kill()
+            node.start()
+        self.settles(node, count=600)
+        children = node.sql("SELECT parent_id, count(*), count(DISTINCT destination)"
+                            " FROM outbox_messages WHERE parent_id IS NOT NULL GROUP BY parent_id")
+        self.assertEqual(sorted(children), sorted((event, 30, 30) for event in events))
+        self.assertEqual(set(self.endpoint.ids()), set(events))
+
+    def test_mistakes_are_named(self):
+        node = self.shop()
+        self.assertIn("https://", self.refused(node, "add", "--to", "nonsense"))
+        self.assertIn("order.paid", self.refused(
+            node, "add", "--to", self.endpoint.url, "--type", "a b"))
+        self.assertIn("JSON pointer", self.refused(
+            node, "add", "--to", self.endpoint.url, "--filter", '{"country": ["DE"]}'))
+        self.assertIn("Host", self.refused(
+            node, "add", "--to", self.endpoint.url, "--headers", '{"Host": "a"}'))
+        short = self.refused(node, "add", "--to", self.endpoint.url, "--secret", "whsec_c2hvcnQ=")
+        self.assertIn("24", short)
+        self.assertNotIn("c2hvcnQ", short)
+        self.assertIn("no subscription", self.refused(
+            node, "show", "018f3b1c-0000-7000-8000-000000000001"))
+        self.assertEqual(self.command(node, "list")["subscriptions"], [])
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=2)

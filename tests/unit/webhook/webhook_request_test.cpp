@@ -1,0 +1,104 @@
+#include "webhook/webhook_request.hpp"
+
+#include <gmock/gmock.h>
+
+#include "base/random.hpp"
+#include "message/event.hpp"
+#include "security/webhook_signature.hpp"
+#include "webhook/webhook_ids.hpp"
+
+namespace posthorn {
+namespace {
+
+using testing::HasSubstr;
+using testing::StartsWith;
+
+const auto event_id = uuid::parse("018f3b1c-0000-7000-8000-000000000001").value();
+const auto other_id = uuid::parse("018f3b1c-0000-7000-8000-000000000002").value();
+
+webhook_event paid() {
+    return {.id = event_id,
+            .type = "order.paid",
+            .payload = R"({"amount":12.10,"id":9007199254740993})",
+            .entity = "order 7",
+            .correlation_id = "c1",
+            .at = wall_time{std::chrono::milliseconds{1'700'000'000'123}}};
+}
+
+webhook_target shop(webhook_style style, webhook_form form = webhook_form::envelope) {
+    seeded_random random{1};
+    webhook_target made;
+    made.of.id = other_id;
+    made.of.url = "https://shop.example/hook";
+    made.of.style = style;
+    made.of.form = form;
+    const auto shared = make_webhook_secret(random);
+    made.live.push_back(shared);
+    made.texts.push_back(parse_outbox_secret(reveal_webhook_secret(shared)).value());
+    return made;
+}
+
+guarded_request request(const webhook_target& to, std::int32_t attempt = 1) {
+    return make_webhook_request(paid(), to, attempt,
+                                wall_time{std::chrono::milliseconds{1'700'000'100'900}});
+}
+
+TEST(webhook_body, keeps_every_digit_of_what_was_published) {
+    EXPECT_EQ(body_of(paid(), webhook_form::envelope),
+              R"({"type":"order.paid","timestamp":"2023-11-14T22:13:20.123Z",)"
+              R"("data":{"amount":12.10,"id":9007199254740993}})");
+    EXPECT_EQ(body_of(paid(), webhook_form::raw), paid().payload);
+    EXPECT_EQ(body_of(paid(), webhook_form::thin),
+              R"({"type":"order.paid","timestamp":"2023-11-14T22:13:20.123Z",)"
+              R"("data":{"id":"order 7"}})");
+}
+
+TEST(webhook_body, has_what_is_not_json_as_a_text) {
+    auto event = paid();
+    event.content_type = "text/plain";
+    event.payload = "said \"yes\"";
+    EXPECT_THAT(body_of(event, webhook_form::envelope), HasSubstr(R"("data":"said \"yes\"")"));
+}
+
+TEST(webhook_headers, of_standard_webhooks_name_the_event_and_the_time_of_the_attempt) {
+    const auto made = request(shop(webhook_style::standard));
+    EXPECT_EQ(made.headers.find("webhook-id"), event_id.to_string());
+    EXPECT_EQ(made.headers.find("webhook-timestamp"), "1700000100");
+    EXPECT_THAT(std::string(*made.headers.find("webhook-signature")), StartsWith("v1,"));
+    EXPECT_FALSE(made.headers.find("X-Outbox-Event"));
+}
+
+TEST(webhook_headers, of_the_outbox_style_number_the_attempt) {
+    const auto made = request(shop(webhook_style::outbox, webhook_form::raw), 3);
+    EXPECT_FALSE(made.headers.find("webhook-id"));
+    EXPECT_EQ(made.headers.find("X-Outbox-Event"), "order.paid");
+    EXPECT_EQ(made.headers.find("X-Outbox-Message-Id"), event_id.to_string());
+    EXPECT_EQ(made.headers.find("X-Outbox-Subscription-Id"), other_id.to_string());
+    EXPECT_EQ(made.headers.find("X-Outbox-Timestamp"), "1700000100");
+    EXPECT_EQ(made.headers.find("X-Outbox-Correlation-Id"), "c1");
+    EXPECT_EQ(made.headers.find("X-Outbox-Delivery-Id"),
+              delivery_id(event_id, other_id, 3).to_string());
+    EXPECT_THAT(std::string(*made.headers.find("X-Outbox-Signature")), StartsWith("sha256="));
+}
+
+TEST(webhook_ids, are_the_same_for_the_same_and_others_for_others) {
+    EXPECT_EQ(child_id(event_id, other_id), child_id(event_id, other_id));
+    EXPECT_NE(child_id(event_id, other_id), child_id(other_id, event_id));
+    EXPECT_NE(delivery_id(event_id, other_id, 1), delivery_id(event_id, other_id, 2));
+    // SHA-256 of both ids and the number, lowest byte first, as `printf … | sha256sum` gives it.
+    EXPECT_EQ(delivery_id(event_id, other_id, 1).to_string(),
+              "7a35c26a-58e1-5419-9088-a773188d0676");
+}
+
+TEST(event_keys, tell_users_and_entities_apart) {
+    EXPECT_EQ(event_key("", ""), "");
+    EXPECT_NE(event_key("a", "b"), event_key("ab", ""));
+    EXPECT_NE(event_key("a,b", "c"), event_key("a", "b,c"));
+    EXPECT_EQ(entity_of(event_key("ann", "order 7")), "order 7");
+    EXPECT_EQ(entity_of(event_key("", "3:x,y")), "3:x,y");
+    EXPECT_EQ(entity_of("written by hand"), "written by hand");
+    EXPECT_EQ(entity_of("99999999999999999999:a,b"), "99999999999999999999:a,b");
+}
+
+}  // namespace
+}  // namespace posthorn
