@@ -302,5 +302,20 @@ TEST_F(postgres_store, a_table_or_a_column_that_is_missing_is_named_with_what_to
     (*opened)->stop();
 }
 
+TEST_F(postgres_store, a_send_says_what_to_do_once_the_numbers_are_used_up) {
+    a_store node(place_);
+    postgres_client outsider(place_.url());
+    for (const auto* const last : {"4611686018427387903", "9223372036854775807"}) {
+        ASSERT_EQ(outsider.run(fmt::format("SELECT setval('outbox_seq', {})", last)), std::nullopt);
+        const auto refused = node.put(sample());
+        ASSERT_FALSE(refused) << last;
+        EXPECT_THAT(refused.error().what(), HasSubstr(".outbox_seq', (SELECT")) << last;
+    }
+    ASSERT_EQ(outsider.run("SELECT setval('outbox_seq', (SELECT coalesce(max(seq), 1) FROM "
+                           "outbox_messages))"),
+              std::nullopt);
+    EXPECT_TRUE(succeeded(node.put(sample())));
+}
+
 }  // namespace
 }  // namespace posthorn::conformance

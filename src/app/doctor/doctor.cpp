@@ -307,6 +307,15 @@ finding check_tables(const doctor_facts& facts) {
             "no node can work without it, and what it held is gone",
             "give it its name back if it was renamed, else restore a backup; a node says at its "
             "start what else can be done"};
+    constexpr std::int64_t numbers_left_min = 1'000'000'000;
+    if (file.numbers_left < numbers_left_min)
+        return {finding_level::bad,
+                fmt::format("{} left for messages in outbox_messages.seq",
+                            counted(std::max<std::int64_t>(file.numbers_left, 0), "number is",
+                                    "numbers are")),
+                "without one no message can be sent; a row or the sequence was given a high number "
+                "by hand",
+                "delete that row, and set the numbering back as the failure of a send says"};
     if (const auto wrong = not_as_made(file.schema); !wrong.empty())
         return {finding_level::warn, wrong,
                 "messages may wait for ever, or be slow; if no person changed it, the disk may be "

@@ -190,7 +190,8 @@ doctor_facts facts_of_server(const config& settings, const gather_options& optio
                                     .newest = seen->newest,
                                     .dead = seen->dead,
                                     .expired = seen->expired,
-                                    .blocked = std::move(seen->blocked)};
+                                    .blocked = std::move(seen->blocked),
+                                    .numbers_left = seen->numbers_left};
     return facts;
 }
 

@@ -93,6 +93,7 @@ result<server_store_facts> look_at_server([[maybe_unused]] const server_database
                               .is_synced = seen.is_synced,
                               .is_read_only = seen.is_read_only,
                               .schema = std::move(seen.schema),
+                              .numbers_left = seen.numbers_left,
                               .missing_rights = std::move(seen.missing_rights)};
 #else
     return fail(error_code::invalid_configuration, "this Posthorn was built without PostgreSQL");

@@ -48,6 +48,7 @@ struct server_store_facts {
     bool is_synced = true;
     bool is_read_only = false;
     schema_differences schema{};
+    std::int64_t numbers_left = 0;
     std::string missing_rights;
 };
 result<server_store_facts> look_at_server(const server_database& server, const clock& time);

@@ -147,6 +147,35 @@ TEST_F(sqlite_rows, what_a_replaced_message_leaves_behind_is_cleaned_away) {
     EXPECT_THAT(due().rows, SizeIs(1)) << "the one that came in its place";
 }
 
+TEST_F(sqlite_rows, a_send_says_what_to_do_once_the_highest_number_was_given_by_hand) {
+    must(
+        "INSERT INTO outbox_messages (seq, destination, endpoint, payload) "
+        "VALUES (4611686018427387903, 'billing', 'Charge', '{}')");
+    const auto send = [&] {
+        return run([](store_transaction& tx) -> result<> {
+            message body;
+            body.source = "orders";
+            body.id = uuid::parse("018f3b1c-0000-7000-8000-000000000009").value();
+            body.destination = "billing";
+            body.endpoint = "Charge";
+            body.payload = "{}";
+            body.created_at = wall_time(std::chrono::hours{1});
+            body.expires_at = wall_time(std::chrono::hours{24});
+            POSTHORN_TRY(tx.outbox().insert(body));
+            return {};
+        });
+    };
+    const auto refused = send();
+    ASSERT_FALSE(refused);
+    EXPECT_THAT(refused.error().what(), HasSubstr("has the highest seq there is"));
+    EXPECT_THAT(refused.error().what(), HasSubstr("UPDATE sqlite_sequence"));
+    must("DELETE FROM outbox_messages");
+    must(
+        "UPDATE sqlite_sequence SET seq = (SELECT coalesce(max(seq), 0) FROM outbox_messages) "
+        "WHERE name = 'outbox_messages'");
+    EXPECT_TRUE(succeeded(send()));
+}
+
 TEST_F(sqlite_rows, what_was_dropped_is_made_again_at_the_next_start) {
     const std::string all =
         "SELECT group_concat(name || ' ' || sql, char(10)) FROM "

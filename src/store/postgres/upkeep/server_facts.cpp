@@ -13,6 +13,11 @@ namespace {
 
 // A role without a right to look is told of that, and not of what it cannot see.
 void look_at_messages(connection& database, server_facts& facts) {
+    if (const auto last =
+            database.ask("SELECT 4611686018427387903 - last_value FROM {s}.outbox_seq"))
+        facts.numbers_left = last->front().integer(0);
+    const auto piped = database.begin_pipeline();
+    if (!piped) return;
     inspection_sql seen_by_people(database);
     if (auto blocked = seen_by_people.blocked({})) facts.blocked = *std::move(blocked);
     if (const auto newest = seen_by_people.newest()) facts.newest = *newest;
@@ -59,7 +64,6 @@ result<server_facts> look_at_server(const connect_options& where, std::span<cons
                        .is_read_only = row.integer(5) != 0,
                        .schema = std::move(schema),
                        .missing_rights = std::move(missing)};
-    POSTHORN_TRY(database.begin_pipeline());
     look_at_messages(database, facts);
     return facts;
 }

@@ -24,10 +24,11 @@ struct server_facts {
     std::int64_t expired = 0;
     blocked_report blocked{};           // What waits behind one of these.
     std::optional<wall_time> newest{};  // The latest time that anything in it was done at.
-    bool is_synced = true;              // False with `fsync = off`.
-    bool is_read_only = false;          // It, or this role there.
-    schema_differences schema{};        // From what this program makes.
-    std::string missing_rights;         // And what to grant; empty if there are none.
+    std::int64_t numbers_left = std::int64_t{1} << 62;  // For messages to come.
+    bool is_synced = true;                              // False with `fsync = off`.
+    bool is_read_only = false;                          // It, or this role there.
+    schema_differences schema{};                        // From what this program makes.
+    std::string missing_rights;  // And what to grant; empty if there are none.
 };
 
 /// Connects and looks, and changes nothing. `above` are the tables of other folders.

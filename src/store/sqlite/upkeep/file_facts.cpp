@@ -56,6 +56,8 @@ void ask_of_tables(questions& file, file_facts& facts) {
         "SELECT count(*) FROM (SELECT 1 FROM outbox_messages WHERE status = 'Expired' LIMIT "
         "1000000)",
         facts.expired);
+    file.ask("SELECT 4611686018427387903 - seq FROM sqlite_sequence WHERE name = 'outbox_messages'",
+             facts.numbers_left);
     file.ask("SELECT last_error FROM outbox_messages WHERE status = 'Pending' LIMIT 1000",
              [&](const sql_row& row) {
                  if (is_undeliverable_error(row.text(0))) ++facts.undeliverable;

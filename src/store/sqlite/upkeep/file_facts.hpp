@@ -30,7 +30,8 @@ struct file_facts {
     std::int64_t dead = 0;              // Not counted past a million.
     std::int64_t expired = 0;           // Likewise.
     blocked_report blocked{};           // What waits behind one of these.
-    std::int64_t undeliverable = 0;     // Among the thousand pending that were looked at.
+    std::int64_t numbers_left = std::int64_t{1} << 62;  // For messages to come.
+    std::int64_t undeliverable = 0;  // Among the thousand pending that were looked at.
 };
 
 /// Looks without changing anything: no table is brought up to date, nothing is checkpointed.

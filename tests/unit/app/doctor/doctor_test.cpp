@@ -67,6 +67,11 @@ TEST(doctor, says_what_is_not_as_Posthorn_made_it) {
               "dropped: an_index; not as Posthorn made it: a_trigger, a_view");
 }
 
+TEST(doctor, says_that_the_numbers_of_messages_are_used_up) {
+    expect("tables", {{"none", [](auto& facts) { facts.file->numbers_left = 0; }, bad},
+                      {"past the end", [](auto& facts) { facts.file->numbers_left = -1; }, bad}});
+}
+
 TEST(doctor, gives_every_check_a_name_of_its_own) {
     std::vector<std::string_view> names;
     for (const auto& check : doctor_checks()) names.push_back(check.name);
