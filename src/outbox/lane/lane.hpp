@@ -184,6 +184,7 @@ private:
     trouble trouble_;
     bool told_of_rest_ = false;
     steady_time in_doubt_until_{};  // Rows that seem expired fill the table's first page.
+    std::optional<wall_time> shut_since_;
     std::optional<steady_time> wakes_at_;
     std::size_t alarms_ = 0;               // Coroutines that wait to wake us.
     std::vector<std::int64_t> held_back_;  // Rows put off for want of a route, of late.

@@ -272,7 +272,7 @@ std::string lanes_text(const json::object& lanes, wall_time now) {
     const auto& rows = rows_of(lanes, "lanes");
     if (rows.empty()) return "none\n";
     text_table table({"DESTINATION", "STATE", "WAITING", "QUEUED", "IN FLIGHT", "WINDOW", "BATCH",
-                      "RATE", "UNTIL", "PAUSED", "WHY"});
+                      "RATE", "SINCE", "UNTIL", "PAUSED", "WHY"});
     for (const auto& each : rows) {
         if (!each.is_object()) continue;
         const auto& row = each.as_object();
@@ -280,8 +280,8 @@ std::string lanes_text(const json::object& lanes, wall_time now) {
         table.add({to_cell(field(row, "destination"), 24), field(row, "state"),
                    field(row, "waiting"), field(row, "queued"), field(row, "inFlight"),
                    field(row, "window"), field(row, "batch"), rate_of(row),
-                   distance(row, "until", now), distance(row, "pausedSince", now),
-                   to_cell(why, any_length)});
+                   distance(row, "since", now), distance(row, "until", now),
+                   distance(row, "pausedSince", now), to_cell(why, any_length)});
     }
     return table.to_text();
 }
