@@ -73,11 +73,20 @@ std::string alarm_text(const json::object& from) {
     const auto* alarm = from.if_contains("undeliverable");
     if (alarm == nullptr || !alarm->is_object()) return "";
     const auto& fields = alarm->as_object();
-    if (const auto number = count(fields, "count"); !number.empty() && number != "0")
+    const auto number = count(fields, "count");
+    if (number.empty() || number == "0") return "";
+    const auto& causes = rows_of(fields, "causes");
+    if (causes.size() < 2)
         return fmt::format("undeliverable  {}, such as for {}: {}\n", number,
                            to_cell(field(fields, "destination")),
                            to_cell(field(fields, "error"), 200));
-    return "";
+    std::string text = fmt::format("undeliverable  {}\n", number);
+    for (const auto& each : causes)
+        if (const auto* one = each.if_object())
+            text += fmt::format("               {} for {}: {}\n", count(*one, "count"),
+                                to_cell(field(*one, "destination")),
+                                to_cell(field(*one, "error"), 200));
+    return text;
 }
 
 const json::object& object_in(const json::object& from, std::string_view name) {
