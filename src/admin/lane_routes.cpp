@@ -84,7 +84,8 @@ void add_lane_routes(admin_surface& into, node_view& node) {
               admin_role::viewer,
               {.summary = "What each destination's lane does.",
                .answer = "{lanes: [{destination: string, state: string, waiting: integer,"
-                         " cause?: string, breaker?: string, until?: time, queued?: integer,"
+                         " cause?: string, breaker?: string, since?: time, until?: time,"
+                         " queued?: integer,"
                          " inFlight?: integer, window?: integer, batch?: integer,"
                          " batchMax?: integer, rate?: number, pausedSince?: time,"
                          " reason?: string}]}"},

@@ -43,6 +43,9 @@ void add(outbox_overview& to, outbox_overview more) {
             continue;
         }
         add(same->pending, one.pending);
+        add(same->undeliverable, one.undeliverable);
+        if (same->undeliverable_error.empty())
+            same->undeliverable_error = std::move(one.undeliverable_error);
         if (one.oldest) same->oldest = std::min(same->oldest.value_or(*one.oldest), *one.oldest);
     }
 }

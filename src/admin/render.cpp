@@ -15,6 +15,15 @@ json::object alarm(const outbox_overview& overview) {
     set(shown, "count", overview.undeliverable);
     set(shown, "destination", overview.undeliverable_destination);
     set(shown, "error", overview.undeliverable_error);
+    json::array causes;
+    for (const auto& one : undeliverable_causes(overview.backlog)) {
+        json::object cause;
+        set(cause, "count", one.count);
+        set(cause, "destination", one.destination);
+        set(cause, "error", one.error);
+        causes.push_back(std::move(cause));
+    }
+    if (!causes.empty()) shown["causes"] = std::move(causes);
     return shown;
 }
 

@@ -24,7 +24,9 @@ inline constexpr std::string_view dead_letter =
     "{...Message, state: string, closedAt?: time, cause?: integer, causeText?: string}";
 inline constexpr std::string_view dead_detail =
     "{...Detail, state: string, closedAt?: time, cause?: integer, causeText?: string}";
-inline constexpr std::string_view alarm = "{count: count, destination?: string, error?: string}";
+inline constexpr std::string_view alarm =
+    "{count: count, destination?: string, error?: string,"
+    " causes?: [{count: count, destination?: string, error?: string}]}";
 
 /// Those of messages.
 inline constexpr std::array of_messages{

@@ -24,6 +24,26 @@ std::string shown(const bounded_count& number, std::string_view one, std::string
                            : counted(number.value, one, many);
 }
 
+// One destination is named, or the three with the most of them.
+std::string why_undeliverable(const outbox_overview& outbox) {
+    const auto all =
+        shown(outbox.undeliverable, "message is undeliverable", "messages are undeliverable");
+    const auto causes = undeliverable_causes(outbox.backlog);
+    if (causes.size() < 2)
+        return fmt::format("{}: '{}' has no route, no secret or no handler for {}", all,
+                           outbox.undeliverable_destination,
+                           outbox.undeliverable.value == 1 ? "it" : "them");
+    std::string names;
+    std::int64_t named = 0;
+    for (const auto& one : causes) {
+        names += fmt::format("{}'{}' ({})", names.empty() ? "" : ", ", one.destination,
+                             shown(one.count));
+        named += one.count.value;
+    }
+    return fmt::format("{}: {}{} have no route, no secret or no handler for them", all, names,
+                       named < outbox.undeliverable.value ? " and others" : "");
+}
+
 void worsen(health_verdict& verdict, std::string why) {
     verdict.status = std::max(verdict.status, health_level::yellow);
     verdict.reasons.push_back(std::move(why));
@@ -100,11 +120,7 @@ health_verdict judge_health(const health_facts& facts) {
     judge_given_up(outbox, verdict);
     if (outbox.undeliverable.value > 0) {
         verdict.undeliverable = true;
-        worsen(verdict, fmt::format("{}: '{}' has no route, no secret or no handler for {}",
-                                    shown(outbox.undeliverable, "message is undeliverable",
-                                          "messages are undeliverable"),
-                                    outbox.undeliverable_destination,
-                                    outbox.undeliverable.value == 1 ? "it" : "them"));
+        worsen(verdict, why_undeliverable(outbox));
     }
     for (auto& why : reasons_of(facts.lanes)) worsen(verdict, std::move(why));
     judge_backlog(outbox, verdict);

@@ -73,9 +73,10 @@ std::string reason_of(const lane_report& one) {
                            clean_utf8(one.pause->reason, name_bytes_max));
     if (one.lane.breaker != breaker::state::closed)
         return fmt::format(
-            "'{}' gives no answer that counts{}{}; its messages wait, and one is tried from time "
+            "'{}' gives no answer that counts{}{}; its messages wait{}, and one is tried from time "
             "to time ('posthorn outbox try' does it at once)",
-            name, cause.empty() ? "" : ": ", cause);
+            name, cause.empty() ? "" : ": ", cause,
+            one.lane.since ? " since " + to_iso8601(*one.lane.since) : "");
     if (one.lane.is_fault && one.lane.mode != lane_mode::no_route)
         return fmt::format("messages to '{}' wait: {}", name, cause);
     return {};
@@ -160,6 +161,7 @@ json::object to_json(const std::vector<lane_report>& lanes) {
         if (!lane.cause.empty()) row["cause"] = text(lane.cause);
         if (one.runs) {
             row["breaker"] = to_string(lane.breaker);
+            if (lane.since) row["since"] = to_iso8601(*lane.since);
             if (lane.until) row["until"] = to_iso8601(*lane.until);
             row["queued"] = lane.queued;
             row["inFlight"] = lane.in_flight;

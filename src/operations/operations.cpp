@@ -1,6 +1,7 @@
 #include "operations/operations.hpp"
 
 #include <algorithm>
+#include <string_view>
 #include <utility>
 
 namespace posthorn {
@@ -48,6 +49,20 @@ void sum_up(outbox_overview& overview, wall_time now) {
 }
 
 }  // namespace
+
+std::vector<undeliverable_cause> undeliverable_causes(
+    const std::vector<destination_backlog>& backlog) {
+    constexpr std::size_t causes_max = 3;
+    std::vector<undeliverable_cause> causes;
+    for (const auto& one : backlog)
+        if (one.undeliverable.value > 0)
+            causes.push_back({one.destination, one.undeliverable_error, one.undeliverable});
+    std::ranges::sort(causes, {}, [](const undeliverable_cause& one) {
+        return std::pair(-one.count.value, std::string_view(one.destination));
+    });
+    if (causes.size() > causes_max) causes.resize(causes_max);
+    return causes;
+}
 
 bounded_count waiting_in(const blocked_report& blocked) {
     bounded_count all{.value = 0, .at_least = blocked.more};

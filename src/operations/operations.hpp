@@ -34,6 +34,17 @@ struct outbox_overview {
     blocked_report blocked{};  // Where messages wait behind one that was given up.
 };
 
+/// Of the destinations with the most undeliverable messages up to three, the worst first. Pure.
+struct undeliverable_cause {
+    std::string destination;
+    std::string error;  // Of one of them.
+    bounded_count count;
+
+    bool operator==(const undeliverable_cause&) const = default;
+};
+[[nodiscard]] std::vector<undeliverable_cause> undeliverable_causes(
+    const std::vector<destination_backlog>& backlog);
+
 /// How many wait so, over all keys.
 [[nodiscard]] bounded_count waiting_in(const blocked_report& blocked);
 

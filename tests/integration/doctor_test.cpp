@@ -67,6 +67,31 @@ TEST_F(doctor_command, finds_nothing_in_a_healthy_set_up_without_a_node) {
     EXPECT_EQ(std::filesystem::file_size(database_ + "-wal"), log) << "it only looks";
 }
 
+TEST_F(doctor_command, names_what_is_not_as_Posthorn_made_it_until_a_start_puts_it_right) {
+    {
+        sidecar node(folder_, "orders", healthy_);
+        node.stop();
+    }
+    test::sqlite_file(database_).run(
+        "DROP INDEX idx_queue_order; DROP VIEW posthorn_inbox;"
+        "CREATE VIEW posthorn_inbox AS SELECT 1");
+    const auto seen = examine();
+    EXPECT_EQ(seen.end, exit_0) << seen.err;
+    EXPECT_THAT(seen.out,
+                HasSubstr("dropped: idx_queue_order; not as Posthorn made it: posthorn_inbox"));
+    {
+        sidecar node(folder_, "orders", healthy_);
+        EXPECT_TRUE(node.says("made again what was dropped: idx_queue_order"));
+        EXPECT_TRUE(node.says("had made it: posthorn_inbox"));
+        node.stop();
+    }
+    EXPECT_THAT(examine().out, HasSubstr("its tables are those of this Posthorn"));
+    test::sqlite_file(database_).run("ALTER TABLE posthorn_queue RENAME COLUMN answered TO told");
+    const auto lost = examine();
+    EXPECT_EQ(lost.end, exit_1);
+    EXPECT_THAT(lost.out, HasSubstr("the column answered of the table posthorn_queue was dropped"));
+}
+
 TEST_F(doctor_command, tells_all_that_is_weak_and_what_to_do) {
     {
         sidecar node(folder_, "orders", free_ports);

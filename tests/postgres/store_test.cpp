@@ -1,4 +1,5 @@
 // What is true of the store on PostgreSQL alone: its server, its sessions, and others beside it.
+#include <array>
 #include <atomic>
 #include <thread>
 
@@ -238,6 +239,82 @@ TEST_F(postgres_store, what_was_dropped_is_made_again_at_the_next_start) {
             .at(0)
             .at(0),
         "0");
+}
+
+TEST_F(postgres_store, what_was_changed_or_switched_off_is_put_right_at_the_next_start) {
+    {
+        const a_store first(place_);
+    }
+    postgres_client outsider(place_.url());
+    const std::string source =
+        "SELECT prosrc FROM pg_proc WHERE proname = 'outbox_gone' AND pronamespace = '" +
+        place_.schema() + "'::regnamespace";
+    const auto before = outsider.rows(source).at(0).at(0);
+    ASSERT_EQ(outsider.run("CREATE OR REPLACE FUNCTION " + place_.schema() +
+                           ".outbox_gone() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RETURN "
+                           "NULL; END $$"),
+              std::nullopt);
+    ASSERT_EQ(outsider.run("ALTER TABLE outbox_messages DISABLE TRIGGER outbox_changed"),
+              std::nullopt);
+    {
+        const auto opened = try_open(place_.url());
+        ASSERT_TRUE(succeeded(opened));
+        (*opened)->stop();
+    }
+    EXPECT_EQ(outsider.rows(source).at(0).at(0), before);
+    EXPECT_EQ(outsider
+                  .rows("SELECT tgenabled FROM pg_trigger WHERE tgname = 'outbox_changed' AND "
+                        "tgrelid = 'outbox_messages'::regclass")
+                  .at(0)
+                  .at(0),
+              "O");
+    EXPECT_THAT(logged_, HasSubstr("made anew what was not as Posthorn had made it"));
+    EXPECT_THAT(logged_, HasSubstr("outbox_changed, outbox_gone"));
+    logged_.clear();
+    const auto opened = try_open(place_.url());
+    ASSERT_TRUE(succeeded(opened));
+    (*opened)->stop();
+    EXPECT_EQ(logged_, "") << "all is as it was made";
+}
+
+TEST_F(postgres_store, a_table_or_a_column_that_is_missing_is_named_with_what_to_do) {
+    {
+        const a_store first(place_);
+    }
+    postgres_client outsider(place_.url());
+    using words = std::array<const char*, 3>;
+    for (const auto& [change, back, named] :
+         {words{"ALTER TABLE outbox_causes RENAME COLUMN first_at TO began_at",
+                "ALTER TABLE outbox_causes RENAME COLUMN began_at TO first_at",
+                "the column first_at of the table outbox_causes, which Posthorn needs"},
+          words{"ALTER TABLE outbox_paused RENAME TO paused",
+                "ALTER TABLE paused RENAME TO outbox_paused",
+                "the table outbox_paused, which Posthorn needs"}}) {
+        ASSERT_EQ(outsider.run(change), std::nullopt) << change;
+        const auto opened = try_open(place_.url());
+        ASSERT_TRUE(refused_with(opened, error_code::store_corrupt));
+        EXPECT_THAT(opened.error().what(), HasSubstr(named));
+        EXPECT_THAT(opened.error().what(), HasSubstr("restore a backup"));
+        ASSERT_EQ(outsider.run(back), std::nullopt) << back;
+    }
+    const auto opened = try_open(place_.url());
+    ASSERT_TRUE(succeeded(opened));
+    (*opened)->stop();
+}
+
+TEST_F(postgres_store, a_send_says_what_to_do_once_the_numbers_are_used_up) {
+    a_store node(place_);
+    postgres_client outsider(place_.url());
+    for (const auto* const last : {"4611686018427387903", "9223372036854775807"}) {
+        ASSERT_EQ(outsider.run(fmt::format("SELECT setval('outbox_seq', {})", last)), std::nullopt);
+        const auto refused = node.put(sample());
+        ASSERT_FALSE(refused) << last;
+        EXPECT_THAT(refused.error().what(), HasSubstr(".outbox_seq', (SELECT")) << last;
+    }
+    ASSERT_EQ(outsider.run("SELECT setval('outbox_seq', (SELECT coalesce(max(seq), 1) FROM "
+                           "outbox_messages))"),
+              std::nullopt);
+    EXPECT_TRUE(succeeded(node.put(sample())));
 }
 
 }  // namespace

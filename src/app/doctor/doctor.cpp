@@ -257,6 +257,15 @@ finding not_known() { return fine("not known, since the database cannot be read"
 
 bool is_readable(const doctor_facts& facts) { return facts.file && facts.file->damage.empty(); }
 
+std::string not_as_made(const schema_differences& found) {
+    std::string said;
+    if (!found.dropped.empty()) said = fmt::format("dropped: {}", fmt::join(found.dropped, ", "));
+    if (!found.changed.empty())
+        said += fmt::format("{}not as Posthorn made it: {}", said.empty() ? "" : "; ",
+                            fmt::join(found.changed, ", "));
+    return said;
+}
+
 }  // namespace
 
 finding check_tables(const doctor_facts& facts) {
@@ -292,6 +301,26 @@ finding check_tables(const doctor_facts& facts) {
                             file.step_known),
                 "an older Posthorn does not know what newer tables mean, and is refused",
                 "use the Posthorn that made them, or a newer one"};
+    if (!file.schema.lost.empty())
+        return {
+            finding_level::bad, fmt::format("{} was dropped", fmt::join(file.schema.lost, ", ")),
+            "no node can work without it, and what it held is gone",
+            "give it its name back if it was renamed, else restore a backup; a node says at its "
+            "start what else can be done"};
+    constexpr std::int64_t numbers_left_min = 1'000'000'000;
+    if (file.numbers_left < numbers_left_min)
+        return {finding_level::bad,
+                fmt::format("{} left for messages in outbox_messages.seq",
+                            counted(std::max<std::int64_t>(file.numbers_left, 0), "number is",
+                                    "numbers are")),
+                "without one no message can be sent; a row or the sequence was given a high number "
+                "by hand",
+                "delete that row, and set the numbering back as the failure of a send says"};
+    if (const auto wrong = not_as_made(file.schema); !wrong.empty())
+        return {finding_level::warn, wrong,
+                "messages may wait for ever, or be slow; if no person changed it, the disk may be "
+                "failing",
+                "start the node anew: it makes them as they should be, and logs it"};
     if (file.step < file.step_known && is_readable(facts))
         return fine(fmt::format("its tables are at step {}; the next node brings them to {}",
                                 file.step, file.step_known));

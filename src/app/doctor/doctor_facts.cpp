@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 
 #include "app/config/secrets.hpp"
+#include "app/features.hpp"
 #include "app/store/open_store.hpp"
 #include "app/store/process_identity.hpp"
 #include "base/text/without_password.hpp"
@@ -143,7 +144,7 @@ void add_backups(const config& settings, const std::string& database, doctor_fac
 void add_file(const std::string& database, bool full, doctor_facts& facts) {
     std::error_code unusable;
     auto seen = fs::exists(database, unusable)
-                    ? sqlite::look_at_file(database, full)
+                    ? sqlite::look_at_file(database, full, feature_tables())
                     : fail(error_code::not_found, "there is no database at {}", database);
     facts.file.reset();
     facts.checked_fully = full;
@@ -183,12 +184,14 @@ doctor_facts facts_of_server(const config& settings, const gather_options& optio
     facts.server_is_read_only = seen->is_read_only;
     facts.missing_rights = std::move(seen->missing_rights);
     facts.file = sqlite::file_facts{.service = std::move(seen->service),
+                                    .schema = std::move(seen->schema),
                                     .step = seen->step,
                                     .step_known = static_cast<int>(seen->step_known),
                                     .newest = seen->newest,
                                     .dead = seen->dead,
                                     .expired = seen->expired,
-                                    .blocked = std::move(seen->blocked)};
+                                    .blocked = std::move(seen->blocked),
+                                    .numbers_left = seen->numbers_left};
     return facts;
 }
 

@@ -78,10 +78,11 @@ result<std::string> server_definitions([[maybe_unused]] const std::string& schem
 result<server_store_facts> look_at_server([[maybe_unused]] const server_database& server,
                                           [[maybe_unused]] const clock& time) {
 #ifdef POSTHORN_WITH_POSTGRES
-    POSTHORN_LET(
-        seen,
-        postgres::look_at_server(
-            {.url = server.url, .schema = server.schema, .application = "posthorn doctor"}, time));
+    const auto above = feature_tables();
+    POSTHORN_LET(seen,
+                 postgres::look_at_server(
+                     {.url = server.url, .schema = server.schema, .application = "posthorn doctor"},
+                     above, time));
     return server_store_facts{.service = std::move(seen.service),
                               .step = seen.step,
                               .step_known = seen.step_known,
@@ -91,6 +92,8 @@ result<server_store_facts> look_at_server([[maybe_unused]] const server_database
                               .newest = seen.newest,
                               .is_synced = seen.is_synced,
                               .is_read_only = seen.is_read_only,
+                              .schema = std::move(seen.schema),
+                              .numbers_left = seen.numbers_left,
                               .missing_rights = std::move(seen.missing_rights)};
 #else
     return fail(error_code::invalid_configuration, "this Posthorn was built without PostgreSQL");

@@ -11,6 +11,7 @@
 #include "app/config/core_options.hpp"
 #include "base/async/task.hpp"
 #include "base/run/node_service.hpp"
+#include "store/schema_differences.hpp"
 #include "store/sql_query.hpp"
 #include "store/store.hpp"
 
@@ -46,6 +47,8 @@ struct server_store_facts {
     std::optional<wall_time> newest{};
     bool is_synced = true;
     bool is_read_only = false;
+    schema_differences schema{};
+    std::int64_t numbers_left = 0;
     std::string missing_rights;
 };
 result<server_store_facts> look_at_server(const server_database& server, const clock& time);

@@ -410,6 +410,12 @@ void lane::publish() {
                      .batch = size_.rows(),
                      .batch_max = options_.batch_rows,
                      .rate = options_.rate.per_second};
+    // A probe that is on its way has not opened it yet.
+    if (state.mode == lane_mode::running)
+        shut_since_.reset();
+    else if (!shut_since_)
+        shut_since_ = with_.env.clock.wall();
+    state.since = shut_since_;
     if (state.mode != lane_mode::running || trouble_.is_recent(at)) {
         state.cause = trouble_.cause();
         state.is_fault = trouble_.is_fault();

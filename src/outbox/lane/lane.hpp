@@ -185,6 +185,7 @@ private:
     bool told_of_rest_ = false;
     std::optional<lane_mode> told_mode_;
     steady_time in_doubt_until_{};  // Rows that seem expired fill the table's first page.
+    std::optional<wall_time> shut_since_;
     std::optional<steady_time> wakes_at_;
     std::size_t alarms_ = 0;               // Coroutines that wait to wake us.
     std::vector<std::int64_t> held_back_;  // Rows put off for want of a route, of late.

@@ -19,6 +19,7 @@ struct lane_state {
     std::string destination;
     lane_mode mode = lane_mode::running;
     breaker::state breaker = breaker::state::closed;
+    std::optional<wall_time> since{};  // When it was shut, if it is.
     std::optional<wall_time> until{};  // When it goes on by itself, if it is shut and will.
     std::string cause{};               // Why messages do not get through; empty if they do.
     bool is_fault = false;             // The cause is one that a person should see to.

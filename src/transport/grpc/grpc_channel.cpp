@@ -90,7 +90,7 @@ public:
             if (one.status.ok()) co_return to_wire(std::move(one.reply));
             // A peer that finds a request too large, or whose answer is, is there: what came of it
             // is for the lane to judge, as it is over HTTP.
-            if (one.status.error_code() == grpc::StatusCode::RESOURCE_EXHAUSTED)
+            if (is_too_large(one.status))
                 co_return wire_reply{.status = 413, .body = too_large(one.status)};
             // A kept connection may turn out to be gone. A receiver knows a message by its id, so
             // it is sent once more.
@@ -132,6 +132,12 @@ private:
         if (!came) one.context->TryCancel();
         co_await ended->wait_regardless();
         co_return came;
+    }
+
+    // A server that has no memory left ends calls with the same status, which says nothing of them.
+    static bool is_too_large(const grpc::Status& status) {
+        return status.error_code() == grpc::StatusCode::RESOURCE_EXHAUSTED &&
+               status.error_message().find("RST_STREAM") == std::string::npos;
     }
 
     static std::string too_large(const grpc::Status& status) {

@@ -59,9 +59,10 @@ void set_limits(grpc::ServerBuilder& builder, const http_limits& limits) {
     set(GRPC_ARG_HTTP2_MIN_RECV_PING_INTERVAL_WITHOUT_DATA_MS, ping_least);
     // Otherwise two nodes could share an address without a word.
     builder.AddChannelArgument(GRPC_ARG_ALLOW_REUSEPORT, 0);
-    grpc::ResourceQuota threads;
-    threads.SetMaxThreads(reflection_threads_max);
-    builder.SetResourceQuota(threads);
+    grpc::ResourceQuota all;
+    all.SetMaxThreads(reflection_threads_max);
+    all.Resize(limits.unknown_body_bytes_max);
+    builder.SetResourceQuota(all);
 }
 
 }  // namespace

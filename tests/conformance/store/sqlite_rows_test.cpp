@@ -147,6 +147,35 @@ TEST_F(sqlite_rows, what_a_replaced_message_leaves_behind_is_cleaned_away) {
     EXPECT_THAT(due().rows, SizeIs(1)) << "the one that came in its place";
 }
 
+TEST_F(sqlite_rows, a_send_says_what_to_do_once_the_highest_number_was_given_by_hand) {
+    must(
+        "INSERT INTO outbox_messages (seq, destination, endpoint, payload) "
+        "VALUES (4611686018427387903, 'billing', 'Charge', '{}')");
+    const auto send = [&] {
+        return run([](store_transaction& tx) -> result<> {
+            message body;
+            body.source = "orders";
+            body.id = uuid::parse("018f3b1c-0000-7000-8000-000000000009").value();
+            body.destination = "billing";
+            body.endpoint = "Charge";
+            body.payload = "{}";
+            body.created_at = wall_time(std::chrono::hours{1});
+            body.expires_at = wall_time(std::chrono::hours{24});
+            POSTHORN_TRY(tx.outbox().insert(body));
+            return {};
+        });
+    };
+    const auto refused = send();
+    ASSERT_FALSE(refused);
+    EXPECT_THAT(refused.error().what(), HasSubstr("has the highest seq there is"));
+    EXPECT_THAT(refused.error().what(), HasSubstr("UPDATE sqlite_sequence"));
+    must("DELETE FROM outbox_messages");
+    must(
+        "UPDATE sqlite_sequence SET seq = (SELECT coalesce(max(seq), 0) FROM outbox_messages) "
+        "WHERE name = 'outbox_messages'");
+    EXPECT_TRUE(succeeded(send()));
+}
+
 TEST_F(sqlite_rows, what_was_dropped_is_made_again_at_the_next_start) {
     const std::string all =
         "SELECT group_concat(name || ' ' || sql, char(10)) FROM "
@@ -165,6 +194,61 @@ TEST_F(sqlite_rows, what_was_dropped_is_made_again_at_the_next_start) {
     other_.reset();
     reopen();
     EXPECT_EQ(logged_, "") << "nothing is missing";
+}
+
+TEST_F(sqlite_rows, what_is_not_as_it_was_made_is_made_anew_at_the_next_start) {
+    const std::string all =
+        "SELECT group_concat(name || ' ' || sql, char(10)) FROM "
+        "(SELECT name, sql FROM sqlite_master WHERE type <> 'table' ORDER BY name)";
+    const auto before = other().text(all);
+    const auto damage = [&](const std::string& name, const std::string& from,
+                            const std::string& to) {
+        must("UPDATE sqlite_master SET sql = replace(sql, '" + from + "', '" + to +
+             "') WHERE name = '" + name + "'");
+    };
+    must("PRAGMA writable_schema = ON");
+    damage("outbox_gone", "outbox_ended", "outbox_enddd");
+    damage("outbox_arriving", "FROM outbox_messages", "FROM outbox_messagec");
+    must("PRAGMA writable_schema = RESET");
+    must("DROP INDEX idx_outbox_sent");
+    must("CREATE INDEX idx_outbox_sent ON outbox_messages (sent_at)");
+    ASSERT_NE(other().text(all), before);
+    other_.reset();
+    reopen();
+    EXPECT_EQ(other().text(all), before);
+    EXPECT_THAT(logged_, HasSubstr("idx_outbox_sent, outbox_arriving, outbox_gone"));
+    must(
+        "INSERT INTO outbox_messages (destination, endpoint, payload) "
+        "VALUES ('billing', 'Charge', '{}')");
+    must("DELETE FROM outbox_messages");
+    logged_.clear();
+    other_.reset();
+    reopen();
+    EXPECT_EQ(logged_, "") << "all is as it was made";
+}
+
+TEST_F(sqlite_rows, a_trigger_of_the_application_under_a_name_of_ours_stays) {
+    must("DROP TRIGGER outbox_gone");
+    must("CREATE TABLE mine (a)");
+    must("CREATE TRIGGER outbox_gone AFTER DELETE ON mine BEGIN SELECT 1; END");
+    other_.reset();
+    reopen();
+    EXPECT_EQ(other().text("SELECT tbl_name FROM sqlite_master WHERE name = 'outbox_gone'"),
+              "mine");
+}
+
+TEST_F(sqlite_rows, a_column_that_is_missing_is_named_with_what_to_do) {
+    must("ALTER TABLE outbox_causes RENAME COLUMN first_at TO began_at");
+    other_.reset();
+    store_->stop();
+    store_.reset();
+    const auto opened = sqlite::open({.path = path_, .service = "orders"},
+                                     {.time = time_, .writer = writer_, .log = log_});
+    ASSERT_FALSE(opened);
+    EXPECT_EQ(opened.error().code(), error_code::store_corrupt);
+    EXPECT_THAT(opened.error().what(),
+                HasSubstr("the column first_at of the table outbox_causes, which Posthorn needs"));
+    EXPECT_THAT(opened.error().what(), HasSubstr("give it its name back"));
 }
 
 TEST_F(sqlite_rows, a_table_that_was_dropped_is_named_with_what_to_do) {

@@ -235,6 +235,10 @@ TEST_F(admin_api, health_says_why_it_is_not_green) {
     EXPECT_TRUE(shown.at("working").as_bool());
     EXPECT_EQ(shown.at("undeliverable").at("count").as_int64(), 1);
     EXPECT_EQ(shown.at("undeliverable").at("destination").as_string(), "nowhere");
+    const auto& cause = shown.at("undeliverable").at("causes").at(0);
+    EXPECT_EQ(cause.at("destination").as_string(), "nowhere");
+    EXPECT_EQ(cause.at("count").as_int64(), 1);
+    EXPECT_THAT(std::string(cause.at("error").as_string()), HasSubstr("no route"));
     EXPECT_EQ(shown.at("reasons").as_array().size(), 2U);
     wait_a_second();
     broken = {"a handler is stuck"};

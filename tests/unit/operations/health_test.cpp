@@ -94,6 +94,25 @@ TEST(traffic_light, raises_an_alarm_of_its_own_for_what_is_undeliverable) {
     EXPECT_TRUE(verdict.undeliverable);
     EXPECT_EQ(verdict.status, health_level::yellow);
     EXPECT_THAT(verdict.reasons, ElementsAre(HasSubstr("2 messages are undeliverable: 'billing'")));
+    const auto wait_for = [&](std::string destination, std::int64_t messages) {
+        facts.outbox.backlog.push_back({.destination = std::move(destination),
+                                        .pending = {},
+                                        .undeliverable = {messages, false},
+                                        .undeliverable_error = "no_route: none"});
+    };
+    wait_for("archive", 1);
+    wait_for("billing", 5);
+    wait_for("crm", 0);
+    facts.outbox.undeliverable = {6, false};
+    EXPECT_THAT(judge_health(facts).reasons,
+                ElementsAre("6 messages are undeliverable: 'billing' (5), 'archive' (1) have no "
+                            "route, no secret or no handler for them"));
+    wait_for("depot", 3);
+    wait_for("exports", 2);
+    facts.outbox.undeliverable = {11, false};
+    EXPECT_THAT(judge_health(facts).reasons,
+                ElementsAre("11 messages are undeliverable: 'billing' (5), 'depot' (3), 'exports' "
+                            "(2) and others have no route, no secret or no handler for them"));
     facts.outbox.dead.value = 1;
     verdict = judge_health(facts);
     EXPECT_EQ(verdict.status, health_level::red);

@@ -61,6 +61,10 @@ TEST(lanes, that_are_shut_are_a_reason_to_look_and_others_are_not) {
         reasons_of(merge_lanes({open("stock")}, {{.destination = "billing", .reason = "audit"}})),
         ElementsAre(HasSubstr("'billing' is paused: audit"),
                     HasSubstr("'stock' gives no answer that counts: its clock is off; ")));
+    auto shut = open("stock");
+    shut.since = parse_iso8601("2026-02-14T12:00:00Z").value();
+    EXPECT_THAT(reasons_of(merge_lanes({shut}, {})),
+                ElementsAre(HasSubstr("its messages wait since 2026-02-14T12:00:00.000Z, and")));
     auto held_up = running("stock");
     held_up.cause = "its web service is away";
     EXPECT_TRUE(reasons_of(merge_lanes({held_up}, {})).empty()) << "it asks for patience";
@@ -127,6 +131,7 @@ TEST_F(lane_routes, try_a_destination_only_where_a_node_runs_and_for_operators) 
 
 TEST_F(lane_routes, show_what_lanes_do) {
     auto state = open("stock");
+    state.since = loop.time().wall() - 60s;
     state.until = loop.time().wall() + 4s;
     state.batch = 12;
     state.batch_max = 50;
@@ -135,6 +140,7 @@ TEST_F(lane_routes, show_what_lanes_do) {
     const auto lane = get_json("/_rf/outbox/lanes").at("lanes").at(0).as_object();
     EXPECT_EQ(lane.at("state").as_string(), "open");
     EXPECT_EQ(lane.at("breaker").as_string(), "open");
+    EXPECT_EQ(lane.at("since").as_string(), to_iso8601(loop.time().wall() - 60s));
     EXPECT_EQ(lane.at("until").as_string(), to_iso8601(loop.time().wall() + 4s));
     EXPECT_EQ(lane.at("queued").to_number<int>(), 3);
     EXPECT_EQ(lane.at("batch").to_number<int>(), 12);

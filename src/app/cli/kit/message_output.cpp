@@ -73,11 +73,20 @@ std::string alarm_text(const json::object& from) {
     const auto* alarm = from.if_contains("undeliverable");
     if (alarm == nullptr || !alarm->is_object()) return "";
     const auto& fields = alarm->as_object();
-    if (const auto number = count(fields, "count"); !number.empty() && number != "0")
+    const auto number = count(fields, "count");
+    if (number.empty() || number == "0") return "";
+    const auto& causes = rows_of(fields, "causes");
+    if (causes.size() < 2)
         return fmt::format("undeliverable  {}, such as for {}: {}\n", number,
                            to_cell(field(fields, "destination")),
                            to_cell(field(fields, "error"), 200));
-    return "";
+    std::string text = fmt::format("undeliverable  {}\n", number);
+    for (const auto& each : causes)
+        if (const auto* one = each.if_object())
+            text += fmt::format("               {} for {}: {}\n", count(*one, "count"),
+                                to_cell(field(*one, "destination")),
+                                to_cell(field(*one, "error"), 200));
+    return text;
 }
 
 const json::object& object_in(const json::object& from, std::string_view name) {
@@ -272,7 +281,7 @@ std::string lanes_text(const json::object& lanes, wall_time now) {
     const auto& rows = rows_of(lanes, "lanes");
     if (rows.empty()) return "none\n";
     text_table table({"DESTINATION", "STATE", "WAITING", "QUEUED", "IN FLIGHT", "WINDOW", "BATCH",
-                      "RATE", "UNTIL", "PAUSED", "WHY"});
+                      "RATE", "SINCE", "UNTIL", "PAUSED", "WHY"});
     for (const auto& each : rows) {
         if (!each.is_object()) continue;
         const auto& row = each.as_object();
@@ -280,8 +289,8 @@ std::string lanes_text(const json::object& lanes, wall_time now) {
         table.add({to_cell(field(row, "destination"), 24), field(row, "state"),
                    field(row, "waiting"), field(row, "queued"), field(row, "inFlight"),
                    field(row, "window"), field(row, "batch"), rate_of(row),
-                   distance(row, "until", now), distance(row, "pausedSince", now),
-                   to_cell(why, any_length)});
+                   distance(row, "since", now), distance(row, "until", now),
+                   distance(row, "pausedSince", now), to_cell(why, any_length)});
     }
     return table.to_text();
 }

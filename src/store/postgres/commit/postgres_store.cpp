@@ -3,15 +3,13 @@
 #include <algorithm>
 #include <utility>
 
-#include <fmt/ranges.h>
-
 #include "store/commit/lent_readers.hpp"
 #include "store/inside_unit.hpp"
 #include "store/postgres/commit/own_transactions.hpp"
 #include "store/postgres/commit/reader.hpp"
 #include "store/postgres/commit/writer.hpp"
+#include "store/postgres/schema/mend_schema.hpp"
 #include "store/postgres/schema/migrate.hpp"
-#include "store/postgres/schema/missing_objects.hpp"
 #include "store/postgres/schema/rights.hpp"
 #include "store/postgres/schema/set_defaults.hpp"
 #include "store/postgres/schema/tables.hpp"
@@ -135,10 +133,8 @@ result<std::string> prepare_schema(const session_options& session_with,
     std::vector<migration_set> sets{store_tables()};
     for (const auto& each : options.above) sets.push_back(each.postgres);
     POSTHORN_TRY(migrate(*database, sets, seams.time));
-    POSTHORN_LET(made_again, make_missing(*database, sets));
-    if (!made_again.empty())
-        seams.log.warn("Store: made again what was dropped: {Names}",
-                       {{"Names", fmt::format("{}", fmt::join(made_again, ", "))}});
+    POSTHORN_LET(mended, mend_schema(*database, sets));
+    tell(mended, seams.log);
     POSTHORN_TRY(claim_for(*database, options.service));
     if (options.defaults)
         if (const auto set = set_row_defaults(*database, *options.defaults); !set)

@@ -16,18 +16,6 @@ namespace {
 
 constexpr std::chrono::seconds cancel_patience{10};
 
-std::string with_schema(std::string_view sql, std::string_view schema) {
-    constexpr std::string_view mark = "{s}";
-    std::string text;
-    for (;;) {
-        const auto at = sql.find(mark);
-        text += sql.substr(0, at);
-        if (at == std::string_view::npos) return text;
-        text += schema;
-        sql.remove_prefix(at + mark.size());
-    }
-}
-
 }  // namespace
 
 void connection::closer::operator()(pg_conn* handle) const noexcept { PQfinish(handle); }

@@ -161,13 +161,32 @@ std::string missing_grant(std::string_view denied, std::string_view role, std::s
     return fmt::format("GRANT SELECT, INSERT, UPDATE, DELETE ON {} TO {}", name, role);
 }
 
+namespace {
+
+// Either the sequence has come to its end, or to a number that the table refuses.
+bool has_no_number(std::string_view said) {
+    return has(said, "reached maximum value of sequence \"outbox_seq\"") ||
+           has(said, "seq is given by the table");
+}
+
+std::string numbers_used_up(std::string_view schema) {
+    return fmt::format(
+        "; if the INSERT left seq out, the sequence outbox_seq was set to its end by hand: delete "
+        "rows of outbox_messages with such a seq, and run SELECT setval('{0}.outbox_seq', (SELECT "
+        "coalesce(max(seq), 1) FROM {0}.outbox_messages))",
+        schema);
+}
+
+}  // namespace
+
 error statement_failure(const pg_result* answer, pg_conn* handle, bool cancelled,
                         std::string_view schema) {
     const auto state = field(answer, PG_DIAG_SQLSTATE);
     const auto said = field(answer, PG_DIAG_MESSAGE_PRIMARY);
     auto code = classify(state);
     const auto role = or_it(PQuser(handle));
-    const auto what_to_do = advice(state, code, cancelled, role);
+    const auto what_to_do =
+        has_no_number(said) ? numbers_used_up(schema) : advice(state, code, cancelled, role);
     // A role that may not write the store's own tables has a read-only store.
     if (state == "42501" && is_ours(denied_object(said).second)) code = error_code::store_read_only;
     // Of a CHECK or NOT NULL it shows the whole row: columns that the statement never named, to all

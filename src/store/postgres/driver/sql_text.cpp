@@ -124,6 +124,18 @@ std::string in_quotes(std::string_view text, char quote) {
 
 std::string text_literal(std::string_view text) { return in_quotes(text, '\''); }
 
+std::string with_schema(std::string_view sql, std::string_view schema) {
+    constexpr std::string_view mark = "{s}";
+    std::string text;
+    for (;;) {
+        const auto at = sql.find(mark);
+        text += sql.substr(0, at);
+        if (at == std::string_view::npos) return text;
+        text += schema;
+        sql.remove_prefix(at + mark.size());
+    }
+}
+
 std::string quoted_identifier(std::string_view name) { return in_quotes(name, '"'); }
 
 result<> require_allowed(std::string_view sql) {

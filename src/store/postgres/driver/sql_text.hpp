@@ -17,6 +17,9 @@ namespace posthorn::postgres {
 /// A name, likewise. Pure.
 [[nodiscard]] std::string quoted_identifier(std::string_view name);
 
+/// SQL with the schema, as it is written in SQL, in the place of each `{s}`. Pure.
+[[nodiscard]] std::string with_schema(std::string_view sql, std::string_view schema);
+
 /// `error_code::statement_forbidden` for what would end the transaction that a unit shares, or
 /// change the session for those after it. Pure.
 [[nodiscard]] result<> require_allowed(std::string_view sql);

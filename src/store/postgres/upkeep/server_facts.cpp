@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "store/postgres/commit/session.hpp"
+#include "store/postgres/schema/mend_schema.hpp"
 #include "store/postgres/schema/rights.hpp"
 #include "store/postgres/schema/tables.hpp"
 #include "store/postgres/tables/inspection_sql.hpp"
@@ -12,14 +13,27 @@ namespace {
 
 // A role without a right to look is told of that, and not of what it cannot see.
 void look_at_messages(connection& database, server_facts& facts) {
+    if (const auto last =
+            database.ask("SELECT 4611686018427387903 - last_value FROM {s}.outbox_seq"))
+        facts.numbers_left = last->front().integer(0);
+    const auto piped = database.begin_pipeline();
+    if (!piped) return;
     inspection_sql seen_by_people(database);
     if (auto blocked = seen_by_people.blocked({})) facts.blocked = *std::move(blocked);
     if (const auto newest = seen_by_people.newest()) facts.newest = *newest;
 }
 
+// A role that may not read what steps were taken lacks rights, which it is told of.
+schema_differences look_at_schema(connection& database, std::span<const table_set> above) {
+    std::vector<migration_set> sets{store_tables()};
+    for (const auto& each : above) sets.push_back(each.postgres);
+    return compare_schema(database, sets).value_or(schema_differences{});
+}
+
 }  // namespace
 
-result<server_facts> look_at_server(const connect_options& where, const clock& time) {
+result<server_facts> look_at_server(const connect_options& where, std::span<const table_set> above,
+                                    const clock& time) {
     POSTHORN_LET(opened, connect({.connect = where, .rules = {}, .writer = {}}, time));
     auto& database = *opened;
     POSTHORN_LET(there,
@@ -27,6 +41,9 @@ result<server_facts> look_at_server(const connect_options& where, const clock& t
     if (there.front().integer(0) == 0)
         return fail(error_code::not_found, "the schema {} has no tables of Posthorn",
                     database.schema());
+    auto schema = look_at_schema(database, above);
+    if (!schema.lost.empty())
+        return server_facts{.service = {}, .schema = std::move(schema), .missing_rights = {}};
     POSTHORN_LET(
         found,
         database.ask(
@@ -45,8 +62,8 @@ result<server_facts> look_at_server(const connect_options& where, const clock& t
                        .expired = row.integer(3),
                        .is_synced = row.integer(4) != 0,
                        .is_read_only = row.integer(5) != 0,
+                       .schema = std::move(schema),
                        .missing_rights = std::move(missing)};
-    POSTHORN_TRY(database.begin_pipeline());
     look_at_messages(database, facts);
     return facts;
 }

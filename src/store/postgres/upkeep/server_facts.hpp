@@ -2,13 +2,16 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
 #include <posthorn/detail/time.hpp>
 
 #include "store/inspection.hpp"
+#include "store/migration.hpp"
 #include "store/postgres/driver/connection.hpp"
+#include "store/schema_differences.hpp"
 
 namespace posthorn::postgres {
 
@@ -21,13 +24,17 @@ struct server_facts {
     std::int64_t expired = 0;
     blocked_report blocked{};           // What waits behind one of these.
     std::optional<wall_time> newest{};  // The latest time that anything in it was done at.
-    bool is_synced = true;              // False with `fsync = off`.
-    bool is_read_only = false;          // It, or this role there.
-    std::string missing_rights;         // And what to grant; empty if there are none.
+    std::int64_t numbers_left = std::int64_t{1} << 62;  // For messages to come.
+    bool is_synced = true;                              // False with `fsync = off`.
+    bool is_read_only = false;                          // It, or this role there.
+    schema_differences schema{};                        // From what this program makes.
+    std::string missing_rights;  // And what to grant; empty if there are none.
 };
 
-/// Connects and looks, and changes nothing. `error_code::not_found` where there are no tables.
-result<server_facts> look_at_server(const connect_options& where, const clock& time);
+/// Connects and looks, and changes nothing. `above` are the tables of other folders.
+/// `error_code::not_found` where there are no tables.
+result<server_facts> look_at_server(const connect_options& where, std::span<const table_set> above,
+                                    const clock& time);
 
 /// The numbers of the one row that a query gives; `{s}` in it stands for the schema.
 result<std::vector<std::int64_t>> ask_server(const connect_options& where, const std::string& sql,

@@ -4,7 +4,6 @@
 #include <future>
 #include <utility>
 
-#include <fmt/ranges.h>
 #include <sqlite3.h>
 
 #include "base/planted.hpp"
@@ -16,8 +15,8 @@
 #include "store/sqlite/driver/leftover_wal.hpp"
 #include "store/sqlite/driver/wal_guard.hpp"
 #include "store/sqlite/schema/file_owner.hpp"
+#include "store/sqlite/schema/mend_schema.hpp"
 #include "store/sqlite/schema/migrate.hpp"
-#include "store/sqlite/schema/missing_objects.hpp"
 #include "store/sqlite/schema/set_defaults.hpp"
 #include "store/sqlite/upkeep/moving.hpp"
 #include "store/sqlite/upkeep/watched_files.hpp"
@@ -179,10 +178,8 @@ result<std::unique_ptr<store>> sqlite_store::open(const sqlite_options& options,
     std::vector<migration_set> sets{store_tables()};
     for (const auto& each : options.above) sets.push_back(each.sqlite);
     POSTHORN_TRY(migrate(*made->database_, sets, seams.time));
-    POSTHORN_LET(made_again, make_missing(*made->database_, sets));
-    if (!made_again.empty())
-        seams.log.warn("Store: made again what was dropped: {Names}",
-                       {{"Names", fmt::format("{}", fmt::join(made_again, ", "))}});
+    POSTHORN_LET(mended, mend_schema(*made->database_, sets));
+    tell(mended, seams.log);
     POSTHORN_TRY(claim_for(*made->database_, options.service));
     if (options.defaults)
         if (const auto set = set_row_defaults(*made->database_, *options.defaults); !set)

@@ -23,6 +23,11 @@ error_code classify(int extended_code) noexcept {
 
 namespace {
 
+constexpr std::string_view numbers_used_up =
+    "; a row of outbox_messages has the highest seq there is, which an INSERT gave by hand: delete "
+    "that row, leave seq out of every INSERT, and run UPDATE sqlite_sequence SET seq = (SELECT "
+    "coalesce(max(seq), 0) FROM outbox_messages) WHERE name = 'outbox_messages'";
+
 std::string_view advice(error_code code) {
     switch (code) {
         case error_code::store_busy: return "; another process holds the database, try again";
@@ -41,8 +46,10 @@ std::string_view advice(error_code code) {
 
 error last_error(sqlite3* handle) {
     const auto code = classify(sqlite3_extended_errcode(handle));
-    return {code, fmt::format("{} (SQLite {}){}", sqlite3_errmsg(handle),
-                              sqlite3_extended_errcode(handle), advice(code))};
+    const std::string_view said = sqlite3_errmsg(handle);
+    const bool has_no_number = said.find("seq_in_range") != std::string_view::npos;
+    return {code, fmt::format("{} (SQLite {}){}", said, sqlite3_extended_errcode(handle),
+                              has_no_number ? numbers_used_up : advice(code))};
 }
 
 }  // namespace posthorn::sqlite

@@ -6,6 +6,7 @@
 #include <sqlite3.h>
 
 #include "store/sqlite/driver/statement.hpp"
+#include "store/sqlite/schema/mend_schema.hpp"
 #include "store/sqlite/schema/migrate.hpp"
 #include "store/sqlite/tables/inspection_sql.hpp"
 #include "store/sqlite/upkeep/moving.hpp"
@@ -55,6 +56,8 @@ void ask_of_tables(questions& file, file_facts& facts) {
         "SELECT count(*) FROM (SELECT 1 FROM outbox_messages WHERE status = 'Expired' LIMIT "
         "1000000)",
         facts.expired);
+    file.ask("SELECT 4611686018427387903 - seq FROM sqlite_sequence WHERE name = 'outbox_messages'",
+             facts.numbers_left);
     file.ask("SELECT last_error FROM outbox_messages WHERE status = 'Pending' LIMIT 1000",
              [&](const sql_row& row) {
                  if (is_undeliverable_error(row.text(0))) ++facts.undeliverable;
@@ -71,9 +74,13 @@ result<> look_at_messages(connection& database, file_facts& facts) {
     return {};
 }
 
-}  // namespace
-
-namespace {
+result<> look_at_schema(connection& database, std::span<const table_set> above, file_facts& facts) {
+    std::vector<migration_set> sets{store_tables()};
+    for (const auto& each : above) sets.push_back(each.sqlite);
+    POSTHORN_LET(found, compare_schema(database, sets));
+    facts.schema = std::move(found);
+    return {};
+}
 
 result<connection> open_to_look(const std::string& path) {
     POSTHORN_LET(opened, connection::open({.path = path}));
@@ -98,7 +105,8 @@ result<std::vector<std::int64_t>> ask_file(const std::string& path, std::string 
     return numbers;
 }
 
-result<file_facts> look_at_file(const std::string& path, bool thorough) {
+result<file_facts> look_at_file(const std::string& path, bool thorough,
+                                std::span<const table_set> above) {
     POSTHORN_LET(opened, open_to_look(path));
     file_facts facts{.step_known = store_tables().steps.back().number};
     questions file(opened);
@@ -109,8 +117,9 @@ result<file_facts> look_at_file(const std::string& path, bool thorough) {
     if (is_ours == 0)
         return fail(error_code::invalid_argument,
                     "{} has no tables of Posthorn; make them with 'posthorn init'", path);
-    // Of a damaged one nothing else is worth asking.
-    if (facts.damage.empty()) {
+    // Of a damaged one nothing else is worth asking, nor of one that lacks a table.
+    if (facts.damage.empty()) POSTHORN_TRY(look_at_schema(opened, above, facts));
+    if (facts.damage.empty() && facts.schema.lost.empty()) {
         ask_of_tables(file, facts);
         POSTHORN_TRY(file.outcome());
         POSTHORN_TRY(look_at_messages(opened, facts));

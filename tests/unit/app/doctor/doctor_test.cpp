@@ -57,6 +57,21 @@ TEST(doctor, looks_at_what_a_server_does_with_promises_and_lets_a_node_do) {
                       {"rights", [](auto& facts) { facts.missing_rights = "GRANT"; }, bad}});
 }
 
+TEST(doctor, says_what_is_not_as_Posthorn_made_it) {
+    expect("tables", {{"lost", [](auto& facts) { facts.file->schema.lost = {"the table a"}; }, bad},
+                      {"dropped", [](auto& facts) { facts.file->schema.dropped = {"i"}; }, warn},
+                      {"changed", [](auto& facts) { facts.file->schema.changed = {"t"}; }, warn}});
+    doctor_facts facts;
+    facts.file->schema = {.dropped = {"an_index"}, .changed = {"a_trigger", "a_view"}};
+    EXPECT_EQ(find("tables", facts).what,
+              "dropped: an_index; not as Posthorn made it: a_trigger, a_view");
+}
+
+TEST(doctor, says_that_the_numbers_of_messages_are_used_up) {
+    expect("tables", {{"none", [](auto& facts) { facts.file->numbers_left = 0; }, bad},
+                      {"past the end", [](auto& facts) { facts.file->numbers_left = -1; }, bad}});
+}
+
 TEST(doctor, gives_every_check_a_name_of_its_own) {
     std::vector<std::string_view> names;
     for (const auto& check : doctor_checks()) names.push_back(check.name);

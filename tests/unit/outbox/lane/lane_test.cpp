@@ -53,10 +53,14 @@ TEST(lane, sends_nothing_to_one_that_does_not_answer_but_a_probe_now_and_then) {
     EXPECT_EQ(state_of(node, "inventory").cause, silence().error);
     EXPECT_TRUE(state_of(node, "inventory").is_fault);
     EXPECT_TRUE(node.logged("inventory gives no answer that counts"));
+    const auto since = state_of(node, "inventory").since;
+    ASSERT_TRUE(since);
+    EXPECT_LE(*since, loop.time().wall());
     loop.run_for(200ms);
     EXPECT_EQ(inventory.sends.size(), 13U);  // After a second, the probe.
     loop.run_for(2s);
     EXPECT_EQ(inventory.sends.size(), 14U);
+    EXPECT_EQ(state_of(node, "inventory").since, since) << "a probe does not begin it anew";
     loop.run_for(4s);
     EXPECT_EQ(inventory.sends.size(), 15U);
 }
@@ -168,6 +172,7 @@ TEST(lane, charges_no_message_for_an_outage_however_long) {
     loop.run_for(61s);
     EXPECT_EQ(node.count(outbox_status::sent), 100U);
     EXPECT_EQ(state_of(node, "inventory").breaker, breaker::state::closed);
+    EXPECT_EQ(state_of(node, "inventory").since, std::nullopt);
     EXPECT_TRUE(node.logged("inventory answers again"));
 }
 

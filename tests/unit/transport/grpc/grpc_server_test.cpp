@@ -17,6 +17,7 @@
 #include "support/temporary_directory.hpp"
 #include "support/test_environment.hpp"
 #include "transport/grpc/grpc_channel.hpp"
+#include "unit/transport/grpc/http2_flood.hpp"
 
 namespace posthorn {
 namespace {
@@ -162,6 +163,34 @@ TEST_F(grpc_server_test, says_that_a_request_is_too_large_however_large_it_is) {
     }
     EXPECT_EQ(seen_, 0);
     EXPECT_EQ(ask(*way, "/x").value().status, 200);
+}
+
+TEST_F(grpc_server_test, bounds_what_strangers_have_not_finished_sending_together) {
+    constexpr std::size_t bytes_max = std::size_t{16} << 20;
+    listen({.unknown_body_bytes_max = bytes_max});
+    test::http2_flood stranger(server_->address().port);
+    std::size_t held_most = 0;
+    // Once calls have been ended the rest may wait for ever; without a bound all of it is taken.
+    while (stranger.ended_calls() == 0 && !stranger.is_all_sent() && stranger.go_on())
+        held_most = std::max(held_most, stranger.held_bytes());
+    EXPECT_GT(stranger.ended_calls(), 0U) << "all of it was taken in";
+    EXPECT_LT(held_most, 2 * bytes_max);
+    const auto peer = connect();
+    // A call of a peer may be among those that are ended, and is tried again.
+    EXPECT_TRUE(test::eventually([&] {
+        const auto reply = ask(*peer, "/seen");
+        return reply && reply->status == 200;
+    })) << "others get through";
+}
+
+TEST_F(grpc_server_test, says_of_no_request_that_it_is_too_large_for_want_of_memory) {
+    listen({.unknown_body_bytes_max = std::size_t{256} << 10});
+    const auto way = connect();
+    std::vector<std::future<result<wire_reply>>> calls;
+    for (int i = 0; i < 20; ++i)
+        calls.push_back(begin(*way, {.path = "/x", .body = std::string(1'000'000, 'x')}));
+    for (auto& one : calls)
+        if (const auto reply = one.get()) EXPECT_EQ(reply->status, 200) << reply->body;
 }
 
 TEST_F(grpc_server_test, is_not_waited_for_longer_than_the_deadline) {

@@ -1,5 +1,6 @@
-#include "store/postgres/schema/missing_objects.hpp"
+#include "store/postgres/schema/mend_schema.hpp"
 
+#include <algorithm>
 #include <set>
 
 #include <gmock/gmock.h>
@@ -33,6 +34,28 @@ TEST(objects_in, gives_each_statement_in_whole) {
     ASSERT_EQ(found.size(), 2U);
     EXPECT_EQ(found[0].sql, "CREATE INDEX i ON {s}.t (a)");
     EXPECT_EQ(found[1].sql, "CREATE VIEW {s}.v AS SELECT 1");
+}
+
+TEST(tables_in, finds_tables_and_their_columns) {
+    const std::vector<schema_table> wanted{{"t", {"a", "b", "Big"}}, {"t", {"c", "d"}}};
+    EXPECT_EQ(tables_in("CREATE TABLE IF NOT EXISTS {s}.t (\n"
+                        " a numeric(3, 2) DEFAULT '),',\n"
+                        " -- a comment, with a comma\n"
+                        " b bigint CHECK (b IN (1, 2)), \"Big\" text, PRIMARY KEY (a, b),\n"
+                        " UNIQUE (b)) WITH (fillfactor = 80, autovacuum_vacuum_threshold = 5);\n"
+                        "CREATE INDEX i ON {s}.t (a);\n"
+                        "ALTER TABLE {s}.t ADD COLUMN c text, ADD COLUMN IF NOT EXISTS d bigint,\n"
+                        " ALTER COLUMN a SET DEFAULT 1;"),
+              wanted);
+}
+
+TEST(tables_in, knows_all_of_the_store) {
+    const auto found = tables_in(store_tables().steps.front().sql);
+    const auto outbox = std::ranges::find(found, "outbox_messages", &schema_table::name);
+    ASSERT_NE(outbox, found.end());
+    EXPECT_EQ(outbox->columns.size(), 29U);
+    EXPECT_EQ(outbox->columns.front(), "seq");
+    EXPECT_EQ(outbox->columns.back(), "tx");
 }
 
 TEST(objects_in, knows_all_of_the_store) {
