@@ -4,6 +4,7 @@
 
 #include "audit/audit_feature.hpp"
 #include "history/history_feature.hpp"
+#include "nodes/nodes_feature.hpp"
 #include "queue/queue_feature.hpp"
 #include "webhook/webhook_feature.hpp"
 
@@ -14,6 +15,7 @@ feature_list all_features() noexcept {
         &queue_feature(),
         &audit_feature(),
         &history_feature(),
+        &nodes_feature(),
         &webhook_feature(),
     };
     return all;

@@ -14,6 +14,7 @@
 #include "feature/admin_route.hpp"
 #include "feature/prometheus_text.hpp"
 #include "feature/settings.hpp"
+#include "feature/watched_nodes.hpp"
 #include "inbox/handlers.hpp"
 #include "inbox/inbox.hpp"
 #include "outbox/lane/outbox_counters.hpp"
@@ -77,6 +78,8 @@ public:
         std::vector<const outbox_counters*> outbox{};
         /// Null before the node has started, and where it has none. Empty where no node runs.
         std::function<const class inbox*()> inbox{};
+        node_watch watch{};
+        web_client web{};  // Empty where no node runs, and in the simulator.
     };
 
     node_builder(given with, feature_parts& into) : with_(std::move(with)), into_(into) {}
@@ -98,6 +101,10 @@ public:
     [[nodiscard]] const std::function<const class inbox*()>& inbox() const noexcept {
         return with_.inbox;
     }
+
+    /// The other nodes that the desk shows.
+    [[nodiscard]] const node_watch& watch() const noexcept { return with_.watch; }
+    [[nodiscard]] const web_client& web() const noexcept { return with_.web; }
 
     /// An object that lasts as long as the node.
     template <class T, class... Args>

@@ -435,6 +435,65 @@ const cases = {
     assert.equal(await page.locator(".keys dd", { hasText: "Inbox" }).count(), 1);
   },
 
+  async nodes(browser) {
+    const page = await open(browser, told.hall, "nodes");
+    const row = (name) => page.locator("tr[data-row]", { has: page.getByRole("link", { name, exact: true }) });
+    await row("attic").getByText("needs you").waitFor();
+    await row("attic").getByText(/does not answer: .*refused/).waitFor();
+    await row("orders").getByText("needs you").waitFor(); // It has dead letters.
+    await row("orders").getByText(/dead|given up/).waitFor();
+    await row("stock").getByRole("img").first().waitFor();
+    assert.equal(await row("orders").getByRole("link", { name: "its desk" }).getAttribute("href"), `${told.orders}/desk/`);
+    await row("attic").locator("svg.strip rect.red").first().waitFor();
+    await accessible(page);
+
+    // Its light over time.
+    await row("attic").getByRole("link", { name: "attic" }).click();
+    await page.waitForURL("**/desk/nodes/attic");
+    await page.getByRole("heading", { name: "Its light, the newest first" }).waitFor();
+    await page.locator("tr[data-row]", { hasText: "refused" }).first().waitFor();
+    await accessible(page);
+
+    // One search: what this node and others have, and who did not answer.
+    const search = async (text) => {
+      await page.keyboard.press("/");
+      await page.locator("[data-search]").fill(text);
+      await page.keyboard.press("Enter");
+    };
+    await search("nail-shelf");
+    await page.waitForURL("**/desk/nodes?orderKey=nail-shelf");
+    await page.getByText("'attic' did not answer, so what it has is not here").waitFor();
+    const hits = page.locator("table.list tr[data-row]");
+    await hits.first().waitFor();
+    assert.deepEqual((await hits.locator("td:first-child").allTextContents()).sort(),
+                     ["hall (this node)", "orders", "orders"]);
+    await accessible(page);
+
+    // A message of another node, whose texts are text; its payload stays there.
+    await search(told.crm);
+    await page.waitForURL("**/desk/nodes?messageId=*");
+    await hits.first().getByText(told.markup).waitFor();
+    await hits.first().getByRole("link").click();
+    await page.waitForURL("**/desk/nodes/orders?message=*");
+    await page.getByText("Committed with its transaction").waitFor();
+    await page.getByText(told.markup).first().waitFor();
+    assert.notEqual(await page.title(), "run");
+    const link = page.getByRole("link", { name: "in the desk of 'orders'" });
+    assert.equal(await link.getAttribute("href"), `${told.orders}/desk/messages/${told.crm}`);
+    await accessible(page);
+    await search("no such thing");
+    await page.getByText("No message has the id, correlation id or order key 'no such thing'. 'attic' did not answer.").waitFor();
+    await quiet(page);
+
+    const phone = await open(browser, told.hall, "nodes", { viewport: { width: 360, height: 740 } });
+    await phone.getByText("needs you").first().waitFor();
+    const wider = await phone.evaluate(() => document.documentElement.scrollWidth - innerWidth);
+    assert.ok(wider <= 0, `${wider} pixels too wide for a phone`);
+    // Where no others are named, there is no such page.
+    const stock = await open(browser, told.stock, "nodes");
+    await stock.getByRole("heading", { name: "This node has no page 'Nodes'" }).waitFor();
+  },
+
   async links(browser) {
     const page = await openOrders(browser, "inbox");
     const rows = page.locator("tr[data-row]");

@@ -177,6 +177,19 @@ class Desk(unittest.TestCase):
         sizes = {endpoint: len("".join(payload.split())) for endpoint, payload in payloads.items()}
         self.browse("hostile", sizes=sizes)
 
+    def test_4g_other_nodes_are_shown_and_searched_and_one_that_is_gone_is_named(self):
+        # It has a message of the same order key, and no route for it.
+        hall = Node(PROGRAM, "hall", '[desk]\nnodes_every = "200ms"\nnodes = ['
+                    f'{{ name = "orders", url = "http://127.0.0.1:{self.orders.admin}", key = "env:ORDERS_KEY" }}, '
+                    f'{{ name = "stock", url = "http://127.0.0.1:{self.stock.admin}" }}, '
+                    '{ name = "attic", url = "http://127.0.0.1:1" }]\n',
+                    environment={"ORDERS_KEY": self.viewer["key"]}).init().start()
+        self.addCleanup(hall.stop)
+        hall.sql("INSERT INTO outbox_messages (destination, endpoint, payload, order_key)"
+                 " VALUES ('stock', 'Reserve', '{}', 'nail-shelf')")
+        [[crm]] = self.orders.sql("SELECT message_id FROM outbox_messages WHERE destination = 'crm'")
+        self.browse("nodes", hall=f"http://127.0.0.1:{hall.admin}", crm=crm)
+
     def test_5_a_destination_is_paused_resumed_and_tried(self):
         self.browse("pause")
 

@@ -42,9 +42,12 @@ class OpenApi(unittest.TestCase):
         cls.orders = Node(PROGRAM, "orders", f'[secrets]\nstock = "{SECRET}"\n'
                           f'[routes]\nstock = "http://127.0.0.1:{cls.stock.port}"\n'
                           '[outbox]\nmax_retries = 0\n'
+                          f'[desk]\nnodes = [{{ name = "stock", url = "http://127.0.0.1:{cls.stock.admin}", '
+                          'key = "env:STOCK_KEY" }]\n'
                           f'[admin]\nkeys = [{{ name = "boss", role = "operator", hash = "{made["hash"]}", '
-                          'payloads = true }]\n').init().start()
+                          'payloads = true }]\n', environment={"STOCK_KEY": cls.key}).init().start()
         cls.addClassCleanup(cls.orders.stop)
+        cls.stock.sql("INSERT INTO outbox_messages (destination, endpoint, payload) VALUES ('crm', 'A', '{}')")
         for endpoint in ["Ship"] * 3 + ["Charge"] * 3:
             cls.orders.sql("INSERT INTO outbox_messages (destination, endpoint, payload) VALUES ('stock', ?, '{}')",
                            endpoint)
@@ -100,6 +103,11 @@ class OpenApi(unittest.TestCase):
         taken = s.sql("SELECT message_id FROM inbox_messages LIMIT 1")[0][0]
         answers += [self.ask(s, "GET", f"/_rf/{kind}/{taken}", route=f"/_rf/{kind}/{{messageId}}")
                     for kind in ["inbox", "links"]]
+        others = s.sql("SELECT message_id FROM outbox_messages LIMIT 1")[0][0]
+        answers += [self.ask(o, "GET", "/_rf/nodes/stock", route="/_rf/nodes/{node}"),
+                    self.ask(o, "GET", "/_rf/search?destination=crm"),
+                    self.ask(o, "GET", f"/_rf/nodes/stock/outbox/{others}",
+                             route="/_rf/nodes/{node}/outbox/{messageId}")]
         lane = "/_rf/outbox/lanes/{destination}/"
         answers += [self.ask(o, "POST", f"/_rf/outbox/lanes/stock/{verb}", route=lane + verb)
                     for verb in ["pause", "resume", "try"]]

@@ -28,7 +28,8 @@ NEEDS = {
         "GET /_rf/outbox/{messageId}", "GET /_rf/dead", "GET /_rf/dead/groups", "GET /_rf/dead/{messageId}",
         "GET /_rf/inbox", "GET /_rf/inbox/stats", "GET /_rf/inbox/refused", "GET /_rf/audit",
         "GET /_rf/inbox/{messageId}", "GET /_rf/links/{messageId}", "GET /_rf/store", "GET /_rf/keys",
-        "GET /_rf/history", "GET /_rf/live",
+        "GET /_rf/history", "GET /_rf/live", "GET /_rf/nodes", "GET /_rf/nodes/{node}",
+        "GET /_rf/nodes/{node}/outbox/{messageId}", "GET /_rf/search",
         "GET /_rf/queue", "GET /_rf/queue/jobs", "GET /_rf/queue/jobs/{seq}"],
     "worker": ["POST /_rf/queue/{endpoint}/take", "POST /_rf/queue/ack", "POST /_rf/queue/release"],
     "operator": [
@@ -80,14 +81,15 @@ class Roles(unittest.TestCase):
         cls.keys = {role: new_key(role, role) for role in ["viewer", "worker", "operator"]}
         cls.reader = new_key("reader", "viewer", payloads=True)
         cls.gone = new_key("gone", "operator")
-        cls.handlers = '[handlers]\nShip = "queue"\n'
+        cls.handlers = ('[handlers]\nShip = "queue"\n'
+                        '[desk]\nnodes = [{ name = "other", url = "http://127.0.0.1:1" }]\n')
         cls.node = Node(PROGRAM, "stock", cls.handlers + lines_of([*cls.keys.values(), cls.reader, cls.gone]))
         cls.node.init().start()
         cls.addClassCleanup(cls.node.stop)
 
     def ask(self, method, path, key=None, node=None, **headers):
         path = path.replace("{messageId}", ID).replace("{seq}", "7").replace("{destination}", "nowhere")
-        path = path.replace("{endpoint}", "Nothing")
+        path = path.replace("{endpoint}", "Nothing").replace("{node}", "other")
         if key:
             headers["Authorization"] = f"Bearer {key['key']}"
         connection = http.client.HTTPConnection("127.0.0.1", (node or self.node).admin, timeout=30)

@@ -94,6 +94,10 @@ protected:
                 " duplicates, waiting, oldest_ms, took)"
                 " VALUES (60, 1, 'elsewhere/1', 'd', 'crm', 4, 3, 2, 1, 5, 6, '3:4')");
         execute(orders,
+                "INSERT INTO posthorn_nodes (node, began_at, asked_at, light, answered, reasons,"
+                " service, version, latency_ms)"
+                " VALUES ('stock', 1, 2, 'red', 0, '[\"gone\"]', '', '', 7)");
+        execute(orders,
                 "INSERT INTO posthorn_queue (message_id, source, endpoint, message_type, payload,"
                 " content_type, received_at, taken_by, taken_until, attempts, given_up_at, error)"
                 " VALUES ('a', 'b', 'c', 'd', 'e', 'f', 1, 'me', 2, 3, NULL, NULL),"
@@ -122,7 +126,7 @@ protected:
              {std::string("TRUNCATE outbox_messages, outbox_due, outbox_attempts, outbox_ended,"
                           " outbox_causes, outbox_closed, outbox_paused, inbox_messages,"
                           " posthorn_leases, changes, posthorn_audit, posthorn_queue,"
-                          " posthorn_history"),
+                          " posthorn_history, posthorn_nodes"),
               std::string("DELETE FROM posthorn_meta"), std::string("BEGIN"),
               "LOCK TABLE " + table + " IN SHARE MODE"})
             ASSERT_EQ(with.run(sql), std::nullopt);
@@ -174,6 +178,8 @@ TEST_F(move, goes_on_where_it_stopped) {
     EXPECT_EQ(on_server("SELECT name || done || waiting || took FROM posthorn_history"
                         " WHERE node = 'elsewhere/1'"),
               "crm453:4");
+    EXPECT_EQ(on_server("SELECT node || asked_at || reasons || latency_ms FROM posthorn_nodes"),
+              "stock2[\"gone\"]7");
     EXPECT_EQ(on_server("SELECT seq || error || given_up_at FROM posthorn_queue WHERE given_up_at"
                         " IS NOT NULL"),
               "2no such sku4");

@@ -173,6 +173,39 @@ TEST_F(processes_on_postgres, do_what_one_does_at_a_time_in_turn_when_one_dies) 
     stock_->stop();
 }
 
+// Who writes down what another node said is noted by a trigger.
+TEST_F(processes_on_postgres, ask_other_nodes_by_one_of_them_and_the_next_goes_on_when_that_stops) {
+    orders_.rest +=
+        "[desk]\nnodes = [{ name = \"gone\", url = \"http://127.0.0.1:1\" }]\n"
+        "nodes_every = \"100ms\"\n";
+    run("CREATE TABLE heard (who text);"
+        "CREATE FUNCTION note() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN"
+        " INSERT INTO heard VALUES (current_setting('application_name')); RETURN NULL; END $$;"
+        "CREATE TRIGGER note AFTER INSERT OR UPDATE ON posthorn_nodes EXECUTE FUNCTION note()");
+    const auto is_heard = [&](std::int64_t times) {
+        return eventually([&] { return orders_.number("SELECT count(*) FROM heard") >= times; },
+                          30s, 20ms);
+    };
+    const auto who = [&] {
+        return test::postgres_client(place_.url())
+            .rows("SELECT DISTINCT who FROM heard ORDER BY 1");
+    };
+    using row = test::postgres_client::row;
+    const auto first = start_named("first");
+    ASSERT_TRUE(is_heard(1));
+    const auto second = start_named("second");
+    ASSERT_TRUE(eventually([&] { return orders_.seats() == 2; }, 30s, 20ms));
+    ASSERT_TRUE(is_heard(orders_.number("SELECT count(*) FROM heard") + 5));
+    EXPECT_THAT(who(), testing::ElementsAre(row{"first"}));
+    first->stop();
+    run("TRUNCATE heard");
+    ASSERT_TRUE(is_heard(1));
+    EXPECT_THAT(who(), testing::ElementsAre(row{"second"}));
+    EXPECT_EQ(orders_.number("SELECT count(*) FROM posthorn_nodes WHERE light = 'red'"), 1);
+    second->stop();
+    stock_->stop();
+}
+
 // Rows are there before anybody may send them. One and four take turns, so that both meet the same
 // tables; what is printed of their speed is for a run by hand:
 //   POSTHORN_PROOF_MESSAGES=1000000 integration_postgres --gtest_filter=*four_of_them*

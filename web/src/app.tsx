@@ -22,9 +22,10 @@ function Search() {
     field.value = "";
     field.blur();
     find(id).then(
-      (found) => {
-        if (found) go(found);
-        else tell(`No message has the id, correlation id or order key '${id}'.`);
+      ({ address, silent }) => {
+        const unheard = silent.map((each) => ` '${each}' did not answer.`).join("");
+        if (address) go(address);
+        else tell(`No message has the id, correlation id or order key '${id}'.${unheard}`);
       },
       (thrown: unknown) => tell(wordsOf(thrown), true),
     );

@@ -1,10 +1,12 @@
 // What a person means who types an id: a message's, or one that messages share.
 
 import { get, query, Refusal } from "./api";
+import { routes } from "./node";
 import { messageLink } from "./route";
-import type { Message, Page } from "./types";
+import type { Message, Page, SearchAnswer } from "./types";
 
 const isMessageId = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
+const shared = ["correlationId", "orderKey", "causationId"];
 const pagesMax = 5; // A page looks at a limited number of rows, and may have found none of them.
 
 async function isMessage(id: string): Promise<boolean> {
@@ -28,10 +30,33 @@ async function hasAny(wanted: Record<string, string>): Promise<boolean> {
   return false;
 }
 
-/// The address of what has this id; null if nothing has.
-export async function find(text: string): Promise<string | null> {
+export interface Found {
+  address: string | null; // Of what has this id; null if nothing has.
+  silent: string[]; // Nodes that did not answer.
+}
+
+async function findHere(text: string): Promise<string | null> {
   if (isMessageId.test(text) && (await isMessage(text))) return messageLink(text);
-  for (const name of ["correlationId", "orderKey", "causationId"])
+  for (const name of shared)
     if (await hasAny({ [name]: text })) return `/desk/messages${query({ [name]: text })}`;
   return null;
+}
+
+/// In the other nodes, which are asked for each meaning at the same time.
+async function findElsewhere(text: string): Promise<Found> {
+  const meanings = [...(isMessageId.test(text) ? ["messageId"] : []), ...shared];
+  const answers = await Promise.all(
+    meanings.map((name) => get<SearchAnswer>(`/_rf/search${query({ [name]: text, limit: 1 })}`)),
+  );
+  const meant = meanings.find((_, i) => answers[i]!.hits.length > 0);
+  const silent = new Set(answers.flatMap((each) => each.nodes.filter((node) => !node.answered).map((node) => node.node)));
+  return { address: meant ? `/desk/nodes${query({ [meant]: text })}` : null, silent: [...silent] };
+}
+
+/// What other nodes have is shown together with what this one has.
+export async function find(text: string): Promise<Found> {
+  const here = await findHere(text);
+  if (!routes.value?.has("GET /_rf/search")) return { address: here, silent: [] };
+  const elsewhere = await findElsewhere(text);
+  return { address: elsewhere.address ?? here, silent: elsewhere.silent };
 }

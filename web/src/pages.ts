@@ -9,12 +9,13 @@ import { destinationsPage } from "./pages/destinations";
 import { inboxPage } from "./pages/inbox";
 import { keys } from "./pages/keys";
 import { messages } from "./pages/messages";
+import { nodes } from "./pages/nodes";
 import { overview } from "./pages/overview";
 import { queues } from "./pages/queues";
 import { store } from "./pages/store";
 import { place } from "./route";
 
-const all: DeskPage[] = [overview, messages, dead, destinationsPage, inboxPage, queues, store, audit, keys];
+const all: DeskPage[] = [overview, messages, dead, destinationsPage, inboxPage, queues, store, audit, keys, nodes];
 
 export const pages = computed(() => all.filter((each) => !each.needs || routes.value?.has(each.needs)));
 

@@ -340,3 +340,41 @@ export interface History {
   >;
   inbox?: Record<"handled" | "failed" | "duplicates" | "p50Ms" | "p99Ms", Points>;
 }
+
+/// Another node, as this one sees it.
+export interface WatchedNode {
+  name: string;
+  url: string;
+  light: Light | "unknown";
+  reasons: string[];
+  since?: string;
+  askedAt?: string;
+  seenAt?: string; // When it told its health for the last time.
+  latencyMs?: number;
+  service?: string;
+  version?: string;
+}
+
+export interface LightSpan {
+  seq: number;
+  from: string;
+  to: string;
+  light: Light;
+  reasons: string[];
+}
+
+/// A message that a search over all nodes has found; of this very node, if it names none.
+export interface Hit {
+  node?: string;
+  messageId: string;
+  destination: string;
+  endpoint: string;
+  status: Status;
+  createdAt: string;
+  lastError?: string;
+}
+
+export interface SearchAnswer {
+  hits: Hit[];
+  nodes: Array<{ node: string; answered: boolean; more: boolean; why?: string }>;
+}

@@ -106,6 +106,11 @@ struct config {
         std::vector<proxy_user_setting> proxy_users{};
     } admin;
     struct {
+        std::vector<desk_node_setting> nodes;
+        std::chrono::milliseconds nodes_every = std::chrono::seconds{60};
+        std::chrono::milliseconds nodes_timeout = std::chrono::seconds{5};
+    } desk;
+    struct {
         byte_size body{(std::size_t{1024} + 64) * 1024};
         byte_size headers{std::size_t{16} * 1024};
         byte_size payload{std::size_t{1} << 20};

@@ -65,6 +65,8 @@ void check_times(const config& settings, findings& found) {
         {"store.changes_retention", settings.store.changes_retention}};
     for (const auto& [key, time] : kept)
         if (time) found.at_least(key, *time, 1s);
+    found.at_least("desk.nodes_every", settings.desk.nodes_every, 100ms);
+    found.at_least("desk.nodes_timeout", settings.desk.nodes_timeout, 100ms);
     found.at_least("inbox.cleanup_interval", settings.inbox.cleanup_interval, 1s);
     found.at_least("limits.header_timeout", settings.limits.header_timeout, 10ms);
     found.at_least("limits.idle_timeout", settings.limits.idle_timeout, 10ms);

@@ -39,6 +39,13 @@ std::string show_proxy_secret(const key_row& /*self*/, const config& settings) {
     return settings.admin.proxy_secret;
 }
 
+std::string show_desk_nodes(const key_row& /*self*/, const config& settings) {
+    std::string names;
+    for (const auto& node : settings.desk.nodes)
+        names += fmt::format("{}{} ({})", names.empty() ? "" : ", ", node.name, node.url);
+    return names;
+}
+
 std::string show_proxy_users(const key_row& /*self*/, const config& settings) {
     std::string names;
     for (const auto& user : settings.admin.proxy_users)
@@ -151,6 +158,15 @@ constexpr std::array table{
             .doc = "what these persons may do; `*` is for all others",
             .set = &set_proxy_users,
             .show = &show_proxy_users},
+    key_row{.key = "desk.nodes",
+            .type = "list of nodes",
+            .wanted = R"(a list such as [{ name = "stock", url = "http://10.0.0.2:7401", )"
+                      R"(key = "env:STOCK_KEY" }])",
+            .doc = "other nodes that the desk shows: their light, and one search over all",
+            .set = &set_desk_nodes,
+            .show = &show_desk_nodes},
+    KEY(desk.nodes_every, "how often each of them is asked for its health"),
+    KEY(desk.nodes_timeout, "how long one of them may take to answer"),
     KEY(limits.body, "the largest body of a request"),
     KEY(limits.headers, "the largest request line and headers"),
     KEY(limits.payload, "the largest payload of a message, and the largest response"),

@@ -47,6 +47,7 @@ result<> set_inbox_outbox(config&, std::string_view name, const config_value&,
                           std::string_view origin);
 result<> set_admin_keys(const key_row&, config&, const config_value&, std::string_view origin);
 result<> set_proxy_secret(const key_row&, config&, const config_value&, std::string_view origin);
+result<> set_desk_nodes(const key_row&, config&, const config_value&, std::string_view origin);
 result<> set_proxy_users(const key_row&, config&, const config_value&, std::string_view origin);
 
 /// One secret in one of its text forms, with neither dates nor origin: empty if it is none.

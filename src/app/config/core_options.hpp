@@ -73,6 +73,7 @@ struct node_seams {
     executor* backups = nullptr;           // Where there are any; kept busy while one is made.
     executor* inbox_writer = nullptr;      // Where the inbox has a database of its own.
     class connector* connector = nullptr;  // Null where all nodes are in one process.
+    web_client web{};                      // Empty likewise.
 };
 
 /// A database on a PostgreSQL server, in place of a file.
@@ -109,6 +110,7 @@ struct core_options {
     bool watch_commits = true;
     bool may_call = true;  // If not, a Response without a handler is refused.
     std::vector<installed_feature> features{};
+    node_watch watch{};
     std::function<bool(const std::string& owner)> owner_is_gone{};
     std::function<void(const std::string& why)> fail_stop{};
 };

@@ -108,6 +108,14 @@ struct admin_key_setting {
     std::string origin{};
 };
 
+/// Another node that the desk of this one shows.
+struct desk_node_setting {
+    std::string name{};
+    std::string url{};                    // Of its admin listener.
+    std::optional<secret_setting> key{};  // In the environment or in a file.
+    std::string origin{};
+};
+
 /// What a person may do whom a proxy before the admin listener names.
 struct proxy_user_setting {
     std::string name{};  // `*` for all others.

@@ -120,6 +120,12 @@ web_caller network_connector::caller() {
     return [this](web_call call) { return call_web(std::move(call)); };
 }
 
+web_client network_connector::web() {
+    return [this](std::string url, http_request request, http_call_limits limits) {
+        return client_.send(std::move(url), std::move(request), limits);
+    };
+}
+
 task<result<http_response>> network_connector::call_web(web_call call) {
     http_request request{.method = "POST",
                          .path = {},

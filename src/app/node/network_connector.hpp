@@ -44,6 +44,8 @@ public:
     result<> reload_certificates();
     /// For handlers that are web services.
     [[nodiscard]] web_caller caller();
+    /// For whatever else asks web servers that a person configured.
+    [[nodiscard]] web_client web();
     void cut_off();
     task<> stop();
 

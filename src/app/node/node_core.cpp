@@ -67,7 +67,9 @@ result<> node_core::install_features() {
                               .endpoints = each.endpoints,
                               .node = options_.node,
                               .outbox = counters(),
-                              .inbox = [this]() -> const class inbox* { return inbox_.get(); }},
+                              .inbox = [this]() -> const class inbox* { return inbox_.get(); },
+                              .watch = options_.watch,
+                              .web = seams_.web},
                              features_);
         POSTHORN_TRY(each.what->install(builder));
     }

@@ -5,6 +5,7 @@
 
 #include "app/config/core_settings.hpp"
 #include "app/config/lane_warnings.hpp"
+#include "app/config/node_watch.hpp"
 #include "app/config/secrets.hpp"
 #include "app/node/configured_handlers.hpp"
 #include "app/store/open_store.hpp"
@@ -70,6 +71,8 @@ result<> node_runtime::build() {
     if (!settings_.backup.folder.empty()) backups_.emplace("posthorn-backup");
     seams_.emplace(seams());
     auto options = options_of_core();
+    POSTHORN_LET(watch, load_node_watch(settings_));
+    options.watch = std::move(watch);
     if (options_.make_folders && !options.server) {
         POSTHORN_TRY(make_folder_of(options.database.path));
         if (options.inbox_database) POSTHORN_TRY(make_folder_of(options.inbox_database->path));
@@ -128,7 +131,8 @@ node_seams node_runtime::seams() {
             .hub = process_hub(),
             .backups = backups_ ? &*backups_ : nullptr,
             .inbox_writer = inbox_writer_ ? &*inbox_writer_ : nullptr,
-            .connector = connector_.get()};
+            .connector = connector_.get(),
+            .web = connector_->web()};
 }
 
 namespace {

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "app/config/core_settings.hpp"
+#include "app/config/node_watch.hpp"
 #include "app/config/secrets.hpp"
 #include "app/node/configured_handlers.hpp"
 #include "app/store/open_store.hpp"
@@ -14,6 +15,7 @@ namespace {
 void check_secrets(const config& settings, config_problems& found) {
     const auto rings = load_secrets(settings, found);
     check_routes(settings, rings, [](std::string_view /*url*/) { return false; }, found);
+    std::ignore = load_node_watch(settings, found);
 }
 
 void check_certificates(const config& settings, const clock& time, config_problems& found) {

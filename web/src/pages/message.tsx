@@ -55,13 +55,13 @@ function lifeOf(one: Detail): Step[] {
   return steps;
 }
 
-function Timeline({ one }: { one: Detail }) {
+export function Timeline({ one, links = true }: { one: Detail; links?: boolean }) {
   return (
     <ol class="timeline">
       {lifeOf(one).map((step, i) => (
         <li key={i} class={step.kind}>
           <div class="head">
-            <strong>{step.link ? <a href={step.link}>{step.title}</a> : step.title}</strong>
+            <strong>{step.link && links ? <a href={step.link}>{step.title}</a> : step.title}</strong>
             <Time at={step.at} />
           </div>
           {step.same && <span class="quiet">the same error</span>}

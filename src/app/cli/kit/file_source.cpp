@@ -4,6 +4,7 @@
 #include "app/cli/kit/admin_source.hpp"
 #include "app/config/core_settings.hpp"
 #include "app/config/feature_keys.hpp"
+#include "app/config/node_watch.hpp"
 #include "app/features.hpp"
 #include "base/async/io_threads.hpp"
 #include "base/async/task_group.hpp"
@@ -66,7 +67,8 @@ private:
                                   .handlers = handlers_,
                                   .maker = maker_,
                                   .settings = settings_of(settings_, *each),
-                                  .endpoints = endpoints_of(settings_, each->handler_word())},
+                                  .endpoints = endpoints_of(settings_, each->handler_word()),
+                                  .watch = node_watch_of(settings_)},
                                  features_);
             POSTHORN_TRY(each->install(builder));
         }

@@ -103,6 +103,10 @@ hmac_algorithm = "HMAC-SHA256"
 proxy_secret = "sha256:aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"
 proxy_user_header = "X-User"
 proxy_users = [{ name = "ann", role = "viewer" }]
+[desk]
+nodes = [{ name = "stock", url = "http://10.0.0.2:7401", key = "env:STOCK_KEY" }]
+nodes_every = "30s"
+nodes_timeout = "2s"
 [limits]
 body = "2MiB"
 headers = 4096
