@@ -12,11 +12,8 @@ namespace posthorn {
 
 feature_list all_features() noexcept {
     static const std::array all{
-        &queue_feature(),
-        &audit_feature(),
-        &history_feature(),
-        &nodes_feature(),
-        &webhook_feature(),
+        &queue_feature(), &audit_feature(),   &history_feature(),
+        &nodes_feature(), &webhook_feature(),
     };
     return all;
 }

@@ -44,8 +44,8 @@ private:
 /// Where the sealed secret of a subscription lies.
 [[nodiscard]] std::string place_of(const uuid& subscription, std::string_view tenant);
 
-/// The subscriptions of a database in memory, read anew when they have changed, whoever changed
-/// them.
+/// The subscriptions of a database in memory, read anew when they have changed, also by plain
+/// SQL.
 ///
 /// Lifetime: what it is given outlives it.
 /// Threads:  `refresh` on the network executor; `now` on any.
