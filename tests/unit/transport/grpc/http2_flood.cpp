@@ -7,6 +7,7 @@
 #include <boost/asio/buffer.hpp>
 #include <boost/asio/read.hpp>
 #include <boost/asio/write.hpp>
+#include <poll.h>
 
 namespace posthorn::test {
 namespace {
@@ -24,6 +25,7 @@ constexpr std::uint8_t is_answer = 1;  // Of settings and pings.
 constexpr std::uint8_t ends_stream = 1;
 constexpr std::uint8_t ends_headers = 4;
 constexpr std::size_t data_bytes_max = 16384;
+constexpr int silence_ms_max = 30'000;
 
 std::string number(std::uint64_t value, int bytes) {
     std::string text;
@@ -78,11 +80,6 @@ std::size_t http2_flood::held_bytes() const {
         [](std::size_t all, const auto& each) { return all + each.second.sent; });
 }
 
-bool http2_flood::is_all_sent() const {
-    return std::ranges::all_of(open_,
-                               [](const auto& each) { return each.second.sent >= call_bytes; });
-}
-
 void http2_flood::send(std::uint8_t type, std::uint8_t flags, std::uint32_t stream,
                        std::string_view body) {
     const auto head = number(body.size(), 3) + static_cast<char>(type) + static_cast<char>(flags) +
@@ -110,6 +107,8 @@ void http2_flood::send_some(std::uint32_t stream, call& one) {
 std::optional<http2_flood::frame> http2_flood::receive() {
     std::array<char, 9> head{};
     boost::system::error_code failed;
+    pollfd readable{.fd = socket_.native_handle(), .events = POLLIN, .revents = 0};
+    if (::poll(&readable, 1, silence_ms_max) <= 0) return std::nullopt;
     boost::asio::read(socket_, boost::asio::buffer(head), failed);
     if (failed) return std::nullopt;
     const std::string_view text(head.data(), head.size());

@@ -24,12 +24,11 @@ public:
     explicit http2_flood(std::uint16_t port);
 
     /// Sends what it may and hears one thing from the server; false when that has closed the
-    /// connection.
+    /// connection, or says nothing more.
     bool go_on();
     /// Of the calls that the server has not ended.
     [[nodiscard]] std::size_t held_bytes() const;
     [[nodiscard]] std::size_t ended_calls() const noexcept { return calls - open_.size(); }
-    [[nodiscard]] bool is_all_sent() const;
 
 private:
     struct call {
