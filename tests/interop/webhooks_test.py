@@ -46,7 +46,11 @@ class Receiver:
             def log_message(self, *_):
                 pass
 
-        self.server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        class Server(ThreadingHTTPServer):
+            def handle_error(self, *_):
+                pass  # A node that was killed went away.
+
+        self.server = Server(("127.0.0.1", 0), Handler)
         self.server.daemon_threads = True
         self.url = f"http://127.0.0.1:{self.server.server_port}/hook"
         threading.Thread(target=self.server.serve_forever, args=(0.02,), daemon=True).start()
@@ -261,6 +265,26 @@ class Webhooks(unittest.TestCase):
                             " FROM outbox_messages WHERE parent_id IS NOT NULL GROUP BY parent_id")
         self.assertEqual(sorted(children), sorted((event, 30, 30) for event in events))
         self.assertEqual(set(self.endpoint.ids()), set(events))
+
+    def test_a_subscription_is_changed_and_removed(self):
+        node = self.shop()
+        other = Receiver()
+        self.addCleanup(other.close)
+        one = self.add(node, "--type", "order.paid", "--headers", '{"X-Shop": "7"}')
+        edited = self.command(node, "edit", one["id"], "--to", other.url, "--type", "*")
+        self.assertEqual((edited["url"], edited["eventType"], edited["headers"]),
+                         (other.url, "*", {"X-Shop": "7"}))
+        self.assertNotIn("secret", edited)
+        event = self.publish(node, kind="anything")
+        self.settles(node)
+        self.assertEqual((self.endpoint.ids(), other.ids()), ([], [event]))
+        self.assertEqual(other.requests[0]["headers"]["X-Shop"], "7")
+        self.assertIn("0 to 50", self.refused(node, "edit", one["id"], "--max-retries", "51"))
+        self.command(node, "disable", one["id"])
+        self.assertEqual(self.command(node, "show", one["id"])["state"], "disabled")
+        self.command(node, "enable", one["id"])
+        self.command(node, "remove", one["id"])
+        self.assertEqual(self.command(node, "list")["subscriptions"], [])
 
     def test_mistakes_are_named(self):
         node = self.shop()
