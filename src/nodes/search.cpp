@@ -68,7 +68,7 @@ std::string message_in(const json::value& body) {
 std::string why_refused(const http_response& answer, const json::value& body) {
     if (answer.status == 401 || answer.status == 403)
         return "it refuses the key that desk.nodes has for it";
-    const auto said = message_in(body);
+    auto said = message_in(body);
     if (!said.empty()) return said;
     return fmt::format("it answered with status {}, but not as a node does", answer.status);
 }

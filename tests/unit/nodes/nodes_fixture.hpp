@@ -90,6 +90,14 @@ protected:
         return found;
     }
 
+    task<result<http_response>> answer(std::string url, http_request request,
+                                       http_call_limits limits) {
+        const auto key = request.headers.find("Authorization");
+        asked.push_back({url, std::string(key.value_or("")), limits});
+        EXPECT_EQ(request.method, "GET");
+        co_return answers.at(url.substr(0, url.find("/_rf")));
+    }
+
     const http_response green = told("green");
     virtual_loop loop;
     logger log{{.level = log_level::error}, [this] { return loop.time().wall(); }};
@@ -99,12 +107,8 @@ protected:
     node_watch watch{
         .nodes = {{"stock", "http://stock:1", "phk_of_stock"}, {"crm", "http://crm:2", ""}}};
     node_asker asker{watch,
-                     [this](std::string url, http_request request,
-                            http_call_limits limits) -> task<result<http_response>> {
-                         const auto key = request.headers.find("Authorization");
-                         asked.push_back({url, std::string(key.value_or("")), limits});
-                         EXPECT_EQ(request.method, "GET");
-                         co_return answers.at(url.substr(0, url.find("/_rf")));
+                     [this](std::string url, const http_request& request, http_call_limits limits) {
+                         return answer(url, request, limits);
                      }};
     std::optional<nodes_deps> with;
     int last_status = 0;
