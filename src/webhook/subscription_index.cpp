@@ -102,6 +102,7 @@ std::vector<subscription_set::target> subscription_set::of(const webhook_event& 
 }
 
 task<result<std::shared_ptr<const subscription_set>>> subscription_index::refresh() {
+    asked_at_ = env_.clock.steady();
     const auto before = now();
     std::shared_ptr<const subscription_set> fresh = before;
     const auto at = env_.clock.wall();
@@ -120,6 +121,12 @@ task<result<std::shared_ptr<const subscription_set>>> subscription_index::refres
     // Another look may have ended before this one.
     if (fresh->version() > present_->version()) present_ = fresh;
     co_return present_;
+}
+
+task<result<std::shared_ptr<const subscription_set>>> subscription_index::recent() {
+    if (!asked_at_ || env_.clock.steady() - *asked_at_ >= std::chrono::seconds{1})
+        co_return co_await refresh();
+    co_return now();
 }
 
 std::shared_ptr<const subscription_set> subscription_index::now() const {

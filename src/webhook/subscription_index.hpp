@@ -48,7 +48,7 @@ private:
 /// SQL.
 ///
 /// Lifetime: what it is given outlives it.
-/// Threads:  `refresh` on the network executor; `now` on any.
+/// Threads:  `refresh` and `recent` on the network executor; `now` on any.
 class subscription_index {
 public:
     subscription_index(store& where, const environment& env, const secret_box* box)
@@ -56,12 +56,15 @@ public:
 
     /// Asks the database whether something changed, and reads it if so.
     task<result<std::shared_ptr<const subscription_set>>> refresh();
+    /// The same, unless it was asked within the last second.
+    task<result<std::shared_ptr<const subscription_set>>> recent();
     [[nodiscard]] std::shared_ptr<const subscription_set> now() const;
 
 private:
     store& where_;
     const environment& env_;
     const secret_box* box_;
+    std::optional<steady_time> asked_at_;
     mutable std::mutex mutex_;
     std::shared_ptr<const subscription_set> present_ = std::make_shared<subscription_set>();
 };

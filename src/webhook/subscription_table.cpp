@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <charconv>
 
 #include <fmt/format.h>
 
@@ -32,15 +33,13 @@ CREATE TABLE IF NOT EXISTS webhook_subscriptions (
 CREATE INDEX IF NOT EXISTS idx_webhook_type ON webhook_subscriptions (event_type, state);
 CREATE INDEX IF NOT EXISTS idx_webhook_tenant ON webhook_subscriptions (tenant, state)
     WHERE tenant IS NOT NULL;
-CREATE TABLE IF NOT EXISTS webhook_version (one INTEGER PRIMARY KEY CHECK (one = 1),
-    number INTEGER NOT NULL);
-INSERT OR IGNORE INTO webhook_version VALUES (1, 1);
+INSERT OR IGNORE INTO posthorn_meta VALUES ('webhook_version', 1);
 CREATE TRIGGER IF NOT EXISTS webhook_inserted AFTER INSERT ON webhook_subscriptions
-    BEGIN UPDATE webhook_version SET number = number + 1; END;
+    BEGIN UPDATE posthorn_meta SET value = value + 1 WHERE name = 'webhook_version'; END;
 CREATE TRIGGER IF NOT EXISTS webhook_updated AFTER UPDATE ON webhook_subscriptions
-    BEGIN UPDATE webhook_version SET number = number + 1; END;
+    BEGIN UPDATE posthorn_meta SET value = value + 1 WHERE name = 'webhook_version'; END;
 CREATE TRIGGER IF NOT EXISTS webhook_deleted AFTER DELETE ON webhook_subscriptions
-    BEGIN UPDATE webhook_version SET number = number + 1; END;
+    BEGIN UPDATE posthorn_meta SET value = value + 1 WHERE name = 'webhook_version'; END;
 CREATE TABLE IF NOT EXISTS webhook_attempts (
     seq INTEGER PRIMARY KEY AUTOINCREMENT,
     id TEXT NOT NULL,
@@ -84,11 +83,12 @@ CREATE TABLE {s}.webhook_subscriptions (
     updated_at bigint);
 CREATE INDEX webhook_type ON {s}.webhook_subscriptions (event_type, state);
 CREATE INDEX webhook_tenant ON {s}.webhook_subscriptions (tenant, state) WHERE tenant IS NOT NULL;
-CREATE TABLE {s}.webhook_version (one bigint PRIMARY KEY CHECK (one = 1), number bigint NOT NULL);
-INSERT INTO {s}.webhook_version VALUES (1, 1);
+INSERT INTO {s}.posthorn_meta (name, value) VALUES ('webhook_version', '1');
 CREATE FUNCTION {s}.webhook_changed() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
-    UPDATE {s}.webhook_version SET number = number + 1;
+    UPDATE {s}.posthorn_meta SET value =
+        coalesce(substring(value FROM '^[0-9]{1,15}$'), '0')::bigint + 1
+        WHERE name = 'webhook_version';
     RETURN NULL;
 END $$;
 CREATE TRIGGER webhook_changed AFTER INSERT OR UPDATE OR DELETE ON {s}.webhook_subscriptions
@@ -266,8 +266,12 @@ result<std::vector<subscription>> read_subscriptions(store_reader& from) {
 
 result<std::int64_t> read_subscriptions_version(store_reader& from) {
     std::int64_t number = 0;
-    POSTHORN_TRY(from.query("SELECT number FROM webhook_version", {},
-                            [&](const sql_row& row) { number = row.integer(0); }));
+    POSTHORN_TRY(
+        from.query("SELECT CAST(value AS text) FROM posthorn_meta WHERE name = 'webhook_version'",
+                   {}, [&](const sql_row& row) {
+                       const auto text = row.text(0);
+                       std::from_chars(text.begin(), text.end(), number);
+                   }));
     return number;
 }
 

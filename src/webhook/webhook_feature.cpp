@@ -2,6 +2,7 @@
 
 #include <array>
 
+#include "base/async/bell.hpp"
 #include "base/text/counted.hpp"
 #include "feature/node_builder.hpp"
 #include "message/event.hpp"
@@ -81,9 +82,13 @@ constexpr std::array delivery_options{
                .name = "limit", .doc = "how many, at most 1000; 50 unless given", .number = true}};
 
 constexpr feature_command turn(std::string_view name, std::string_view summary,
-                               std::string_view path) {
-    return {
-        .name = name, .summary = summary, .method = "POST", .path = path, .options = which_options};
+                               std::string_view path, std::string_view example) {
+    return {.name = name,
+            .summary = summary,
+            .method = "POST",
+            .path = path,
+            .options = which_options,
+            .example = example};
 }
 
 constexpr std::array commands_of_it{
@@ -105,31 +110,43 @@ constexpr std::array commands_of_it{
                     .summary = "show one",
                     .method = "GET",
                     .path = "/_rf/webhooks/{id}",
-                    .options = which_options},
+                    .options = which_options,
+                    .example = "posthorn webhooks show 0199a0b1-0000-7000-8000-000000000003"},
     feature_command{.name = "edit",
                     .summary = "change what is named, and leave the rest",
                     .method = "POST",
                     .path = "/_rf/webhooks/{id}/edit",
-                    .options = edit_options},
-    turn("pause", "let its events wait", "/_rf/webhooks/{id}/pause"),
-    turn("resume", "send what has waited, and go on", "/_rf/webhooks/{id}/resume"),
-    turn("disable", "let events pass it by", "/_rf/webhooks/{id}/disable"),
-    turn("enable", "tell it of events again", "/_rf/webhooks/{id}/enable"),
+                    .options = edit_options,
+                    .example = "posthorn webhooks edit 0199a0b1-0000-7000-8000-000000000003 "
+                               "--to https://shop.example/new"},
+    turn("pause", "let its events wait", "/_rf/webhooks/{id}/pause",
+         "posthorn webhooks pause 0199a0b1-0000-7000-8000-000000000003"),
+    turn("resume", "send what has waited, and go on", "/_rf/webhooks/{id}/resume",
+         "posthorn webhooks resume 0199a0b1-0000-7000-8000-000000000003"),
+    turn("disable", "let events pass it by", "/_rf/webhooks/{id}/disable",
+         "posthorn webhooks disable 0199a0b1-0000-7000-8000-000000000003"),
+    turn("enable", "tell it of events again", "/_rf/webhooks/{id}/enable",
+         "posthorn webhooks enable 0199a0b1-0000-7000-8000-000000000003"),
     feature_command{.name = "rotate",
                     .summary = "give it a new secret; the one before signs too, for a day",
                     .method = "POST",
                     .path = "/_rf/webhooks/{id}/rotate",
-                    .options = rotate_options},
-    turn("test", "send a test now, and show what came back", "/_rf/webhooks/{id}/test"),
-    turn("recover", "try deliveries again that were given up", "/_rf/webhooks/{id}/recover"),
-    turn("remove", "remove it; deliveries that wait are given up", "/_rf/webhooks/{id}/remove"),
+                    .options = rotate_options,
+                    .example = "posthorn webhooks rotate 0199a0b1-0000-7000-8000-000000000003"},
+    turn("test", "send a test now, and show what came back", "/_rf/webhooks/{id}/test",
+         "posthorn webhooks test 0199a0b1-0000-7000-8000-000000000003"),
+    turn("recover", "try deliveries again that were given up", "/_rf/webhooks/{id}/recover",
+         "posthorn webhooks recover 0199a0b1-0000-7000-8000-000000000003"),
+    turn("remove", "remove it; deliveries that wait are given up", "/_rf/webhooks/{id}/remove",
+         "posthorn webhooks remove 0199a0b1-0000-7000-8000-000000000003"),
     feature_command{.name = "deliveries",
                     .summary = "list attempts, the newest first",
                     .method = "GET",
                     .path = "/_rf/webhooks/{id}/deliveries",
                     .options = delivery_options,
                     .list = "deliveries",
-                    .columns = delivery_columns},
+                    .columns = delivery_columns,
+                    .example = "posthorn webhooks deliveries 0199a0b1-0000-7000-8000-000000000003"},
 };
 
 /// Of the columns below: subscriptions, those disabled, those whose secret lies in the clear.
@@ -192,21 +209,32 @@ private:
     std::shared_ptr<const retry_policy> retries_;
 };
 
-/// Sees within a second what others change.
+/// Rings when another process has committed: it may have changed a subscription.
+struct foreign_change final : commit_listener {
+    bell noticed;
+
+    void committed(std::span<const outbox_row> /*enqueued*/) override {}
+    void foreign_commit() override { noticed.ring(); }
+};
+
+/// Knows the subscriptions from the start, and sees what others change while nothing is sent.
 class subscription_watch final : public node_service {
 public:
-    subscription_watch(subscription_index& of, const environment& env) : of_(of), env_(env) {}
+    subscription_watch(subscription_index& of, const environment& env, bell& changed)
+        : of_(of), env_(env), changed_(changed) {}
 
     [[nodiscard]] std::string_view name() const noexcept override { return "webhook watch"; }
     task<> run() override {
         do {
-            static_cast<void>(co_await of_.refresh());
-        } while (co_await env_.timer.sleep_for(std::chrono::seconds{1}));
+            static_cast<void>(co_await of_.recent());
+            if (!co_await env_.timer.sleep_for(std::chrono::seconds{1})) co_return;
+        } while (co_await changed_.wait());
     }
 
 private:
     subscription_index& of_;
     const environment& env_;
+    bell& changed_;
 };
 
 std::vector<health_worry> worries(const subscription_set& all) {
@@ -299,7 +327,9 @@ private:
         auto& attempts = into.run(std::make_unique<attempt_log>(
             into.database(), env,
             attempt_log::options{.kept = said.get<milliseconds>("attempts_kept")}));
-        into.run(std::make_unique<subscription_watch>(among, env));
+        auto& change = into.make<foreign_change>();
+        into.listen(change);
+        into.run(std::make_unique<subscription_watch>(among, env, change.noticed));
         auto& fan =
             into.make<fan_out>(fan_out::deps{env, into.database(), into.maker(), among, events},
                                fan_out::options{.life = said.get<milliseconds>("life")});

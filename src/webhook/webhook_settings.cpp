@@ -12,17 +12,18 @@ namespace {
 using std::chrono::milliseconds;
 
 constexpr std::array keys{
-    feature_key{"key", "seals secrets in the database: env:NAME or file:PATH of 32 bytes in base64",
-                [] { return feature_value(std::string()); }},
+    feature_key{
+        "key",
+        "seals secrets in the database: env:NAME or file:PATH of 32 bytes in base64, or none",
+        [] { return feature_value(std::string("none")); }},
     feature_key{"plain_http", "whether endpoints may be called without TLS",
                 [] { return feature_value(false); }},
     feature_key{"allow", "networks that may be called though they are not public: 10.0.0.0/8, ::1",
-                [] { return feature_value(std::string()); }},
-    feature_key{"authorities", "a file of certificate authorities; the system's if empty",
-                [] { return feature_value(std::string()); }},
-    feature_key{"name_servers",
-                "who is asked for names, such as 10.0.0.53:53; the system's if empty",
-                [] { return feature_value(std::string()); }},
+                [] { return feature_value(std::string("none")); }},
+    feature_key{"authorities", "a file of certificate authorities, or system",
+                [] { return feature_value(std::string("system")); }},
+    feature_key{"name_servers", "who is asked for names, such as 10.0.0.53:53, or system",
+                [] { return feature_value(std::string("system")); }},
     feature_key{
         "retry_pauses", "how long to wait after each failure; the last one again and again",
         [] { return feature_value(std::string("5s, 5m, 30m, 2h, 5h, 10h, 14h, 20h, 24h")); }},
@@ -40,6 +41,13 @@ std::string_view trimmed(std::string_view text) {
     const auto first = text.find_first_not_of(' ');
     if (first == text.npos) return {};
     return text.substr(first, text.find_last_not_of(' ') - first + 1);
+}
+
+/// What a key says if not the word for nothing of its own.
+std::string_view said_besides(const feature_settings& said, std::string_view key,
+                              std::string_view nothing) {
+    const std::string_view text = said.get<std::string>(key);
+    return text == nothing ? std::string_view() : text;
 }
 
 std::vector<std::string> split(std::string_view text) {
@@ -82,7 +90,7 @@ result<std::string> text_behind(std::string_view reference) {
         return std::string(std::istreambuf_iterator<char>(from), {});
     }
     return fail(error_code::invalid_configuration,
-                "webhooks.key is not a reference; write env:NAME or file:PATH");
+                "webhooks.key is not a reference; write env:NAME, file:PATH or none");
 }
 
 }  // namespace
@@ -92,15 +100,15 @@ std::span<const feature_key> webhook_keys() noexcept { return keys; }
 result<webhook_client::options> read_client_options(const feature_settings& said) {
     webhook_client::options made;
     made.client.rules.plain_http = said.get<bool>("plain_http");
-    for (const auto& each : split(said.get<std::string>("allow"))) {
+    for (const auto& each : split(said_besides(said, "allow", "none"))) {
         const auto network = ip_network::parse(each);
         if (!network)
             return fail(error_code::invalid_configuration, "webhooks.allow: {}",
                         network.error().what());
         made.client.rules.allow.push_back(*network);
     }
-    made.authorities = said.get<std::string>("authorities");
-    made.names.servers = split(said.get<std::string>("name_servers"));
+    made.authorities = said_besides(said, "authorities", "system");
+    made.names.servers = split(said_besides(said, "name_servers", "system"));
     const auto connections = said.get<std::int64_t>("connections_max");
     if (connections < 1 || connections > 100'000)
         return fail(error_code::invalid_configuration,
@@ -125,7 +133,7 @@ result<std::shared_ptr<const retry_policy>> read_retries(const feature_settings&
 }
 
 result<std::optional<secret_box>> read_webhook_key(const feature_settings& said) {
-    const auto& reference = said.get<std::string>("key");
+    const auto reference = said_besides(said, "key", "none");
     if (reference.empty()) return std::optional<secret_box>{};
     POSTHORN_LET(text, text_behind(reference));
     text.erase(text.find_last_not_of(" \r\n\t") + 1);

@@ -51,8 +51,9 @@ task<std::vector<delivery>> webhook_transport::deliver_again(message_batch batch
 
 task<delivery> webhook_transport::deliver_one(const message& child, std::int32_t attempt) {
     const auto id = subscription_of(child.destination);
-    auto all = with_.subscriptions.now();
-    auto to = id ? all->find(*id) : nullptr;
+    const auto all = co_await with_.subscriptions.recent();
+    if (!all) co_return delivery{.what = outcome::unanswered, .error = all.error().what()};
+    auto to = id ? (*all)->find(*id) : nullptr;
     if (id && !to) {  // It may be newer than what is known here.
         auto fresh = co_await with_.subscriptions.refresh();
         if (!fresh) co_return delivery{.what = outcome::unanswered, .error = fresh.error().what()};

@@ -71,6 +71,18 @@ class OpenApi(unittest.TestCase):
         return {"method": method.lower(), "route": route or path.split("?")[0], "path": path,
                 "status": answer.status, "type": answer.getheader("Content-Type").split(";")[0], "body": text}
 
+    def webhooks_of(self, node):
+        """Every route of a subscription, in the course of one's life."""
+        added = self.ask(node, "POST", "/_rf/webhooks", {
+            "url": "https://127.0.0.1:1/hook", "headers": {"X-A": "b"}, "filter": {"/data/a": [1]}, "tenant": "t"})
+        one, route = f"/_rf/webhooks/{json.loads(added['body'])['id']}", "/_rf/webhooks/{id}"
+        return [added, self.ask(node, "GET", "/_rf/webhooks"), self.ask(node, "GET", one, route=route),
+                self.ask(node, "POST", one + "/edit", {"description": "d"}, route + "/edit"),
+                *(self.ask(node, "POST", f"{one}/{verb}", None, f"{route}/{verb}") for verb in (
+                    "pause", "resume", "disable", "enable", "rotate", "test", "recover")),
+                self.ask(node, "GET", one + "/deliveries?limit=5", route=route + "/deliveries"),
+                self.ask(node, "POST", one + "/remove", None, route + "/remove")]
+
     def test_no_route_is_missing_and_none_is_made_up(self):
         listed = json.loads(self.ask(self.orders, "GET", "/_rf")["body"])["routes"]
         described = [f"{method.upper()} {path}" for path, operations in self.document["paths"].items()
@@ -131,6 +143,7 @@ class OpenApi(unittest.TestCase):
                     self.ask(s, "POST", "/_rf/queue/jobs/3/finish", {}, "/_rf/queue/jobs/{seq}/finish"),
                     self.ask(s, "POST", "/_rf/session", {"key": self.key}),
                     self.ask(s, "DELETE", "/_rf/session")]
+        answers += self.webhooks_of(o)
         refused = [self.ask(o, "GET", "/_rf/outbox?status=Odd"), self.ask(o, "POST", "/_rf/session", {"key": "no"}),
                    self.ask(o, "GET", "/_rf/dead/0", route="/_rf/dead/{messageId}")]
         self.assertEqual([(each["path"], each["body"]) for each in answers if each["status"] != 200], [])

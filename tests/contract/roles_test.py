@@ -30,7 +30,8 @@ NEEDS = {
         "GET /_rf/inbox/{messageId}", "GET /_rf/links/{messageId}", "GET /_rf/store", "GET /_rf/keys",
         "GET /_rf/history", "GET /_rf/live", "GET /_rf/nodes", "GET /_rf/nodes/{node}",
         "GET /_rf/nodes/{node}/outbox/{messageId}", "GET /_rf/search",
-        "GET /_rf/queue", "GET /_rf/queue/jobs", "GET /_rf/queue/jobs/{seq}"],
+        "GET /_rf/queue", "GET /_rf/queue/jobs", "GET /_rf/queue/jobs/{seq}",
+        "GET /_rf/webhooks", "GET /_rf/webhooks/{id}", "GET /_rf/webhooks/{id}/deliveries"],
     "worker": ["POST /_rf/queue/{endpoint}/take", "POST /_rf/queue/ack", "POST /_rf/queue/release"],
     "operator": [
         "POST /_rf/outbox/{messageId}/retry", "POST /_rf/outbox/lanes/{destination}/pause",
@@ -39,7 +40,9 @@ NEEDS = {
         "POST /_rf/dead/{messageId}/delete", "POST /_rf/dead/{messageId}/edit", "POST /_rf/dead/requeue",
         "POST /_rf/dead/resolve", "POST /_rf/dead/delete", "POST /_rf/dead/{messageId}/reopen",
         "POST /_rf/dead/reopen", "POST /_rf/queue/jobs/{seq}/retry",
-        "POST /_rf/queue/jobs/{seq}/finish", "POST /_rf/queue/retry"],
+        "POST /_rf/queue/jobs/{seq}/finish", "POST /_rf/queue/retry", "POST /_rf/webhooks",
+        *(f"POST /_rf/webhooks/{{id}}/{what}" for what in (
+            "edit", "pause", "resume", "disable", "enable", "rotate", "test", "recover", "remove"))],
 }
 ROUTES = [(*route.split(" "), role) for role, routes in NEEDS.items() for route in routes]
 WITHOUT_A_KEY = ["POST /_rf/session"]

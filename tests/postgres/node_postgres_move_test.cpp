@@ -381,9 +381,11 @@ TEST_F(move, refuses_a_schema_that_is_in_use_or_is_not_empty) {
     const auto full = migrate();
     EXPECT_EQ(full.end.exit_code, 1);
     EXPECT_THAT(full.err, HasSubstr("is not empty: outbox_messages has rows"));
-    plain.run("DELETE FROM outbox_messages; UPDATE posthorn_meta SET value = 'billing'");
+    plain.run(
+        "DELETE FROM outbox_messages; UPDATE posthorn_meta SET value = 'billing'"
+        " WHERE name = 'service'");
     EXPECT_THAT(migrate().err, HasSubstr("belongs to the service 'billing'"));
-    plain.run("UPDATE posthorn_meta SET value = 'orders'");
+    plain.run("UPDATE posthorn_meta SET value = 'orders' WHERE name = 'service'");
     EXPECT_EQ(refusal(), "");
     const auto done = migrate();
     EXPECT_EQ(done.end.exit_code, 0) << done.err;

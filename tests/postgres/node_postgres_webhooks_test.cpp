@@ -36,11 +36,11 @@ public:
 private:
     void run() {
         while (!ends_) {
-            const auto caller = listener_.accept();
-            try {
+            try {  // That callers go away, or are long in coming, is their right.
+                const auto caller = listener_.accept();
                 note(caller->receive().head);
                 caller->send("HTTP/1.1 204 No Content\r\nConnection: close\r\n\r\n");
-            } catch (const std::runtime_error&) {  // It went away, which is its right.
+            } catch (const std::runtime_error&) {
             }
         }
     }

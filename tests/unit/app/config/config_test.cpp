@@ -131,6 +131,17 @@ alarm_after = "1h"
 [history]
 enabled = false
 names_max = 3
+[webhooks]
+key = "env:SEALING_KEY"
+plain_http = true
+allow = "10.0.0.0/8"
+authorities = "/etc/ours.pem"
+name_servers = "10.0.0.53:53"
+retry_pauses = "1s, 2s"
+life = "1d"
+secret_overlap = "1h"
+attempts_kept = "2d"
+connections_max = 5
 )",
                                        "p.toml")
                               .value();
