@@ -94,7 +94,7 @@ const std::vector<bug>& bugs() {
         {"failed_sync_ignored", scenario("a_sync_fails_in_the_commit_of_the_sender"),
          "has_gone_down"},
 
-        {"lease_without_epoch", simulator(2), "attempts: it is (charged|sent)"},
+        {"lease_without_epoch", simulator(548), "attempts: it is (charged|sent)"},
 
         // What is not kept as it was.
         {"order_forgotten", simulator(1), "invariant 4"},
