@@ -47,6 +47,8 @@ class Receiver:
                 pass
 
         class Server(ThreadingHTTPServer):
+            request_queue_size = 1024  # Connections that do not fit are left without a word.
+
             def handle_error(self, *_):
                 pass  # A node that was killed went away.
 
