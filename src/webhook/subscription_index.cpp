@@ -69,7 +69,9 @@ webhook_target make_target(subscription of, const secret_box* box, wall_time now
 subscription_set::subscription_set(std::int64_t version, std::vector<target> all)
     : version_(version), all_(std::move(all)) {
     for (const auto& each : all_) {
-        by_id_.emplace(each->of.id, each);
+        // Plain SQL may have written an id that is none, or one twice in other letters: their
+        // deliveries would have one id, and no event could be fanned out.
+        if (each->of.id.is_nil() || !by_id_.emplace(each->of.id, each).second) continue;
         if (each->of.state != subscription_state::disabled)
             by_tenant_[each->of.tenant].push_back(each);
     }

@@ -1,5 +1,7 @@
 #include "webhook/webhook_request.hpp"
 
+#include <span>
+
 #include <boost/json/serialize.hpp>
 #include <boost/json/string.hpp>
 
@@ -25,13 +27,19 @@ std::int64_t seconds_of(wall_time time) {
     return std::chrono::floor<std::chrono::seconds>(time.time_since_epoch()).count();
 }
 
+/// The one before the present one signs until its time is over.
+std::span<const secret> live_at(const webhook_target& to, wall_time now) {
+    const bool both = to.of.previous_until && now < *to.of.previous_until;
+    return std::span(to.live).first(both ? to.live.size() : 1);
+}
+
 void add_standard(http_headers& headers, const webhook_event& event, const webhook_target& to,
                   std::string_view body, wall_time now) {
     const auto id = event.id.to_string();
     const webhook_head head{.id = id, .timestamp = seconds_of(now)};
     headers.add("webhook-id", id);
     headers.add("webhook-timestamp", std::to_string(head.timestamp));
-    headers.add("webhook-signature", sign_webhook(head, body, to.live));
+    headers.add("webhook-signature", sign_webhook(head, body, live_at(to, now)));
 }
 
 void add_outbox(http_headers& headers, const webhook_event& event, const webhook_target& to,

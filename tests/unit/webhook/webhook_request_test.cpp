@@ -1,10 +1,14 @@
 #include "webhook/webhook_request.hpp"
 
+#include <algorithm>
+#include <memory>
+
 #include <gmock/gmock.h>
 
 #include "base/random.hpp"
 #include "message/event.hpp"
 #include "security/webhook_signature.hpp"
+#include "webhook/subscription_index.hpp"
 #include "webhook/webhook_ids.hpp"
 
 namespace posthorn {
@@ -66,6 +70,31 @@ TEST(webhook_headers, of_standard_webhooks_name_the_event_and_the_time_of_the_at
     EXPECT_EQ(made.headers.find("webhook-timestamp"), "1700000100");
     EXPECT_THAT(std::string(*made.headers.find("webhook-signature")), StartsWith("v1,"));
     EXPECT_FALSE(made.headers.find("X-Outbox-Event"));
+}
+
+TEST(webhook_headers, are_signed_with_the_secret_before_until_its_time_is_over) {
+    auto to = shop(webhook_style::standard);
+    to.live.push_back(to.live.front());
+    const auto signatures = [&] {
+        const auto made = request(to);
+        return std::ranges::count(*made.headers.find("webhook-signature"), ',');
+    };
+    const wall_time attempt{std::chrono::milliseconds{1'700'000'100'900}};
+    to.of.previous_until = attempt + std::chrono::milliseconds{1};
+    EXPECT_EQ(signatures(), 2);
+    to.of.previous_until = attempt;
+    EXPECT_EQ(signatures(), 1);
+}
+
+TEST(subscription_sets, pass_over_rows_whose_deliveries_would_have_one_id) {
+    const auto row = [](const uuid& id) {
+        auto made = shop(webhook_style::standard);
+        made.of.id = id;
+        return std::make_shared<const webhook_target>(std::move(made));
+    };
+    const subscription_set all(1, {row({}), row({}), row(other_id), row(other_id)});
+    EXPECT_EQ(all.all().size(), 4U);
+    EXPECT_EQ(all.of(paid(), "").size(), 1U);
 }
 
 TEST(webhook_headers, of_the_outbox_style_number_the_attempt) {
