@@ -121,6 +121,30 @@ TEST_F(bench, the_limit_brings_every_message_over_both_transports) {
         }
 }
 
+TEST_F(bench, tells_webhooks_in_every_way_that_is_measured) {
+    const std::vector<std::vector<std::string>> ways{
+        {"bench_limit_webhooks", "--events", "50", "--subscribers", "3", "--senders", "4"},
+        {"bench_limit_webhooks", "--events", "50", "--subscribers", "3", "--bare"},
+        {"bench_webhooks", "--mode", "drain", "--events", "50", "--subscribers", "3"},
+    };
+    for (auto words : ways) {
+        words.front() = built + "/bench/" + words.front();
+        const auto line = run(words);
+        EXPECT_EQ(number(line, "deliveries"), 150);
+        EXPECT_GT(number(line, "per_second"), 0);
+        expect_clean();
+    }
+    const auto rate =
+        run({built + "/bench/bench_webhooks", "--mode", "rate", "--rate", "50", "--seconds", "1"});
+    EXPECT_GT(number(rate, "events"), 0);
+    EXPECT_GT(number(rate, "p50_us"), 0);
+    const auto burst =
+        run({built + "/bench/bench_webhooks", "--mode", "burst", "--subscribers", "30"});
+    EXPECT_GT(number(burst, "last_request_ms"), 0);
+    EXPECT_GT(number(burst, "commit_us"), 0);
+    expect_clean();
+}
+
 TEST_F(bench, looks_repeats_up_in_an_inbox_that_it_filled) {
     const auto line = run({built + "/bench/bench_dedupe", "--rows", "2000", "--lookups", "500"});
     EXPECT_EQ(line.at("rows"), 2000);

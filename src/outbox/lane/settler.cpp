@@ -94,7 +94,10 @@ void settler::submit(batch what) {
     bytes_submitted_ += what.bytes;
     what.forced = std::ranges::any_of(*what.outcomes, is_urgent);
     const bool lazy = !what.forced;
-    if (lazy) outcomes_unforced_ += what.outcomes->size();
+    if (lazy) {
+        outcomes_unforced_ += what.outcomes->size();
+        unforced_.emplace(number, what.since);
+    }
     const auto [place, added] = submitted_.emplace(number, std::move(what));
     if (!alarm_at_) answers_->arrived.ring();  // So that `run` sets its alarm.
     where_.submit({.work = [outcomes = place->second.outcomes,
@@ -116,7 +119,9 @@ void settler::submit(batch what) {
 
 void settler::force() {
     outcomes_unforced_ = 0;
-    for (auto& [number, one] : submitted_) one.forced = true;
+    for (const auto& [number, since] : std::exchange(unforced_, {}))
+        if (const auto found = submitted_.find(number); found != submitted_.end())
+            found->second.forced = true;
     where_.submit({.work = [](store_transaction&) -> result<> { return {}; },
                    .done = [](const result<>&) {}});
 }
@@ -151,9 +156,7 @@ task<> settler::ring_at(steady_time when, std::chrono::nanoseconds after) {
 
 std::optional<steady_time> settler::next_deadline() const {
     std::optional<steady_time> next;
-    const auto unforced = std::ranges::find_if(
-        submitted_, [](const auto& numbered) { return !numbered.second.forced; });
-    if (unforced != submitted_.end()) next = unforced->second.since + options_.commit_delay;
+    if (!unforced_.empty()) next = unforced_.begin()->second + options_.commit_delay;
     for (const auto& one : failed_) next = next ? std::min(*next, one.retry_at) : one.retry_at;
     return next;
 }
@@ -167,6 +170,7 @@ void settler::take_answers() {
     for (const auto& [number, answer] : list) {
         auto known = submitted_.extract(number);
         if (known.empty()) continue;  // Of before `cut_off`.
+        unforced_.erase(number);
         auto& what = known.mapped();
         if (!what.forced) outcomes_unforced_ -= what.outcomes->size();
         bytes_submitted_ -= what.bytes;
@@ -291,6 +295,7 @@ task<> settler::flush(std::chrono::nanoseconds limit) {
 void settler::cut_off() {
     is_cut_off_ = true;
     submitted_.clear();
+    unforced_.clear();
     failed_.clear();
     waiting_.clear();
     forget_failures();

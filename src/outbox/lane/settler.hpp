@@ -113,12 +113,13 @@ private:
     std::function<void()> lost_;
     std::function<void()> ended_;
     std::shared_ptr<answers> answers_ = std::make_shared<answers>();
-    std::map<std::uint64_t, batch> submitted_;  // By the number of the submission.
-    std::deque<batch> waiting_;                 // For the writer to be done with large ones.
-    std::vector<batch> failed_;                 // To be submitted again, each in its time.
-    std::set<std::int64_t> unrecorded_;         // Rows whose outcome failed to be recorded so far.
-    std::optional<steady_time> alarm_at_;       // The first that `run` wakes at by itself.
-    steady_time retry_at_{};                    // Of those that the store as a whole has failed.
+    std::map<std::uint64_t, batch> submitted_;       // By the number of the submission.
+    std::map<std::uint64_t, steady_time> unforced_;  // Those of them that wait for a commit; since.
+    std::deque<batch> waiting_;                      // For the writer to be done with large ones.
+    std::vector<batch> failed_;                      // To be submitted again, each in its time.
+    std::set<std::int64_t> unrecorded_;    // Rows whose outcome failed to be recorded so far.
+    std::optional<steady_time> alarm_at_;  // The first that `run` wakes at by itself.
+    steady_time retry_at_{};               // Of those that the store as a whole has failed.
     std::chrono::milliseconds retry_delay_;
     std::size_t bytes_submitted_ = 0;
     std::uint64_t submissions_ = 0;

@@ -63,7 +63,7 @@ bool unit_queue::was_called() {
 }
 
 bool unit_queue::is_wanted() const {
-    return !queue_.empty() || called_ || (stopping_ && !lazy_.empty());
+    return !queue_.empty() || called_ || ((stopping_ || left_lazy_) && !lazy_.empty());
 }
 
 void unit_queue::schedule_if_needed() {
@@ -108,6 +108,7 @@ std::vector<member> unit_queue::take(std::size_t units_max) {
     take(queue_, units_max);
     took_one_ = before - queue_.size() <= 1;
     take(lazy_, units_max);
+    left_lazy_ = !lazy_.empty();
     if (members.empty() && !queue_.empty()) take_one(queue_);  // It wants to be alone.
     return members;
 }

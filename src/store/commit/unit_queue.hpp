@@ -92,6 +92,8 @@ private:
     bool scheduled_ = false;  // A thread works, or will.
     bool took_one_ = true;    // The last group had one unit, apart from lazy ones.
     bool stopping_ = false;
+    // Some that waited for a commit found no room in it; they are not to wait for yet another.
+    bool left_lazy_ = false;
 };
 
 }  // namespace posthorn

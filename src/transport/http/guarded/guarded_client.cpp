@@ -108,6 +108,7 @@ struct guarded_client::call {
 guarded_client::guarded_client(deps parts, guarded_client_options options)
     : parts_(std::move(parts)),
       options_(std::move(options)),
+      late_(parts_.tasks, parts_.time, parts_.now),
       idle_({options_.idle_max, options_.age_max, options_.idle_time_max}) {}
 
 guarded_client::~guarded_client() { POSTHORN_ASSERT(in_use_ == 0 && !watched_); }
@@ -116,6 +117,7 @@ void guarded_client::stop() {
     stopped_ = true;
     while (const auto each = idle_.take_oldest()) (*each)->wire.close();
     if (watched_ && watching_ != nullptr) watching_->emit(boost::asio::cancellation_type::all);
+    late_.stop();
 }
 
 task<guarded_answer> guarded_client::send(guarded_request request) {
@@ -202,9 +204,10 @@ task<guarded_step<guarded_client::connection>> guarded_client::open(call& now) {
     if (!target) co_return std::unexpected(target.error());
 
     const auto& proxy = options_.proxy;
-    auto made = std::make_shared<link>(
-        link{guarded_connection({parts_.where, parts_.time, now.to, parts_.tls, limits}),
-             origin(now.to), parts_.now.steady()});
+    auto made =
+        std::make_shared<link>(link{guarded_connection({parts_.where, parts_.time, parts_.now,
+                                                        late_, now.to, parts_.tls, limits}),
+                                    origin(now.to), parts_.now.steady()});
     auto way = *target;
     if (proxy) {
         auto found = co_await with_timeout(parts_.time, now.left(parts_.now),

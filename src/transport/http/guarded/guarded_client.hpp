@@ -16,6 +16,7 @@
 #include "transport/http/guarded/guarded_answer.hpp"
 #include "transport/http/guarded/guarded_connection.hpp"
 #include "transport/http/guarded/kept_connections.hpp"
+#include "transport/http/guarded/late_watch.hpp"
 #include "transport/http/tls.hpp"
 #include "transport/http/types.hpp"
 
@@ -99,6 +100,7 @@ private:
 
     deps parts_;
     guarded_client_options options_;
+    late_watch late_;
     kept_connections<connection> idle_;
     std::size_t in_use_ = 0;
     boost::asio::cancellation_signal* watching_ = nullptr;

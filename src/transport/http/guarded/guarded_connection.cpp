@@ -183,7 +183,15 @@ task<guarded_step<>> guarded_connection::agree_on_tls() {
 task<guarded_step<>> guarded_connection::exchange(request message, guarded_answer& into,
                                                   std::chrono::nanoseconds limit) {
     answer_begun_ = keeps_ = false;
-    co_return co_await within(limit, ask(std::move(message), into), "no whole answer");
+    const late_watch::watched watch(parts_.late, parts_.now.steady() + limit, [this] { close(); });
+    auto outcome = co_await cancellable(ask(std::move(message), into));
+    if (co_await is_cancelled()) {
+        close();
+        co_return trouble(guarded_trouble::cancelled, "stopped before it finished");
+    }
+    if (!watch.was_late()) co_return outcome;
+    co_return trouble(guarded_trouble::late, "no whole answer within {} ms",
+                      std::chrono::ceil<std::chrono::milliseconds>(limit).count());
 }
 
 task<guarded_step<>> guarded_connection::ask(request message, guarded_answer& into) {

@@ -16,6 +16,7 @@
 #include "base/time/clock.hpp"
 #include "security/address_guard.hpp"
 #include "transport/http/guarded/guarded_answer.hpp"
+#include "transport/http/guarded/late_watch.hpp"
 #include "transport/http/stream.hpp"
 
 namespace posthorn {
@@ -53,6 +54,8 @@ public:
     struct parts {
         boost::asio::any_io_executor where;
         timer& time;
+        const clock& now;
+        late_watch& late;
         http_url to;
         std::shared_ptr<tls_context> tls;  // Null for plain HTTP.
         guarded_limits limits;

@@ -99,13 +99,24 @@ TEST_F(a_unit_queue, posts_it_again_for_what_did_not_fit) {
 }
 
 TEST_F(a_unit_queue, lets_lazy_units_wait_for_others_and_then_some_of_them_go_first) {
-    for (const auto* name : {"x", "y", "z"}) submit(name, true);
+    for (const auto* name : {"x", "y"}) submit(name, true);
     EXPECT_THAT(thread.jobs, IsEmpty());
     EXPECT_FALSE(queue.has_work());
     for (const auto* name : {"a", "b"}) submit(name);
     thread.run_one();
     EXPECT_THAT(groups, ElementsAre(ElementsAre("x", "a", "b", "y")));
-    EXPECT_THAT(thread.jobs, IsEmpty()) << "z waits";
+    EXPECT_THAT(thread.jobs, IsEmpty());
+}
+
+TEST_F(a_unit_queue, lets_lazy_units_that_found_no_room_in_a_commit_have_the_next) {
+    for (const auto* each : {"1", "2", "3", "4", "5", "6", "7", "8", "9"}) submit(each, true);
+    EXPECT_THAT(thread.jobs, IsEmpty());
+    submit("a");
+    while (!thread.jobs.empty()) thread.run_one();
+    EXPECT_THAT(groups, ElementsAre(ElementsAre("1", "a", "2", "3"),
+                                    ElementsAre("4", "5", "6", "7"), ElementsAre("8", "9")));
+    submit("late", true);
+    EXPECT_THAT(thread.jobs, IsEmpty());
 }
 
 TEST_F(a_unit_queue, takes_one_whose_submitter_works_only_while_nobody_else_writes) {
