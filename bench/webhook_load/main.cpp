@@ -29,6 +29,7 @@
 
 #include "common/scratch.hpp"
 #include "limit/database.hpp"
+#include "measure/pace.hpp"
 #include "measure/payload.hpp"
 #include "webhook_load/receiver.hpp"
 
@@ -48,6 +49,8 @@ struct settings {
     double seconds = 5;
     std::string folder{};
 };
+
+void rest(std::chrono::nanoseconds span) { measure::sleep_until(measure::now_ns() + span.count()); }
 
 /// A node, and a look at its rows from beside it.
 class shop {
@@ -84,7 +87,7 @@ public:
     }
     void wait_until_drained() {
         while (number("SELECT EXISTS(SELECT 1 FROM outbox_messages WHERE status = 'Pending')") != 0)
-            std::this_thread::sleep_for(5ms);
+            rest(5ms);
     }
 
 private:
@@ -99,7 +102,9 @@ void publish(node& from, std::uint64_t index, std::string_view type = "order.pai
     from.transact([&](transaction& tx) { tx.publish(type, measure::make_payload(index)); });
 }
 
-double seconds_since(std::int64_t begun) { return static_cast<double>(steady_ns() - begun) / 1e9; }
+double seconds_since(std::int64_t begun) {
+    return static_cast<double>(measure::now_ns() - begun) / 1e9;
+}
 
 double percentile(std::vector<double>& of, double share) {
     if (of.empty()) return 0;
@@ -126,7 +131,7 @@ void drain(const settings& given) {
     one.subscribe(
         given.subscribers, [&](auto) { return url; }, [](auto) { return std::string("order.*"); });
     one.start();
-    const auto begun = steady_ns();
+    const auto begun = measure::now_ns();
     publish_all(*one, given.events, given.senders, [](auto) { return "order.paid"; });
     const auto published = seconds_since(begun);
     one.wait_until_drained();
@@ -141,13 +146,13 @@ void drain(const settings& given) {
 
 void keep_rate(node& from, const settings& given, std::vector<std::int64_t>& committed,
                auto&& type_of) {
-    const auto begun = steady_ns();
+    const auto begun = measure::now_ns();
     for (std::uint64_t i = 0; seconds_since(begun) < given.seconds; ++i) {
         const auto due = begun + static_cast<std::int64_t>(1e9 * static_cast<double>(i) /
                                                            static_cast<double>(given.rate));
-        std::this_thread::sleep_for(std::chrono::nanoseconds(due - steady_ns()));
+        measure::sleep_until(due);
         publish(from, i, type_of(i));
-        committed.push_back(steady_ns());
+        committed.push_back(measure::now_ns());
     }
 }
 
@@ -190,14 +195,14 @@ void burst(const settings& given) {
     one.start();
     std::vector<double> heard, unheard, whole;
     for (int i = 0; i < turns; ++i) {  // By turns: the disk is not always as quick.
-        auto begun = steady_ns();
+        auto begun = measure::now_ns();
         publish(*one, 2 * static_cast<std::uint64_t>(i) + 1, "nothing");
         unheard.push_back(seconds_since(begun) * 1e6);
-        begun = steady_ns();
+        begun = measure::now_ns();
         const auto index = 2 * static_cast<std::uint64_t>(i);
         publish(*one, index);
         heard.push_back(seconds_since(begun) * 1e6);
-        const auto committed = steady_ns();
+        const auto committed = measure::now_ns();
         one.wait_until_drained();
         whole.push_back(static_cast<double>(endpoints.last_ns(index) - committed) / 1e6);
     }
@@ -252,10 +257,10 @@ void strangers(const settings& given) {
     publish_all(*one, 10 * given.dead + given.subscribers, given.senders, [&](std::uint64_t i) {
         return type_of(i < 10 * given.dead ? i / 10 : i - 10 * given.dead);
     });
-    std::this_thread::sleep_for(std::chrono::duration<double>(60));  // Past what is tried at once.
+    rest(1min);  // Past what is tried at once.
     const auto idle_from = processor_us();
-    const auto idle_begun = steady_ns();
-    std::this_thread::sleep_for(20s);
+    const auto idle_begun = measure::now_ns();
+    rest(20s);
     const auto idle =
         static_cast<double>(processor_us() - idle_from) / 1e6 / seconds_since(idle_begun);
     const auto memory = memory_mb();
@@ -264,12 +269,12 @@ void strangers(const settings& given) {
     };
     std::vector<std::int64_t> committed;
     keep_rate(*one, given, committed, [&](std::uint64_t i) { return type_of(healthy(i)); });
-    std::this_thread::sleep_for(1s);
+    rest(1s);
     auto us = latencies(endpoints, committed, [](auto) { return true; });
     const auto before = endpoints.count();
-    const auto begun = steady_ns();
+    const auto begun = measure::now_ns();
     publish_all(*one, given.events, given.senders, [&](auto i) { return type_of(healthy(i)); });
-    while (endpoints.count() < before + given.events) std::this_thread::sleep_for(1ms);
+    while (endpoints.count() < before + given.events) rest(1ms);
     fmt::print(
         "{{\"endpoints\": {}, \"dead\": {}, \"idle_core\": {:.4f}, \"memory_mb\": {:.0f}, "
         "\"p50_us\": {:.0f}, \"p99_us\": {:.0f}, \"per_second\": {:.0f}}}\n",

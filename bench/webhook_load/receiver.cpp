@@ -3,7 +3,6 @@
 #include <array>
 #include <cerrno>
 #include <charconv>
-#include <chrono>
 #include <csignal>
 #include <cstdlib>
 #include <new>
@@ -20,6 +19,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "measure/pace.hpp"
 #include "measure/payload.hpp"
 
 namespace posthorn::bench {
@@ -61,10 +61,6 @@ std::size_t length_in(std::string_view head) {
 }
 
 }  // namespace
-
-std::int64_t steady_ns() noexcept {
-    return std::chrono::steady_clock::now().time_since_epoch().count();
-}
 
 struct receiver::memory {
     std::atomic<std::uint64_t> count;
@@ -126,7 +122,7 @@ private:
         if (head.starts_with("POST /never")) return;
         if (const auto at = body.find(data); at != body.npos) body.remove_prefix(at + data.size());
         const auto index = measure::index_of(body);
-        if (index < events_max) shared_.last[index] = steady_ns();
+        if (index < events_max) shared_.last[index] = measure::now_ns();
         ++shared_.count;
         ::send(file, answer.data(), answer.size(), MSG_NOSIGNAL);
     }

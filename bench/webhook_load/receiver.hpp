@@ -55,6 +55,4 @@ private:
     std::uint16_t port_ = 0;
 };
 
-[[nodiscard]] std::int64_t steady_ns() noexcept;
-
 }  // namespace posthorn::bench

@@ -1,18 +1,20 @@
 #pragma once
 
 #include <atomic>
+#include <map>
 #include <vector>
 
 #include "base/async/bell.hpp"
 #include "base/run/environment.hpp"
 #include "base/run/node_service.hpp"
 #include "store/store.hpp"
+#include "webhook/failing_watch.hpp"
 #include "webhook/subscription_table.hpp"
 
 namespace posthorn {
 
 /// Writes down what came of each attempt, after the fact: what it lost in a crash is missing from
-/// a list, and from nothing else.
+/// a list, and from the count of an endpoint's failures.
 ///
 /// Lifetime: outlives the transports that tell it.
 /// Threads:  the network executor.
@@ -24,8 +26,15 @@ public:
         std::size_t rows_in_unit = 250;
     };
 
-    attempt_log(store& where, const environment& env, options how)
-        : where_(where), env_(env), options_(how) {}
+    struct deps {
+        store& where;
+        const environment& env;
+        subscription_index& subscriptions;
+        const alert_desk& alerts;
+        failing_watch& failing;
+    };
+
+    attempt_log(deps with, options how) : with_(with), options_(how) {}
 
     [[nodiscard]] std::string_view name() const noexcept override { return "webhook attempts"; }
     task<> run() override;
@@ -35,10 +44,16 @@ public:
 
 private:
     task<> write_waiting();
+    task<result<>> write(const std::vector<webhook_attempt>& some);
+    /// To be sent if the endpoint has recovered, by subscription; and for those given up.
+    struct messages {
+        std::map<uuid, message> recovered;
+        std::vector<message> exhausted;
+    };
+    [[nodiscard]] result<messages> alerts_for(const std::vector<webhook_attempt>& some) const;
     task<> clean_up();
 
-    store& where_;
-    const environment& env_;
+    deps with_;
     options options_;
     bell arrived_;
     std::vector<webhook_attempt> waiting_;

@@ -59,7 +59,16 @@ CREATE INDEX IF NOT EXISTS idx_webhook_attempts_subscription
 CREATE INDEX IF NOT EXISTS idx_webhook_attempts_at ON webhook_attempts (at);
 )sql";
 
-constexpr std::array file_steps{migration{1, file_tables}};
+constexpr std::string_view file_failing = R"sql(
+CREATE TABLE IF NOT EXISTS webhook_failing (
+    subscription_id TEXT NOT NULL PRIMARY KEY,
+    since INTEGER NOT NULL,
+    last INTEGER NOT NULL,
+    failures INTEGER NOT NULL,
+    told INTEGER NOT NULL DEFAULT 0) WITHOUT ROWID;
+)sql";
+
+constexpr std::array file_steps{migration{1, file_tables}, migration{2, file_failing}};
 
 constexpr std::string_view server_tables = R"sql(
 CREATE TABLE {s}.webhook_subscriptions (
@@ -110,7 +119,16 @@ CREATE INDEX webhook_attempts_subscription ON {s}.webhook_attempts (subscription
 CREATE INDEX webhook_attempts_at ON {s}.webhook_attempts (at);
 )sql";
 
-constexpr std::array server_steps{migration{1, server_tables}};
+constexpr std::string_view server_failing = R"sql(
+CREATE TABLE {s}.webhook_failing (
+    subscription_id text COLLATE "C" NOT NULL PRIMARY KEY,
+    since bigint NOT NULL,
+    last bigint NOT NULL,
+    failures bigint NOT NULL,
+    told bigint NOT NULL DEFAULT 0);
+)sql";
+
+constexpr std::array server_steps{migration{1, server_tables}, migration{2, server_failing}};
 
 using column = copied_table::column;
 using enum copied_table::column::kind;
@@ -138,9 +156,13 @@ constexpr std::array attempt_columns{column{"seq", number},         column{"id"}
                                      column{"http_status", number}, column{"answer", note},
                                      column{"error", note},         column{"duration_ms", number},
                                      column{"at", number}};
+constexpr std::array failing_columns{column{"subscription_id"}, column{"since", number},
+                                     column{"last", number}, column{"failures", number},
+                                     column{"told", number}};
 constexpr std::array copied{
     copied_table{.name = "webhook_subscriptions", .columns = subscription_columns},
-    copied_table{.name = "webhook_attempts", .columns = attempt_columns, .numbered_by = "seq"}};
+    copied_table{.name = "webhook_attempts", .columns = attempt_columns, .numbered_by = "seq"},
+    copied_table{.name = "webhook_failing", .columns = failing_columns}};
 
 constexpr std::string_view all_columns =
     "id, tenant, event_type, url, secret, previous_secret, previous_until, state, reason, style,"

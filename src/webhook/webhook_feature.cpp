@@ -7,6 +7,7 @@
 #include "feature/node_builder.hpp"
 #include "message/event.hpp"
 #include "webhook/attempt_log.hpp"
+#include "webhook/failing_watch.hpp"
 #include "webhook/fan_out.hpp"
 #include "webhook/subscription_table.hpp"
 #include "webhook/webhook_routes.hpp"
@@ -293,6 +294,7 @@ public:
         POSTHORN_LET(how, read_client_options(said));
         POSTHORN_LET(retries, read_retries(said));
         POSTHORN_LET(key, read_webhook_key(said));
+        POSTHORN_LET(rules, read_failing_rules(said));
         const bool plain_http = how.client.rules.plain_http;
         const auto& env = into.env();
         const auto& box = into.make<std::optional<secret_box>>(std::move(key));
@@ -303,7 +305,7 @@ public:
         if (runs) {
             auto& sends = into.run(std::make_unique<webhook_client>(env, std::move(how)));
             client = &sends;
-            add_ways(into, among, sends, std::move(retries));
+            add_ways(into, among, sends, std::move(retries), rules);
         }
         const auto& desk = into.make<webhook_desk>(
             webhook_desk{.where = into.database(),
@@ -319,13 +321,16 @@ public:
 
 private:
     static void add_ways(node_builder& into, subscription_index& among, webhook_client& client,
-                         std::shared_ptr<const retry_policy> retries) {
+                         std::shared_ptr<const retry_policy> retries, const failing_rules& rules) {
         const auto& said = into.settings();
         const auto& env = into.env();
         auto& events = into.make<fan_out_counters>();
         auto& sent = into.make<webhook_counters>();
+        const auto& alerts = into.make<alert_desk>(into.maker(), read_alerts(said));
+        auto& failing = into.run(std::make_unique<failing_watch>(
+            failing_watch::deps{into.database(), env, among, alerts}, rules));
         auto& attempts = into.run(std::make_unique<attempt_log>(
-            into.database(), env,
+            attempt_log::deps{into.database(), env, among, alerts, failing},
             attempt_log::options{.kept = said.get<milliseconds>("attempts_kept")}));
         auto& change = into.make<foreign_change>();
         into.listen(change);
@@ -337,8 +342,12 @@ private:
             webhook_transport::deps{env, into.database(), among, client, attempts, sent});
         into.route(into.make<webhook_ways>(fan, subscribers, among, std::move(retries)));
         into.health([&among] { return worries(*among.now()); });
-        into.metrics([&among, &events, &sent](prometheus_text& text) {
+        into.health([&failing] { return failing.worries(); });
+        into.metrics([&among, &events, &sent, &failing](prometheus_text& text) {
             write_metrics(text, *among.now(), events, sent);
+            text.counter("posthorn_webhook_failing_disabled_total",
+                         "Subscriptions that were disabled for doing nothing but fail.",
+                         failing.disabled());
         });
     }
 };

@@ -33,6 +33,12 @@ constexpr std::array keys{
                 [] { return feature_value(milliseconds(std::chrono::hours{24})); }},
     feature_key{"attempts_kept", "how long the list of attempts goes back",
                 [] { return feature_value(milliseconds(std::chrono::days{30})); }},
+    feature_key{"disable_after", "how long an endpoint may do nothing but fail",
+                [] { return feature_value(milliseconds(std::chrono::days{5})); }},
+    feature_key{"disable_backlog", "how many deliveries may wait for an endpoint that fails",
+                [] { return feature_value(std::int64_t{10'000}); }},
+    feature_key{"alerts", "a service that is sent alerts about failing endpoints, or none",
+                [] { return feature_value(std::string("none")); }},
     feature_key{"connections_max", "to all endpoints together",
                 [] { return feature_value(std::int64_t{1024}); }},
 };
@@ -130,6 +136,22 @@ result<std::shared_ptr<const retry_policy>> read_retries(const feature_settings&
         return fail(error_code::invalid_configuration,
                     "webhooks.retry_pauses is empty; write them as 5s, 5m, 30m");
     return std::make_shared<const retry_policy>(std::move(listed));
+}
+
+result<failing_rules> read_failing_rules(const feature_settings& said) {
+    const failing_rules rules{.span = said.get<milliseconds>("disable_after"),
+                              .backlog = said.get<std::int64_t>("disable_backlog")};
+    if (rules.span < std::chrono::seconds{1})
+        return fail(error_code::invalid_configuration,
+                    "webhooks.disable_after must be at least 1s");
+    if (rules.backlog < 1 || rules.backlog > 1'000'000)
+        return fail(error_code::invalid_configuration,
+                    "webhooks.disable_backlog cannot be {}; write 1 to 1000000", rules.backlog);
+    return rules;
+}
+
+std::string read_alerts(const feature_settings& said) {
+    return std::string(said_besides(said, "alerts", "none"));
 }
 
 result<std::optional<secret_box>> read_webhook_key(const feature_settings& said) {

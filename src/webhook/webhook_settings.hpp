@@ -8,6 +8,7 @@
 #include "feature/settings.hpp"
 #include "outbox/rules/retry_policy.hpp"
 #include "security/secret_box.hpp"
+#include "webhook/failing_endpoint.hpp"
 #include "webhook/webhook_client.hpp"
 
 namespace posthorn {
@@ -22,5 +23,9 @@ namespace posthorn {
     const feature_settings& said);
 /// What secrets are sealed with; none if no key is configured.
 [[nodiscard]] result<std::optional<secret_box>> read_webhook_key(const feature_settings& said);
+
+[[nodiscard]] result<failing_rules> read_failing_rules(const feature_settings& said);
+/// Whom alerts are sent to; empty if none are.
+[[nodiscard]] std::string read_alerts(const feature_settings& said);
 
 }  // namespace posthorn

@@ -12,6 +12,7 @@ import os
 import subprocess
 import sys
 import threading
+import time
 import unittest
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
@@ -186,6 +187,50 @@ class Webhooks(unittest.TestCase):
         self.assertTrue(eventually(lambda: node.number(
             "SELECT status FROM outbox_messages WHERE message_id = ?", event) == "Sent"))
         self.assertEqual(len(self.endpoint.requests), 1)
+
+    def alerts(self, node):
+        return [json.loads(row[0]) for row in node.sql(
+            "SELECT payload FROM outbox_messages WHERE destination = 'ops' ORDER BY seq")]
+
+    def has_failed_for(self, node, one, minutes, told=0):
+        """As if it had done nothing else, long since."""
+        since = int(time.time() * 1000) - minutes * 60_000
+        node.sql("REPLACE INTO webhook_failing (subscription_id, since, last, failures, told)"
+                 " VALUES (?, ?, ?, 20, coalesce((SELECT max(told) FROM webhook_failing), ?))",
+                 one["id"], since, since, told)
+
+    def test_one_that_does_nothing_but_fail_is_told_of_and_disabled_at_last(self):
+        node = self.shop(SETTINGS + 'disable_after = "30m"\nalerts = "ops"\n')
+        self.endpoint.answer = lambda request: (500, {})
+        one = self.add(node, "--max-retries", "0")
+        for minutes, percent in ((16, 50), (22, 70), (28, 90), (31, 100)):
+            self.has_failed_for(node, one, minutes)
+            event = self.publish(node)
+            self.assertTrue(eventually(lambda: [alert for alert in self.alerts(node)
+                                                if alert["percent"] == percent]),
+                            (self.alerts(node), node.log_text()[-3000:]))
+            told = next(alert for alert in self.alerts(node) if alert["percent"] == percent)
+            self.assertEqual(told["alert"], "disabled" if percent == 100 else "failing")
+            self.assertEqual((told["url"], told["subscription"]), (self.endpoint.url, one["id"]))
+            self.assertEqual((told["last"]["event"], told["last"]["httpStatus"]), (event, 500))
+            self.assertNotIn("whsec_", json.dumps(told))
+        kinds = [alert["alert"] for alert in self.alerts(node)]
+        self.assertEqual((kinds.count("failing"), kinds.count("disabled")), (3, 1))
+        self.assertEqual(kinds.count("exhausted"), 4)
+        shown = self.command(node, "show", one["id"])
+        self.assertEqual(shown["state"], "disabled")
+        self.assertIn("nothing but fail", shown["reason"])
+        self.assertEqual(node.number("SELECT count(*) FROM webhook_failing"), 0)
+
+    def test_one_that_recovers_is_told_of_too_and_begins_anew(self):
+        node = self.shop(SETTINGS + 'disable_after = "30m"\nalerts = "ops"\n')
+        one = self.add(node)
+        self.has_failed_for(node, one, 28, told=90)
+        self.publish(node)
+        self.assertTrue(eventually(lambda: self.alerts(node)), node.log_text()[-3000:])
+        self.assertEqual([alert["alert"] for alert in self.alerts(node)], ["recovered"])
+        self.assertEqual(node.number("SELECT count(*) FROM webhook_failing"), 0)
+        self.assertEqual(self.command(node, "show", one["id"])["state"], "active")
 
     def test_while_one_is_paused_its_events_wait(self):
         node = self.shop()

@@ -141,6 +141,9 @@ retry_pauses = "1s, 2s"
 life = "1d"
 secret_overlap = "1h"
 attempts_kept = "2d"
+disable_after = "1d"
+disable_backlog = 50
+alerts = "operations"
 connections_max = 5
 )",
                                        "p.toml")
