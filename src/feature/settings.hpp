@@ -6,12 +6,20 @@
 #include <string>
 #include <string_view>
 #include <variant>
+#include <vector>
 
 namespace posthorn {
 
+/// A list of tables whose fields are texts, whatever they were written as; a table within one is a
+/// JSON object.
+struct feature_tables {
+    using fields = std::map<std::string, std::string, std::less<>>;
+    std::vector<fields> items;
+};
+
 /// What a key of a feature's section may hold.
-using feature_value =
-    std::variant<bool, std::int64_t, double, std::string, std::chrono::milliseconds>;
+using feature_value = std::variant<bool, std::int64_t, double, std::string,
+                                   std::chrono::milliseconds, feature_tables>;
 
 /// One key of a feature's section of the configuration.
 struct feature_key {

@@ -61,6 +61,9 @@ struct subscription {
     std::string description{};
     wall_time created_at{};
     std::optional<wall_time> updated_at{};
+    bool is_configured = false;  // It stands in `webhooks.subscribers`, and in no row.
+    /// Of a configured one: it hears of events whose tenant has no configured one of its own.
+    bool is_default = false;
 };
 
 /// The lane of its deliveries.

@@ -13,6 +13,14 @@ namespace {
 
 namespace json = boost::json;
 
+// Tenants in the configuration are found however they are written.
+std::string lower(std::string_view text) {
+    std::string made(text);
+    for (auto& each : made)
+        if (each >= 'A' && each <= 'Z') each = static_cast<char>(each - 'A' + 'a');
+    return made;
+}
+
 // Once for all who have a filter.
 json::value envelope_of(const webhook_event& event) {
     boost::system::error_code wrong;
@@ -72,7 +80,12 @@ subscription_set::subscription_set(std::int64_t version, std::vector<target> all
         // Plain SQL may have written an id that is none, or one twice in other letters: their
         // deliveries would have one id, and no event could be fanned out.
         if (each->of.id.is_nil() || !by_id_.emplace(each->of.id, each).second) continue;
-        if (each->of.state != subscription_state::disabled)
+        if (each->of.state == subscription_state::disabled) continue;
+        if (each->of.is_default)
+            defaults_.push_back(each);
+        else if (each->of.is_configured && !each->of.tenant.empty())
+            configured_[lower(each->of.tenant)].push_back(each);
+        else
             by_tenant_[each->of.tenant].push_back(each);
     }
 }
@@ -86,10 +99,8 @@ std::vector<subscription_set::target> subscription_set::of(const webhook_event& 
                                                            std::string_view tenant) const {
     std::vector<target> told;
     std::optional<json::value> envelope;
-    const auto look = [&](std::string_view whose) {
-        const auto some = by_tenant_.find(whose);
-        if (some == by_tenant_.end()) return;
-        for (const auto& each : some->second) {
+    const auto choose = [&](const std::vector<target>& some) {
+        for (const auto& each : some) {
             if (!covers(each->of.event_type, event.type)) continue;
             if (each->filter.asks()) {
                 if (!envelope) envelope = envelope_of(event);
@@ -98,8 +109,16 @@ std::vector<subscription_set::target> subscription_set::of(const webhook_event& 
             told.push_back(each);
         }
     };
+    const auto look = [&](std::string_view whose) {
+        if (const auto some = by_tenant_.find(whose); some != by_tenant_.end())
+            choose(some->second);
+    };
     look({});
     if (!tenant.empty()) look(tenant);
+    if (const auto some = configured_.find(lower(tenant)); some != configured_.end())
+        choose(some->second);
+    else
+        choose(defaults_);
     return told;
 }
 
@@ -113,6 +132,8 @@ task<result<std::shared_ptr<const subscription_set>>> subscription_index::refres
         if (version == before->version()) return {};
         POSTHORN_LET(rows, read_subscriptions(from));
         std::vector<subscription_set::target> all;
+        for (const auto& each : configured_)
+            all.push_back(std::make_shared<const webhook_target>(make_target(each, nullptr, at)));
         for (auto& row : rows)
             all.push_back(
                 std::make_shared<const webhook_target>(make_target(std::move(row), box_, at)));

@@ -34,7 +34,9 @@ private:
     std::int64_t version_ = 0;
     std::vector<target> all_;
     std::map<uuid, target> by_id_;
-    std::map<std::string, std::vector<target>, std::less<>> by_tenant_;  // Empty: of all.
+    std::map<std::string, std::vector<target>, std::less<>> by_tenant_;   // Empty: of all.
+    std::map<std::string, std::vector<target>, std::less<>> configured_;  // By tenant, lower case.
+    std::vector<target> defaults_;  // Of events whose tenant has none of these.
 };
 
 /// Opens the secrets of a subscription and reads what it asks for; what cannot be read is its
@@ -51,8 +53,9 @@ private:
 /// Threads:  `refresh` and `recent` on the network executor; `now` on any.
 class subscription_index {
 public:
-    subscription_index(store& where, const environment& env, const secret_box* box)
-        : where_(where), env_(env), box_(box) {}
+    subscription_index(store& where, const environment& env, const secret_box* box,
+                       std::vector<subscription> configured)
+        : where_(where), env_(env), box_(box), configured_(std::move(configured)) {}
 
     /// Asks the database whether something changed, and reads it if so.
     task<result<std::shared_ptr<const subscription_set>>> refresh();
@@ -64,6 +67,7 @@ private:
     store& where_;
     const environment& env_;
     const secret_box* box_;
+    std::vector<subscription> configured_;
     std::optional<steady_time> asked_at_;
     mutable std::mutex mutex_;
     std::shared_ptr<const subscription_set> present_ = std::make_shared<subscription_set>();

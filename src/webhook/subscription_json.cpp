@@ -112,6 +112,11 @@ json::object to_json(const subscription& one) {
     set(shown, "description", one.description);
     set_object(shown, "headers", one.headers);
     set_object(shown, "filter", one.filter);
+    if (one.is_configured) {
+        shown["configured"] = true;
+        shown.erase("createdAt");
+        if (one.is_default) shown["tenant"] = "default";
+    }
     if (one.updated_at) shown["updatedAt"] = to_iso8601(*one.updated_at);
     if (one.previous_until) shown["previousSecretUntil"] = to_iso8601(*one.previous_until);
     return shown;

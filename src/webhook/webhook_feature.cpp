@@ -7,6 +7,7 @@
 #include "feature/node_builder.hpp"
 #include "message/event.hpp"
 #include "webhook/attempt_log.hpp"
+#include "webhook/configured_subscribers.hpp"
 #include "webhook/failing_watch.hpp"
 #include "webhook/fan_out.hpp"
 #include "webhook/subscription_table.hpp"
@@ -299,7 +300,10 @@ public:
         const auto& env = into.env();
         const auto& box = into.make<std::optional<secret_box>>(std::move(key));
         const secret_box* const sealing = box ? &*box : nullptr;
-        auto& among = into.make<subscription_index>(into.database(), env, sealing);
+        POSTHORN_LET(configured, read_configured_subscribers(
+                                     said.get<feature_tables>("subscribers"), plain_http));
+        auto& among =
+            into.make<subscription_index>(into.database(), env, sealing, std::move(configured));
         const bool runs = !into.outbox().empty();
         webhook_client* client = nullptr;
         if (runs) {

@@ -4,7 +4,10 @@
 #include <array>
 #include <span>
 
+#include <fmt/format.h>
+
 #include "security/digest.hpp"
+#include "security/md5.hpp"
 
 namespace posthorn {
 namespace {
@@ -40,6 +43,13 @@ uuid delivery_id(const uuid& event, const uuid& subscription, std::int32_t attem
         std::byte((number >> 16U) & 0xFFU), std::byte((number >> 24U) & 0xFFU)};
     hash.add(low_first);
     return from_digest(hash.finish());
+}
+
+uuid configured_id(std::string_view url, std::string_view tenant) {
+    auto bytes = md5(fmt::format("{}|{}", url, tenant));
+    bytes[6] = static_cast<std::uint8_t>((bytes[6] & 0x0FU) | 0x30U);
+    bytes[8] = static_cast<std::uint8_t>((bytes[8] & 0x3FU) | 0x80U);
+    return uuid(bytes);
 }
 
 }  // namespace posthorn

@@ -35,7 +35,13 @@ result<uuid> id_of(const http_request& request) {
                 clean_utf8(text, 100));
 }
 
-error no_such(const uuid& id) {
+error no_such(const webhook_desk& with, const uuid& id) {
+    const auto known = with.subscriptions.now()->find(id);
+    if (known && known->of.is_configured)
+        return {error_code::invalid_argument,
+                fmt::format("subscription {} stands in the configuration; change it there, under "
+                            "webhooks.subscribers",
+                            id.to_string())};
     return {error_code::not_found, fmt::format("there is no subscription {}", id.to_string())};
 }
 
@@ -67,10 +73,11 @@ template <class Change>
 task<http_response> change(const webhook_desk& with, http_request request, Change how) {
     const auto id = id_of(request);
     if (!id) co_return answer_to_error(id.error());
+    static_cast<void>(co_await with.subscriptions.recent());  // For `no_such`.
     std::optional<subscription> became;
     const auto done = co_await commit(with.where, [&](store_transaction& tx) -> result<> {
         POSTHORN_LET(found, find_subscription(tx, *id));
-        if (!found) return std::unexpected(no_such(*id));
+        if (!found) return std::unexpected(no_such(with, *id));
         POSTHORN_TRY(how(tx, *found));
         found->updated_at = with.env.clock.wall();
         POSTHORN_TRY(update_subscription(tx, *found));
@@ -91,6 +98,10 @@ task<http_response> list(const webhook_desk& with, http_request /*request*/) {
             return {};
         });
     if (!done) co_return answer_to_error(done.error());
+    const auto present = co_await with.subscriptions.recent();
+    if (!present) co_return answer_to_error(present.error());
+    for (const auto& each : (*present)->all())
+        if (each->of.is_configured) shown.push_back(to_json(each->of));
     co_return answer({{"subscriptions", std::move(shown)}});
 }
 
@@ -120,7 +131,7 @@ task<http_response> show(const webhook_desk& with, http_request request) {
     const auto all = co_await with.subscriptions.refresh();
     if (!all) co_return answer_to_error(all.error());
     const auto found = (*all)->find(*id);
-    if (!found) co_return answer_to_error(no_such(*id));
+    if (!found) co_return answer_to_error(no_such(with, *id));
     auto shown = to_json(found->of);
     if (!found->trouble.empty()) shown["trouble"] = found->trouble;
     co_return answer(shown);
@@ -192,6 +203,7 @@ task<http_response> enable(const webhook_desk& with, http_request request) {
 task<http_response> rotate(const webhook_desk& with, http_request request) {
     const auto id = id_of(request);
     if (!id) co_return answer_to_error(id.error());
+    static_cast<void>(co_await with.subscriptions.recent());  // For `no_such`.
     subscription asked;
     std::string given;
     if (!request.body.empty())
@@ -201,7 +213,7 @@ task<http_response> rotate(const webhook_desk& with, http_request request) {
     wall_time until{};
     const auto done = co_await commit(with.where, [&](store_transaction& tx) -> result<> {
         POSTHORN_LET(found, find_subscription(tx, *id));
-        if (!found) return std::unexpected(no_such(*id));
+        if (!found) return std::unexpected(no_such(with, *id));
         const auto chosen = choose_secret(with, *found, given);
         if (!chosen) return fail(error_code::invalid_argument, "{}", chosen.error().what());
         fresh = *chosen;
@@ -221,9 +233,10 @@ task<http_response> rotate(const webhook_desk& with, http_request request) {
 task<http_response> remove(const webhook_desk& with, http_request request) {
     const auto id = id_of(request);
     if (!id) co_return answer_to_error(id.error());
+    static_cast<void>(co_await with.subscriptions.recent());  // For `no_such`.
     const auto done = co_await commit(with.where, [&](store_transaction& tx) -> result<> {
         POSTHORN_LET(was_there, delete_subscription(tx, *id));
-        if (!was_there) return std::unexpected(no_such(*id));
+        if (!was_there) return std::unexpected(no_such(with, *id));
         POSTHORN_TRY(tx.outbox().resume(destination_of(*id)));
         return {};
     });
@@ -272,7 +285,7 @@ task<http_response> test(const webhook_desk& with, http_request request) {
     const auto all = co_await with.subscriptions.refresh();
     if (!all) co_return answer_to_error(all.error());
     const auto to = (*all)->find(*id);
-    if (!to) co_return answer_to_error(no_such(*id));
+    if (!to) co_return answer_to_error(no_such(with, *id));
     if (!to->trouble.empty()) co_return answer_to_error({error_code::state_changed, to->trouble});
     const auto now = with.env.clock.wall();
     const webhook_event event{.id = new_id(with),
@@ -333,7 +346,8 @@ constexpr std::array shapes{
                 "{id: uuid, state: 'active' | 'paused' | 'disabled', eventType: string,"
                 " url: string, style: 'standard' | 'outbox' | 'both',"
                 " form: 'envelope' | 'raw' | 'thin', maxRetries: integer,"
-                " timeoutSeconds: integer, createdAt: time, tenant?: string, reason?: string,"
+                " timeoutSeconds: integer, createdAt?: time, configured?: boolean,"
+                " tenant?: string, reason?: string,"
                 " description?: string, headers?: any, filter?: any, updatedAt?: time,"
                 " previousSecretUntil?: time, trouble?: string}"},
     named_shape{"WebhookAttempt",

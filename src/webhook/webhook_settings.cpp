@@ -2,9 +2,8 @@
 
 #include <array>
 #include <charconv>
-#include <cstdlib>
-#include <fstream>
-#include <iterator>
+
+#include "base/text/referenced_text.hpp"
 
 namespace posthorn {
 namespace {
@@ -39,6 +38,8 @@ constexpr std::array keys{
                 [] { return feature_value(std::int64_t{10'000}); }},
     feature_key{"alerts", "a service that is sent alerts about failing endpoints, or none",
                 [] { return feature_value(std::string("none")); }},
+    feature_key{"subscribers", "endpoints that are told of events, apart from the database's",
+                [] { return feature_value(feature_tables{}); }},
     feature_key{"connections_max", "to all endpoints together",
                 [] { return feature_value(std::int64_t{1024}); }},
 };
@@ -76,27 +77,6 @@ std::optional<milliseconds> pause_of(std::string_view text) {
     if (unit == "m") return std::chrono::minutes(number);
     if (unit == "h") return std::chrono::hours(number);
     return std::nullopt;
-}
-
-result<std::string> text_behind(std::string_view reference) {
-    if (reference.starts_with("env:")) {
-        const std::string name(reference.substr(4));
-        const char* const value = std::getenv(name.c_str());  // NOLINT(concurrency-mt-unsafe)
-        if (value == nullptr)
-            return fail(error_code::secret_unavailable,
-                        "webhooks.key names the variable {}, which is not set", name);
-        return std::string(value);
-    }
-    if (reference.starts_with("file:")) {
-        const std::string path(reference.substr(5));
-        std::ifstream from(path, std::ios::binary);
-        if (!from)
-            return fail(error_code::secret_unavailable,
-                        "webhooks.key names the file {}, which cannot be read", path);
-        return std::string(std::istreambuf_iterator<char>(from), {});
-    }
-    return fail(error_code::invalid_configuration,
-                "webhooks.key is not a reference; write env:NAME, file:PATH or none");
 }
 
 }  // namespace
@@ -157,7 +137,10 @@ std::string read_alerts(const feature_settings& said) {
 result<std::optional<secret_box>> read_webhook_key(const feature_settings& said) {
     const auto reference = said_besides(said, "key", "none");
     if (reference.empty()) return std::optional<secret_box>{};
-    POSTHORN_LET(text, text_behind(reference));
+    const auto said_there = referenced_text(reference);
+    if (!said_there)
+        return fail(said_there.error().code(), "webhooks.key: {}", said_there.error().what());
+    auto text = *said_there;
     text.erase(text.find_last_not_of(" \r\n\t") + 1);
     POSTHORN_LET(key, secret::parse(text));
     POSTHORN_LET(box, secret_box::make({std::move(key)}));

@@ -14,6 +14,7 @@ import sys
 import threading
 import time
 import unittest
+import uuid
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 from node import Node, eventually
@@ -187,6 +188,52 @@ class Webhooks(unittest.TestCase):
         self.assertTrue(eventually(lambda: node.number(
             "SELECT status FROM outbox_messages WHERE message_id = ?", event) == "Sent"))
         self.assertEqual(len(self.endpoint.requests), 1)
+
+    def test_the_configuration_names_subscribers_by_tenant_and_one_for_all_others(self):
+        secret = "whsec_" + base64.b64encode(bytes(range(32))).decode()
+        entries = ", ".join(
+            f'{{ url = "{self.endpoint.url}/{path}", secret = "env:HOOK", {more} }}'
+            for path, more in (("all", 'type = "order.*", headers = { X-Shop = "7" }'),
+                               ("acme", 'tenant = "ACME"'), ("rest", 'tenant = "Default"')))
+        node = self.shop(SETTINGS + f"subscribers = [{entries}]\n", {"HOOK": secret})
+        for kind, tenant in (("order.paid", "acme"), ("bill.paid", "acme"), ("bill.paid", "other"),
+                             ("bill.paid", None)):
+            self.publish(node, kind, tenant=tenant)
+        self.settles(node, count=5)
+        seen = sorted((request["path"], json.loads(request["body"])["type"])
+                      for request in self.endpoint.requests)
+        self.assertEqual(seen, [("/hook/acme", "bill.paid"), ("/hook/acme", "order.paid"),
+                                ("/hook/all", "order.paid"), ("/hook/rest", "bill.paid"),
+                                ("/hook/rest", "bill.paid")])
+        for request in self.endpoint.requests:
+            self.assertTrue(verifies(request, secret))
+            self.assertEqual(request["headers"].get("X-Shop"),
+                             "7" if request["path"] == "/hook/all" else None)
+        listed = self.command(node, "list")["subscriptions"]
+        self.assertEqual([(one["configured"], one.get("tenant")) for one in listed],
+                         [(True, None), (True, "ACME"), (True, "default")])
+        name = hashlib.md5(f"{self.endpoint.url}/acme|ACME".encode(), usedforsecurity=False).digest()
+        self.assertEqual(listed[1]["id"], str(uuid.UUID(bytes=name, version=3)))
+        self.assertNotIn(secret, json.dumps(listed))
+        for word in ("pause", "remove", "rotate"):
+            self.assertIn("stands in the configuration", self.refused(node, word, listed[0]["id"]))
+
+    def test_mistakes_in_configured_subscribers_are_named(self):
+        for entry, why in (('{ url = "https://a.example/" }', "it has no secret"),
+                           ('{ secret = "env:HOOK" }', "it has no url"),
+                           ('{ url = "https://a.example/", secret = "whsec_abc" }', "lie elsewhere"),
+                           ('{ url = "https://a.example/", secret = "env:GONE" }', "not set"),
+                           ('{ url = "https://a.example/", secret = "env:SHORT" }', "24 to 64"),
+                           ('{ url = "ftp://a.example/", secret = "env:HOOK" }', "https"),
+                           ('{ url = "https://a.example/", secret = "env:HOOK", colour = "red" }',
+                            "unknown field 'colour'")):
+            node = Node(PROGRAM, "shop", f"[webhooks]\nsubscribers = [{entry}]\n",
+                        environment={"HOOK": "whsec_" + "A" * 43 + "=", "SHORT": "whsec_AAAA"})
+            done = subprocess.run([PROGRAM, "serve", "--config", node.file], capture_output=True,
+                                  text=True, env=node.environment, timeout=60)
+            self.assertNotEqual(done.returncode, 0, entry)
+            self.assertIn(why, done.stderr, entry)
+            self.assertNotIn("whsec_abc", done.stderr)
 
     def alerts(self, node):
         return [json.loads(row[0]) for row in node.sql(

@@ -5,6 +5,8 @@
 #include <charconv>
 #include <utility>
 
+#include <boost/json/object.hpp>
+#include <boost/json/serialize.hpp>
 #include <fmt/format.h>
 
 #include "base/text/without_password.hpp"
@@ -70,6 +72,23 @@ std::string show_scaled(std::int64_t number, std::span<const scale> units) {
 
 const std::string* text_of(const config_value& value) { return std::get_if<std::string>(&value); }
 
+/// A field of a table as text; a table of texts as a JSON object.
+std::optional<std::string> plain_text(const config_value& value) {
+    if (const auto* const text = std::get_if<std::string>(&value)) return *text;
+    if (const auto* const number = std::get_if<std::int64_t>(&value))
+        return std::to_string(*number);
+    if (const auto* const truth = std::get_if<bool>(&value)) return *truth ? "true" : "false";
+    const auto* const fields = std::get_if<config_fields>(&value);
+    if (fields == nullptr) return std::nullopt;
+    boost::json::object made;
+    for (const auto& field : fields->items) {
+        const auto* const text = std::get_if<std::string>(&field.value);
+        if (text == nullptr) return std::nullopt;
+        made[field.name] = *text;
+    }
+    return boost::json::serialize(made);
+}
+
 }  // namespace
 
 std::optional<std::string> config_type<std::string>::read(const config_value& value) {
@@ -121,6 +140,27 @@ config_type<std::optional<std::chrono::milliseconds>>::read(const config_value& 
     if (const auto* text = text_of(value); text && *text == "never") return kept{};
     const auto time = config_type<std::chrono::milliseconds>::read(value);
     return time ? std::optional<kept>(*time) : std::nullopt;
+}
+
+std::optional<feature_tables> config_type<feature_tables>::read(const config_value& value) {
+    const auto* const list = std::get_if<config_list>(&value);
+    if (list == nullptr) return std::nullopt;
+    feature_tables made;
+    for (const auto& item : list->items) {
+        const auto* const fields = std::get_if<config_fields>(&item.value);
+        if (fields == nullptr) return std::nullopt;
+        auto& one = made.items.emplace_back();
+        for (const auto& field : fields->items) {
+            auto text = plain_text(field.value);
+            if (!text) return std::nullopt;
+            one.insert_or_assign(field.name, *std::move(text));
+        }
+    }
+    return made;
+}
+std::string config_type<feature_tables>::show(const feature_tables& value) {
+    if (value.items.empty()) return "[]";
+    return fmt::format("{} of them", value.items.size());
 }
 
 std::optional<vacuum_mode> config_type<vacuum_mode>::read(const config_value& value) {

@@ -70,6 +70,15 @@ struct config_type<std::optional<std::chrono::milliseconds>> {
 };
 
 template <>
+struct config_type<feature_tables> {
+    static constexpr std::string_view name = "list of tables";
+    static constexpr std::string_view wanted = R"(a list of tables, such as [{ url = "…" }])";
+    static std::optional<feature_tables> read(const config_value& value);
+    /// How many, since they may hold secrets.
+    static std::string show(const feature_tables& value);
+};
+
+template <>
 struct config_type<vacuum_mode> {
     static constexpr std::string_view name = "vacuum";
     static constexpr std::string_view wanted = R"("incremental", "weekly" or "never")";

@@ -144,6 +144,7 @@ attempts_kept = "2d"
 disable_after = "1d"
 disable_backlog = 50
 alerts = "operations"
+subscribers = [{ url = "https://a.example/", secret = "env:A", headers = { X = "y" } }]
 connections_max = 5
 )",
                                        "p.toml")
