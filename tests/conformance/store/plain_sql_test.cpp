@@ -2,6 +2,7 @@
 #include <set>
 
 #include "conformance/store/suite.hpp"
+#include "store/rows/stored_time.hpp"
 
 namespace posthorn::conformance {
 namespace {
@@ -152,6 +153,29 @@ TEST_P(store, a_plain_insert_that_says_when_to_deliver_is_not_due_before) {
     EXPECT_THAT(due("billing", noon - 1ms).rows, IsEmpty());
     ASSERT_THAT(due("billing", noon).rows, SizeIs(1));
     EXPECT_EQ(due("billing", noon).rows.front().body.deliver_at, noon);
+}
+
+TEST_P(store, a_plain_insert_that_is_due_after_it_expires_is_found_when_it_expires) {
+    db();
+    const auto other = disk().connect();
+    const auto insert = [&](const std::string& column, const std::string& value) {
+        return other->run(fmt::format(
+            "INSERT INTO outbox_messages(destination, endpoint, payload, expires_at, {}) "
+            "VALUES ('billing', 'Charge', '{{}}', {}, {})",
+            column, to_ms(noon), value));
+    };
+    EXPECT_EQ(insert("next_retry_at", "9223372036854775807"), std::nullopt);
+    EXPECT_EQ(insert("deliver_at", "9000000000000000000"), std::nullopt);
+    EXPECT_THAT(due("billing", noon - 1ms).rows, IsEmpty());
+    EXPECT_THAT(due("billing", noon).rows, SizeIs(2));
+    EXPECT_EQ(other->run("UPDATE outbox_messages SET next_retry_at = 9000000000000000000"),
+              std::nullopt);
+    EXPECT_THAT(due("billing", noon - 1ms).rows, IsEmpty());
+    EXPECT_THAT(due("billing", noon).rows, SizeIs(2));
+    EXPECT_EQ(
+        other->run(fmt::format("UPDATE outbox_messages SET expires_at = {}", to_ms(noon - 1h))),
+        std::nullopt);
+    EXPECT_THAT(due("billing", noon - 1h).rows, SizeIs(2));
 }
 
 TEST_P(store, a_plain_insert_inside_a_unit_is_a_message_too) {

@@ -14,5 +14,7 @@ extern const std::string_view table_definitions;
 extern const std::string_view intake_definitions;
 extern const std::string_view trigger_definitions;
 extern const std::string_view view_definitions;
+/// The second step: what falls due after its expiry falls due at its expiry.
+extern const std::string_view time_definitions;
 
 }  // namespace posthorn::postgres

@@ -261,4 +261,19 @@ REVOKE EXECUTE ON FUNCTION {s}.arranged({s}.outbox_messages), {s}.outbox_arrival
  {s}.cause_counted() FROM PUBLIC;
 )sql";
 
+const std::string_view time_definitions = R"sql(
+-- What is due after it has expired would be looked at only then. Now it expires at its time.
+CREATE FUNCTION {s}.due_in_time() RETURNS trigger LANGUAGE plpgsql
+ SET search_path = pg_catalog, pg_temp AS
+$$
+BEGIN
+ NEW.next_retry_at := NEW.expires_at;
+ RETURN NEW;
+END $$;
+CREATE TRIGGER due_in_time BEFORE INSERT OR UPDATE OF next_retry_at, expires_at ON {s}.outbox_due
+ FOR EACH ROW WHEN (NEW.next_retry_at > NEW.expires_at) EXECUTE FUNCTION {s}.due_in_time();
+UPDATE {s}.outbox_due SET next_retry_at = expires_at WHERE next_retry_at > expires_at;
+REVOKE EXECUTE ON FUNCTION {s}.due_in_time() FROM PUBLIC;
+)sql";
+
 }  // namespace posthorn::postgres

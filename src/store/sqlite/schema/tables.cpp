@@ -176,14 +176,15 @@ constexpr std::string_view fifth =
 }  // namespace
 
 migration_set store_tables() noexcept {
-    static const std::array<migration, 8> steps{{{1, first},
+    static const std::array<migration, 9> steps{{{1, first},
                                                  {2, second},
                                                  {3, dispatch_tables},
                                                  {4, fourth},
                                                  {5, fifth},
                                                  {6, dispatch_rules},
                                                  {7, webhook_views},
-                                                 {8, dispatch_limits}}};
+                                                 {8, dispatch_limits},
+                                                 {9, dispatch_times}}};
     return {"store", steps};
 }
 

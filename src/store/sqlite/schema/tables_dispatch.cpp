@@ -181,11 +181,16 @@ consteval auto refuse_what_is_too_long(const Bytes& bytes) {
                   bytes, " > ", payload_bytes_max, ";");
 }
 
+template <class If>
+consteval auto arrival_within_limits(const If& also_if) {
+    return arrival_rules(", 0 AS payload_bytes", joined(", ", payload_bytes),
+                         joined(" OR ", has_long_name("NEW"), " OR ", payload_bytes, " > ",
+                                payload_bytes_max, also_if),
+                         refuse_what_is_too_long("NEW.payload_bytes"));
+}
+
 constexpr auto limits_of_dispatch = joined(
-    arrival_rules(
-        ", 0 AS payload_bytes", joined(", ", payload_bytes),
-        joined(" OR ", has_long_name("NEW"), " OR ", payload_bytes, " > ", payload_bytes_max),
-        refuse_what_is_too_long("NEW.payload_bytes")),
+    arrival_within_limits(""),
     R"sql(
 DROP TRIGGER IF EXISTS outbox_altered;
 CREATE TRIGGER outbox_altered
@@ -209,9 +214,20 @@ ON outbox_messages WHEN NEW.checksum IS NOT NULL BEGIN
     UPDATE outbox_messages SET checksum = NULL WHERE seq = NEW.seq;
 END;)sql");
 
+// What is due after it has expired would be looked at only then. Now it expires at its time.
+constexpr auto times_of_dispatch =
+    joined(arrival_within_limits(" OR NEW.next_retry_at > NEW.expires_at"), R"sql(
+CREATE TRIGGER outbox_late AFTER UPDATE OF next_retry_at, expires_at ON outbox_messages
+WHEN NEW.next_retry_at > NEW.expires_at AND NEW.status = 'Pending' BEGIN
+    UPDATE outbox_messages SET next_retry_at = expires_at WHERE seq = NEW.seq;
+END;
+UPDATE outbox_messages SET next_retry_at = expires_at
+WHERE status = 'Pending' AND next_retry_at > expires_at;)sql");
+
 }  // namespace
 
 const std::string_view dispatch_rules = rules_of_dispatch;
 const std::string_view dispatch_limits = limits_of_dispatch;
+const std::string_view dispatch_times = times_of_dispatch;
 
 }  // namespace posthorn::sqlite

@@ -13,4 +13,7 @@ extern const std::string_view dispatch_rules;
 /// A later step: what is too long for any configuration is refused.
 extern const std::string_view dispatch_limits;
 
+/// A later step: what falls due after its expiry falls due at its expiry.
+extern const std::string_view dispatch_times;
+
 }  // namespace posthorn::sqlite
