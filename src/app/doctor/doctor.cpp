@@ -10,6 +10,7 @@
 #include "base/text/counted.hpp"
 #include "base/time/clock_watch.hpp"
 #include "operations/health.hpp"
+#include "operations/operations.hpp"
 
 namespace posthorn {
 
@@ -321,6 +322,13 @@ finding check_tables(const doctor_facts& facts) {
                 "messages may wait for ever, or be slow; if no person changed it, the disk may be "
                 "failing",
                 "start the node anew: it makes them as they should be, and logs it"};
+    if (!file.schema.foreign.empty())
+        return {finding_level::warn,
+                fmt::format("not Posthorn's, but on its tables: {}",
+                            fmt::join(file.schema.foreign, ", ")),
+                "what it refuses, changes or lets vanish holds messages up, and delivered ones are "
+                "sent again after a restart",
+                "drop it, unless it only reads what Posthorn writes"};
     if (file.step < file.step_known && is_readable(facts))
         return fine(fmt::format("its tables are at step {}; the next node brings them to {}",
                                 file.step, file.step_known));
@@ -409,6 +417,22 @@ finding check_dispatcher(const doctor_facts& facts) {
     return fine("no node runs");
 }
 
+namespace {
+
+std::string undeliverable_of(const backlog_report& backlog) {
+    std::int64_t count = 0;
+    for (const auto& one : backlog.destinations) count += one.undeliverable.value;
+    if (count == 0) return {};
+    auto said = counted(count, "of those that wait is undeliverable",
+                        "of those that wait are undeliverable");
+    for (const auto& one : undeliverable_causes(backlog.destinations))
+        said += fmt::format("{} for {} ({})", said.ends_with(')') ? "," : ":", one.destination,
+                            one.error);
+    return said;
+}
+
+}  // namespace
+
 finding check_messages(const doctor_facts& facts) {
     if (!is_readable(facts)) return not_known();
     const auto& file = *facts.file;
@@ -435,10 +459,8 @@ finding check_messages(const doctor_facts& facts) {
             "they wait until an operator requeues, resolves or deletes that one, or until they "
             "expire",
             "see 'posthorn stats'");
-    if (file.undeliverable > 0)
-        say(counted(file.undeliverable, "of those that wait is undeliverable",
-                    "of those that wait are undeliverable"),
-            "they wait for a route, a secret or a handler until they expire",
+    if (const auto stranded = undeliverable_of(file.backlog); !stranded.empty())
+        say(stranded, "they wait for a route, a secret or a handler until they expire",
             "see 'posthorn stats'");
     if (found.what.empty()) return fine("none is dead, expired, undeliverable or blocked");
     return found;

@@ -191,7 +191,8 @@ doctor_facts facts_of_server(const config& settings, const gather_options& optio
                                     .dead = seen->dead,
                                     .expired = seen->expired,
                                     .blocked = std::move(seen->blocked),
-                                    .numbers_left = seen->numbers_left};
+                                    .numbers_left = seen->numbers_left,
+                                    .backlog = std::move(seen->backlog)};
     return facts;
 }
 

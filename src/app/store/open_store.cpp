@@ -89,6 +89,7 @@ result<server_store_facts> look_at_server([[maybe_unused]] const server_database
                               .dead = seen.dead,
                               .expired = seen.expired,
                               .blocked = std::move(seen.blocked),
+                              .backlog = std::move(seen.backlog),
                               .newest = seen.newest,
                               .is_synced = seen.is_synced,
                               .is_read_only = seen.is_read_only,

@@ -44,6 +44,7 @@ struct server_store_facts {
     std::int64_t dead = 0;
     std::int64_t expired = 0;
     blocked_report blocked{};
+    backlog_report backlog{};
     std::optional<wall_time> newest{};
     bool is_synced = true;
     bool is_read_only = false;

@@ -162,6 +162,7 @@ struct differences {
     std::vector<std::string> lost;
     std::vector<repair> dropped;
     std::vector<repair> changed;
+    std::vector<std::string> foreign;
 };
 
 result<std::set<std::pair<std::string, std::string>>> columns_of(connection& database) {
@@ -193,6 +194,40 @@ void compare_tables(std::string_view sql,
     }
 }
 
+// Rules and policies too: each can let a write vanish, or a row.
+result<std::vector<std::string>> foreign_to(connection& database,
+                                            std::span<const migration_set> sets) {
+    std::set<std::pair<std::string, std::string>> ours;
+    for (const auto& set : sets)
+        for (const auto& step : set.steps) {
+            for (const auto& one : tables_in(step.sql)) ours.emplace("table", one.name);
+            for (const auto& one : objects_in(step.sql))
+                if (one.kind == "TRIGGER") ours.emplace("trigger", one.name);
+        }
+    const auto in_schema = " WHERE relnamespace = to_regnamespace(" +
+                           text_literal(database.schema()) + ") AND relkind IN ('r', 'p')";
+    POSTHORN_LET(
+        found,
+        database.ask("SELECT 'trigger', tgname::text, relname::text FROM pg_trigger"
+                     " JOIN pg_class ON pg_class.oid = tgrelid" +
+                     in_schema +
+                     " AND NOT tgisinternal AND tgenabled <> 'D'"
+                     " UNION ALL SELECT 'rule', rulename::text, relname::text FROM pg_rewrite"
+                     " JOIN pg_class ON pg_class.oid = ev_class" +
+                     in_schema +
+                     " AND ev_enabled <> 'D'"
+                     " UNION ALL SELECT 'policy', polname::text, relname::text FROM pg_policy"
+                     " JOIN pg_class ON pg_class.oid = polrelid" +
+                     in_schema + " AND relrowsecurity ORDER BY 3, 2"));
+    std::vector<std::string> foreign;
+    for (int i = 0; i < found.size(); ++i) {
+        const std::string kind(found[i].text(0)), name(found[i].text(1)), table(found[i].text(2));
+        if (ours.contains({"table", table}) && !ours.contains({kind, name}))
+            foreign.push_back(fmt::format("the {} {} on {}", kind, name, table));
+    }
+    return foreign;
+}
+
 result<differences> differences_of(connection& database, std::span<const migration_set> sets) {
     POSTHORN_LET(objects, look_at_objects(database));
     POSTHORN_LET(columns, columns_of(database));
@@ -211,6 +246,8 @@ result<differences> differences_of(connection& database, std::span<const migrati
                     all.changed.push_back({one, repairing(one, seen)});
             }
         }
+    POSTHORN_LET(foreign, foreign_to(database, sets));
+    all.foreign = std::move(foreign);
     return all;
 }
 
@@ -221,7 +258,10 @@ std::vector<std::string> names_of(const std::vector<repair>& repairs) {
 }
 
 schema_differences in_words(const differences& all) {
-    return {.lost = all.lost, .dropped = names_of(all.dropped), .changed = names_of(all.changed)};
+    return {.lost = all.lost,
+            .dropped = names_of(all.dropped),
+            .changed = names_of(all.changed),
+            .foreign = all.foreign};
 }
 
 result<> require_data(const connection& database, const differences& all) {
@@ -332,7 +372,7 @@ result<schema_differences> mend_schema(connection& database, std::span<const mig
     {
         POSTHORN_LET(seen, differences_of(database, sets));
         POSTHORN_TRY(require_data(database, seen));
-        if (seen.dropped.empty() && seen.changed.empty()) return schema_differences{};
+        if (seen.dropped.empty() && seen.changed.empty()) return in_words(seen);
     }
     POSTHORN_TRY(database.script("BEGIN"));
     const auto make = [&]() -> result<> {

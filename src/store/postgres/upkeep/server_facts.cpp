@@ -21,6 +21,8 @@ void look_at_messages(connection& database, server_facts& facts) {
     inspection_sql seen_by_people(database);
     if (auto blocked = seen_by_people.blocked({})) facts.blocked = *std::move(blocked);
     if (const auto newest = seen_by_people.newest()) facts.newest = *newest;
+    if (auto waiting = seen_by_people.backlog(facts.newest.value_or(wall_time{}), {}))
+        facts.backlog = *std::move(waiting);
 }
 
 // A role that may not read what steps were taken lacks rights, which it is told of.

@@ -23,6 +23,7 @@ struct server_facts {
     std::int64_t dead = 0;
     std::int64_t expired = 0;
     blocked_report blocked{};           // What waits behind one of these.
+    backlog_report backlog{};           // What waits, by destination.
     std::optional<wall_time> newest{};  // The latest time that anything in it was done at.
     std::int64_t numbers_left = std::int64_t{1} << 62;  // For messages to come.
     bool is_synced = true;                              // False with `fsync = off`.

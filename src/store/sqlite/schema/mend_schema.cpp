@@ -67,6 +67,7 @@ struct differences {
     std::vector<lost_data> lost;
     std::vector<object> dropped;
     std::vector<object> changed;
+    std::vector<std::string> foreign;
 };
 
 void compare_table(const object& wanted, const object* found, std::vector<lost_data>& lost) {
@@ -88,6 +89,18 @@ bool is_changed(const object& wanted, const object& found) {
     return wanted.type == found.type && wanted.table == found.table && wanted.sql != found.sql;
 }
 
+// A file that was moved to a server has one more of ours.
+std::vector<std::string> foreign_triggers(const std::vector<object>& wanted,
+                                          const std::vector<object>& found) {
+    std::set<std::string_view> tables, ours{"outbox_moved"};
+    for (const auto& one : wanted) (one.type == "trigger" ? ours : tables).insert(one.name);
+    std::vector<std::string> foreign;
+    for (const auto& one : found)
+        if (one.type == "trigger" && tables.contains(one.table) && !ours.contains(one.name))
+            foreign.push_back(fmt::format("the trigger {} on {}", one.name, one.table));
+    return foreign;
+}
+
 result<differences> differences_of(connection& database, const std::vector<object>& wanted) {
     POSTHORN_LET(found, objects_of(database));
     std::map<std::string_view, const object*> there;
@@ -103,6 +116,7 @@ result<differences> differences_of(connection& database, const std::vector<objec
         else if (is_changed(one, *seen))
             all.changed.push_back(one);
     }
+    all.foreign = foreign_triggers(wanted, found);
     return all;
 }
 
@@ -113,7 +127,8 @@ std::vector<std::string> names_of(const std::vector<object>& objects) {
 }
 
 schema_differences in_words(const differences& all) {
-    schema_differences said{.dropped = names_of(all.dropped), .changed = names_of(all.changed)};
+    schema_differences said{
+        .dropped = names_of(all.dropped), .changed = names_of(all.changed), .foreign = all.foreign};
     for (const auto& one : all.lost) said.lost.push_back(one.what);
     return said;
 }
@@ -174,7 +189,7 @@ result<schema_differences> mend_schema(connection& database, std::span<const mig
     POSTHORN_LET(wanted, wanted_objects(sets));
     POSTHORN_LET(seen, differences_of(database, wanted));
     POSTHORN_TRY(require_data(seen));
-    if (seen.dropped.empty() && seen.changed.empty()) return schema_differences{};
+    if (seen.dropped.empty() && seen.changed.empty()) return in_words(seen);
     POSTHORN_TRY(database.execute("BEGIN IMMEDIATE"));
     differences now;
     const auto make = [&]() -> result<> {  // Another node may have been quicker.

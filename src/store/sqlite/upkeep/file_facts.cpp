@@ -58,10 +58,6 @@ void ask_of_tables(questions& file, file_facts& facts) {
         facts.expired);
     file.ask("SELECT 4611686018427387903 - seq FROM sqlite_sequence WHERE name = 'outbox_messages'",
              facts.numbers_left);
-    file.ask("SELECT last_error FROM outbox_messages WHERE status = 'Pending' LIMIT 1000",
-             [&](const sql_row& row) {
-                 if (is_undeliverable_error(row.text(0))) ++facts.undeliverable;
-             });
 }
 
 result<> look_at_messages(connection& database, file_facts& facts) {
@@ -71,6 +67,8 @@ result<> look_at_messages(connection& database, file_facts& facts) {
     if (facts.step < facts.step_known) return {};  // Older tables lack what it asks for.
     POSTHORN_LET(blocked, seen_by_people.blocked({}));
     facts.blocked = std::move(blocked);
+    POSTHORN_LET(backlog, seen_by_people.backlog(facts.newest.value_or(wall_time{}), {}));
+    facts.backlog = std::move(backlog);
     return {};
 }
 

@@ -31,7 +31,7 @@ struct file_facts {
     std::int64_t expired = 0;           // Likewise.
     blocked_report blocked{};           // What waits behind one of these.
     std::int64_t numbers_left = std::int64_t{1} << 62;  // For messages to come.
-    std::int64_t undeliverable = 0;  // Among the thousand pending that were looked at.
+    backlog_report backlog{};                           // What waits, by destination.
 };
 
 /// Looks without changing anything: no table is brought up to date, nothing is checkpointed.

@@ -328,13 +328,46 @@ TEST(doctor, checks_who_dispatches) {
     EXPECT_THAT(find("dispatcher", killed).what, testing::HasSubstr("killed"));
 }
 
+TEST(doctor, names_triggers_on_its_tables_that_are_not_posthorns) {
+    doctor_facts facts;
+    facts.file->schema.foreign = {"the trigger hush on outbox_messages"};
+    const auto said = find("tables", facts);
+    EXPECT_EQ(said.level, warn);
+    EXPECT_THAT(said.what, testing::HasSubstr("the trigger hush on outbox_messages"));
+}
+
+TEST(doctor, names_what_makes_messages_undeliverable_by_destination) {
+    doctor_facts facts;
+    auto& waiting = facts.file->backlog.destinations;
+    waiting.push_back({.destination = "billing",
+                       .pending = {2},
+                       .undeliverable = {1},
+                       .undeliverable_error = "no handler for Charge"});
+    waiting.push_back({.destination = "stock",
+                       .pending = {3},
+                       .undeliverable = {3},
+                       .undeliverable_error = "no route"});
+    EXPECT_EQ(
+        find("messages", facts).what,
+        "4 of those that wait are undeliverable: for stock (no route), for billing (no handler "
+        "for Charge)");
+}
+
 TEST(doctor, checks_messages_that_wait_for_a_person) {
     expect("messages",
            {{"none", [](auto&) {}, ok},
             {"a dead one", [](auto& f) { f.file->dead = 1; }, warn},
             {"an expired one", [](auto& f) { f.file->expired = 1; }, warn},
             {"one behind a dead one", [](auto& f) { f.file->blocked.keys.resize(1); }, warn},
-            {"an undeliverable one", [](auto& f) { f.file->undeliverable = 1; }, warn}});
+            {"an undeliverable one",
+             [](auto& f) {
+                 f.file->backlog.destinations.push_back(
+                     {.destination = "stock",
+                      .pending = {1},
+                      .undeliverable = {1},
+                      .undeliverable_error = "no_route: no route to stock"});
+             },
+             warn}});
     doctor_facts all;
     all.file->dead = 1;
     all.file->expired = 120;
