@@ -25,6 +25,10 @@ wall_time keep_until(wall_time expires_at, wall_time now, const horizon_options&
                      later(now, options.retention)});
 }
 
+std::chrono::milliseconds row_life_max(const horizon_options& options) {
+    return message_life_max + std::max({options.grace, options.row_life_min, options.retention});
+}
+
 bool is_past_horizon(wall_time expires_at, wall_time now) {
     return expires_at != no_expiry && expires_at <= now;
 }

@@ -33,6 +33,9 @@ inline constexpr std::chrono::milliseconds message_life_max = std::chrono::days{
 [[nodiscard]] wall_time keep_until(wall_time expires_at, wall_time now,
                                    const horizon_options& options);
 
+/// How long a row lives at most after its message was processed.
+[[nodiscard]] std::chrono::milliseconds row_life_max(const horizon_options& options);
+
 /// Whether a message that has no row may have had one, so that it must not be taken for new.
 [[nodiscard]] bool is_past_horizon(wall_time expires_at, wall_time now);
 

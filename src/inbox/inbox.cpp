@@ -33,7 +33,10 @@ inbox::inbox(inbox_deps with, inbox_options options)
     : with_(with),
       guard_(with.env.clock, options.clock),
       intake_(with.maker, with.env.clock, guard_, options.intake),
-      purge_(with.env, with.database, guard_, options.purge) {
+      purge_(with.env, with.database, guard_,
+             {.interval = options.purge.interval,
+              .slices = options.purge.slices,
+              .horizon = options.intake.horizon}) {
     POSTHORN_ASSERT(with.registry.frozen());
 }
 

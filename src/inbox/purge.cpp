@@ -14,6 +14,15 @@ task<> inbox_purge::run() {
             continue;
         }
         held_back = false;
+        const auto shortened =
+            co_await purger_.shorten_received(row_life_max(options_.horizon), *now);
+        if (shortened && *shortened > 0)
+            env_.log.warn(
+                "Inbox:  {Count} rows were to be kept for longer than any; their time now ends "
+                "{Days} days after they were processed",
+                {{"Count", *shortened},
+                 {"Days",
+                  std::chrono::floor<std::chrono::days>(row_life_max(options_.horizon)).count()}});
         const auto purged = co_await purger_.purge(row_kind::received, *now);
         if (!purged)
             env_.log.warn("Inbox:  Purging failed: {Error}", {{"Error", purged.error().what()}});

@@ -7,6 +7,7 @@
 #include "base/log/log.hpp"
 #include "base/run/environment.hpp"
 #include "base/time/clock_watch.hpp"
+#include "inbox/horizon.hpp"
 #include "store/upkeep/purger.hpp"
 
 namespace posthorn {
@@ -14,9 +15,11 @@ namespace posthorn {
 struct inbox_purge_options {
     std::chrono::milliseconds interval = std::chrono::minutes{5};
     slice_options slices{};
+    horizon_options horizon{};
 };
 
-/// Deletes inbox rows past their horizon, while the clock can be believed.
+/// Deletes inbox rows past their horizon, while the clock can be believed, and gives one to those
+/// that would be kept for ever.
 ///
 /// Lifetime: construct, `run()` once, destroy after `run()` returns; the rest outlives it.
 /// Threads:  the executor that `run()` is on.

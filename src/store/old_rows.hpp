@@ -1,6 +1,7 @@
 #pragma once
 
 #include <array>
+#include <chrono>
 #include <cstdint>
 #include <string_view>
 
@@ -42,6 +43,11 @@ public:
     /// Deletes rows of a kind whose time, as `row_kind` says, is before `before`, oldest first and
     /// with all that belongs to them, as many as the slice has room for.
     virtual result<slice_outcome> purge(row_kind kind, wall_time before, const slice& room) = 0;
+    /// Of the inbox: lets rows that would be kept for longer after they were processed than any is,
+    /// be kept for `life_max` from then. A program's own SQL wrote them, or a sender that says no
+    /// time of making. Of a row that was never processed all of its time is over.
+    virtual result<slice_outcome> shorten_received(std::chrono::milliseconds life_max,
+                                                   wall_time now, const slice& room) = 0;
     /// Gives pages that hold nothing back to the disk, as many as the slice has room for, but
     /// leaves some for the messages to come. Nothing where the file was not made for it.
     virtual result<slice_outcome> give_back(const slice& room) = 0;

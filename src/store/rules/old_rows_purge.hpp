@@ -12,6 +12,7 @@
 
 #include "store/old_rows.hpp"
 #include "store/rows/stored_time.hpp"
+#include "store/swallowed.hpp"
 
 namespace posthorn {
 
@@ -33,10 +34,13 @@ public:
         } find;
         struct {
             std::string_view closed_message;  // And a status, which it has to have.
-            std::string_view closed;
+            std::string_view closed;          // Unless a message is there that is as it says.
             std::string_view received;
             std::string_view changes;
         } remove;
+        /// Of received rows; given how long one lives at most, the time from which on to look, and
+        /// how many at most.
+        std::string_view shorten;
     };
     old_rows_purge(typename Driver::connection& database, const sql& texts)
         : find_closed_(database, texts.find.closed),
@@ -45,9 +49,18 @@ public:
           remove_closed_message_(database, texts.remove.closed_message),
           remove_closed_(database, texts.remove.closed),
           remove_received_(database, texts.remove.received),
-          remove_changes_(database, texts.remove.changes) {}
+          remove_changes_(database, texts.remove.changes),
+          shorten_(database, texts.shorten) {}
 
     result<slice_outcome> purge(row_kind kind, wall_time before, const slice& room) override;
+    result<slice_outcome> shorten_received(std::chrono::milliseconds life_max, wall_time now,
+                                           const slice& room) override {
+        POSTHORN_LET(shortened,
+                     shorten_.run(std::int64_t{life_max.count()}, to_ms(now) + life_max.count(),
+                                  static_cast<std::int64_t>(room.rows())));
+        const auto rows = static_cast<std::size_t>(shortened.changed());
+        return slice_outcome{.rows = rows, .more = rows == room.rows()};
+    }
 
 protected:
     using numbers = std::span<const std::int64_t>;
@@ -57,13 +70,19 @@ protected:
     };
     /// Up to the last one that is old.
     static result<found> collect(typename Driver::rows seen, std::size_t limit);
+    template <class... Args>
+    static result<std::size_t> rows_changed(typename Driver::statement& one, const Args&... args) {
+        POSTHORN_LET(done, one.run(args...));
+        return static_cast<std::size_t>(done.changed());
+    }
 
 private:
     virtual result<found> find_sent(wall_time before, std::size_t limit) = 0;
-    virtual result<> remove_sent(numbers keys) = 0;
+    virtual result<std::size_t> remove_sent(numbers keys) = 0;
 
     result<found> find(row_kind kind, wall_time before, std::size_t limit);
-    result<> remove(row_kind kind, numbers keys);
+    /// Gives how many are gone: a trigger of the application's may keep some.
+    result<std::size_t> remove(row_kind kind, numbers keys);
 
     typename Driver::statement find_closed_;
     typename Driver::statement find_received_;
@@ -72,6 +91,7 @@ private:
     typename Driver::statement remove_closed_;
     typename Driver::statement remove_received_;
     typename Driver::statement remove_changes_;
+    typename Driver::statement shorten_;
 };
 
 template <class Driver>
@@ -105,18 +125,19 @@ result<typename old_rows_purge<Driver>::found> old_rows_purge<Driver>::find(row_
 }
 
 template <class Driver>
-result<> old_rows_purge<Driver>::remove(row_kind kind, numbers keys) {
+result<std::size_t> old_rows_purge<Driver>::remove(row_kind kind, numbers keys) {
     switch (kind) {
-        case row_kind::received: return Driver::now(remove_received_, Driver::numbers(keys));
-        case row_kind::changes: return Driver::now(remove_changes_, Driver::numbers(keys));
+        case row_kind::received: return rows_changed(remove_received_, Driver::numbers(keys));
+        case row_kind::changes: return rows_changed(remove_changes_, Driver::numbers(keys));
         case row_kind::sent: return remove_sent(keys);
         case row_kind::dead:
         case row_kind::expired:
         case row_kind::resolved: break;
     }
-    POSTHORN_TRY(
-        Driver::soon(remove_closed_message_, Driver::numbers(keys), closed_status_of(kind)));
-    return Driver::now(remove_closed_, Driver::numbers(keys));
+    POSTHORN_LET(messages, rows_changed(remove_closed_message_, Driver::numbers(keys),
+                                        closed_status_of(kind)));
+    POSTHORN_LET(left, rows_changed(remove_closed_, Driver::numbers(keys)));
+    return messages + left;
 }
 
 template <class Driver>
@@ -124,16 +145,20 @@ result<slice_outcome> old_rows_purge<Driver>::purge(row_kind kind, wall_time bef
                                                     const slice& room) {
     POSTHORN_LET(old, find(kind, before, room.rows()));
     slice_outcome done;
-    while (done.rows < old.keys.size()) {
-        if (done.rows > 0 && room.is_over()) break;
+    std::size_t tried = 0;
+    while (tried < old.keys.size()) {
+        if (tried > 0 && room.is_over()) break;
         // Few at first: rows may be large.
-        const auto count =
-            std::min(std::clamp<std::size_t>(done.rows / 4, 1, Driver::rows_per_delete),
-                     old.keys.size() - done.rows);
-        POSTHORN_TRY(remove(kind, numbers(old.keys).subspan(done.rows, count)));
-        done.rows += count;
+        const auto count = std::min(std::clamp<std::size_t>(tried / 4, 1, Driver::rows_per_delete),
+                                    old.keys.size() - tried);
+        POSTHORN_LET(gone, remove(kind, numbers(old.keys).subspan(tried, count)));
+        tried += count;
+        done.rows += gone;
     }
-    done.more = done.rows < old.keys.size() || old.more;
+    // The same ones would be found again, without end.
+    if (tried > 0 && done.rows == 0)
+        return swallowed(fmt::format("every old row of the kind '{}'", to_string(kind)));
+    done.more = tried < old.keys.size() || old.more;
     return done;
 }
 

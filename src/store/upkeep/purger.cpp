@@ -18,6 +18,16 @@ task<result<std::int64_t>> purger::purge(row_kind kind, wall_time before) {
         rows_[static_cast<std::size_t>(kind)]);
 }
 
+task<result<std::int64_t>> purger::shorten_received(std::chrono::milliseconds life_max,
+                                                    wall_time now) {
+    std::size_t rows = 1'000;
+    co_return co_await repeat(
+        [life_max, now](old_rows& old, const slice& room) {
+            return old.shorten_received(life_max, now, room);
+        },
+        rows);
+}
+
 task<result<std::int64_t>> purger::give_back() {
     return repeat([](old_rows& old, const slice& room) { return old.give_back(room); }, pages_);
 }

@@ -23,6 +23,8 @@ public:
 
     /// Until no such row is left. The number of those deleted.
     task<result<std::int64_t>> purge(row_kind kind, wall_time before);
+    /// Ends lives of received rows that are longer than any is; their number.
+    task<result<std::int64_t>> shorten_received(std::chrono::milliseconds life_max, wall_time now);
     /// Gives free pages back to the disk; their number.
     task<result<std::int64_t>> give_back();
     /// Looks at some more of what is kept beside messages; the number of orphans deleted.

@@ -100,6 +100,59 @@ TEST_P(kept_store, old_rows_of_the_log_are_not_held_back_by_one_from_a_clock_tha
     EXPECT_EQ(number("SELECT at FROM changes"), (noon + 1h).time_since_epoch().count());
 }
 
+TEST_P(kept_store, old_rows_of_the_inbox_live_no_longer_than_a_row_can_whatever_they_say) {
+    db();
+    const auto other = disk().connect();
+    const auto insert = [&](int id, const std::string& processed, const std::string& expires) {
+        EXPECT_EQ(
+            other->run(fmt::format(
+                "INSERT INTO inbox_messages (source_service_id, message_id, endpoint, "
+                "body_hash, processed_at, expires_at) VALUES ('shop', '{}', 'Charge', "
+                "{}, {}, {})",
+                id, fmt::format(fmt::runtime(disk().speaks().bytes), "00"), processed, expires)),
+            std::nullopt);
+    };
+    const auto at = [](wall_time time) { return std::to_string(time.time_since_epoch().count()); };
+    const std::string never = "9223372036854775807";
+    insert(1, at(noon), never);
+    insert(2, "NULL", never);
+    insert(3, at(noon + 24h * 3650), never);  // Of a clock that had jumped.
+    insert(4, "-9223372036854775808", never);
+    insert(5, at(noon), at(noon + 24h * 10));  // As it should be.
+    insert(6, at(noon + 24h * 3650), at(noon + 24h * 3660));
+    std::size_t rows = 0;
+    must([&](store_transaction& tx) -> result<> {
+        const slice room(still_, 100, 1s);
+        POSTHORN_LET(done, tx.old().shorten_received(24h * 30, noon, room));
+        rows = done.rows;
+        return {};
+    });
+    EXPECT_EQ(rows, 4U);
+    EXPECT_EQ(number("SELECT count(*) FROM inbox_messages WHERE message_id IN ('1', '5') AND "
+                     "expires_at <= " +
+                     at(noon + 24h * 30)),
+              2);
+    EXPECT_EQ(purge(row_kind::received, noon).rows, 2U) << "those that nothing says of";
+    EXPECT_EQ(purge(row_kind::received, noon + 24h * 31).rows, 2U);
+    EXPECT_EQ(purge(row_kind::received, noon + 24h * 3700).rows, 2U) << "what may come again stays";
+}
+
+TEST_P(kept_store, old_rows_that_a_trigger_keeps_are_said) {
+    ended(3, outbox_status::sent);
+    ended(2, outbox_status::dead);
+    swallow("DELETE");
+    for (const auto kind : {row_kind::sent, row_kind::dead}) {
+        const auto done = run([&](store_transaction& tx) -> result<> {
+            const slice room(still_, 2, 1s);
+            POSTHORN_TRY(tx.old().purge(kind, noon + 24h * 365, room));
+            return {};
+        });
+        ASSERT_FALSE(done);
+        EXPECT_EQ(done.error().code(), error_code::statement_failed);
+    }
+    EXPECT_EQ(number("SELECT count(*) FROM outbox_closed"), 2) << "nothing is hidden";
+}
+
 TEST_P(kept_store, old_rows_stay_where_the_time_of_the_slice_is_over_but_for_one_at_least) {
     ended(6, outbox_status::sent);
     hurried_clock hurried;

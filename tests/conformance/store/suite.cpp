@@ -254,6 +254,14 @@ outbox_page store_fixture::due(const due_question& asked) {
     return look<outbox_page>([&](store_reader& reader) { return reader.outbox().due(asked); });
 }
 
+void store_fixture::swallow(std::string_view change) {
+    const auto other = disk().connect();
+    for (const auto& sql : disk().speaks().swallowing_trigger) {
+        const auto made = sql.find("{}") == sql.npos ? sql : fmt::format(fmt::runtime(sql), change);
+        EXPECT_EQ(other->run(made), std::nullopt);
+    }
+}
+
 std::optional<outbox_status> store_fixture::status(const uuid& id) {
     return look<std::optional<outbox_status>>(
         [&](store_reader& reader) { return reader.outbox().status(id); });

@@ -55,6 +55,10 @@ public:
         --tables_.slices_left;
         return slice_outcome{.rows = 1, .more = true};
     }
+    result<slice_outcome> shorten_received(std::chrono::milliseconds, wall_time,
+                                           const slice&) override {
+        return slice_outcome{};
+    }
     result<slice_outcome> give_back(const slice&) override {
         ++tables_.given_back;
         return slice_outcome{};

@@ -27,9 +27,16 @@ old_rows_sql::old_rows_sql(connection& database)
            .remove = {.closed_message = R"sql(
           DELETE FROM {s}.outbox_messages
           WHERE seq = ANY ($1::bigint[]) AND status = $2)sql",
-                      .closed = "DELETE FROM {s}.outbox_closed WHERE seq = ANY ($1::bigint[])",
+                      .closed = R"sql(
+          DELETE FROM {s}.outbox_closed AS c WHERE seq = ANY ($1::bigint[]) AND NOT EXISTS
+              (SELECT 1 FROM {s}.outbox_messages AS m WHERE m.seq = c.seq AND m.status = c.status))sql",
                       .received = "DELETE FROM {s}.inbox_messages WHERE seq = ANY ($1::bigint[])",
-                      .changes = "DELETE FROM {s}.changes WHERE change_seq = ANY ($1::bigint[])"}}),
+                      .changes = "DELETE FROM {s}.changes WHERE change_seq = ANY ($1::bigint[])"},
+           .shorten = R"sql(
+          UPDATE {s}.inbox_messages SET expires_at = coalesce(processed_at, 0) + $1::bigint
+          WHERE seq = ANY (ARRAY(SELECT seq FROM {s}.inbox_messages WHERE expires_at > $2
+              AND coalesce(processed_at, 0) < expires_at - $1::bigint
+              ORDER BY expires_at DESC LIMIT $3)))sql"}),
       find_sent_(database, R"sql(
           SELECT seq, status = 'Sent' AND sent_at < $1 FROM {s}.outbox_messages
           WHERE seq > $3

@@ -22,7 +22,9 @@ public:
 
 private:
     result<found> find_sent(wall_time before, std::size_t limit) override;
-    result<> remove_sent(numbers keys) override { return driver::now(remove_message_, keys); }
+    result<std::size_t> remove_sent(numbers keys) override {
+        return rows_changed(remove_message_, keys);
+    }
 
     statement find_sent_;
     statement remove_message_;

@@ -43,9 +43,16 @@ old_rows_sql::old_rows_sql(connection& database, bool gives_back)
            // A trigger takes along what belongs to it. What is not as the account says is left alone.
            .remove = {.closed_message =
                           "DELETE FROM outbox_messages WHERE seq = ?1 AND status = ?2",
-                      .closed = "DELETE FROM outbox_closed WHERE seq = ?",
+                      .closed = R"sql(
+          DELETE FROM outbox_closed WHERE seq = ?1 AND NOT EXISTS (SELECT 1 FROM outbox_messages
+              WHERE seq = ?1 AND status = outbox_closed.status))sql",
                       .received = "DELETE FROM inbox_messages WHERE seq = ?",
-                      .changes = "DELETE FROM changes WHERE change_seq = ?"}}),
+                      .changes = "DELETE FROM changes WHERE change_seq = ?"},
+           .shorten = R"sql(
+          UPDATE inbox_messages SET expires_at = coalesce(processed_at, 0) + ?1
+          WHERE seq IN (SELECT seq FROM inbox_messages WHERE expires_at > ?2
+              AND coalesce(processed_at, 0) < expires_at - ?1
+              ORDER BY expires_at DESC LIMIT ?3))sql"}),
       find_sent_(database, R"sql(
           SELECT seq, 1 FROM outbox_messages WHERE status = 'Sent' AND sent_at < ?1
           ORDER BY sent_at LIMIT ?2)sql"),
@@ -72,10 +79,9 @@ result<old_rows_sql::found> old_rows_sql::find_sent(wall_time before, std::size_
     return collect(std::move(seen), limit);
 }
 
-result<> old_rows_sql::remove_sent(std::span<const std::int64_t> keys) {
+result<std::size_t> old_rows_sql::remove_sent(std::span<const std::int64_t> keys) {
     POSTHORN_TRY(remove_attempts_.run(driver::numbers(keys)));
-    POSTHORN_TRY(remove_message_.run(driver::numbers(keys)));
-    return {};
+    return rows_changed(remove_message_, driver::numbers(keys));
 }
 
 result<std::size_t> old_rows_sql::remove_orphans_of(beside& one, const slice& room) {

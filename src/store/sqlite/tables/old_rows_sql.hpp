@@ -21,7 +21,7 @@ public:
 
 private:
     result<found> find_sent(wall_time before, std::size_t limit) override;
-    result<> remove_sent(std::span<const std::int64_t> keys) override;
+    result<std::size_t> remove_sent(std::span<const std::int64_t> keys) override;
 
     /// One of the tables beside the outbox, as far as it was looked through.
     struct beside {

@@ -28,6 +28,10 @@ const dialect postgres_dialect{
                          "DELETE FROM outbox_messages WHERE seq = NEW.seq; RETURN NULL; END $$",
                          "CREATE TRIGGER forget AFTER UPDATE OF status ON outbox_messages "
                          "FOR EACH ROW WHEN (NEW.status = '{}') EXECUTE FUNCTION forget()"},
+    .swallowing_trigger = {"CREATE OR REPLACE FUNCTION hush() RETURNS trigger LANGUAGE plpgsql AS "
+                           "$$ BEGIN RETURN NULL; END $$",
+                           "CREATE TRIGGER hush BEFORE {} ON outbox_messages FOR EACH ROW EXECUTE "
+                           "FUNCTION hush()"},
     .on_outbox = " ON outbox_messages",
     .bytes = "'\\x{}'::bytea",
     .payload_of_bytes = "payload_bytes",

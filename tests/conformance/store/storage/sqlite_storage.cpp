@@ -29,7 +29,9 @@ const dialect sqlite_dialect{
         "SELECT count(*) FROM n",
     .deleting_trigger = {"CREATE TRIGGER forget AFTER UPDATE OF status ON outbox_messages "
                          "WHEN NEW.status = '{}' "
-                         "BEGIN DELETE FROM outbox_messages WHERE seq = NEW.seq; END"}};
+                         "BEGIN DELETE FROM outbox_messages WHERE seq = NEW.seq; END"},
+    .swallowing_trigger = {"CREATE TRIGGER hush BEFORE {} ON outbox_messages "
+                           "BEGIN SELECT RAISE(IGNORE); END"}};
 
 /// What both kinds of storage share.
 class sqlite_storage : public storage {

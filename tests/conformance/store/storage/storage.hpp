@@ -73,6 +73,8 @@ struct dialect {
     std::string endless;
     /// A trigger of an application's that deletes messages once their status is `{}`.
     std::vector<std::string> deleting_trigger;
+    /// One that lets a change of messages vanish; `{}` is INSERT, UPDATE or DELETE.
+    std::vector<std::string> swallowing_trigger;
     std::string on_outbox{};  // What follows the name of a trigger that is dropped.
     /// How bytes are written; `{}` stands for their hexadecimal digits.
     std::string bytes = "x'{}'";
