@@ -9,6 +9,7 @@
 #include "inbox/dedupe.hpp"
 #include "inbox/handler_context.hpp"
 #include "inbox/response.hpp"
+#include "store/swallowed.hpp"
 
 namespace posthorn {
 namespace {
@@ -116,11 +117,13 @@ result<bool> intake::take_claim(store_transaction& tx, const arrival& one, wall_
                              .expires_at = keep_until(expiry_of(one), now, options_.horizon)};
     // Whether the claim of before has run out was judged already, with regard to clocks set back.
     auto taken = tx.inbox().claim(wanted, std::max(now, one.claim_before));
-    if (taken && !*taken)
-        return fail(error_code::store_busy,
-                    "the claim on message {} was changed meanwhile; it is tried again",
-                    one.what->id.to_string());
-    return taken;
+    if (!taken || *taken) return taken;
+    POSTHORN_LET(known, tx.inbox().find(wanted.key));
+    // Not charged to the message either way.
+    if (!known) return swallowed("inbox_messages", error_code::store_busy);
+    return fail(error_code::store_busy,
+                "the claim on message {} was changed meanwhile; it is tried again",
+                one.what->id.to_string());
 }
 
 result<intake::verdict> intake::judge_known(store_transaction& tx, arrival& one,

@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "inbox/response.hpp"
+#include "store/swallowed.hpp"
 
 namespace posthorn {
 namespace {
@@ -183,9 +184,12 @@ bool is_spent(std::int64_t attempts, const queue_rules& rules) noexcept {
 
 transactional_handler make_queue_handler(const clock& time) {
     return [&time](context& with, const message& got) {
-        with.execute(insert_sql, got.id.to_string(), got.source, got.endpoint, to_string(got.type),
-                     or_null(got.correlation_id), or_null(got.tenant), or_null(got.order_key),
-                     got.payload, got.content_type, or_null(got.headers), count_of(time.wall()));
+        const auto stored = with.execute(
+            insert_sql, got.id.to_string(), got.source, got.endpoint, to_string(got.type),
+            or_null(got.correlation_id), or_null(got.tenant), or_null(got.order_key), got.payload,
+            got.content_type, or_null(got.headers), count_of(time.wall()));
+        // Of no message's doing, so none is charged.
+        if (stored == 0) throw swallowed("posthorn_queue", error_code::handler_unreachable).error();
         return std::string{};
     };
 }

@@ -20,6 +20,18 @@ protected:
     [[nodiscard]] std::int64_t number(const std::string& sql) override {
         return file().integer(sql);
     }
+    [[nodiscard]] std::string first(const std::string& sql) override { return file().text(sql); }
+    void swallow(const std::string& table) override {
+        for (const auto* change : {"INSERT", "UPDATE", "DELETE"})
+            file().run(
+                fmt::format("CREATE TRIGGER hush_{0} BEFORE {0} ON {1} BEGIN "
+                            "SELECT RAISE(IGNORE); END",
+                            change, table));
+    }
+    void swallow_no_more(const std::string&) override {
+        for (const auto* change : {"INSERT", "UPDATE", "DELETE"})
+            file().run(fmt::format("DROP TRIGGER hush_{}", change));
+    }
     database& file() {
         if (!file_) {
             file_.emplace(path("orders"));
@@ -58,6 +70,25 @@ TEST_F(node_odd_rows, whose_outcome_a_trigger_refuses_hold_up_no_others) {
                          "CREATE TRIGGER refusing BEFORE UPDATE OF status ON outbox_messages "
                          "WHEN OLD.endpoint = 'Odd' BEGIN SELECT RAISE(ABORT, 'not this one'); END",
                          "DROP TRIGGER refusing");
+}
+
+TEST_F(node_odd_rows, whose_outcome_vanishes_hold_up_no_others) {
+    node orders(options("orders"));
+    take_messages(orders);
+    orders.start();
+    expect_one_held_back(orders,
+                         "CREATE TRIGGER refusing BEFORE UPDATE OF status ON outbox_messages "
+                         "WHEN OLD.endpoint = 'Odd' BEGIN SELECT RAISE(IGNORE); END",
+                         "DROP TRIGGER refusing");
+}
+
+TEST_F(node_odd_rows, are_not_lost_to_triggers_that_let_changes_vanish) {
+    node orders(options("orders"));
+    take_messages(orders);
+    orders.start();
+    expect_nothing_lost(orders,
+                        "SELECT name FROM sqlite_master WHERE type = 'table' AND (name LIKE "
+                        "'outbox%' OR name LIKE 'inbox%' OR name LIKE 'posthorn%')");
 }
 
 }  // namespace

@@ -12,6 +12,20 @@ protected:
     [[nodiscard]] std::int64_t number(const std::string& sql) override {
         return std::stoll(client_.rows(sql).at(0).at(0).value_or("-1"));
     }
+    [[nodiscard]] std::string first(const std::string& sql) override {
+        const auto found = client_.rows(sql);
+        return found.empty() ? std::string() : found[0].at(0).value_or("");
+    }
+    void swallow(const std::string& table) override {
+        EXPECT_EQ(outside("CREATE OR REPLACE FUNCTION hush() RETURNS trigger LANGUAGE plpgsql AS "
+                          "$$ BEGIN RETURN NULL; END $$; "
+                          "CREATE TRIGGER hush BEFORE INSERT OR UPDATE OR DELETE ON " +
+                          table + " FOR EACH ROW EXECUTE FUNCTION hush()"),
+                  std::nullopt);
+    }
+    void swallow_no_more(const std::string& table) override {
+        EXPECT_EQ(outside("DROP TRIGGER hush ON " + table), std::nullopt);
+    }
     [[nodiscard]] node_options on_server() const {
         auto with = options("orders");
         with.store.database = place_.url();
@@ -46,6 +60,29 @@ TEST_F(node_postgres_odd_rows, whose_outcome_a_trigger_refuses_hold_up_no_others
         "CREATE TRIGGER refusing BEFORE UPDATE ON outbox_messages FOR EACH ROW "
         "EXECUTE FUNCTION refuse()",
         "DROP TRIGGER refusing ON outbox_messages");
+}
+
+TEST_F(node_postgres_odd_rows, whose_outcome_vanishes_hold_up_no_others) {
+    node orders(on_server());
+    take_messages(orders);
+    orders.start();
+    expect_one_held_back(orders,
+                         "CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN "
+                         "IF OLD.endpoint = 'Odd' THEN RETURN NULL; END IF; RETURN NEW; END $$; "
+                         "CREATE TRIGGER refusing BEFORE UPDATE ON outbox_messages FOR EACH ROW "
+                         "EXECUTE FUNCTION refuse()",
+                         "DROP TRIGGER refusing ON outbox_messages");
+}
+
+TEST_F(node_postgres_odd_rows, are_not_lost_to_triggers_that_let_changes_vanish) {
+    node orders(on_server());
+    take_messages(orders);
+    orders.start();
+    expect_nothing_lost(
+        orders,
+        "SELECT relname::text FROM pg_class WHERE relkind = 'r' AND relnamespace ="
+        " to_regnamespace(current_schema()::text) AND (relname LIKE 'outbox%' OR relname "
+        "LIKE 'inbox%' OR relname LIKE 'posthorn%')");
 }
 
 }  // namespace

@@ -9,6 +9,7 @@
 #include "store/rows/or_null.hpp"
 #include "store/rows/stored_time.hpp"
 #include "store/rules/dead_letter_rules.hpp"
+#include "store/swallowed.hpp"
 
 namespace posthorn {
 
@@ -59,6 +60,14 @@ public:
         return with_.closed.group_some(limit);
     }
 
+protected:
+    /// The row was there a moment ago, in this transaction.
+    static result<> require_change(result<typename Driver::rows> done) {
+        if (!done) return std::unexpected(std::move(done).error());
+        if (done->changed() == 0) return swallowed("outbox_messages");
+        return {};
+    }
+
 private:
     template <class Key>
     static result<bool> visit_one(typename Driver::statement& query, const Key& key,
@@ -82,27 +91,22 @@ private:
     }
 
     result<> make_pending(std::int64_t seq) override {
-        POSTHORN_TRY(requeue_.run(seq));
-        return {};
+        return require_change(requeue_.run(seq));
     }
     result<> place(std::int64_t seq) override { return with_.keys.place(seq); }
     result<> give_new_id(std::int64_t seq, const new_life& life) override {
         POSTHORN_TRY(Driver::soon(note_, seq, to_ms(life.from)));
-        POSTHORN_TRY(renew_.run(seq, to_ms(life.from), std::int64_t{life.lasts.count()}));
-        return {};
+        return require_change(renew_.run(seq, to_ms(life.from), std::int64_t{life.lasts.count()}));
     }
     result<> make_resolved(std::int64_t seq, std::string_view resolution) override {
         const auto text = Driver::storable(resolution);
-        POSTHORN_TRY(resolve_.run(seq, or_null(text)));
-        return {};
+        return require_change(resolve_.run(seq, or_null(text)));
     }
     result<> make_dead(std::int64_t seq) override {
-        POSTHORN_TRY(reopen_.run(seq));
-        return {};
+        return require_change(reopen_.run(seq));
     }
     result<> erase(std::int64_t seq) override {
-        POSTHORN_TRY(remove_.run(seq));
-        return {};
+        return require_change(remove_.run(seq));
     }
     result<bool> make_expired(std::int64_t seq, wall_time now) override {
         POSTHORN_LET(expired, expire_.run(seq, to_ms(now)));
@@ -111,8 +115,7 @@ private:
         return true;
     }
     result<> set_checksum(std::int64_t seq, std::int64_t sum) override {
-        POSTHORN_TRY(reseal_.run(seq, sum));
-        return {};
+        return require_change(reseal_.run(seq, sum));
     }
     result<> record_closed(std::int64_t seq, outbox_status status, wall_time at) override {
         return with_.closed.record(seq, status, at);

@@ -10,6 +10,7 @@
 #include "store/rows/inbox_rows.hpp"
 #include "store/rows/stored_time.hpp"
 #include "store/rules/inbox_looks.hpp"
+#include "store/swallowed.hpp"
 
 namespace posthorn {
 
@@ -38,8 +39,9 @@ public:
         return find_inbox_entry(find_, key);
     }
     result<> respond(const inbox_key& key, std::string_view response) override {
-        POSTHORN_TRY(
-            respond_.run(key.source, key.id, Driver::bytes_or_null(response), seal_of(response)));
+        POSTHORN_LET(kept, respond_.run(key.source, key.id, Driver::bytes_or_null(response),
+                                        seal_of(response)));
+        if (kept.changed() == 0) return swallowed("inbox_messages", error_code::store_busy);
         return {};
     }
     result<bool> complete(const inbox_record& record, std::string_view owner) override {

@@ -14,6 +14,7 @@
 #include "store/outbox_table.hpp"
 #include "store/rows/or_null.hpp"
 #include "store/rows/stored_time.hpp"
+#include "store/swallowed.hpp"
 
 namespace posthorn {
 
@@ -31,6 +32,7 @@ public:
     struct sql {
         std::string_view retry;
         std::string_view close;
+        std::string_view pending;  // A row if it is.
         std::string_view attempt;
         std::string_view unanswered;  // Nothing if there is one of the row already.
         std::string_view end;
@@ -44,6 +46,7 @@ public:
           with_(others),
           retry_(database, texts.retry),
           close_(database, texts.close),
+          pending_(database, texts.pending),
           attempt_(database, texts.attempt),
           unanswered_(database, texts.unanswered),
           end_(database, texts.end),
@@ -89,6 +92,12 @@ protected:
 
     /// Writes what became of a row that was not sent; false if it is not pending any more.
     result<bool> retry_or_close(const settlement& outcome);
+    /// Of a row that a statement has left as it was: a person was quicker, unless it is pending.
+    result<> require_done(std::int64_t seq) {
+        POSTHORN_LET(found, pending_.run(seq));
+        if (found.empty()) return {};
+        return swallowed("outbox_messages");
+    }
     /// What goes with an outcome that was written, beside the row itself.
     result<> follow_up(const settlement& outcome);
     /// Logs them all; gives their number.
@@ -99,6 +108,7 @@ private:
     Neighbours with_;
     typename Driver::statement retry_;
     typename Driver::statement close_;
+    typename Driver::statement pending_;
     typename Driver::statement attempt_;
     typename Driver::statement unanswered_;
     typename Driver::statement end_;
@@ -132,7 +142,9 @@ result<bool> outbox_changes<Driver, Neighbours>::retry_or_close(const settlement
                               : close_.run(outcome.seq, to_string(outcome.to), charged,
                                            to_ms(outcome.at), or_null(error), or_null(resolution),
                                            std::int64_t{outcome.keeps_last_error}));
-    return changed.changed() > 0;
+    if (changed.changed() > 0) return true;
+    POSTHORN_TRY(require_done(outcome.seq));
+    return false;
 }
 
 template <class Driver, class Neighbours>

@@ -120,6 +120,19 @@ TEST_P(store_of_dead_letters, one_that_a_trigger_deletes_is_told_as_it_was_left)
     EXPECT_EQ(number("SELECT count(*) FROM outbox_messages"), 0);
 }
 
+TEST_P(store_of_dead_letters, a_change_that_a_trigger_lets_vanish_is_an_error) {
+    const auto body = sample();
+    bury(body);
+    swallow("UPDATE");
+    for (const auto& how : {requeue, resolve("paid by hand")}) {
+        const auto done = change(body.id, how);
+        ASSERT_FALSE(done);
+        EXPECT_EQ(done.error().code(), error_code::statement_failed);
+        EXPECT_THAT(done.error().what(), HasSubstr("posthorn doctor"));
+    }
+    EXPECT_EQ(status(body.id), outbox_status::dead);
+}
+
 TEST_P(store_of_dead_letters, only_what_was_given_up_is_changed) {
     const auto pending = sample(), sent = sample(), resolved = sample();
     put(pending);

@@ -272,5 +272,26 @@ TEST_P(store, an_expiry_keeps_what_went_wrong_before) {
     EXPECT_EQ(error_of(untried), "too late");
 }
 
+TEST_P(store, an_outcome_that_a_trigger_lets_vanish_is_an_error_and_a_message_too) {
+    const auto epoch = dispatch();
+    const auto seq = put(sample()), next = put(sample());
+    swallow("UPDATE");
+    for (const auto to : {outbox_status::sent, outbox_status::pending, outbox_status::dead}) {
+        const auto one =
+            settle({{.seq = seq, .to = to, .at = noon, .next_attempt_at = noon}}, epoch);
+        ASSERT_FALSE(one) << to_string(to);
+        EXPECT_EQ(one.error().code(), error_code::statement_failed);
+    }
+    const auto two = settle({{.seq = seq, .at = noon}, {.seq = next, .at = noon}}, epoch);
+    ASSERT_FALSE(two) << "together";
+    EXPECT_EQ(two.error().code(), error_code::statement_failed);
+    ASSERT_EQ(disk().connect()->run("DROP TRIGGER hush" + disk().speaks().on_outbox), std::nullopt);
+    swallow("INSERT");
+    const auto sent = run(enqueue(sample()));
+    ASSERT_FALSE(sent);
+    EXPECT_EQ(sent.error().code(), error_code::statement_failed);
+    EXPECT_EQ(settle({{.seq = seq, .at = noon}, {.seq = next, .at = noon}}, epoch), 2);
+}
+
 }  // namespace
 }  // namespace posthorn::conformance

@@ -6,6 +6,7 @@
 #include "store/postgres/driver/failures.hpp"
 #include "store/postgres/driver/sql_text.hpp"
 #include "store/postgres/tables/outbox_rows.hpp"
+#include "store/swallowed.hpp"
 
 namespace posthorn::postgres {
 namespace {
@@ -76,7 +77,11 @@ result<uuid> insert_on(pg_conn* handle, const foreign_target& where, const messa
         return fail(error_code::invalid_argument,
                     "a text holds a zero byte, which PostgreSQL cannot store; send it as bytes");
     POSTHORN_LET(stored, ask(handle, outbox_insert_sql, schema, with));
-    if (stored.empty()) return std::unexpected(duplicate_of(body));
+    if (stored.empty()) {
+        POSTHORN_LET(known, ask(handle, outbox_stored_sql, schema, values::of(body.id)));
+        if (known.empty()) return swallowed("outbox_messages");
+        return std::unexpected(duplicate_of(body));
+    }
     return body.id;
 }
 

@@ -74,8 +74,7 @@ result<> dead_letters_sql::write(std::int64_t seq, const message& body) {
     with.add(body.content_type);
     with.add(or_null(body.headers));
     with.add(std::int64_t{body.max_retries});
-    POSTHORN_TRY(edit_.run_with(std::move(with)));
-    return {};
+    return require_change(edit_.run_with(std::move(with)));
 }
 
 }  // namespace posthorn::postgres

@@ -60,8 +60,10 @@ inline constexpr auto outbox_file_sql = joined("WITH stored AS (", outbox_insert
 [[nodiscard]] values insert_values(const message& body);
 /// As text, or else as bytes: two values, of which one is NULL. Refers to the payload.
 void add_payload(values& to, std::string_view payload);
-/// What comes back if nothing was inserted.
+/// What comes back if nothing was inserted because a message has its id.
 [[nodiscard]] error duplicate_of(const message& body);
+inline constexpr std::string_view outbox_stored_sql =
+    "SELECT 1 FROM {s}.outbox_messages WHERE message_id = $1";
 
 /// Waits for others that store the same dedupe key just now; what comes after it sees theirs.
 inline constexpr std::string_view outbox_lock_dedupe_sql =

@@ -22,6 +22,8 @@ outbox_sql::outbox_sql(connection& database, const clock& time, const neighbours
               last_error = coalesce($5::text || CASE WHEN $7::bigint <> 0 THEN '; last: ' ||
               last_error END, $5::text, last_error), resolution = $6
           WHERE seq = $1 AND status = 'Pending')sql",
+           .pending = R"sql(
+          SELECT 1 FROM {s}.outbox_messages WHERE seq = $1 AND status = 'Pending')sql",
            // Numbered over all rounds: a requeued message keeps its earlier attempts.
            .attempt = R"sql(
           INSERT INTO {s}.outbox_attempts (seq, attempt, at, error)
@@ -50,6 +52,12 @@ outbox_sql::outbox_sql(connection& database, const clock& time, const neighbours
           WHERE m.seq = s.seq AND m.status = 'Pending'
               AND (d.claim_epoch IS NULL OR d.claim_epoch = $3)
           RETURNING m.seq)sql"),
+      unsent_(database, R"sql(
+          SELECT m.seq FROM {s}.outbox_messages AS m JOIN {s}.outbox_due AS d USING (seq)
+          WHERE m.seq = ANY ($1::bigint[]) AND m.status = 'Pending'
+              AND (d.claim_epoch IS NULL OR d.claim_epoch = $2)
+          LIMIT 1)sql"),
+      is_stored_(database, outbox_stored_sql),
       told_(database, R"sql(
           WITH told AS (DELETE FROM {s}.outbox_ended WHERE seq = $1 RETURNING seq)
           SELECT seq FROM told JOIN {s}.outbox_messages USING (seq)
@@ -62,7 +70,11 @@ result<enqueued> outbox_sql::insert(message&& body) {
         if (!known.empty()) return known_message(known.front());
     }
     POSTHORN_LET(stored, insert_.run_with(insert_values(body)));
-    if (stored.empty()) return std::unexpected(duplicate_of(body));
+    if (stored.empty()) {
+        POSTHORN_LET(known, is_stored_.run(body.id));
+        if (known.empty()) return swallowed("outbox_messages");
+        return std::unexpected(duplicate_of(body));
+    }
     const auto seq = stored.front().integer(0);
     const enqueued given{.seq = seq, .id = body.id};
     const bool parked =
@@ -87,6 +99,10 @@ result<> outbox_sql::settle_sent(std::span<const settlement> outcomes, std::int6
     auto& done = settled.of(outbox_status::sent);
     for (int i = 0; i < sent.size(); ++i) done.push_back(sent[i].integer(0));
     std::ranges::sort(done);
+    if (done.size() < seqs.size()) {  // The rest are another's, or were closed by a person.
+        POSTHORN_LET(unsent, unsent_.run(seqs, epoch));
+        if (!unsent.empty()) return swallowed("outbox_messages");
+    }
     for (const auto& one : outcomes) {
         const bool counts =
             one.to == outbox_status::sent && std::ranges::binary_search(done, one.seq);

@@ -36,6 +36,8 @@ private:
     statement lock_dedupe_;
     statement known_;
     statement send_;
+    statement unsent_;
+    statement is_stored_;
     statement told_;
 };
 

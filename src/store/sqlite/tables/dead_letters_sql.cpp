@@ -55,9 +55,8 @@ dead_letters_sql::dead_letters_sql(connection& database, const message_limits& l
           WHERE seq = ?1)sql") {}
 
 result<> dead_letters_sql::write(std::int64_t seq, const message& body) {
-    POSTHORN_TRY(edit_.run(seq, body.destination, body.endpoint, body.payload, body.content_type,
-                           or_null(body.headers), body.max_retries));
-    return {};
+    return require_change(edit_.run(seq, body.destination, body.endpoint, body.payload,
+                                    body.content_type, or_null(body.headers), body.max_retries));
 }
 
 }  // namespace posthorn::sqlite

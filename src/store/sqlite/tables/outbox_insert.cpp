@@ -3,6 +3,7 @@
 #include "store/rows/or_null.hpp"
 #include "store/rows/outbox_rows.hpp"
 #include "store/rows/stored_time.hpp"
+#include "store/swallowed.hpp"
 
 namespace posthorn::sqlite {
 
@@ -14,6 +15,7 @@ result<std::int64_t> insert_message(statement& insert, const message& body) {
         deliver_at.value_or(0), to_ms(body.created_at), to_ms(body.expires_at), deliver_at,
         body.parent_id, body.causation_id, or_null(body.tenant), or_null(body.order_key),
         or_null(body.dedupe_key), body.priority, body.content_type, checksum_of(body));
+    if (stored && stored->changed() == 0) return swallowed("outbox_messages");
     if (stored) return insert.inserted();
     if (insert.hit_a_unique_key())
         return fail(error_code::duplicate_id,

@@ -39,6 +39,8 @@ outbox_sql::outbox_sql(connection& database, const clock& time, const neighbours
                   last_error),
               resolution = ?6
           WHERE seq = ?1 AND status = 'Pending')sql",
+                      .pending = R"sql(
+          SELECT 1 FROM outbox_messages WHERE seq = ? AND status = 'Pending')sql",
                       // Numbered over all rounds: a requeued message keeps its earlier attempts.
                       .attempt = R"sql(
           INSERT INTO outbox_attempts (seq, attempt, at, error)
@@ -103,7 +105,9 @@ result<bool> outbox_sql::settle_one(const settlement& one) {
     if (one.parks) return beside().keys.park(one.seq);
     if (one.to != outbox_status::sent) return retry_or_close(one);
     POSTHORN_LET(sent, send_.run(one.seq, to_ms(one.at)));
-    return sent.changed() > 0;
+    if (sent.changed() > 0) return true;
+    POSTHORN_TRY(require_done(one.seq));
+    return false;
 }
 
 result<bool> outbox_sql::record(const settlement& outcome) {
@@ -119,7 +123,8 @@ result<bool> outbox_sql::send_all(std::span<const settlement> run) {
         POSTHORN_LET(counted, pending_count_.run(run.front().seq, run.back().seq));
         if (counted.front().integer(0) != std::ssize(run)) return false;
     }
-    POSTHORN_TRY(send_many_.run(run.front().seq, run.back().seq, to_ms(run.front().at)));
+    POSTHORN_LET(sent, send_many_.run(run.front().seq, run.back().seq, to_ms(run.front().at)));
+    if (sent.changed() != std::ssize(run)) return swallowed("outbox_messages");
     return true;
 }
 

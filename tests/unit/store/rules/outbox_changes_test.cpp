@@ -45,6 +45,7 @@ public:
         : outbox_changes(database, time, others,
                          {.retry = "retry",
                           .close = "close",
+                          .pending = "pending",
                           .attempt = "attempt",
                           .unanswered = "unanswered",
                           .end = "end",
@@ -126,7 +127,11 @@ TEST_F(an_outbox, writes_a_retry_or_an_end_and_tells_whether_the_row_was_pending
     one.resolution = "by hand";
     one.keeps_last_error = true;
     EXPECT_EQ(outbox.retry_or_close(one), false);
-    EXPECT_THAT(database.take(), ElementsAre("close(5, Resolved, 0, 100, NULL, by hand, 1)"));
+    EXPECT_THAT(database.take(),
+                ElementsAre("close(5, Resolved, 0, 100, NULL, by hand, 1)", "pending(5)"));
+    database.answer("pending", {std::int64_t{1}});
+    EXPECT_EQ(outbox.retry_or_close(one).error().code(), error_code::statement_failed)
+        << "it is as it was, and a trigger has seen to that";
 }
 
 TEST_F(an_outbox, logs_what_was_settled_by_what_became_of_it) {
