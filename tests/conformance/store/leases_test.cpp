@@ -46,6 +46,25 @@ TEST_P(store, a_holder_that_stands_still_is_replaced_and_the_epoch_grows_by_one)
     EXPECT_EQ(second->epoch, first->epoch + 1);
 }
 
+TEST_P(store, a_lease_is_taken_whatever_a_program_has_written_there) {
+    db();
+    const auto other = disk().connect();
+    for (const auto* const what :
+         {"epoch = 9223372036854775807", "epoch = -9223372036854775808", "epoch = 'x'",
+          "epoch = x'00ff'", "epoch = 1e300", "beat = 9223372036854775807", "beat = x'01'",
+          "owner = x'61'", "owner = 7", "owner = ''", "owner = 'other'"}) {
+        SCOPED_TRACE(what);
+        ASSERT_TRUE(write<held>(take("a", write<held>(find()))));
+        if (other->run(fmt::format("UPDATE posthorn_leases SET {} WHERE name = 'job'", what)))
+            continue;  // The database has refused it.
+        const auto taken = write<held>(take("b", write<held>(find())));
+        ASSERT_TRUE(taken);
+        EXPECT_EQ(taken->owner, "b");
+        EXPECT_GT(taken->epoch, 0);
+        EXPECT_TRUE(write<bool>(beat("b", taken->epoch)));
+    }
+}
+
 TEST_P(store, of_two_who_saw_the_same_lease_one_gets_it) {
     const auto first = write<held>(take("a", std::nullopt));
     std::vector<held> got(2);

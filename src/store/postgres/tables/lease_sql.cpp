@@ -12,7 +12,7 @@ constexpr auto unlocked =
 constexpr auto take_lease = joined(R"sql(
     UPDATE {s}.posthorn_leases SET owner = $2, beat = 0,
         epoch = CASE WHEN name LIKE 'dispatcher/%' THEN nextval('{s}.dispatcher_epochs')
-            ELSE epoch + 1 END
+            WHEN epoch BETWEEN 0 AND 4611686018427387903 THEN epoch + 1 ELSE 1 END
     WHERE name = $1 AND owner IS NOT DISTINCT FROM $3::text
       AND ($3::text IS NULL OR (epoch = $4 AND beat = $5)) AND name IN )sql",
                                    unlocked, " RETURNING owner, epoch, beat");

@@ -8,10 +8,13 @@ lease_sql::lease_sql(connection& database)
                      .make = R"sql(
           INSERT OR IGNORE INTO posthorn_leases (name, owner, epoch, beat)
           VALUES (?, NULL, 0, 0))sql",
+                     // Compared as they are read: a program may have left any value there.
                      .take = R"sql(
-          UPDATE posthorn_leases SET owner = ?2, epoch = epoch + 1, beat = 0
-          WHERE name = ?1 AND owner IS ?3
-            AND (?3 IS NULL OR (epoch = ?4 AND beat = ?5))
+          UPDATE posthorn_leases SET owner = ?2, beat = 0,
+              epoch = CASE WHEN typeof(epoch) = 'integer' AND epoch BETWEEN 0 AND
+                  4611686018427387903 THEN epoch + 1 ELSE 1 END
+          WHERE name = ?1 AND CAST(owner AS TEXT) IS ?3
+            AND (?3 IS NULL OR (CAST(epoch AS INTEGER) = ?4 AND CAST(beat AS INTEGER) = ?5))
           RETURNING owner, epoch, beat)sql",
                      .beat = R"sql(
           UPDATE posthorn_leases SET beat = beat + 1
