@@ -90,9 +90,7 @@ private:
         return visit_one(whole_, seq, visit);
     }
 
-    result<> make_pending(std::int64_t seq) override {
-        return require_change(requeue_.run(seq));
-    }
+    result<> make_pending(std::int64_t seq) override { return require_change(requeue_.run(seq)); }
     result<> place(std::int64_t seq) override { return with_.keys.place(seq); }
     result<> give_new_id(std::int64_t seq, const new_life& life) override {
         POSTHORN_TRY(Driver::soon(note_, seq, to_ms(life.from)));
@@ -102,12 +100,8 @@ private:
         const auto text = Driver::storable(resolution);
         return require_change(resolve_.run(seq, or_null(text)));
     }
-    result<> make_dead(std::int64_t seq) override {
-        return require_change(reopen_.run(seq));
-    }
-    result<> erase(std::int64_t seq) override {
-        return require_change(remove_.run(seq));
-    }
+    result<> make_dead(std::int64_t seq) override { return require_change(reopen_.run(seq)); }
+    result<> erase(std::int64_t seq) override { return require_change(remove_.run(seq)); }
     result<bool> make_expired(std::int64_t seq, wall_time now) override {
         POSTHORN_LET(expired, expire_.run(seq, to_ms(now)));
         if (expired.changed() == 0) return false;
