@@ -100,7 +100,7 @@ json::object operation(const admin_surface::described& one) {
 }
 
 json::object schemas_of(const std::vector<admin_surface::described>& all) {
-    json::object schemas{{"Refusal", schema("{error: string, message: string}")}};
+    json::object schemas{{"Refusal", schema("{error: string, message: string, field?: string}")}};
     for (const auto& one : all)
         for (const auto& [name, shape] : one.doc.shapes) schemas[name] = schema(shape);
     return schemas;

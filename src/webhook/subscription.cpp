@@ -53,6 +53,68 @@ bool is_pattern(std::string_view text) {
     return is_event_type(text) && !text.contains('*');
 }
 
+result<> check_type(const subscription& one, bool /*plain_http*/) {
+    if (is_pattern(one.event_type)) return {};
+    return fail(error_code::invalid_argument,
+                "'{}' is not a type of events; write one such as order.paid, order.* for all "
+                "that begin so, or * for every one",
+                clean_utf8(one.event_type, 100));
+}
+
+result<> check_url(const subscription& one, bool plain_http) {
+    if (one.url.size() > url_bytes_max)
+        return fail(error_code::invalid_argument, "the URL has {} bytes; at most {} are allowed",
+                    one.url.size(), url_bytes_max);
+    const auto url = parse_http_url(one.url);
+    if (!url || (!plain_http && !one.url.starts_with("https:")))
+        return fail(error_code::invalid_argument,
+                    "the URL is not one that can be called; write it as https://host/path");
+    return {};
+}
+
+result<> check_tenant(const subscription& one, bool /*plain_http*/) {
+    if (one.tenant.size() <= name_bytes_max && is_utf8(one.tenant)) return {};
+    return fail(error_code::invalid_argument, "a tenant has at most {} bytes of UTF-8",
+                name_bytes_max);
+}
+
+result<> check_description(const subscription& one, bool /*plain_http*/) {
+    if (one.description.size() <= 1000 && is_utf8(one.description)) return {};
+    return fail(error_code::invalid_argument, "a description has at most 1000 bytes of UTF-8");
+}
+
+result<> check_retries(const subscription& one, bool /*plain_http*/) {
+    if (one.max_retries >= 0 && one.max_retries <= 50) return {};
+    return fail(error_code::invalid_argument, "maxRetries cannot be {}; write 0 to 50",
+                one.max_retries);
+}
+
+result<> check_timeout(const subscription& one, bool /*plain_http*/) {
+    if (one.timeout.count() >= 1 && one.timeout.count() <= 120) return {};
+    return fail(error_code::invalid_argument, "timeoutSeconds cannot be {}; write 1 to 120",
+                one.timeout.count());
+}
+
+result<> check_headers(const subscription& one, bool /*plain_http*/) {
+    POSTHORN_TRY(parse_custom_headers(one.headers));
+    return {};
+}
+
+result<> check_filter(const subscription& one, bool /*plain_http*/) {
+    POSTHORN_TRY(payload_filter::parse(one.filter));
+    return {};
+}
+
+struct field_check {
+    std::string_view field;  // As the admin API calls it.
+    result<> (*check)(const subscription&, bool);
+};
+constexpr std::array field_checks{
+    field_check{"eventType", &check_type},     field_check{"url", &check_url},
+    field_check{"tenant", &check_tenant},      field_check{"description", &check_description},
+    field_check{"maxRetries", &check_retries}, field_check{"timeoutSeconds", &check_timeout},
+    field_check{"headers", &check_headers},    field_check{"filter", &check_filter}};
+
 }  // namespace
 
 std::string_view to_string(subscription_state state) noexcept {
@@ -135,31 +197,13 @@ result<http_headers> parse_custom_headers(std::string_view text) {
 }
 
 result<> check(const subscription& one, bool plain_http) {
-    if (!is_pattern(one.event_type))
-        return fail(error_code::invalid_argument,
-                    "'{}' is not a type of events; write one such as order.paid, order.* for all "
-                    "that begin so, or * for every one",
-                    clean_utf8(one.event_type, 100));
-    if (one.url.size() > url_bytes_max)
-        return fail(error_code::invalid_argument, "the URL has {} bytes; at most {} are allowed",
-                    one.url.size(), url_bytes_max);
-    const auto url = parse_http_url(one.url);
-    if (!url || (!plain_http && !one.url.starts_with("https:")))
-        return fail(error_code::invalid_argument,
-                    "the URL is not one that can be called; write it as https://host/path");
-    if (one.tenant.size() > name_bytes_max || !is_utf8(one.tenant))
-        return fail(error_code::invalid_argument, "a tenant has at most {} bytes of UTF-8",
-                    name_bytes_max);
-    if (one.description.size() > 1000 || !is_utf8(one.description))
-        return fail(error_code::invalid_argument, "a description has at most 1000 bytes of UTF-8");
-    if (one.max_retries < 0 || one.max_retries > 50)
-        return fail(error_code::invalid_argument, "maxRetries cannot be {}; write 0 to 50",
-                    one.max_retries);
-    if (one.timeout.count() < 1 || one.timeout.count() > 120)
-        return fail(error_code::invalid_argument, "timeoutSeconds cannot be {}; write 1 to 120",
-                    one.timeout.count());
-    POSTHORN_TRY(parse_custom_headers(one.headers));
-    POSTHORN_TRY(payload_filter::parse(one.filter));
+    for (const auto& each : field_checks) POSTHORN_TRY(each.check(one, plain_http));
+    return {};
+}
+
+std::string_view wrong_field(const subscription& one, bool plain_http) {
+    for (const auto& each : field_checks)
+        if (!each.check(one, plain_http)) return each.field;
     return {};
 }
 

@@ -102,5 +102,7 @@ private:
 
 /// All that can be checked without a look at the network: `invalid_argument`, naming what is wrong.
 [[nodiscard]] result<> check(const subscription& one, bool plain_http);
+/// Which field `check` complains about, as the admin API calls it; empty if none.
+[[nodiscard]] std::string_view wrong_field(const subscription& one, bool plain_http);
 
 }  // namespace posthorn

@@ -132,8 +132,10 @@ task<result<std::shared_ptr<const subscription_set>>> subscription_index::refres
         if (version == before->version()) return {};
         POSTHORN_LET(rows, read_subscriptions(from));
         std::vector<subscription_set::target> all;
-        for (const auto& each : configured_)
+        for (auto each : configured_) {
+            each.created_at = known_since_;
             all.push_back(std::make_shared<const webhook_target>(make_target(each, nullptr, at)));
+        }
         for (auto& row : rows)
             all.push_back(
                 std::make_shared<const webhook_target>(make_target(std::move(row), box_, at)));

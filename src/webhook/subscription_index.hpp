@@ -55,7 +55,11 @@ class subscription_index {
 public:
     subscription_index(store& where, const environment& env, const secret_box* box,
                        std::vector<subscription> configured)
-        : where_(where), env_(env), box_(box), configured_(std::move(configured)) {}
+        : where_(where),
+          env_(env),
+          box_(box),
+          configured_(std::move(configured)),
+          known_since_(env.clock.wall()) {}
 
     /// Asks the database whether something changed, and reads it if so.
     task<result<std::shared_ptr<const subscription_set>>> refresh();
@@ -68,6 +72,7 @@ private:
     const environment& env_;
     const secret_box* box_;
     std::vector<subscription> configured_;
+    wall_time known_since_;
     std::optional<steady_time> asked_at_;
     mutable std::mutex mutex_;
     std::shared_ptr<const subscription_set> present_ = std::make_shared<subscription_set>();

@@ -114,7 +114,6 @@ json::object to_json(const subscription& one) {
     set_object(shown, "filter", one.filter);
     if (one.is_configured) {
         shown["configured"] = true;
-        shown.erase("createdAt");
         if (one.is_default) shown["tenant"] = "default";
     }
     if (one.updated_at) shown["updatedAt"] = to_iso8601(*one.updated_at);
@@ -135,13 +134,19 @@ json::object to_json(const webhook_attempt& one) {
     return shown;
 }
 
-result<> read_subscription(std::string_view body, subscription& into, std::string& secret) {
+result<> read_subscription(std::string_view body, subscription& into, std::string& secret,
+                           std::string* wrong_field) {
     boost::system::error_code wrong;
     const auto read = json::parse(body, wrong);
     const auto* const fields = wrong ? nullptr : read.if_object();
     if (fields == nullptr)
         return fail(error_code::malformed_request, "the body is not a JSON object");
-    for (const auto& [name, value] : *fields) POSTHORN_TRY(read_field(name, value, into, secret));
+    for (const auto& [name, value] : *fields) {
+        auto done = read_field(name, value, into, secret);
+        if (done) continue;
+        if (wrong_field != nullptr) *wrong_field = clean_utf8(name, 100);
+        return done;
+    }
     return {};
 }
 

@@ -322,31 +322,6 @@ result<> insert_attempts(store_transaction& tx, const std::vector<webhook_attemp
     return {};
 }
 
-result<std::vector<webhook_attempt>> read_attempts(store_reader& from, const uuid& subscription,
-                                                   std::int64_t limit) {
-    const auto text = subscription.to_string();
-    const std::array<sql_param, 2> with{std::string_view(text), limit};
-    std::vector<webhook_attempt> all;
-    POSTHORN_TRY(from.query(
-        "SELECT id, message_id, attempt, status, http_status, answer, error, duration_ms, at"
-        " FROM webhook_attempts WHERE subscription_id = ? ORDER BY at DESC, seq DESC LIMIT ?",
-        with, [&](const sql_row& row) {
-            webhook_attempt one{.id = uuid::parse(row.text(0)).value_or(uuid{}),
-                                .event = uuid::parse(row.text(1)).value_or(uuid{}),
-                                .subscription = subscription,
-                                .number = static_cast<std::int32_t>(row.integer(2)),
-                                .what = static_cast<webhook_attempt::state>(
-                                    std::clamp<std::int64_t>(row.integer(3), 0, 3)),
-                                .answer = std::string(row.text(5)),
-                                .error = std::string(row.text(6)),
-                                .took_ms = row.integer(7),
-                                .at = time_of(row.integer(8))};
-            if (!row.is_null(4)) one.http_status = row.integer(4);
-            all.push_back(std::move(one));
-        }));
-    return all;
-}
-
 result<std::int64_t> delete_attempts_before(store_transaction& tx, wall_time before,
                                             std::int64_t limit) {
     const std::array<sql_param, 2> with{ms(before), limit};

@@ -41,9 +41,6 @@ struct webhook_attempt {
 };
 
 result<> insert_attempts(store_transaction& tx, const std::vector<webhook_attempt>& all);
-/// Of a subscription, the newest first.
-result<std::vector<webhook_attempt>> read_attempts(store_reader& from, const uuid& subscription,
-                                                   std::int64_t limit);
 /// Gives the number of rows that went, at most `limit`.
 result<std::int64_t> delete_attempts_before(store_transaction& tx, wall_time before,
                                             std::int64_t limit);

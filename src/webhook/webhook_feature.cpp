@@ -8,6 +8,7 @@
 #include "message/event.hpp"
 #include "webhook/attempt_log.hpp"
 #include "webhook/configured_subscribers.hpp"
+#include "webhook/endpoint_routes.hpp"
 #include "webhook/failing_watch.hpp"
 #include "webhook/fan_out.hpp"
 #include "webhook/subscription_table.hpp"
@@ -320,6 +321,7 @@ public:
                          .plain_http = plain_http,
                          .overlap = said.get<milliseconds>("secret_overlap")});
         for (auto& each : webhook_routes(desk)) into.add(std::move(each));
+        for (auto& each : endpoint_routes(desk)) into.add(std::move(each));
         return {};
     }
 

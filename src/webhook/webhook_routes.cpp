@@ -1,49 +1,27 @@
 #include "webhook/webhook_routes.hpp"
 
 #include <array>
-#include <charconv>
 #include <utility>
 
 #include <boost/json/array.hpp>
 #include <boost/json/serialize.hpp>
 #include <fmt/format.h>
 
-#include "base/text/utf8.hpp"
 #include "base/uuid_generator.hpp"
 #include "feature/answers.hpp"
 #include "security/webhook_signature.hpp"
 #include "store/async.hpp"
+#include "webhook/route_kit.hpp"
 #include "webhook/subscription_json.hpp"
 #include "webhook/webhook_answer.hpp"
+#include "webhook/webhook_shapes.hpp"
 
 namespace posthorn {
 namespace {
 
 namespace json = boost::json;
 
-constexpr std::int64_t page_max = 1000;
 constexpr std::int64_t recovered_at_once = 1000;
-
-http_response answer(const json::object& shown) {
-    return json_response(200, json::serialize(shown));
-}
-
-result<uuid> id_of(const http_request& request) {
-    const auto& text = request.parameters.at("id");
-    if (const auto id = uuid::parse(text)) return *id;
-    return fail(error_code::invalid_argument, "'{}' is not the id of a subscription",
-                clean_utf8(text, 100));
-}
-
-error no_such(const webhook_desk& with, const uuid& id) {
-    const auto known = with.subscriptions.now()->find(id);
-    if (known && known->of.is_configured)
-        return {error_code::invalid_argument,
-                fmt::format("subscription {} stands in the configuration; change it there, under "
-                            "webhooks.subscribers",
-                            id.to_string())};
-    return {error_code::not_found, fmt::format("there is no subscription {}", id.to_string())};
-}
 
 uuid new_id(const webhook_desk& with) {
     uuid_generator ids([&] { return with.env.clock.wall(); }, with.env.random);
@@ -71,13 +49,13 @@ task<> see(const webhook_desk& with) { static_cast<void>(co_await with.subscript
 /// Changes a subscription in a unit, and answers with what it has become.
 template <class Change>
 task<http_response> change(const webhook_desk& with, http_request request, Change how) {
-    const auto id = id_of(request);
+    const auto id = subscription_in(request);
     if (!id) co_return answer_to_error(id.error());
-    static_cast<void>(co_await with.subscriptions.recent());  // For `no_such`.
+    static_cast<void>(co_await with.subscriptions.recent());  // For `no_such_subscription`.
     std::optional<subscription> became;
     const auto done = co_await commit(with.where, [&](store_transaction& tx) -> result<> {
         POSTHORN_LET(found, find_subscription(tx, *id));
-        if (!found) return std::unexpected(no_such(with, *id));
+        if (!found) return std::unexpected(no_such_subscription(*id, *with.subscriptions.now()));
         POSTHORN_TRY(how(tx, *found));
         found->updated_at = with.env.clock.wall();
         POSTHORN_TRY(update_subscription(tx, *found));
@@ -86,7 +64,7 @@ task<http_response> change(const webhook_desk& with, http_request request, Chang
     });
     if (!done) co_return answer_to_error(done.error());
     co_await see(with);
-    co_return answer(to_json(*became));
+    co_return answer_with(to_json(*became));
 }
 
 task<http_response> list(const webhook_desk& with, http_request /*request*/) {
@@ -102,19 +80,23 @@ task<http_response> list(const webhook_desk& with, http_request /*request*/) {
     if (!present) co_return answer_to_error(present.error());
     for (const auto& each : (*present)->all())
         if (each->of.is_configured) shown.push_back(to_json(each->of));
-    co_return answer({{"subscriptions", std::move(shown)}});
+    co_return answer_with({{"subscriptions", std::move(shown)}});
 }
 
 task<http_response> add(const webhook_desk& with, http_request request) {
     subscription made;
     std::string given;
-    if (const auto said = read_subscription(request.body, made, given); !said)
-        co_return answer_to_error(said.error());
-    if (const auto fit = check(made, with.plain_http); !fit) co_return answer_to_error(fit.error());
+    std::string wrong;
+    if (const auto said = read_subscription(request.body, made, given, &wrong); !said)
+        co_return name_field(answer_to_error(said.error()), wrong);
+    if (const auto fit = check(made, with.plain_http); !fit)
+        co_return name_field(answer_to_error(fit.error()), wrong_field(made, with.plain_http));
     made.id = new_id(with);
     made.created_at = with.env.clock.wall();
     const auto chosen = choose_secret(with, made, std::move(given));
-    if (!chosen) co_return answer_to_error({error_code::invalid_argument, chosen.error().what()});
+    if (!chosen)
+        co_return name_field(answer_to_error({error_code::invalid_argument, chosen.error().what()}),
+                             "secret");
     made.secret = sealed(with, made, *chosen);
     const auto done = co_await commit(
         with.where, [&](store_transaction& tx) { return insert_subscription(tx, made); });
@@ -122,36 +104,40 @@ task<http_response> add(const webhook_desk& with, http_request request) {
     co_await see(with);
     auto shown = to_json(made);
     shown["secret"] = *chosen;
-    co_return answer(shown);
+    co_return answer_with(shown);
 }
 
 task<http_response> show(const webhook_desk& with, http_request request) {
-    const auto id = id_of(request);
+    const auto id = subscription_in(request);
     if (!id) co_return answer_to_error(id.error());
     const auto all = co_await with.subscriptions.refresh();
     if (!all) co_return answer_to_error(all.error());
     const auto found = (*all)->find(*id);
-    if (!found) co_return answer_to_error(no_such(with, *id));
+    if (!found) co_return answer_to_error(no_such_subscription(*id, *with.subscriptions.now()));
     auto shown = to_json(found->of);
     if (!found->trouble.empty()) shown["trouble"] = found->trouble;
-    co_return answer(shown);
+    co_return answer_with(shown);
 }
 
 task<http_response> edit(const webhook_desk& with, http_request request) {
     const auto body = request.body;
-    co_return co_await change(
+    std::string wrong;
+    auto answer = co_await change(
         with, std::move(request), [&](store_transaction& /*tx*/, subscription& one) -> result<> {
             const auto before = one;
             std::string given;
-            POSTHORN_TRY(read_subscription(body, one, given));
+            POSTHORN_TRY(read_subscription(body, one, given, &wrong));
             if (!given.empty())
                 return fail(error_code::invalid_argument,
                             "a secret is changed with rotate, which lets both hold for a while");
             if (one.tenant != before.tenant)
                 return fail(error_code::invalid_argument,
                             "the tenant of a subscription stays; make another one");
+            wrong = wrong_field(one, with.plain_http);
             return check(one, with.plain_http);
         });
+    if (answer.status != 200) answer = name_field(std::move(answer), wrong);
+    co_return answer;
 }
 
 task<http_response> pause(const webhook_desk& with, http_request request) {
@@ -201,9 +187,9 @@ task<http_response> enable(const webhook_desk& with, http_request request) {
 }
 
 task<http_response> rotate(const webhook_desk& with, http_request request) {
-    const auto id = id_of(request);
+    const auto id = subscription_in(request);
     if (!id) co_return answer_to_error(id.error());
-    static_cast<void>(co_await with.subscriptions.recent());  // For `no_such`.
+    static_cast<void>(co_await with.subscriptions.recent());  // For `no_such_subscription`.
     subscription asked;
     std::string given;
     if (!request.body.empty())
@@ -213,7 +199,7 @@ task<http_response> rotate(const webhook_desk& with, http_request request) {
     wall_time until{};
     const auto done = co_await commit(with.where, [&](store_transaction& tx) -> result<> {
         POSTHORN_LET(found, find_subscription(tx, *id));
-        if (!found) return std::unexpected(no_such(with, *id));
+        if (!found) return std::unexpected(no_such_subscription(*id, *with.subscriptions.now()));
         const auto chosen = choose_secret(with, *found, given);
         if (!chosen) return fail(error_code::invalid_argument, "{}", chosen.error().what());
         fresh = *chosen;
@@ -226,58 +212,28 @@ task<http_response> rotate(const webhook_desk& with, http_request request) {
     });
     if (!done) co_return answer_to_error(done.error());
     co_await see(with);
-    co_return answer(
+    co_return answer_with(
         {{"id", id->to_string()}, {"secret", fresh}, {"previousSecretUntil", to_iso8601(until)}});
 }
 
 task<http_response> remove(const webhook_desk& with, http_request request) {
-    const auto id = id_of(request);
+    const auto id = subscription_in(request);
     if (!id) co_return answer_to_error(id.error());
-    static_cast<void>(co_await with.subscriptions.recent());  // For `no_such`.
+    static_cast<void>(co_await with.subscriptions.recent());  // For `no_such_subscription`.
     const auto done = co_await commit(with.where, [&](store_transaction& tx) -> result<> {
         POSTHORN_LET(was_there, delete_subscription(tx, *id));
-        if (!was_there) return std::unexpected(no_such(with, *id));
+        if (!was_there)
+            return std::unexpected(no_such_subscription(*id, *with.subscriptions.now()));
         POSTHORN_TRY(tx.outbox().resume(destination_of(*id)));
         return {};
     });
     if (!done) co_return answer_to_error(done.error());
     co_await see(with);
-    co_return answer({{"id", id->to_string()}, {"removed", true}});
-}
-
-task<http_response> deliveries(const webhook_desk& with, http_request request) {
-    const auto id = id_of(request);
-    if (!id) co_return answer_to_error(id.error());
-    std::int64_t limit = 50;
-    if (!request.query.empty()) {
-        const std::string_view query = request.query;
-        const auto number = query.starts_with("limit=") ? query.substr(6) : std::string_view();
-        const auto [end, wrong] = std::from_chars(number.begin(), number.end(), limit);
-        if (number.empty() || wrong != std::errc{} || end != number.end() || limit < 1 ||
-            limit > page_max)
-            co_return answer_to_error(
-                {error_code::invalid_argument,
-                 fmt::format("only limit, 1 to {}, can be asked for", page_max)});
-    }
-    json::array shown;
-    const auto done =
-        co_await read(with.where, with.env.readers, [&](store_reader& from) -> result<> {
-            POSTHORN_LET(all, read_attempts(from, *id, limit));
-            for (const auto& one : all) shown.push_back(to_json(one));
-            return {};
-        });
-    if (!done) co_return answer_to_error(done.error());
-    co_return answer({{"deliveries", std::move(shown)}});
-}
-
-json::object headers_of(const http_headers& all) {
-    json::object shown;
-    for (const auto& [name, value] : all) shown[name] = value;
-    return shown;
+    co_return answer_with({{"id", id->to_string()}, {"removed", true}});
 }
 
 task<http_response> test(const webhook_desk& with, http_request request) {
-    const auto id = id_of(request);
+    const auto id = subscription_in(request);
     if (!id) co_return answer_to_error(id.error());
     if (with.client == nullptr)
         co_return answer_to_error(
@@ -285,7 +241,7 @@ task<http_response> test(const webhook_desk& with, http_request request) {
     const auto all = co_await with.subscriptions.refresh();
     if (!all) co_return answer_to_error(all.error());
     const auto to = (*all)->find(*id);
-    if (!to) co_return answer_to_error(no_such(with, *id));
+    if (!to) co_return answer_to_error(no_such_subscription(*id, *with.subscriptions.now()));
     if (!to->trouble.empty()) co_return answer_to_error({error_code::state_changed, to->trouble});
     const auto now = with.env.clock.wall();
     const webhook_event event{.id = new_id(with),
@@ -297,16 +253,16 @@ task<http_response> test(const webhook_desk& with, http_request request) {
     json::object shown{
         {"delivered", judge_webhook(came).what.what == outcome::delivered},
         {"tookMs", std::chrono::duration_cast<std::chrono::milliseconds>(came.took.whole).count()},
-        {"request", json::object{{"headers", headers_of(sent.headers)}, {"body", sent.body}}}};
+        {"request", json::object{{"headers", headers_to_json(sent.headers)}, {"body", sent.body}}}};
     if (came.status != 0) shown["httpStatus"] = came.status;
     if (!came.body.empty()) shown["answer"] = came.body;
     if (!came.for_operator.empty()) shown["error"] = came.for_operator;
-    co_return answer(shown);
+    co_return answer_with(shown);
 }
 
 /// Deliveries that were given up are tried again, with all their retries.
 task<http_response> recover(const webhook_desk& with, http_request request) {
-    const auto id = id_of(request);
+    const auto id = subscription_in(request);
     if (!id) co_return answer_to_error(id.error());
     const auto destination = destination_of(*id);
     std::int64_t recovered = 0;
@@ -338,22 +294,8 @@ task<http_response> recover(const webhook_desk& with, http_request request) {
         recovered += now;
         more = now > 0 && std::ssize(dead) == recovered_at_once;
     }
-    co_return answer({{"id", id->to_string()}, {"recovered", recovered}});
+    co_return answer_with({{"id", id->to_string()}, {"recovered", recovered}});
 }
-
-constexpr std::array shapes{
-    named_shape{"Subscription",
-                "{id: uuid, state: 'active' | 'paused' | 'disabled', eventType: string,"
-                " url: string, style: 'standard' | 'outbox' | 'both',"
-                " form: 'envelope' | 'raw' | 'thin', maxRetries: integer,"
-                " timeoutSeconds: integer, createdAt?: time, configured?: boolean,"
-                " tenant?: string, reason?: string,"
-                " description?: string, headers?: any, filter?: any, updatedAt?: time,"
-                " previousSecretUntil?: time, trouble?: string}"},
-    named_shape{"WebhookAttempt",
-                "{deliveryId: uuid, messageId: uuid, attempt: integer,"
-                " state: 'pending' | 'success' | 'failed' | 'dead', at: time, tookMs: integer,"
-                " httpStatus?: integer, answer?: string, error?: string}"}};
 
 constexpr std::string_view settable =
     "{url?: string, eventType?: string, tenant?: string, secret?: string,"
@@ -375,27 +317,28 @@ std::vector<admin_route> webhook_routes(const webhook_desk& with) {
     };
     const std::string one = "/_rf/webhooks/{id}";
     const auto turn = [](std::string_view summary) {
-        return route_doc{.summary = summary, .answer = "Subscription", .shapes = shapes};
+        return route_doc{.summary = summary, .answer = "Subscription", .shapes = webhook_shapes};
     };
     return {
         route("GET", "/_rf/webhooks",
               {.summary = "Every subscription.",
                .answer = "{subscriptions: [Subscription]}",
-               .shapes = shapes},
+               .shapes = webhook_shapes},
               &list),
         route("POST", "/_rf/webhooks",
               {.summary = "Adds a subscription; its secret is shown this once.",
                .answer = "{...Subscription, secret: string}",
                .body = settable,
-               .shapes = shapes},
+               .shapes = webhook_shapes},
               &add),
         route("GET", one,
-              {.summary = "One subscription.", .answer = "Subscription", .shapes = shapes}, &show),
+              {.summary = "One subscription.", .answer = "Subscription", .shapes = webhook_shapes},
+              &show),
         route("POST", one + "/edit",
               {.summary = "Changes what is named, and leaves the rest.",
                .answer = "Subscription",
                .body = settable,
-               .shapes = shapes},
+               .shapes = webhook_shapes},
               &edit),
         route("POST", one + "/pause", turn("Lets its events wait."), &pause),
         route("POST", one + "/resume", turn("Sends what has waited, and goes on."), &resume),
@@ -420,12 +363,6 @@ std::vector<admin_route> webhook_routes(const webhook_desk& with) {
               {.summary = "Removes it; deliveries that wait are given up.",
                .answer = "{id: uuid, removed: boolean}"},
               &remove),
-        route("GET", one + "/deliveries",
-              {.summary = "Attempts to deliver to it, the newest first.",
-               .answer = "{deliveries: [WebhookAttempt]}",
-               .query = "{limit?: integer}",
-               .shapes = shapes},
-              &deliveries),
     };
 }
 

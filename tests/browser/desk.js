@@ -2,47 +2,16 @@
 
 const assert = require("node:assert/strict");
 const fs = require("node:fs");
-const { chromium } = require("playwright-core");
+const { open, signIn, quiet, accessible, run } = require("./kit.js");
 
-const [, , name, text] = process.argv;
-const told = JSON.parse(text);
-const pages = ["", "messages", "dead", "destinations", "inbox", "queues", "store", "audit", "keys"];
-
-/// A page on which every word on the console is a fault.
-async function open(browser, base, path, options = {}) {
-  const context = await browser.newContext({ viewport: { width: 1280, height: 900 }, ...options });
-  const page = await context.newPage();
-  page.faults = [];
-  page.on("console", (line) => {
-    // A refusal is what some cases ask for; the browser writes a line for each.
-    if (!/status of 40[134]/.test(line.text())) page.faults.push(line.text());
-  });
-  page.on("pageerror", (fault) => page.faults.push(String(fault)));
-  await page.goto(`${base}/desk/${path}`);
-  return page;
-}
-
-async function signIn(page, key) {
-  await page.getByLabel("Key", { exact: true }).fill(key);
-  await page.getByRole("button", { name: "Go on" }).click();
-}
+const told = JSON.parse(process.argv[3]);
+const pages = ["", "messages", "dead", "destinations", "inbox", "queues", "webhooks", "store", "audit", "keys"];
 
 async function openOrders(browser, path, key = told.operator, options) {
   const page = await open(browser, told.orders, path, options);
   await signIn(page, key);
   await page.locator("main h1").waitFor();
   return page;
-}
-
-async function quiet(page) {
-  assert.deepEqual(page.faults, []);
-}
-
-async function accessible(page) {
-  // The page's policy lets no script in, so the debugger brings it.
-  await page.evaluate(fs.readFileSync(require.resolve("axe-core/axe.min.js"), "utf8"));
-  const seen = await page.evaluate(() => globalThis.axe.run());
-  assert.deepEqual(seen.violations.map((each) => [each.id, each.nodes.map((node) => node.html)]), []);
 }
 
 const cases = {
@@ -536,7 +505,7 @@ const cases = {
     await page.locator("dialog button.primary").click();
     await row.getByRole("button", { name: "Resume" }).click();
     await row.getByRole("button", { name: "Pause…" }).waitFor();
-    await page.keyboard.press("8");
+    await page.keyboard.press("9");
     await page.waitForURL("**/desk/audit");
     await page.getByLabel("On what").fill("billing");
     await page.keyboard.press("Enter");
@@ -571,7 +540,7 @@ const cases = {
       assert.ok(!text.includes(secret), "a secret is on the page");
     await row.getByRole("link", { name: "What it did" }).click();
     await page.waitForURL(/audit\?who=night-shift/);
-    await page.keyboard.press("7");
+    await page.keyboard.press("8");
     await page.waitForURL("**/desk/store");
     await page.getByRole("heading", { name: /^SQLite/ }).waitFor();
     await page.locator(".facts", { hasText: "Log (WAL)" }).first().waitFor();
@@ -632,16 +601,4 @@ const cases = {
   },
 };
 
-async function main() {
-  const browser = await chromium.launch({ executablePath: "/usr/bin/chromium", args: ["--no-sandbox"] });
-  try {
-    await cases[name](browser);
-  } finally {
-    await browser.close();
-  }
-}
-
-main().catch((fault) => {
-  console.error(fault);
-  process.exitCode = 1;
-});
+run(cases);

@@ -76,7 +76,15 @@ class OpenApi(unittest.TestCase):
         added = self.ask(node, "POST", "/_rf/webhooks", {
             "url": "https://127.0.0.1:1/hook", "headers": {"X-A": "b"}, "filter": {"/data/a": [1]}, "tenant": "t"})
         one, route = f"/_rf/webhooks/{json.loads(added['body'])['id']}", "/_rf/webhooks/{id}"
+        node.sql("INSERT INTO outbox_messages (destination, endpoint, payload, tenant)"
+                 " VALUES ('webhooks', 'x', '{\"a\": 1}', 't')")
+        attempts = "SELECT max(seq) FROM webhook_attempts"
+        self.assertTrue(eventually(lambda: node.number(attempts)), node.log_text()[-3000:])
+        tried = f"/deliveries/{node.number(attempts)}?payload=true"
         return [added, self.ask(node, "GET", "/_rf/webhooks"), self.ask(node, "GET", one, route=route),
+                self.ask(node, "GET", "/_rf/webhooks/endpoints"),
+                *(self.ask(node, "GET", f"{one}/{what}", route=f"{route}/{what}") for what in ("health", "recover")),
+                self.ask(node, "GET", one + tried, route=route + "/deliveries/{seq}"),
                 self.ask(node, "POST", one + "/edit", {"description": "d"}, route + "/edit"),
                 *(self.ask(node, "POST", f"{one}/{verb}", None, f"{route}/{verb}") for verb in (
                     "pause", "resume", "disable", "enable", "rotate", "test", "recover")),
@@ -144,7 +152,8 @@ class OpenApi(unittest.TestCase):
                     self.ask(s, "POST", "/_rf/session", {"key": self.key}),
                     self.ask(s, "DELETE", "/_rf/session")]
         answers += self.webhooks_of(o)
-        refused = [self.ask(o, "GET", "/_rf/outbox?status=Odd"), self.ask(o, "POST", "/_rf/session", {"key": "no"}),
+        refused = [self.ask(o, "GET", "/_rf/outbox?status=Odd"),
+                   self.ask(o, "POST", "/_rf/webhooks", {"url": "nope"}), self.ask(o, "POST", "/_rf/session", {"key": "no"}),
                    self.ask(o, "GET", "/_rf/dead/0", route="/_rf/dead/{messageId}")]
         self.assertEqual([(each["path"], each["body"]) for each in answers if each["status"] != 200], [])
         asked = {(each["method"], each["route"]) for each in answers}

@@ -31,7 +31,8 @@ NEEDS = {
         "GET /_rf/history", "GET /_rf/live", "GET /_rf/nodes", "GET /_rf/nodes/{node}",
         "GET /_rf/nodes/{node}/outbox/{messageId}", "GET /_rf/search",
         "GET /_rf/queue", "GET /_rf/queue/jobs", "GET /_rf/queue/jobs/{seq}",
-        "GET /_rf/webhooks", "GET /_rf/webhooks/{id}", "GET /_rf/webhooks/{id}/deliveries"],
+        "GET /_rf/webhooks", "GET /_rf/webhooks/endpoints", "GET /_rf/webhooks/{id}",
+        *(f"GET /_rf/webhooks/{{id}}/{what}" for what in ("health", "recover", "deliveries", "deliveries/{seq}"))],
     "worker": ["POST /_rf/queue/{endpoint}/take", "POST /_rf/queue/ack", "POST /_rf/queue/release"],
     "operator": [
         "POST /_rf/outbox/{messageId}/retry", "POST /_rf/outbox/lanes/{destination}/pause",
@@ -48,7 +49,7 @@ ROUTES = [(*route.split(" "), role) for role, routes in NEEDS.items() for route 
 WITHOUT_A_KEY = ["POST /_rf/session"]
 # Those that need the right to payloads beside the role.
 OF_PAYLOADS = [f"/_rf/outbox/{ID}?payload=true", f"/_rf/dead/{ID}?payload=true", "/_rf/queue/jobs/7?payload=true",
-               "/_rf/inbox/refused"]
+               "/_rf/inbox/refused", f"/_rf/webhooks/{ID}/deliveries/7?payload=true"]
 
 
 def may(role, needed):

@@ -8,6 +8,7 @@ export class Refusal extends Error {
     readonly status: number,
     readonly code: string,
     message: string,
+    readonly field = "", // Of what was sent, that it is about.
   ) {
     super(message);
   }
@@ -98,8 +99,8 @@ async function send(path: string, ask: Ask): Promise<Response> {
 
 async function refusalOf(answer: Response): Promise<Refusal> {
   try {
-    const told = (await answer.json()) as { error?: string; message?: string };
-    return new Refusal(answer.status, told.error ?? "", told.message ?? answer.statusText);
+    const told = (await answer.json()) as { error?: string; message?: string; field?: string };
+    return new Refusal(answer.status, told.error ?? "", told.message ?? answer.statusText, told.field);
   } catch {
     return new Refusal(answer.status, "", `The node answered ${answer.status}.`);
   }

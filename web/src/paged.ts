@@ -21,14 +21,15 @@ interface Told<Row> {
 }
 
 /// `path` gives the address of the page that follows a row, by the filters in the desk's address;
-/// `list` is the name of the rows in its answer.
+/// `list` is the name of the rows in its answer, `ask` whom it is read from.
 export function usePaged<Row extends { seq: number }>(
   path: (after: number | null) => string,
   list = "messages",
+  ask = get,
 ): Paged<Row> {
   const older = useSignal<Page<Row> | null>(null);
   const read = async (at: string): Promise<Page<Row>> => {
-    const told = await get<Told<Row>>(at);
+    const told = await ask<Told<Row>>(at);
     return { messages: told[list] as Row[], next: told.next };
   };
   const first = useLoaded(() => read(path(null)), 5000);

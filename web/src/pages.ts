@@ -13,9 +13,10 @@ import { nodes } from "./pages/nodes";
 import { overview } from "./pages/overview";
 import { queues } from "./pages/queues";
 import { store } from "./pages/store";
+import { webhooks } from "./pages/webhooks";
 import { place } from "./route";
 
-const all: DeskPage[] = [overview, messages, dead, destinationsPage, inboxPage, queues, store, audit, keys, nodes];
+const all: DeskPage[] = [overview, messages, dead, destinationsPage, inboxPage, queues, webhooks, store, audit, keys, nodes];
 
 export const pages = computed(() => all.filter((each) => !each.needs || routes.value?.has(each.needs)));
 

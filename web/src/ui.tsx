@@ -114,6 +114,37 @@ export function Dialog(props: {
   );
 }
 
+/// A dialog that asks before something is done.
+export function FormDialog(props: {
+  title: string;
+  verb: string;
+  onSubmit: (event: SubmitEvent) => void;
+  onClose: () => void;
+  children: ComponentChildren;
+  busy?: boolean;
+  wide?: boolean;
+}) {
+  const submit = (event: SubmitEvent) => {
+    event.preventDefault();
+    props.onSubmit(event);
+  };
+  return (
+    <Dialog title={props.title} onClose={props.onClose} wide={props.wide}>
+      <form onSubmit={submit} noValidate>
+        {props.children}
+        <div class="actions">
+          <button type="button" onClick={props.onClose}>
+            Cancel
+          </button>
+          <button type="submit" class="primary" disabled={props.busy}>
+            {props.verb}
+          </button>
+        </div>
+      </form>
+    </Dialog>
+  );
+}
+
 /// What was done or went wrong, at the foot of the page for a while.
 interface Notice {
   id: number;

@@ -37,6 +37,40 @@ const letters = [
   dead(4, { destination: "billing", endpoint: "Charge", lastError: "card refused" }),
 ];
 
+const endpoint = (number, more) => ({
+  id: id(200 + number),
+  state: "active",
+  eventType: "order.*",
+  url: `https://shop-${number}.example/hook`,
+  style: "standard",
+  form: "envelope",
+  maxRetries: 5,
+  timeoutSeconds: 30,
+  createdAt: ago(864000),
+  health: "delivering",
+  delivered: 20,
+  failed: 0,
+  dead: 0,
+  lastAttemptAt: ago(30),
+  lastHttpStatus: 204,
+  ...more,
+});
+const failing = endpoint(1, {
+  health: "failing", tenant: "acme", delivered: 3, failed: 17, dead: 12, lastHttpStatus: 500, description: markup,
+  updatedAt: ago(86400), previousSecretUntil: ago(-3600), filter: { "/data/country": ["DE", "AT"] }, headers: { "X-Shop": "7" },
+});
+const endpoints = [
+  failing,
+  endpoint(2, { health: "disabled", state: "disabled", tenant: "globex", reason: "its endpoint answered: HTTP 410", dead: 1, lastHttpStatus: 410 }),
+  endpoint(3, { health: "paused", state: "paused", eventType: "*", reason: "paused by a person" }),
+  endpoint(4),
+  endpoint(5, { health: "quiet", eventType: "invoice.sent", delivered: 0, lastAttemptAt: undefined, lastHttpStatus: undefined }),
+];
+const attempt = (seq, more) => ({
+  seq, deliveryId: id(300 + seq), messageId: id(400 + seq), attempt: 1, state: "success", at: ago(600 - seq * 60), tookMs: 41,
+  eventType: "order.paid", httpStatus: 204, ...more,
+});
+
 const queue = (endpoint, more) => ({
   endpoint, waiting: 0, taken: 0, workers: 0, givenUp: 0, parked: 0, attemptsMax: 0, ...more,
 });
@@ -80,7 +114,7 @@ const answers = {
   "/_rf": {
     service: "orders",
     version: "9.8.7",
-    routes: ["GET /_rf/queue", "GET /_rf/store", "GET /_rf/audit", "GET /_rf/keys"],
+    routes: ["GET /_rf/queue", "GET /_rf/webhooks/endpoints", "GET /_rf/store", "GET /_rf/audit", "GET /_rf/keys"],
   },
   "/_rf/health": {
     status: "red",
@@ -190,6 +224,24 @@ const answers = {
       { check: "log size", level: "ok", what: "the log has 4 MiB" },
       { check: "permissions", level: "warn", what: "others may read the database", why: "it holds payloads", todo: "chmod o-r it" },
     ],
+  },
+  "/_rf/webhooks/endpoints": {
+    endpoints, fitting: 5, deadAtLeast: false, states: { failing: 1, disabled: 1, paused: 1, delivering: 1, quiet: 1 },
+  },
+  [`/_rf/webhooks/${failing.id}/health`]: {
+    ...failing,
+    types: [
+      { eventType: "order.paid", attempts: 18, lastAt: ago(30) },
+      { eventType: "order.shipped", attempts: 2, lastAt: ago(7200) },
+    ],
+  },
+  [`/_rf/webhooks/${failing.id}/deliveries`]: {
+    deliveries: [
+      attempt(9, { state: "failed", attempt: 2, httpStatus: 500, error: "HTTP 500", answer: markup }),
+      attempt(8, { state: "dead", attempt: 6, httpStatus: undefined, error: "address not allowed", tookMs: 2 }),
+      attempt(7, { eventType: undefined }),
+    ],
+    next: 7,
   },
   "/_rf/audit": {
     entries: [

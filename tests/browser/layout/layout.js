@@ -19,7 +19,7 @@ const looks = {
   dark: { colorScheme: "dark", viewport: { width: 1280, height: 800 } },
   phone: { colorScheme: "light", viewport: { width: 360, height: 740 } },
 };
-const pages = ["", "messages", "dead", `messages/${id(3)}`, "destinations", "inbox", "queues", "queues/2", "store", "audit", "keys"];
+const pages = ["", "messages", "dead", `messages/${id(3)}`, "destinations", "inbox", "queues", "queues/2", "webhooks", `webhooks/${id(201)}`, "store", "audit", "keys"];
 
 // The fonts of a machine are its own, so the test brings its choice along; Debian's Chromium has it.
 const fonts = ':root { --sans: "DejaVu Sans" !important; --mono: "DejaVu Sans Mono" !important; }';
@@ -126,6 +126,8 @@ const pictures = [
   ["desk-overview", "light", ""],
   ["desk-dead-letters", "dark", "dead"],
   ["desk-message", "light", `messages/${id(3)}`],
+  ["desk-webhooks", "light", "webhooks"],
+  ["desk-webhook", "dark", `webhooks/${id(201)}`],
   ["desk-phone", "phone", ""],
 ];
 

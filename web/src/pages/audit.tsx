@@ -2,11 +2,12 @@ import { useSignal } from "@preact/signals";
 import { get, query } from "../api";
 import { save, toCsv } from "../export";
 import { count, plural } from "../format";
+import { Listing } from "../listing";
 import type { DeskPage } from "../page";
 import { usePaged } from "../paged";
 import { filters } from "../route";
 import type { AuditEntry } from "../types";
-import { attempt, Empty, Failure, More, Time, Waiting } from "../ui";
+import { attempt, Empty, Time } from "../ui";
 import { Choice, since, spans, Text } from "./filters";
 
 const names = ["who", "target", "outcome", "since"];
@@ -91,7 +92,7 @@ function Export() {
 }
 
 function Audit() {
-  const { rows, next, failure, more, again } = usePaged<AuditEntry>((before) => asked(before), "entries");
+  const page = usePaged<AuditEntry>((before) => asked(before), "entries");
   const narrowed = names.some((name) => filters.value.has(name));
   return (
     <section>
@@ -106,40 +107,20 @@ function Audit() {
         />
         <Choice name="since" label="Since" options={spans} />
       </div>
-      <Failure why={failure} again={again} />
-      {!rows && !failure && <Waiting />}
-      {rows?.length === 0 && (
-        <Empty title={narrowed ? "Nothing fits these filters" : "Nothing was changed or refused yet"}>
-          <p>
-            Every change through this page, the command line with <code>--url</code> or the admin API is kept here
-            with the name of the key, and so is who was refused. {narrowed && <a href="/desk/audit">Show all</a>}
-          </p>
-        </Empty>
-      )}
-      {rows && rows.length > 0 && (
-        <>
-          <Export />
-          <div class="scroll">
-            <table class="list">
-              <thead>
-                <tr>
-                  <th class="number">When</th>
-                  <th>Who</th>
-                  <th>What</th>
-                  <th>On what</th>
-                  <th class="wide">Outcome</th>
-                </tr>
-              </thead>
-              <tbody>
-                {rows.map((each) => (
-                  <Row key={each.seq} one={each} />
-                ))}
-              </tbody>
-            </table>
-          </div>
-        </>
-      )}
-      <More next={next} onMore={more} />
+      <Listing
+        from={page}
+        empty={
+          <Empty title={narrowed ? "Nothing fits these filters" : "Nothing was changed or refused yet"}>
+            <p>
+              Every change through this page, the command line with <code>--url</code> or the admin API is kept here
+              with the name of the key, and so is who was refused. {narrowed && <a href="/desk/audit">Show all</a>}
+            </p>
+          </Empty>
+          }
+        above={<Export />}
+        heads={[{ text: "When", as: "number" }, "Who", "What", "On what", { text: "Outcome", as: "wide" }]}
+        row={(each) => <Row key={each.seq} one={each} />}
+      />
     </section>
   );
 }

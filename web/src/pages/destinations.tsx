@@ -2,10 +2,11 @@ import { useSignal } from "@preact/signals";
 import { post, query } from "../api";
 import { count, duration } from "../format";
 import { DestinationHistory } from "../history";
+import { Table } from "../listing";
 import { destinations, look, stats, whyOf, type Destination } from "../node";
 import type { DeskPage } from "../page";
 import { messageLink } from "../route";
-import { attempt, Dialog, Empty, LaneMark, Time, Waiting } from "../ui";
+import { attempt, Empty, FormDialog, LaneMark, Time, Waiting } from "../ui";
 import { Parked } from "./parked";
 
 function lanePath(destination: string, verb: string) {
@@ -14,8 +15,7 @@ function lanePath(destination: string, verb: string) {
 
 function Pause({ destination, onClose }: { destination: string; onClose: () => void }) {
   const reason = useSignal("");
-  const pause = async (event: SubmitEvent) => {
-    event.preventDefault();
+  const pause = async () => {
     const done = await attempt(async () => {
       await post(lanePath(destination, "pause") + query({ reason: reason.value.trim() }));
       await look();
@@ -24,29 +24,19 @@ function Pause({ destination, onClose }: { destination: string; onClose: () => v
     if (done) onClose();
   };
   return (
-    <Dialog title={`Pause '${destination}'`} onClose={onClose}>
-      <form onSubmit={pause}>
-        <p>Messages for it are kept and wait. Those that expire meanwhile are not sent.</p>
-        <label>
-          Why, for others who look here
-          <input
-            value={reason.value}
-            onInput={(event) => (reason.value = event.currentTarget.value)}
-            placeholder="stock is down until noon"
-            maxLength={500}
-            autofocus
-          />
-        </label>
-        <div class="actions">
-          <button type="button" onClick={onClose}>
-            Cancel
-          </button>
-          <button type="submit" class="primary">
-            Pause
-          </button>
-        </div>
-      </form>
-    </Dialog>
+    <FormDialog title={`Pause '${destination}'`} verb="Pause" onSubmit={pause} onClose={onClose}>
+      <p>Messages for it are kept and wait. Those that expire meanwhile are not sent.</p>
+      <label>
+        Why, for others who look here
+        <input
+          value={reason.value}
+          onInput={(event) => (reason.value = event.currentTarget.value)}
+          placeholder="stock is down until noon"
+          maxLength={500}
+          autofocus
+        />
+      </label>
+    </FormDialog>
   );
 }
 
@@ -144,33 +134,26 @@ function Destinations() {
             </p>
           </Empty>
         ) : (
-          <div class="scroll">
-            <table>
-              <thead>
-                <tr>
-                  <th>Destination</th>
-                  <th>State</th>
-                  <th class="number">Waiting</th>
-                  <th class="number">Oldest</th>
-                  <th class="number">Under way</th>
-                  <th class="wide">Why</th>
-                  <th>
-                    <span class="unseen">What to do</span>
-                  </th>
-                </tr>
-              </thead>
-              <tbody>
-                {destinations.value.map((each) => (
-                  <Row
-                    key={each.destination}
-                    one={each}
-                    onPause={() => (pausing.value = each.destination)}
-                    onHistory={() => (shown.value = each.destination)}
-                  />
-                ))}
-              </tbody>
-            </table>
-          </div>
+          <Table
+            heads={[
+              "Destination",
+              "State",
+              { text: "Waiting", as: "number" },
+              { text: "Oldest", as: "number" },
+              { text: "Under way", as: "number" },
+              { text: "Why", as: "wide" },
+              { text: "What to do", as: "unseen" },
+            ]}
+            rows={destinations.value}
+            row={(each) => (
+              <Row
+                key={each.destination}
+                one={each}
+                onPause={() => (pausing.value = each.destination)}
+                onHistory={() => (shown.value = each.destination)}
+              />
+            )}
+          />
         )}
         {shown.value && <DestinationHistory destination={shown.value} onClose={() => (shown.value = "")} />}
       </section>

@@ -1,12 +1,13 @@
 import { useSignal } from "@preact/signals";
 import { get, query, wordsOf } from "../api";
 import { count, milliseconds, percent, shortId } from "../format";
+import { Listing, Table } from "../listing";
 import { handling, inbox } from "../node";
 import type { DeskPage } from "../page";
 import { usePaged } from "../paged";
 import { filters, inboxLink } from "../route";
 import type { InboxRow, RefusedCall } from "../types";
-import { Empty, Failure, More, Time, Waiting } from "../ui";
+import { Empty, Failure, Time } from "../ui";
 import { Text } from "./filters";
 import { LinkList } from "./links";
 
@@ -109,45 +110,40 @@ function Refused() {
         </Empty>
       )}
       {calls.value && calls.value.length > 0 && (
-        <div class="scroll">
-          <table>
-            <thead>
-              <tr>
-                <th class="number">When</th>
-                <th>Message</th>
-                <th>From</th>
-                <th>Endpoint</th>
-                <th class="number">Status</th>
-                <th class="wide">Answer</th>
-              </tr>
-            </thead>
-            <tbody>
-              {calls.value.map((each, i) => (
-                <tr key={`${each.at} ${i}`} data-row tabIndex={-1}>
-                  <td class="number">
-                    <Time at={each.at} />
-                  </td>
-                  <td class="id" title={each.messageId}>
-                    <a href={inboxLink(each.messageId)}>{shortId(each.messageId)}</a>
-                  </td>
-                  <td class="clip">{each.source}</td>
-                  <td class="clip">{each.endpoint}</td>
-                  <td class="number" data-label="status">{each.status}</td>
-                  <td class="wide">
-                    <pre class="error">{each.answer}</pre>
-                  </td>
-                </tr>
-              ))}
-            </tbody>
-          </table>
-        </div>
+        <Table
+          heads={[
+            { text: "When", as: "number" },
+            "Message",
+            "From",
+            "Endpoint",
+            { text: "Status", as: "number" },
+            { text: "Answer", as: "wide" },
+          ]}
+          rows={calls.value}
+          row={(each, i) => (
+            <tr key={`${each.at} ${i}`} data-row tabIndex={-1}>
+              <td class="number">
+                <Time at={each.at} />
+              </td>
+              <td class="id" title={each.messageId}>
+                <a href={inboxLink(each.messageId)}>{shortId(each.messageId)}</a>
+              </td>
+              <td class="clip">{each.source}</td>
+              <td class="clip">{each.endpoint}</td>
+              <td class="number" data-label="status">{each.status}</td>
+              <td class="wide">
+                <pre class="error">{each.answer}</pre>
+              </td>
+            </tr>
+          )}
+        />
       )}
     </section>
   );
 }
 
 function Inbox() {
-  const { rows, next, failure, more, again } = usePaged<InboxRow>(asked);
+  const page = usePaged<InboxRow>(asked);
   return (
     <>
       <section>
@@ -156,38 +152,26 @@ function Inbox() {
         <div class="filters">
           <Text name="source" label="From" placeholder="any service" />
         </div>
-        <Failure why={failure} again={again} />
-        {!rows && !failure && <Waiting />}
-        {rows?.length === 0 && next === null && (
-          <Empty title="Nothing was taken in">
-            <p>
-              What other services send here is remembered by sender and id, so that a message that comes twice is
-              handled once. Handlers are written in code or under <code>[handlers]</code>.
-            </p>
-          </Empty>
-        )}
-        {rows && rows.length > 0 && (
-          <div class="scroll">
-            <table class="list">
-              <thead>
-                <tr>
-                  <th>Message</th>
-                  <th>From</th>
-                  <th>Endpoint</th>
-                  <th>State</th>
-                  <th class="number">Handled</th>
-                  <th class="number">Forgotten</th>
-                </tr>
-              </thead>
-              <tbody>
-                {rows.map((each) => (
-                  <Row key={`${each.sourceServiceId} ${each.messageId}`} one={each} />
-                ))}
-              </tbody>
-            </table>
-          </div>
-        )}
-        <More next={next} onMore={more} />
+        <Listing
+          from={page}
+          empty={
+            <Empty title="Nothing was taken in">
+              <p>
+                What other services send here is remembered by sender and id, so that a message that comes twice is
+                handled once. Handlers are written in code or under <code>[handlers]</code>.
+              </p>
+            </Empty>
+            }
+          heads={[
+            "Message",
+            "From",
+            "Endpoint",
+            "State",
+            { text: "Handled", as: "number" },
+            { text: "Forgotten", as: "number" },
+          ]}
+          row={(each) => <Row key={`${each.sourceServiceId} ${each.messageId}`} one={each} />}
+        />
       </section>
       <Refused />
     </>

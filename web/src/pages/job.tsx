@@ -1,10 +1,11 @@
 import { useSignal } from "@preact/signals";
 import { get, post, wordsOf } from "../api";
 import { count, pretty } from "../format";
+import { NotShown } from "../listing";
 import { useLoaded } from "../load";
 import { look } from "../node";
 import type { Job, JobState } from "../types";
-import { attempt, CopyButton, Dialog, Empty, FactList, Failure, Time, Waiting } from "../ui";
+import { attempt, CopyButton, FactList, Failure, FormDialog, Time } from "../ui";
 
 const stateWord: Record<JobState, string> = { waiting: "waiting", taken: "at work", "given-up": "given up" };
 const stateLight: Partial<Record<JobState, string>> = { "given-up": "red" };
@@ -24,8 +25,7 @@ function jobPath(seq: string, verb = ""): string {
 
 function Finish({ one, onClose }: { one: Job; onClose: (changed: boolean) => void }) {
   const response = useSignal("");
-  const finish = async (event: SubmitEvent) => {
-    event.preventDefault();
+  const finish = async () => {
     const done = await attempt(async () => {
       const given = response.value.trim();
       await post(jobPath(String(one.seq), "finish"), given ? { response: given } : undefined);
@@ -35,30 +35,25 @@ function Finish({ one, onClose }: { one: Job; onClose: (changed: boolean) => voi
     if (done) onClose(true);
   };
   return (
-    <Dialog title={`Finish job ${one.seq} in place of a worker`} onClose={() => onClose(false)}>
-      <form onSubmit={finish}>
-        <p>It is taken from the queue as if a worker had done it. What follows of its order key goes on.</p>
-        {one.messageType === "Command" && (
-          <label>
-            The Response to '{one.sourceServiceId}'; null if empty
-            <textarea
-              value={response.value}
-              onInput={(event) => (response.value = event.currentTarget.value)}
-              placeholder='{"shipped": true}'
-              rows={4}
-            />
-          </label>
-        )}
-        <div class="actions">
-          <button type="button" onClick={() => onClose(false)}>
-            Cancel
-          </button>
-          <button type="submit" class="primary">
-            Finish
-          </button>
-        </div>
-      </form>
-    </Dialog>
+    <FormDialog
+      title={`Finish job ${one.seq} in place of a worker`}
+      verb="Finish"
+      onSubmit={finish}
+      onClose={() => onClose(false)}
+    >
+      <p>It is taken from the queue as if a worker had done it. What follows of its order key goes on.</p>
+      {one.messageType === "Command" && (
+        <label>
+          The Response to '{one.sourceServiceId}'; null if empty
+          <textarea
+            value={response.value}
+            onInput={(event) => (response.value = event.currentTarget.value)}
+            placeholder='{"shipped": true}'
+            rows={4}
+          />
+        </label>
+      )}
+    </FormDialog>
   );
 }
 
@@ -135,15 +130,10 @@ export function JobPage({ seq }: { seq: string }) {
   const finishing = useSignal(false);
   const one = read.value.value;
   if (!one || read.failure.value)
-    return read.failure.value ? (
-      <Empty title="This job cannot be shown">
-        <p>{read.failure.value}</p>
-        <p>
-          A job that is done is gone. <a href="/desk/queues">All queues</a>
-        </p>
-      </Empty>
-    ) : (
-      <Waiting />
+    return (
+      <NotShown what="job" why={read.failure.value}>
+        A job that is done is gone. <a href="/desk/queues">All queues</a>
+      </NotShown>
     );
   const retry = () =>
     attempt(async () => {

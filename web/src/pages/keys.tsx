@@ -1,4 +1,5 @@
 import { get } from "../api";
+import { Table } from "../listing";
 import { useLoaded } from "../load";
 import type { DeskPage } from "../page";
 import type { AdminKey, KeyReport, Light, PeerKey } from "../types";
@@ -30,34 +31,21 @@ function Admin({ all }: { all: AdminKey[] }) {
       </Empty>
     );
   return (
-    <div class="scroll">
-      <table>
-        <thead>
-          <tr>
-            <th>Name</th>
-            <th>Role</th>
-            <th>May</th>
-            <th>Payloads</th>
-            <th>
-              <span class="unseen">What it did</span>
-            </th>
-          </tr>
-        </thead>
-        <tbody>
-          {all.map((each) => (
-            <tr key={each.name} data-row tabIndex={-1}>
-              <td class="clip">{each.name}</td>
-              <td>{each.role}</td>
-              <td>{may[each.role] ?? ""}</td>
-              <td>{each.payloads ? "may read them" : "–"}</td>
-              <td>
-                <a href={`/desk/audit?who=${encodeURIComponent(each.name)}`}>What it did</a>
-              </td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </div>
+    <Table
+      heads={["Name", "Role", "May", "Payloads", { text: "What it did", as: "unseen" }]}
+      rows={all}
+      row={(each) => (
+        <tr key={each.name} data-row tabIndex={-1}>
+          <td class="clip">{each.name}</td>
+          <td>{each.role}</td>
+          <td>{may[each.role] ?? ""}</td>
+          <td>{each.payloads ? "may read them" : "–"}</td>
+          <td>
+            <a href={`/desk/audit?who=${encodeURIComponent(each.name)}`}>What it did</a>
+          </td>
+        </tr>
+      )}
+    />
   );
 }
 
@@ -72,40 +60,33 @@ function Peers({ all }: { all: KeyReport["peers"] }) {
       </Empty>
     );
   return (
-    <div class="scroll">
-      <table>
-        <thead>
-          <tr>
-            <th>Service</th>
-            <th>Key</th>
-            <th>State</th>
-            <th class="number">Signs from</th>
-            <th class="number">Verifies until</th>
-            <th>Scheme</th>
-          </tr>
-        </thead>
-        <tbody>
-          {all.flatMap((peer) =>
-            peer.keys.map((each) => (
-              <tr key={`${peer.peer} ${each.id}`} data-row tabIndex={-1}>
-                <td class="clip">{peer.peer}</td>
-                <td class="id">{each.id}</td>
-                <td>
-                  <span class={`mark ${stateLight[each.state] ?? ""}`}>{stateWord[each.state]}</span>
-                </td>
-                <td class="number" data-label="signs from">
-                  {each.signsFrom ? <Time at={each.signsFrom} /> : "the start"}
-                </td>
-                <td class="number" data-label="verifies until">
-                  {each.verifiesUntil ? <Time at={each.verifiesUntil} /> : "no end"}
-                </td>
-                <td>{peer.scheme}</td>
-              </tr>
-            )),
-          )}
-        </tbody>
-      </table>
-    </div>
+    <Table
+      heads={[
+        "Service",
+        "Key",
+        "State",
+        { text: "Signs from", as: "number" },
+        { text: "Verifies until", as: "number" },
+        "Scheme",
+      ]}
+      rows={all.flatMap((peer) => peer.keys.map((each) => ({ peer, each })))}
+      row={({ peer, each }) => (
+        <tr key={`${peer.peer} ${each.id}`} data-row tabIndex={-1}>
+          <td class="clip">{peer.peer}</td>
+          <td class="id">{each.id}</td>
+          <td>
+            <span class={`mark ${stateLight[each.state] ?? ""}`}>{stateWord[each.state]}</span>
+          </td>
+          <td class="number" data-label="signs from">
+            {each.signsFrom ? <Time at={each.signsFrom} /> : "the start"}
+          </td>
+          <td class="number" data-label="verifies until">
+            {each.verifiesUntil ? <Time at={each.verifiesUntil} /> : "no end"}
+          </td>
+          <td>{peer.scheme}</td>
+        </tr>
+      )}
+    />
   );
 }
 

@@ -3,11 +3,12 @@ import type { ComponentChildren } from "preact";
 import { get, query, wordsOf } from "../api";
 import { asCurl, asSql, asTest } from "../copies";
 import { bytes, plural, pretty } from "../format";
+import { NotShown } from "../listing";
 import { useLoaded } from "../load";
 import { health } from "../node";
 import { messageLink } from "../route";
 import type { Detail, Light } from "../types";
-import { CopyButton, Empty, FactList, Failure, StatusMark, Time, Waiting } from "../ui";
+import { CopyButton, FactList, Failure, StatusMark, Time } from "../ui";
 import { ChangeDialog, type Plan } from "./change_dialog";
 import { EditDialog } from "./edit_dialog";
 import { LinkList } from "./links";
@@ -186,15 +187,10 @@ export function MessagePage({ id }: { id: string }) {
   const editing = useSignal<Detail | null>(null);
   const one = read.value.value;
   if (!one)
-    return read.failure.value ? (
-      <Empty title="This message cannot be shown">
-        <p>{read.failure.value}</p>
-        <p>
-          Sent messages are deleted after their retention. <a href="/desk/messages">All messages</a>
-        </p>
-      </Empty>
-    ) : (
-      <Waiting />
+    return (
+      <NotShown what="message" why={read.failure.value}>
+        Sent messages are deleted after their retention. <a href="/desk/messages">All messages</a>
+      </NotShown>
     );
   // The payload that was read belongs to the state it was read in.
   const shown = whole.value?.state === one.state ? whole.value : one;

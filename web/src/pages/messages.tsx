@@ -1,10 +1,11 @@
 import { query } from "../api";
 import { shortId } from "../format";
+import { Listing } from "../listing";
 import type { DeskPage } from "../page";
 import { usePaged } from "../paged";
 import { filters, messageLink } from "../route";
 import type { Message } from "../types";
-import { Empty, Failure, More, StatusMark, Time, Waiting } from "../ui";
+import { Empty, StatusMark, Time } from "../ui";
 import { Choice, DestinationText, MoreFilters, since, spans, Text } from "./filters";
 import { MessagePage } from "./message";
 
@@ -63,7 +64,7 @@ function NoMessages() {
 }
 
 function Messages() {
-  const { rows, next, failure, more: readMore, again } = usePaged<Message>(asked);
+  const page = usePaged<Message>(asked);
   return (
     <section>
       <h1>Messages</h1>
@@ -78,32 +79,20 @@ function Messages() {
         <MoreFilters names={more} />
         <Choice name="since" label="Since" options={spans} />
       </div>
-      <Failure why={failure} again={again} />
-      {!rows && !failure && <Waiting />}
-      {rows?.length === 0 && next === null && <NoMessages />}
-      {rows && rows.length > 0 && (
-        <div class="scroll">
-          <table class="list">
-            <thead>
-              <tr>
-                <th>Message</th>
-                <th>Status</th>
-                <th>Destination</th>
-                <th>Endpoint</th>
-                <th class="number" title="Attempts that failed">Failed</th>
-                <th class="wide">Last error</th>
-                <th class="number">Created</th>
-              </tr>
-            </thead>
-            <tbody>
-              {rows.map((each) => (
-                <Row key={each.messageId} one={each} />
-              ))}
-            </tbody>
-          </table>
-        </div>
-      )}
-      <More next={next} onMore={readMore} />
+      <Listing
+        from={page}
+        empty={<NoMessages />}
+        heads={[
+          "Message",
+          "Status",
+          "Destination",
+          "Endpoint",
+          { text: "Failed", as: "number", title: "Attempts that failed" },
+          { text: "Last error", as: "wide" },
+          { text: "Created", as: "number" },
+        ]}
+        row={(each) => <Row key={each.messageId} one={each} />}
+      />
     </section>
   );
 }

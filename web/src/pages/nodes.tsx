@@ -1,5 +1,6 @@
 import { get, query, Refusal } from "../api";
 import { plural, shortId } from "../format";
+import { NotShown, Table } from "../listing";
 import { useLoaded } from "../load";
 import { health } from "../node";
 import type { DeskPage } from "../page";
@@ -102,29 +103,20 @@ function Row({ one }: { one: WatchedNode }) {
 
 function NodeTable({ all }: { all: WatchedNode[] }) {
   return (
-    <div class="scroll">
-      <table>
-        <thead>
-          <tr>
-            <th>Node</th>
-            <th>Light</th>
-            <th class="wide">Why</th>
-            <th class="number">Since</th>
-            <th class="number">Seen</th>
-            <th class="number">Took</th>
-            <th>Last 7 days</th>
-            <th>
-              <span class="unseen">Its own desk</span>
-            </th>
-          </tr>
-        </thead>
-        <tbody>
-          {all.map((each) => (
-            <Row key={each.name} one={each} />
-          ))}
-        </tbody>
-      </table>
-    </div>
+    <Table
+      heads={[
+        "Node",
+        "Light",
+        { text: "Why", as: "wide" },
+        { text: "Since", as: "number" },
+        { text: "Seen", as: "number" },
+        { text: "Took", as: "number" },
+        "Last 7 days",
+        { text: "Its own desk", as: "unseen" },
+      ]}
+      rows={all}
+      row={(each) => <Row key={each.name} one={each} />}
+    />
   );
 }
 
@@ -187,26 +179,20 @@ function Hits({ found }: { found: SearchAnswer }) {
         </Empty>
       )}
       {found.hits.length > 0 && (
-        <div class="scroll">
-          <table class="list">
-            <thead>
-              <tr>
-                <th>Node</th>
-                <th>Message</th>
-                <th>Status</th>
-                <th>Destination</th>
-                <th>Endpoint</th>
-                <th class="wide">Error</th>
-                <th class="number">Created</th>
-              </tr>
-            </thead>
-            <tbody>
-              {found.hits.map((each) => (
-                <HitRow key={`${each.node ?? ""} ${each.messageId}`} one={each} />
-              ))}
-            </tbody>
-          </table>
-        </div>
+        <Table
+          list
+          heads={[
+            "Node",
+            "Message",
+            "Status",
+            "Destination",
+            "Endpoint",
+            { text: "Error", as: "wide" },
+            { text: "Created", as: "number" },
+          ]}
+          rows={found.hits}
+          row={(each) => <HitRow key={`${each.node ?? ""} ${each.messageId}`} one={each} />}
+        />
       )}
       {more.length > 0 && (
         <p class="quiet">There may be more at {more.map((each) => each.node).join(", ")}; narrow the search to see it.</p>
@@ -308,15 +294,10 @@ function NodePage({ name }: { name: string }) {
   const told = read.value.value;
   const message = filters.value.get("message");
   if (!told)
-    return read.failure.value ? (
-      <Empty title="This node cannot be shown">
-        <p>{read.failure.value}</p>
-        <p>
-          <a href="/desk/nodes">All nodes</a>
-        </p>
-      </Empty>
-    ) : (
-      <Waiting />
+    return (
+      <NotShown what="node" why={read.failure.value}>
+        <a href="/desk/nodes">All nodes</a>
+      </NotShown>
     );
   const one = told.node;
   return (
@@ -342,39 +323,30 @@ function NodePage({ name }: { name: string }) {
       <section>
         <h2>Its light, the newest first</h2>
         <Strip name={name} />
-        <div class="scroll">
-          <table class="list">
-            <thead>
-              <tr>
-                <th>Light</th>
-                <th class="wide">Why</th>
-                <th class="number">From</th>
-                <th class="number">To</th>
-              </tr>
-            </thead>
-            <tbody>
-              {told.history.map((each) => (
-                <tr key={each.seq} data-row tabIndex={-1}>
-                  <td>
-                    <span class="light-words">
-                      <Lamp light={each.light} />
-                      <span>{words[each.light]}</span>
-                    </span>
-                  </td>
-                  <td class="wide" data-label="why">
-                    {each.reasons.join("; ") || "–"}
-                  </td>
-                  <td class="number" data-label="from">
-                    <Time at={each.from} />
-                  </td>
-                  <td class="number" data-label="to">
-                    <Time at={each.to} />
-                  </td>
-                </tr>
-              ))}
-            </tbody>
-          </table>
-        </div>
+        <Table
+          list
+          heads={["Light", { text: "Why", as: "wide" }, { text: "From", as: "number" }, { text: "To", as: "number" }]}
+          rows={told.history}
+          row={(each) => (
+            <tr key={each.seq} data-row tabIndex={-1}>
+              <td>
+                <span class="light-words">
+                  <Lamp light={each.light} />
+                  <span>{words[each.light]}</span>
+                </span>
+              </td>
+              <td class="wide" data-label="why">
+                {each.reasons.join("; ") || "–"}
+              </td>
+              <td class="number" data-label="from">
+                <Time at={each.from} />
+              </td>
+              <td class="number" data-label="to">
+                <Time at={each.to} />
+              </td>
+            </tr>
+          )}
+        />
       </section>
     </>
   );

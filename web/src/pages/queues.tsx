@@ -1,13 +1,14 @@
 import { useSignal } from "@preact/signals";
 import { get, post, query } from "../api";
 import { count, plural } from "../format";
+import { Listing, Table } from "../listing";
 import { useLoaded } from "../load";
 import { look } from "../node";
 import type { DeskPage } from "../page";
 import { usePaged } from "../paged";
 import { filters } from "../route";
 import type { Job, JobState, Queue } from "../types";
-import { attempt, Dialog, Empty, Failure, More, Time, Waiting } from "../ui";
+import { attempt, Empty, Failure, FormDialog, Time, Waiting } from "../ui";
 import { Choice, Text } from "./filters";
 import { jobLink, JobMark, JobPage } from "./job";
 
@@ -60,37 +61,25 @@ function Row({ one, onRetry }: { one: Queue; onRetry?: () => void }) {
 
 function QueueTable({ all, onRetry }: { all: Queue[]; onRetry?: (one: Queue) => void }) {
   return (
-    <div class="scroll">
-      <table>
-        <thead>
-          <tr>
-            <th>Queue</th>
-            <th class="number">Waiting</th>
-            <th class="number">Oldest</th>
-            <th class="number">At work</th>
-            <th class="number">Workers</th>
-            <th class="number">Parked</th>
-            <th class="number">Given up</th>
-            {onRetry && (
-              <th>
-                <span class="unseen">What to do</span>
-              </th>
-            )}
-          </tr>
-        </thead>
-        <tbody>
-          {all.map((each) => (
-            <Row key={each.endpoint} one={each} onRetry={onRetry && (() => onRetry(each))} />
-          ))}
-        </tbody>
-      </table>
-    </div>
+    <Table
+      heads={[
+        "Queue",
+        { text: "Waiting", as: "number" },
+        { text: "Oldest", as: "number" },
+        { text: "At work", as: "number" },
+        { text: "Workers", as: "number" },
+        { text: "Parked", as: "number" },
+        { text: "Given up", as: "number" },
+        ...(onRetry ? [{ text: "What to do", as: "unseen" as const }] : []),
+      ]}
+      rows={all}
+      row={(each) => <Row key={each.endpoint} one={each} onRetry={onRetry && (() => onRetry(each))} />}
+    />
   );
 }
 
 function RetryAll({ one, onClose }: { one: Queue; onClose: (changed: boolean) => void }) {
-  const retry = async (event: SubmitEvent) => {
-    event.preventDefault();
+  const retry = async () => {
     const done = await attempt(async () => {
       const told = await post<{ count: number }>("/_rf/queue/retry", { endpoint: one.endpoint });
       await look();
@@ -99,28 +88,23 @@ function RetryAll({ one, onClose }: { one: Queue; onClose: (changed: boolean) =>
     if (done) onClose(true);
   };
   return (
-    <Dialog title={`Retry what '${one.endpoint}' has given up`} onClose={() => onClose(false)}>
-      <form onSubmit={retry}>
-        <p class="preview">
-          <strong>{count(one.givenUp)}</strong> {one.givenUp === 1 ? "job" : "jobs"}
+    <FormDialog
+      title={`Retry what '${one.endpoint}' has given up`}
+      verb={`Retry ${count(one.givenUp)}`}
+      onSubmit={retry}
+      onClose={() => onClose(false)}
+    >
+      <p class="preview">
+        <strong>{count(one.givenUp)}</strong> {one.givenUp === 1 ? "job" : "jobs"}
+      </p>
+      <p>They may be taken at once, each with all its attempts.</p>
+      {one.parked > 0 && (
+        <p>
+          {plural(one.parked, "job")} of the same order keys {one.parked === 1 ? "follows" : "follow"} when these are
+          done.
         </p>
-        <p>They may be taken at once, each with all its attempts.</p>
-        {one.parked > 0 && (
-          <p>
-            {plural(one.parked, "job")} of the same order keys {one.parked === 1 ? "follows" : "follow"} when these
-            are done.
-          </p>
-        )}
-        <div class="actions">
-          <button type="button" onClick={() => onClose(false)}>
-            Cancel
-          </button>
-          <button type="submit" class="primary">
-            Retry {count(one.givenUp)}
-          </button>
-        </div>
-      </form>
-    </Dialog>
+      )}
+    </FormDialog>
   );
 }
 
@@ -153,7 +137,7 @@ function JobRow({ one }: { one: Job }) {
 }
 
 function Jobs() {
-  const { rows, next, failure, more, again } = usePaged<Job>(
+  const page = usePaged<Job>(
     (after) =>
       `/_rf/queue/jobs${query({
         endpoint: filters.value.get("endpoint"),
@@ -175,38 +159,27 @@ function Jobs() {
           options={[["", "any"], ["waiting", "waiting"], ["taken", "at work"], ["given-up", "given up"]]}
         />
       </div>
-      <Failure why={failure} again={again} />
-      {!rows && !failure && <Waiting />}
-      {rows?.length === 0 && (
-        <Empty title={narrowed ? "No job fits these filters" : "No job waits"}>
-          <p>
-            A job is here until a worker has done it. {narrowed && <a href="/desk/queues">Show all</a>}
-          </p>
-        </Empty>
-      )}
-      {rows && rows.length > 0 && (
-        <div class="scroll">
-          <table class="list">
-            <thead>
-              <tr>
-                <th>Job</th>
-                <th>State</th>
-                <th>Queue</th>
-                <th class="number">Attempts</th>
-                <th>Worker</th>
-                <th class="wide">Why</th>
-                <th class="number">Came</th>
-              </tr>
-            </thead>
-            <tbody>
-              {rows.map((each) => (
-                <JobRow key={each.seq} one={each} />
-              ))}
-            </tbody>
-          </table>
-        </div>
-      )}
-      <More next={next} onMore={more} label="Later ones" />
+      <Listing
+        from={page}
+        empty={
+          <Empty title={narrowed ? "No job fits these filters" : "No job waits"}>
+            <p>
+              A job is here until a worker has done it. {narrowed && <a href="/desk/queues">Show all</a>}
+            </p>
+          </Empty>
+          }
+        heads={[
+          "Job",
+          "State",
+          "Queue",
+          { text: "Attempts", as: "number" },
+          "Worker",
+          { text: "Why", as: "wide" },
+          { text: "Came", as: "number" },
+        ]}
+        row={(each) => <JobRow key={each.seq} one={each} />}
+        more="Later ones"
+      />
     </section>
   );
 }
