@@ -8,9 +8,10 @@
 #include "message/event.hpp"
 #include "webhook/attempt_log.hpp"
 #include "webhook/configured_subscribers.hpp"
-#include "webhook/endpoint_routes.hpp"
 #include "webhook/failing_watch.hpp"
 #include "webhook/fan_out.hpp"
+#include "webhook/routes/endpoint_routes.hpp"
+#include "webhook/routes/portal_routes.hpp"
 #include "webhook/subscription_table.hpp"
 #include "webhook/webhook_routes.hpp"
 #include "webhook/webhook_settings.hpp"
@@ -84,6 +85,15 @@ constexpr std::array delivery_options{
     which, feature_option{
                .name = "limit", .doc = "how many, at most 1000; 50 unless given", .number = true}};
 
+constexpr std::array token_options{
+    feature_option{.name = "tenant", .doc = "whose endpoints", .where = place::body},
+    feature_option{.name = "rights", .doc = "read, or read,write", .where = place::body},
+    feature_option{.name = "forSeconds",
+                   .doc = "how long, at most a day; 3600 unless given",
+                   .where = place::body,
+                   .number = true,
+                   .word = "for-seconds"}};
+
 constexpr feature_command turn(std::string_view name, std::string_view summary,
                                std::string_view path, std::string_view example) {
     return {.name = name,
@@ -142,6 +152,13 @@ constexpr std::array commands_of_it{
          "posthorn webhooks recover 0199a0b1-0000-7000-8000-000000000003"),
     turn("remove", "remove it; deliveries that wait are given up", "/_rf/webhooks/{id}/remove",
          "posthorn webhooks remove 0199a0b1-0000-7000-8000-000000000003"),
+    feature_command{.name = "portal-token",
+                    .summary = "make a token with which a subscriber reaches their own endpoints",
+                    .method = "POST",
+                    .path = "/_rf/webhooks/portal-tokens",
+                    .options = token_options,
+                    .example = "posthorn webhooks portal-token --tenant acme --rights read,write "
+                               "--for-seconds 3600"},
     feature_command{.name = "deliveries",
                     .summary = "list attempts, the newest first",
                     .method = "GET",
@@ -297,6 +314,7 @@ public:
         POSTHORN_LET(retries, read_retries(said));
         POSTHORN_LET(key, read_webhook_key(said));
         POSTHORN_LET(rules, read_failing_rules(said));
+        POSTHORN_LET(tokens, read_portal(said));
         const bool plain_http = how.client.rules.plain_http;
         const auto& env = into.env();
         const auto& box = into.make<std::optional<secret_box>>(std::move(key));
@@ -320,8 +338,12 @@ public:
                          .client = client,
                          .plain_http = plain_http,
                          .overlap = said.get<milliseconds>("secret_overlap")});
-        for (auto& each : webhook_routes(desk)) into.add(std::move(each));
-        for (auto& each : endpoint_routes(desk)) into.add(std::move(each));
+        auto& portal = into.make<webhook_portal>(webhook_portal{
+            .desk = desk, .routes = webhook_routes(desk), .tokens = std::move(tokens)});
+        for (auto& each : endpoint_routes(desk)) portal.routes.push_back(std::move(each));
+        for (const auto& each : portal.routes) into.add(each);
+        into.add(portal_token_route(portal));
+        for (auto& each : portal_routes(portal)) into.add(std::move(each));
         return {};
     }
 

@@ -11,10 +11,10 @@
 #include "feature/answers.hpp"
 #include "security/webhook_signature.hpp"
 #include "store/async.hpp"
-#include "webhook/route_kit.hpp"
+#include "webhook/routes/route_kit.hpp"
+#include "webhook/routes/webhook_shapes.hpp"
 #include "webhook/subscription_json.hpp"
 #include "webhook/webhook_answer.hpp"
-#include "webhook/webhook_shapes.hpp"
 
 namespace posthorn {
 namespace {
@@ -235,29 +235,11 @@ task<http_response> remove(const webhook_desk& with, http_request request) {
 task<http_response> test(const webhook_desk& with, http_request request) {
     const auto id = subscription_in(request);
     if (!id) co_return answer_to_error(id.error());
-    if (with.client == nullptr)
-        co_return answer_to_error(
-            {error_code::invalid_argument, "a test is sent by a running node; name it with --url"});
     const auto all = co_await with.subscriptions.refresh();
     if (!all) co_return answer_to_error(all.error());
-    const auto to = (*all)->find(*id);
-    if (!to) co_return answer_to_error(no_such_subscription(*id, *with.subscriptions.now()));
-    if (!to->trouble.empty()) co_return answer_to_error({error_code::state_changed, to->trouble});
-    const auto now = with.env.clock.wall();
-    const webhook_event event{.id = new_id(with),
-                              .type = "webhook.test",
-                              .payload = R"({"message":"This is a test."})",
-                              .at = now};
-    const auto sent = make_webhook_request(event, *to, 1, now);
-    const auto came = co_await with.client->send(sent);
-    json::object shown{
-        {"delivered", judge_webhook(came).what.what == outcome::delivered},
-        {"tookMs", std::chrono::duration_cast<std::chrono::milliseconds>(came.took.whole).count()},
-        {"request", json::object{{"headers", headers_to_json(sent.headers)}, {"body", sent.body}}}};
-    if (came.status != 0) shown["httpStatus"] = came.status;
-    if (!came.body.empty()) shown["answer"] = came.body;
-    if (!came.for_operator.empty()) shown["error"] = came.for_operator;
-    co_return answer_with(shown);
+    auto to = (*all)->find(*id);
+    if (!to) co_return answer_to_error(no_such_subscription(*id, **all));
+    co_return co_await send_test(with, std::move(to), test_reader::operator_);
 }
 
 /// Deliveries that were given up are tried again, with all their retries.
@@ -304,6 +286,33 @@ constexpr std::string_view settable =
     " description?: string}";
 
 }  // namespace
+
+task<http_response> send_test(const webhook_desk& with, subscription_set::target to,
+                              test_reader reader) {
+    const bool for_operator = reader == test_reader::operator_;
+    if (with.client == nullptr)
+        co_return answer_to_error(
+            {error_code::invalid_argument, "a test is sent by a running node; name it with --url"});
+    if (!to->trouble.empty())
+        co_return answer_to_error({error_code::state_changed,
+                                   for_operator ? to->trouble : "it cannot be sent to at present"});
+    const auto now = with.env.clock.wall();
+    const webhook_event event{.id = new_id(with),
+                              .type = "webhook.test",
+                              .payload = R"({"message":"This is a test."})",
+                              .at = now};
+    const auto sent = make_webhook_request(event, *to, 1, now);
+    const auto came = co_await with.client->send(sent);
+    json::object shown{
+        {"delivered", judge_webhook(came).what.what == outcome::delivered},
+        {"tookMs", std::chrono::duration_cast<std::chrono::milliseconds>(came.took.whole).count()},
+        {"request", json::object{{"headers", headers_to_json(sent.headers)}, {"body", sent.body}}}};
+    if (came.status != 0) shown["httpStatus"] = came.status;
+    if (!came.body.empty()) shown["answer"] = came.body;
+    const auto& why = for_operator ? came.for_operator : came.for_subscriber;
+    if (!why.empty()) shown["error"] = why;
+    co_return answer_with(shown);
+}
 
 std::vector<admin_route> webhook_routes(const webhook_desk& with) {
     using work = task<http_response> (*)(const webhook_desk&, http_request);

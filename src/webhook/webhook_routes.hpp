@@ -23,6 +23,16 @@ struct webhook_desk {
     std::chrono::milliseconds overlap = std::chrono::hours{24};  // Of a secret that was replaced.
 };
 
+/// Who reads what came of a test: how the guard decided is for operators.
+enum class test_reader : std::uint8_t {
+    operator_,
+    subscriber
+};  // NOLINT(readability-identifier-naming)
+
+/// Sends a test, and answers with what was sent and what came back.
+task<http_response> send_test(const webhook_desk& with, subscription_set::target to,
+                              test_reader reader);
+
 /// Looks and changes, for people and programs.
 [[nodiscard]] std::vector<admin_route> webhook_routes(const webhook_desk& with);
 

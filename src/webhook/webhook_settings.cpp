@@ -40,6 +40,8 @@ constexpr std::array keys{
                 [] { return feature_value(std::string("none")); }},
     feature_key{"subscribers", "endpoints that are told of events, apart from the database's",
                 [] { return feature_value(feature_tables{}); }},
+    feature_key{"portal", "whether subscribers reach their own endpoints, with tokens",
+                [] { return feature_value(false); }},
     feature_key{"connections_max", "to all endpoints together",
                 [] { return feature_value(std::int64_t{1024}); }},
 };
@@ -77,6 +79,18 @@ std::optional<milliseconds> pause_of(std::string_view text) {
     if (unit == "m") return std::chrono::minutes(number);
     if (unit == "h") return std::chrono::hours(number);
     return std::nullopt;
+}
+
+result<std::optional<secret>> read_webhook_secret(const feature_settings& said) {
+    const auto reference = said_besides(said, "key", "none");
+    if (reference.empty()) return std::optional<secret>{};
+    const auto said_there = referenced_text(reference);
+    if (!said_there)
+        return fail(said_there.error().code(), "webhooks.key: {}", said_there.error().what());
+    auto text = *said_there;
+    text.erase(text.find_last_not_of(" \r\n\t") + 1);
+    POSTHORN_LET(key, secret::parse(text));
+    return std::optional(std::move(key));
 }
 
 }  // namespace
@@ -135,16 +149,19 @@ std::string read_alerts(const feature_settings& said) {
 }
 
 result<std::optional<secret_box>> read_webhook_key(const feature_settings& said) {
-    const auto reference = said_besides(said, "key", "none");
-    if (reference.empty()) return std::optional<secret_box>{};
-    const auto said_there = referenced_text(reference);
-    if (!said_there)
-        return fail(said_there.error().code(), "webhooks.key: {}", said_there.error().what());
-    auto text = *said_there;
-    text.erase(text.find_last_not_of(" \r\n\t") + 1);
-    POSTHORN_LET(key, secret::parse(text));
-    POSTHORN_LET(box, secret_box::make({std::move(key)}));
+    POSTHORN_LET(key, read_webhook_secret(said));
+    if (!key) return std::optional<secret_box>{};
+    POSTHORN_LET(box, secret_box::make({*std::move(key)}));
     return std::optional(std::move(box));
+}
+
+result<std::optional<portal_tokens>> read_portal(const feature_settings& said) {
+    if (!said.get<bool>("portal")) return std::optional<portal_tokens>{};
+    POSTHORN_LET(key, read_webhook_secret(said));
+    if (!key)
+        return fail(error_code::invalid_configuration,
+                    "webhooks.portal needs webhooks.key, with which its tokens are signed");
+    return std::optional(portal_tokens(*key));
 }
 
 }  // namespace posthorn

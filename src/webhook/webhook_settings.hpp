@@ -9,6 +9,7 @@
 #include "outbox/rules/retry_policy.hpp"
 #include "security/secret_box.hpp"
 #include "webhook/failing_endpoint.hpp"
+#include "webhook/routes/portal_token.hpp"
 #include "webhook/webhook_client.hpp"
 
 namespace posthorn {
@@ -23,6 +24,8 @@ namespace posthorn {
     const feature_settings& said);
 /// What secrets are sealed with; none if no key is configured.
 [[nodiscard]] result<std::optional<secret_box>> read_webhook_key(const feature_settings& said);
+/// What the portal's tokens are signed with; none if it is off.
+[[nodiscard]] result<std::optional<portal_tokens>> read_portal(const feature_settings& said);
 
 [[nodiscard]] result<failing_rules> read_failing_rules(const feature_settings& said);
 /// Whom alerts are sent to; empty if none are.

@@ -41,11 +41,11 @@ class OpenApi(unittest.TestCase):
         cls.addClassCleanup(cls.stock.stop)
         cls.orders = Node(PROGRAM, "orders", f'[secrets]\nstock = "{SECRET}"\n'
                           f'[routes]\nstock = "http://127.0.0.1:{cls.stock.port}"\n'
-                          '[outbox]\nmax_retries = 0\n'
+                          '[outbox]\nmax_retries = 0\n[webhooks]\nportal = true\nkey = "env:SEALING_KEY"\n'
                           f'[desk]\nnodes = [{{ name = "stock", url = "http://127.0.0.1:{cls.stock.admin}", '
                           'key = "env:STOCK_KEY" }]\n'
                           f'[admin]\nkeys = [{{ name = "boss", role = "operator", hash = "{made["hash"]}", '
-                          'payloads = true }]\n', environment={"STOCK_KEY": cls.key}).init().start()
+                          'payloads = true }]\n', environment={"STOCK_KEY": cls.key, "SEALING_KEY": SECRET}).init().start()
         cls.addClassCleanup(cls.orders.stop)
         cls.stock.sql("INSERT INTO outbox_messages (destination, endpoint, payload) VALUES ('crm', 'A', '{}')")
         for endpoint in ["Ship"] * 3 + ["Charge"] * 3:
@@ -83,6 +83,7 @@ class OpenApi(unittest.TestCase):
         tried = f"/deliveries/{node.number(attempts)}?payload=true"
         return [added, self.ask(node, "GET", "/_rf/webhooks"), self.ask(node, "GET", one, route=route),
                 self.ask(node, "GET", "/_rf/webhooks/endpoints"),
+                self.ask(node, "POST", "/_rf/webhooks/portal-tokens", {"tenant": "t"}),
                 *(self.ask(node, "GET", f"{one}/{what}", route=f"{route}/{what}") for what in ("health", "recover")),
                 self.ask(node, "GET", one + tried, route=route + "/deliveries/{seq}"),
                 self.ask(node, "POST", one + "/edit", {"description": "d"}, route + "/edit"),

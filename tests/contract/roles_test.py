@@ -42,6 +42,7 @@ NEEDS = {
         "POST /_rf/dead/resolve", "POST /_rf/dead/delete", "POST /_rf/dead/{messageId}/reopen",
         "POST /_rf/dead/reopen", "POST /_rf/queue/jobs/{seq}/retry",
         "POST /_rf/queue/jobs/{seq}/finish", "POST /_rf/queue/retry", "POST /_rf/webhooks",
+        "POST /_rf/webhooks/portal-tokens",
         *(f"POST /_rf/webhooks/{{id}}/{what}" for what in (
             "edit", "pause", "resume", "disable", "enable", "rotate", "test", "recover", "remove"))],
 }

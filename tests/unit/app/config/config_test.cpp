@@ -145,6 +145,7 @@ disable_after = "1d"
 disable_backlog = 50
 alerts = "operations"
 subscribers = [{ url = "https://a.example/", secret = "env:A", headers = { X = "y" } }]
+portal = true
 connections_max = 5
 )",
                                        "p.toml")

@@ -1,4 +1,4 @@
-#include "webhook/endpoint_routes.hpp"
+#include "webhook/routes/endpoint_routes.hpp"
 
 #include <algorithm>
 #include <array>
@@ -11,13 +11,13 @@
 #include "base/text/utf8.hpp"
 #include "feature/answers.hpp"
 #include "store/async.hpp"
-#include "webhook/attempt_page.hpp"
-#include "webhook/endpoint_health.hpp"
 #include "webhook/fan_out.hpp"
-#include "webhook/route_kit.hpp"
+#include "webhook/routes/attempt_page.hpp"
+#include "webhook/routes/endpoint_health.hpp"
+#include "webhook/routes/route_kit.hpp"
+#include "webhook/routes/webhook_shapes.hpp"
 #include "webhook/subscription_json.hpp"
 #include "webhook/webhook_ids.hpp"
-#include "webhook/webhook_shapes.hpp"
 
 namespace posthorn {
 namespace {

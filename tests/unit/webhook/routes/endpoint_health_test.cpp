@@ -1,4 +1,4 @@
-#include "webhook/endpoint_health.hpp"
+#include "webhook/routes/endpoint_health.hpp"
 
 #include <gtest/gtest.h>
 

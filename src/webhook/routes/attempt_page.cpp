@@ -1,4 +1,4 @@
-#include "webhook/attempt_page.hpp"
+#include "webhook/routes/attempt_page.hpp"
 
 #include <algorithm>
 #include <array>
@@ -6,7 +6,7 @@
 
 #include <fmt/format.h>
 
-#include "webhook/endpoint_health.hpp"
+#include "webhook/routes/endpoint_health.hpp"
 
 namespace posthorn {
 namespace {

@@ -1,4 +1,4 @@
-#include "webhook/route_kit.hpp"
+#include "webhook/routes/route_kit.hpp"
 
 #include <algorithm>
 #include <charconv>
