@@ -8,6 +8,7 @@
 #include "base/async/cancellation.hpp"
 #include "base/text/counted.hpp"
 #include "store/async.hpp"
+#include "webhook/attempt_page.hpp"
 #include "webhook/failing_table.hpp"
 
 namespace posthorn {
@@ -98,14 +99,14 @@ task<result<>> failing_watch::judge(const failing_endpoint& one, std::int64_t ba
 task<result<>> failing_watch::tell(const failing_endpoint& one, const subscription& of,
                                    std::int32_t percent) {
     const auto level = alert_level(percent);
-    std::vector<webhook_attempt> attempts;
+    std::vector<listed_attempt> attempts;
     POSTHORN_CO_TRY(
         co_await read(with_.where, with_.env.readers, [&](store_reader& from) -> result<> {
-            POSTHORN_LET(newest, read_attempts(from, of.id, 1));
+            POSTHORN_LET(newest, read_attempts(from, {.subscription = of.id, .limit = 1}));
             attempts = std::move(newest);
             return {};
         }));
-    const auto* const last = attempts.empty() ? nullptr : &attempts.front();
+    const auto* const last = attempts.empty() ? nullptr : &attempts.front().body;
     using enum webhook_alert::kind;
     const auto alert = with_.alerts.make({.what = level == 100 ? disabled : failing,
                                           .of = &of,

@@ -1,4 +1,4 @@
-#include "webhook/routes/attempt_page.hpp"
+#include "webhook/attempt_page.hpp"
 
 #include <algorithm>
 #include <array>
