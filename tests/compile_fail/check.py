@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Compiles a file that must not compile, and compares the one line that its author sees.
 
-The file's first comment says `// expect: posthorn: …`, the whole text of the only error; there
-is no warning beside it. `// only: COMPILER` after it says that the others cannot read it at all.
+The file's first comment says `// expect: posthorn: …`, the whole text of the only error, which may be
+a warning; there is no other beside it. `// only: COMPILER` after it says that the others cannot read it at all.
 """
 
 import argparse
@@ -12,7 +12,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-COMPLAINT = re.compile(r"(?:fatal )?(?:error|warning): (.*)")
+COMPLAINT = re.compile(r"(?:fatal )?(?:error|warning): (.*?)(?: \[-Werror\S*\])?$")
 
 
 def main():
@@ -28,7 +28,7 @@ def main():
     if only and only != options.compiler:
         print(f"for {only} alone")
         return
-    command = [options.compiler, "-std=c++23", "-Wall", "-Wextra", "-fsyntax-only",
+    command = [options.compiler, "-std=c++23", "-Wall", "-Wextra", "-Werror", "-fsyntax-only",
                *(f"-I{folder}" for folder in options.include), str(options.file)]
     run = subprocess.run(command, capture_output=True, text=True, check=False)
     errors = [found[1] for found in map(COMPLAINT.search, run.stderr.splitlines()) if found]

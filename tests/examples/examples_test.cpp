@@ -86,5 +86,22 @@ TEST_F(example, 5_any_language) {
 
 TEST_F(example, 7_command) { expect_output("7_command", "receipt r-o1 over 995 cents\n"); }
 
+TEST_F(example, 8_approval) {
+    expect_output("8_approval",
+                  "o1: receipt r1, approved by ann\n"
+                  "o2: nothing was decided in three days\n"
+                  "o3: billing/v1/Charge: the card is blocked\n");
+}
+
+TEST_F(example, 9_fan_out) {
+    expect_output("9_fan_out", "3 parcels for 600 cents\nthe best of two offers is 90\n");
+}
+
+TEST_F(example, 10_subscription) {
+    expect_output("10_subscription",
+                  "the second month is paid with card 4000-1\n2 months were paid\n"
+                  "12 months are a year\n");
+}
+
 }  // namespace
 }  // namespace posthorn

@@ -9,6 +9,10 @@ class Api(FakeTree):
         super().setUp()
         self.write("include/posthorn/posthorn.hpp", "#include <posthorn/node.hpp>\n")
         self.write("include/posthorn/async.hpp", "namespace posthorn::async {\nvoid go();\n}\n")
+        self.write("include/posthorn/workflow.hpp", "#include <posthorn/workflow/flow.hpp>\n")
+        self.write("include/posthorn/workflow/flow.hpp", "namespace posthorn {\n"
+                   "class [[nodiscard(\"keep it\")]] flow {\npublic:\n    void wait();\n};\n}\n")
+        self.write("include/posthorn/flow_test.hpp", "")
         self.header("")
         self.page("")
 
@@ -24,7 +28,7 @@ class Api(FakeTree):
 
     def page(self, more):
         self.write(check_api.PAGE, "# API\n\n```cpp\nx\n```\n`node` `query<T>(f)` `colour` `red` "
-                   f"`green` `later` `go` `POSTHORN_X`\n{more}")
+                   f"`green` `later` `go` `flow` `wait` `POSTHORN_X`\n{more}")
 
     def test_a_page_with_every_name_passes(self):
         self.assert_clean(check_api)

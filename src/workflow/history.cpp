@@ -1,0 +1,159 @@
+#include "workflow/history.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include <posthorn/json/decode.hpp>
+
+#include "base/checksum.hpp"
+
+namespace posthorn {
+namespace {
+
+using detail::command_kind;
+using detail::event_fit;
+
+std::int64_t sum_of(const detail::flow_command& command, const detail::flow_step& step) {
+    checksum sum;
+    sum.add(step.of(command.payload));
+    sum.add(command.undo_name);
+    sum.add(step.of(command.undo));
+    sum.add(std::int64_t{command.due.time_since_epoch().count()});
+    sum.add(std::uint64_t{command.undoes} << 1U | std::uint64_t{command.exclusive});
+    sum.add(command.options.order_key);
+    sum.add(command.options.tenant);
+    return sum.value();
+}
+
+/// What the code does now: `calls billing/v1/Charge`.
+std::string now_does(const recorded_command& command) {
+    switch (command.kind) {
+        case command_kind::call: return "calls " + command.name;
+        case command_kind::wait: return "waits for " + command.name;
+        case command_kind::sleep: return "sleeps";
+        case command_kind::transact: return "calls transact";
+        case command_kind::run: break;
+    }
+    return "calls run";
+}
+
+std::string_view what_differs(const recorded_command& command) {
+    switch (command.kind) {
+        case command_kind::call: return "with another payload or other options";
+        case command_kind::wait: return "with other comparisons";
+        case command_kind::sleep: return "until another time";
+        case command_kind::transact:
+        case command_kind::run: break;
+    }
+    return "otherwise";
+}
+
+std::string numbers(const std::vector<std::uint32_t>& list) {
+    return list.empty() ? "none" : fmt::format("{}", fmt::join(list, ", "));
+}
+
+std::optional<std::string> find_other_command(std::size_t number, const recorded_step& recorded,
+                                              const recorded_step& repeated) {
+    const auto [was, is] = std::ranges::mismatch(recorded.commands, repeated.commands);
+    const bool had_more = was != recorded.commands.end();
+    const bool has_more = is != repeated.commands.end();
+    if (!had_more && !has_more) return {};
+    if (!has_more)
+        return fmt::format("step {}: recorded {}, the code now does not", number, in_words(*was));
+    if (!had_more)
+        return fmt::format("step {}: recorded no further command, the code now {}", number,
+                           now_does(*is));
+    if (was->kind == is->kind && was->name == is->name)
+        return fmt::format("step {}: recorded {}, the code now {} {}", number, in_words(*was),
+                           now_does(*is), what_differs(*is));
+    return fmt::format("step {}: recorded {}, the code now {}", number, in_words(*was),
+                       now_does(*is));
+}
+
+}  // namespace
+
+recorded_step record(const detail::flow_event& event, const detail::flow_step& step) {
+    recorded_step made{.cause = event.kind,
+                       .command = event.command,
+                       .may_have_taken_effect = event.may_have_taken_effect,
+                       .at_ms = event.at.time_since_epoch().count(),
+                       .payload = event.payload,
+                       .dropped = step.dropped,
+                       .status = step.status,
+                       .result = step.result};
+    made.commands.reserve(step.commands.size());
+    for (const auto& command : step.commands)
+        made.commands.push_back({command.kind, std::string(command.name), sum_of(command, step)});
+    if (step.state) made.state = raw_json{std::string(step.of(*step.state))};
+    return made;
+}
+
+std::string to_row(const recorded_step& step) { return encode(step); }
+
+result<recorded_step> parse_row(std::string_view row) {
+    try {
+        return decode<recorded_step>(row);
+    } catch (const error& damaged) {
+        return std::unexpected(damaged);
+    }
+}
+
+std::string in_words(const recorded_command& command) {
+    switch (command.kind) {
+        case command_kind::call: return "call " + command.name;
+        case command_kind::wait: return "wait for " + command.name;
+        case command_kind::sleep: return "sleep";
+        case command_kind::transact: return "transact";
+        case command_kind::run: break;
+    }
+    return "run";
+}
+
+std::optional<std::string> find_difference(std::size_t number, const recorded_step& recorded,
+                                           const recorded_step& repeated) {
+    if (recorded.status != repeated.status)
+        if (repeated.status == flow_status::quarantined)
+            return fmt::format("step {}: {}", number, repeated.result);
+    if (auto other = find_other_command(number, recorded, repeated)) return other;
+    if (recorded.status != repeated.status || recorded.result != repeated.result)
+        return fmt::format("step {}: recorded {} {}, the code now is {} {}", number,
+                           encode(recorded.status), recorded.result, encode(repeated.status),
+                           repeated.result);
+    if (recorded.dropped != repeated.dropped)
+        return fmt::format(
+            "step {}: recorded that these commands are waited for no more: {}; now "
+            "these: {}",
+            number, numbers(recorded.dropped), numbers(repeated.dropped));
+    if (recorded.state != repeated.state)
+        return fmt::format("step {}: recorded the state {}, now it is {}", number,
+                           recorded.state.value_or(raw_json{"unchanged"}).text,
+                           repeated.state.value_or(raw_json{"unchanged"}).text);
+    return {};
+}
+
+std::expected<std::unique_ptr<detail::flow_base>, std::string> rebuild(
+    const detail::workflow_entry& code, const uuid& run, std::span<const recorded_step> history,
+    detail::flow_step& scratch) {
+    auto flow = code.begin(run);
+    std::size_t number = 0;
+    for (const auto& step : history) {
+        const detail::flow_event event{.kind = step.cause,
+                                       .command = step.command,
+                                       .may_have_taken_effect = step.may_have_taken_effect,
+                                       .at = wall_time(std::chrono::milliseconds(step.at_ms)),
+                                       .payload = step.payload};
+        ++number;
+        if (flow->feed(event, scratch, true) != event_fit::taken)
+            return std::unexpected(fmt::format(
+                "step {}: recorded that {} came for command {}, which the code now does not wait "
+                "for",
+                number, encode(step.cause), step.command));
+        if (auto difference = find_difference(number, step, record(event, scratch)))
+            return std::unexpected(*std::move(difference));
+    }
+    return flow;
+}
+
+}  // namespace posthorn

@@ -1,0 +1,76 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <expected>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <posthorn/json/encode.hpp>
+#include <posthorn/workflow/core.hpp>
+#include <posthorn/workflow/function.hpp>
+
+#include "base/result.hpp"
+
+namespace posthorn::detail {
+
+POSTHORN_ENUM(command_kind, call, wait, sleep, transact, run)
+POSTHORN_ENUM(event_kind, start, answered, died, signalled, elapsed, done, refused, cancel)
+
+}  // namespace posthorn::detail
+
+/// What is kept of a run, and how it is built again from that. Pure.
+namespace posthorn {
+
+POSTHORN_ENUM(flow_status, running, completed, failed, cancelled, quarantined)
+
+/// A command as it is recorded: what it said is a checksum, since its effect is elsewhere.
+struct recorded_command {
+    detail::command_kind kind{};
+    std::string name{};
+    std::int64_t sum = 0;
+    bool operator==(const recorded_command&) const = default;
+};
+POSTHORN_STRUCT(recorded_command)
+
+/// One step: an event, and what the code did on it.
+struct recorded_step {
+    detail::event_kind cause{};
+    std::uint32_t command = 0;
+    bool may_have_taken_effect = true;
+    std::int64_t at_ms = 0;
+    std::string payload{};
+    std::vector<recorded_command> commands{};
+    std::vector<std::uint32_t> dropped{};
+    std::optional<raw_json> state{};  // If it changed.
+    flow_status status{};
+    std::string result{};
+    bool operator==(const recorded_step&) const = default;
+};
+POSTHORN_STRUCT(recorded_step)
+
+[[nodiscard]] recorded_step record(const detail::flow_event& event, const detail::flow_step& step);
+
+/// One row; `error_code::invalid_payload` says what is wrong with a damaged one.
+[[nodiscard]] std::string to_row(const recorded_step& step);
+[[nodiscard]] result<recorded_step> parse_row(std::string_view row);
+
+/// A command for people: `call billing/v1/Charge`.
+[[nodiscard]] std::string in_words(const recorded_command& command);
+
+/// How a step that was repeated differs from its record: `step 7: recorded call billing/v1/Charge,
+/// the code now sleeps`. Empty if it does not. Steps are counted from 1.
+[[nodiscard]] std::optional<std::string> find_difference(std::size_t number,
+                                                         const recorded_step& recorded,
+                                                         const recorded_step& repeated);
+
+/// A run as it was after its last recorded step. An error says which step came out differently.
+[[nodiscard]] std::expected<std::unique_ptr<detail::flow_base>, std::string> rebuild(
+    const detail::workflow_entry& code, const uuid& run, std::span<const recorded_step> history,
+    detail::flow_step& scratch);
+
+}  // namespace posthorn

@@ -1,0 +1,13 @@
+// expect: posthorn: an argument of this workflow cannot be serialised, as a view or an undescribed
+// class cannot; take text, numbers or a described struct only: clang++-19
+#include <chrono>
+#include <string>
+
+#include <posthorn/workflow.hpp>
+
+struct opened {
+    explicit opened(int) {}
+};
+posthorn::workflow<void> code(posthorn::flow<>& f, opened) {
+    co_await f.sleep(std::chrono::seconds(1));
+}

@@ -1,0 +1,25 @@
+// expect: posthorn: a workflow waits for signals and push calls; a Command is for the handler of
+// an endpoint only: clang++-19
+#include <chrono>
+#include <string>
+
+#include <posthorn/workflow.hpp>
+
+struct charge {
+    using contract = posthorn::as_command<"Charge">;
+    std::string id;
+};
+struct reserve {
+    using contract = posthorn::as_command<"Reserve">;
+    std::string id;
+};
+struct decided {
+    using contract = posthorn::as_signal<"Decided">;
+    std::string id;
+    bool approved;
+};
+using billing = posthorn::service<"billing", 1, charge>;
+using stock = posthorn::service<"stock", 1, reserve>;
+posthorn::workflow<void> code(posthorn::flow<>& f) {
+    co_await f.wait(posthorn::the<&charge::id> == "o1");
+}
