@@ -165,8 +165,8 @@ void flow_base::destroy_frame() noexcept {
 }
 
 std::size_t flow_base::bytes() const noexcept {
-    return sizeof(*this) + frame_bytes_ + handles_.capacity() * sizeof(handles_[0]) +
-           undos_.capacity() * sizeof(undos_[0]);
+    return sizeof(*this) + frame_bytes_ + handles_.capacity() * sizeof(pending_base*) +
+           undos_.capacity() * sizeof(undo_note);
 }
 
 void flow_base::note_frame(std::size_t bytes) {
