@@ -57,9 +57,6 @@ CREATE INDEX IF NOT EXISTS idx_webhook_attempts_message
 CREATE INDEX IF NOT EXISTS idx_webhook_attempts_subscription
     ON webhook_attempts (subscription_id, at);
 CREATE INDEX IF NOT EXISTS idx_webhook_attempts_at ON webhook_attempts (at);
-)sql";
-
-constexpr std::string_view file_failing = R"sql(
 CREATE TABLE IF NOT EXISTS webhook_failing (
     subscription_id TEXT NOT NULL PRIMARY KEY,
     since INTEGER NOT NULL,
@@ -68,7 +65,7 @@ CREATE TABLE IF NOT EXISTS webhook_failing (
     told INTEGER NOT NULL DEFAULT 0) WITHOUT ROWID;
 )sql";
 
-constexpr std::array file_steps{migration{1, file_tables}, migration{2, file_failing}};
+constexpr std::array file_steps{migration{1, file_tables}};
 
 constexpr std::string_view server_tables = R"sql(
 CREATE TABLE {s}.webhook_subscriptions (
@@ -117,9 +114,6 @@ CREATE TABLE {s}.webhook_attempts (
 CREATE INDEX webhook_attempts_message ON {s}.webhook_attempts (message_id, subscription_id);
 CREATE INDEX webhook_attempts_subscription ON {s}.webhook_attempts (subscription_id, at);
 CREATE INDEX webhook_attempts_at ON {s}.webhook_attempts (at);
-)sql";
-
-constexpr std::string_view server_failing = R"sql(
 CREATE TABLE {s}.webhook_failing (
     subscription_id text COLLATE "C" NOT NULL PRIMARY KEY,
     since bigint NOT NULL,
@@ -128,7 +122,7 @@ CREATE TABLE {s}.webhook_failing (
     told bigint NOT NULL DEFAULT 0);
 )sql";
 
-constexpr std::array server_steps{migration{1, server_tables}, migration{2, server_failing}};
+constexpr std::array server_steps{migration{1, server_tables}};
 
 using column = copied_table::column;
 using enum copied_table::column::kind;

@@ -78,11 +78,11 @@ TEST_F(node_postgres_odd_rows, are_not_lost_to_triggers_that_let_changes_vanish)
     node orders(on_server());
     take_messages(orders);
     orders.start();
-    expect_nothing_lost(
-        orders,
-        "SELECT relname::text FROM pg_class WHERE relkind = 'r' AND relnamespace ="
-        " to_regnamespace(current_schema()::text) AND (relname LIKE 'outbox%' OR relname "
-        "LIKE 'inbox%' OR relname LIKE 'posthorn%')");
+    expect_nothing_lost(orders,
+                        "SELECT relname::text FROM pg_class WHERE relkind = 'r' AND relnamespace ="
+                        " (SELECT relnamespace FROM pg_class WHERE oid = "
+                        "'outbox_messages'::regclass) AND (relname LIKE 'outbox%' OR relname "
+                        "LIKE 'inbox%' OR relname LIKE 'posthorn%')");
 }
 
 }  // namespace
