@@ -239,7 +239,7 @@ task<http_response> test(const webhook_desk& with, http_request request) {
     if (!all) co_return answer_to_error(all.error());
     auto to = (*all)->find(*id);
     if (!to) co_return answer_to_error(no_such_subscription(*id, **all));
-    co_return co_await send_test(with, std::move(to), test_reader::operator_);
+    co_return co_await send_test(with, std::move(to), test_reader::staff);
 }
 
 /// Deliveries that were given up are tried again, with all their retries.
@@ -289,7 +289,7 @@ constexpr std::string_view settable =
 
 task<http_response> send_test(const webhook_desk& with, subscription_set::target to,
                               test_reader reader) {
-    const bool for_operator = reader == test_reader::operator_;
+    const bool for_operator = reader == test_reader::staff;
     if (with.client == nullptr)
         co_return answer_to_error(
             {error_code::invalid_argument, "a test is sent by a running node; name it with --url"});

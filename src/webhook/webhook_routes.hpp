@@ -25,7 +25,7 @@ struct webhook_desk {
 
 /// Who reads what came of a test: how the guard decided is for operators.
 enum class test_reader : std::uint8_t {
-    operator_,
+    staff,
     subscriber
 };  // NOLINT(readability-identifier-naming)
 
