@@ -24,16 +24,18 @@ function(posthorn_program name)
     posthorn_objects(${name} EXCLUDE "/main[.]cpp$" ${ARGN})
 endfunction()
 
-# posthorn_together(<out> <name> <sources>...): files that include several of the sources each, to be
-# compiled in a third of the time; cmake/unity.py says which go together. Grouped anew when CMake runs,
-# so a source that takes a name of its neighbour's may ask for that: touch CMakeLists.txt.
-function(posthorn_together out name)
+# posthorn_together(<out> <name> <root> <sources>...): files that include several of the sources each, by
+# their paths from the root, to be compiled in a third of the time; cmake/unity.py says which go
+# together. Grouped anew when CMake runs, so a source that takes a name of its neighbour's may ask for
+# that: touch CMakeLists.txt.
+function(posthorn_together out name root)
     set(joined ${ARGN})
     foreach(source IN LISTS ARGN)
         # tests/planted compiles those with a bug a second time, each in place of the library's own;
-        # files that compile a library are long enough; the others have definitions of their own.
+        # files that compile a library are long enough; the names of `using enum` are not seen; the
+        # others have definitions of their own.
         file(STRINGS ${source} alone LIMIT_COUNT 1 REGEX
-            "POSTHORN_PLANTED\\(|include <.*/src[.]hpp>|POSTHORN_BUILD_TYPE|POSTHORN_WITH_|feature_list all_features")
+            "POSTHORN_PLANTED\\(|^using enum |include <.*/src[.]hpp>|POSTHORN_BUILD_TYPE|POSTHORN_WITH_|feature_list all_features")
         if(alone)
             list(REMOVE_ITEM joined ${source})
             list(APPEND left ${source})
@@ -41,7 +43,7 @@ function(posthorn_together out name)
     endforeach()
     list(SORT joined)
     execute_process(COMMAND ${Python3_EXECUTABLE} -B ${PROJECT_SOURCE_DIR}/cmake/unity.py
-            ${CMAKE_CURRENT_SOURCE_DIR} ${CMAKE_CURRENT_BINARY_DIR}/together ${name} 8 ${joined}
+            ${root} ${CMAKE_CURRENT_BINARY_DIR}/together ${name} 8 ${joined}
         OUTPUT_VARIABLE files OUTPUT_STRIP_TRAILING_WHITESPACE COMMAND_ERROR_IS_FATAL ANY)
     string(REPLACE "\n" ";" files "${files}")
     set(${out} ${left} ${files} PARENT_SCOPE)
@@ -59,7 +61,7 @@ function(posthorn_objects name)
 
     set(compiled ${sources})
     if(POSTHORN_UNITY)
-        posthorn_together(compiled ${target} ${sources})
+        posthorn_together(compiled ${target} ${CMAKE_CURRENT_SOURCE_DIR} ${sources})
     endif()
     add_library(${target} OBJECT ${compiled})
     target_sources(${target} PUBLIC
@@ -80,8 +82,15 @@ endfunction()
 # own sources are not optimised, but for OPTIMISED ones, which do work of their own; the library is.
 function(posthorn_test name)
     cmake_parse_arguments(PARSE_ARGV 1 test "SERIAL;POSTGRES;OPTIMISED" "" "LABELS;SOURCES;LINKS")
+    if(POSTHORN_UNITY)
+        foreach(source IN LISTS test_SOURCES)
+            get_filename_component(source ${source} ABSOLUTE)
+            list(APPEND absolute ${source})
+        endforeach()
+        posthorn_together(test_SOURCES ${name} ${PROJECT_SOURCE_DIR}/tests ${absolute})
+    endif()
     add_executable(${name} ${test_SOURCES})
-    target_link_libraries(${name} PRIVATE posthorn_flags posthorn posthorn_internal test_support GTest::gmock_main ${test_LINKS})
+    target_link_libraries(${name} PRIVATE posthorn_flags posthorn posthorn_internal test_support GTest::gmock_main ${test_LINKS} test_warnings)
     target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR}/tests)
     set(headers test_headers_optimised)
     if(NOT test_OPTIMISED)

@@ -58,9 +58,10 @@ public:
     explicit shop(const std::string& in) : place_(in) {
         const auto file = (place_.path() / "shop.toml").string();
         std::ofstream(file) << fmt::format(
-            "[service]\nid = \"shop\"\n[store]\nurl = \"sqlite:{}\"\n[webhooks]\nplain_http = "
-            "true\n"
-            "allow = \"127.0.0.0/8\"\nconnections_max = 20000\n[log]\nlevel = \"warn\"\n",
+            "[service]\nid = \"shop\"\n[store]\nurl = \"sqlite:{}\"\n"
+            "[listen]\nhttp = \"127.0.0.1:0\"\nadmin = \"127.0.0.1:0\"\n"
+            "[webhooks]\nplain_http = true\nallow = \"127.0.0.0/8\"\nconnections_max = "
+            "20000\n[log]\nlevel = \"warn\"\n",
             database_file());
         node_.emplace(load(file));
     }

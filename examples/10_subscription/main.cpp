@@ -1,12 +1,18 @@
-// A state machine over signals and time: whatever comes first decides what is done next.
+// A state machine over signals and time: whatever comes first decides what is done next. The test
+// kit plays a year of it in memory; then a node runs it.
 #include <chrono>
 #include <cstdint>
 #include <cstdio>
+#include <filesystem>
 #include <string>
+#include <string_view>
 #include <variant>
 
 #include <posthorn/flow_test.hpp>
+#include <posthorn/posthorn.hpp>
 #include <posthorn/workflow.hpp>
+
+using namespace std::chrono_literals;
 
 using posthorn::the;
 using std::chrono::days;
@@ -60,6 +66,47 @@ posthorn::workflow<int> subscription(posthorn::flow<plan>& f, customer c) {
 POSTHORN_WORKFLOW(subscription, "Subscription", 1)
 // [/workflow]
 
+// The service that it calls.
+struct cashier {
+    void handle(posthorn::context& c, const collect& m) {
+        c.execute("INSERT INTO collected VALUES (?, ?)", m.customer_id, m.cents);
+    }
+};
+
+static void run_on_nodes() {
+    const auto directory = std::filesystem::temp_directory_path() / "posthorn-example-10";
+    std::filesystem::remove_all(directory);
+    std::filesystem::create_directories(directory);
+    const auto options = [&](const std::string& service) {
+        return posthorn::node_options{.service = service,
+                                      .store = {.database = directory / (service + ".db")},
+                                      .default_route = "inprocess:",
+                                      .log_sink = [](std::string_view) {}};  // We print enough.
+    };
+    posthorn::node bank(options("payments"));
+    posthorn::node shop(options("shop"));
+    bank.transact([](posthorn::transaction& tx) {
+        tx.execute("CREATE TABLE collected (customer TEXT, cents INTEGER)");
+    });
+    cashier till;
+    posthorn::offer<payments> offered(bank, till);
+    bank.start();
+    shop.add(subscription);
+    shop.start();
+    shop.transact([](posthorn::transaction& tx) {
+        tx.start(subscription, "c3", customer{"c3", 500});
+        tx.start(subscription, "c4", customer{"c4", 700});
+    });
+    // Each signal finds its customer's subscription, whatever that is doing at the time.
+    shop.signal(card_changed{"c3", "4000-3"});
+    shop.cancel(subscription, "c4", "never paid");
+    const auto cancelled = shop.wait_for_end(subscription, "c4", 30s);
+    shop.signal(ended{"c3"});
+    const auto end = shop.wait_for_end(subscription, "c3", 30s);
+    if (end.status != posthorn::flow_status::completed) std::printf("c3: %s\n", end.reason.c_str());
+    std::printf("c3 ended, c4 was cancelled: %s\n", cancelled.reason.c_str());
+}
+
 int main() {
     posthorn::flow_test t(subscription, customer{"c1", 500});
     t.expect_call<collect>().answer();  // The first month is due at once.
@@ -80,4 +127,6 @@ int main() {
         year.advance(days{30});
     }
     std::printf("%d months are a year\n", year.result());
+
+    run_on_nodes();
 }

@@ -1,11 +1,13 @@
 // A workflow with a time limit, and with calls that are taken back if it ends badly. The test kit
-// plays it in memory: nothing here needs a node.
+// plays it in memory; then a node runs it.
 #include <chrono>
 #include <cstdint>
 #include <cstdio>
+#include <filesystem>
 #include <string>
 
 #include <posthorn/flow_test.hpp>
+#include <posthorn/posthorn.hpp>
 #include <posthorn/workflow.hpp>
 
 using namespace std::chrono_literals;
@@ -62,6 +64,56 @@ posthorn::workflow<receipt> approve_order(posthorn::flow<phase>& f, order o) {
 POSTHORN_WORKFLOW(approve_order, "ApproveOrder", 1)
 // [/workflow]
 
+// The services that it calls.
+struct shelves {
+    void handle(posthorn::context& c, const reserve& m) {
+        c.execute("INSERT INTO reserved VALUES (?)", m.order_id);
+    }
+    void handle(posthorn::context& c, const release& m) {
+        c.execute("DELETE FROM reserved WHERE order_id = ?", m.order_id);
+    }
+};
+struct till {
+    receipt handle(posthorn::context&, const charge& m) { return {"r-" + m.order_id}; }
+};
+
+static void run_on_nodes() {
+    const auto directory = std::filesystem::temp_directory_path() / "posthorn-example-8";
+    std::filesystem::remove_all(directory);
+    std::filesystem::create_directories(directory);
+    const auto options = [&](const std::string& service) {
+        return posthorn::node_options{.service = service,
+                                      .store = {.database = directory / (service + ".db")},
+                                      .default_route = "inprocess:"};
+    };
+    posthorn::node warehouse(options("stock"));
+    posthorn::node office(options("billing"));
+    posthorn::node shop(options("shop"));
+    warehouse.transact(
+        [](posthorn::transaction& tx) { tx.execute("CREATE TABLE reserved (order_id TEXT)"); });
+    shop.transact([](posthorn::transaction& tx) { tx.execute("CREATE TABLE orders (id TEXT)"); });
+    shelves storage;
+    till counter;
+    posthorn::offer<stock> offered(warehouse, storage);
+    posthorn::offer<billing> also_offered(office, counter);
+    warehouse.start();
+    office.start();
+
+    // [node]
+    shop.add(approve_order);  // Before it starts; those that are open go on then.
+    shop.start();
+    shop.transact([](posthorn::transaction& tx) {
+        tx.execute("INSERT INTO orders VALUES ('o4')");
+        tx.start(approve_order, "o4", order{"o4", 995});
+    });
+    shop.signal(
+        decided{"o4", "ann", true, 3});  // Early or late: it is kept until it is waited for.
+    const auto end = shop.wait_for_end(approve_order, "o4", 30s);
+    std::printf("o4: %s, approved by %s\n", end.result.c_str(),
+                shop.state<phase>(approve_order, "o4")->by.c_str());
+    // [/node]
+}
+
 int main() {
     // [test]
     posthorn::flow_test t(approve_order, order{"o1", 995});
@@ -90,4 +142,6 @@ int main() {
     unpaid.expect_call<charge>().refuse("the card is blocked");
     unpaid.expect_call<release>().answer();
     std::printf("o3: %s\n", unpaid.failure().c_str());
+
+    run_on_nodes();
 }

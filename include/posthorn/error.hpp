@@ -25,6 +25,7 @@ enum class error_code : std::uint16_t {
     store_read_only,
     store_corrupt,
     store_full,
+    buffer_full,
     store_busy,
     store_too_new,
     store_failed,

@@ -18,12 +18,14 @@
 #include <posthorn/detail/health.hpp>
 #include <posthorn/detail/unique_function.hpp>
 #include <posthorn/error.hpp>
+#include <posthorn/forward.hpp>
 #include <posthorn/message.hpp>
 #include <posthorn/node_options.hpp>
 #include <posthorn/reply.hpp>
 #include <posthorn/service.hpp>
 #include <posthorn/transaction.hpp>
 #include <posthorn/transport.hpp>
+#include <posthorn/webhooks.hpp>
 
 struct pg_conn;
 struct sqlite3;
@@ -57,6 +59,14 @@ struct node_stats {
     std::int64_t duplicates = 0;  // Since the start.
     bool durable = true;          // As in `node_health`.
 };
+
+struct workflow_options;
+struct workflow_view;
+
+namespace detail {
+class workflow_entry;
+struct start_rule;
+}  // namespace detail
 
 struct external_options {
     std::chrono::milliseconds lease = std::chrono::seconds{60};  // How long one run may take.
@@ -143,6 +153,14 @@ public:
             add_response_handler(std::string(endpoint_of<T>),
                                  detail::response_handler<T>(std::move(handler)));
     }
+
+    /// Runs the workflows of this function on the node: `node.add(approve_order)`. One that is open
+    /// in the database goes on when the node starts. Defined, like the rest that is said of
+    /// workflows here, in <posthorn/workflow.hpp>.
+    template <class R, class... Params>
+    void add(workflow<R> (*code)(Params...));
+    template <class R, class... Params>
+    void add(workflow<R> (*code)(Params...), const workflow_options& options);
 
     /// `hook(transaction&, const dead_letter&)` is told of messages whose retries are spent or that
     /// were refused for good; `on_expired` of those that were not delivered in time. What it writes
@@ -244,6 +262,17 @@ public:
                    publish_options options = {}) {
         return store_on(handle, detail::event_request(type, payload, std::move(options)));
     }
+    /// What is said about an event in the name of a user who signed in: the tenant and the user that
+    /// the claims of `webhooks.tenant_claim` and `webhooks.user_claim` name, unless `more` has them:
+    /// `tx.publish("order.paid", body, node.on_behalf_of(claims));`
+    [[nodiscard]] publish_options on_behalf_of(const std::vector<claim>& claims,
+                                               publish_options more = {}) const;
+    /// Subscribers that the program knows, in place of those that it named before, which stay where
+    /// one is wrong (`error_code::invalid_argument`).
+    void webhook_subscribers(const std::vector<webhook_subscriber>& all);
+    /// Where the secrets of tenants are found, in place of `webhooks.tenant_secrets`. Set before
+    /// `start`.
+    void webhook_secrets(webhook_secret_function find);
     /// Returns when the ticket's message is on disk. `error_code::not_committed` if its transaction
     /// was rolled back or is still open.
     void durable(const ticket& of);
@@ -272,6 +301,52 @@ public:
     bool pause(std::string_view destination, std::string_view reason = {});
     /// False if it was not paused.
     bool resume(std::string_view destination);
+
+    /// `handler(const forward_message&)` brings the work of a category to its target, on a thread it
+    /// may block: at least once. True: it is there. False: it is refused for good. What it throws
+    /// says that it may be tried again; `unreachable` and `throttled` are not charged. Set before
+    /// `start`; work of a category without one waits, and health says so.
+    void forward_handler(std::string category,
+                         detail::unique_function<bool(const forward_message&)> handler,
+                         forward_category how = {});
+    /// `observer(transaction&, const forward_attempt&)` is told of every attempt of tracked work, in
+    /// the transaction that records what came of it, so what it writes and sends happens once for
+    /// each. If it throws, what it wrote is undone, the attempt counts all the same, and the failure
+    /// is counted. Set before `start`.
+    void on_forward_attempt(
+        detail::unique_function<void(transaction&, const forward_attempt&)> observer);
+    /// `told(const forward_activity&)` hears what happens to work that this node holds, after it was
+    /// committed. It must not wait, nor throw. Set before `start`.
+    void on_forward_activity(detail::unique_function<void(const forward_activity&)> told);
+    /// Stores work for a target, durably, then tries it once: gives what came of that, or that it is
+    /// held until the target takes it.
+    forwarded forward(std::string_view category, std::string_view target, std::string_view payload,
+                      forward_options options = {});
+    /// Where a tracked operation stands. The id may be written with hyphens or without.
+    [[nodiscard]] std::optional<tracked_operation> tracking(std::string_view id) const;
+
+    /// Tells a signal to the workflows that wait for it, or to one alone; durable when it returns.
+    /// They are started with `transaction::start`.
+    template <class T>
+    void signal(const T& said);
+    template <class R, class... Params, class T>
+    void signal(workflow<R> (*code)(Params...), std::string_view id, const T& said);
+    /// Lets every `co_await` of a workflow throw `cancelled`. False if none of that id is open.
+    template <class R, class... Params>
+    bool cancel(workflow<R> (*code)(Params...), std::string_view id, std::string_view reason = {});
+    /// The state of a workflow after its last step; no code of it runs. Empty if there is none.
+    template <class State, class R, class... Params>
+    [[nodiscard]] std::optional<State> state(workflow<R> (*code)(Params...),
+                                             std::string_view id) const;
+    /// Where a workflow stands. Empty if there is none of that id.
+    template <class R, class... Params>
+    [[nodiscard]] std::optional<workflow_view> find(workflow<R> (*code)(Params...),
+                                                    std::string_view id) const;
+    /// Waits until a workflow that this node runs has ended, or is quarantined.
+    /// `error_code::timed_out` if that takes longer, `not_found` if there is none of that id.
+    template <class R, class... Params>
+    workflow_view wait_for_end(workflow<R> (*code)(Params...), std::string_view id,
+                               std::chrono::milliseconds within);
 
     /// Where it listens once it has started, such as `http://127.0.0.1:7400`, with the real port
     /// where any was asked for.
@@ -306,6 +381,11 @@ private:
                                       external_options options);
     void declare_use(detail::service_use use);
     void run_transaction(const std::function<void(transaction&)>& work);
+    void add_workflow(const detail::workflow_entry& code, const detail::start_rule& rule);
+    [[nodiscard]] std::optional<workflow_view> find_workflow(std::string_view name,
+                                                             std::string_view id) const;
+    workflow_view await_workflow(std::string_view name, std::string_view id,
+                                 std::chrono::milliseconds within);
 
     template <class Service>
     friend class offer;

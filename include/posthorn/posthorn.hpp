@@ -4,6 +4,7 @@
 /// coroutines has a header of its own, <posthorn/async.hpp>.
 #include <posthorn/contract.hpp>
 #include <posthorn/error.hpp>
+#include <posthorn/forward.hpp>
 #include <posthorn/message.hpp>
 #include <posthorn/node.hpp>
 #include <posthorn/node_options.hpp>
@@ -14,3 +15,4 @@
 #include <posthorn/transport.hpp>
 #include <posthorn/uuid.hpp>
 #include <posthorn/version.hpp>
+#include <posthorn/webhooks.hpp>

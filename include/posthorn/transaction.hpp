@@ -12,9 +12,13 @@
 #include <vector>
 
 #include <posthorn/detail/sql.hpp>
+#include <posthorn/forward.hpp>
 #include <posthorn/message.hpp>
 
 namespace posthorn {
+
+template <class R>
+class workflow;
 
 /// An open transaction: what is written and what is sent through it commits together or not at all.
 ///
@@ -105,6 +109,27 @@ public:
     uuid publish(std::string_view type, std::string_view payload, publish_options options = {}) {
         return do_send(detail::event_request(type, payload, std::move(options)));
     }
+
+    /// Stores work for a target when the transaction commits, and gives its id: the handler of its
+    /// category brings it there, as soon as it can and as often as it takes.
+    uuid forward(std::string_view category, std::string_view target, std::string_view payload,
+                 const forward_options& options = {}) {
+        return detail::forward_in(*this, category, target, payload, options);
+    }
+
+    /// Starts a workflow when the transaction commits: `tx.start(approve_order, "o1", order{…})`. Its
+    /// id is its own among those of its name: one that was there before is
+    /// `error_code::duplicate_id`.
+    ///
+    /// This and the next two are defined in <posthorn/workflow.hpp>.
+    template <class R, class... Params, class... Args>
+    void start(workflow<R> (*code)(Params...), std::string_view id, const Args&... args);
+    /// Tells a signal to the workflows that wait for it, here and in this transaction: exactly once.
+    template <class T>
+    void signal(const T& said);
+    /// To one workflow alone; it is kept until that waits for it.
+    template <class R, class... Params, class T>
+    void signal(workflow<R> (*code)(Params...), std::string_view id, const T& said);
 
 protected:
     using row_visitor = std::function<void(const sql_row&)>;

@@ -3,6 +3,7 @@
 #include <chrono>
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -13,6 +14,10 @@
 #include <posthorn/message.hpp>
 
 namespace posthorn {
+
+namespace detail {
+class settle_rider;
+}
 
 /// What an attempt to deliver came to, as the sender must treat it.
 enum class outcome : std::uint8_t {
@@ -32,6 +37,7 @@ struct delivery {
     std::string error{};     // Why not, for people.
     std::chrono::milliseconds retry_after{};
     std::optional<error_code> code{};  // Why not, for programs, where the receiver itself refuses.
+    std::shared_ptr<detail::settle_rider> rider{};  // Of Posthorn's own transports.
 
     bool operator==(const delivery&) const = default;
 };

@@ -18,5 +18,6 @@
 #include <posthorn/workflow/failure.hpp>
 #include <posthorn/workflow/flow.hpp>
 #include <posthorn/workflow/function.hpp>
+#include <posthorn/workflow/hosting.hpp>
 #include <posthorn/workflow/match.hpp>
 #include <posthorn/workflow/pending.hpp>

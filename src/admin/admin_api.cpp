@@ -145,7 +145,7 @@ task<http_response> endpoints::message(http_request request, admin_caller who) {
     const auto asked = parse_show_query(request.query);
     if (!asked) co_return answer_to_error(asked.error());
     const bool payload = *asked;
-    if (payload && !who.payloads)
+    if (payload && !who.rights.payloads)
         co_return gate_.refuse(request, who,
                                "reading payloads needs a key with that right: payloads = true "
                                "beside it in admin.keys");
@@ -201,7 +201,7 @@ task<http_response> endpoints::inbox_messages(http_request request) {
 
 // Of a file there are none: only a running node has called anyone.
 task<http_response> endpoints::inbox_refused(http_request request, admin_caller who) {
-    if (!who.payloads)
+    if (!who.rights.payloads)
         co_return gate_.refuse(request, who,
                                "what a web service answered may repeat payloads; reading them "
                                "needs a key with that right: payloads = true beside it in "
@@ -335,7 +335,8 @@ void add_admin_routes(admin_surface& into, node_view& node) {
          [with](const auto&, const auto&) { return with->store_kept(); });
     look("/_rf/keys",
          {.summary = "Admin keys and those shared with other services, without a secret.",
-          .answer = "{admin: [{name: string, role: string, payloads: boolean}],"
+          .answer = "{admin: [{name: string, role: string, payloads: boolean, secrets: boolean,"
+                    " madeAt?: time}],"
                     " peers: [{peer: string, scheme: string, keys: [{id: string, state: string,"
                     " signsFrom?: time, verifiesUntil?: time}]}]}"},
          [with](const auto&, const auto&) { return with->keys(); });

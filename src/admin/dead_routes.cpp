@@ -67,7 +67,7 @@ task<http_response> dead_endpoints::show(http_request request, admin_caller who)
     if (!id) co_return answer_to_error(id.error());
     const auto payload = parse_show_query(request.query);
     if (!payload) co_return answer_to_error(payload.error());
-    if (*payload && !who.payloads)
+    if (*payload && !who.rights.payloads)
         co_return gate_.refuse(request, who,
                                "reading payloads needs a key with that right: payloads = true "
                                "beside it in admin.keys");

@@ -2,12 +2,15 @@
 
 #include <utility>
 
+#include <boost/json/parse.hpp>
 #include <fmt/format.h>
 
 #include "feature/answers.hpp"
 
 namespace posthorn {
 namespace {
+
+namespace json = boost::json;
 
 audit_entry entry_of(const http_request& request, std::string who, std::string outcome) {
     if (who.empty()) who = "unknown";
@@ -23,19 +26,34 @@ http_response denied(std::uint16_t status, std::string_view why) {
     return response;
 }
 
-// The handler lives in its route, which outlives the run.
-task<http_response> change(audit& kept, const admin_handler& handler, http_request request,
-                           admin_caller who) {
-    auto entry = entry_of(request, who.name, "begun");
+/// "done", and of an edit the names of what it changed; never the values.
+std::string outcome_of_change(std::string_view path, std::string_view body) {
+    boost::system::error_code unreadable;
+    const auto given = path.ends_with("/edit") ? json::parse(body, unreadable) : json::value{};
+    if (unreadable || !given.is_object()) return "done";
+    std::string names;
+    for (const auto& each : given.get_object())
+        names += fmt::format("{}{}", names.empty() ? "done: " : ", ", std::string_view(each.key()));
+    return names.empty() ? "done" : names;
+}
+
+task<http_response> answer(http_response response) { co_return response; }
+
+}  // namespace
+
+task<http_response> audited(audit& kept, std::string who, http_request request,
+                            http_handler change) {
+    auto entry = entry_of(request, std::move(who), "begun");
     const auto row = co_await kept.begin(entry);
     if (!row) co_return answer_to_error(row.error());
     entry.outcome = "failed";
+    const auto if_done = outcome_of_change(request.path, request.body);
     http_response response;
     std::exception_ptr thrown;
     try {
-        response = co_await handler(std::move(request), std::move(who));
+        response = co_await change(std::move(request));
         entry.outcome =
-            response.status < 300 ? "done" : fmt::format("answered {}", response.status);
+            response.status < 300 ? if_done : fmt::format("answered {}", response.status);
     } catch (...) {
         thrown = std::current_exception();
     }
@@ -43,10 +61,6 @@ task<http_response> change(audit& kept, const admin_handler& handler, http_reque
     if (thrown) std::rethrow_exception(thrown);
     co_return response;
 }
-
-task<http_response> answer(http_response response) { co_return response; }
-
-}  // namespace
 
 namespace {
 
@@ -73,9 +87,12 @@ http_handler key_gate::guarded(std::optional<admin_role> needed, admin_handler h
             return answer(refused(audit_, request, refusal));
         }
         const bool has_key = caller->by != admin_way::loopback;
+        // The handler lives in its route, which outlives the run.
         if (needed == admin_role::operator_)
-            return answer_to(has_key,
-                             change(audit_, handler, std::move(request), *std::move(caller)));
+            return answer_to(has_key, audited(audit_, caller->name, std::move(request),
+                                              [&handler, who = *caller](http_request asked) {
+                                                  return handler(std::move(asked), who);
+                                              }));
         return answer_to(has_key, handler(std::move(request), *std::move(caller)));
     };
 }
@@ -90,7 +107,7 @@ http_handler open_gate::guarded(std::optional<admin_role> /*needed*/, admin_hand
     return [handler = std::move(handler)](http_request request) {
         return handler(std::move(request), {.name = "file",
                                             .role = admin_role::operator_,
-                                            .payloads = true,
+                                            .rights = {.payloads = true, .secrets = true},
                                             .by = admin_way::file});
     };
 }

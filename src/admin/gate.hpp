@@ -9,6 +9,10 @@ namespace posthorn {
 [[nodiscard]] http_response refused(audit& kept, const http_request& request,
                                     const admin_refusal& why);
 
+/// Makes a change whose row is in the audit before it, and says what came of it afterwards.
+[[nodiscard]] task<http_response> audited(audit& kept, std::string who, http_request request,
+                                          http_handler change);
+
 /// Stands before the routes of the admin API: lets in callers who may.
 ///
 /// Lifetime: outlives the routes.

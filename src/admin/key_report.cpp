@@ -34,9 +34,14 @@ json::object to_json(const std::string& peer, const key_ring& ring, wall_time no
 
 json::object to_json(const key_report& report) {
     json::array admin;
-    for (const auto& one : report.admin)
-        admin.push_back(json::object{
-            {"name", text(one.name)}, {"role", to_string(one.role)}, {"payloads", one.payloads}});
+    for (const auto& one : report.admin) {
+        json::object shown{{"name", text(one.name)},
+                           {"role", to_string(one.role)},
+                           {"payloads", one.rights.payloads},
+                           {"secrets", one.rights.secrets}};
+        set(shown, "madeAt", one.made);
+        admin.push_back(std::move(shown));
+    }
     json::array peers;
     for (const auto& [peer, ring] : report.peers)
         if (ring) peers.push_back(to_json(peer, *ring, report.now));

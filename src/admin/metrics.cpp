@@ -114,35 +114,34 @@ void add_counters(prometheus_text& text, const metrics_facts& facts) {
 }
 
 /// By the names that labels have; those that look alike are one.
-destination_counts::by_name destinations_of(const metrics_facts& facts) {
-    destination_counts::by_name all;
+counts_of_destinations::by_name destinations_of(const metrics_facts& facts) {
+    counts_of_destinations::by_name all;
     for (const auto* const one : facts.counters)
         for (const auto& [name, counted] : one->destinations.view()) {
             const auto label = clean_utf8(name, label_characters_max);
             const bool fits = all.contains(label) || all.size() <= metric_destinations_max;
-            all[fits ? label : std::string(destination_counts::other)] += counted;
+            all[fits ? label : std::string(counts_of_destinations::other)] += counted;
         }
     return all;
 }
 
 void add_destinations(prometheus_text& text, const metrics_facts& facts) {
-    using counts = destination_counts::counts;
     struct row {
         std::string_view name;
         std::string_view help;
-        std::uint64_t counts::* counter;
+        std::uint64_t destination_counts::* counter;
     };
     const auto all = destinations_of(facts);
     if (all.empty()) return;
     for (const auto& [name, help, counter] :
          {row{"posthorn_outbox_destination_sent_total", "Messages delivered, by destination.",
-              &counts::sent},
+              &destination_counts::sent},
           row{"posthorn_outbox_destination_retried_total",
-              "Attempts that will be repeated, by destination.", &counts::retried},
+              "Attempts that will be repeated, by destination.", &destination_counts::retried},
           row{"posthorn_outbox_destination_dead_total", "Messages given up, by destination.",
-              &counts::dead},
+              &destination_counts::dead},
           row{"posthorn_outbox_destination_expired_total", "Messages that expired, by destination.",
-              &counts::expired}}) {
+              &destination_counts::expired}}) {
         text.begin(name, "counter", help);
         for (const auto& [destination, counted] : all)
             text.sample(static_cast<double>(counted.*counter), {{"destination", destination}});

@@ -1,9 +1,11 @@
 #pragma once
 
+#include <condition_variable>
 #include <cstdint>
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -12,6 +14,8 @@
 #include "admin/store_report.hpp"
 #include "base/async/executor.hpp"
 #include "base/async/task.hpp"
+#include "base/async/timer.hpp"
+#include "base/async/waiter.hpp"
 #include "base/time/clock.hpp"
 #include "feature/prometheus_text.hpp"
 #include "inbox/configured/refused_calls.hpp"
@@ -60,12 +64,18 @@ struct node_view_deps {
     bool durable = true;
     /// There is a database but no node: sent messages are counted too, and nothing of the inbox is.
     bool of_file = false;
+    /// Lets an answer come while the store gives none. Null where no node runs: then one waits for it.
+    timer* sleeper = nullptr;
 };
 
 /// What a node knows of itself, looked up at most once a second however often it is asked:
 /// strangers may ask for health.
 ///
-/// Lifetime: outlives the routes; shared by those of both listeners.
+/// A store that gives no answer, since a table is locked or its server is stuck, gives none for as
+/// long as that lasts. What was seen last is then told together with how long it is ago.
+///
+/// Lifetime: outlives the routes; shared by those of both listeners. Its end waits for a look that is
+///           under way.
 /// Threads:  any.
 class node_view {
 public:
@@ -76,21 +86,37 @@ public:
     };
 
     explicit node_view(node_view_deps parts) : parts_(std::move(parts)) {}
+    ~node_view();
+    node_view(const node_view&) = delete;
+    node_view& operator=(const node_view&) = delete;
 
     [[nodiscard]] const node_view_deps& parts() const noexcept { return parts_; }
-    /// Not older than a second, unless another look is under way.
+    /// Not older than a second, unless a look is under way; then it says so once that takes long.
     task<std::shared_ptr<const state>> look();
     /// What the lanes of all dispatchers said last.
     [[nodiscard]] std::vector<lane_state> lanes() const;
 
 private:
-    [[nodiscard]] std::shared_ptr<const state> recent();
+    using known = std::shared_ptr<const state>;
+    /// What can be told without waiting, or a turn to wait for.
+    struct sight {
+        known what{};
+        std::shared_ptr<waiter> turn{};
+        bool looks = false;  // The caller is to begin.
+    };
+
+    [[nodiscard]] sight recent();
+    void begin();
+    void finish(known seen);
     [[nodiscard]] state read() const;
+    [[nodiscard]] known overdue();
 
     node_view_deps parts_;
-    std::mutex mutex_;
-    std::shared_ptr<const state> last_;
-    bool looking_ = false;
+    std::mutex mutex_;  // Over all that follows.
+    std::condition_variable ended_;
+    known last_;
+    std::optional<steady_time> looking_since_;
+    std::vector<std::shared_ptr<waiter>> waiting_;
 };
 
 }  // namespace posthorn

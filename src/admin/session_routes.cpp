@@ -29,7 +29,8 @@ result<std::string> key_in(std::string_view body) {
 
 json::object to_json(const admin_caller& who) {
     json::array rights;
-    if (who.payloads) rights.emplace_back("payloads");
+    if (who.rights.payloads) rights.emplace_back("payloads");
+    if (who.rights.secrets) rights.emplace_back("secrets");
     json::object shown{{"name", who.name},
                        {"role", to_string(who.role)},
                        {"rights", std::move(rights)},
@@ -92,7 +93,7 @@ task<http_response> session_endpoints::sign_in(http_request request) {
     parts_.log.info("{Who} signed in from {Address}", {{"Who", key->name}, {"Address", address}});
     auto response = json_response(200, json::serialize(to_json({.name = key->name,
                                                                 .role = key->role,
-                                                                .payloads = key->payloads,
+                                                                .rights = key->rights,
                                                                 .by = admin_way::session,
                                                                 .csrf = made.about.csrf,
                                                                 .until = made.about.until})));

@@ -3,6 +3,9 @@
 #include <array>
 
 #include "audit/audit_feature.hpp"
+#include "centre/centre_feature.hpp"
+#include "engine/engine_feature.hpp"
+#include "forward/forward_feature.hpp"
 #include "history/history_feature.hpp"
 #include "nodes/nodes_feature.hpp"
 #include "queue/queue_feature.hpp"
@@ -12,8 +15,8 @@ namespace posthorn {
 
 feature_list all_features() noexcept {
     static const std::array all{
-        &queue_feature(), &audit_feature(),   &history_feature(),
-        &nodes_feature(), &webhook_feature(),
+        &queue_feature(),   &audit_feature(),  &history_feature(), &nodes_feature(),
+        &webhook_feature(), &engine_feature(), &centre_feature(),  &forward_feature(),
     };
     return all;
 }

@@ -11,7 +11,7 @@
 #include <posthorn/detail/time.hpp>
 
 #include "base/async/run_on.hpp"
-#include "base/text/percent.hpp"
+#include "base/text/url_query.hpp"
 #include "base/text/utf8.hpp"
 #include "feature/answers.hpp"
 
@@ -68,14 +68,9 @@ result<> read_parameter(std::string_view name, const std::string& value, page_re
 
 result<page_request> read_query(std::string_view query) {
     page_request asked;
-    while (!query.empty()) {
-        const auto pair = query.substr(0, query.find('&'));
-        query.remove_prefix(std::min(query.size(), pair.size() + 1));
-        const auto name = pair.substr(0, pair.find('='));
-        const auto value = percent_decode(pair.substr(std::min(pair.size(), name.size() + 1)));
-        if (!value) return fail(error_code::invalid_argument, "the query is not percent-encoded");
-        POSTHORN_TRY(read_parameter(name, *value, asked));
-    }
+    POSTHORN_TRY(for_each_parameter(query, [&](std::string_view name, const std::string& value) {
+        return read_parameter(name, value, asked);
+    }));
     return asked;
 }
 

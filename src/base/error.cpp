@@ -22,6 +22,7 @@ constexpr std::array catalogue{
     error_info{store_read_only, "store_read_only", "the database cannot be written to"},
     error_info{store_corrupt, "store_corrupt", "the database file is damaged"},
     error_info{store_full, "store_full", "the disk is full; nothing was stored", true},
+    error_info{buffer_full, "buffer_full", "as much work is held for targets as may be", true},
     error_info{store_busy, "store_busy", "another process kept the database locked", true},
     error_info{store_too_new, "store_too_new",
                "a newer Posthorn has changed the database's tables"},

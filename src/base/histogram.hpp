@@ -69,6 +69,10 @@ using duration_counts = std::array<std::uint64_t, duration_bounds_us.size() + 1>
                                     duration_bounds_us.begin());
 }
 
+constexpr void add_durations(duration_counts& to, const duration_counts& more) {
+    for (std::size_t i = 0; i < to.size(); ++i) to[i] += more[i];
+}
+
 inline constexpr std::array<std::uint64_t, 8> retry_bounds{0, 1, 2, 3, 5, 10, 20, 50};
 
 }  // namespace posthorn

@@ -36,11 +36,19 @@ enum class admin_way : std::uint8_t {
 
 [[nodiscard]] std::string_view to_string(admin_way way) noexcept;
 
+/// What is given to a key beside its role.
+struct admin_rights {
+    bool payloads = false;  // To read what messages say.
+    bool secrets = false;   // To be shown secrets that the node makes.
+
+    bool operator==(const admin_rights&) const = default;
+};
+
 /// Who asks, once let in.
 struct admin_caller {
     std::string name;  // `loopback` without a key.
     admin_role role = admin_role::viewer;
-    bool payloads = false;
+    admin_rights rights{};
     admin_way by = admin_way::loopback;
     std::string csrf{};                // What a change must bring, if it comes from a browser.
     std::optional<wall_time> until{};  // When the session ends.

@@ -3,16 +3,24 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/result.hpp"
 #include "feature/check.hpp"
 #include "feature/command.hpp"
 #include "feature/settings.hpp"
+#include "message/validate.hpp"
 #include "store/migration.hpp"
 
 namespace posthorn {
 
 class node_builder;
+
+/// A mistake in a feature's section of the configuration.
+struct feature_problem {
+    std::string_view key;  // Without the section.
+    error why;             // As `install` would give it, naming the key.
+};
 
 /// A capability above the boxes: a folder under `src/` and a line in `app/features.cpp`.
 ///
@@ -35,6 +43,12 @@ public:
     /// What may be written under `[handlers]` for an endpoint that it takes, such as `queue`; empty
     /// if it takes none. `node_builder::endpoints` names those endpoints.
     [[nodiscard]] virtual std::string_view handler_word() const noexcept { return {}; }
+    /// Why `install` would refuse what is configured, as far as the values alone tell; nothing is
+    /// opened or changed.
+    [[nodiscard]] virtual std::vector<feature_problem> problems(
+        const feature_settings& /*said*/, const message_limits& /*limits*/) const {
+        return {};
+    }
     /// `posthorn NAME …`, and what `posthorn help` says of it: one line, in the imperative.
     [[nodiscard]] virtual std::string_view summary() const noexcept { return {}; }
     [[nodiscard]] virtual std::span<const feature_command> commands() const noexcept { return {}; }

@@ -4,6 +4,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <typeindex>
 #include <utility>
 #include <vector>
 
@@ -12,6 +13,7 @@
 #include "base/run/environment.hpp"
 #include "base/run/node_service.hpp"
 #include "feature/admin_route.hpp"
+#include "feature/peer_calls.hpp"
 #include "feature/prometheus_text.hpp"
 #include "feature/settings.hpp"
 #include "feature/watched_nodes.hpp"
@@ -19,7 +21,9 @@
 #include "inbox/inbox.hpp"
 #include "outbox/lane/outbox_counters.hpp"
 #include "outbox/lane/route_source.hpp"
+#include "outbox/upkeep/dead_letter_notifier.hpp"
 #include "store/message_maker.hpp"
+#include "store/outside_database.hpp"
 #include "store/store.hpp"
 #include "transport/http/types.hpp"
 
@@ -46,6 +50,13 @@ struct feature_endpoint {
     std::chrono::milliseconds lease = std::chrono::seconds{60};
 };
 
+/// Is told of messages that were given up, in place of the application, if their correlation id
+/// begins so.
+struct given_up_listener {
+    std::string correlation_prefix;
+    final_row_listener* told = nullptr;
+};
+
 /// What features have added to a node.
 struct feature_parts {
     std::vector<std::shared_ptr<void>> objects{};  // Destroyed after all else here.
@@ -57,6 +68,19 @@ struct feature_parts {
     /// From any thread; they read the database on `environment::readers`, and must not throw.
     std::vector<std::function<std::vector<health_worry>()>> health{};
     std::vector<std::function<void(prometheus_text&)>> metrics{};
+    std::vector<std::function<std::chrono::milliseconds()>> sent_kept{};
+    std::vector<given_up_listener> given_up{};
+    /// Before the node starts, while handlers can be added; an error keeps it from starting.
+    std::vector<std::function<result<>()>> before_start{};
+    std::vector<std::pair<std::type_index, void*>> shown{};
+
+    /// What a feature shows the node, for functions of the public `node`. Null if none does.
+    template <class T>
+    [[nodiscard]] T* find() const noexcept {
+        for (const auto& [type, object] : shown)
+            if (type == typeid(T)) return static_cast<T*>(object);
+        return nullptr;
+    }
 };
 
 /// What a feature is given to build itself into one node, and where it puts what it adds.
@@ -79,7 +103,11 @@ public:
         /// Null before the node has started, and where it has none. Empty where no node runs.
         std::function<const class inbox*()> inbox{};
         node_watch watch{};
-        web_client web{};  // Empty where no node runs, and in the simulator.
+        web_client web{};               // Empty where no node runs, and in the simulator.
+        peer_ways ways{};               // Empty where no node runs.
+        outside_opener open_outside{};  // Likewise, and in the simulator.
+        /// Ends the process at once. Empty where no node runs.
+        std::function<void(const std::string& why)> fail_stop{};
     };
 
     node_builder(given with, feature_parts& into) : with_(std::move(with)), into_(into) {}
@@ -105,6 +133,11 @@ public:
     /// The other nodes that the desk shows.
     [[nodiscard]] const node_watch& watch() const noexcept { return with_.watch; }
     [[nodiscard]] const web_client& web() const noexcept { return with_.web; }
+    [[nodiscard]] const peer_ways& ways() const noexcept { return with_.ways; }
+    [[nodiscard]] const outside_opener& open_outside() const noexcept { return with_.open_outside; }
+    [[nodiscard]] const std::function<void(const std::string& why)>& fail_stop() const noexcept {
+        return with_.fail_stop;
+    }
 
     /// An object that lasts as long as the node.
     template <class T, class... Args>
@@ -128,8 +161,29 @@ public:
     void health(std::function<std::vector<health_worry>()> told) {
         into_.health.push_back(std::move(told));
     }
+    /// How long messages that were sent must be kept, as of now: the feature looks at them again.
+    void keep_sent(std::function<std::chrono::milliseconds()> at_least) {
+        into_.sent_kept.push_back(std::move(at_least));
+    }
     void metrics(std::function<void(prometheus_text&)> written) {
         into_.metrics.push_back(std::move(written));
+    }
+    /// From `make`.
+    void given_up(std::string correlation_prefix, final_row_listener& told) {
+        into_.given_up.push_back({std::move(correlation_prefix), &told});
+    }
+    void before_start(std::function<result<>()> check) {
+        into_.before_start.push_back(std::move(check));
+    }
+    /// To be found by its type, with `feature_parts::find`. From `make`.
+    template <class T>
+    void show(T& one) {
+        into_.shown.emplace_back(typeid(T), &one);
+    }
+    /// What a feature before this one shows. Null if none does.
+    template <class T>
+    [[nodiscard]] T* find() const noexcept {
+        return into_.find<T>();
     }
 
 private:

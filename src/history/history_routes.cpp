@@ -12,7 +12,7 @@
 #include <fmt/ranges.h>
 
 #include "base/async/run_on.hpp"
-#include "base/text/percent.hpp"
+#include "base/text/url_query.hpp"
 #include "base/text/utf8.hpp"
 #include "feature/answers.hpp"
 #include "history/history_table.hpp"
@@ -194,16 +194,9 @@ task<http_response> answer(const history_deps& with, const history_keeper& keepe
 
 result<history_query> parse_history_query(std::string_view query) {
     history_query asked;
-    while (!query.empty()) {
-        const auto pair = query.substr(0, query.find('&'));
-        query.remove_prefix(std::min(query.size(), pair.size() + 1));
-        const auto name = pair.substr(0, pair.find('='));
-        auto value = percent_decode(pair.substr(std::min(pair.size(), name.size() + 1)));
-        if (!value)
-            return fail(error_code::invalid_argument,
-                        "the query is not percent-encoded as it should be");
-        POSTHORN_TRY(read_one(name, *std::move(value), asked));
-    }
+    POSTHORN_TRY(for_each_parameter(query, [&](std::string_view name, const std::string& value) {
+        return read_one(name, value, asked);
+    }));
     if (!asked.destination.empty() && !asked.endpoint.empty())
         return fail(error_code::invalid_argument,
                     "give a destination or an endpoint, not both: one is of the outbox, the other "

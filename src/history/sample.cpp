@@ -19,7 +19,7 @@ void add_counts(history_numbers& to, const history_numbers& more) {
     to.failed += more.failed;
     to.dead += more.dead;
     to.duplicates += more.duplicates;
-    for (std::size_t i = 0; i < to.took.size(); ++i) to.took[i] += more.took[i];
+    add_durations(to.took, more.took);
 }
 
 std::uint64_t weight(const history_numbers& of) {

@@ -8,6 +8,7 @@
 
 #include "base/assert.hpp"
 #include "base/text/utf8.hpp"
+#include "inbox/horizon.hpp"
 
 namespace posthorn {
 namespace {
@@ -52,6 +53,7 @@ delivery answer_to_handler_error(const error& why) {
         answer.retry_after = handler_pause;
         return answer;
     }
+    if (why.code() == error_code::store_busy) return answer_to_store_error(why);
     // Named as in a refusal, but not told as one: what went wrong is the handler's affair.
     return failure(outcome::transient, fmt::format("{}: {}", why.name(), why.what()));
 }
@@ -80,6 +82,14 @@ delivery answer_to_store_error(const error& why) {
     }
 }
 
+delivery answer_inbox_refuses() {
+    auto answer = refusal(outcome::throttled, error_code::store_busy,
+                          "the receiver's inbox refuses every message; its log and its health say "
+                          "why");
+    answer.retry_after = store_pause;
+    return answer;
+}
+
 delivery answer_without_key() {
     return refusal(outcome::permanent, error_code::invalid_argument,
                    "a message needs an id and the id of the service that sends it");
@@ -97,6 +107,14 @@ delivery answer_no_handler(const message& what) {
 }
 
 delivery answer_expired(const message& what) {
+    if (heeded_expiry(what.created_at, what.expires_at) < what.expires_at)
+        return refusal(
+            outcome::permanent, error_code::message_expired,
+            fmt::format("it says that it was made at {}, and none is taken in {} days after that, "
+                        "whatever its expiry; if the time is wrong, correct what sets created_at "
+                        "and send it anew",
+                        to_iso8601(what.created_at),
+                        std::chrono::floor<std::chrono::days>(message_life_max).count()));
     return refusal(outcome::permanent, error_code::message_expired,
                    fmt::format("it expired at {} and whether it took effect before is no longer "
                                "known here; send it anew only if it did not",

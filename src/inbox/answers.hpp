@@ -20,6 +20,10 @@ namespace posthorn {
 /// attempt is charged.
 [[nodiscard]] delivery answer_to_store_error(const error& why);
 
+/// The table of the inbox takes no rows, as when a trigger of the application's raises: the same for
+/// every message, so none is charged.
+[[nodiscard]] delivery answer_inbox_refuses();
+
 [[nodiscard]] delivery answer_without_key();
 [[nodiscard]] delivery answer_no_handler(const message& what);
 [[nodiscard]] delivery answer_expired(const message& what);

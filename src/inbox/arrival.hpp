@@ -25,6 +25,7 @@ struct arrival {
     bool answered = false;     // Otherwise `answer` is what to say once the handler's work is in.
     bool rolled_back = false;  // On purpose: the answer does not hang on the commit.
     bool claimed = false;
+    bool table_refused = false;  // The inbox's own one, whatever the message.
     wall_time claim_before{};  // When the claim ends, or ended, that it had when it was looked at.
 
     result<> committed;  // What became of the unit.
@@ -42,6 +43,7 @@ struct arrival {
         answered = false;
         rolled_back = false;
         claimed = false;
+        table_refused = false;
         claim_before = {};
     }
     void settle(delivery with) {
@@ -49,7 +51,9 @@ struct arrival {
         answered = true;
     }
     void settle_by_store(const error& why) {
-        settle(answer_to_store_error(why));
+        settle(table_refused && why.code() == error_code::statement_failed
+                   ? answer_inbox_refuses()
+                   : answer_to_store_error(why));
         cause = why.what();
     }
 };

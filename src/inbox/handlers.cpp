@@ -77,6 +77,8 @@ result<> handlers::complete() const {
 
 const handler* handlers::find(const message& what) const {
     if (what.type != message_type::response) return find(what.endpoint);
+    for (const auto& [beginning, one] : correlated_)
+        if (what.correlation_id.starts_with(beginning)) return &one;
     if (const auto found = responses_.find(what.endpoint); found != responses_.end())
         return &found->second;
     if (const auto found = by_endpoint_.find(what.endpoint);

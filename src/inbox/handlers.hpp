@@ -5,6 +5,7 @@
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -56,6 +57,10 @@ public:
     /// that takes them, and without that to `add_replies`.
     result<> add_response(std::string endpoint, handler added);
     void add_replies(handler added) { replies_ = std::move(added); }
+    /// For Responses whose correlation id begins so, before any other; the calls of a feature.
+    void add_correlated(std::string beginning, handler added) {
+        correlated_.emplace_back(std::move(beginning), std::move(added));
+    }
     /// Gives the number under which the service's handlers are added.
     result<std::size_t> offer(const detail::service_info& service);
     result<> add_to_service(std::size_t service, std::size_t position, handler added);
@@ -104,6 +109,7 @@ private:
     handler_map by_endpoint_;
     handler_map responses_;
     handler replies_{};
+    std::vector<std::pair<std::string, handler>> correlated_;
     std::vector<offered_service> services_;
     bool frozen_ = false;
 };

@@ -21,8 +21,10 @@ wall_time heeded_expiry(wall_time created_at, wall_time expires_at) {
 
 wall_time keep_until(wall_time expires_at, wall_time now, const horizon_options& options) {
     if (POSTHORN_PLANTED(prune_too_early)) return later(now, options.grace);
-    return std::max({later(expires_at, options.grace), later(now, options.row_life_min),
-                     later(now, options.retention)});
+    const auto wanted = std::max({later(expires_at, options.grace),
+                                  later(now, options.row_life_min), later(now, options.retention)});
+    // The expiry is bounded by when the message says it was made, and it may say any time.
+    return std::min(wanted, later(now, row_life_max(options)));
 }
 
 std::chrono::milliseconds row_life_max(const horizon_options& options) {

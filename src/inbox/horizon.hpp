@@ -23,13 +23,14 @@ struct horizon_options {
 inline constexpr wall_time no_expiry{};
 
 /// The most that a message can ask for: whatever it says, it expires so long after it was made, by
-/// its sender's clock. So no peer can keep a row for ever.
+/// its sender's clock. Every repeat says the same, so one is refused also after the row is gone.
 inline constexpr std::chrono::milliseconds message_life_max = std::chrono::days{400};
 
 /// When a message expires, as the inbox takes it.
 [[nodiscard]] wall_time heeded_expiry(wall_time created_at, wall_time expires_at);
 
-/// Until when the row of a message lives that is taken in at `now`.
+/// Until when the row of a message lives that is taken in at `now`: never longer than
+/// `row_life_max`, so that no peer can keep a row for ever.
 [[nodiscard]] wall_time keep_until(wall_time expires_at, wall_time now,
                                    const horizon_options& options);
 

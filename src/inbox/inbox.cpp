@@ -82,11 +82,12 @@ task<std::vector<delivery>> inbox::receive(message_batch batch) {
 /// Those of a batch that follow each other with one endpoint are counted at once.
 void inbox::count_endpoints(const std::vector<arrival>& arrivals, std::uint64_t took_us) {
     const auto name_of = [](const arrival& one) {
-        return one.by != nullptr ? std::string_view(one.what->endpoint) : endpoint_counts::other;
+        return one.by != nullptr ? std::string_view(one.what->endpoint)
+                                 : counts_of_endpoints::other;
     };
     for (auto one = arrivals.begin(); one != arrivals.end();) {
         const auto name = name_of(*one);
-        endpoint_counts::counts counted;
+        endpoint_counts counted;
         for (; one != arrivals.end() && name_of(*one) == name; ++one) {
             const auto& answer = one->answer;
             if (answer.duplicate)
@@ -164,6 +165,7 @@ void inbox::report(const arrival& one) {
     const logger::fields names{{"MessageId", one.what->id}, {"SourceServiceId", one.what->source}};
     const auto& answer = one.answer;
     count(answer);
+    note_message(one);
     note_failure(one);
     if (answer.what == outcome::delivered && !answer.duplicate) {
         with_.env.log.info("Inbox:  Message {MessageId} processed from {SourceServiceId}", names);
@@ -194,19 +196,33 @@ void inbox::count(const delivery& answer) {
     }
 }
 
-// What is wrong with one message says nothing of its endpoint, nor does a failing store, which health
-// tells of by itself.
+// What waits for another's claim has not failed: it will come again.
+void inbox::note_message(const arrival& one) {
+    const auto& answer = one.answer;
+    if (answer.what == outcome::delivered)
+        return failed_messages_.succeeded(one.what->source, one.what->id);
+    if (answer.what == outcome::throttled && !answer.code) return;
+    failed_messages_.failed({.id = one.what->id,
+                             .source = one.what->source,
+                             .endpoint = one.what->endpoint,
+                             .why = one.cause.empty() ? answer.error : one.cause,
+                             .code = answer.code},
+                            with_.env.clock.wall());
+}
+
+// What is wrong with one message says nothing of its endpoint, nor does a store that fails as a whole,
+// which health tells of by itself.
 void inbox::note_failure(const arrival& one) {
     const auto& answer = one.answer;
     if (answer.what == outcome::delivered)
         return answer.duplicate ? void() : failures_.succeeded(one.what->endpoint);
     const bool handler_failed = !answer.code && answer.what != outcome::throttled;
     if (!handler_failed && answer.code != error_code::no_handler &&
-        answer.code != error_code::handler_unreachable)
+        answer.code != error_code::handler_unreachable && answer.code != error_code::store_busy)
         return;
     failures_.failed({.name = one.what->endpoint,
                       .with = one.what->source,
-                      .why = answer.error,
+                      .why = one.cause.empty() ? answer.error : one.cause,
                       .code = answer.code},
                      with_.env.clock.wall());
 }
@@ -283,11 +299,28 @@ task<inbox::outcome_of_call> inbox::call_async(const arrival& one) {
         error(error_code::cancelled, "the node stops before the handler has finished")));
 }
 
+namespace {
+
+task<result<std::string>> note_verdict(task<result<std::string>> call,
+                                       std::optional<error>& verdict) {
+    auto ended = co_await std::move(call);
+    if (!ended) verdict = ended.error();
+    co_return ended;
+}
+
+}  // namespace
+
 task<inbox::outcome_of_call> inbox::call_within_lease(const arrival& one) {
     try {
-        auto response = co_await with_timeout(with_.env.timer, one.by->lease,
-                                              std::get<async_handler>(one.by->run)(*one.what));
+        // A handler that calls elsewhere keeps the same time, and says what its lateness means, such
+        // as a web service that was not reached: that counts, whichever timer was the first.
+        std::optional<error> verdict;
+        auto response = co_await with_timeout(
+            with_.env.timer, one.by->lease,
+            note_verdict(std::get<async_handler>(one.by->run)(*one.what), verdict));
         if (response) co_return *std::move(response);
+        if (verdict && verdict->code() == error_code::handler_unreachable)
+            co_return std::unexpected(answer_to_handler_error(*verdict));
         co_return std::unexpected(answer_to_handler_error(response.error()));
     } catch (...) {
         co_return std::unexpected(answer_to_exception(std::current_exception()));

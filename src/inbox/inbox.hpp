@@ -16,6 +16,7 @@
 #include "base/time/clock_watch.hpp"
 #include "inbox/calls_at_work.hpp"
 #include "inbox/endpoint_counts.hpp"
+#include "inbox/failed_messages.hpp"
 #include "inbox/handlers.hpp"
 #include "inbox/intake.hpp"
 #include "inbox/purge.hpp"
@@ -77,7 +78,9 @@ public:
     [[nodiscard]] const histogram& durations_us() const noexcept { return durations_us_; }
     /// The endpoints whose messages are not taken in.
     [[nodiscard]] const failure_board& failures() const noexcept { return failures_; }
-    [[nodiscard]] const endpoint_counts& endpoints() const noexcept { return endpoints_; }
+    /// The messages that were not taken in.
+    [[nodiscard]] const failed_messages& failed() const noexcept { return failed_messages_; }
+    [[nodiscard]] const counts_of_endpoints& endpoints() const noexcept { return endpoints_; }
 
 private:
     struct flight;
@@ -95,6 +98,7 @@ private:
 
     void report(const arrival& one);
     void count(const delivery& answer);
+    void note_message(const arrival& one);
     void note_failure(const arrival& one);
     void count_endpoints(const std::vector<arrival>& arrivals, std::uint64_t took_us);
 
@@ -111,7 +115,8 @@ private:
     std::atomic<std::uint64_t> refused_ = 0;
     histogram durations_us_{duration_bounds_us};
     failure_board failures_;
-    endpoint_counts endpoints_;
+    failed_messages failed_messages_;
+    counts_of_endpoints endpoints_;
 };
 
 }  // namespace posthorn

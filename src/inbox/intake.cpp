@@ -20,6 +20,13 @@ std::unexpected<error> roll_back(arrival& one) {
     return fail(error_code::cancelled, "the handler's work was rolled back");
 }
 
+/// Of a statement of ours on the inbox's table. What that refuses is of no message's doing.
+template <class T>
+result<T> noting_refusal(arrival& one, result<T> done) {
+    if (!done && done.error().code() == error_code::statement_failed) one.table_refused = true;
+    return done;
+}
+
 wall_time expiry_of(const arrival& one) {
     return heeded_expiry(one.what->created_at, one.what->expires_at);
 }
@@ -47,7 +54,7 @@ result<> intake::handle(store_transaction& tx, arrival& one) const {
     if (is_past_horizon(expiry_of(one), now)) return judge_late(tx, one, now);
 
     auto record = record_of(one, now);
-    const auto is_new = tx.inbox().insert(record);
+    const auto is_new = noting_refusal(one, tx.inbox().insert(record));
     POSTHORN_TRY(is_new);
     if (!*is_new) {
         const auto known = judge_known(tx, one, now);
@@ -60,10 +67,10 @@ result<> intake::handle(store_transaction& tx, arrival& one) const {
     POSTHORN_LET(response, run_handler(tx, one));
     if (*is_new) {
         if (!response.empty() && !POSTHORN_PLANTED(response_not_kept))
-            POSTHORN_TRY(tx.inbox().respond(record.key, response));
+            POSTHORN_TRY(noting_refusal(one, tx.inbox().respond(record.key, response)));
     } else {
         record.response = response;
-        const auto completed = tx.inbox().complete(record, one.claim_owner);
+        const auto completed = noting_refusal(one, tx.inbox().complete(record, one.claim_owner));
         POSTHORN_TRY(completed);
         if (!*completed)
             return fail(error_code::statement_failed,
@@ -108,7 +115,7 @@ result<> intake::claim(store_transaction& tx, arrival& one) const {
     return {};
 }
 
-result<bool> intake::take_claim(store_transaction& tx, const arrival& one, wall_time now) const {
+result<bool> intake::take_claim(store_transaction& tx, arrival& one, wall_time now) const {
     const inbox_claim wanted{.key = one.key(),
                              .endpoint = one.what->endpoint,
                              .hash = one.hash,
@@ -116,7 +123,7 @@ result<bool> intake::take_claim(store_transaction& tx, const arrival& one, wall_
                              .until = now + one.by->lease,
                              .expires_at = keep_until(expiry_of(one), now, options_.horizon)};
     // Whether the claim of before has run out was judged already, with regard to clocks set back.
-    auto taken = tx.inbox().claim(wanted, std::max(now, one.claim_before));
+    auto taken = noting_refusal(one, tx.inbox().claim(wanted, std::max(now, one.claim_before)));
     if (!taken || *taken) return taken;
     POSTHORN_LET(known, tx.inbox().find(wanted.key));
     // Not charged to the message either way.
@@ -149,7 +156,7 @@ result<> intake::complete(store_transaction& tx, arrival& one, std::string_view 
     one.reset();
     auto record = record_of(one, time_.wall());
     record.response = response;
-    const auto completed = tx.inbox().complete(record, one.claim_owner);
+    const auto completed = noting_refusal(one, tx.inbox().complete(record, one.claim_owner));
     POSTHORN_TRY(completed);
     if (*completed) return reply(tx, one, response);
     one.settle(answer_claim_lost());

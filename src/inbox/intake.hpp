@@ -46,7 +46,7 @@ private:
     [[nodiscard]] inbox_record record_of(const arrival& one, wall_time now) const;
     result<verdict> judge_known(store_transaction& tx, arrival& one, wall_time now) const;
     result<> judge_late(store_transaction& tx, arrival& one, wall_time now) const;
-    result<bool> take_claim(store_transaction& tx, const arrival& one, wall_time now) const;
+    result<bool> take_claim(store_transaction& tx, arrival& one, wall_time now) const;
     /// Sends a Command's response back as a message of its own, in the same transaction, unless the
     /// handler's work is answered when it is finished elsewhere.
     result<> reply(store_transaction& tx, const arrival& one, std::string_view response) const;

@@ -3,10 +3,50 @@
 #include <charconv>
 #include <utility>
 
+#include <posthorn/error.hpp>
+#include <posthorn/json/reader.hpp>
+#include <posthorn/json/writer.hpp>
+
+#include "base/planted.hpp"
+#include "message/fields.hpp"
+
 namespace posthorn {
+namespace {
+
+constexpr std::string_view user_name = "user-id";
+
+// Beside the order key, to be read by people and views. Headers that name a user stay as they are,
+// and so do those that are none, to be refused for that.
+std::string with_user(std::string headers, std::string_view user) {
+    if (user.empty()) return headers;
+    std::string made;
+    json_writer writer(made);
+    writer.open('{');
+    try {
+        bool has_own = false;
+        if (!headers.empty())
+            json_reader::read(headers, [&](json_reader& whole) {
+                whole.members([&](std::string_view name, json_reader& value) {
+                    has_own = has_own || name == user_name;
+                    writer.key(name);
+                    made += trimmed(value.document());
+                });
+            });
+        if (has_own) return headers;
+        writer.key(user_name);
+        writer.string(user);
+    } catch (const error&) {
+        return headers;
+    }
+    writer.close('}');
+    return made;
+}
+
+}  // namespace
 
 std::string event_key(std::string_view user, std::string_view entity) {
     if (user.empty() && entity.empty()) return {};
+    if (POSTHORN_PLANTED(order_without_user)) return "0:," + std::string(entity);
     return std::to_string(user.size()) + ":" + std::string(user) + "," + std::string(entity);
 }
 
@@ -28,7 +68,7 @@ send_request event_request(std::string_view type, std::string_view payload,
             .payload = std::string(payload),
             .options = {.id = options.id,
                         .content_type = std::move(options.content_type),
-                        .headers = std::move(options.headers),
+                        .headers = with_user(std::move(options.headers), options.user),
                         .correlation_id = std::move(options.correlation_id),
                         .tenant = std::move(options.tenant),
                         .order_key = event_key(options.user, options.entity),

@@ -11,7 +11,7 @@
 
 #include "base/async/run_on.hpp"
 #include "base/async/task_group.hpp"
-#include "base/text/percent.hpp"
+#include "base/text/url_query.hpp"
 #include "base/text/utf8.hpp"
 #include "feature/answers.hpp"
 #include "nodes/nodes_table.hpp"
@@ -102,11 +102,7 @@ error no_such_node(std::string_view name) {
 
 result<light_page> read_page(std::string_view query) {
     light_page page;
-    while (!query.empty()) {
-        const auto pair = query.substr(0, query.find('&'));
-        query.remove_prefix(std::min(query.size(), pair.size() + 1));
-        const auto name = pair.substr(0, pair.find('='));
-        const auto value = pair.substr(std::min(pair.size(), name.size() + 1));
+    const auto read_one = [&](std::string_view name, std::string_view value) -> result<> {
         std::int64_t number = 0;
         const auto [end, failure] = std::from_chars(value.begin(), value.end(), number);
         const bool is_number = failure == std::errc{} && end == value.end() && number >= 1;
@@ -116,10 +112,12 @@ result<light_page> read_page(std::string_view query) {
             page.before = number;
         else
             return fail(error_code::invalid_argument,
-                        "'{}' cannot be asked for; there are limit (1 to {}) and before (the next "
-                        "of an earlier page)",
-                        clean_utf8(pair, 100), page_max);
-    }
+                        "'{}={}' cannot be asked for; there are limit (1 to {}) and before (the "
+                        "next of an earlier page)",
+                        clean_utf8(name, 100), clean_utf8(value, 100), page_max);
+        return {};
+    };
+    POSTHORN_TRY(for_each_parameter(query, read_one));
     return page;
 }
 

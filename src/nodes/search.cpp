@@ -11,6 +11,7 @@
 #include <posthorn/uuid.hpp>
 
 #include "base/text/percent.hpp"
+#include "base/text/url_query.hpp"
 #include "base/text/utf8.hpp"
 
 namespace posthorn {
@@ -79,24 +80,21 @@ result<std::string> search_target(std::string_view query) {
     std::string target;
     std::string limit = std::to_string(limit_default);
     std::optional<uuid> id;
-    while (!query.empty()) {
-        const auto pair = query.substr(0, query.find('&'));
-        query.remove_prefix(std::min(query.size(), pair.size() + 1));
-        const auto name = pair.substr(0, pair.find('='));
-        const auto value = percent_decode(pair.substr(std::min(pair.size(), name.size() + 1)));
-        if (!value) return fail(error_code::invalid_argument, "the query is not percent-encoded");
+    const auto read_one = [&](std::string_view name, const std::string& value) -> result<> {
         if (name == "messageId") {
-            id = uuid::parse(*value);
-            if (!id) return unknown(name, *value);
+            id = uuid::parse(value);
+            if (!id) return unknown(name, value);
         } else if (name == "limit") {
-            if (!is_limit(*value)) return unknown(name, *value);
-            limit = *value;
+            if (!is_limit(value)) return unknown(name, value);
+            limit = value;
         } else if (std::ranges::find(filters, name) != filters.end()) {
-            target += fmt::format("&{}={}", name, percent_encode(*value));
+            target += fmt::format("&{}={}", name, percent_encode(value));
         } else {
-            return unknown(name, *value);
+            return unknown(name, value);
         }
-    }
+        return {};
+    };
+    POSTHORN_TRY(for_each_parameter(query, read_one));
     if (!id) return fmt::format("/_rf/outbox?limit={}{}", limit, target);
     if (!target.empty())
         return fail(error_code::invalid_argument,

@@ -9,6 +9,7 @@
 
 #include <posthorn/json/reader.hpp>
 
+#include "base/text/url_query.hpp"
 #include "base/text/utf8.hpp"
 #include "operations/query.hpp"
 

@@ -49,6 +49,13 @@ void worsen(health_verdict& verdict, std::string why) {
     verdict.reasons.push_back(std::move(why));
 }
 
+std::string whom_the_oldest_is_for(const std::vector<destination_backlog>& backlog) {
+    const destination_backlog* first = nullptr;
+    for (const auto& one : backlog)
+        if (one.oldest && (first == nullptr || *one.oldest < *first->oldest)) first = &one;
+    return first == nullptr ? "" : fmt::format("; it is for '{}'", first->destination);
+}
+
 void judge_backlog(const outbox_overview& outbox, health_verdict& verdict) {
     if (outbox.pending.value >= pending_green_below)
         worsen(verdict, fmt::format("{}{}", shown(outbox.pending, "message waits", "messages wait"),
@@ -56,15 +63,30 @@ void judge_backlog(const outbox_overview& outbox, health_verdict& verdict) {
                                         ? "; the destinations may be too slow, or down"
                                         : ""));
     if (outbox.oldest_age >= age_green_below)
-        worsen(
-            verdict,
-            fmt::format(
-                "the oldest message has waited for {} s{}",
-                std::chrono::floor<std::chrono::seconds>(outbox.oldest_age).count(),
-                outbox.oldest_age > age_warned_above ? "; see which destination it is for" : ""));
+        worsen(verdict,
+               fmt::format("the oldest message has waited for {} s{}",
+                           std::chrono::floor<std::chrono::seconds>(outbox.oldest_age).count(),
+                           whom_the_oldest_is_for(outbox.backlog)));
 }
 
 // Work that was lost, or that waits for a person though nothing says so where it stands.
+// A subscriber's endpoint that is gone is a worry for its owner; a message is a worry for us.
+void judge_dead(const outbox_overview& outbox, health_verdict& verdict) {
+    if (outbox.dead_messages.value > 0) {
+        verdict.status = health_level::red;
+        verdict.reasons.push_back(shown(outbox.dead_messages,
+                                        "message is dead and waits for a person",
+                                        "messages are dead and wait for a person"));
+    }
+    const bounded_count deliveries{
+        .value = std::max<std::int64_t>(0, outbox.dead.value - outbox.dead_messages.value),
+        .at_least = outbox.dead.at_least};
+    if (deliveries.value > 0)
+        worsen(verdict, shown(deliveries, "delivery to a subscriber was given up",
+                              "deliveries to subscribers were given up") +
+                            "; see 'posthorn webhooks list', then 'posthorn webhooks recover'");
+}
+
 void judge_given_up(const outbox_overview& outbox, health_verdict& verdict) {
     if (outbox.expired.value > 0)
         worsen(verdict, fmt::format("{}; see 'posthorn dead list --status Expired', and requeue or "
@@ -112,11 +134,7 @@ health_verdict judge_health(const health_facts& facts) {
         verdict.status = std::max(verdict.status, how);
         verdict.reasons.push_back(what);
     }
-    if (outbox.dead.value > 0) {
-        verdict.status = health_level::red;
-        verdict.reasons.push_back(shown(outbox.dead, "message is dead and waits for a person",
-                                        "messages are dead and wait for a person"));
-    }
+    judge_dead(outbox, verdict);
     judge_given_up(outbox, verdict);
     if (outbox.undeliverable.value > 0) {
         verdict.undeliverable = true;

@@ -13,6 +13,7 @@ namespace {
 
 constexpr std::size_t named_max = 3;
 constexpr std::size_t name_characters_max = 64;
+constexpr std::size_t why_characters_max = 300;
 
 std::string shown(std::string_view name) { return clean_utf8(name, name_characters_max); }
 
@@ -32,6 +33,11 @@ std::string describe_endpoint(const standing_failure& one) {
             "the service behind endpoint '{}' does not answer ({}), so its messages wait at their "
             "senders; start it, or correct its address",
             shown(one.name), times(one));
+    if (one.code == error_code::store_busy)
+        return fmt::format(
+            "messages for endpoint '{}' cannot be stored ({}, without a success), so they wait at "
+            "their senders: {}",
+            shown(one.name), times(one), clean_utf8(one.why, why_characters_max));
     return fmt::format(
         "the handler of endpoint '{}' fails ({}, without a success); see the log, or 'posthorn "
         "inbox refused'",

@@ -27,6 +27,8 @@ result<> count_all(store_inspector& from, bool sent, outbox_overview& into) {
     };
     POSTHORN_TRY(count(outbox_status::pending, into.pending));
     POSTHORN_TRY(count(outbox_status::dead, into.dead));
+    POSTHORN_LET(messages, from.count_dead_messages(admin_count_max));
+    into.dead_messages = messages;
     POSTHORN_TRY(count(outbox_status::expired, into.expired));
     POSTHORN_TRY(count(outbox_status::resolved, into.resolved));
     return sent ? count(outbox_status::sent, into.sent.emplace()) : result<>{};

@@ -18,6 +18,7 @@ inline constexpr std::int64_t admin_count_max = 1'000'000;
 struct outbox_overview {
     bounded_count pending;
     bounded_count dead;
+    bounded_count dead_messages;  // Of these, but for deliveries to subscribers.
     bounded_count expired;
     bounded_count resolved;
     std::optional<bounded_count> sent{};  // Only if asked for: there may be very many.

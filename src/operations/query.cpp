@@ -1,9 +1,8 @@
 #include "operations/query.hpp"
 
 #include <charconv>
-#include <functional>
 
-#include "base/text/percent.hpp"
+#include "base/text/url_query.hpp"
 #include "base/text/utf8.hpp"
 #include "transport/http/types.hpp"
 
@@ -77,24 +76,6 @@ result<> read_time(std::string_view name, std::string_view text, std::optional<w
     if (into) return {};
     return fail(error_code::invalid_argument, "{} is '{}'; give a time like 2026-02-14T12:00:00Z",
                 name, shown(text));
-}
-
-result<> for_each_parameter(
-    std::string_view query,
-    const std::function<result<>(std::string_view, std::string_view)>& take) {
-    while (!query.empty()) {
-        const auto end = query.find('&');
-        const auto pair = query.substr(0, end);
-        query.remove_prefix(end == query.npos ? query.size() : end + 1);
-        if (pair.empty()) continue;
-        const auto mark = pair.find('=');
-        const auto name = percent_decode(pair.substr(0, mark));
-        const auto value = percent_decode(mark == pair.npos ? "" : pair.substr(mark + 1));
-        if (!name || !value)
-            return fail(error_code::invalid_argument, "'{}' is not percent-encoded", shown(pair));
-        POSTHORN_TRY(take(*name, *value));
-    }
-    return {};
 }
 
 result<> check_page(std::size_t limit) {

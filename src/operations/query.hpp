@@ -1,7 +1,6 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -34,10 +33,6 @@ struct list_query {
 
 // What such parsers are made of. Errors are `error_code::invalid_argument` and name the parameter.
 
-/// Calls `take` for each `name=value`, decoded.
-[[nodiscard]] result<> for_each_parameter(
-    std::string_view query,
-    const std::function<result<>(std::string_view name, std::string_view value)>& take);
 /// A number above zero.
 [[nodiscard]] result<> read_number(std::string_view name, std::string_view text,
                                    std::int64_t& into);

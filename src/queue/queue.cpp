@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "base/text/joined.hpp"
 #include "inbox/response.hpp"
 #include "store/swallowed.hpp"
 
@@ -25,41 +26,61 @@ constexpr std::string_view give_up_sql =
     " WHERE attempts > 0 AND given_up_at IS NULL AND taken_until <= ?1 AND attempts >= ?2"
     " RETURNING seq, endpoint, message_id, attempts, error";
 
-// ?1 endpoint, ?2 now, ?3 limit, ?4 owner, ?5 until.
-constexpr std::string_view take_sql =
+// Of what no worker has: ?1 endpoint, ?2 now. What is held of a key holds back what follows it.
+constexpr auto is_free = joined(
+    "endpoint = ?1 AND taken_until <= ?2 AND given_up_at IS NULL AND (order_key IS NULL OR NOT"
+    " EXISTS (SELECT 1 FROM posthorn_queue AS held WHERE held.endpoint = q.endpoint"
+    "  AND held.order_key = q.order_key AND held.taken_until > ?2 AND ");
+constexpr auto is_earlier = joined("held.seq < q.seq");
+// A later one is in the way if another has it; one that was put off or given up is not.
+constexpr auto is_in_the_way =
+    joined("(", is_earlier,
+           " OR (held.seq > q.seq AND held.taken_by <> ?4 AND held.given_up_at IS NULL))");
+
+// ?3 limit, ?4 owner.
+constexpr auto sizes_sql = joined(
+    "SELECT seq, CAST(octet_length(payload) AS bigint) + octet_length(message_id)"
+    " + octet_length(source) + octet_length(message_type) + octet_length(content_type)"
+    " + coalesce(octet_length(correlation_id), 0) + coalesce(octet_length(tenant), 0)"
+    " + coalesce(octet_length(order_key), 0) + coalesce(octet_length(headers), 0)"
+    " FROM posthorn_queue AS q WHERE ",
+    is_free, is_in_the_way, ")) ORDER BY seq LIMIT ?3");
+
+// ?3 the last one, ?4 owner, ?5 until.
+constexpr auto take_sql = joined(
     // A number that a program wrote is not counted past its end.
     "UPDATE posthorn_queue SET taken_by = ?4, taken_until = ?5, attempts = attempts +"
     " CASE WHEN attempts < 9223372036854775807 THEN 1 ELSE 0 END"
-    " WHERE seq IN (SELECT seq FROM posthorn_queue AS q"
-    "  WHERE endpoint = ?1 AND taken_until <= ?2 AND given_up_at IS NULL"
-    "  AND (order_key IS NULL OR NOT EXISTS ("
-    "   SELECT 1 FROM posthorn_queue AS held WHERE held.endpoint = q.endpoint"
-    "   AND held.order_key = q.order_key AND held.taken_until > ?2"
-    // A later one is in the way if another has it; one that was put off or given up is not.
-    "   AND (held.seq < q.seq OR (held.seq > q.seq AND held.taken_by <> ?4"
-    "    AND held.given_up_at IS NULL))))"
-    "  ORDER BY seq LIMIT ?3)"
+    " WHERE seq IN (SELECT seq FROM posthorn_queue AS q WHERE ",
+    is_free, is_in_the_way,
+    ")) AND seq <= ?3 ORDER BY seq LIMIT ?6)"
     " RETURNING seq, message_id, source, endpoint, message_type, correlation_id, tenant,"
-    " order_key, payload, content_type, headers, received_at, taken_until, attempts";
+    " order_key, payload, content_type, headers, received_at, taken_until, attempts");
 
-constexpr std::string_view free_sql =
-    "SELECT 1 FROM posthorn_queue AS q WHERE endpoint = ?1 AND taken_until <= ?2"
-    " AND given_up_at IS NULL AND (order_key IS NULL OR NOT EXISTS ("
-    "  SELECT 1 FROM posthorn_queue AS held WHERE held.endpoint = q.endpoint"
-    "  AND held.order_key = q.order_key AND held.taken_until > ?2 AND held.seq < q.seq))"
-    " LIMIT 1";
+constexpr auto free_sql =
+    joined("SELECT 1 FROM posthorn_queue AS q WHERE ", is_free, is_earlier, ")) LIMIT 1");
+
+// ?1 now, ?2 its number, ?3 why.
+constexpr std::string_view too_large_sql =
+    "UPDATE posthorn_queue SET given_up_at = ?1, taken_until = 9223372036854775807, error = ?3"
+    " WHERE seq = ?2 AND given_up_at IS NULL"
+    " RETURNING seq, endpoint, message_id, attempts, error";
 
 // Whose job it is: ?1 seq, ?2 the owner, or the time for an operator, who may not end what a worker
 // is at.
 constexpr std::string_view of_owner = " WHERE seq = ?1 AND taken_by = ?2";
+// What is held for longer than a worker may have it, no worker is at.
 constexpr std::string_view of_operator =
-    " WHERE seq = ?1 AND (taken_by IS NULL OR taken_until <= ?2 OR given_up_at IS NOT NULL)";
+    " WHERE seq = ?1 AND (taken_by IS NULL OR taken_until <= ?2 OR given_up_at IS NOT NULL"
+    " OR taken_until > ?2 + 86700000)";
+static_assert(longest_hold == std::chrono::milliseconds{86'700'000});
 
 constexpr std::string_view delete_sql = "DELETE FROM posthorn_queue";
 constexpr std::string_view needs_no_answer = " AND (message_type <> 'Command' OR answered <> 0)";
 // From here on the node sends the Response, not the table's trigger.
 constexpr std::string_view answer_sql = "UPDATE posthorn_queue SET answered = 1";
-constexpr std::string_view command_columns =
+constexpr std::string_view of_commands =
+    " AND message_type = 'Command' AND answered = 0"
     " RETURNING message_id, source, endpoint, correlation_id, tenant, headers";
 
 constexpr std::string_view held_sql =
@@ -92,6 +113,55 @@ queued_message read(const sql_row& row) {
             .received_at = time_of(row.integer(11)),
             .taken_until = time_of(row.integer(12)),
             .attempts = row.integer(13)};
+}
+
+given_up_job read_given_up(const sql_row& row) {
+    return {.seq = row.integer(0),
+            .endpoint = std::string(row.text(1)),
+            .message_id = std::string(row.text(2)),
+            .attempts = row.integer(3),
+            .error = std::string(row.text(4))};
+}
+
+struct job_size {
+    std::int64_t seq = 0;
+    std::int64_t octets = 0;
+};
+
+/// Of those that may be taken, the oldest first.
+result<std::vector<job_size>> read_sizes(store_transaction& tx, const queue_take& asked,
+                                         wall_time now) {
+    const std::array<sql_param, 4> with{std::string_view(asked.endpoint), count_of(now),
+                                        asked.limit, std::string_view(asked.owner)};
+    std::vector<job_size> sizes;
+    POSTHORN_TRY(tx.query(sizes_sql, with, [&](const sql_row& row) {
+        sizes.push_back({row.integer(0), row.integer(1)});
+    }));
+    return sizes;
+}
+
+/// Zero if there is none. Pure.
+std::int64_t last_that_fits(const std::vector<job_size>& sizes, const queue_take& asked) {
+    std::int64_t last = 0;
+    std::int64_t octets = 0;
+    for (const auto& one : sizes) {
+        if (one.octets > asked.job_octets_max) continue;
+        octets += one.octets;
+        if (last != 0 && octets > asked.octets_max) break;
+        last = one.seq;
+    }
+    return last;
+}
+
+result<> give_up_too_large(store_transaction& tx, const job_size& job, const queue_take& asked,
+                           wall_time now, std::vector<given_up_job>& into) {
+    const auto why = fmt::format(
+        "it has {} bytes, and at most {} are given over HTTP; a worker with SQL of its own can "
+        "take it, once it is retried",
+        job.octets, asked.job_octets_max);
+    const std::array<sql_param, 3> with{count_of(now), job.seq, std::string_view(why)};
+    return tx.query(too_large_sql, with,
+                    [&](const sql_row& row) { into.push_back(read_given_up(row)); });
 }
 
 std::optional<std::string_view> or_null(const std::string& text) {
@@ -130,11 +200,19 @@ result<bool> finish(store_transaction& tx, const message_maker& maker, const job
     POSTHORN_LET(gone, tx.execute(job.after(delete_sql).append(needs_no_answer), with));
     if (gone > 0) return true;
     std::optional<message> asked;
-    POSTHORN_TRY(tx.query(job.after(answer_sql).append(command_columns), with,
+    POSTHORN_TRY(tx.query(job.after(answer_sql).append(of_commands), with,
                           [&](const sql_row& row) { asked = command_of(row); }));
-    if (!asked) return false;
-    POSTHORN_TRY(send_response(tx, maker, *asked, response));
-    POSTHORN_TRY(tx.execute(job.after(delete_sql), with));
+    if (!asked) {
+        bool is_there = false;
+        POSTHORN_TRY(tx.query(job.after("SELECT 1 FROM posthorn_queue"), with,
+                              [&](const sql_row&) { is_there = true; }));
+        if (is_there) return swallowed("posthorn_queue");
+        return false;
+    }
+    // A row that was written by hand may say no source: then there is none to answer.
+    if (!asked->source.empty()) POSTHORN_TRY(send_response(tx, maker, *asked, response));
+    POSTHORN_LET(ended, tx.execute(job.after(delete_sql), with));
+    if (ended == 0) return swallowed("posthorn_queue");
     return true;
 }
 
@@ -189,7 +267,7 @@ transactional_handler make_queue_handler(const clock& time) {
             or_null(got.correlation_id), or_null(got.tenant), or_null(got.order_key), got.payload,
             got.content_type, or_null(got.headers), count_of(time.wall()));
         // Of no message's doing, so none is charged.
-        if (stored == 0) throw swallowed("posthorn_queue", error_code::handler_unreachable).error();
+        if (stored == 0) throw swallowed("posthorn_queue", error_code::store_busy).error();
         return std::string{};
     };
 }
@@ -199,27 +277,29 @@ result<std::vector<given_up_job>> give_up_spent(store_transaction& tx, const que
     std::vector<given_up_job> given_up;
     if (rules.attempts_max == 0) return given_up;
     const std::array<sql_param, 2> with{count_of(now), rules.attempts_max};
-    POSTHORN_TRY(tx.query(give_up_sql, with, [&](const sql_row& row) {
-        given_up.push_back({.seq = row.integer(0),
-                            .endpoint = std::string(row.text(1)),
-                            .message_id = std::string(row.text(2)),
-                            .attempts = row.integer(3),
-                            .error = std::string(row.text(4))});
-    }));
+    POSTHORN_TRY(tx.query(give_up_sql, with,
+                          [&](const sql_row& row) { given_up.push_back(read_given_up(row)); }));
     return given_up;
 }
 
-result<std::vector<queued_message>> take_queued(store_transaction& tx, const queue_take& asked,
-                                                wall_time now) {
-    const std::array<sql_param, 5> with{std::string_view(asked.endpoint), count_of(now),
-                                        asked.limit, std::string_view(asked.owner),
-                                        count_of(now + asked.lease)};
+result<queue_taken> take_queued(store_transaction& tx, const queue_take& asked, wall_time now) {
     // Takers look one after the other for what is not held: a statement that waits for a row sees
     // the row as it is then, but not whether the others of its key are held.
     POSTHORN_TRY(tx.take_turn("posthorn_queue", asked.endpoint));
-    std::vector<queued_message> taken;
-    POSTHORN_TRY(tx.query(take_sql, with, [&](const sql_row& row) { taken.push_back(read(row)); }));
-    std::ranges::sort(taken, {}, &queued_message::seq);  // RETURNING promises no order.
+    queue_taken taken;
+    POSTHORN_LET(sizes, read_sizes(tx, asked, now));
+    for (const auto& [seq, octets] : sizes)
+        if (octets > asked.job_octets_max)
+            POSTHORN_TRY(give_up_too_large(tx, {seq, octets}, asked, now, taken.given_up));
+    const auto last = last_that_fits(sizes, asked);
+    if (last == 0) return taken;
+    const std::array<sql_param, 6> with{
+        std::string_view(asked.endpoint), count_of(now), last, std::string_view(asked.owner),
+        count_of(now + asked.lease),      asked.limit};
+    POSTHORN_TRY(
+        tx.query(take_sql, with, [&](const sql_row& row) { taken.messages.push_back(read(row)); }));
+    // RETURNING promises no order.
+    std::ranges::sort(taken.messages, {}, &queued_message::seq);
     return taken;
 }
 

@@ -51,7 +51,16 @@ struct queue_take {
     std::string owner;
     std::int64_t limit = 1;
     std::chrono::milliseconds lease = std::chrono::seconds{60};
+    /// How much one take gives, though always one job; and how much a job may have to be given.
+    std::int64_t octets_max = std::int64_t{8} << 20U;
+    std::int64_t job_octets_max = std::int64_t{64} << 20U;
 };
+
+/// How long a worker may have a job for, over HTTP. One that is held for longer was taken by a wrong
+/// clock, or by a program that means it.
+inline constexpr std::chrono::milliseconds queue_lease_max = std::chrono::days{1};
+/// Small steps of the clock are believed.
+inline constexpr std::chrono::milliseconds longest_hold = queue_lease_max + std::chrono::minutes{5};
 
 /// Those that were taken, as their owner names them.
 struct queue_receipt {
@@ -76,6 +85,11 @@ struct given_up_job {
     std::string error;
 };
 
+struct queue_taken {
+    std::vector<queued_message> messages{};  // The oldest first.
+    std::vector<given_up_job> given_up{};    // Too large to be given to any worker.
+};
+
 /// How long a job waits that was given back after so many attempts: 1 s, 2 s, 4 s and so on, at
 /// most five minutes. Pure.
 [[nodiscard]] std::chrono::milliseconds pause_after(std::int64_t attempts) noexcept;
@@ -94,9 +108,10 @@ struct given_up_job {
 /// only the first that is there may be taken, together with those that follow it at once, and none
 /// while another owner holds a later one. One that was given up holds back the later ones of its
 /// key. `give_up_spent` comes first, in the same transaction.
-[[nodiscard]] result<std::vector<queued_message>> take_queued(store_transaction& tx,
-                                                              const queue_take& asked,
-                                                              wall_time now);
+///
+/// Their sizes are looked at before they are read. One that is too large for any take is given up.
+[[nodiscard]] result<queue_taken> take_queued(store_transaction& tx, const queue_take& asked,
+                                              wall_time now);
 /// Whether `take_queued` might give something, without taking it.
 [[nodiscard]] result<bool> has_free(store_reader& from, const std::string& endpoint, wall_time now);
 

@@ -1,5 +1,6 @@
 #include "queue/queue_feature.hpp"
 
+#include <algorithm>
 #include <array>
 
 #include "base/text/counted.hpp"
@@ -110,7 +111,7 @@ feature_finding judge_jobs(std::span<const std::int64_t> seen, wall_time now) {
                                     given_up == 1 ? "was" : "were"),
                 .why = "no worker gets them any more, and those of their order key wait",
                 .todo = "see 'posthorn queue list --state given-up', then retry or finish them"};
-    const wall_time oldest{milliseconds(seen[2])};
+    const wall_time oldest{milliseconds(std::max<std::int64_t>(seen[2], 0))};
     if (jobs > 0 && now - oldest > patience)
         return {.is_well = false,
                 .what = fmt::format("{}, the oldest since {}",

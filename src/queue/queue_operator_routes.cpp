@@ -10,7 +10,7 @@
 
 #include "base/async/run_on.hpp"
 #include "base/text/base64.hpp"
-#include "base/text/percent.hpp"
+#include "base/text/url_query.hpp"
 #include "base/text/utf8.hpp"
 #include "feature/answers.hpp"
 #include "queue/queue_routes.hpp"
@@ -66,14 +66,9 @@ result<> read_parameter(std::string_view name, const std::string& value, job_que
 
 result<job_query> read_query(std::string_view query) {
     job_query asked;
-    while (!query.empty()) {
-        const auto pair = query.substr(0, query.find('&'));
-        query.remove_prefix(std::min(query.size(), pair.size() + 1));
-        const auto name = pair.substr(0, pair.find('='));
-        const auto value = percent_decode(pair.substr(std::min(pair.size(), name.size() + 1)));
-        if (!value) return fail(error_code::invalid_argument, "the query is not percent-encoded");
-        POSTHORN_TRY(read_parameter(name, *value, asked));
-    }
+    POSTHORN_TRY(for_each_parameter(query, [&](std::string_view name, const std::string& value) {
+        return read_parameter(name, value, asked);
+    }));
     return asked;
 }
 
@@ -190,7 +185,7 @@ task<http_response> show(const queue_deps& with, http_request request, admin_cal
     if (!seq) co_return answer_to_error(seq.error());
     const auto asked = read_query(request.query);
     if (!asked) co_return answer_to_error(asked.error());
-    if (asked->payload && !who.payloads)
+    if (asked->payload && !who.rights.payloads)
         co_return answer_to_error({error_code::access_denied,
                                    "reading payloads needs a key with that right: payloads = true "
                                    "beside it in admin.keys"});

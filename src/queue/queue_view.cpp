@@ -9,13 +9,17 @@
 #include <fmt/format.h>
 
 #include "base/assert.hpp"
+#include "base/text/counted.hpp"
 #include "base/text/utf8.hpp"
+#include "queue/queue.hpp"
 
 namespace posthorn {
 namespace {
 
 constexpr std::size_t queues_max = 100;
 constexpr std::size_t label_characters_max = 128;
+constexpr std::chrono::minutes clock_step_max{5};  // Smaller steps of a clock are no news.
+constexpr std::int64_t payload_shown_max = std::int64_t{64} << 20U;
 
 // One jump of the index for each name, however long the queues are.
 constexpr std::string_view names_sql =
@@ -30,6 +34,16 @@ constexpr std::string_view depth_sql =
 constexpr std::string_view given_up_sql =
     "SELECT count(*) FROM (SELECT 1 FROM posthorn_queue WHERE endpoint = ? AND given_up_at IS NOT"
     " NULL LIMIT ?) AS counted";
+
+constexpr std::string_view first_given_up_sql =
+    "SELECT seq, given_up_at FROM posthorn_queue WHERE endpoint = ? AND given_up_at IS NOT NULL"
+    " ORDER BY seq LIMIT 1";
+
+// ?2 is when the longest time of a worker ends that takes one now.
+constexpr std::string_view held_too_long_sql =
+    "SELECT seq, taken_until FROM posthorn_queue WHERE attempts > 0 AND given_up_at IS NULL"
+    " AND taken_until > ?2 AND endpoint = ?1 AND taken_by IS NOT NULL"
+    " ORDER BY taken_until, seq LIMIT 1";
 
 // Among those that were tried, which are few: by the index of these.
 constexpr std::string_view tried_sql =
@@ -61,15 +75,21 @@ constexpr std::string_view blocker_sql =
     " AS ahead WHERE given_up_at IS NOT NULL ORDER BY seq LIMIT 1";
 
 constexpr std::string_view job_columns =
-    "SELECT seq, endpoint, message_id, source, message_type, correlation_id, tenant, order_key,"
-    " content_type, length(payload), received_at, attempts, taken_by, taken_until, given_up_at,"
-    " error";
+    "SELECT seq, substr(endpoint, 1, 4096), substr(message_id, 1, 4096), substr(source, 1, 4096),"
+    " substr(message_type, 1, 4096), substr(correlation_id, 1, 4096), substr(tenant, 1, 4096),"
+    " substr(order_key, 1, 4096), substr(content_type, 1, 4096), octet_length(payload),"
+    " received_at, attempts, substr(taken_by, 1, 4096), taken_until, given_up_at,"
+    " substr(error, 1, 8192)";
 
 std::int64_t count_of(wall_time time) { return time.time_since_epoch().count(); }
 wall_time time_of(std::int64_t count) { return wall_time(std::chrono::milliseconds(count)); }
 
 std::int64_t seconds_since(wall_time then, wall_time now) {
     return std::max<std::int64_t>(0, std::chrono::floor<std::chrono::seconds>(now - then).count());
+}
+
+noted_job noted(const sql_row& row) {
+    return {.seq = row.integer(0), .at = time_of(row.integer(1))};
 }
 
 result<> count(store_reader& from, queue_numbers& into, wall_time now) {
@@ -86,14 +106,48 @@ result<> count(store_reader& from, queue_numbers& into, wall_time now) {
         into.attempts_max = row.integer(1);
         into.workers = row.integer(2);
     }));
-    if (into.given_up > 0)
+    if (into.given_up > 0) {
         POSTHORN_TRY(from.query(parked_sql, up_to,
                                 [&](const sql_row& row) { into.parked = row.integer(0); }));
+        POSTHORN_TRY(from.query(first_given_up_sql, std::span(up_to).first(1),
+                                [&](const sql_row& row) { into.first_given_up = noted(row); }));
+    }
+    const std::array<sql_param, 2> at_most{name, count_of(now + longest_hold)};
+    POSTHORN_TRY(from.query(held_too_long_sql, at_most,
+                            [&](const sql_row& row) { into.held_too_long = noted(row); }));
     POSTHORN_TRY(from.query(oldest_sql, at, [&](const sql_row& row) {
-        into.oldest_waiting = time_of(row.integer(0));
+        // A program may have written any number; one before 1970 would make an age that wraps.
+        into.oldest_waiting = time_of(std::max(row.integer(0), std::int64_t{0}));
     }));
     into.waiting = std::max<std::int64_t>(0, depth - into.taken - into.given_up);
     return {};
+}
+
+std::string jobs_wait(const queue_numbers& of) {
+    return of.waiting == 1 ? "a job waits" : fmt::format("{} jobs wait", of.waiting);
+}
+
+std::string behind_given_up(const queue_numbers& of) {
+    return fmt::format("{} behind one of {} order key that was given up",
+                       counted(of.parked, "job waits", "jobs wait"),
+                       of.parked == 1 ? "its" : "their");
+}
+
+std::string why_given_up(const queue_numbers& of, std::string_view name) {
+    return fmt::format(
+        "{} of the queue '{}' {} given up and wait{} for a person{}{}; see 'posthorn "
+        "queue list --state given-up'",
+        of.given_up == 1 ? "a job" : fmt::format("{} jobs", of.given_up), name,
+        of.given_up == 1 ? "was" : "were", of.given_up == 1 ? "s" : "",
+        of.first_given_up ? fmt::format(", {}job {} since {}", of.given_up == 1 ? "" : "the first ",
+                                        of.first_given_up->seq, to_iso8601(of.first_given_up->at))
+                          : "",
+        of.parked > 0 ? ", and " + behind_given_up(of) : "");
+}
+
+std::string what_to_see(const queue_numbers& of) {
+    return of.parked > 0 ? behind_given_up(of) + "; see whether the workers of the others run"
+                         : std::string("see whether its workers run");
 }
 
 job_state state_of(const queue_job& one, wall_time taken_until, wall_time now) {
@@ -209,21 +263,29 @@ std::vector<health_worry> worries_of(const std::vector<queue_numbers>& seen,
     std::vector<health_worry> all;
     for (const auto& one : seen) {
         const auto name = clean_utf8(one.endpoint, label_characters_max);
-        if (one.given_up > 0)
+        if (one.given_up > 0) all.push_back({health_level::red, why_given_up(one, name)});
+        if (one.held_too_long)
             all.push_back(
-                {health_level::red,
-                 fmt::format("{} of the queue '{}' {} given up and wait{} for a person; "
-                             "see 'posthorn queue list --state given-up'",
-                             one.given_up == 1 ? "a job" : fmt::format("{} jobs", one.given_up),
-                             name, one.given_up == 1 ? "was" : "were",
-                             one.given_up == 1 ? "s" : "")});
-        if (one.oldest_waiting && now - *one.oldest_waiting > alarm_after)
-            all.push_back({health_level::yellow,
-                           fmt::format("{} in the queue '{}', the oldest for {} s; see whether its "
-                                       "workers run, and whether one of its order key was given up",
-                                       one.waiting == 1 ? "a job waits"
-                                                        : fmt::format("{} jobs wait", one.waiting),
-                                       name, seconds_since(*one.oldest_waiting, now))});
+                {health_level::yellow,
+                 fmt::format(
+                     "job {} of the queue '{}' is held by its worker until {}, which is "
+                     "longer than a worker may have one: was a clock wrong? 'posthorn queue "
+                     "retry {}' lets another worker take it",
+                     one.held_too_long->seq, name, to_iso8601(one.held_too_long->at),
+                     one.held_too_long->seq)});
+        if (!one.oldest_waiting) continue;
+        if (*one.oldest_waiting > now + clock_step_max)
+            all.push_back(
+                {health_level::yellow,
+                 fmt::format("{} in the queue '{}', the oldest of which came at {} by its "
+                             "row, which is still to come: was a clock wrong? How long it "
+                             "has waited cannot be told; see whether its workers run",
+                             jobs_wait(one), name, to_iso8601(*one.oldest_waiting))});
+        else if (now - *one.oldest_waiting > alarm_after)
+            all.push_back(
+                {health_level::yellow,
+                 fmt::format("{} in the queue '{}', the oldest for {} s; {}", jobs_wait(one), name,
+                             seconds_since(*one.oldest_waiting, now), what_to_see(one))});
     }
     return all;
 }
@@ -277,13 +339,15 @@ result<std::vector<queue_job>> list_jobs(store_reader& from, const job_filter& w
 }
 
 result<queue_job> find_job(store_reader& from, std::int64_t seq, bool with_payload, wall_time now) {
-    const auto sql = fmt::format("{}{} FROM posthorn_queue WHERE seq = ?", job_columns,
-                                 with_payload ? ", payload" : "");
-    const std::array<sql_param, 1> with{seq};
+    const auto sql = fmt::format(
+        "{}, CASE WHEN octet_length(payload) <= ?2 THEN payload END FROM posthorn_queue"
+        " WHERE seq = ?1",
+        job_columns);
+    const std::array<sql_param, 2> with{seq, with_payload ? payload_shown_max : -1};
     std::optional<queue_job> found;
     POSTHORN_TRY(from.query(sql, with, [&](const sql_row& row) {
         found = read_job(row, now);
-        if (with_payload) found->payload = std::string(row.text(16));
+        if (!row.is_null(16)) found->payload = std::string(row.text(16));
     }));
     if (!found)
         return fail(error_code::not_found, "there is no job {}; it may be finished already", seq);

@@ -12,6 +12,14 @@
 
 namespace posthorn {
 
+/// One of the jobs, and a time of it.
+struct noted_job {
+    std::int64_t seq = 0;
+    wall_time at{};
+
+    bool operator==(const noted_job&) const = default;
+};
+
 /// How a queue is.
 struct queue_numbers {
     std::string endpoint;
@@ -23,6 +31,9 @@ struct queue_numbers {
     std::int64_t parked = 0;
     std::int64_t attempts_max = 0;              // Of those that wait or are taken.
     std::optional<wall_time> oldest_waiting{};  // When it came.
+    std::optional<noted_job> first_given_up{};  // Since when.
+    /// One that a worker has for longer than it may, and until when: nothing gets it before.
+    std::optional<noted_job> held_too_long{};
 
     bool operator==(const queue_numbers&) const = default;
 };
@@ -65,8 +76,8 @@ struct queue_job {
     std::string tenant;
     std::string order_key;
     std::string content_type;
-    std::int64_t payload_size = 0;         // In characters.
-    std::optional<std::string> payload{};  // If it was asked for.
+    std::int64_t payload_size = 0;         // In bytes.
+    std::optional<std::string> payload{};  // If it was asked for, and has at most 64 MiB.
     wall_time received_at{};
     std::int64_t attempts = 0;
     std::string taken_by;                // The worker that has it, or had it last.

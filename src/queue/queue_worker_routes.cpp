@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <array>
 #include <chrono>
+#include <iterator>
 #include <span>
 #include <utility>
 
@@ -12,6 +13,7 @@
 #include "base/text/base64.hpp"
 #include "base/text/utf8.hpp"
 #include "feature/answers.hpp"
+#include "message/json_check.hpp"
 #include "queue/queue_keeper.hpp"
 #include "queue/queue_routes.hpp"
 #include "store/async.hpp"
@@ -22,9 +24,8 @@ namespace {
 using std::chrono::milliseconds;
 
 constexpr std::int64_t limit_max = 1000;
-constexpr milliseconds lease_max = std::chrono::hours{24};
 constexpr milliseconds wait_max = std::chrono::minutes{1};
-constexpr std::size_t error_characters_max = 2000;
+constexpr std::size_t text_characters_max = 2000;
 // What other processes put into the queue, and whose worker is gone, is found by looking.
 constexpr milliseconds look_every = std::chrono::seconds{1};
 
@@ -57,7 +58,7 @@ void read_field(std::string_view name, json_reader& value, queue_request& into) 
     else if (name == "delayMs")
         into.release.delay = milliseconds(value.integer());
     else if (name == "error")
-        into.release.error = clean_utf8(value.string(), error_characters_max);
+        into.release.error = clean_utf8(value.string(), text_characters_max);
     else if (name == "giveUp")
         into.release.gives_up = value.boolean();
     else if (name == "response")
@@ -76,10 +77,10 @@ result<> check(const queue_request& asked, field_names known) {
     if (asked.owner.empty() || asked.owner.size() > 255)
         return refuse("give an owner, a name of 1 to 255 characters that no other worker has");
     if (asked.limit < 1 || asked.limit > limit_max) return refuse("limit is 1 to 1000");
-    if (asked.lease < milliseconds{1} || asked.lease > lease_max)
+    if (asked.lease < milliseconds{1} || asked.lease > queue_lease_max)
         return refuse("leaseMs is 1 to 86400000");
     if (!is_within(asked.wait, wait_max)) return refuse("waitMs is 0 to 60000");
-    if (asked.release.delay && !is_within(*asked.release.delay, lease_max))
+    if (asked.release.delay && !is_within(*asked.release.delay, queue_lease_max))
         return refuse("delayMs is 0 to 86400000");
     if (asked.seqs.empty() && std::ranges::find(known, "seqs") != known.end())
         return refuse("give seqs, those of the messages that it is about, such as [1, 2]");
@@ -109,11 +110,19 @@ result<queue_request> read_body(std::string_view body, field_names known) {
     return asked;
 }
 
-bool is_json(const queued_message& one) { return one.content_type == "application/json"; }
+// A program may have written the row: whatever is in it, it can be told with those beside it.
+bool is_json(const queued_message& one) {
+    return one.content_type == "application/json" && check_json(one.payload);
+}
 
 void write_text(json_writer& writer, std::string_view name, std::string_view value) {
     writer.plain_key(name);
-    value.empty() ? writer.null() : writer.string(value);
+    if (value.empty())
+        writer.null();
+    else if (is_utf8(value))
+        writer.string(value);
+    else
+        writer.string(clean_utf8(value, text_characters_max));
 }
 
 void write_message(json_writer& writer, const queued_message& one) {
@@ -130,7 +139,7 @@ void write_message(json_writer& writer, const queued_message& one) {
     write_text(writer, "contentType", one.content_type);
     const bool is_text = is_utf8(one.payload);
     writer.plain_key("payload");
-    if (is_text && is_json(one) && !one.payload.empty())
+    if (is_text && is_json(one))
         writer.raw(one.payload);
     else
         writer.string(is_text ? one.payload : encode_base64(one.payload));
@@ -139,7 +148,7 @@ void write_message(json_writer& writer, const queued_message& one) {
         writer.string("base64");
     }
     writer.plain_key("headers");
-    one.headers.empty() ? writer.null() : writer.raw(one.headers);
+    check_json(one.headers, json_kind::object) ? writer.raw(one.headers) : writer.null();
     write_text(writer, "receivedAt", to_iso8601(one.received_at));
     write_text(writer, "takenUntil", to_iso8601(one.taken_until));
     writer.plain_key("attempts");
@@ -171,18 +180,14 @@ error no_such_queue(std::string_view endpoint, const std::vector<std::string>& q
             fmt::format("'{}' is not a queue here; {}", endpoint, there_are)};
 }
 
-struct taken_jobs {
-    std::vector<queued_message> messages;
-    std::vector<given_up_job> given_up;
-};
-
-task<result<taken_jobs>> take_now(const queue_deps& with, queue_take wanted) {
-    taken_jobs taken;
+task<result<queue_taken>> take_now(const queue_deps& with, queue_take wanted) {
+    queue_taken taken;
     const auto done = co_await commit(with.where, [&](store_transaction& tx) -> result<> {
         const auto now = with.env.clock.wall();
         POSTHORN_LET(spent, give_up_spent(tx, with.rules, now));
         POSTHORN_LET(given, take_queued(tx, wanted, now));
-        taken = {std::move(given), std::move(spent)};
+        std::ranges::move(spent, std::back_inserter(given.given_up));
+        taken = std::move(given);
         return {};
     });
     if (!done) co_return std::unexpected(done.error());

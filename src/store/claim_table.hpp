@@ -27,6 +27,12 @@ struct arrivals_question {
     std::vector<std::string> claimed{};  // The destinations whose messages it claims.
 };
 
+/// What became of messages that others have stored.
+struct taken_in {
+    bool is_more = false;  // There may be more of them.
+    std::string odd{};     // The seq of one that cannot be taken in, and why; empty if all can.
+};
+
 /// Which dispatcher sends what, inside a write transaction, where several share an outbox.
 ///
 /// A claim is the epoch of the dispatcher's seat, beside the row. It holds as long as the seat
@@ -40,8 +46,8 @@ public:
     /// is claimed. `error_code::lease_lost` unless the epoch is that of a seat.
     virtual result<outbox_page> claim(const due_question& asked, std::int64_t epoch) = 0;
     /// Makes messages known to `claim` and to readers that others have committed since the last time,
-    /// all of which the store may leave to this. True if there may be more.
-    virtual result<bool> take_in(const arrivals_question& asked) = 0;
+    /// all of which the store may leave to this. One that cannot be taken in holds up no others.
+    virtual result<taken_in> take_in(const arrivals_question& asked) = 0;
     /// Leaves rows to the next dispatcher.
     virtual result<> let_go(std::span<const std::int64_t> seqs, std::int64_t epoch) = 0;
     /// Of all dispatchers, dead ones included.

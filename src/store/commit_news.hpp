@@ -36,9 +36,13 @@ public:
         const std::scoped_lock lock(mutex_);
         if (taker_ != nullptr) taker_->committing(lone);
     }
-    void tell(std::vector<outbox_row> enqueued, std::vector<outbox_row> released) {
-        if (enqueued.empty() && released.empty()) return;
+    void tell(std::vector<outbox_row> enqueued, std::vector<outbox_row> released,
+              bool was_announced) {
+        if (enqueued.empty() && released.empty() && !was_announced) return;
         const std::scoped_lock lock(mutex_);
+        if (was_announced)
+            for (auto* const each : listeners_) each->announced();
+        if (enqueued.empty() && released.empty()) return;
         for (auto* const each : listeners_) each->committed(enqueued);
         if (taker_ == nullptr) return;
         if (!enqueued.empty()) taker_->committed(std::move(enqueued));
@@ -48,6 +52,11 @@ public:
         const std::scoped_lock lock(mutex_);
         for (auto* const each : listeners_) each->foreign_commit();
         if (taker_ != nullptr) taker_->foreign_commit();
+    }
+    /// The taker was the one who noticed it.
+    void foreign_commit_taken() {
+        const std::scoped_lock lock(mutex_);
+        for (auto* const each : listeners_) each->foreign_commit();
     }
 
 private:

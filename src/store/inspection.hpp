@@ -185,6 +185,8 @@ public:
     virtual ~store_inspector() = default;
 
     virtual result<bounded_count> count(outbox_status status, std::int64_t at_most) = 0;
+    /// Dead ones but for deliveries to subscribers, of which some always are: strangers' endpoints.
+    virtual result<bounded_count> count_dead_messages(std::int64_t at_most) = 0;
     virtual result<backlog_report> backlog(wall_time now, const backlog_limits& limits) = 0;
     /// Where messages wait behind one that was given up. None where the policy lets them pass.
     virtual result<blocked_report> blocked(const blocked_limits& limits) = 0;

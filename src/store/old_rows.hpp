@@ -51,10 +51,10 @@ public:
     /// Gives pages that hold nothing back to the disk, as many as the slice has room for, but
     /// leaves some for the messages to come. Nothing where the file was not made for it.
     virtual result<slice_outcome> give_back(const slice& room) = 0;
-    /// Deletes what was kept beside messages that are gone or no longer as it says, where a program
-    /// can take a message away without a trigger; looks at a part of the rows each time, and goes
-    /// on from there the next.
-    virtual result<slice_outcome> remove_orphans(const slice& room) {
+    /// Makes what is kept beside messages tell of them again, where a program has changed it: a
+    /// message without its row gets one, a row without a message goes. Looks at a part of the rows
+    /// each time, and goes on from there the next, until there is no more.
+    virtual result<slice_outcome> mend_beside(const slice& room) {
         static_cast<void>(room);
         return slice_outcome{};
     }

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -12,6 +13,10 @@
 #include "base/result.hpp"
 
 namespace posthorn {
+
+namespace detail {
+class settle_rider;
+}
 
 /// A message in the outbox, with what happened to it so far.
 struct outbox_row {
@@ -69,6 +74,7 @@ struct settlement {
     /// Only if an earlier one of its order key is still in the way; `to` is `pending`.
     bool parks = false;
     std::size_t bytes = 0;  // Of the message, as far as it is known. The store does not ask.
+    std::shared_ptr<detail::settle_rider> rider{};  // Writes more with it. The store does not ask.
 };
 
 /// Why a row cannot be sent at all, as read from the table.
@@ -87,6 +93,7 @@ struct due_question {
     std::size_t bytes_max = std::size_t{32} << 20;
     std::span<const std::int64_t> held{};  // Ascending. In memory already: passed over.
     std::string_view tenant{};             // Of this one alone, unless it is empty.
+    bool newest_first = false;             // Of each tenant and priority; otherwise the oldest.
 };
 
 struct outbox_page {

@@ -69,6 +69,8 @@ public:
     /// What was enqueued is on disk; empty where messages were only let go. On a writer's thread,
     /// before the senders are answered. Must not throw or block.
     virtual void committed(std::span<const outbox_row> enqueued) = 0;
+    /// A unit that called `store_transaction::announce` is on disk. Likewise.
+    virtual void announced() {}
     /// A commit of another process, or of a handle not ours, was noticed. Likewise.
     virtual void foreign_commit() {}
 };

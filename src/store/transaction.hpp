@@ -43,6 +43,8 @@ public:
     /// Waits until no other transaction is at the same thing of a table, and keeps others waiting
     /// from there to the end of this one. For statements that choose rows for one worker alone.
     virtual result<> take_turn(std::string_view table, std::string_view thing) = 0;
+    /// Lets `commit_listener::announced` be told once this is on disk, though nothing is enqueued.
+    virtual void announce() {}
 };
 
 }  // namespace posthorn

@@ -5,7 +5,7 @@
 
 #include "base/async/cancellation.hpp"
 #include "store/async.hpp"
-#include "webhook/failing_table.hpp"
+#include "webhook/failing/failing_table.hpp"
 
 namespace posthorn {
 namespace {
@@ -44,24 +44,36 @@ task<> attempt_log::write_waiting() {
         const auto written = co_await write(some);
         if (!written) {
             lost_ += some.size();
-            with_.env.log.warn("Webhooks: {Count} attempts could not be written down: {Error}",
-                               {{"Count", some.size()}, {"Error", written.error().what()}});
+            tell_of_loss(some, written.error());
         }
     }
+}
+
+// A success that is not in the list is still the state of its message, so it is not sent again.
+void attempt_log::tell_of_loss(const std::vector<webhook_attempt>& some, const error& why) {
+    const auto taken =
+        std::ranges::count(some, webhook_attempt::state::success, &webhook_attempt::what);
+    if (taken == 0)
+        with_.env.log.warn("Webhooks: {Count} attempts could not be written down: {Error}",
+                           {{"Count", some.size()}, {"Error", why.what()}});
+    else
+        with_.env.log.error(
+            "Webhooks: {Count} attempts could not be written down, of which {Delivered} were "
+            "delivered; they are missing from the list and are not sent again: {Error}",
+            {{"Count", some.size()}, {"Delivered", taken}, {"Error", why.what()}});
 }
 
 // The alerts are made beforehand: the unit may run twice.
 task<result<>> attempt_log::write(const std::vector<webhook_attempt>& some) {
     const auto alerts = alerts_for(some);
-    POSTHORN_CO_TRY(alerts);
     POSTHORN_CO_TRY(co_await commit(with_.where, [&](store_transaction& tx) -> result<> {
         POSTHORN_TRY(insert_attempts(tx, some));
         POSTHORN_LET(recovered, note_outcomes(tx, some));
         for (const auto& each : recovered)
-            if (const auto found = alerts->recovered.find(each.subscription);
-                found != alerts->recovered.end())
+            if (const auto found = alerts.recovered.find(each.subscription);
+                found != alerts.recovered.end())
                 POSTHORN_TRY(tx.outbox().insert(found->second));
-        for (const auto& each : alerts->exhausted) POSTHORN_TRY(tx.outbox().insert(each));
+        for (const auto& each : alerts.exhausted) POSTHORN_TRY(tx.outbox().insert(each));
         return {};
     }));
     const auto failed = [](const auto& one) { return one.what != webhook_attempt::state::success; };
@@ -69,8 +81,7 @@ task<result<>> attempt_log::write(const std::vector<webhook_attempt>& some) {
     co_return result<>{};
 }
 
-result<attempt_log::messages> attempt_log::alerts_for(
-    const std::vector<webhook_attempt>& some) const {
+attempt_log::messages attempt_log::alerts_for(const std::vector<webhook_attempt>& some) const {
     messages made;
     if (!with_.alerts.sends()) return made;
     const auto all = with_.subscriptions.now();
@@ -80,9 +91,9 @@ result<attempt_log::messages> attempt_log::alerts_for(
         if (!succeeded && each.what != webhook_attempt::state::dead) continue;
         const auto of = all->find(each.subscription);
         if (!of || (succeeded && made.recovered.contains(each.subscription))) continue;
-        POSTHORN_LET(
-            alert, with_.alerts.make(
-                       {.what = succeeded ? recovered : exhausted, .of = &of->of, .last = &each}));
+        auto alert = with_.alerts.make(
+            {.what = succeeded ? recovered : exhausted, .of = &of->of, .last = &each});
+        if (!alert) continue;
         if (succeeded)
             made.recovered.emplace(each.subscription, *std::move(alert));
         else

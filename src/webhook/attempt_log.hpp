@@ -8,7 +8,7 @@
 #include "base/run/environment.hpp"
 #include "base/run/node_service.hpp"
 #include "store/store.hpp"
-#include "webhook/failing_watch.hpp"
+#include "webhook/failing/failing_watch.hpp"
 #include "webhook/subscription_table.hpp"
 
 namespace posthorn {
@@ -44,13 +44,14 @@ public:
 
 private:
     task<> write_waiting();
+    void tell_of_loss(const std::vector<webhook_attempt>& some, const error& why);
     task<result<>> write(const std::vector<webhook_attempt>& some);
     /// To be sent if the endpoint has recovered, by subscription; and for those given up.
     struct messages {
         std::map<uuid, message> recovered;
         std::vector<message> exhausted;
     };
-    [[nodiscard]] result<messages> alerts_for(const std::vector<webhook_attempt>& some) const;
+    [[nodiscard]] messages alerts_for(const std::vector<webhook_attempt>& some) const;
     task<> clean_up();
 
     deps with_;

@@ -68,6 +68,29 @@ result<std::vector<listed_attempt>> read_attempts(store_reader& from, const atte
     return all;
 }
 
+result<std::vector<listed_attempt>> read_attempts_of_event(store_reader& from, const uuid& event,
+                                                           std::optional<std::int64_t> after,
+                                                           std::int64_t limit) {
+    const auto id = event.to_string();
+    std::vector<sql_param> with{std::string_view(id)};
+    std::string which = "WHERE message_id = ?";
+    if (after) {
+        which += " AND (attempt, seq) > (SELECT attempt, seq FROM webhook_attempts WHERE seq = ?)";
+        with.emplace_back(*after);
+    }
+    with.emplace_back(limit);
+    std::vector<listed_attempt> all;
+    POSTHORN_TRY(from.query(
+        fmt::format("SELECT {}, subscription_id FROM webhook_attempts {} ORDER BY attempt, seq"
+                    " LIMIT ?",
+                    columns, which),
+        with, [&](const sql_row& row) {
+            all.push_back(read(row, uuid::parse(row.text(10)).value_or(uuid{})));
+        }));
+    POSTHORN_TRY(name_types(from, all));
+    return all;
+}
+
 result<std::optional<listed_attempt>> find_attempt(store_reader& from, const uuid& subscription,
                                                    std::int64_t seq) {
     const auto of = subscription.to_string();

@@ -22,6 +22,11 @@ struct attempt_query {
 };
 
 result<std::vector<listed_attempt>> read_attempts(store_reader& from, const attempt_query& asked);
+/// Those of an event, to all of its subscriptions, by their number; `after` is the seq of the last
+/// one of the page before.
+result<std::vector<listed_attempt>> read_attempts_of_event(store_reader& from, const uuid& event,
+                                                           std::optional<std::int64_t> after,
+                                                           std::int64_t limit);
 result<std::optional<listed_attempt>> find_attempt(store_reader& from, const uuid& subscription,
                                                    std::int64_t seq);
 

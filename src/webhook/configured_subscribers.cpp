@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <charconv>
 
-#include "base/text/referenced_text.hpp"
-#include "security/webhook_signature.hpp"
+#include "webhook/secrets/referenced_secret.hpp"
+#include "webhook/subscription_index.hpp"
 #include "webhook/webhook_ids.hpp"
 
 namespace posthorn {
@@ -29,9 +29,8 @@ public:
             one.tenant.clear();
         }
         if (const auto fit = check(one, plain_http); !fit) return wrong(fit.error().what());
-        if (one.style != webhook_style::outbox)
-            if (const auto key = parse_webhook_secret(one.secret); !key)
-                return wrong(key.error().what());
+        webhook_target signs{.of = one};
+        if (const auto key = add_key(signs, one.secret); !key) return wrong(key.error().what());
         one.id = configured_id(one.url, one.is_default ? default_tenant : one.tenant);
         return one;
     }
@@ -79,10 +78,12 @@ private:
     }
 
     result<> take_secret(subscription& one, const std::string& value) {
-        if (!value.starts_with("env:") && !value.starts_with("file:"))
-            return wrong("its secret has to lie elsewhere; write env:NAME or file:PATH");
-        POSTHORN_LET(text, referenced_text(value));
-        text.erase(text.find_last_not_of(" \r\n\t") + 1);
+        const bool elsewhere = value.starts_with("env:") || value.starts_with("file:") ||
+                               value.starts_with("command:");
+        if (!elsewhere)
+            return wrong(
+                "its secret has to lie elsewhere; write env:NAME, file:PATH or command:WORDS");
+        POSTHORN_LET(text, referenced_secret(value));
         one.secret = std::move(text);
         return {};
     }

@@ -2,11 +2,14 @@
 
 #include <atomic>
 #include <cstdint>
+#include <set>
+#include <string>
 
 #include "base/run/environment.hpp"
 #include "store/message_maker.hpp"
 #include "store/store.hpp"
 #include "transport/transport.hpp"
+#include "webhook/event_cache.hpp"
 #include "webhook/subscription_index.hpp"
 
 namespace posthorn {
@@ -30,13 +33,15 @@ public:
     struct options {
         std::chrono::milliseconds life = std::chrono::days{4};
         std::size_t children_in_unit = 250;
-        std::size_t warn_from = 500;  // Subscriptions of one event.
+        std::size_t warn_from = 500;    // Subscriptions of one event.
+        std::int32_t retries_max = 50;  // Whatever a subscription says.
     };
     struct deps {
         const environment& env;
         store& where;
         const message_maker& maker;
         subscription_index& subscriptions;
+        event_cache& events;  // Those that were heard are wanted at once.
         fan_out_counters& counters;
     };
 
@@ -45,17 +50,30 @@ public:
     task<std::vector<delivery>> deliver(message_batch batch) override;
 
 private:
-    std::vector<message> children_of(const message& event, const subscription_set& among) const;
+    std::vector<message> children_of(const message& published, const subscription_set& among);
+    void tell_of_left_out(const std::string& tenant);
     void tell_of(const message& event, std::size_t children);
     task<result<>> store_children(std::vector<message> some);
 
     deps with_;
     options options_;
+    std::set<std::string> left_out_;  // Tenants that were told of.
 };
 
 /// What a child has for a content type: its content is that of its parent.
 inline constexpr std::string_view reference_content_type =
     "application/vnd.posthorn.event-reference";
+
+/// What a delivery has that neither its event nor its subscription says.
+struct delivery_terms {
+    const std::string& source;
+    wall_time now;
+    std::chrono::milliseconds life;
+    std::int32_t retries_max;
+};
+/// The message that brings an event to a subscription. Pure.
+[[nodiscard]] message make_delivery(const message& event, const subscription& to,
+                                    const delivery_terms& terms);
 
 /// The event that a message of `webhooks` tells of.
 [[nodiscard]] webhook_event event_of(const message& published);

@@ -16,9 +16,9 @@ namespace {
 
 namespace json = boost::json;
 
-constexpr std::string_view lane_prefix = "webhook:";
 constexpr std::size_t url_bytes_max = 2048;
 constexpr std::size_t name_bytes_max = 256;
+constexpr std::size_t filter_bytes_max = 16 * 1024;
 constexpr std::size_t rules_max = 16;
 constexpr std::size_t values_max = 64;
 
@@ -39,12 +39,6 @@ result<json::object> parse_object(std::string_view text, std::string_view what) 
     if (wrong || !read.is_object())
         return fail(error_code::invalid_argument, "{} is not a JSON object", what);
     return std::move(read.as_object());
-}
-
-bool is_event_type(std::string_view text) {
-    return !text.empty() && text.size() <= name_bytes_max && is_utf8(text) &&
-           std::ranges::none_of(text,
-                                [](unsigned char c) { return c < 0x20 || c == 0x7f || c == ' '; });
 }
 
 bool is_pattern(std::string_view text) {
@@ -117,6 +111,12 @@ constexpr std::array field_checks{
 
 }  // namespace
 
+bool is_event_type(std::string_view text) {
+    return !text.empty() && text.size() <= name_bytes_max && is_utf8(text) &&
+           std::ranges::none_of(text,
+                                [](unsigned char c) { return c < 0x20 || c == 0x7f || c == ' '; });
+}
+
 std::string_view to_string(subscription_state state) noexcept {
     return states[static_cast<std::size_t>(state)];
 }
@@ -154,6 +154,9 @@ bool covers(std::string_view pattern, std::string_view event_type) {
 result<payload_filter> payload_filter::parse(std::string_view text) {
     payload_filter made;
     if (text.empty()) return made;
+    if (text.size() > filter_bytes_max)
+        return fail(error_code::invalid_argument, "the filter has {} bytes; at most {} can be",
+                    text.size(), filter_bytes_max);
     POSTHORN_LET(fields, parse_object(text, "the filter"));
     if (fields.size() > rules_max)
         return fail(error_code::invalid_argument, "the filter has {} pointers; at most {} can be",

@@ -62,15 +62,20 @@ struct subscription {
     wall_time created_at{};
     std::optional<wall_time> updated_at{};
     bool is_configured = false;  // It stands in `webhooks.subscribers`, and in no row.
+    bool is_given = false;       // The program named it in code; likewise.
     /// Of a configured one: it hears of events whose tenant has no configured one of its own.
     bool is_default = false;
 };
 
+/// What the destinations of deliveries begin with.
+inline constexpr std::string_view lane_prefix = "webhook:";
 /// The lane of its deliveries.
 [[nodiscard]] std::string destination_of(const uuid& subscription);
 /// Whose lane a destination is; empty if it is none.
 [[nodiscard]] std::optional<uuid> subscription_of(std::string_view destination);
 
+/// Whether a text can be a type of events.
+[[nodiscard]] bool is_event_type(std::string_view text);
 /// Whether a pattern of event types has one of them: `order.paid` itself, `order.*` and `*`.
 [[nodiscard]] bool covers(std::string_view pattern, std::string_view event_type);
 

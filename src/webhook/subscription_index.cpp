@@ -39,22 +39,15 @@ result<secret> open(const secret_box* box, std::string_view stored, std::string_
 
 result<> add_secret(webhook_target& to, const secret_box* box, std::string_view stored) {
     POSTHORN_LET(text, open(box, stored, place_of(to.of.id, to.of.tenant)));
-    const std::string_view shown(reinterpret_cast<const char*>(text.reveal().data()),
-                                 text.reveal().size());
-    if (to.of.style != webhook_style::outbox) {
-        POSTHORN_LET(shared, parse_webhook_secret(shown));
-        to.live.push_back(std::move(shared));
-    }
-    POSTHORN_LET(as_text, parse_outbox_secret(shown));
-    to.texts.push_back(std::move(as_text));
-    return {};
+    return add_key(to, {reinterpret_cast<const char*>(text.reveal().data()), text.reveal().size()});
 }
 
 result<> complete(webhook_target& to, const secret_box* box, wall_time now) {
     if (to.of.id.is_nil()) return fail(error_code::invalid_argument, "its id is not a UUID");
     POSTHORN_TRY(add_secret(to, box, to.of.secret));
+    // One that cannot be opened any more signs no more; the present one is what counts.
     if (to.of.previous_until && *to.of.previous_until > now && !to.of.previous_secret.empty())
-        POSTHORN_TRY(add_secret(to, box, to.of.previous_secret));
+        std::ignore = add_secret(to, box, to.of.previous_secret);
     POSTHORN_LET(custom, parse_custom_headers(to.of.headers));
     to.custom = std::move(custom);
     POSTHORN_LET(filter, payload_filter::parse(to.of.filter));
@@ -63,6 +56,20 @@ result<> complete(webhook_target& to, const secret_box* box, wall_time now) {
 }
 
 }  // namespace
+
+result<> add_key(webhook_target& to, std::string_view shown) {
+    if (to.of.style != webhook_style::outbox) {
+        POSTHORN_LET(key, parse_webhook_key(shown));
+        to.live.push_back(std::move(key));
+    }
+    if (to.of.style == webhook_style::standard) return {};
+    if (shown.starts_with("whsk_"))
+        return fail(error_code::secret_unavailable,
+                    "a key pair signs in the style 'standard' alone; rotate its secret to whsec_");
+    POSTHORN_LET(as_text, parse_outbox_secret(shown));
+    to.texts.push_back(std::move(as_text));
+    return {};
+}
 
 std::string place_of(const uuid& subscription, std::string_view tenant) {
     return subscription.to_string() + "/" + std::string(tenant);
@@ -74,8 +81,9 @@ webhook_target make_target(subscription of, const secret_box* box, wall_time now
     return made;
 }
 
-subscription_set::subscription_set(std::int64_t version, std::vector<target> all)
-    : version_(version), all_(std::move(all)) {
+subscription_set::subscription_set(std::int64_t version, std::vector<target> all,
+                                   std::int64_t given)
+    : version_(version), given_(given), all_(std::move(all)) {
     for (const auto& each : all_) {
         // Plain SQL may have written an id that is none, or one twice in other letters: their
         // deliveries would have one id, and no event could be fanned out.
@@ -122,36 +130,60 @@ std::vector<subscription_set::target> subscription_set::of(const webhook_event& 
     return told;
 }
 
+bool subscription_set::leaves_out(std::string_view tenant) const {
+    return !configured_.empty() && defaults_.empty() && !configured_.contains(lower(tenant));
+}
+
 task<result<std::shared_ptr<const subscription_set>>> subscription_index::refresh() {
     asked_at_ = env_.clock.steady();
     const auto before = now();
     std::shared_ptr<const subscription_set> fresh = before;
     const auto at = env_.clock.wall();
+    const auto given = [this] {
+        const std::scoped_lock lock(mutex_);
+        return given_;
+    }();
     POSTHORN_CO_TRY(co_await read(where_, env_.readers, [&](store_reader& from) -> result<> {
         POSTHORN_LET(version, read_subscriptions_version(from));
-        if (version == before->version()) return {};
+        if (version == before->version() && given.number == before->given()) return {};
         POSTHORN_LET(rows, read_subscriptions(from));
         std::vector<subscription_set::target> all;
-        for (auto each : configured_) {
+        auto ours = configured_;
+        ours.insert(ours.end(), given.all.begin(), given.all.end());
+        for (auto& each : ours) {
             each.created_at = known_since_;
-            all.push_back(std::make_shared<const webhook_target>(make_target(each, nullptr, at)));
+            all.push_back(
+                std::make_shared<const webhook_target>(make_target(std::move(each), nullptr, at)));
         }
         for (auto& row : rows)
             all.push_back(
                 std::make_shared<const webhook_target>(make_target(std::move(row), box_, at)));
-        fresh = std::make_shared<const subscription_set>(version, std::move(all));
+        fresh = std::make_shared<const subscription_set>(version, std::move(all), given.number);
         return {};
     }));
     const std::scoped_lock lock(mutex_);
     // Another look may have ended before this one.
-    if (fresh->version() > present_->version()) present_ = fresh;
+    if (fresh->version() >= present_->version() && fresh->given() >= present_->given())
+        present_ = fresh;
     co_return present_;
 }
 
 task<result<std::shared_ptr<const subscription_set>>> subscription_index::recent() {
-    if (!asked_at_ || env_.clock.steady() - *asked_at_ >= std::chrono::seconds{1})
-        co_return co_await refresh();
-    co_return now();
+    const auto doubts = doubts_.load();
+    if (doubts == doubts_settled_ && asked_at_ &&
+        env_.clock.steady() - *asked_at_ < std::chrono::seconds{1})
+        co_return now();
+    auto fresh = co_await refresh();
+    if (fresh && doubts_settled_ < doubts) doubts_settled_ = doubts;
+    co_return fresh;
+}
+
+void subscription_index::give(std::vector<subscription> all) {
+    {
+        const std::scoped_lock lock(mutex_);
+        given_ = {given_.number + 1, std::move(all)};
+    }
+    doubt();
 }
 
 std::shared_ptr<const subscription_set> subscription_index::now() const {

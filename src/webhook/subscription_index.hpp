@@ -1,5 +1,6 @@
 #pragma once
 
+#include <atomic>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -21,17 +22,22 @@ public:
     using target = std::shared_ptr<const webhook_target>;
 
     subscription_set() = default;
-    subscription_set(std::int64_t version, std::vector<target> all);
+    subscription_set(std::int64_t version, std::vector<target> all, std::int64_t given = 0);
 
     [[nodiscard]] std::int64_t version() const noexcept { return version_; }
+    /// How often the program had named its own.
+    [[nodiscard]] std::int64_t given() const noexcept { return given_; }
     [[nodiscard]] const std::vector<target>& all() const noexcept { return all_; }
     /// Null if there is none.
     [[nodiscard]] target find(const uuid& id) const;
     /// Who is told of an event: those of its tenant and of all, that are not disabled.
     [[nodiscard]] std::vector<target> of(const webhook_event& event, std::string_view tenant) const;
+    /// Whether the configuration has entries by tenant, and none for this one or by default.
+    [[nodiscard]] bool leaves_out(std::string_view tenant) const;
 
 private:
     std::int64_t version_ = 0;
+    std::int64_t given_ = 0;
     std::vector<target> all_;
     std::map<uuid, target> by_id_;
     std::map<std::string, std::vector<target>, std::less<>> by_tenant_;   // Empty: of all.
@@ -42,6 +48,9 @@ private:
 /// Opens the secrets of a subscription and reads what it asks for; what cannot be read is its
 /// `trouble`. Pure but for the time.
 [[nodiscard]] webhook_target make_target(subscription of, const secret_box* box, wall_time now);
+
+/// Adds what signs, as it is told: the present one first. Fails with `secret_unavailable`.
+[[nodiscard]] result<> add_key(webhook_target& to, std::string_view shown);
 
 /// Where the sealed secret of a subscription lies.
 [[nodiscard]] std::string place_of(const uuid& subscription, std::string_view tenant);
@@ -63,9 +72,13 @@ public:
 
     /// Asks the database whether something changed, and reads it if so.
     task<result<std::shared_ptr<const subscription_set>>> refresh();
-    /// The same, unless it was asked within the last second.
+    /// The same, unless it was asked within the last second and nothing was changed since by others.
     task<result<std::shared_ptr<const subscription_set>>> recent();
     [[nodiscard]] std::shared_ptr<const subscription_set> now() const;
+    /// Others have committed, and may have changed a subscription. On any thread.
+    void doubt() noexcept { ++doubts_; }
+    /// Those that the program names, in place of those before. On any thread.
+    void give(std::vector<subscription> all);
 
 private:
     store& where_;
@@ -74,7 +87,16 @@ private:
     std::vector<subscription> configured_;
     wall_time known_since_;
     std::optional<steady_time> asked_at_;
+    std::atomic<std::uint64_t> doubts_ = 0;
+    /// By a look that began after them, and has ended.
+    std::atomic<std::uint64_t> doubts_settled_ = 0;
+    struct of_program {
+        std::int64_t number = 0;  // How often they were named.
+        std::vector<subscription> all{};
+    };
+
     mutable std::mutex mutex_;
+    of_program given_;
     std::shared_ptr<const subscription_set> present_ = std::make_shared<subscription_set>();
 };
 

@@ -112,7 +112,7 @@ json::object to_json(const subscription& one) {
     set(shown, "description", one.description);
     set_object(shown, "headers", one.headers);
     set_object(shown, "filter", one.filter);
-    if (one.is_configured) {
+    if (one.is_configured || one.is_given) {
         shown["configured"] = true;
         if (one.is_default) shown["tenant"] = "default";
     }

@@ -3,8 +3,12 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <span>
 
 #include <fmt/format.h>
+
+#include "store/swallowed.hpp"
+#include "webhook/catalogue/second_step.hpp"
 
 namespace posthorn {
 namespace {
@@ -65,7 +69,7 @@ CREATE TABLE IF NOT EXISTS webhook_failing (
     told INTEGER NOT NULL DEFAULT 0) WITHOUT ROWID;
 )sql";
 
-constexpr std::array file_steps{migration{1, file_tables}};
+constexpr std::array file_steps{migration{1, file_tables}, migration{2, webhook_step_2_in_file}};
 
 constexpr std::string_view server_tables = R"sql(
 CREATE TABLE {s}.webhook_subscriptions (
@@ -122,7 +126,8 @@ CREATE TABLE {s}.webhook_failing (
     told bigint NOT NULL DEFAULT 0);
 )sql";
 
-constexpr std::array server_steps{migration{1, server_tables}};
+constexpr std::array server_steps{migration{1, server_tables},
+                                  migration{2, webhook_step_2_on_server}};
 
 using column = copied_table::column;
 using enum copied_table::column::kind;
@@ -156,7 +161,8 @@ constexpr std::array failing_columns{column{"subscription_id"}, column{"since", 
 constexpr std::array copied{
     copied_table{.name = "webhook_subscriptions", .columns = subscription_columns},
     copied_table{.name = "webhook_attempts", .columns = attempt_columns, .numbered_by = "seq"},
-    copied_table{.name = "webhook_failing", .columns = failing_columns}};
+    copied_table{.name = "webhook_failing", .columns = failing_columns},
+    copied_table{.name = "webhook_event_types", .columns = event_type_columns}};
 
 constexpr std::string_view all_columns =
     "id, tenant, event_type, url, secret, previous_secret, previous_until, state, reason, style,"
@@ -225,6 +231,27 @@ std::array<sql_param, 18> params_of(const subscription& one, const std::string& 
             or_null(one.updated_at)};
 }
 
+result<> insert_some(store_transaction& tx, std::span<const webhook_attempt> some) {
+    std::string sql =
+        "INSERT INTO webhook_attempts (id, message_id, subscription_id, attempt, status,"
+        " http_status, answer, error, duration_ms, at) VALUES ";
+    std::vector<std::string> ids;  // Where parameters point, so it never grows.
+    ids.reserve(some.size() * 3);
+    const auto text = [&ids](const uuid& one) -> std::string_view {
+        return ids.emplace_back(one.to_string());
+    };
+    std::vector<sql_param> with;
+    with.reserve(some.size() * 10);
+    for (const auto& one : some) {
+        sql += with.empty() ? "(?, ?, ?, ?, ?, ?, ?, ?, ?, ?)" : ", (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)";
+        with.insert(with.end(), {text(one.id), text(one.event), text(one.subscription),
+                                 std::int64_t{one.number}, static_cast<std::int64_t>(one.what),
+                                 one.http_status ? sql_param(*one.http_status) : sql_param(nullptr),
+                                 or_null(one.answer), or_null(one.error), one.took_ms, ms(one.at)});
+    }
+    return tx.run(sql, with);
+}
+
 }  // namespace
 
 table_set webhook_tables() noexcept {
@@ -237,7 +264,8 @@ result<> insert_subscription(store_transaction& tx, const subscription& one) {
         "INSERT INTO webhook_subscriptions ({}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?,"
         " ?, ?, ?, ?)",
         all_columns);
-    POSTHORN_TRY(tx.execute(sql, params_of(one, id)));
+    POSTHORN_LET(stored, tx.execute(sql, params_of(one, id)));
+    if (stored == 0) return swallowed("webhook_subscriptions");
     return {};
 }
 
@@ -291,28 +319,11 @@ result<std::int64_t> read_subscriptions_version(store_reader& from) {
     return number;
 }
 
-result<> insert_attempts(store_transaction& tx, const std::vector<webhook_attempt>& all) {
-    for (const auto& one : all) {
-        const auto id = one.id.to_string();
-        const auto event = one.event.to_string();
-        const auto subscription = one.subscription.to_string();
-        const std::array<sql_param, 10> with{
-            std::string_view(id),
-            std::string_view(event),
-            std::string_view(subscription),
-            std::int64_t{one.number},
-            static_cast<std::int64_t>(one.what),
-            one.http_status ? sql_param(*one.http_status) : sql_param(nullptr),
-            or_null(one.answer),
-            or_null(one.error),
-            one.took_ms,
-            ms(one.at)};
-        POSTHORN_TRY(
-            tx.run("INSERT INTO webhook_attempts (id, message_id, subscription_id, attempt, status,"
-                   " http_status, answer, error, duration_ms, at) VALUES (?, ?, ?, ?, ?, ?, ?, ?,"
-                   " ?, ?)",
-                   with));
-    }
+result<> insert_attempts(store_transaction& tx, std::span<const webhook_attempt> all) {
+    // Few enough that the statements of all sizes can stay prepared.
+    constexpr std::size_t rows_in_statement = 32;
+    for (; !all.empty(); all = all.subspan(std::min(all.size(), rows_in_statement)))
+        POSTHORN_TRY(insert_some(tx, all.first(std::min(all.size(), rows_in_statement))));
     return {};
 }
 

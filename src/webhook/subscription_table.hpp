@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "base/result.hpp"
@@ -40,7 +41,7 @@ struct webhook_attempt {
     wall_time at{};
 };
 
-result<> insert_attempts(store_transaction& tx, const std::vector<webhook_attempt>& all);
+result<> insert_attempts(store_transaction& tx, std::span<const webhook_attempt> all);
 /// Gives the number of rows that went, at most `limit`.
 result<std::int64_t> delete_attempts_before(store_transaction& tx, wall_time before,
                                             std::int64_t limit);

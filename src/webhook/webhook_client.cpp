@@ -37,12 +37,23 @@ task<> webhook_client::run() {
     co_await tasks_.join();
 }
 
-task<guarded_answer> webhook_client::send(guarded_request request) {
+task<guarded_answer> webhook_client::send(guarded_request request, fair_slots::asker who) {
     if (stopped_) co_return not_sent(guarded_trouble::cancelled, "the node stops");
     if (!client_)
         if (const auto made = make(); !made)
             co_return not_sent(guarded_trouble::overloaded, made.error().what());
-    co_return co_await client_->send(std::move(request));
+    const auto endpoint = who.endpoint;
+    const bool counts = !who.is_test;
+    const auto mine = slots_.take(std::move(who));
+    if (!mine)
+        co_return not_sent(guarded_trouble::overloaded,
+                           "all connections that it may have are in use; see "
+                           "webhooks.connections_max");
+    auto answer = co_await client_->send(std::move(request));
+    if (counts && answer.trouble != guarded_trouble::cancelled &&
+        answer.trouble != guarded_trouble::overloaded)
+        slots_.note(endpoint, answer.trouble == guarded_trouble::none);
+    co_return answer;
 }
 
 }  // namespace posthorn

@@ -10,6 +10,7 @@
 #include "base/run/node_service.hpp"
 #include "transport/dns/resolver.hpp"
 #include "transport/http/guarded/guarded_client.hpp"
+#include "webhook/fair_slots.hpp"
 
 namespace posthorn {
 
@@ -30,12 +31,13 @@ public:
         : env_(env),
           options_(std::move(how)),
           names_(env.timer, options_.names),
+          slots_(options_.client.connections_max),
           tasks_(env.network) {}
 
     [[nodiscard]] std::string_view name() const noexcept override { return "webhook client"; }
     task<> run() override;
 
-    task<guarded_answer> send(guarded_request request);
+    task<guarded_answer> send(guarded_request request, fair_slots::asker who);
 
 private:
     result<> make();
@@ -43,6 +45,7 @@ private:
     const environment& env_;
     options options_;
     resolver names_;
+    fair_slots slots_;
     task_group tasks_;
     std::unique_ptr<guarded_client> client_;
     bool stopped_ = false;

@@ -4,14 +4,20 @@
 
 #include "base/async/bell.hpp"
 #include "base/text/counted.hpp"
+#include "base/text/utf8.hpp"
 #include "feature/node_builder.hpp"
 #include "message/event.hpp"
 #include "webhook/attempt_log.hpp"
-#include "webhook/configured_subscribers.hpp"
-#include "webhook/failing_watch.hpp"
+#include "webhook/catalogue/known_events.hpp"
+#include "webhook/failing/failing_watch.hpp"
 #include "webhook/fan_out.hpp"
 #include "webhook/routes/endpoint_routes.hpp"
+#include "webhook/routes/event_routes.hpp"
+#include "webhook/routes/hidden_headers.hpp"
 #include "webhook/routes/portal_routes.hpp"
+#include "webhook/routes/recover_routes.hpp"
+#include "webhook/routes/type_routes.hpp"
+#include "webhook/routes/webhook_commands.hpp"
 #include "webhook/subscription_table.hpp"
 #include "webhook/webhook_routes.hpp"
 #include "webhook/webhook_settings.hpp"
@@ -21,153 +27,6 @@ namespace posthorn {
 namespace {
 
 using std::chrono::milliseconds;
-using place = feature_option::place;
-
-constexpr std::array list_columns{feature_column{"ID", "id"},
-                                  feature_column{"STATE", "state"},
-                                  feature_column{"EVENTS", "eventType"},
-                                  feature_column{"TENANT", "tenant"},
-                                  feature_column{"URL", "url"},
-                                  feature_column{"REASON", "reason"}};
-constexpr std::array delivery_columns{
-    feature_column{"AT", "at"},           feature_column{"STATE", "state"},
-    feature_column{"ATTEMPT", "attempt"}, feature_column{"HTTP", "httpStatus"},
-    feature_column{"MS", "tookMs"},       feature_column{"EVENT", "messageId"},
-    feature_column{"ERROR", "error"}};
-constexpr feature_option which{.name = "id", .doc = "its id, from the list", .where = place::path};
-constexpr std::array which_options{which};
-constexpr feature_option url_option{.name = "url",
-                                    .doc = "where requests go: https://host/path",
-                                    .where = place::body,
-                                    .word = "to"};
-constexpr feature_option type_option{
-    .name = "eventType", .doc = "order.paid, order.* or *", .where = place::body, .word = "type"};
-constexpr feature_option style_option{
-    .name = "style", .doc = "signatures: standard, outbox or both", .where = place::body};
-constexpr feature_option form_option{
-    .name = "form", .doc = "bodies: envelope, raw or thin", .where = place::body};
-constexpr feature_option retries_option{.name = "maxRetries",
-                                        .doc = "how often a delivery is tried again",
-                                        .where = place::body,
-                                        .number = true,
-                                        .word = "max-retries"};
-constexpr feature_option timeout_option{.name = "timeoutSeconds",
-                                        .doc = "how long a request may take",
-                                        .where = place::body,
-                                        .number = true,
-                                        .word = "timeout-seconds"};
-constexpr feature_option headers_option{
-    .name = "headers", .doc = "more headers, as a JSON object", .where = place::body};
-constexpr feature_option filter_option{
-    .name = "filter", .doc = R"(which events: {"/data/country": ["DE"]})", .where = place::body};
-constexpr feature_option text_option{
-    .name = "description", .doc = "for people", .where = place::body};
-constexpr feature_option secret_option{
-    .name = "secret", .doc = "a secret of theirs; a new one unless given", .where = place::body};
-constexpr std::array add_options{
-    url_option,
-    type_option,
-    feature_option{
-        .name = "tenant", .doc = "whose events; those of all unless given", .where = place::body},
-    secret_option,
-    style_option,
-    form_option,
-    retries_option,
-    timeout_option,
-    headers_option,
-    filter_option,
-    text_option};
-constexpr std::array edit_options{which,         url_option,     type_option,    style_option,
-                                  form_option,   retries_option, timeout_option, headers_option,
-                                  filter_option, text_option};
-constexpr std::array rotate_options{which, secret_option};
-constexpr std::array delivery_options{
-    which, feature_option{
-               .name = "limit", .doc = "how many, at most 1000; 50 unless given", .number = true}};
-
-constexpr std::array token_options{
-    feature_option{.name = "tenant", .doc = "whose endpoints", .where = place::body},
-    feature_option{.name = "rights", .doc = "read, or read,write", .where = place::body},
-    feature_option{.name = "forSeconds",
-                   .doc = "how long, at most a day; 3600 unless given",
-                   .where = place::body,
-                   .number = true,
-                   .word = "for-seconds"}};
-
-constexpr feature_command turn(std::string_view name, std::string_view summary,
-                               std::string_view path, std::string_view example) {
-    return {.name = name,
-            .summary = summary,
-            .method = "POST",
-            .path = path,
-            .options = which_options,
-            .example = example};
-}
-
-constexpr std::array commands_of_it{
-    feature_command{.name = "list",
-                    .summary = "list subscriptions",
-                    .method = "GET",
-                    .path = "/_rf/webhooks",
-                    .list = "subscriptions",
-                    .columns = list_columns,
-                    .example = "posthorn webhooks list"},
-    feature_command{.name = "add",
-                    .summary = "add a subscription; its secret is shown this once",
-                    .method = "POST",
-                    .path = "/_rf/webhooks",
-                    .options = add_options,
-                    .example = "posthorn webhooks add --to https://shop.example/hook --type "
-                               "'order.*'"},
-    feature_command{.name = "show",
-                    .summary = "show one",
-                    .method = "GET",
-                    .path = "/_rf/webhooks/{id}",
-                    .options = which_options,
-                    .example = "posthorn webhooks show 0199a0b1-0000-7000-8000-000000000003"},
-    feature_command{.name = "edit",
-                    .summary = "change what is named, and leave the rest",
-                    .method = "POST",
-                    .path = "/_rf/webhooks/{id}/edit",
-                    .options = edit_options,
-                    .example = "posthorn webhooks edit 0199a0b1-0000-7000-8000-000000000003 "
-                               "--to https://shop.example/new"},
-    turn("pause", "let its events wait", "/_rf/webhooks/{id}/pause",
-         "posthorn webhooks pause 0199a0b1-0000-7000-8000-000000000003"),
-    turn("resume", "send what has waited, and go on", "/_rf/webhooks/{id}/resume",
-         "posthorn webhooks resume 0199a0b1-0000-7000-8000-000000000003"),
-    turn("disable", "let events pass it by", "/_rf/webhooks/{id}/disable",
-         "posthorn webhooks disable 0199a0b1-0000-7000-8000-000000000003"),
-    turn("enable", "tell it of events again", "/_rf/webhooks/{id}/enable",
-         "posthorn webhooks enable 0199a0b1-0000-7000-8000-000000000003"),
-    feature_command{.name = "rotate",
-                    .summary = "give it a new secret; the one before signs too, for a day",
-                    .method = "POST",
-                    .path = "/_rf/webhooks/{id}/rotate",
-                    .options = rotate_options,
-                    .example = "posthorn webhooks rotate 0199a0b1-0000-7000-8000-000000000003"},
-    turn("test", "send a test now, and show what came back", "/_rf/webhooks/{id}/test",
-         "posthorn webhooks test 0199a0b1-0000-7000-8000-000000000003"),
-    turn("recover", "try deliveries again that were given up", "/_rf/webhooks/{id}/recover",
-         "posthorn webhooks recover 0199a0b1-0000-7000-8000-000000000003"),
-    turn("remove", "remove it; deliveries that wait are given up", "/_rf/webhooks/{id}/remove",
-         "posthorn webhooks remove 0199a0b1-0000-7000-8000-000000000003"),
-    feature_command{.name = "portal-token",
-                    .summary = "make a token with which a subscriber reaches their own endpoints",
-                    .method = "POST",
-                    .path = "/_rf/webhooks/portal-tokens",
-                    .options = token_options,
-                    .example = "posthorn webhooks portal-token --tenant acme --rights read,write "
-                               "--for-seconds 3600"},
-    feature_command{.name = "deliveries",
-                    .summary = "list attempts, the newest first",
-                    .method = "GET",
-                    .path = "/_rf/webhooks/{id}/deliveries",
-                    .options = delivery_options,
-                    .list = "deliveries",
-                    .columns = delivery_columns,
-                    .example = "posthorn webhooks deliveries 0199a0b1-0000-7000-8000-000000000003"},
-};
 
 /// Of the columns below: subscriptions, those disabled, those whose secret lies in the clear.
 feature_finding judge_subscriptions(std::span<const std::int64_t> seen, wall_time /*now*/) {
@@ -197,9 +56,13 @@ constexpr std::array checks_of_it{feature_check{
 /// The ways to the events' fan-out and to subscribers.
 class webhook_ways final : public route_source {
 public:
-    webhook_ways(fan_out& events, webhook_transport& subscribers, subscription_index& among,
-                 std::shared_ptr<const retry_policy> retries)
-        : events_(events), subscribers_(subscribers), among_(among), retries_(std::move(retries)) {}
+    webhook_ways(transport& events, webhook_transport& subscribers, subscription_index& among,
+                 std::shared_ptr<const retry_policy> retries, const webhook_pace& pace)
+        : events_(events),
+          subscribers_(subscribers),
+          among_(among),
+          retries_(std::move(retries)),
+          pace_(pace) {}
 
     transport* find(std::string_view destination) override {
         if (destination == events_destination) return &events_;
@@ -207,14 +70,17 @@ public:
     }
 
     [[nodiscard]] std::optional<route_limits> limits(std::string_view destination) const override {
-        if (destination == events_destination) return route_limits{.window = 2};
+        if (destination == events_destination)
+            return route_limits{.window = static_cast<std::size_t>(pace_.batches),
+                                .batch = static_cast<std::size_t>(pace_.batch)};
         const auto id = subscription_of(destination);
         if (!id) return std::nullopt;
         const auto one = among_.now()->find(*id);
         // Beyond the request's own limit, so that its answer tells what was late.
         const milliseconds timeout =
             (one ? one->of.timeout : std::chrono::seconds{30}) + std::chrono::seconds{5};
-        return route_limits{.window = 4,
+        return route_limits{.window = static_cast<std::size_t>(
+                                pace_.endpoint_requests),  // At first; its lane lets it grow.
                             .batch = 1,
                             .timeout = timeout,
                             .retries = retries_,
@@ -223,18 +89,37 @@ public:
     }
 
 private:
-    fan_out& events_;
+    transport& events_;
     webhook_transport& subscribers_;
     subscription_index& among_;
     std::shared_ptr<const retry_policy> retries_;
+    webhook_pace pace_;
 };
+
+void warn_of_wide_fan_out(logger& log, const webhook_pace& pace) {
+    if (!pace.is_wide()) return;
+    log.warn(
+        "Webhooks: {Batches} batches of {Events} events at {Requests} requests an endpoint are a "
+        "fan-out of {Count}, 200 or more: one slow endpoint holds up many; lower webhooks.batch or "
+        "webhooks.endpoint_requests",
+        {{"Batches", pace.batches},
+         {"Events", pace.batch},
+         {"Requests", pace.endpoint_requests},
+         {"Count", pace.fan_out()}});
+}
 
 /// Rings when another process has committed: it may have changed a subscription.
 struct foreign_change final : commit_listener {
+    explicit foreign_change(subscription_index& of) : known(of) {}
+
+    subscription_index& known;
     bell noticed;
 
     void committed(std::span<const outbox_row> /*enqueued*/) override {}
-    void foreign_commit() override { noticed.ring(); }
+    void foreign_commit() override {
+        known.doubt();
+        noticed.ring();
+    }
 };
 
 /// Knows the subscriptions from the start, and sees what others change while nothing is sent.
@@ -286,6 +171,17 @@ void write_metrics(prometheus_text& text, const subscription_set& all,
     text.counter("posthorn_webhook_delivered_total", "Attempts that an endpoint took.",
                  sent.delivered);
     text.counter("posthorn_webhook_failed_total", "Attempts that failed.", sent.failed);
+    text.begin("posthorn_webhook_attempts_total", "counter",
+               "Attempts by type of event and what came of them.");
+    for (const auto& [type, seen] : sent.by_type.view()) {
+        const auto shown = clean_utf8(type, 100);
+        text.sample(static_cast<double>(seen.delivered),
+                    {{"event_type", shown}, {"outcome", "delivered"}});
+        text.sample(static_cast<double>(seen.failed),
+                    {{"event_type", shown}, {"outcome", "failed"}});
+    }
+    text.begin("posthorn_webhook_duration_seconds", "histogram", "How long attempts took.");
+    text.samples(sent.took_us.view(), 1e6);
     text.counter("posthorn_webhook_disabled_total",
                  "Subscriptions that were disabled by what their endpoints answered.",
                  sent.disabled);
@@ -298,11 +194,15 @@ public:
     [[nodiscard]] std::span<const feature_key> keys() const noexcept override {
         return webhook_keys();
     }
+    [[nodiscard]] std::vector<feature_problem> problems(
+        const feature_settings& said, const message_limits& limits) const override {
+        return check_webhook_settings(said, limits);
+    }
     [[nodiscard]] std::string_view summary() const noexcept override {
         return "manage who is told of events, and look at deliveries";
     }
     [[nodiscard]] std::span<const feature_command> commands() const noexcept override {
-        return commands_of_it;
+        return webhook_commands();
     }
     [[nodiscard]] std::span<const feature_check> checks() const noexcept override {
         return checks_of_it;
@@ -314,21 +214,35 @@ public:
         POSTHORN_LET(retries, read_retries(said));
         POSTHORN_LET(key, read_webhook_key(said));
         POSTHORN_LET(rules, read_failing_rules(said));
+        POSTHORN_LET(alerts, read_alerts(said, into.maker().defaults().limits));
         POSTHORN_LET(tokens, read_portal(said));
+        POSTHORN_LET(retries_max, read_retries_max(said));
+        POSTHORN_LET(secrets_of_tenants, read_tenant_secrets(said));
+        POSTHORN_LET(pace, read_pace(said));
         const bool plain_http = how.client.rules.plain_http;
         const auto& env = into.env();
         const auto& box = into.make<std::optional<secret_box>>(std::move(key));
         const secret_box* const sealing = box ? &*box : nullptr;
-        POSTHORN_LET(configured, read_configured_subscribers(
-                                     said.get<feature_tables>("subscribers"), plain_http));
+        POSTHORN_LET(configured, read_subscribers(said));
         auto& among =
             into.make<subscription_index>(into.database(), env, sealing, std::move(configured));
+        auto& secrets =
+            into.make<tenant_secrets>(env.clock, env.workers, std::move(secrets_of_tenants));
+        into.show(into.make<webhook_program>(
+            among, secrets,
+            webhook_program::options{.claims = read_claim_types(said), .plain_http = plain_http}));
         const bool runs = !into.outbox().empty();
         webhook_client* client = nullptr;
         if (runs) {
             auto& sends = into.run(std::make_unique<webhook_client>(env, std::move(how)));
             client = &sends;
-            add_ways(into, among, sends, std::move(retries), rules);
+            add_ways(into, among, sends,
+                     {.retries = std::move(retries),
+                      .failing = rules,
+                      .alerts = alerts,
+                      .retries_max = retries_max,
+                      .secrets = secrets,
+                      .pace = pace});
         }
         const auto& desk = into.make<webhook_desk>(
             webhook_desk{.where = into.database(),
@@ -336,39 +250,68 @@ public:
                          .subscriptions = among,
                          .box = sealing,
                          .client = client,
+                         .secrets = secrets,
+                         .source = into.maker().defaults().source,
                          .plain_http = plain_http,
+                         .strict = said.get<bool>("strict"),
+                         .life = said.get<milliseconds>("life"),
+                         .retries_max = retries_max,
                          .overlap = said.get<milliseconds>("secret_overlap")});
         auto& portal = into.make<webhook_portal>(webhook_portal{
             .desk = desk, .routes = webhook_routes(desk), .tokens = std::move(tokens)});
         for (auto& each : endpoint_routes(desk)) portal.routes.push_back(std::move(each));
+        for (auto& each : portal.routes) each = hiding_headers(std::move(each));
+        for (auto& each : recover_routes(desk)) portal.routes.push_back(std::move(each));
+        for (auto& each : type_routes(desk)) portal.routes.push_back(std::move(each));
         for (const auto& each : portal.routes) into.add(each);
+        for (auto& each : event_routes(desk)) into.add(std::move(each));
         into.add(portal_token_route(portal));
         for (auto& each : portal_routes(portal)) into.add(std::move(each));
         return {};
     }
 
 private:
+    struct ways {
+        std::shared_ptr<const retry_policy> retries;
+        failing_rules failing;
+        std::string alerts;  // Whom they are sent to.
+        std::int32_t retries_max;
+        tenant_secrets& secrets;
+        webhook_pace pace;
+    };
+
     static void add_ways(node_builder& into, subscription_index& among, webhook_client& client,
-                         std::shared_ptr<const retry_policy> retries, const failing_rules& rules) {
+                         ways how) {
         const auto& said = into.settings();
         const auto& env = into.env();
+        warn_of_wide_fan_out(env.log, how.pace);
         auto& events = into.make<fan_out_counters>();
         auto& sent = into.make<webhook_counters>();
-        const auto& alerts = into.make<alert_desk>(into.maker(), read_alerts(said));
+        const auto& alerts = into.make<alert_desk>(into.maker(), env.log, how.alerts);
         auto& failing = into.run(std::make_unique<failing_watch>(
-            failing_watch::deps{into.database(), env, among, alerts}, rules));
+            failing_watch::deps{into.database(), env, among, alerts}, how.failing));
         auto& attempts = into.run(std::make_unique<attempt_log>(
             attempt_log::deps{into.database(), env, among, alerts, failing},
             attempt_log::options{.kept = said.get<milliseconds>("attempts_kept")}));
-        auto& change = into.make<foreign_change>();
+        auto& change = into.make<foreign_change>(among);
         into.listen(change);
         into.run(std::make_unique<subscription_watch>(among, env, change.noticed));
-        auto& fan =
-            into.make<fan_out>(fan_out::deps{env, into.database(), into.maker(), among, events},
-                               fan_out::options{.life = said.get<milliseconds>("life")});
-        auto& subscribers = into.make<webhook_transport>(
-            webhook_transport::deps{env, into.database(), among, client, attempts, sent});
-        into.route(into.make<webhook_ways>(fan, subscribers, among, std::move(retries)));
+        auto& recent = into.make<event_cache>(std::size_t{16} << 20);
+        auto& fan = into.make<fan_out>(
+            fan_out::deps{env, into.database(), into.maker(), among, recent, events},
+            fan_out::options{.life = said.get<milliseconds>("life"),
+                             .retries_max = how.retries_max});
+        transport* events_way = &fan;
+        if (said.get<bool>("strict"))
+            events_way = &into.make<known_events>(into.database(), env, fan);
+        auto& subscribers = into.make<webhook_transport>(webhook_transport::deps{
+            env, into.database(), among, client, attempts, recent, sent, how.secrets});
+        into.route(into.make<webhook_ways>(*events_way, subscribers, among, std::move(how.retries),
+                                           how.pace));
+        // Deliveries tell of their event, which is sent once they are made.
+        into.keep_sent([&among, life = said.get<milliseconds>("life")] {
+            return among.now()->all().empty() ? milliseconds{} : life + std::chrono::hours{1};
+        });
         into.health([&among] { return worries(*among.now()); });
         into.health([&failing] { return failing.worries(); });
         into.metrics([&among, &events, &sent, &failing](prometheus_text& text) {

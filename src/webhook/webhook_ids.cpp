@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "base/planted.hpp"
 #include "security/digest.hpp"
 #include "security/md5.hpp"
 
@@ -27,6 +28,8 @@ void add(sha256& to, const uuid& id) { to.add(std::as_bytes(std::span(id.bytes()
 
 uuid child_id(const uuid& event, const uuid& subscription) {
     sha256 hash;
+    if (static std::uint64_t calls = 0; POSTHORN_PLANTED(child_id_random))
+        hash.add(std::to_string(++calls));
     hash.add("posthorn.webhook.delivery");
     add(hash, event);
     add(hash, subscription);

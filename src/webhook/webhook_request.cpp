@@ -5,6 +5,8 @@
 #include <boost/json/serialize.hpp>
 #include <boost/json/string.hpp>
 
+#include "base/text/base64.hpp"
+#include "base/text/utf8.hpp"
 #include "message/validate.hpp"
 #include "security/webhook_signature.hpp"
 #include "webhook/webhook_ids.hpp"
@@ -20,7 +22,14 @@ std::string quoted(std::string_view text) { return json::serialize(json::string(
 std::string data_of(const webhook_event& event, webhook_form form) {
     if (form == webhook_form::thin)
         return event.entity.empty() ? "{}" : R"({"id":)" + quoted(event.entity) + "}";
-    return is_json_type(event.content_type) ? event.payload : quoted(event.payload);
+    if (is_json_type(event.content_type)) return event.payload;
+    return is_utf8(event.payload) ? quoted(event.payload) : quoted(encode_base64(event.payload));
+}
+
+// Bytes that are not text would not be JSON.
+bool is_in_base64(const webhook_event& event, webhook_form form) {
+    return form == webhook_form::envelope && !is_json_type(event.content_type) &&
+           !is_utf8(event.payload);
 }
 
 std::int64_t seconds_of(wall_time time) {
@@ -28,9 +37,15 @@ std::int64_t seconds_of(wall_time time) {
 }
 
 /// The one before the present one signs until its time is over.
-std::span<const secret> live_at(const webhook_target& to, wall_time now) {
+std::span<const webhook_key> live_at(const webhook_target& to, wall_time now) {
     const bool both = to.of.previous_until && now < *to.of.previous_until;
     return std::span(to.live).first(both ? to.live.size() : 1);
+}
+
+std::string sign(const webhook_key& with, const webhook_head& head, std::string_view body) {
+    if (const auto* const pair = std::get_if<ed25519_pair>(&with))
+        return sign_webhook(head, body, {}, pair);
+    return sign_webhook(head, body, std::span(&std::get<secret>(with), 1));
 }
 
 void add_standard(http_headers& headers, const webhook_event& event, const webhook_target& to,
@@ -39,7 +54,10 @@ void add_standard(http_headers& headers, const webhook_event& event, const webho
     const webhook_head head{.id = id, .timestamp = seconds_of(now)};
     headers.add("webhook-id", id);
     headers.add("webhook-timestamp", std::to_string(head.timestamp));
-    headers.add("webhook-signature", sign_webhook(head, body, live_at(to, now)));
+    std::string signatures;
+    for (const auto& each : live_at(to, now))
+        signatures += (signatures.empty() ? "" : " ") + sign(each, head, body);
+    headers.add("webhook-signature", signatures);
 }
 
 void add_outbox(http_headers& headers, const webhook_event& event, const webhook_target& to,
@@ -55,10 +73,20 @@ void add_outbox(http_headers& headers, const webhook_event& event, const webhook
 
 }  // namespace
 
+result<webhook_key> parse_webhook_key(std::string_view text) {
+    if (text.starts_with("whsk_")) {
+        POSTHORN_LET(pair, ed25519_pair::parse(text));
+        return webhook_key(std::move(pair));
+    }
+    POSTHORN_LET(shared, parse_webhook_secret(text));
+    return webhook_key(std::move(shared));
+}
+
 std::string body_of(const webhook_event& event, webhook_form form) {
     if (form == webhook_form::raw) return event.payload;
     return R"({"type":)" + quoted(event.type) + R"(,"timestamp":")" + to_iso8601(event.at) +
-           R"(","data":)" + data_of(event, form) + "}";
+           R"(","data":)" + data_of(event, form) +
+           (is_in_base64(event, form) ? R"(,"dataEncoding":"base64"})" : "}");
 }
 
 guarded_request make_webhook_request(const webhook_event& event, const webhook_target& to,

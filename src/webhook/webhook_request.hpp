@@ -3,11 +3,13 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <variant>
 #include <vector>
 
 #include <posthorn/detail/time.hpp>
 #include <posthorn/uuid.hpp>
 
+#include "security/ed25519.hpp"
 #include "security/secret.hpp"
 #include "transport/http/guarded/guarded_client.hpp"
 #include "webhook/subscription.hpp"
@@ -25,11 +27,18 @@ struct webhook_event {
     wall_time at{};
 };
 
+/// What signs for a subscription: a shared secret (`v1`), or a key pair (`v1a`), of which the
+/// subscriber has the public half.
+using webhook_key = std::variant<secret, ed25519_pair>;
+
+/// From `whsec_` or `whsk_` and base64. Fails with `secret_unavailable`, quoting nothing.
+[[nodiscard]] result<webhook_key> parse_webhook_key(std::string_view text);
+
 /// A subscription, ready to be written to.
 struct webhook_target {
     subscription of;
-    std::vector<secret> live{};   // For `v1`: the present one, and the one before while it lives.
-    std::vector<secret> texts{};  // The same for `sha256=`, whose key is the text itself.
+    std::vector<webhook_key> live{};  // The present one, and the one before while it lives.
+    std::vector<secret> texts{};      // The same for `sha256=`, whose key is the text itself.
     http_headers custom{};
     payload_filter filter{};
     std::string trouble{};  // Why it cannot be written to; empty if it can.

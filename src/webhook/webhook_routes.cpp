@@ -4,13 +4,16 @@
 #include <utility>
 
 #include <boost/json/array.hpp>
+#include <boost/json/parse.hpp>
 #include <boost/json/serialize.hpp>
 #include <fmt/format.h>
 
+#include "base/text/utf8.hpp"
 #include "base/uuid_generator.hpp"
 #include "feature/answers.hpp"
 #include "security/webhook_signature.hpp"
 #include "store/async.hpp"
+#include "webhook/catalogue/event_type.hpp"
 #include "webhook/routes/route_kit.hpp"
 #include "webhook/routes/webhook_shapes.hpp"
 #include "webhook/subscription_json.hpp"
@@ -20,8 +23,6 @@ namespace posthorn {
 namespace {
 
 namespace json = boost::json;
-
-constexpr std::int64_t recovered_at_once = 1000;
 
 uuid new_id(const webhook_desk& with) {
     uuid_generator ids([&] { return with.env.clock.wall(); }, with.env.random);
@@ -35,13 +36,32 @@ std::string sealed(const webhook_desk& with, const subscription& of, std::string
                           place_of(of.id, of.tenant), with.env.random);
 }
 
+/// What a request says instead of a secret to have a new key pair.
+constexpr std::string_view new_pair = "ed25519";
+
 /// A given secret that its style can use, or a new one.
 result<std::string> choose_secret(const webhook_desk& with, const subscription& of,
                                   std::string given) {
     if (given.empty()) return reveal_webhook_secret(make_webhook_secret(with.env.random));
-    if (of.style != webhook_style::outbox) POSTHORN_TRY(parse_webhook_secret(given));
-    POSTHORN_TRY(parse_outbox_secret(given));
+    if (given == new_pair) given = ed25519_pair::make(with.env.random).reveal();
+    webhook_target signs{.of = of};
+    POSTHORN_TRY(add_key(signs, given));
     return given;
+}
+
+/// The public half of what signs for one, if that is a key pair.
+std::optional<std::string> public_key_of(const webhook_target& one) {
+    const auto* const pair = one.live.empty() ? nullptr : std::get_if<ed25519_pair>(&one.live[0]);
+    return pair == nullptr ? std::nullopt : std::optional(pair->public_text());
+}
+
+/// What a subscriber verifies with: the secret itself, or the public half of a pair.
+void show_secret(json::object& shown, std::string_view text) {
+    const auto pair = ed25519_pair::parse(text);
+    if (pair)
+        shown["publicKey"] = pair->public_text();
+    else
+        shown["secret"] = text;
 }
 
 task<> see(const webhook_desk& with) { static_cast<void>(co_await with.subscriptions.refresh()); }
@@ -79,8 +99,17 @@ task<http_response> list(const webhook_desk& with, http_request /*request*/) {
     const auto present = co_await with.subscriptions.recent();
     if (!present) co_return answer_to_error(present.error());
     for (const auto& each : (*present)->all())
-        if (each->of.is_configured) shown.push_back(to_json(each->of));
+        if (each->of.is_configured || each->of.is_given) shown.push_back(to_json(each->of));
     co_return answer_with({{"subscriptions", std::move(shown)}});
+}
+
+/// Under `strict`, a subscription has to be for a type of the catalogue.
+task<result<>> check_catalogue(const webhook_desk& with, std::string pattern) {
+    if (!with.strict) co_return result<>{};
+    co_return co_await read(with.where, with.env.readers, [&](store_reader& from) -> result<> {
+        POSTHORN_LET(all, read_event_types(from));
+        return check_pattern(pattern, all);
+    });
 }
 
 task<http_response> add(const webhook_desk& with, http_request request) {
@@ -91,6 +120,8 @@ task<http_response> add(const webhook_desk& with, http_request request) {
         co_return name_field(answer_to_error(said.error()), wrong);
     if (const auto fit = check(made, with.plain_http); !fit)
         co_return name_field(answer_to_error(fit.error()), wrong_field(made, with.plain_http));
+    if (const auto known = co_await check_catalogue(with, made.event_type); !known)
+        co_return name_field(answer_to_error(known.error()), "eventType");
     made.id = new_id(with);
     made.created_at = with.env.clock.wall();
     const auto chosen = choose_secret(with, made, std::move(given));
@@ -103,7 +134,7 @@ task<http_response> add(const webhook_desk& with, http_request request) {
     if (!done) co_return answer_to_error(done.error());
     co_await see(with);
     auto shown = to_json(made);
-    shown["secret"] = *chosen;
+    show_secret(shown, *chosen);
     co_return answer_with(shown);
 }
 
@@ -116,12 +147,19 @@ task<http_response> show(const webhook_desk& with, http_request request) {
     if (!found) co_return answer_to_error(no_such_subscription(*id, *with.subscriptions.now()));
     auto shown = to_json(found->of);
     if (!found->trouble.empty()) shown["trouble"] = found->trouble;
+    if (const auto key = public_key_of(*found)) shown["publicKey"] = *key;
     co_return answer_with(shown);
 }
 
 task<http_response> edit(const webhook_desk& with, http_request request) {
     const auto body = request.body;
     std::string wrong;
+    subscription asked;
+    std::string secret;
+    asked.event_type = "*";
+    if (read_subscription(body, asked, secret))
+        if (const auto known = co_await check_catalogue(with, asked.event_type); !known)
+            co_return name_field(answer_to_error(known.error()), "eventType");
     auto answer = co_await change(
         with, std::move(request), [&](store_transaction& /*tx*/, subscription& one) -> result<> {
             const auto before = one;
@@ -195,6 +233,10 @@ task<http_response> rotate(const webhook_desk& with, http_request request) {
     if (!request.body.empty())
         if (const auto said = read_subscription(request.body, asked, given); !said)
             co_return answer_to_error(said.error());
+    // A pair is followed by a pair, unless something else is given.
+    if (const auto present = with.subscriptions.now()->find(*id);
+        given.empty() && present && public_key_of(*present))
+        given = new_pair;
     std::string fresh;
     wall_time until{};
     const auto done = co_await commit(with.where, [&](store_transaction& tx) -> result<> {
@@ -212,8 +254,9 @@ task<http_response> rotate(const webhook_desk& with, http_request request) {
     });
     if (!done) co_return answer_to_error(done.error());
     co_await see(with);
-    co_return answer_with(
-        {{"id", id->to_string()}, {"secret", fresh}, {"previousSecretUntil", to_iso8601(until)}});
+    json::object shown{{"id", id->to_string()}, {"previousSecretUntil", to_iso8601(until)}};
+    show_secret(shown, fresh);
+    co_return answer_with(shown);
 }
 
 task<http_response> remove(const webhook_desk& with, http_request request) {
@@ -239,45 +282,12 @@ task<http_response> test(const webhook_desk& with, http_request request) {
     if (!all) co_return answer_to_error(all.error());
     auto to = (*all)->find(*id);
     if (!to) co_return answer_to_error(no_such_subscription(*id, **all));
-    co_return co_await send_test(with, std::move(to), test_reader::staff);
+    auto sample = co_await read_test_request(with, std::move(request.body));
+    if (!sample) co_return answer_to_error(sample.error());
+    co_return co_await send_test(with, std::move(to), *std::move(sample), test_reader::staff);
 }
 
-/// Deliveries that were given up are tried again, with all their retries.
-task<http_response> recover(const webhook_desk& with, http_request request) {
-    const auto id = subscription_in(request);
-    if (!id) co_return answer_to_error(id.error());
-    const auto destination = destination_of(*id);
-    std::int64_t recovered = 0;
-    bool more = true;
-    while (more) {
-        std::vector<uuid> dead;
-        const auto found =
-            co_await read(with.where, with.env.readers, [&](store_reader& from) -> result<> {
-                const std::array<sql_param, 2> asked{std::string_view(destination),
-                                                     recovered_at_once};
-                return from.query(
-                    "SELECT message_id FROM outbox_messages WHERE destination = ? AND status ="
-                    " 'Dead' ORDER BY seq LIMIT ?",
-                    asked, [&](const sql_row& row) {
-                        if (const auto one = uuid::parse(row.text(0))) dead.push_back(*one);
-                    });
-            });
-        if (!found) co_return answer_to_error(found.error());
-        std::int64_t now = 0;
-        const auto done = co_await commit(with.where, [&](store_transaction& tx) -> result<> {
-            now = 0;
-            for (const auto& one : dead) {
-                POSTHORN_LET(again, tx.outbox().requeue(one));
-                now += again ? 1 : 0;
-            }
-            return {};
-        });
-        if (!done) co_return answer_to_error(done.error());
-        recovered += now;
-        more = now > 0 && std::ssize(dead) == recovered_at_once;
-    }
-    co_return answer_with({{"id", id->to_string()}, {"recovered", recovered}});
-}
+task<http_response> refuse() { co_return refuse_secret(); }
 
 constexpr std::string_view settable =
     "{url?: string, eventType?: string, tenant?: string, secret?: string,"
@@ -287,9 +297,36 @@ constexpr std::string_view settable =
 
 }  // namespace
 
+task<result<webhook_sample>> read_test_request(const webhook_desk& with, std::string body) {
+    if (body.empty()) co_return webhook_sample{};
+    boost::system::error_code wrong;
+    const auto said = json::parse(body, wrong);
+    if (wrong || !said.is_object())
+        co_return fail(error_code::malformed_request, "the body is not a JSON object");
+    const auto& fields = said.as_object();
+    const auto* const type = fields.if_contains("eventType");
+    if (fields.size() != (type == nullptr ? 0U : 1U) || (type != nullptr && !type->is_string()))
+        co_return fail(error_code::invalid_argument, "a test takes eventType alone, a text");
+    if (type == nullptr) co_return webhook_sample{};
+    const std::string name(type->as_string());
+    std::optional<event_type> found;
+    POSTHORN_CO_TRY(
+        co_await read(with.where, with.env.readers, [&](store_reader& from) -> result<> {
+            POSTHORN_LET(one, find_event_type(from, name));
+            found = std::move(one);
+            return {};
+        }));
+    if (!found)
+        co_return fail(error_code::not_found, "there is no type '{}' in the catalogue",
+                       clean_utf8(name, 100));
+    co_return webhook_sample{.type = found->name,
+                             .payload = found->example.empty() ? "{}" : found->example};
+}
+
 task<http_response> send_test(const webhook_desk& with, subscription_set::target to,
-                              test_reader reader) {
+                              webhook_sample sample, test_reader reader) {
     const bool for_operator = reader == test_reader::staff;
+    to = co_await with.secrets.apply(std::move(to));
     if (with.client == nullptr)
         co_return answer_to_error(
             {error_code::invalid_argument, "a test is sent by a running node; name it with --url"});
@@ -298,11 +335,15 @@ task<http_response> send_test(const webhook_desk& with, subscription_set::target
                                    for_operator ? to->trouble : "it cannot be sent to at present"});
     const auto now = with.env.clock.wall();
     const webhook_event event{.id = new_id(with),
-                              .type = "webhook.test",
-                              .payload = R"({"message":"This is a test."})",
+                              .type = std::move(sample.type),
+                              .payload = std::move(sample.payload),
                               .at = now};
     const auto sent = make_webhook_request(event, *to, 1, now);
-    const auto came = co_await with.client->send(sent);
+    const auto came = co_await with.client->send(
+        sent, {.tenant = to->of.tenant, .endpoint = to->of.id, .is_test = true});
+    if (came.trouble == guarded_trouble::overloaded)
+        co_return answer_to_error(
+            {error_code::overloaded, "too many tests are under way; try again in a while"});
     json::object shown{
         {"delivered", judge_webhook(came).what.what == outcome::delivered},
         {"tookMs", std::chrono::duration_cast<std::chrono::milliseconds>(came.took.whole).count()},
@@ -324,6 +365,12 @@ std::vector<admin_route> webhook_routes(const webhook_desk& with) {
                                return answer(with, std::move(request));
                            }};
     };
+    const auto showing_secret = [](admin_route of) {
+        of.answer = [answer = std::move(of.answer)](http_request request, admin_caller who) {
+            return who.rights.secrets ? answer(std::move(request), std::move(who)) : refuse();
+        };
+        return of;
+    };
     const std::string one = "/_rf/webhooks/{id}";
     const auto turn = [](std::string_view summary) {
         return route_doc{.summary = summary, .answer = "Subscription", .shapes = webhook_shapes};
@@ -334,12 +381,12 @@ std::vector<admin_route> webhook_routes(const webhook_desk& with) {
                .answer = "{subscriptions: [Subscription]}",
                .shapes = webhook_shapes},
               &list),
-        route("POST", "/_rf/webhooks",
-              {.summary = "Adds a subscription; its secret is shown this once.",
-               .answer = "{...Subscription, secret: string}",
-               .body = settable,
-               .shapes = webhook_shapes},
-              &add),
+        showing_secret(route("POST", "/_rf/webhooks",
+                             {.summary = "Adds a subscription; its secret is shown this once.",
+                              .answer = "{...Subscription, secret?: string}",
+                              .body = settable,
+                              .shapes = webhook_shapes},
+                             &add)),
         route("GET", one,
               {.summary = "One subscription.", .answer = "Subscription", .shapes = webhook_shapes},
               &show),
@@ -353,21 +400,19 @@ std::vector<admin_route> webhook_routes(const webhook_desk& with) {
         route("POST", one + "/resume", turn("Sends what has waited, and goes on."), &resume),
         route("POST", one + "/disable", turn("Lets events pass it by."), &disable),
         route("POST", one + "/enable", turn("Tells it of events again."), &enable),
-        route("POST", one + "/rotate",
-              {.summary = "A new secret; the one before signs too, for a day.",
-               .answer = "{id: uuid, secret: string, previousSecretUntil: time}",
-               .body = "{secret?: string}"},
-              &rotate),
+        showing_secret(route("POST", one + "/rotate",
+                             {.summary = "A new secret; the one before signs too, for a day.",
+                              .answer = "{id: uuid, secret?: string, publicKey?: string,"
+                                        " previousSecretUntil: time}",
+                              .body = "{secret?: string}"},
+                             &rotate)),
         route("POST", one + "/test",
-              {.summary = "Sends a test now, and shows what came back.",
+              {.summary = "Sends a test now, or the example of a type, and shows what came back.",
                .answer = "{delivered: boolean, tookMs: integer, httpStatus?: integer,"
                          " answer?: string, error?: string,"
-                         " request: {headers: any, body: string}}"},
+                         " request: {headers: any, body: string}}",
+               .body = "{eventType?: string}"},
               &test),
-        route("POST", one + "/recover",
-              {.summary = "Tries deliveries again that were given up.",
-               .answer = "{id: uuid, recovered: integer}"},
-              &recover),
         route("POST", one + "/remove",
               {.summary = "Removes it; deliveries that wait are given up.",
                .answer = "{id: uuid, removed: boolean}"},

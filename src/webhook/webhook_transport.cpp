@@ -14,22 +14,28 @@ namespace {
 
 delivery give_up(std::string why) { return {.what = outcome::permanent, .error = std::move(why)}; }
 
-webhook_attempt describe(const webhook_event& event, const subscription& to, std::int32_t attempt,
-                         const guarded_answer& answer, const webhook_verdict& verdict,
-                         wall_time at) {
+struct attempt_facts {
+    std::int32_t number = 0;
+    std::int32_t retries_max = 0;
+    wall_time at{};
+};
+
+webhook_attempt describe(const webhook_event& event, const subscription& to,
+                         const attempt_facts& attempt, const guarded_answer& answer,
+                         const webhook_verdict& verdict) {
     using enum webhook_attempt::state;
-    webhook_attempt made{.id = delivery_id(event.id, to.id, attempt),
+    webhook_attempt made{.id = delivery_id(event.id, to.id, attempt.number),
                          .event = event.id,
                          .subscription = to.id,
-                         .number = attempt,
+                         .number = attempt.number,
                          .answer = answer.body,
                          .error = verdict.for_subscriber,
-                         .at = at};
+                         .at = attempt.at};
     made.took_ms = std::chrono::duration_cast<std::chrono::milliseconds>(answer.took.whole).count();
     if (answer.status != 0) made.http_status = answer.status;
     if (verdict.what.what == outcome::delivered)
         made.what = success;
-    else if (verdict.what.what == outcome::permanent || attempt > to.max_retries)
+    else if (verdict.what.what == outcome::permanent || attempt.number > attempt.retries_max)
         made.what = dead;
     return made;
 }
@@ -62,6 +68,7 @@ task<delivery> webhook_transport::deliver_one(const message& child, std::int32_t
     if (!to) co_return give_up("its subscription is gone");
     if (to->of.state == subscription_state::disabled)
         co_return give_up("its subscription is disabled; enable it, then recover what it missed");
+    to = co_await with_.secrets.apply(std::move(to));
     if (!to->trouble.empty())
         co_return delivery{.what = outcome::undeliverable, .error = to->trouble};
     const auto event = co_await event_for(child);
@@ -70,12 +77,16 @@ task<delivery> webhook_transport::deliver_one(const message& child, std::int32_t
         co_return delivery{.what = outcome::unanswered, .error = event.error().what()};
     }
     const auto now = with_.env.clock.wall();
-    const auto answer =
-        co_await with_.client.send(make_webhook_request(**event, *to, attempt, now));
+    const auto answer = co_await with_.client.send(make_webhook_request(**event, *to, attempt, now),
+                                                   {.tenant = child.tenant, .endpoint = to->of.id});
     auto verdict = judge_webhook(answer);
     if (verdict.what.what == outcome::unanswered) co_return verdict.what;
-    with_.attempts.add(describe(**event, to->of, attempt, answer, verdict, now));
-    ++(verdict.what.what == outcome::delivered ? with_.counters.delivered : with_.counters.failed);
+    with_.attempts.add(
+        describe(**event, to->of, {attempt, child.max_retries, now}, answer, verdict));
+    const bool delivered = verdict.what.what == outcome::delivered;
+    ++(delivered ? with_.counters.delivered : with_.counters.failed);
+    with_.counters.by_type.note((*event)->type, delivered);
+    with_.counters.took_us.record(static_cast<std::uint64_t>(answer.took.whole.count()));
     if (verdict.disables) co_await disable(to->of, verdict.what.error);
     co_return verdict.what;
 }
@@ -86,7 +97,7 @@ task<result<event_cache::event>> webhook_transport::event_for(const message& chi
         own.id = child.parent_id.value_or(child.id);
         co_return std::make_shared<const webhook_event>(std::move(own));
     }
-    if (auto known = events_.find(*child.parent_id)) co_return known;
+    if (auto known = with_.events.find(*child.parent_id)) co_return known;
     std::optional<outbox_row> found;
     POSTHORN_CO_TRY(
         co_await read(with_.where, with_.env.readers, [&](store_reader& from) -> result<> {
@@ -98,7 +109,7 @@ task<result<event_cache::event>> webhook_transport::event_for(const message& chi
         co_return fail(error_code::not_found, "event {} is past its retention",
                        child.parent_id->to_string());
     auto read_now = std::make_shared<const webhook_event>(event_of(found->body));
-    events_.add(read_now);
+    with_.events.add(read_now);
     co_return read_now;
 }
 

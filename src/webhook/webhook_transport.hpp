@@ -2,22 +2,57 @@
 
 #include <atomic>
 #include <cstdint>
+#include <map>
+#include <mutex>
+#include <string>
 
+#include "base/histogram.hpp"
 #include "base/run/environment.hpp"
 #include "store/store.hpp"
 #include "transport/transport.hpp"
 #include "webhook/attempt_log.hpp"
 #include "webhook/event_cache.hpp"
+#include "webhook/secrets/tenant_secrets.hpp"
 #include "webhook/subscription_index.hpp"
 #include "webhook/webhook_answer.hpp"
 #include "webhook/webhook_client.hpp"
 
 namespace posthorn {
 
+/// Attempts by type of event: of a hundred types, and of all others together.
+///
+/// Threads: any.
+class type_counts {
+public:
+    struct counts {
+        std::uint64_t delivered = 0;
+        std::uint64_t failed = 0;
+    };
+
+    void note(const std::string& type, bool delivered) {
+        const std::scoped_lock lock(mutex_);
+        const bool fits = by_type_.size() < types_max || by_type_.contains(type);
+        auto& one = by_type_[fits ? type : "(other)"];
+        ++(delivered ? one.delivered : one.failed);
+    }
+    [[nodiscard]] std::map<std::string, counts> view() const {
+        const std::scoped_lock lock(mutex_);
+        return by_type_;
+    }
+
+private:
+    static constexpr std::size_t types_max = 100;
+
+    mutable std::mutex mutex_;
+    std::map<std::string, counts> by_type_;
+};
+
 struct webhook_counters {
     std::atomic<std::uint64_t> delivered = 0;
     std::atomic<std::uint64_t> failed = 0;
     std::atomic<std::uint64_t> disabled = 0;  // Subscriptions, by what their endpoints answered.
+    type_counts by_type;
+    histogram took_us{duration_bounds_us};
 };
 
 /// Brings events to the endpoints of subscribers: the lane's destination says to whose.
@@ -32,7 +67,9 @@ public:
         subscription_index& subscriptions;
         webhook_client& client;
         attempt_log& attempts;
+        event_cache& events;
         webhook_counters& counters;
+        tenant_secrets& secrets;
     };
 
     explicit webhook_transport(deps with) : with_(with) {}
@@ -47,7 +84,6 @@ private:
     task<> disable(const subscription& one, std::string why);
 
     deps with_;
-    event_cache events_{std::size_t{16} << 20};
 };
 
 }  // namespace posthorn

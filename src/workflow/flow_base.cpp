@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <exception>
+#include <span>
 #include <utility>
 
 #include <fmt/format.h>
@@ -11,6 +12,7 @@
 
 #include "base/assert.hpp"
 #include "base/checksum.hpp"
+#include "base/planted.hpp"
 
 namespace posthorn::detail {
 namespace {
@@ -184,8 +186,10 @@ pending_base* flow_base::find(std::uint32_t command) const noexcept {
 }
 
 flow_base::undo_note* flow_base::undo_of(std::uint32_t command) noexcept {
-    const auto found = std::ranges::find(undos_, command, &undo_note::call);
-    return found == undos_.end() ? nullptr : &*found;
+    // The last one may be under way, and then ends with its own answer.
+    const auto left = std::span(undos_).first(undos_.size() - (undoing_ != 0 ? 1 : 0));
+    const auto found = std::ranges::find(left, command, &undo_note::call);
+    return found == left.end() ? nullptr : &*found;
 }
 
 event_fit flow_base::fit_of(const flow_event& event, flow_step& into) {
@@ -240,6 +244,10 @@ void flow_base::begin(const flow_event& event) {
     is_begun_ = true;
     try {
         frame_ = make_frame(event.payload);
+    } catch (const error& refused) {
+        const bool is_misfit = refused.code() == error_code::invalid_payload;
+        return quarantine(is_misfit ? fmt::format("its arguments do not fit: {}", refused.what())
+                                    : refused.what());
     } catch (const std::exception& refused) {
         return quarantine(refused.what());
     }
@@ -248,8 +256,10 @@ void flow_base::begin(const flow_event& event) {
 
 void flow_base::deliver(flow_event event) {
     const bool has_failed = event.kind == event_kind::died || event.kind == event_kind::refused;
-    if (event.kind == event_kind::died && !event.may_have_taken_effect)
-        std::erase_if(undos_, [&](const undo_note& note) { return note.call == event.command; });
+    if (event.kind == event_kind::died && !event.may_have_taken_effect &&
+        !POSTHORN_PLANTED(undo_of_what_failed))
+        if (const auto* const note = undo_of(event.command))
+            undos_.erase(undos_.begin() + (note - undos_.data()));
     auto* const handle = find(event.command);
     if (handle == nullptr) return;
     handle->arrived_ = ++arrivals_;
@@ -296,12 +306,13 @@ void flow_base::leave_by_exception() noexcept {
 
 void flow_base::end_code() {
     destroy_frame();
-    if (leaves_as_ == flow_status::completed)
+    if (leaves_as_ == flow_status::quarantined) return quarantine(reason_);
+    if (leaves_as_ == flow_status::completed) {
         status_ = flow_status::completed;
-    else if (leaves_as_ == flow_status::quarantined)
-        quarantine(reason_);
-    else
-        undo_next();
+        return;
+    }
+    if (POSTHORN_PLANTED(undos_in_order)) std::ranges::reverse(undos_);
+    undo_next();
 }
 
 void flow_base::undo_next() {
@@ -398,6 +409,11 @@ void flow_base::write_log(std::string_view text) {
 const workflow_entry*& workflow_entry::all() noexcept {
     static const workflow_entry* first = nullptr;
     return first;
+}
+
+const awaited_signal*& awaited_signal::first() noexcept {
+    static const awaited_signal* one = nullptr;
+    return one;
 }
 
 const workflow_entry* workflow_entry::find(any_function code) noexcept {

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <map>
 #include <optional>
+#include <set>
 #include <span>
 #include <utility>
 
@@ -354,9 +355,9 @@ void flow_bench::run_otherwise(std::uint64_t seed) {
     const auto let_some_come = [&] {
         for (;;) {
             std::vector<const input*> possible;
-            bool has_signal = false;  // They keep their order.
+            std::set<std::string_view> told;  // Signals of one kind keep their order.
             for (const auto* each : waiting) {
-                if (each->what == input::kind::signal && std::exchange(has_signal, true)) continue;
+                if (each->what == input::kind::signal && !told.insert(each->name).second) continue;
                 if (each->what == input::kind::signal || world_->open_for(*each) != 0)
                     possible.push_back(each);
             }

@@ -1,6 +1,8 @@
 #include "workflow/history.hpp"
 
 #include <algorithm>
+#include <charconv>
+#include <map>
 #include <utility>
 
 #include <fmt/format.h>
@@ -72,6 +74,27 @@ std::optional<std::string> find_other_command(std::size_t number, const recorded
                        now_does(*is));
 }
 
+std::vector<std::string> fields_of(const raw_json& state) {
+    std::vector<std::string> names;
+    try {
+        for (auto& [name, value] : decode<std::map<std::string, raw_json>>(state.text))
+            names.push_back(name);
+    } catch (const error&) {  // Not an object; it has none.
+        names.clear();
+    }
+    return names;
+}
+
+/// Without what is in them, which is payload.
+std::string_view how_states_differ(const std::optional<raw_json>& recorded,
+                                   const std::optional<raw_json>& repeated) {
+    if (!recorded) return "no change of the state, the code now changes it";
+    if (!repeated) return "a change of the state, the code now leaves it as it was";
+    if (fields_of(*recorded) != fields_of(*repeated))
+        return "a state, the code now has one with other fields";
+    return "a state, the code now has another";
+}
+
 }  // namespace
 
 recorded_step record(const detail::flow_event& event, const detail::flow_step& step) {
@@ -112,20 +135,30 @@ std::string in_words(const recorded_command& command) {
 }
 
 std::optional<std::string> find_difference(std::size_t number, const recorded_step& recorded,
-                                           const recorded_step& repeated) {
+                                           const recorded_step& repeated, quoting what) {
+    const bool quotes = what == quoting::payloads;
     if (recorded.status != repeated.status)
         if (repeated.status == flow_status::quarantined)
             return fmt::format("step {}: {}", number, repeated.result);
     if (auto other = find_other_command(number, recorded, repeated)) return other;
+    if (!quotes && recorded.status != repeated.status)
+        return fmt::format("step {}: recorded {}, the code now is {}", number,
+                           encode(recorded.status), encode(repeated.status));
+    if (!quotes && recorded.result != repeated.result)
+        return fmt::format("step {}: recorded {}, the code now ends with another result", number,
+                           encode(recorded.status));
     if (recorded.status != repeated.status || recorded.result != repeated.result)
         return fmt::format("step {}: recorded {} {}, the code now is {} {}", number,
                            encode(recorded.status), recorded.result, encode(repeated.status),
                            repeated.result);
     if (recorded.dropped != repeated.dropped)
         return fmt::format(
-            "step {}: recorded that these commands are waited for no more: {}; now "
+            "step {}: recorded that these commands are waited for no more: {}, the code now drops "
             "these: {}",
             number, numbers(recorded.dropped), numbers(repeated.dropped));
+    if (!quotes && recorded.state != repeated.state)
+        return fmt::format("step {}: recorded {}", number,
+                           how_states_differ(recorded.state, repeated.state));
     if (recorded.state != repeated.state)
         return fmt::format("step {}: recorded the state {}, now it is {}", number,
                            recorded.state.value_or(raw_json{"unchanged"}).text,
@@ -133,9 +166,28 @@ std::optional<std::string> find_difference(std::size_t number, const recorded_st
     return {};
 }
 
+std::optional<step_difference> parse_difference(std::string_view text) {
+    constexpr std::string_view step = "step ";
+    constexpr std::string_view recorded = "recorded ";
+    constexpr std::string_view now = ", the code now ";
+    if (!text.starts_with(step)) return {};
+    text.remove_prefix(step.size());
+    step_difference parts;
+    const auto [end, wrong] = std::from_chars(text.data(), text.data() + text.size(), parts.step);
+    text.remove_prefix(static_cast<std::size_t>(end - text.data()));
+    if (wrong != std::errc{} || !text.starts_with(": ")) return {};
+    text.remove_prefix(2);
+    const auto between = text.find(now);
+    if (!text.starts_with(recorded) || between == std::string_view::npos) return parts;
+    parts.recorded = text.substr(recorded.size(), between - recorded.size());
+    parts.found = text.substr(between + now.size());
+    return parts;
+}
+
 std::expected<std::unique_ptr<detail::flow_base>, std::string> rebuild(
     const detail::workflow_entry& code, const uuid& run, std::span<const recorded_step> history,
-    detail::flow_step& scratch) {
+    detail::flow_step& scratch,
+    const std::function<void(const detail::flow_event&, detail::flow_step&)>& seen, quoting what) {
     auto flow = code.begin(run);
     std::size_t number = 0;
     for (const auto& step : history) {
@@ -147,11 +199,11 @@ std::expected<std::unique_ptr<detail::flow_base>, std::string> rebuild(
         ++number;
         if (flow->feed(event, scratch, true) != event_fit::taken)
             return std::unexpected(fmt::format(
-                "step {}: recorded that {} came for command {}, which the code now does not wait "
-                "for",
+                "step {}: recorded that {} came for command {}, the code now does not wait for it",
                 number, encode(step.cause), step.command));
-        if (auto difference = find_difference(number, step, record(event, scratch)))
+        if (auto difference = find_difference(number, step, record(event, scratch), what))
             return std::unexpected(*std::move(difference));
+        if (seen) seen(event, scratch);
     }
     return flow;
 }

@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <expected>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -62,15 +63,32 @@ POSTHORN_STRUCT(recorded_step)
 /// A command for people: `call billing/v1/Charge`.
 [[nodiscard]] std::string in_words(const recorded_command& command);
 
+/// Whether a difference may quote states and results, which are payloads: in a test, not in a log.
+enum class quoting : bool { nothing, payloads };
+
 /// How a step that was repeated differs from its record: `step 7: recorded call billing/v1/Charge,
 /// the code now sleeps`. Empty if it does not. Steps are counted from 1.
 [[nodiscard]] std::optional<std::string> find_difference(std::size_t number,
                                                          const recorded_step& recorded,
-                                                         const recorded_step& repeated);
+                                                         const recorded_step& repeated,
+                                                         quoting what = quoting::payloads);
+
+/// The parts of such a text.
+struct step_difference {
+    std::int64_t step = 0;
+    std::string recorded{};  // Empty, as is `found`, where the text compares nothing.
+    std::string found{};
+    bool operator==(const step_difference&) const = default;
+};
+/// Empty if the text does not begin with a step.
+[[nodiscard]] std::optional<step_difference> parse_difference(std::string_view text);
 
 /// A run as it was after its last recorded step. An error says which step came out differently.
+/// `seen` gets each step as it is repeated, with its functions, and the event that caused it.
 [[nodiscard]] std::expected<std::unique_ptr<detail::flow_base>, std::string> rebuild(
     const detail::workflow_entry& code, const uuid& run, std::span<const recorded_step> history,
-    detail::flow_step& scratch);
+    detail::flow_step& scratch,
+    const std::function<void(const detail::flow_event&, detail::flow_step&)>& seen = {},
+    quoting what = quoting::payloads);
 
 }  // namespace posthorn

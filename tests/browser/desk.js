@@ -5,7 +5,7 @@ const fs = require("node:fs");
 const { open, signIn, quiet, accessible, run } = require("./kit.js");
 
 const told = JSON.parse(process.argv[3]);
-const pages = ["", "messages", "dead", "destinations", "inbox", "queues", "webhooks", "store", "audit", "keys"];
+const pages = ["", "messages", "dead", "destinations", "inbox", "queues", "forward", "webhooks", "workflows", "store", "audit", "keys"];
 
 async function openOrders(browser, path, key = told.operator, options) {
   const page = await open(browser, told.orders, path, options);
@@ -30,8 +30,8 @@ const cases = {
       await page.getByText("Committed with its transaction").waitFor();
       await accessible(page);
       await page.goto(`${told.stock}/desk/inbox`);
-      await page.locator("tr[data-row]").first().waitFor();
-      assert.equal(await page.locator("tr[data-row]").count(), 42);
+      await page.locator("table.list tr[data-row]").first().waitFor();
+      assert.equal(await page.locator("table.list tr[data-row]").count(), 42);
       await quiet(page);
     }
     const phone = await openOrders(browser, "", told.operator, { viewport: { width: 360, height: 740 } });
@@ -294,8 +294,11 @@ const cases = {
   async refused(browser) {
     const page = await openOrders(browser, "inbox");
     await page.locator(".figure", { hasText: "Failed" }).getByText(/^[1-9]/).waitFor();
+    const failed = page.locator("section", { has: page.getByRole("heading", { name: "Not taken in" }) });
+    await failed.getByRole("row", { name: /shop\s*Label/ }).getByText(/422|refused/).first().waitFor();
     await page.getByRole("button", { name: "Show what they answered" }).click();
-    const row = page.getByRole("row", { name: /Label/ }).first();
+    const answers = page.locator("section", { has: page.getByRole("heading", { name: "What web services refused" }) });
+    const row = answers.getByRole("row", { name: /Label/ }).first();
     await row.getByText("422").waitFor();
     await row.locator("pre", { hasText: `no label for ${told.markup}` }).waitFor();
     assert.equal(await page.locator("main img").count(), 0);
@@ -465,7 +468,7 @@ const cases = {
 
   async links(browser) {
     const page = await openOrders(browser, "inbox");
-    const rows = page.locator("tr[data-row]");
+    const rows = page.locator("table.list tr[data-row]");
     await rows.first().waitFor();
     // The newest was a Command; its Response was sent when its job was finished.
     await rows.first().locator("a").click();
@@ -505,7 +508,9 @@ const cases = {
     await page.locator("dialog button.primary").click();
     await row.getByRole("button", { name: "Resume" }).click();
     await row.getByRole("button", { name: "Pause…" }).waitFor();
-    await page.keyboard.press("9");
+    await page.keyboard.press("0");
+    await page.waitForURL("**/desk/store");
+    await page.locator("nav a", { hasText: "Audit" }).click();
     await page.waitForURL("**/desk/audit");
     await page.getByLabel("On what").fill("billing");
     await page.keyboard.press("Enter");
@@ -534,13 +539,14 @@ const cases = {
     const page = await openOrders(browser, "keys");
     const row = page.getByRole("row", { name: /^night-shift/ });
     await row.getByText("may read them").waitFor();
+    await row.locator("time").waitFor(); // When it was made.
     await page.getByRole("row", { name: /^stock/ }).getByText("signs", { exact: true }).waitFor();
     const text = await page.evaluate(() => document.documentElement.outerHTML);
     for (const secret of [told.secret, told.hash, told.hash.replace("sha256:", ""), told.operator])
       assert.ok(!text.includes(secret), "a secret is on the page");
     await row.getByRole("link", { name: "What it did" }).click();
     await page.waitForURL(/audit\?who=night-shift/);
-    await page.keyboard.press("8");
+    await page.keyboard.press("0");
     await page.waitForURL("**/desk/store");
     await page.getByRole("heading", { name: /^SQLite/ }).waitFor();
     await page.locator(".facts", { hasText: "Log (WAL)" }).first().waitFor();

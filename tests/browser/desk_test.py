@@ -57,8 +57,8 @@ class Desk(unittest.TestCase):
         cls.operator = admin_key("night-shift", "--role", "operator", "--payloads")
         cls.viewer = admin_key("wall", "--role", "viewer")
         cls.guest = admin_key("guest", "--role", "viewer")
-        keys = ", ".join(f'{{ name = "{name}", role = "{role}", hash = "{key["hash"]}", payloads = {payloads} }}'
-                         for name, role, key, payloads in
+        keys = ", ".join(f'{{ name = "{name}", role = "{role}", hash = "{key["hash"]}", payloads = {payloads}, '
+                         f'made = "{key["made"]}" }}' for name, role, key, payloads in
                          [("night-shift", "operator", cls.operator, "true"), ("wall", "viewer", cls.viewer, "false"),
                           ("guest", "viewer", cls.guest, "false")])
         cls.stock = Node(PROGRAM, "stock", f'[secrets]\norders = "{SECRET}"\n'

@@ -86,6 +86,8 @@ const cases = {
     const first = rows(page).first();
     assert.match(await first.textContent(), /^failing.*acme.*0 of 2.*2HTTP 500/);
     assert.match(await rows(page).nth(1).textContent(), /^delivering.*the one that works.*all tenants2 of 2/);
+    await page.getByRole("heading", { name: "Types of events" }).waitFor();
+    await page.getByRole("cell", { name: "An order was paid" }).waitFor();
 
     // The filters are in the address.
     await page.getByLabel("State").selectOption("delivering");
@@ -107,13 +109,16 @@ const cases = {
     await rows(page).filter({ hasText: "given up" }).nth(1).waitFor();
     assert.equal(await rows(page).filter({ hasText: "given up" }).count(), 2);
     await press(page, "Recover 2…");
-    const asked = dialog(page, "Try again what was given up");
-    await asked.locator(".preview", { hasText: "2 deliveries" }).waitFor();
+    const asked = dialog(page, "Send what it missed");
+    await asked.getByLabel("2 given up or expired").waitFor();
+    await asked.getByLabel("0 it has no delivery of").check();
+    await asked.getByRole("button", { name: "Recover 0" }).waitFor();
+    await asked.getByLabel("2 given up or expired").check();
     await press(asked, "Recover 2");
-    await page.getByText("2 deliveries will be tried again.").waitFor();
+    await page.getByText("2 deliveries will be tried.").waitFor();
     await page.getByText("It took the last delivery").waitFor();
     await rows(page).filter({ hasText: "taken" }).nth(1).waitFor();
-    assert.equal(await page.getByRole("button", { name: /Recover/ }).count(), 0);
+    await page.getByRole("button", { name: "Recover…", exact: true }).waitFor();
     await page.getByLabel("Attempts").selectOption("true");
     await rows(page).filter({ hasText: "taken" }).first().waitFor({ state: "detached" });
     await quiet(page);

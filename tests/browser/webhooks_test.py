@@ -31,10 +31,10 @@ class Webhooks(unittest.TestCase):
     """A shop with an endpoint that takes everything and one that takes nothing."""
 
     def setUp(self):
-        self.operator = admin_key("night-shift", "--role", "operator", "--payloads")
+        self.operator = admin_key("night-shift", "--role", "operator", "--payloads", "--secrets")
         self.viewer = admin_key("wall", "--role", "viewer")
-        keys = ", ".join(f'{{ name = "{name}", role = "{role}", hash = "{key["hash"]}", payloads = {payloads} }}'
-                         for name, role, key, payloads in
+        keys = ", ".join(f'{{ name = "{name}", role = "{role}", hash = "{key["hash"]}", payloads = {rights}, '
+                         f'secrets = {rights} }}' for name, role, key, rights in
                          [("night-shift", "operator", self.operator, "true"),
                           ("wall", "viewer", self.viewer, "false")])
         self.good, self.bad = AnsweringReceiver(200, f"thanks {MARKUP}"), AnsweringReceiver(500, "out of order")
@@ -90,6 +90,8 @@ class Webhooks(unittest.TestCase):
         bad = self.fail_twice()
         self.bad.status = 204
         self.bad.body = ""
+        self.shop.sql("INSERT INTO webhook_event_types (name, description, example)"
+                      " VALUES ('order.paid', 'An order was paid', '{\"amount\": 7}')")
         self.browse("recover", id=bad["id"])
         self.assertTrue(eventually(lambda: len(self.bad.requests) == 4))  # Two, and the same two again.
         self.assertTrue(eventually(lambda: self.count_attempts(1) == 4))

@@ -37,7 +37,7 @@ class OpenApi(unittest.TestCase):
         cls.stock = Node(PROGRAM, "stock", f'[secrets]\norders = "{SECRET}"\n[handlers]\nShip = "queue"\n'
                          'Charge = "sql:INSERT INTO missing VALUES (1)"\n'
                          f'[admin]\nkeys = [{{ name = "boss", role = "operator", hash = "{made["hash"]}", '
-                         'payloads = true }]\n').init().start()
+                         'payloads = true, secrets = true }]\n').init().start()
         cls.addClassCleanup(cls.stock.stop)
         cls.orders = Node(PROGRAM, "orders", f'[secrets]\nstock = "{SECRET}"\n'
                           f'[routes]\nstock = "http://127.0.0.1:{cls.stock.port}"\n'
@@ -45,7 +45,7 @@ class OpenApi(unittest.TestCase):
                           f'[desk]\nnodes = [{{ name = "stock", url = "http://127.0.0.1:{cls.stock.admin}", '
                           'key = "env:STOCK_KEY" }]\n'
                           f'[admin]\nkeys = [{{ name = "boss", role = "operator", hash = "{made["hash"]}", '
-                          'payloads = true }]\n', environment={"STOCK_KEY": cls.key, "SEALING_KEY": SECRET}).init().start()
+                          'payloads = true, secrets = true }]\n', environment={"STOCK_KEY": cls.key, "SEALING_KEY": SECRET}).init().start()
         cls.addClassCleanup(cls.orders.stop)
         cls.stock.sql("INSERT INTO outbox_messages (destination, endpoint, payload) VALUES ('crm', 'A', '{}')")
         for endpoint in ["Ship"] * 3 + ["Charge"] * 3:
@@ -76,14 +76,22 @@ class OpenApi(unittest.TestCase):
         added = self.ask(node, "POST", "/_rf/webhooks", {
             "url": "https://127.0.0.1:1/hook", "headers": {"X-A": "b"}, "filter": {"/data/a": [1]}, "tenant": "t"})
         one, route = f"/_rf/webhooks/{json.loads(added['body'])['id']}", "/_rf/webhooks/{id}"
-        node.sql("INSERT INTO outbox_messages (destination, endpoint, payload, tenant)"
-                 " VALUES ('webhooks', 'x', '{\"a\": 1}', 't')")
+        [(event,)] = node.sql("INSERT INTO outbox_messages (destination, endpoint, payload, tenant)"
+                              " VALUES ('webhooks', 'x', '{\"a\": 1}', 't') RETURNING message_id")
         attempts = "SELECT max(seq) FROM webhook_attempts"
         self.assertTrue(eventually(lambda: node.number(attempts)), node.log_text()[-3000:])
         tried = f"/deliveries/{node.number(attempts)}?payload=true"
         return [added, self.ask(node, "GET", "/_rf/webhooks"), self.ask(node, "GET", one, route=route),
                 self.ask(node, "GET", "/_rf/webhooks/endpoints"),
                 self.ask(node, "POST", "/_rf/webhooks/portal-tokens", {"tenant": "t"}),
+                self.ask(node, "GET", f"/_rf/webhooks/events/{event}", route="/_rf/webhooks/events/{event}"),
+                self.ask(node, "GET", f"/_rf/webhooks/events/{event}/attempts",
+                         route="/_rf/webhooks/events/{event}/attempts"),
+                self.ask(node, "POST", f"/_rf/webhooks/events/{event}/recover", None,
+                         "/_rf/webhooks/events/{event}/recover"),
+                self.ask(node, "POST", "/_rf/webhooks/types", {"name": "x", "schema": {}, "example": [1]}),
+                self.ask(node, "GET", "/_rf/webhooks/types"),
+                self.ask(node, "POST", "/_rf/webhooks/types/x/remove", None, "/_rf/webhooks/types/{name}/remove"),
                 *(self.ask(node, "GET", f"{one}/{what}", route=f"{route}/{what}") for what in ("health", "recover")),
                 self.ask(node, "GET", one + tried, route=route + "/deliveries/{seq}"),
                 self.ask(node, "POST", one + "/edit", {"description": "d"}, route + "/edit"),
@@ -91,6 +99,59 @@ class OpenApi(unittest.TestCase):
                     "pause", "resume", "disable", "enable", "rotate", "test", "recover")),
                 self.ask(node, "GET", one + "/deliveries?limit=5", route=route + "/deliveries"),
                 self.ask(node, "POST", one + "/remove", None, route + "/remove")]
+
+    def forwards_of(self, node):
+        """Every route of store-and-forward; no handler of this node takes what is held."""
+        ids = [node.sql("INSERT INTO sf_messages (category, target, payload_json, origin_instance)"
+                        " VALUES (0, 'erp', '{}', 'line 3')") or
+               node.sql("SELECT id FROM forward_messages ORDER BY seq DESC LIMIT 1")[0][0] for _ in range(2)]
+        node.sql("UPDATE outbox_messages SET status = 'Dead', last_error = 'no paper'"
+                 " WHERE destination = 'forward:ExternalSystem/erp'")
+        one, route = f"/_rf/forward/messages/{ids[0]}", "/_rf/forward/messages/{id}"
+        return [self.ask(node, "GET", "/_rf/forward"), self.ask(node, "GET", "/_rf/forward/messages?limit=1"),
+                self.ask(node, "GET", "/_rf/forward/parked?limit=1"),
+                self.ask(node, "GET", "/_rf/forward/replays"),
+                self.ask(node, "GET", one, route=route),
+                self.ask(node, "POST", f"{one}/retry", None, f"{route}/retry"),
+                self.ask(node, "POST", f"/_rf/forward/messages/{ids[1]}/discard", None, f"{route}/discard"),
+                self.ask(node, "GET", f"/_rf/forward/tracking/{ids[1]}", route="/_rf/forward/tracking/{id}"),
+                self.ask(node, "GET", f"/_rf/forward/tracking/{ids[1]}/attempts",
+                         route="/_rf/forward/tracking/{id}/attempts")]
+
+    def centres_of(self, node):
+        """Every route of a centre that has heard of one site."""
+        now = "2026-01-01T00:00:00.000Z"
+        node.sql("INSERT INTO centre_sites (Service, SiteId, FirstSeenUtc) VALUES ('plant', 'plant 7', ?)", now)
+        node.sql("INSERT INTO centre_notifications (NotificationId, SourceSiteId, SourceInstanceId, SourceService,"
+                 " PayloadJson, ReceivedAtUtc) VALUES ('a', 'plant 7', 'press', 'plant', '{}', ?)", now)
+        node.sql("INSERT INTO SiteCalls (SourceService, TrackedOperationId, SourceSite, Kind, Status, LastError, HttpStatus,"
+                 " CreatedAtUtc, UpdatedAtUtc, ReceivedAtUtc) VALUES ('plant', 'b', 'plant 7', 'ExternalSystem', 'Parked',"
+                 " 'no paper', 500, ?, ?, ?)", now, now, now)
+        return [self.ask(node, "GET", "/_rf/centre/sites"), self.ask(node, "GET", "/_rf/centre/calls?limit=1"),
+                self.ask(node, "GET", "/_rf/centre/notifications?limit=1")]
+
+    def workflows_of(self, node):
+        """Every route of a workflow, which no code of this node runs."""
+        node.sql("INSERT INTO workflow_instances (workflow, id, status, version, arguments)"
+                 " VALUES ('Approve', 'o1', 'running', 1, '[1]')")
+        node.sql("INSERT INTO workflow_history (instance, run, step, at, version, cause, command, payload, did, state)"
+                 " SELECT instance, 1, 1, 0, 1, 'start', 0, '', '{\"commands\":[{\"kind\":\"call\",\"name\":\"Charge\","
+                 "\"sum\":1}],\"dropped\":[2],\"status\":\"running\",\"result\":\"\"}', '{\"a\":1}'"
+                 " FROM workflow_instances")
+        node.sql("INSERT INTO workflow_calls SELECT instance, 1, 'billing', 'Charge', 0 FROM workflow_instances")
+        one, route = "/_rf/workflows/Approve/o1", "/_rf/workflows/{workflow}/{id}"
+        node.sql("INSERT INTO workflow_instances (workflow, id, status, version, reason) VALUES"
+                 " ('Approve', 'o2', 'quarantined', 1, 'step 1: recorded sleep, the code now calls Charge')")
+        return [self.ask(node, "GET", "/_rf/workflows?status=running&limit=1"),
+                self.ask(node, "GET", "/_rf/workflows/counts"),
+                self.ask(node, "GET", "/_rf/workflows/Approve/o2", route=route),
+                self.ask(node, "GET", one, route=route), self.ask(node, "GET", one + "?at=1", route=route),
+                self.ask(node, "GET", one + "?diff=true", route=route),
+                self.ask(node, "GET", one + "/history", route=route + "/history"),
+                self.ask(node, "POST", one + "/signal", {"signal": "Decided", "payload": {"a": 1}}, route + "/signal"),
+                self.ask(node, "POST", one + "/cancel", {"reason": "enough"}, route + "/cancel"),
+                self.ask(node, "POST", one + "/pause", None, route + "/pause"),
+                self.ask(node, "POST", one + "/resume", None, route + "/resume")]
 
     def test_no_route_is_missing_and_none_is_made_up(self):
         listed = json.loads(self.ask(self.orders, "GET", "/_rf")["body"])["routes"]
@@ -116,7 +177,8 @@ class OpenApi(unittest.TestCase):
         answers = [self.ask(o, "GET", path) for path, operations in self.document["paths"].items()
                    if "get" in operations and "{" not in path]
         answers += [self.ask(s, "GET", path) for path in
-                    ["/_rf/queue", "/_rf/queue/jobs", "/_rf/inbox", "/_rf/inbox/stats", "/_rf/audit"]]
+                    ["/_rf/queue", "/_rf/queue/jobs", "/_rf/inbox", "/_rf/inbox/stats", "/_rf/inbox/handlers",
+                     "/_rf/inbox/failed", "/_rf/audit"]]
         answers += [self.ask(s, "GET", "/_rf/queue/jobs/1?payload=true", route="/_rf/queue/jobs/{seq}")]
         answers += [self.ask(o, "GET", f"/_rf/{kind}/{one}?payload=true", route=f"/_rf/{kind}/{{messageId}}")
                     for kind in ["outbox", "dead"]]
@@ -153,8 +215,13 @@ class OpenApi(unittest.TestCase):
                     self.ask(s, "POST", "/_rf/session", {"key": self.key}),
                     self.ask(s, "DELETE", "/_rf/session")]
         answers += self.webhooks_of(o)
+        answers += self.workflows_of(o)
+        answers += self.forwards_of(o)
+        answers += self.centres_of(o)
         refused = [self.ask(o, "GET", "/_rf/outbox?status=Odd"),
                    self.ask(o, "POST", "/_rf/webhooks", {"url": "nope"}), self.ask(o, "POST", "/_rf/session", {"key": "no"}),
+                   self.ask(o, "GET", "/_rf/workflows?status=odd"),
+                   self.ask(o, "GET", "/_rf/workflows/A/b", route="/_rf/workflows/{workflow}/{id}"),
                    self.ask(o, "GET", "/_rf/dead/0", route="/_rf/dead/{messageId}")]
         self.assertEqual([(each["path"], each["body"]) for each in answers if each["status"] != 200], [])
         asked = {(each["method"], each["route"]) for each in answers}

@@ -26,13 +26,22 @@ NEEDS = {
         "GET /_rf", "GET /_rf/openapi.json", "GET /_rf/health", "GET /_workflow/health", "GET /metrics",
         "GET /_rf/outbox", "GET /_rf/outbox/stats", "GET /_rf/outbox/failed", "GET /_rf/outbox/lanes",
         "GET /_rf/outbox/{messageId}", "GET /_rf/dead", "GET /_rf/dead/groups", "GET /_rf/dead/{messageId}",
-        "GET /_rf/inbox", "GET /_rf/inbox/stats", "GET /_rf/inbox/refused", "GET /_rf/audit",
+        "GET /_rf/inbox", "GET /_rf/inbox/stats", "GET /_rf/inbox/handlers", "GET /_rf/inbox/failed",
+        "GET /_rf/inbox/refused", "GET /_rf/audit",
         "GET /_rf/inbox/{messageId}", "GET /_rf/links/{messageId}", "GET /_rf/store", "GET /_rf/keys",
         "GET /_rf/history", "GET /_rf/live", "GET /_rf/nodes", "GET /_rf/nodes/{node}",
         "GET /_rf/nodes/{node}/outbox/{messageId}", "GET /_rf/search",
         "GET /_rf/queue", "GET /_rf/queue/jobs", "GET /_rf/queue/jobs/{seq}",
-        "GET /_rf/webhooks", "GET /_rf/webhooks/endpoints", "GET /_rf/webhooks/{id}",
-        *(f"GET /_rf/webhooks/{{id}}/{what}" for what in ("health", "recover", "deliveries", "deliveries/{seq}"))],
+        "GET /_rf/webhooks", "GET /_rf/webhooks/endpoints", "GET /_rf/webhooks/types", "GET /_rf/webhooks/events/{event}",
+        "GET /_rf/webhooks/events/{event}/attempts",
+        "GET /_rf/webhooks/{id}",
+        *(f"GET /_rf/webhooks/{{id}}/{what}" for what in ("health", "recover", "deliveries", "deliveries/{seq}")),
+        "GET /_rf/workflows", "GET /_rf/workflows/counts", "GET /_rf/workflows/{workflow}/{id}",
+        "GET /_rf/workflows/{workflow}/{id}/history",
+        "GET /_rf/forward", "GET /_rf/forward/messages", "GET /_rf/forward/messages/{id}",
+        "GET /_rf/forward/tracking/{id}", "GET /_rf/forward/tracking/{id}/attempts",
+        "GET /_rf/forward/parked", "GET /_rf/forward/replays",
+        "GET /_rf/centre/sites", "GET /_rf/centre/calls", "GET /_rf/centre/notifications"],
     "worker": ["POST /_rf/queue/{endpoint}/take", "POST /_rf/queue/ack", "POST /_rf/queue/release"],
     "operator": [
         "POST /_rf/outbox/{messageId}/retry", "POST /_rf/outbox/lanes/{destination}/pause",
@@ -42,13 +51,17 @@ NEEDS = {
         "POST /_rf/dead/resolve", "POST /_rf/dead/delete", "POST /_rf/dead/{messageId}/reopen",
         "POST /_rf/dead/reopen", "POST /_rf/queue/jobs/{seq}/retry",
         "POST /_rf/queue/jobs/{seq}/finish", "POST /_rf/queue/retry", "POST /_rf/webhooks",
-        "POST /_rf/webhooks/portal-tokens",
+        "POST /_rf/webhooks/portal-tokens", "POST /_rf/webhooks/types", "POST /_rf/webhooks/types/{name}/remove",
+        "POST /_rf/webhooks/events/{event}/recover",
         *(f"POST /_rf/webhooks/{{id}}/{what}" for what in (
-            "edit", "pause", "resume", "disable", "enable", "rotate", "test", "recover", "remove"))],
+            "edit", "pause", "resume", "disable", "enable", "rotate", "test", "recover", "remove")),
+        *(f"POST /_rf/workflows/{{workflow}}/{{id}}/{what}" for what in ("signal", "cancel", "pause", "resume")),
+        "POST /_rf/forward/messages/{id}/retry", "POST /_rf/forward/messages/{id}/discard"],
 }
 ROUTES = [(*route.split(" "), role) for role, routes in NEEDS.items() for route in routes]
 WITHOUT_A_KEY = ["POST /_rf/session"]
-# Those that need the right to payloads beside the role.
+# Those that need a right beside the role.
+OF_SECRETS = ["/_rf/webhooks", "/_rf/webhooks/portal-tokens", "/_rf/webhooks/{id}/rotate"]
 OF_PAYLOADS = [f"/_rf/outbox/{ID}?payload=true", f"/_rf/dead/{ID}?payload=true", "/_rf/queue/jobs/7?payload=true",
                "/_rf/inbox/refused", f"/_rf/webhooks/{ID}/deliveries/7?payload=true"]
 
@@ -57,16 +70,20 @@ def may(role, needed):
     return role == "operator" or needed in ("any", role)
 
 
-def new_key(name, role, payloads=False):
+def needs_secrets(method, path):
+    return method == "POST" and path in OF_SECRETS
+
+
+def new_key(name, role, payloads=False, secrets=False):
     made = subprocess.run([PROGRAM, "keys", "admin", "new", "--name", name, "--role", role, "--json"],
                           check=True, capture_output=True, text=True)
-    return json.loads(made.stdout) | {"name": name, "role": role, "payloads": payloads}
+    return json.loads(made.stdout) | {"name": name, "role": role, "payloads": payloads, "secrets": secrets}
 
 
 def lines_of(keys):
     return "[admin]\nkeys = [" + ", ".join(
         f'{{ name = "{key["name"]}", role = "{key["role"]}", hash = "{key["hash"]}", '
-        f'payloads = {str(key["payloads"]).lower()} }}' for key in keys) + "]\n"
+        f'payloads = {str(key["payloads"]).lower()}, secrets = {str(key["secrets"]).lower()} }}' for key in keys) + "]\n"
 
 
 class Answer:
@@ -85,16 +102,17 @@ class Roles(unittest.TestCase):
     def setUpClass(cls):
         cls.keys = {role: new_key(role, role) for role in ["viewer", "worker", "operator"]}
         cls.reader = new_key("reader", "viewer", payloads=True)
+        cls.opener = new_key("opener", "operator", secrets=True)
         cls.gone = new_key("gone", "operator")
         cls.handlers = ('[handlers]\nShip = "queue"\n'
                         '[desk]\nnodes = [{ name = "other", url = "http://127.0.0.1:1" }]\n')
-        cls.node = Node(PROGRAM, "stock", cls.handlers + lines_of([*cls.keys.values(), cls.reader, cls.gone]))
+        cls.node = Node(PROGRAM, "stock", cls.handlers + lines_of([*cls.keys.values(), cls.reader, cls.opener, cls.gone]))
         cls.node.init().start()
         cls.addClassCleanup(cls.node.stop)
 
     def ask(self, method, path, key=None, node=None, **headers):
         path = path.replace("{messageId}", ID).replace("{seq}", "7").replace("{destination}", "nowhere")
-        path = path.replace("{endpoint}", "Nothing").replace("{node}", "other")
+        path = path.replace("{endpoint}", "Nothing").replace("{node}", "other").replace("{name}", "none").replace("{event}", ID)
         if key:
             headers["Authorization"] = f"Bearer {key['key']}"
         connection = http.client.HTTPConnection("127.0.0.1", (node or self.node).admin, timeout=30)
@@ -131,8 +149,8 @@ class Roles(unittest.TestCase):
     def test_each_role_may_its_own_and_an_operator_everything(self):
         for role, key in self.keys.items():
             for method, path, needed in ROUTES:
-                if path == "/_rf/inbox/refused":
-                    continue  # It needs the right to payloads too.
+                if path == "/_rf/inbox/refused" or needs_secrets(method, path):
+                    continue  # They need a right too.
                 with self.subTest(role=role, route=f"{method} {path}"):
                     answer = self.ask(method, path, key)
                     if may(role, needed):
@@ -145,7 +163,7 @@ class Roles(unittest.TestCase):
         for role, key in self.keys.items():
             cookie, token = self.sign_in(key)
             for method, path, needed in ROUTES:
-                if path in ("/_rf/inbox/refused", "/_rf/session"):
+                if path in ("/_rf/inbox/refused", "/_rf/session") or needs_secrets(method, path):
                     continue
                 with self.subTest(role=role, route=f"{method} {path}"):
                     check = self.let_in if may(role, needed) else lambda answer: self.refused(answer, 403)
@@ -174,8 +192,18 @@ class Roles(unittest.TestCase):
         self.assertEqual(self.ask("GET", "/_rf/whoami", self.reader).json()["rights"], ["payloads"])
         self.assertEqual(self.ask("GET", "/_rf/whoami", self.keys["operator"]).json()["rights"], [])
 
+    def test_being_shown_a_new_secret_needs_its_own_right(self):
+        for path in OF_SECRETS:
+            with self.subTest(path=path):
+                self.assertIn("role operator", self.ask("POST", path, self.reader).json()["message"])
+                answer = self.ask("POST", path, self.keys["operator"], body="{}")
+                self.refused(answer, 403)
+                self.assertIn("secrets = true", answer.json()["message"])
+                self.let_in(self.ask("POST", path, self.opener, body="{}"))
+        self.assertEqual(self.ask("GET", "/_rf/whoami", self.opener).json()["rights"], ["secrets"])
+
     def test_no_answer_holds_a_key_or_its_hash(self):
-        secrets = [text for key in [*self.keys.values(), self.reader] for text in (key["key"], key["hash"][7:])]
+        secrets = [text for key in [*self.keys.values(), self.reader, self.opener] for text in (key["key"], key["hash"][7:])]
         for method, path, _ in ROUTES:
             if method == "GET":
                 text = self.ask(method, path, self.keys["operator"]).text
@@ -185,7 +213,7 @@ class Roles(unittest.TestCase):
         cookie, token = self.sign_in(self.gone)
         self.let_in(self.ask("GET", "/_rf/health", self.gone))
         self.let_in(self.ask("GET", "/_rf/health", **cookie))
-        self.node.configure(self.handlers + lines_of([*self.keys.values(), self.reader]))
+        self.node.configure(self.handlers + lines_of([*self.keys.values(), self.reader, self.opener]))
         self.node.process.send_signal(signal.SIGHUP)
         self.assertTrue(eventually(lambda: self.ask("GET", "/_rf/health", self.gone).status == 401))
         for method, path, _ in ROUTES:

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 """Runs a page of the documentation word for word.
 
-run_page.py PROGRAM PAGE [SERVER]: every ```sh block goes to one shell, in order, in an empty folder. A
+run_page.py PROGRAM PAGE [SERVER | BUILD]: every ```sh block goes to one shell, in order, in an empty folder. A
 ```text block after one is what it must print; such a block only looks, so it is repeated until it
 prints that or half a minute is over. With SERVER, the tests' server.sh, psql finds a PostgreSQL of
-the page's own.
+the page's own. With BUILD, a folder, what was built there is installed, and pkg-config finds it.
 """
 
 import os
@@ -70,15 +70,26 @@ class Server:
         subprocess.run([self.script, "stop", self.file], check=True)
 
 
+def install(build, folder):
+    """Installs into a folder; how its library is found."""
+    subprocess.run(["cmake", "--install", build, "--prefix", folder], check=True, stdout=subprocess.DEVNULL)
+    [found] = Path(folder).rglob("posthorn.pc")
+    return {"PKG_CONFIG_PATH": str(found.parent)}
+
+
 def main():
-    program, page, *script = sys.argv[1:]
+    program, page, *more = sys.argv[1:]
+    script = [each for each in more if Path(each).is_file()]
     blocks = BLOCK.findall(Path(page).read_text())
     if not any(kind == "text" for kind, _ in blocks):
         raise SystemExit(f"{page} shows nothing that could be checked")
     with tempfile.TemporaryDirectory(prefix="posthorn-page-") as folder, \
             tempfile.TemporaryDirectory(prefix="posthorn-page-server-") as beside:
         server = Server(script[0], beside) if script else None
-        shell = Shell(folder, program, server.variables if server else {})
+        variables = server.variables if server else {}
+        for build in set(more) - set(script):
+            variables |= install(build, f"{beside}/prefix")
+        shell = Shell(folder, program, variables)
         try:
             for number, (kind, text) in enumerate(blocks):
                 if kind != "sh":

@@ -84,23 +84,36 @@ TEST_F(example, 5_any_language) {
               "picked: o1\npicked: o2\n");
 }
 
+TEST_F(example, 12_site_and_centre) {
+    const auto ran = run_process({POSTHORN_SOURCE "/examples/12_site_and_centre/run.sh",
+                                  POSTHORN_PROGRAM, directory.path()});
+    EXPECT_EQ(ran.end, exit_0) << ran.err;
+    EXPECT_EQ(ran.out,
+              "the centre is out: 2 held, 1 reading written\nthe centre is back: 0 held\n"
+              "notification from plant 7: the press is hot\norder: {\"order\":17}\n"
+              "CachedDbWrite of plant 7: Delivered\nExternalSystem of plant 7: Delivered\n");
+}
+
 TEST_F(example, 7_command) { expect_output("7_command", "receipt r-o1 over 995 cents\n"); }
 
 TEST_F(example, 8_approval) {
     expect_output("8_approval",
                   "o1: receipt r1, approved by ann\n"
                   "o2: nothing was decided in three days\n"
-                  "o3: billing/v1/Charge: the card is blocked\n");
+                  "o3: billing/v1/Charge: the card is blocked\n"
+                  "o4: {\"number\":\"r-o4\"}, approved by ann\n");
 }
 
 TEST_F(example, 9_fan_out) {
-    expect_output("9_fan_out", "3 parcels for 600 cents\nthe best of two offers is 90\n");
+    expect_output("9_fan_out",
+                  "3 parcels for 600 cents\nthe best of two offers is 90\n"
+                  "100 parcels for 10000 cents\nthe best of two is 90\n");
 }
 
 TEST_F(example, 10_subscription) {
     expect_output("10_subscription",
                   "the second month is paid with card 4000-1\n2 months were paid\n"
-                  "12 months are a year\n");
+                  "12 months are a year\nc3 ended, c4 was cancelled: never paid\n");
 }
 
 }  // namespace

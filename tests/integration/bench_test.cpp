@@ -145,6 +145,38 @@ TEST_F(bench, tells_webhooks_in_every_way_that_is_measured) {
     expect_clean();
 }
 
+TEST_F(bench, runs_what_is_forwarded_by_turns_with_what_is_sent) {
+    for (const std::string mode : {"send", "forward", "calls"}) {
+        SCOPED_TRACE(mode);
+        const auto seen = run(
+            {built + "/bench/bench_forward", "--mode", mode, "--count", "100", "--at-once", "8"});
+        EXPECT_EQ(number(seen, "count"), 100);
+        EXPECT_GT(number(seen, "per_second"), 0);
+        expect_clean();
+    }
+}
+
+TEST_F(bench, runs_workflows_in_every_way_that_is_measured) {
+    for (const std::string program : {"bench_limit_workflows", "bench_workflows"}) {
+        SCOPED_TRACE(program);
+        const auto chains = run({built + "/bench/" + program, "--count", "100", "--at-once", "8"});
+        EXPECT_EQ(number(chains, "count"), 100);
+        EXPECT_GT(number(chains, "per_second"), 0);
+        const auto alone = run({built + "/bench/" + program, "--mode", "alone", "--count", "5"});
+        EXPECT_GT(number(alone, "p50_ms"), 0);
+        expect_clean();
+    }
+    const auto load = [this](std::vector<std::string> words) {
+        words.insert(words.begin(), {built + "/bench/bench_workflows", "--mode"});
+        return run(words);
+    };
+    EXPECT_GT(number(load({"calls", "--count", "20"}), "per_second"), 0);
+    EXPECT_EQ(number(load({"replay", "--count", "100", "--at-once", "4"}), "events"), 100);
+    EXPECT_GT(number(load({"long", "--count", "200"}), "last_us"), -1);
+    EXPECT_EQ(number(load({"chains", "--count", "20", "--beside", "30"}), "count"), 20);
+    expect_clean();
+}
+
 TEST_F(bench, looks_repeats_up_in_an_inbox_that_it_filled) {
     const auto line = run({built + "/bench/bench_dedupe", "--rows", "2000", "--lookups", "500"});
     EXPECT_EQ(line.at("rows"), 2000);

@@ -92,6 +92,26 @@ TEST_F(doctor_command, names_what_is_not_as_Posthorn_made_it_until_a_start_puts_
     EXPECT_THAT(lost.out, HasSubstr("the column answered of the table posthorn_queue was dropped"));
 }
 
+TEST_F(doctor_command, names_messages_that_lost_what_leads_to_them_until_a_start_finds_them) {
+    {
+        sidecar node(folder_, "orders", healthy_);
+        node.stop();
+    }
+    test::sqlite_file(database_).run(
+        "INSERT INTO outbox_messages (destination, endpoint, payload, status)"
+        " VALUES ('a', 'b', '{}', 'Dead'), ('a', 'b', '{}', 'Dead');"
+        "INSERT INTO outbox_attempts VALUES (77, 1, 0, 'refused')");
+    const auto seen = examine().out;
+    EXPECT_THAT(seen, HasSubstr("2 messages have lost the rows that lead to them"));
+    EXPECT_THAT(seen, HasSubstr("1 row beside messages belongs to none"));
+    {
+        sidecar node(folder_, "orders", healthy_);
+        EXPECT_TRUE(node.says("3 rows that lead to messages were missing, belonged to none"));
+        node.stop();
+    }
+    EXPECT_THAT(examine().out, Not(HasSubstr("lead")));
+}
+
 TEST_F(doctor_command, tells_all_that_is_weak_and_what_to_do) {
     {
         sidecar node(folder_, "orders", free_ports);

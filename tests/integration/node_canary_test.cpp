@@ -230,8 +230,9 @@ private:
     std::unique_ptr<node_core> billing_;
     admin_access access_{
         {.loopback = true,
-         .keys = {{"wall", admin_role::viewer, *parse_key_hash(viewer.hash), false},
-                  {"reader", admin_role::operator_, *parse_key_hash(reader.hash), true}}}};
+         .keys = {
+             {"wall", admin_role::viewer, *parse_key_hash(viewer.hash)},
+             {"reader", admin_role::operator_, *parse_key_hash(reader.hash), {.payloads = true}}}}};
     std::optional<node_view> view_;
     std::optional<audit> audit_;
     std::optional<key_gate> gate_;

@@ -77,8 +77,8 @@ TEST_F(serve_refuses, a_certificate_that_expired) {
 }
 
 TEST_F(serve_refuses, a_route_of_a_scheme_that_does_not_exist) {
-    EXPECT_THAT(problem_of("[routes]\nstock = \"amqp://stock:1\"\n"),
-                HasSubstr(line(2) + "routes.stock: the route 'amqp://stock:1' is not understood; "
+    EXPECT_THAT(problem_of("[routes]\nstock = \"pigeon://stock:1\"\n"),
+                HasSubstr(line(2) + "routes.stock: the route 'pigeon://stock:1' is not understood; "
                                     "write http://"));
 }
 

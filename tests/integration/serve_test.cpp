@@ -1,9 +1,13 @@
 #include <csignal>
 #include <filesystem>
 #include <fstream>
+#include <iterator>
+#include <memory>
+#include <vector>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 
 #include "support/process.hpp"
 #include "support/raw_http.hpp"
@@ -93,6 +97,20 @@ TEST(serve_in_a_folder, takes_the_configuration_that_is_there_and_says_so) {
     EXPECT_TRUE(std::filesystem::exists(folder.file("data/orders.db")));
 }
 
+TEST(serve_in_a_folder, reads_no_pipe_again_and_hears_the_signal_behind_it) {
+    const test::temporary_directory folder;
+    const auto file = folder.file("posthorn.toml");
+    std::ofstream(file) << "[listen]\nhttp = \"127.0.0.1:0\"\nadmin = \"\"\n";
+    process child({program, "serve"}, {.working_directory = folder.path()});
+    ASSERT_NE(port_in(child.read_line().value_or("")), 0) << child.err();
+    std::filesystem::remove(file);
+    ASSERT_EQ(::mkfifo(file.c_str(), S_IRUSR | S_IWUSR), 0);
+    child.send_signal(SIGHUP);
+    EXPECT_TRUE(child.comes_to_say("it is not a regular file")) << child.err();
+    child.send_signal(SIGTERM);
+    EXPECT_EQ(child.wait(), exit_0);
+}
+
 TEST_F(serve, answers_head_without_a_body) {
     raw_http peer(public_port());
     peer.send("HEAD /_rf/health HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n");
@@ -116,6 +134,40 @@ TEST_F(serve, refuses_headers_over_16_kib_and_bodies_over_1088_kib) {
     EXPECT_EQ(
         ask(public_port(), "POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 1114113\r\n\r\n").status,
         413);
+}
+
+TEST(serve_with_few_files, raises_the_limit_as_far_as_it_may) {
+    const test::temporary_directory folder;
+    process child({"/bin/sh", "-c",
+                   std::string("ulimit -Sn 128; ulimit -Hn 512; exec ") + program +
+                       " serve --listen 127.0.0.1:0 --admin 127.0.0.1:0"},
+                  {.working_directory = folder.path()});
+    ASSERT_NE(port_in(child.read_line().value_or("")), 0) << child.err();
+    std::ifstream limits("/proc/" + std::to_string(child.id()) + "/limits");
+    const std::string text{std::istreambuf_iterator<char>(limits), {}};
+    EXPECT_THAT(text, testing::ContainsRegex("Max open files +512 +512"));
+}
+
+TEST(serve_with_few_files, strangers_shut_out_neither_each_other_nor_operators) {
+    const test::temporary_directory folder;
+    process child({"/bin/sh", "-c",
+                   std::string("ulimit -n 128; exec ") + program +
+                       " serve --listen 127.0.0.1:0 --admin 127.0.0.1:0"},
+                  {.working_directory = folder.path()});
+    const auto public_port = port_in(child.read_line().value_or(""));
+    const auto admin_port = port_in(child.read_line().value_or(""));
+    ASSERT_NE(admin_port, 0) << child.err();
+    std::vector<std::unique_ptr<raw_http>> strangers;
+    for (int i = 0; i < 200; ++i) {
+        strangers.push_back(std::make_unique<raw_http>(public_port));
+        strangers.back()->send("GET /_rf/health HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n");
+    }
+    EXPECT_EQ(strangers.back()->receive().status, 200);
+    EXPECT_EQ(ask(admin_port, get("/_rf/health")).status, 200);
+    EXPECT_EQ(ask(public_port, get("/_rf/health")).status, 200);
+    child.send_signal(SIGTERM);
+    EXPECT_EQ(child.wait(), exit_0);
+    EXPECT_THAT(child.err(), HasSubstr("only 128 files may be open"));
 }
 
 TEST_F(serve, stops_cleanly_on_either_signal_with_a_connection_open) {

@@ -237,6 +237,34 @@ TEST_F(sidecars, take_a_new_route_and_secret_over_on_sighup) {
     stock.stop();
 }
 
+TEST_F(sidecars, give_rows_of_plain_sql_the_retries_and_the_life_that_are_configured) {
+    sidecar orders(folder_, "orders",
+                   free_ports + std::string("[outbox]\nmax_retries = 9\nmessage_ttl = \"2h\"\n"));
+    orders.database().run(
+        "INSERT INTO outbox_messages (destination, endpoint, payload) VALUES ('x', 'Y', '{}')");
+    EXPECT_EQ(orders.database().text("SELECT max_retries || ' ' || (expires_at - created_at)"
+                                     " FROM outbox_messages"),
+              "9 7200000");
+    orders.stop();
+}
+
+TEST_F(sidecars, try_a_destination_at_once_when_its_route_is_corrected) {
+    sidecar stock(folder_, "stock", free_ports + secret_with("orders") + stock_handlers);
+    const auto routed_to = [&](const std::string& port) {
+        return free_ports + secret_with("stock") + "[routes]\nstock = \"http://127.0.0.1:" + port +
+               "\"\n";
+    };
+    sidecar orders(folder_, "orders", routed_to("1"));  // Nothing listens there.
+    orders.send("stock", "Reserve", R"({"item":"nut","count":1})");
+    ASSERT_TRUE(orders.says("stock gives no answer that counts"));
+    orders.configure(routed_to(stock.port()));
+    orders.child().send_signal(SIGHUP);
+    EXPECT_TRUE(orders.says("stock did not answer, and is tried at once"));
+    EXPECT_TRUE(stock.comes_to("SELECT count(*) FROM reserved WHERE item = 'nut'", 1));
+    orders.stop();
+    stock.stop();
+}
+
 TEST_F(sidecars, keep_the_old_configuration_when_the_new_one_is_wrong) {
     sidecar stock(folder_, "stock", free_ports + secret_with("orders") + stock_handlers);
     const auto good = free_ports + secret_with("stock") +

@@ -1,6 +1,7 @@
 // Who is charged when an attempt fails: the table of docs/concepts/lanes.md, over real sockets.
 #include <atomic>
 #include <fstream>
+#include <mutex>
 #include <stdexcept>
 #include <thread>
 
@@ -39,6 +40,7 @@ public:
     [[nodiscard]] std::string url() const {
         return "http://127.0.0.1:" + std::to_string(listener_.port());
     }
+    [[nodiscard]] int requests() const noexcept { return requests_; }
 
 private:
     void run() {
@@ -46,6 +48,7 @@ private:
             const auto caller = listener_.accept();
             try {
                 static_cast<void>(caller->receive());
+                ++requests_;
                 caller->send(answer_);
             } catch (const std::runtime_error&) {  // It went away, which is its right.
             }
@@ -55,6 +58,7 @@ private:
     std::string answer_;
     test::raw_listener listener_;
     std::atomic<bool> ends_ = false;
+    std::atomic<int> requests_ = 0;
     std::thread thread_{[this] { run(); }};
 };
 
@@ -63,6 +67,30 @@ std::string unsigned_answer(int status, const std::string& body = "<html>") {
            "Connection: close\r\nContent-Length: " + std::to_string(body.size()) + "\r\n\r\n" +
            body;
 }
+
+/// What nodes log.
+class log_lines {
+public:
+    void add(std::string_view line) {
+        const std::scoped_lock lock(mutex_);
+        all_.emplace_back(line);
+    }
+    [[nodiscard]] std::vector<std::string> all() const {
+        const std::scoped_lock lock(mutex_);
+        return all_;
+    }
+    [[nodiscard]] std::vector<std::string> worse_than_info() const {
+        auto some = all();
+        std::erase_if(some, [](const auto& line) {
+            return line.contains("[INF]") || line.contains("[DBG]");
+        });
+        return some;
+    }
+
+private:
+    mutable std::mutex mutex_;
+    std::vector<std::string> all_;
+};
 
 class who_failed : public node_test {
 protected:
@@ -131,6 +159,24 @@ TEST_F(who_failed, a_connection_that_breaks_is_not_the_message) {
     node caller(caller_to(closes.url()));
     try_once(caller);
     expect_not_charged(caller, HasSubstr("unreachable: "));
+}
+
+TEST_F(who_failed, an_outage_is_one_line_of_the_log_however_many_messages_wait) {
+    const parrot silent("");
+    log_lines lines;
+    auto sending = caller_to(silent.url());
+    sending.log_sink = [&](std::string_view line) { lines.add(line); };
+    {
+        node caller(sending);
+        caller.start();
+        for (int i = 0; i < 50; ++i) caller.send("greeter", "Greet", "{}");
+        // Five silences open the lane; what follows are probes.
+        ASSERT_TRUE(test::eventually([&] { return silent.requests() >= 7; }));
+        EXPECT_EQ(integer(caller, "SELECT count(*) FROM outbox_messages WHERE status = 'Pending'"),
+                  50);
+    }
+    EXPECT_THAT(lines.worse_than_info(),
+                ElementsAre(HasSubstr("greeter gives no answer that counts")));
 }
 
 TEST_F(who_failed, an_unsigned_answer_of_any_status_is_not_the_message) {
@@ -222,6 +268,41 @@ TEST_F(who_failed, a_web_service_that_fails_is_named_as_what_it_is) {
     try_once(caller);
     expect_charged(caller,
                    AllOf(HasSubstr("the handler answered 500"), Not(HasSubstr("unreachable"))));
+}
+
+TEST_F(who_failed, what_a_web_service_says_is_kept_for_those_who_may_read_payloads) {
+    const parrot service(unsigned_answer(422, R"({"error":"no such sku"})"));
+    std::ofstream(directory.file("n.toml"))
+        << "[service]\nid = \"greeter\"\n[store]\nurl = \"sqlite:g.db\"\n[listen]\nhttp = "
+           "\"127.0.0.1:0\"\nadmin = \"127.0.0.1:0\"\n[secrets]\ncaller = \""
+        << key_text << "\"\n[handlers]\nGreet = \"" << service.url()
+        << "/greet\"\n[admin]\nkeys = [{ name = \"ann\", role = \"operator\", hash = \"sha256:"
+           "04e24b9ae0a068539ba0ef25847145d4dfe82c83e99462cbe832bd89b5f13a15\", payloads = true "
+           "},\n"
+           "{ name = \"bob\", role = \"operator\", hash = \"sha256:"
+           "8eea8ecc62988173ed24bde098420e66658b94c0138b1fb86dd46f9093115651\" }]\n";
+    auto taking = load(directory.file("n.toml"));
+    log_lines lines;
+    taking.options.log_sink = [&](std::string_view line) { lines.add(line); };
+    node receiver(taking);
+    receiver.start();
+    const auto at = receiver.addresses();
+    node caller(caller_to(at.at(0)));
+    try_once(caller);
+    expect_charged(caller, AllOf(HasSubstr("422"), Not(HasSubstr("sku"))));
+    const auto ask = [&](char key) {
+        const auto port =
+            static_cast<std::uint16_t>(std::stoi(at.at(1).substr(at.at(1).rfind(':') + 1)));
+        test::raw_http admin(port);
+        admin.send("GET /_rf/inbox/refused HTTP/1.1\r\nHost: 127.0.0.1:" + std::to_string(port) +
+                   "\r\nAuthorization: Bearer phk_" + std::string(43, key) + "\r\n\r\n");
+        return admin.receive();
+    };
+    EXPECT_THAT(ask('A').body, HasSubstr("no such sku"));
+    const auto without = ask('B');
+    EXPECT_EQ(without.status, 403);
+    EXPECT_THAT(without.body, Not(HasSubstr("sku")));
+    EXPECT_THAT(lines.all(), Not(Contains(HasSubstr("sku"))));
 }
 
 TEST_F(who_failed, a_handler_that_is_missing_is_not_the_message) {

@@ -14,7 +14,8 @@ import urllib.request
 from pathlib import Path
 
 
-PATIENCE = float(os.environ.get("POSTHORN_TEST_PATIENCE", 30))  # Less, where it is to fail.
+# What was out for long is tried once a minute. Less, where it is to fail.
+PATIENCE = float(os.environ.get("POSTHORN_TEST_PATIENCE", 90))
 
 
 def eventually(condition, seconds=PATIENCE):

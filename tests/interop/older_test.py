@@ -5,9 +5,11 @@ older_test.py PROGRAM [OlderTables.test_…]
 
 older/sqlite_store_N.sql is what the program of that time made at step N, with a few rows. A step
 that lands gets its file before the next one does; none of them is ever changed.
+older/sqlite_webhook_N.sql has the tables of webhooks at step N, beside the store's newest file.
 """
 
 import base64
+import json
 import os
 import re
 import sqlite3
@@ -25,6 +27,8 @@ SECRET = os.urandom(32)
 SECRET_TEXT = "base64:" + base64.b64encode(SECRET).decode()
 FILES = {int(re.search(r"_(\d+)\.sql$", str(file))[1]): file
          for file in (Path(__file__).parent / "older").glob("sqlite_store_*.sql")}
+WEBHOOKS = {int(re.search(r"_(\d+)\.sql$", str(file))[1]): file
+            for file in (Path(__file__).parent / "older").glob("sqlite_webhook_*.sql")}
 PENDING, SENT, DEAD, RECEIVED = (f"01900000-0000-7000-8000-00000000000{i}" for i in (1, 2, 3, 9))
 
 
@@ -53,10 +57,11 @@ class OlderTables(unittest.TestCase):
         return Node(PROGRAM, "orders", f'[routes]\ncrm = "http://127.0.0.1:{self.crm.port}"\n'
                     f'[secrets]\ncrm = "{SECRET_TEXT}"\n[handlers]\nRefund = "sql:SELECT 1 AS n"\n')
 
-    def older(self, step):
+    def older(self, step, *more):
         node = self.node()
         with sqlite3.connect(node.database) as db:
-            db.executescript(FILES[step].read_text())
+            for file in (FILES[step], *more):
+                db.executescript(file.read_text())
         return node
 
     def run_command(self, node, *words):
@@ -69,8 +74,10 @@ class OlderTables(unittest.TestCase):
     def test_there_is_a_file_of_every_step_before_the_newest(self):
         steps = self.newest(self.node().init())
         self.assertGreaterEqual(FILES.keys(), set(range(1, steps["store"])), steps)
+        self.assertGreaterEqual(WEBHOOKS.keys(), set(range(1, steps["webhook"])), steps)
         # queue_of_before.* opens a queue of its first step.
-        self.assertEqual({folder: step for folder, step in steps.items() if folder != "store" and step > 1},
+        self.assertEqual({folder: step for folder, step in steps.items()
+                          if folder not in ("store", "webhook") and step > 1},
                          {"inbox/queue": 2}, "a folder has a second step: a file of its first one is due")
 
     def test_an_older_file_becomes_what_a_new_one_is(self):
@@ -82,6 +89,21 @@ class OlderTables(unittest.TestCase):
                 self.assertEqual(self.newest(old), self.newest(new))
                 for was, is_ in zip(shape(old), shape(new)):
                     self.assertEqual(was, is_)
+
+    def test_webhooks_of_an_older_file_become_what_new_ones_are_and_are_kept(self):
+        new = self.node().init()
+        for step, file in sorted(WEBHOOKS.items()):
+            with self.subTest(step=step):
+                old = self.older(max(FILES), file)
+                [(rows,)] = old.sql("SELECT count(*) FROM webhook_subscriptions")
+                old.init()
+                self.assertEqual(self.newest(old), self.newest(new))
+                for was, is_ in zip(shape(old), shape(new)):
+                    self.assertEqual(was, is_)
+                listed = json.loads(self.run_command(old, "webhooks", "list", "--json"))["subscriptions"]
+                self.assertEqual((len(listed), rows), (1, 1))
+                self.assertEqual((listed[0]["url"], listed[0]["tenant"], listed[0]["maxRetries"]),
+                                 ("https://shop.example/hook", "acme", 3))
 
     def test_opening_again_and_again_changes_neither_tables_nor_rows(self):
         for node in (self.node().init(), self.older(max(FILES)).init()):

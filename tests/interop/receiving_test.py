@@ -9,6 +9,7 @@ import hashlib
 import json
 import os
 import re
+import subprocess
 import sys
 import unittest
 import urllib.error
@@ -90,6 +91,53 @@ class Receiving(unittest.TestCase):
             return (seen["processed"], seen["duplicates"]) == (1, 1)
         self.assertTrue(eventually(has_both), seen)
         self.assertEqual((seen["size"], seen["duplicateRate"]), (1, 0.5))
+
+    def test_handlers_are_told_with_how_they_do_and_why_one_fails(self):
+        def handlers():
+            return {each.pop("endpoint"): each for each in self.look(self.stock, "/_rf/inbox/handlers")["handlers"]}
+        for sku in ("tea", "gone", "gone"):
+            self.sender.send(envelope("shop", "Reserve", {"sku": sku}))
+        self.sender.send(envelope("shop", "Count", {}))
+        self.sender.send(envelope("shop", "Missing", {}))
+        seen = handlers()
+        self.assertEqual(sorted(seen), ["Count", "Missing", "Reserve", "other"])
+        reserve, failing = seen["Reserve"], seen["Reserve"].pop("failing")
+        self.assertEqual((reserve["handled"], reserve["failed"], reserve["duplicates"]), (1, 2, 0))
+        self.assertTrue(0 < reserve["p50Ms"] <= reserve["p99Ms"], reserve)
+        self.assertEqual((failing["times"], failing["source"]), (2, "shop"))
+        self.assertIn("out of stock", failing["why"])
+        self.assertLessEqual(failing["since"], failing["last"])
+        self.assertEqual(seen["Missing"]["failing"]["error"], "no_handler")
+        self.assertNotIn("failing", seen["Count"])
+        # What works again is said to.
+        self.sender.send(envelope("shop", "Reserve", {"sku": "coffee"}))
+        self.assertNotIn("failing", handlers()["Reserve"])
+
+    def test_messages_that_were_not_taken_in_are_told_with_why_until_they_are(self):
+        gone = envelope("shop", "Reserve", {"sku": "gone"})
+        missing = envelope("shop", "Missing", {})
+        for message in (gone, gone, missing):
+            self.sender.send(message)
+        newest, oldest = self.look(self.stock, "/_rf/inbox/failed")["failed"]
+        self.assertEqual((newest["messageId"], newest["times"], newest["error"]), (missing["messageId"], 1, "no_handler"))
+        self.assertEqual((oldest["messageId"], oldest["source"], oldest["endpoint"], oldest["times"]),
+                         (gone["messageId"], "shop", "Reserve", 2))
+        self.assertIn("out of stock", oldest["why"])
+        self.assertNotIn("error", oldest)
+        self.assertEqual(self.look(self.stock, "/_rf/inbox/failed?source=web"), {"failed": []})
+        self.assertEqual(self.ask(self.stock, "GET", "/_rf/inbox/failed?colour=red")[0], 400)
+        one = self.look(self.stock, f"/_rf/inbox/{gone['messageId']}")
+        self.assertEqual((one["received"], one["failed"], one["refused"]), ([], [oldest], []))
+        table = subprocess.run([PROGRAM, "inbox", "failed", "--url", f"http://127.0.0.1:{self.stock.admin}", "--key",
+                                OPERATOR], check=True, capture_output=True, text=True).stdout
+        self.assertRegex(table, f"{gone['messageId']} +shop +Reserve +.* 2 +.*out of stock")
+
+        self.stock.sql("DROP TRIGGER only_tea")
+        self.sender.send(gone)
+        self.assertEqual([each["messageId"] for each in self.look(self.stock, "/_rf/inbox/failed")["failed"]],
+                         [missing["messageId"]])
+        one = self.look(self.stock, f"/_rf/inbox/{gone['messageId']}")
+        self.assertEqual((len(one["received"]), one["failed"]), (1, []))
 
     def test_health_statistics_and_the_failed_are_answered_and_one_is_retried_by_a_person(self):
         shop = self.shop()

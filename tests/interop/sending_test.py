@@ -10,6 +10,7 @@ import subprocess
 import sys
 import unittest
 
+import certificates
 from node import Node, eventually
 from peer import Peer, refused, took_effect
 
@@ -25,10 +26,10 @@ class Sending(unittest.TestCase):
         self.crm = Peer("crm", "shop", SECRET)
         self.addCleanup(self.crm.close)
 
-    def shop(self, configuration="", service="", rows=(), port=None):
+    def shop(self, configuration="", service="", rows=(), port=None, scheme="http"):
         """A node with a route to crm; `rows` are in its outbox before it starts."""
         node = Node(PROGRAM, "shop", configuration + f'\n[routes]\n'
-                    f'crm = "http://127.0.0.1:{port or self.crm.port}"\n'
+                    f'crm = "{scheme}://127.0.0.1:{port or self.crm.port}"\n'
                     f'[secrets]\ncrm = "{SECRET_TEXT}"\n')
         node.write(node.file.read_text().replace("[service]\n", f"[service]\n{service}"))
         node.init()
@@ -178,6 +179,17 @@ class Sending(unittest.TestCase):
         reachable = lambda: [peer["reachable"] for peer in node.get_json("/_rf/outbox/stats")["peers"]
                              if peer["destination"] == "crm"]
         self.assertTrue(eventually(lambda: reachable() == [False]), node.log_text())
+
+    def test_a_certificate_that_has_expired_is_not_the_message_and_is_named(self):
+        certificates.make_all()
+        server = certificates.ExpiredServer("vault")
+        self.addCleanup(server.close)
+        node = self.shop(f'[tls]\nauthority = "{certificates.files_of("vault")[0]}"\n'
+                         '[outbox]\nretry_delay_base = "10ms"\nretry_delay_max = "10ms"\njitter_max = "0ms"\n',
+                         rows=[{"max_retries": 1}], port=server.port, scheme="https")
+        named = lambda: "check its certificate" in node.get("/_rf/outbox/lanes")
+        self.assertTrue(eventually(named), (node.get("/_rf/outbox/lanes"), node.log_text()))
+        self.assertEqual(node.sql("SELECT status, retry_count FROM outbox_messages"), [("Pending", 0)])
 
 
 if __name__ == "__main__":

@@ -33,11 +33,11 @@ class WebhookPortal(unittest.TestCase):
         self.receiver = AnsweringReceiver(200, "thanks")
         self.addCleanup(self.receiver.close)
         made = json.loads(subprocess.run(
-            [PROGRAM, "keys", "admin", "new", "--name", "o", "--role", "operator", "--json"],
+            [PROGRAM, "keys", "admin", "new", "--name", "o", "--role", "operator", "--secrets", "--json"],
             check=True, capture_output=True, text=True).stdout)
         self.key = made["key"]
         self.node = node_of_this_run(PROGRAM, "shop", SETTINGS + '[admin]\nkeys = [{ name = "o", role = "operator",'
-                                     f' hash = "{made["hash"]}" }}]\n', environment={"SEALING": KEY}).init().start()
+                                     f' secrets = true, hash = "{made["hash"]}" }}]\n', environment={"SEALING": KEY}).init().start()
         self.addCleanup(self.node.kill)
         self.mine, self.theirs, self.everyones = (
             self.admin("POST", "", {"url": self.receiver.url, **more})["id"]
@@ -77,6 +77,7 @@ class WebhookPortal(unittest.TestCase):
         token = self.token()
         self.publish("acme")
         self.attempts(2)  # Theirs, and everyone's.
+        self.assertEqual(self.ask("GET", "/types", token=token), {"types": [], "strict": False})
         page = self.ask("GET", "/endpoints", token=token)
         self.assertEqual([each["id"] for each in page["endpoints"]], [self.mine])
         self.assertEqual((page["fitting"], page["states"]), (1, {"delivering": 1}))
@@ -139,7 +140,7 @@ class WebhookPortal(unittest.TestCase):
         until = json.loads(base64.b64decode(short.removeprefix("pht_").split(".")[0]))["until"]
         self.assertTrue(eventually(lambda: time.time() * 1000 > until))
         self.ask("GET", "/endpoints", token=short, expect=401)
-        # It is no key of the admin listener.
+        # The admin listener does not take it.
         status, _ = self.send(self.node.admin, "GET", "/_rf/webhooks", None, good)
         self.assertEqual(status, 401)
 

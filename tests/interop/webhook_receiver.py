@@ -9,14 +9,17 @@ class AnsweringReceiver:
 
     def __init__(self, status, body):
         self.status, self.body, self.requests = status, body, []
+        self.gate = threading.Event()  # While it is cleared, nothing is answered.
+        self.gate.set()
         receiver = self
 
         class Handler(BaseHTTPRequestHandler):
             def do_POST(self):
                 body = self.rfile.read(int(self.headers["Content-Length"]))
                 receiver.requests.append({"headers": dict(self.headers), "body": body.decode()})
+                receiver.gate.wait(60)
                 self.send_response(receiver.status)
-                self.send_header("Content-Length", str(len(receiver.body)))
+                self.send_header("Content-Length", str(len(receiver.body.encode())))
                 self.end_headers()
                 self.wfile.write(receiver.body.encode())
 

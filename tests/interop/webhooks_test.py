@@ -218,6 +218,36 @@ class Webhooks(unittest.TestCase):
         for word in ("pause", "remove", "rotate"):
             self.assertIn("stands in the configuration", self.refused(node, word, listed[0]["id"]))
 
+    def test_a_tenant_without_an_entry_is_warned_of_once_where_there_is_no_default(self):
+        entry = f'{{ url = "{self.endpoint.url}", secret = "env:HOOK", tenant = "acme" }}'
+        node = self.shop(SETTINGS + f"subscribers = [{entry}]\n", {"HOOK": "whsec_" + "A" * 43 + "="})
+        for tenant in ("other", "other", "acme"):
+            self.publish(node, tenant=tenant)
+        self.settles(node)
+        undone = "SELECT count(*) FROM outbox_messages WHERE status = 'Pending'"
+        self.assertTrue(eventually(lambda: node.number(undone) == 0))
+        warnings = [line for line in node.log_text().splitlines() if "there is no entry for the tenant" in line]
+        self.assertEqual(len(warnings), 1, node.log_text()[-3000:])
+        self.assertEqual(json.loads(warnings[0])["Tenant"], "other")
+
+    def test_of_two_limits_of_retries_the_smaller_holds(self):
+        self.endpoint.answer = lambda request: (500, {})
+        node = self.shop(SETTINGS + "max_retries = 2\n")
+        self.add(node, "--type", "few", "--max-retries", "1")
+        self.add(node, "--type", "many", "--max-retries", "9")
+        few = self.publish(node, kind="few")
+        self.settles(node, "Dead", 1)
+        many = self.publish(node, kind="many")
+        self.settles(node, "Dead", 2)
+        self.assertEqual(self.endpoint.ids(), [few] * 2 + [many] * 3)
+        told = node.get("/metrics")
+        self.assertIn('posthorn_webhook_attempts_total{event_type="many",outcome="failed"} 3', told)
+        self.assertIn("posthorn_webhook_duration_seconds_count 5", told)
+        attempts = lambda: node.sql("SELECT attempt, status FROM webhook_attempts WHERE message_id = ?"
+                                    " ORDER BY attempt", many)
+        self.assertTrue(eventually(lambda: len(attempts()) == 3))
+        self.assertEqual(attempts(), [(1, 2), (2, 2), (3, 3)])
+
     def test_mistakes_in_configured_subscribers_are_named(self):
         for entry, why in (('{ url = "https://a.example/" }', "it has no secret"),
                            ('{ secret = "env:HOOK" }', "it has no url"),
@@ -234,6 +264,15 @@ class Webhooks(unittest.TestCase):
             self.assertNotEqual(done.returncode, 0, entry)
             self.assertIn(why, done.stderr, entry)
             self.assertNotIn("whsec_abc", done.stderr)
+
+    def test_a_node_does_not_start_whose_alerts_would_be_told_to_subscribers(self):
+        for name in ("webhooks", "webhook:0199a0b1-0000-7000-8000-000000000003"):
+            node = Node(PROGRAM, "shop", f'[webhooks]\nalerts = "{name}"\n')
+            for words in (("serve",), ("config", "check")):
+                done = subprocess.run([PROGRAM, *words, "--config", node.file], capture_output=True, text=True,
+                                      env=node.environment, timeout=60)
+                self.assertNotEqual(done.returncode, 0, words)
+                self.assertIn(f"webhooks.alerts cannot be '{name}'", done.stdout + done.stderr, words)
 
     def alerts(self, node):
         return [json.loads(row[0]) for row in node.sql(
@@ -360,6 +399,112 @@ class Webhooks(unittest.TestCase):
         self.assertEqual(sorted(children), sorted((event, 30, 30) for event in events))
         self.assertEqual(set(self.endpoint.ids()), set(events))
 
+    def test_a_kill_at_each_step_loses_nothing_and_makes_no_delivery_twice(self):
+        node = self.shop()
+        last = [self.add(node)["id"] for _ in range(2)][1]
+        update = "BEFORE UPDATE OF status ON outbox_messages WHEN NEW.destination ="
+        events = []
+        # While a step cannot be stored, the process ends: before the deliveries are there, before their
+        # event is done, and before an answer is recorded.
+        error = "SELECT last_error FROM outbox_messages WHERE message_id = ?"
+        for step, heard in ((f"BEFORE INSERT ON outbox_messages WHEN NEW.destination = 'webhook:{last}'", 0),
+                            (f"{update} 'webhooks'", 2), (f"{update} 'webhook:{last}'", 2)):
+            node.sql(f"CREATE TRIGGER in_the_way {step} BEGIN SELECT RAISE(ABORT, 'in the way'); END")
+            events.append(self.publish(node))
+            told = lambda: node.log_text() + str(node.sql(error, events[-1]))
+            tried = lambda: "in the way" in told() and self.endpoint.ids().count(events[-1]) == heard
+            self.assertTrue(eventually(tried), node.log_text()[-3000:])
+            node.kill()
+            node.sql("DROP TRIGGER in_the_way")
+            os.truncate(node.folder / "shop.log", 0)
+            node.start()
+            self.settles(node, count=2 * len(events))
+        sent = lambda: node.sql("SELECT DISTINCT status FROM outbox_messages") == [("Sent",)]
+        self.assertTrue(eventually(sent), node.log_text()[-3000:])
+        children = node.sql("SELECT parent_id, count(*), count(DISTINCT destination)"
+                            " FROM outbox_messages WHERE parent_id IS NOT NULL GROUP BY parent_id")
+        self.assertEqual(sorted(children), sorted((event, 2, 2) for event in events))
+        # What had been answered and not recorded comes once more, under the same id.
+        self.assertEqual([self.endpoint.ids().count(event) for event in events], [2, 2, 3])
+
+    def test_an_event_that_is_fanned_out_again_makes_no_delivery_twice(self):
+        node = self.shop()
+        for _ in range(3):
+            self.add(node)
+        event = self.publish(node)
+        self.settles(node, count=3)
+        # As a crash leaves it between the commit of its deliveries and its own.
+        node.sql("UPDATE outbox_messages SET status = 'Pending', sent_at = NULL WHERE message_id = ?", event)
+        last = self.publish(node, kind="later")
+        self.settles(node, count=6)
+        sent = lambda: node.number("SELECT status FROM outbox_messages WHERE message_id = ?", event) == "Sent"
+        self.assertTrue(eventually(sent), node.log_text()[-3000:])
+        self.assertEqual(sorted(self.endpoint.ids()), sorted([event] * 3 + [last] * 3))
+
+    def test_an_event_is_not_done_before_its_last_delivery_is_stored(self):
+        node = self.shop()
+        ids = [self.add(node)["id"] for _ in range(3)]
+        node.sql("CREATE TRIGGER no_room BEFORE INSERT ON outbox_messages WHEN NEW.destination ="
+                 f" 'webhook:{ids[-1]}' BEGIN SELECT RAISE(ABORT, 'no room'); END")
+        event = self.publish(node)
+        tried = lambda: node.sql("SELECT status, last_error FROM outbox_messages WHERE message_id = ?"
+                                 " AND (status <> 'Pending' OR last_error IS NOT NULL)", event)
+        self.assertTrue(eventually(tried), node.log_text()[-3000:])
+        self.assertEqual(tried()[0][0], "Pending", tried())
+        node.sql("DROP TRIGGER no_room")
+        self.settles(node, count=3)
+        self.assertEqual(self.endpoint.ids(), [event] * 3)
+
+    def test_what_was_delivered_and_cannot_be_recorded_is_not_sent_again_at_once(self):
+        node = self.shop()
+        one = self.add(node)
+        node.sql("CREATE TRIGGER no_list BEFORE INSERT ON webhook_attempts"
+                 " BEGIN SELECT RAISE(ABORT, 'no list'); END")
+        node.sql("CREATE TRIGGER no_end BEFORE UPDATE OF status ON outbox_messages WHEN"
+                 f" NEW.destination = 'webhook:{one['id']}' BEGIN SELECT RAISE(ABORT, 'no end'); END")
+        event = self.publish(node)
+        said = lambda word: [line for line in map(json.loads, node.log_text().splitlines())
+                             if word in json.dumps(line)]
+        self.assertTrue(eventually(lambda: said("no list") and said("no end")), node.log_text()[-3000:])
+        [lost] = said("no list")
+        self.assertEqual((lost["level"], lost["Delivered"]), ("error", 1))
+        self.assertEqual(self.deliveries(node, "Pending"), 1)
+        node.sql("DROP TRIGGER no_end")
+        self.settles(node)
+        self.assertEqual(self.endpoint.ids(), [event])
+
+    def test_a_fan_out_from_two_hundred_on_is_warned_of_at_the_start(self):
+        narrow = "batch = 25\nendpoint_requests = 3\n"
+        for settings, is_warned in (("", False), ("batch = 25\n", True), (narrow, False)):
+            node = self.shop(SETTINGS + settings)
+            warned = [json.loads(line)["Count"] for line in node.log_text().splitlines() if "fan-out" in line]
+            self.assertEqual(warned, [200] if is_warned else [])
+            node.kill()
+
+    def test_attempts_are_kept_for_their_time(self):
+        node = self.shop()
+        one = self.add(node)
+        node.stop()
+        now = int(time.time() * 1000)
+        for number, days in ((1, 31), (2, 29)):
+            node.sql("INSERT INTO webhook_attempts (id, message_id, subscription_id, attempt, status, at)"
+                     " VALUES ('a', 'b', ?, ?, 2, ?)", one["id"], number, now - days * 86_400_000)
+        node.start()
+        kept = lambda: node.sql("SELECT attempt FROM webhook_attempts")
+        self.assertTrue(eventually(lambda: kept() == [(2,)]), kept())
+
+    def test_what_is_tried_while_an_endpoint_is_left_alone_is_not_charged(self):
+        self.endpoint.answer = lambda request: (500, {})
+        node = self.shop()
+        self.add(node, "--max-retries", "0")
+        for number in range(5):
+            self.publish(node)
+            self.settles(node, "Dead", number + 1)
+        self.publish(node)
+        probed_twice = lambda: len(self.endpoint.requests) >= 7
+        self.assertTrue(eventually(probed_twice), node.log_text()[-3000:])
+        self.settles(node, "Pending", 1)
+
     def test_a_subscription_is_changed_and_removed(self):
         node = self.shop()
         other = Receiver()
@@ -379,6 +524,58 @@ class Webhooks(unittest.TestCase):
         self.command(node, "enable", one["id"])
         self.command(node, "remove", one["id"])
         self.assertEqual(self.command(node, "list")["subscriptions"], [])
+
+    def test_what_is_recovered_right_after_an_edit_goes_to_the_new_url(self):
+        self.endpoint.answer = lambda request: (500 if request["path"] == "/hook/old" else 200, {})
+        node = self.shop()
+        one = self.add(node, "--max-retries", "0", url=self.endpoint.url + "/old")["id"]
+        self.publish(node)
+        for number in range(1, 4):
+            self.settles(node, "Dead", 1)
+            self.command(node, "edit", one, "--to", f"{self.endpoint.url}/new{number}")
+            self.command(node, "recover", one)
+            self.settles(node, "Sent", number)
+            self.command(node, "edit", one, "--to", self.endpoint.url + "/old")
+            self.publish(node)
+        self.settles(node, "Dead", 1)
+        self.assertEqual([request["path"] for request in self.endpoint.requests],
+                         ["/hook/old", "/hook/new1", "/hook/old", "/hook/new2", "/hook/old", "/hook/new3",
+                          "/hook/old"])
+
+    def test_the_catalogue_is_kept_and_what_was_missed_is_sent_by_commands(self):
+        node = self.shop()
+        self.command(node, "type-set", "--name", "order.paid", "--description", "paid", "--json-schema",
+                     '{"type": "object"}', "--example", '{"amount": 7}')
+        [kind] = self.command(node, "types")["types"]
+        self.assertEqual((kind["name"], kind["description"], kind["schema"], kind["example"]),
+                         ("order.paid", "paid", {"type": "object"}, {"amount": 7}))
+        self.assertIn("is not JSON", self.refused(node, "type-set", "--name", "a", "--json-schema", "{"))
+        event = self.publish(node)
+        self.assertTrue(eventually(lambda: node.number(
+            "SELECT status FROM outbox_messages WHERE message_id = ?", event) == "Sent"))
+        one = self.add(node)
+        self.assertEqual(self.command(node, "missed", one["id"])["missing"], 0)
+        long_since = ("--since", "2026-01-01T00:00:00Z")
+        self.assertEqual(self.command(node, "missed", one["id"], *long_since)["missing"], 1)
+        told = self.command(node, "recover", one["id"], "--what", "missing", *long_since)
+        self.assertEqual(told["recovered"], 1)
+        self.settles(node)
+        self.assertEqual(self.endpoint.ids(), [event])
+        self.command(node, "type-remove", "order.paid")
+        self.assertEqual(self.command(node, "types")["types"], [])
+
+    def test_an_event_for_five_hundred_is_warned_of(self):
+        node = self.shop()
+        node.sql("WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 500)"
+                 " INSERT INTO webhook_subscriptions (id, url, secret, event_type) SELECT"
+                 " printf('018f3b1c-0000-7000-8000-%012d', i), ?, ?, CASE i WHEN 500 THEN 'order.paid' ELSE '*' END"
+                 " FROM n", self.endpoint.url, "whsec_" + "A" * 43 + "=")
+        few, many = self.publish(node, kind="order.late"), self.publish(node)
+        self.settles(node, count=999)
+        warned = [line for line in node.log_text().splitlines() if "endpoints" in line and "Count" in line]
+        self.assertEqual(len(warned), 1, warned)
+        self.assertIn(many, warned[0])
+        self.assertNotIn(few, warned[0])
 
     def test_mistakes_are_named(self):
         node = self.shop()

@@ -24,6 +24,14 @@ harness power_cuts(std::uint64_t seed) {
     return made;
 }
 
+/// With workflows among the traffic.
+harness workflows(std::uint64_t seed = 1) {
+    auto made = simulator(seed, 100);
+    made.name = "simulation, workflows";
+    made.arguments.emplace_back("--flows=60");
+    return made;
+}
+
 harness tests_of(std::string name, std::string program, std::string_view filter) {
     return {.name = std::move(name),
             .program = std::move(program),
@@ -62,6 +70,15 @@ harness attack(std::string_view name) {
             .arguments = {POSTHORN_SOURCE "/tests/interop/attacks_test.py",
                           POSTHORN_TEST_PROGRAMS "/planted/posthorn_cli_planted", "--failfast",
                           fmt::format("Attacks.test_{}", name)}};
+}
+
+/// One claim about webhooks or held work, of a real node and real receivers.
+harness webhooks(std::string_view script, std::string_view claim) {
+    return {.name = "receivers",
+            .program = POSTHORN_PYTHON,
+            .arguments = {fmt::format(POSTHORN_SOURCE "/tests/interop/{}_test.py", script),
+                          POSTHORN_TEST_PROGRAMS "/planted/posthorn_cli_planted", "-k",
+                          fmt::format("test_{}", claim)}};
 }
 
 /// What is refused before anybody is asked.
@@ -118,6 +135,23 @@ const std::vector<bug>& bugs() {
          tests_of("restore, step by step", "planted/unit_store_planted", "a_restore.*epoch*"),
          "FAILED.*begins_an_epoch_that_nobody_had"},
 
+        // What workflows must not lose, do twice or take for true.
+        {"result_without_mail", workflows(), "invariant W4"},
+        {"frame_kept_though_refused", workflows(), "invariant (W|7)"},
+        {"wait_without_unclaimed", workflows(), "invariant W3"},
+        {"signal_without_waits", workflows(), "invariant W3"},
+        {"shape_left_out", workflows(), "invariant W3"},
+        {"exclusive_for_all", workflows(), "invariant W3"},
+        {"timer_row_kept", workflows(), "invariant W5.*sleep"},
+        {"loser_left_armed", workflows(), "invariant W5.*wait"},
+        {"undos_in_order", workflows(), "invariant W7"},
+        {"undo_of_what_failed", workflows(), "invariant W7"},
+        {"snapshot_left_out", workflows(), "invariant W1"},
+        {"stranger_believed",
+         tests_of("an engine, step by step", "planted/unit_engine_planted",
+                  "an_engine.believes_no*"),
+         "FAILED.*believes_no_response_of_a_stranger"},
+
         // What strangers may do.
         {"unsigned_ack_believed", attack("an_unsigned_or_forged_200_leaves_the_message_pending"),
          "FAIL: test_"},
@@ -136,6 +170,56 @@ const std::vector<bug>& bugs() {
         {"frame_length_unchecked", door("planted/unit_transport_planted", "frame_decoder.*"),
          "FAILED.*refuses_a_body_one_byte_too_large"},
         {"payload_in_the_log", simulator(1), "invariant 8"},
+
+        // What subscribers of webhooks get, and where it goes.
+        {"child_id_random",
+         webhooks("webhooks", "an_event_that_is_fanned_out_again_makes_no_delivery_twice"),
+         "FAIL: test_"},
+        {"sent_before_the_last_slice",
+         webhooks("webhooks", "an_event_is_not_done_before_its_last_delivery_is_stored"),
+         "FAIL: test_"},
+        {"breaker_charges",
+         webhooks("webhooks", "what_is_tried_while_an_endpoint_is_left_alone_is_not_charged"),
+         "FAIL: test_"},
+        {"secret_of_another_tenant",
+         webhooks("webhook_secrets",
+                  "tenants_have_secrets_of_their_own_in_files_and_else_the_stored_one_counts"),
+         "FAIL: test_"},
+        {"guard_before_the_last_look_up",
+         webhooks(
+             "strangers",
+             "a_name_that_changes_its_address_is_called_where_it_was_checked_and_nowhere_else"),
+         "FAIL: test_"},
+        // What store-and-forward must not lose sight of.
+        {"totals_not_lowered",
+         webhooks("forward/forward_limits", "what_was_delivered_is_not_counted_any_more"),
+         "FAIL: test_"},
+        {"discarded_beside_a_send",
+         webhooks("forward/forward_limits", "what_is_being_sent_cannot_be_discarded"),
+         "FAIL: test_"},
+        {"dropped_in_flight",
+         tests_of("a lane, step by step", "planted/unit_outbox_planted", "lane_drop.*"),
+         "FAILED.*leaves_what_is_on_its_way"},
+        {"replay_rate_ignored",
+         tests_of("a lane in virtual time", "planted/unit_outbox_planted", "replay_lane.*"),
+         "FAILED.*within_five_percent_of_its_rate"},
+        {"first_attempt_counted",
+         tests_of("a site", "planted/integration_node_planted", "node_forward.what_fails_is_held*"),
+         "FAILED.*what_fails_is_held"},
+        {"attempt_before_commit",
+         tests_of("a site", "planted/integration_node_planted", "node_forward.refuses_what*"),
+         "FAILED.*refuses_what_makes_no_sense"},
+        {"tracked_apart",
+         tests_of("a site", "planted/integration_node_planted",
+                  "node_forward.is_tracked_as_delivered_when_its_caller*"),
+         "FAILED.*is_tracked_as_delivered"},
+        {"corrupt_called_delivered",
+         tests_of("a site", "planted/integration_node_planted",
+                  "node_forward.a_row_that_is_damaged*"),
+         "FAILED.*a_row_that_is_damaged"},
+        {"order_without_user",
+         tests_of("order keys of events", "planted/unit_webhook_planted", "event_keys.*"),
+         "FAILED.*tell_users_and_entities_apart"},
     };
     return all;
 }

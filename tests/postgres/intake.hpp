@@ -39,7 +39,7 @@ protected:
             const auto taken = node_.claims_in(tx).take_in(
                 {.rows_max = rows_max, .epoch = epoch, .claimed = std::move(claimed)});
             if (!taken) return std::unexpected(taken.error());
-            more = *taken;
+            more = taken->is_more;
             return {};
         })));
         return more;

@@ -197,7 +197,7 @@ TEST_F(postgres_intake, finds_every_message_of_many_producers_once) {
                     refused += !who->run([&](store_transaction& tx) -> result<> {
                         const auto taken = who->claims_in(tx).take_in({.rows_max = 7});
                         if (!taken) return std::unexpected(taken.error());
-                        last &= !*taken;
+                        last &= !taken->is_more;
                         // Some are sent at once.
                         POSTHORN_TRY(
                             tx.execute("UPDATE outbox_messages SET status = 'Sent' WHERE seq"

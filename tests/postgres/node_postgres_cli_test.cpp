@@ -73,6 +73,30 @@ TEST_F(commands_on_postgres, start_from_nothing_with_a_schema_of_their_own) {
     EXPECT_THAT(other.err, HasSubstr("store.schema = \"" + place_.schema() + "\""));
 }
 
+TEST_F(commands_on_postgres, check_a_configuration_with_the_server) {
+    const auto config = folder_.file("orders.toml");
+    const auto check = [&](const std::string& service, const std::string& url) {
+        std::ofstream(config) << "[service]\nid = \"" << service << "\"\n[store]\nurl = \"" << url
+                              << "\"\nschema = \"" << place_.schema() << "\"\n";
+        return test::run_process({POSTHORN_PROGRAM, "config", "check", "--config", config});
+    };
+    EXPECT_EQ(check("orders", test::postgres_url()).end.exit_code, 0) << "there is no schema yet";
+    EXPECT_EQ(tables(), 0U);
+    ASSERT_EQ(test::run_process({POSTHORN_PROGRAM, "init", "--config", config}).end.exit_code, 0);
+    EXPECT_EQ(check("orders", test::postgres_url()).end.exit_code, 0);
+    const auto others = check("stock", test::postgres_url());
+    EXPECT_EQ(others.end.exit_code, 2);
+    EXPECT_THAT(others.out,
+                HasSubstr(":4: the database of store.url belongs to the service 'orders'"));
+    const auto mistyped = check("orders", "postgresql://x@127.0.0.1:1/x?connect_timout=3");
+    EXPECT_EQ(mistyped.end.exit_code, 2);
+    EXPECT_THAT(mistyped.out, HasSubstr("connect_timout"));
+    const auto silent = check("orders", "postgresql://x@127.0.0.1:1/x");
+    EXPECT_EQ(silent.end.exit_code, 1);
+    EXPECT_THAT(silent.out, HasSubstr("note: the database was not checked: "));
+    EXPECT_THAT(silent.out, Not(HasSubstr("is right")));
+}
+
 TEST_F(commands_on_postgres, name_the_right_to_connect_that_is_missing) {
     const auto name = "of_" + place_.schema();
     test::postgres_client admin(test::postgres_url());
@@ -150,8 +174,15 @@ TEST_F(commands_on_postgres, name_what_expired_and_what_waits_behind_it_and_a_cl
     EXPECT_THAT(found, HasSubstr("1 message expired before it was delivered"));
     EXPECT_THAT(found, HasSubstr("1 message waits behind one of its order key"));
     EXPECT_THAT(found, HasSubstr("of order key 'acct-7'"));
+    EXPECT_THAT(found, Not(HasSubstr("lead")));
     EXPECT_THAT(found, HasSubstr("but the database was used at"));
     EXPECT_THAT(look("stats"), HasSubstr("BLOCKED BY"));
+    for (const auto* sql : {"DELETE FROM outbox_due", "UPDATE outbox_closed SET tenant = 'x'",
+                            "UPDATE outbox_intake SET seen = pg_current_snapshot(),"
+                            " seen_but_for = '{}'"})
+        EXPECT_EQ(admin.run(sql), std::nullopt) << sql;
+    EXPECT_THAT(look("doctor"), HasSubstr("1 message has lost the row that leads to it"));
+    EXPECT_THAT(look("doctor"), HasSubstr("1 row beside messages belongs to none"));
 }
 
 TEST_F(commands_on_postgres, show_one_message_taken_in_and_the_audit_by_its_filters) {

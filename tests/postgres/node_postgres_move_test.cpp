@@ -165,7 +165,7 @@ TEST_F(move, goes_on_where_it_stopped) {
     fill();
     const auto done = migrate();
     ASSERT_EQ(done.end.exit_code, 0) << done.err;
-    EXPECT_THAT(done.out, HasSubstr("not copied, since they are yours: mine"));
+    EXPECT_THAT(done.out, HasSubstr("not copied, since they are yours: mine\n"));
     const auto last =
         database(file()).integer("SELECT seq FROM sqlite_sequence WHERE name = 'outbox_messages'");
     EXPECT_EQ(
@@ -392,6 +392,35 @@ TEST_F(move, refuses_a_schema_that_is_in_use_or_is_not_empty) {
 }
 
 // So that a table that is added later is not forgotten.
+TEST_F(move, takes_along_what_a_site_holds_and_where_it_stands) {
+    {
+        node site{orders_on(file())};
+        site.forward_handler("Samples", [](const forward_message&) { return true; });
+        site.start();  // Categories are written down.
+        site.stop();
+    }
+    database here(file());
+    here.run(
+        "INSERT INTO sf_messages (category, target, payload_json) VALUES (0, 'erp', '{}'),"
+        " (0, 'erp', '{}'), (3, 'historian', '{}')");
+    here.run(
+        "UPDATE outbox_messages SET status = 'Dead' WHERE seq ="
+        " (SELECT min(seq) FROM forward_messages)");
+    here.close();
+    const auto done = migrate();
+    ASSERT_EQ(done.end.exit_code, 0) << done.err;
+    EXPECT_EQ(
+        on_server("SELECT string_agg(category || ':' || status, ' ' ORDER BY category, status)"
+                  " FROM sf_messages"),
+        "0:0 0:2 3:0");
+    EXPECT_EQ(on_server("SELECT string_agg(Kind || ' ' || Status, ', ' ORDER BY Kind, Status)"
+                        " FROM OperationTracking"),
+              "ExternalSystem Parked, ExternalSystem Submitted, Samples Submitted");
+    EXPECT_EQ(on_server("SELECT sum(waiting) || ' ' || sum(parked) || ' ' || sum(bytes)"
+                        " FROM forward_totals"),
+              "2 1 6");
+}
+
 TEST_F(move, knows_every_table_of_the_file) {
     fill();
     const auto done = migrate({test::postgres_url(), "--schema", place_.schema(), "--json"});

@@ -85,5 +85,98 @@ TEST_F(node_postgres_odd_rows, are_not_lost_to_triggers_that_let_changes_vanish)
                         "LIKE 'inbox%' OR relname LIKE 'posthorn%')");
 }
 
+TEST_F(node_postgres_odd_rows, are_found_again_though_what_leads_to_them_was_deleted) {
+    {
+        node orders(on_server());
+        take_messages(orders);
+    }
+    // A message with an order key has its row in outbox_due at once.
+    for (int i = 0; i < 3; ++i)
+        ASSERT_EQ(outside(fmt::format("INSERT INTO outbox_messages (destination, endpoint, payload,"
+                                      " order_key) VALUES ('orders', 'Take', '{{}}', 'k{}')",
+                                      i)),
+                  std::nullopt);
+    ASSERT_EQ(number("SELECT count(*) FROM outbox_due"), 3);
+    ASSERT_EQ(outside("DELETE FROM outbox_due"), std::nullopt);
+    ASSERT_EQ(outside("UPDATE outbox_intake SET seen = pg_current_snapshot(), seen_but_for = '{}'"),
+              std::nullopt);
+    node orders(on_server());
+    orders.handle("Take", [](context& here, const message& got) {
+        here.execute("INSERT INTO taken (id, endpoint) VALUES (?, ?)", got.id.to_string(),
+                     got.endpoint);
+    });
+    orders.start();
+    EXPECT_TRUE(test::eventually([&] { return number("SELECT count(*) FROM taken") == 3; }));
+}
+
+TEST_F(node_postgres_odd_rows, let_no_follower_pass_a_dead_one_whose_account_was_deleted) {
+    const auto add = [&](const std::string& endpoint, const std::string& key) {
+        ASSERT_EQ(outside("INSERT INTO outbox_messages (destination, endpoint, payload, order_key)"
+                          " VALUES ('orders', '" +
+                          endpoint + "', '{}', '" + key + "')"),
+                  std::nullopt);
+    };
+    const auto with_handlers = [](node& orders) {
+        orders.handle("Refuse", [](context&, const message&) { throw permanent("no"); });
+        orders.handle("Take", [](context& here, const message& got) {
+            here.execute("INSERT INTO taken (id, endpoint) VALUES (?, ?)", got.id.to_string(),
+                         got.order_key);
+        });
+    };
+    {
+        node orders(on_server());
+        with_handlers(orders);
+        orders.transact(
+            [](transaction& tx) { tx.execute("CREATE TABLE taken (id text, endpoint text)"); });
+        orders.start();
+        for (const auto* const key : {"a", "b"}) {
+            add("Refuse", key);
+            add("Take", key);
+        }
+        ASSERT_TRUE(test::eventually([&] { return orders.stats().dead == 2; }));
+    }
+    // The one is dead still, the other is gone.
+    ASSERT_EQ(outside("DELETE FROM outbox_closed"), std::nullopt);
+    ASSERT_EQ(outside("DELETE FROM outbox_messages WHERE order_key = 'b' AND endpoint = 'Refuse'"),
+              std::nullopt);
+    node orders(on_server());
+    with_handlers(orders);
+    orders.start();
+    ASSERT_TRUE(test::eventually([&] { return number("SELECT count(*) FROM taken") > 0; }));
+    EXPECT_EQ(first("SELECT string_agg(endpoint, ' ') FROM taken"), "b");
+    EXPECT_EQ(orders.stats().dead, 1U);
+}
+
+TEST_F(node_postgres_odd_rows, that_cannot_be_taken_in_are_told_by_health_and_hold_up_no_others) {
+    node orders(on_server());
+    take_messages(orders);
+    orders.start();
+    ASSERT_EQ(
+        outside("CREATE FUNCTION boom() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN "
+                "IF NEW.destination = 'evil' THEN RAISE EXCEPTION 'boom'; END IF; RETURN NEW; "
+                "END $$; CREATE TRIGGER boom BEFORE INSERT ON outbox_due FOR EACH ROW "
+                "EXECUTE FUNCTION boom()"),
+        std::nullopt);
+    ASSERT_EQ(outside("INSERT INTO outbox_messages (destination, endpoint, payload)"
+                      " VALUES ('evil', 'Take', '{}')"),
+              std::nullopt);
+    const auto says_why = [&] {
+        const auto seen = orders.health();
+        return seen.level == health_level::red &&
+               std::ranges::any_of(seen.reasons,
+                                   [](const auto& why) { return why.contains("boom"); });
+    };
+    EXPECT_TRUE(test::eventually(says_why));
+    for (int i = 0; i < 5; ++i)
+        ASSERT_EQ(outside("INSERT INTO outbox_messages (destination, endpoint, payload)"
+                          " VALUES ('orders', 'Take', '{}'), ('evil', 'Take', '{}')"),
+                  std::nullopt);
+    EXPECT_TRUE(test::eventually([&] { return number("SELECT count(*) FROM taken") == 5; }));
+    EXPECT_TRUE(says_why());
+    EXPECT_TRUE(test::eventually([&] { return orders.stats().pending == 6; }));
+    ASSERT_EQ(outside("DROP TRIGGER boom ON outbox_due"), std::nullopt);
+    EXPECT_TRUE(test::eventually([&] { return !says_why(); }));
+}
+
 }  // namespace
 }  // namespace posthorn::integration

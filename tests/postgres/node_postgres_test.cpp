@@ -3,6 +3,7 @@
 #include <fstream>
 #include <thread>
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 
 #include "integration/node_fixture.hpp"
@@ -221,28 +222,36 @@ TEST_F(node_on_postgres, each_sends_the_messages_of_its_tenant_and_leaves_those_
 // A file for each step of the tables; a step that lands gets its file, and none of them changes.
 TEST_F(node_on_postgres,
        tables_of_earlier_steps_are_brought_up_to_date_and_what_they_hold_is_sent) {
-    std::ifstream file(std::string(POSTHORN_SOURCE) + "/tests/postgres/older/postgres_store_1.sql");
-    std::string sql((std::istreambuf_iterator<char>(file)), {});
-    ASSERT_FALSE(sql.empty());
-    for (auto at = sql.find("{s}"); at != std::string::npos; at = sql.find("{s}", at))
-        sql.replace(at, 3, ours.schema());
-    ASSERT_EQ(test::postgres_client(ours.url()).run(sql), std::nullopt);
+    constexpr int steps_known = 4;
     node inventory{on_server("inventory", theirs)};
     execute(inventory, "CREATE TABLE reserved (id text PRIMARY KEY)");
     std::atomic<int> handled = 0;
     count_orders(inventory, handled);
     inventory.start();
-    node orders{on_server("orders", ours)};
-    orders.start();
-    orders.send("inventory", "OrderApproved", "{}");
-    EXPECT_TRUE(eventually([&] { return handled == 2; }));
-    const std::string steps =
-        "SELECT string_agg(folder || ' ' || number, ',' ORDER BY folder, number)"
-        " FROM posthorn_migrations";
-    EXPECT_EQ(text(orders, steps), text(inventory, steps)) << "as in a new schema";
-    EXPECT_EQ(integer(orders, "SELECT max(number) FROM posthorn_migrations WHERE folder = 'store'"),
-              2)
-        << "a step has landed: keep a file of the one before it, and open that here too";
+    for (int step = 1; step < steps_known; ++step) {
+        SCOPED_TRACE(step);
+        const test::postgres_place older;
+        std::ifstream file(
+            fmt::format("{}/tests/postgres/older/postgres_store_{}.sql", POSTHORN_SOURCE, step));
+        std::string sql((std::istreambuf_iterator<char>(file)), {});
+        ASSERT_FALSE(sql.empty());
+        for (auto at = sql.find("{s}"); at != std::string::npos; at = sql.find("{s}", at))
+            sql.replace(at, 3, older.schema());
+        ASSERT_EQ(test::postgres_client(older.url()).run(sql), std::nullopt);
+        handled = 0;
+        node orders{on_server("orders", older)};
+        orders.start();
+        orders.send("inventory", "OrderApproved", "{}");
+        EXPECT_TRUE(eventually([&] { return handled == 2; }));
+        const std::string steps =
+            "SELECT string_agg(folder || ' ' || number, ',' ORDER BY folder, number)"
+            " FROM posthorn_migrations";
+        EXPECT_EQ(text(orders, steps), text(inventory, steps)) << "as in a new schema";
+        EXPECT_EQ(
+            integer(orders, "SELECT max(number) FROM posthorn_migrations WHERE folder = 'store'"),
+            steps_known)
+            << "a step has landed: keep a file of the one before it, and open that here too";
+    }
 }
 
 TEST_F(node_on_postgres, is_looked_at_by_the_doctor_without_a_file) {

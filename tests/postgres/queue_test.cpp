@@ -11,6 +11,7 @@
 #include "base/random.hpp"
 #include "postgres/node.hpp"
 #include "queue/queue_view.hpp"
+#include "support/queue_page.hpp"
 #include "support/row_fuzz.hpp"
 
 namespace posthorn::conformance {
@@ -37,7 +38,7 @@ protected:
             auto given = take_queued(
                 tx, {.endpoint = "Ship", .owner = owner, .limit = limit, .lease = 60s}, noon);
             if (!given) return std::unexpected(given.error());
-            taken = *std::move(given);
+            taken = std::move(given->messages);
             return {};
         })));
         return taken;
@@ -118,6 +119,34 @@ TEST_F(postgres_queue, gives_messages_of_one_order_key_to_one_at_a_time) {
     EXPECT_EQ(take(second_, "w2", 10).size(), 2U);
 }
 
+TEST_F(postgres_queue, keeps_order_keys_for_workers_with_the_sql_of_the_page) {
+    put(3, "'k'");
+    put(1, "NULL");
+    const auto ask = [&](test::postgres_client& worker, std::string_view name) {
+        auto sql = test::taking_sql(POSTHORN_SOURCE, "WITH taken AS", name, 1000);
+        for (auto at = sql.find("outbox."); at != sql.npos; at = sql.find("outbox."))
+            sql.erase(at, 7);
+        std::vector<std::string> seqs;
+        for (const auto& row : worker.rows(sql)) seqs.push_back(row.at(0).value_or("none"));
+        return seqs;
+    };
+    using seqs = std::vector<std::string>;
+    test::postgres_client a(place_.url()), b(place_.url()), c(place_.url());
+    EXPECT_EQ(a.run("BEGIN"), std::nullopt);  // B asks before A's take is committed.
+    EXPECT_EQ(ask(a, "a"), (seqs{"1", "4"})) << "one of the key, sorted";
+    EXPECT_EQ(ask(b, "b"), seqs{});
+    EXPECT_EQ(a.run("COMMIT"), std::nullopt);
+    EXPECT_EQ(ask(c, "c"), seqs{});
+    EXPECT_EQ(a.run("BEGIN; DELETE FROM posthorn_queue WHERE seq = 1 AND taken_by = 'a'"),
+              std::nullopt);
+    EXPECT_EQ(ask(b, "b"), seqs{}) << "it is not finished yet";
+    EXPECT_EQ(a.run("COMMIT"), std::nullopt);
+    EXPECT_EQ(ask(b, "b"), seqs{"2"});
+    run("UPDATE posthorn_queue SET given_up_at = 1000, taken_until = 9223372036854775807"
+        " WHERE seq = 2");
+    EXPECT_EQ(ask(c, "c"), seqs{}) << "what was given up holds back";
+}
+
 TEST_F(postgres_queue, gives_rows_of_every_type_and_extreme_and_those_beside_them) {
     test::row_fuzz rows(20'261'117, test::row_fuzz::database::postgres);
     test::postgres_client outsider(place_.url());
@@ -153,7 +182,6 @@ TEST_F(postgres_queue, gives_up_what_fails_every_time_and_an_operator_lets_it_be
         EXPECT_EQ(released.given_up.size(), i == 1 ? 1U : 0U);
     }
     EXPECT_TRUE(take(second_, "w2", 1).empty());
-    EXPECT_EQ(look().at(0), (queue_numbers{.endpoint = "Ship", .given_up = 1}));
     std::vector<queue_job> jobs;
     EXPECT_TRUE(succeeded(first_.get().read([&](store_reader& from) -> result<> {
         POSTHORN_LET(found,
@@ -162,6 +190,9 @@ TEST_F(postgres_queue, gives_up_what_fails_every_time_and_an_operator_lets_it_be
         return {};
     })));
     ASSERT_EQ(jobs.size(), 1U);
+    EXPECT_EQ(look().at(0), (queue_numbers{.endpoint = "Ship",
+                                           .given_up = 1,
+                                           .first_given_up = noted_job{jobs[0].seq, noon}}));
     EXPECT_EQ(jobs[0].error, "no such sku");
     EXPECT_EQ(jobs[0].attempts, 2);
     EXPECT_EQ(

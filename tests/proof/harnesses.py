@@ -52,12 +52,14 @@ def fuzz(what):
 
 # The long ones of which several are as good as one come last: they take the time that is left.
 HARNESSES = [
-    Cases("planted bugs", "cases", 37, 37, 2, label="planted"),
+    Cases("planted bugs", "cases", 49, 49, 2, label="planted"),
     Cases("attacks", "cases", 24, 24, 2, label="attacks"),
     Cases("ten scenarios", "cases", 34, 34, 1, cases="scenario_|^scenario[.]"),
     Cases("take-over", "cases", 2, 2, 1, cases="^crash[.](settlements_of|a_standby)"),
     Program("kill -9", "kills", 50, 1_000, 5, program=CRASH,
             case="kill.of_either_side_or_both_at_random_moments_loses_nothing_and_doubles_nothing"),
+    Program("kill, workflows", "kills", 50, 1_000, 5, program="tests/crash/workflow/crash_workflow",
+            case="workflow_kill.loses_no_step_and_repeats_no_effect"),
     Program("kill, PostgreSQL", "kills", 6, 1_000, 5, program="tests/integration_postgres",
             case="postgres_invariants.hold_though_senders_and_their_backends_are_killed"),
     Program("pause, dispatcher", "pauses", 10, 500, 4, program=CRASH,
@@ -81,6 +83,10 @@ HARNESSES = [
     chaos("in process", "inside_a_process"),
     *map(fuzz, ("decode", "frame", "envelope", "batch", "answer", "signature", "canonical", "http",
                 "address", "configuration", "admin")),
+    Program("workflows", "seeds", 24, 5_000, 6, split=True, program=SIM,
+            case="part/sim.two_dozen_seeds_lose_no_step_of_a_workflow_and_double_none/1"),
+    Program("workflows, power cuts", "cuts", 200, 20_000, 4, split=True, program=SIM,
+            case="part/sim.power_cuts_lose_no_step_of_a_workflow_and_double_none/1"),
     Program("power cuts", "cuts", 2_000, 100_000, 12, split=True, program=SIM,
             case="part/sim.two_thousand_power_cuts_lose_nothing_and_double_nothing/1"),
     Program("simulation", "seeds", 200, 10_000, 20, split=True, program=SIM,

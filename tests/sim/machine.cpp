@@ -1,10 +1,13 @@
 #include "sim/machine.hpp"
 
 #include <algorithm>
+#include <map>
 #include <utility>
 
 #include <fmt/format.h>
 
+#include "engine/engine_feature.hpp"
+#include "engine/engine_tables.hpp"
 #include "sim/disk_query.hpp"
 #include "sim/workload.hpp"
 
@@ -17,6 +20,18 @@ constexpr migration business[] = {
      // Without a constraint, so that a double effect shows.
      "CREATE TABLE effects (message_id TEXT NOT NULL, source TEXT NOT NULL, sent TEXT NOT NULL,"
      " expires_at INTEGER NOT NULL);"}};
+
+// Clocks jump by years here, and all that ever was is looked at in the end.
+feature_settings flow_settings(std::size_t cache_bytes) {
+    std::map<std::string, feature_value, std::less<>> said;
+    for (const auto& key : engine_feature().keys()) said[std::string(key.name)] = key.fallback();
+    for (const auto* const kept :
+         {"completed_kept", "cancelled_kept", "failed_kept", "signals_kept"})
+        said[kept] = std::chrono::milliseconds{0};  // For ever.
+    said["unclaimed_kept"] = std::chrono::milliseconds(std::chrono::years{1000});
+    said["cache_bytes"] = static_cast<std::int64_t>(cache_bytes);
+    return feature_settings(std::move(said));
+}
 
 }  // namespace
 
@@ -31,6 +46,11 @@ core_options machine::options_of(const std::string& name) {
     options.database.service = with_.service;
     options.database.shared = with_.processes > 1;
     options.database.above = {table_set{.sqlite = {"sim", business}}};
+    if (with_.flow_cache) {
+        options.database.above.push_back(engine_tables());
+        options.features.push_back(
+            {.what = &engine_feature(), .settings = flow_settings(*with_.flow_cache)});
+    }
     options.sending.source = with_.service;
     options.outbox.lease.owner = name;
     options.default_route = "sim:";

@@ -27,6 +27,7 @@ public:
         log_level level = log_level::warn;
         bool tells_the_dead = true;  // Whether a successor may know that its predecessor is dead.
         core_options options{};      // What is not the machine's own to say.
+        std::optional<std::size_t> flow_cache{};  // If workflows run: the bytes that they may take.
         std::function<void(process&)> ready;
     };
 

@@ -23,9 +23,11 @@ public:
 
     /// To the true time, and so much beside it.
     void set(std::chrono::milliseconds beside) {
-        highest_ = std::max(highest_, wall());
+        const auto before = wall();
+        highest_ = std::max(highest_, before);
         frozen_.reset();
         offset_ = beside;
+        went_back_ |= wall() < before;
         highest_ = std::max(highest_, wall());
         settings_.emplace_back(steady(), wall());
     }
@@ -34,6 +36,7 @@ public:
 
     /// The latest that it ever showed.
     [[nodiscard]] wall_time highest() const { return std::max(highest_, wall()); }
+    [[nodiscard]] bool went_back() const noexcept { return went_back_; }
     /// The earliest that it has shown since then, if it showed `at` then.
     [[nodiscard]] wall_time lowest_since(steady_time then, wall_time at) const {
         for (const auto& [when, shown] : settings_)
@@ -46,6 +49,7 @@ private:
     std::chrono::milliseconds offset_{};
     std::optional<wall_time> frozen_;
     wall_time highest_{};
+    bool went_back_ = false;
     std::vector<std::pair<steady_time, wall_time>> settings_;
 };
 

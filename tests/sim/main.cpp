@@ -54,10 +54,11 @@ int run_worlds(simulation_options options, std::uint64_t seeds, bool until_found
 }
 
 int misunderstood(std::string_view argument) {
-    fmt::print(stderr,
-               "'{}' is not understood; write --seed=N, --seeds=N, --messages=N, --cuts=N, "
-               "--until-found, --log or an option of GoogleTest\n",
-               argument);
+    fmt::print(
+        stderr,
+        "'{}' is not understood; write --seed=N, --seeds=N, --messages=N, --cuts=N, --flows=N, "
+        "--until-found, --log or an option of GoogleTest\n",
+        argument);
     return 2;
 }
 
@@ -75,6 +76,8 @@ int main(int count, char** arguments) {
             by_hand = true;
         else if (take(argument, "--cuts=", options.cuts))
             options.power_only = true;
+        else if (take(argument, "--flows=", options.flows))
+            continue;
         else if (argument == "--until-found")
             until_found = true;
         else if (argument == "--log")

@@ -2,13 +2,22 @@
 
 #include <utility>
 
+#include <boost/asio/post.hpp>
 #include <fmt/format.h>
 
+#include "engine/engine.hpp"
 #include "sim/checks/keys.hpp"
 #include "sim/machine.hpp"
 #include "sim/network.hpp"
 
 namespace posthorn::sim {
+
+void place_executor::post(job work) {
+    boost::asio::post(where_.context,
+                      [here = std::weak_ptr(is_here_), work = std::move(work)]() mutable {
+                          if (!here.expired()) work();
+                      });
+}
 
 process::process(const surroundings& around, const host& on, std::string name, std::uint64_t seed)
     : around_(around),
@@ -17,6 +26,7 @@ process::process(const surroundings& around, const host& on, std::string name, s
       name_(std::move(name)),
       random_(seed),
       place_(around.loop.add()),
+      flows_(*place_),
       log_({.level = on.level, .sink = [this](std::string_view line) { hear(line); }},
            [&clock = on.clock] { return clock.wall(); }),
       connector_(*this, around.net),
@@ -48,6 +58,7 @@ result<> process::open(core_options options, const std::function<void(process&)>
          &connector_});
     if (!opened) return std::unexpected(std::move(opened).error());
     core_ = *std::move(opened);
+    if (auto* const runs = core_->features().find<engine>()) runs->use(flows_);
     ready(*this);
     return {};
 }

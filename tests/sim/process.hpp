@@ -37,6 +37,20 @@ struct host {
     log_level level = log_level::warn;
 };
 
+/// Where a process runs what it has no thread for: at its own place, one job after the other.
+///
+/// Lifetime: jobs that are still to run when it is destroyed do not.
+class place_executor final : public executor {
+public:
+    explicit place_executor(world_loop::place& where) : where_(where) {}
+    void post(job work) override;
+    void rest(std::chrono::nanoseconds) override {}
+
+private:
+    world_loop::place& where_;
+    std::shared_ptr<bool> is_here_ = std::make_shared<bool>(true);
+};
+
 /// One run of a node: from its start to its stop or death. Its successor is another one.
 ///
 /// A dead process cannot be torn out of the middle of its coroutines. So it is cut off from its
@@ -93,6 +107,7 @@ private:
     seeded_random random_;
     std::shared_ptr<world_loop::place> place_;
     inline_executor writer_, readers_, workers_;
+    place_executor flows_;  // Its workflows' code.
     logger log_;
     inprocess_hub hub_;
     sim_outside connector_;

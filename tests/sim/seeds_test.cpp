@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <cstdlib>
 #include <set>
 
@@ -86,6 +87,44 @@ TEST_P(sim, two_thousand_power_cuts_lose_nothing_and_double_nothing) {
     EXPECT_GT(all.effects, all.messages / 2);
 }
 
+// Workflows among the traffic of messages: W1 to W8 and W10 to W12 after every run.
+constexpr std::uint64_t flow_seeds_in_part = std::max<std::uint64_t>(1, 24 / parts / slowness);
+constexpr std::uint64_t flows_in_world = 60;
+
+void count_flows(proof_run& run, const simulation_outcome& seen) {
+    count(run, seen);
+    run.count("workflows", seen.flows);
+}
+
+TEST_P(sim, two_dozen_seeds_lose_no_step_of_a_workflow_and_double_none) {
+    proof_run run("workflows",
+                  {.rounds = flow_seeds_in_part, .first_seed = 20'001 + GetParam() * 100});
+    for (; run.goes_on() && !HasFailure(); run.advance()) {
+        const auto seen = simulate({.seed = run.seed(), .messages = 200, .flows = flows_in_world});
+        EXPECT_TRUE(seen.violations.empty()) << seen.report;
+        EXPECT_GE(seen.flows, flows_in_world);
+        EXPECT_GT(seen.flow_steps, flows_in_world);
+        count_flows(run, seen);
+    }
+}
+
+// A round is a cut.
+TEST_P(sim, power_cuts_lose_no_step_of_a_workflow_and_double_none) {
+    proof_run run("workflows, power cut",
+                  {.rounds = cuts_in_part / 10, .first_seed = 30'001 + GetParam() * 1'000});
+    while (run.goes_on() && !HasFailure()) {
+        const auto seen = simulate({.seed = run.seed(),
+                                    .messages = 50,
+                                    .power_only = true,
+                                    .cuts = cuts_in_world / 2,
+                                    .flows = flows_in_world});
+        EXPECT_TRUE(seen.violations.empty()) << seen.report;
+        EXPECT_GT(seen.flow_steps, flows_in_world);
+        count_flows(run, seen);
+        run.advance(seen.cuts);
+    }
+}
+
 // Of worlds with everything in them that can happen: each that shows something new runs twice.
 TEST(history, is_the_same_for_the_same_seed) {
     std::set<std::string> unseen{"backups",
@@ -120,6 +159,11 @@ TEST(history, is_the_same_for_the_same_seed) {
 
 TEST(history, is_the_same_for_the_same_seed_when_the_power_is_cut_over_and_over) {
     const simulation_options options{.seed = 7, .messages = 100, .power_only = true, .cuts = 20};
+    EXPECT_EQ(simulate(options).hash, simulate(options).hash);
+}
+
+TEST(history, is_the_same_for_the_same_seed_with_workflows) {
+    const simulation_options options{.seed = 5, .messages = 100, .flows = 60};
     EXPECT_EQ(simulate(options).hash, simulate(options).hash);
 }
 

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "sim/faults/faults.hpp"
+#include "sim/flows/flow_traffic.hpp"
 #include "sim/people.hpp"
 
 namespace posthorn::sim {
@@ -22,7 +23,8 @@ public:
           faults_(world_, {.pause_mean = pause_between_faults(options),
                            .power_only = options.power_only,
                            .clock_wrong_max = purges(options) ? 6s : 20s}),
-          people_(world_) {
+          people_(world_),
+          flows_(world_) {
         world_.book.keep_log(options.keep_log);
         if (options.power_only) {
             world_.downtime = [this] { return std::chrono::milliseconds(world_.dice.below(300)); };
@@ -42,7 +44,10 @@ public:
         faults_.heal();
         people_.only_close();
         if (!world_.is_damaged()) come_to_an_end();
+        if (!world_.is_damaged() && options_.flows > 0) flows_.check();
         simulation_outcome seen;
+        seen.flows = flows_.started();
+        seen.flow_steps = flows_.steps();
         seen.seconds =
             std::chrono::duration<double>(world_.loop.time().steady().time_since_epoch()).count();
         seen.count = world_.shut_down();
@@ -86,6 +91,7 @@ private:
             made.node.inbox.purge.interval = 3s;
             made.node.inbox.clock.hold = 8s;
         }
+        made.has_flows = options.flows > 0;
         made.node.outbox.order.policy =
             dice.below(2) == 0 ? order_policy::park : order_policy::pass;
         return made;
@@ -105,7 +111,7 @@ private:
 
     void come_to_an_end() {
         const auto drain = [this] {
-            const bool ended = world_.drain(30min);
+            const bool ended = world_.drain(30min) && drain_flows();
             if (!ended) world_.book.violate("invariant 7: not everything comes to an end");
             return ended;
         };
@@ -123,6 +129,17 @@ private:
         std::ignore = drain();
     }
 
+    /// What a workflow does last may be a message, so both have to be quiet at once.
+    bool drain_flows() {
+        if (options_.flows == 0) return true;
+        for (int i = 0; i < 60; ++i) {
+            if (flows_.is_drained() && world_.is_drained()) return true;
+            if (!world_.drain(30min)) return false;
+            world_.loop.run_for(30s);
+        }
+        return false;
+    }
+
     std::uint64_t cuts() {
         std::uint64_t sum = 0;
         for (std::size_t i = 0; i < world_.size(); ++i) sum += world_.at(i).cuts();
@@ -130,7 +147,8 @@ private:
     }
 
     [[nodiscard]] bool has_more_to_do() {
-        return asked_ < options_.messages || (options_.power_only && cuts() < options_.cuts);
+        return asked_ < options_.messages || flows_.started() < options_.flows ||
+               (options_.power_only && cuts() < options_.cuts);
     }
 
     task<> clients() {
@@ -144,6 +162,7 @@ private:
                 const auto key = dice.below(2) == 0 ? "k0" : "";
                 world_.at(from).write_foreign(world_.at(to).service(), key);
             }
+            if (options_.flows > 0) flows_.act();
             const auto burst = dice.below(10) == 0 ? 8U : 1U;
             for (unsigned i = 0; i < burst; ++i) {
                 auto& from = world_.at(dice.below(world_.size()));
@@ -166,17 +185,19 @@ private:
         for (const auto& id : world_.book.concerned())
             if (++shown <= 3) out += id.to_string() + '\n' + world_.book.trace(id);
         const char* const bug = std::getenv("POSTHORN_PLANTED");
-        out += fmt::format("replay it: {}{} --seed={} --messages={}{}\n",
+        out += fmt::format("replay it: {}{} --seed={} --messages={}{}{}\n",
                            bug == nullptr ? "" : fmt::format("POSTHORN_PLANTED={} ", bug),
                            std::filesystem::read_symlink("/proc/self/exe").string(), options_.seed,
                            options_.messages,
-                           options_.power_only ? fmt::format(" --cuts={}", options_.cuts) : "");
+                           options_.power_only ? fmt::format(" --cuts={}", options_.cuts) : "",
+                           options_.flows > 0 ? fmt::format(" --flows={}", options_.flows) : "");
     }
 
     simulation_options options_;
     world world_;
     faults faults_;
     people people_;
+    flow_traffic flows_;
     std::uint64_t asked_ = 0;
     std::uint64_t requeued_late_ = 0;
     bool done_ = false;

@@ -5,6 +5,8 @@
 
 #include <fmt/format.h>
 
+#include "sim/flows/courses.hpp"
+
 namespace posthorn::sim {
 
 using namespace std::chrono_literals;
@@ -53,7 +55,12 @@ world::world(const world_options& options)
                             .level = options.logs_all ? log_level::trace : log_level::warn,
                             .tells_the_dead = dice.below(2) == 0,
                             .options = options.node,
-                            .ready = [this](process& one) { work.equip(one); }};
+                            .ready = [this, flows = options.has_flows](process& one) {
+                                work.equip(one);
+                                if (flows) equip_with_flows(one, around_, work.habits);
+                            }};
+        // From none at all to more than they need.
+        if (options.has_flows) with.flow_cache = dice.below(3) * 10'000;
         machines_.push_back(std::make_unique<machine>(around_, std::move(with)));
     }
     for (const auto& one : machines_)

@@ -26,6 +26,7 @@ struct world_options {
     bool logs_all = false;  // Every line, so that canaries show.
     handler_habits habits{};
     core_options node{};
+    bool has_flows = false;  // Workflows run on every node.
 };
 
 /// What the nodes of a world are set to, so that an hour of it has much to show.

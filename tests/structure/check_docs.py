@@ -80,8 +80,8 @@ def waits_for_locks(code):
     changes = re.search(r"(?<!EXPLAIN )\b(INSERT INTO|UPDATE|DELETE FROM)\b", code)
     opens = re.search(r"^(?!\s*(#|//)).*\bsqlite3 |sqlite3\.connect\(|sqlite3_open", code,
                       re.MULTILINE)
-    inserts = re.search(r"^(INSERT INTO|UPDATE) (outbox_messages|posthorn_queue)\b", code,
-                        re.MULTILINE)
+    inserts = re.search(r"^(INSERT INTO|UPDATE|DELETE FROM) (outbox_|inbox_|workflow_|posthorn_queue)",
+                        code, re.MULTILINE)
     runs_in_node = re.search(r"\bsql:", code)
     if not changes or runs_in_node or not (opens or inserts):
         return True

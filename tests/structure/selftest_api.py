@@ -13,6 +13,7 @@ class Api(FakeTree):
         self.write("include/posthorn/workflow/flow.hpp", "namespace posthorn {\n"
                    "class [[nodiscard(\"keep it\")]] flow {\npublic:\n    void wait();\n};\n}\n")
         self.write("include/posthorn/flow_test.hpp", "")
+        self.write("include/posthorn/own_stores.hpp", "")
         self.header("")
         self.page("")
 

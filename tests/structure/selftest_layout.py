@@ -52,7 +52,7 @@ class Includes(Layout):
     def test_a_room_does_not_include_one_above_it(self):
         self.clean("src/outbox/lane/a.cpp", '#include "outbox/rules/x.hpp"\n')
         self.found("src/outbox/rules/a.cpp", '#include "outbox/lane/x.hpp"\n', 1,
-                   "outbox/rules must not include outbox/lane/x.hpp", "lowest first, rules, lane")
+                   "outbox/rules must not include outbox/lane/x.hpp", "lowest first, rules, relay, lane")
 
     def test_a_room_that_is_new_is_put_into_the_order(self):
         self.found("src/outbox/attic/a.cpp", '#include "outbox/rules/x.hpp"\n', 1,

@@ -49,7 +49,8 @@ def members(source, root, build):
     if source.parent.name != "together":
         return []
     included = re.findall(r'^#include "(.+)"$', read(source), re.MULTILINE)
-    return [path for name in included for path in [root / "src" / name] if path.is_file()]
+    return [path for name in included for room in ("src", "tests") for path in [root / room / name]
+            if path.is_file()]
 
 
 def commands(root, build):

@@ -128,6 +128,13 @@ std::optional<std::string> process::read_line(duration limit) {
     }
 }
 
+bool process::comes_to_say(std::string_view text, duration limit) {
+    const auto deadline = std::chrono::steady_clock::now() + limit;
+    while (!err().contains(text))
+        if (streams_[1].descriptor < 0 || !pump(deadline)) return false;
+    return true;
+}
+
 std::optional<process_end> process::wait(duration limit) {
     const auto deadline = std::chrono::steady_clock::now() + limit;
     while (!end_ || streams_[0].descriptor >= 0 || streams_[1].descriptor >= 0)

@@ -5,6 +5,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <sys/types.h>
@@ -46,6 +47,8 @@ public:
 
     /// The next line of standard output without its end; nothing at the end or past the deadline.
     [[nodiscard]] std::optional<std::string> read_line(duration limit = patience);
+    /// Whether standard error comes to hold `text` before it ends and before the deadline.
+    [[nodiscard]] bool comes_to_say(std::string_view text, duration limit = patience);
     /// Waits until the process has ended and its output is complete; nothing past the deadline.
     [[nodiscard]] std::optional<process_end> wait(duration limit = patience);
     void send_signal(int number);

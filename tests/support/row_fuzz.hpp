@@ -28,6 +28,9 @@ public:
     /// A message of a queue.
     [[nodiscard]] std::string queue_row(std::string_view endpoint);
 
+    /// A start or a signal of workflows, or a row of one of their own tables.
+    [[nodiscard]] std::string workflow_row(std::string_view workflow, std::string_view signal);
+
     [[nodiscard]] std::string value();  // Any, as SQL writes it.
 
 private:
@@ -194,6 +197,50 @@ inline std::string row_fuzz::queue_row(std::string_view endpoint) {
          {"received_at", "0"}},
         {"seq", "message_id", "source", "message_type", "correlation_id", "tenant", "order_key",
          "payload", "content_type", "headers", "received_at", "taken_by", "attempts"});
+}
+
+inline std::string row_fuzz::workflow_row(std::string_view workflow, std::string_view signal) {
+    const auto named = fmt::format("'{}'", workflow);
+    const auto told = fmt::format("'{}'", signal);
+    const auto id = fmt::format("'odd-{}'", made_);
+    const auto number = fmt::format("{}", 1 + below(20));
+    switch (below(8)) {
+        case 0:
+        case 1:
+            return insert("workflow_instances", {{"workflow", named}, {"id", id}},
+                          {"uuid", "workflow", "version", "id", "run", "status", "tenant", "parent",
+                           "arguments", "started_at", "ended_at", "result", "reason"});
+        case 2:
+        case 3:
+            return insert("workflow_signals", {{"signal", told}, {"payload", "'{}'"}},
+                          {"source", "message_id", "signal", "payload", "workflow", "id",
+                           "received_at", "matched_at"});
+        case 4:
+            return insert("workflow_mailbox", {{"instance", number}, {"kind", "'elapsed'"}},
+                          {"instance", "command", "kind", "payload", "signal", "alone"});
+        case 5:
+            return insert("workflow_timers",
+                          {{"due_at", "0"}, {"instance", number}, {"command", "1"}},
+                          {"due_at", "instance", "command"});
+        case 6:
+            return insert(
+                "workflow_waits",
+                {{"instance", number},
+                 {"command", "1"},
+                 {"signal", told},
+                 {"shape", "''"},
+                 {"key", "''"},
+                 {"terms", "'[]'"}},
+                {"instance", "command", "signal", "shape", "key", "terms", "exclusive", "taken"});
+        default:
+            return insert("workflow_unclaimed",
+                          {{"signal", told},
+                           {"shape", "''"},
+                           {"key", "''"},
+                           {"seq", number},
+                           {"expires_at", "1900000000000"}},
+                          {"signal", "shape", "key", "seq", "instance", "expires_at"});
+    }
 }
 
 }  // namespace posthorn::test

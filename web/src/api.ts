@@ -187,6 +187,7 @@ export async function getText(path: string): Promise<string> {
 /// Reads server-sent events until they end or the signal aborts; false if the node gives none. By
 /// `fetch`, since the browser's own reader of events cannot show a key.
 export async function listen(path: string, take: (data: string) => void, signal: AbortSignal): Promise<boolean> {
+  await askFirst();
   const answer = await fetch(path, { signal });
   if (!answer.ok || !answer.body) return false;
   answering.value = true;

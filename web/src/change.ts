@@ -10,6 +10,7 @@ export interface Change {
   verb: Verb;
   reason?: string; // Why it is resolved or discarded.
   newId?: boolean; // For what has expired: its id is not taken any more.
+  expiresInMs?: number; // With a new id: how long it may take; as long as it had at first if not told.
 }
 
 /// Discarding is resolving with a reason that says so: it can be undone until retention ends.
@@ -25,7 +26,7 @@ export function discardReason(why: string): string {
 
 function bodyOf(change: Change): unknown {
   if (change.verb === "resolve" || change.verb === "discard") return { reason: change.reason };
-  return change.newId ? { newId: true } : undefined;
+  return change.newId ? { newId: true, expiresInMs: change.expiresInMs } : undefined;
 }
 
 /// The state is the one that was seen: if another person was faster, the node says who won.

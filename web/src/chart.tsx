@@ -24,7 +24,20 @@ function colour(name: string): string {
   return getComputedStyle(document.documentElement).getPropertyValue(`--${name}`).trim();
 }
 
+const dayS = 86400;
+
+/// Marks of one line: the time of the day, or the day where the chart spans several.
+function marksOf(times: number[]): (marks: number[]) => string[] {
+  const spansDays = (times.at(-1) ?? 0) - (times[0] ?? 0) > 2 * dayS;
+  const shown = new Intl.DateTimeFormat(
+    undefined,
+    spansDays ? { day: "numeric", month: "short" } : { hour: "2-digit", minute: "2-digit", hourCycle: "h23" },
+  );
+  return (marks) => marks.map((each) => shown.format(each * 1000));
+}
+
 function optionsOf(props: ChartProps, width: number, height: number): uPlot.Options {
+  const marks = marksOf(props.times);
   const axis = {
     stroke: () => colour("soft"),
     grid: { stroke: () => colour("line"), width: 1 },
@@ -35,12 +48,12 @@ function optionsOf(props: ChartProps, width: number, height: number): uPlot.Opti
     width,
     height,
     legend: { show: false },
-    padding: [8, 8, 0, 0],
+    padding: [8, 20, 0, 0],
     cursor: { y: false, points: { show: false }, drag: { x: false, y: false }, sync: { key: "history" } },
     // A line of zeros lies at the bottom, not in the middle.
     scales: { y: { range: (_self, _low, high) => [0, Math.max(high * 1.1, 1)] } },
     axes: [
-      { ...axis, space: 64, size: 24 },
+      { ...axis, space: 64, size: 24, values: (_self, at) => marks(at) },
       { ...axis, space: 28, size: 56, values: (_self, marks) => marks.map(props.show) },
     ],
     series: [

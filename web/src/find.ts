@@ -2,21 +2,25 @@
 
 import { get, query, Refusal } from "./api";
 import { routes } from "./node";
-import { messageLink } from "./route";
+import { inboxLink, messageLink } from "./route";
 import type { Message, Page, SearchAnswer } from "./types";
 
 const isMessageId = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 const shared = ["correlationId", "orderKey", "causationId"];
 const pagesMax = 5; // A page looks at a limited number of rows, and may have found none of them.
 
-async function isMessage(id: string): Promise<boolean> {
+async function isAt(path: string, id: string): Promise<boolean> {
   try {
-    await get(`/_rf/outbox/${encodeURIComponent(id)}`);
+    await get(`${path}/${encodeURIComponent(id)}`);
     return true;
   } catch (thrown) {
     if (thrown instanceof Refusal && thrown.status === 404) return false;
     throw thrown;
   }
+}
+
+async function isHeld(id: string): Promise<boolean> {
+  return (await isAt("/_rf/forward/messages", id)) || isAt("/_rf/forward/tracking", id);
 }
 
 async function hasAny(wanted: Record<string, string>): Promise<boolean> {
@@ -36,7 +40,11 @@ export interface Found {
 }
 
 async function findHere(text: string): Promise<string | null> {
-  if (isMessageId.test(text) && (await isMessage(text))) return messageLink(text);
+  if (isMessageId.test(text)) {
+    if (await isAt("/_rf/outbox", text)) return messageLink(text);
+    if (await isAt("/_rf/inbox", text)) return inboxLink(text);
+    if (routes.value?.has("GET /_rf/forward") && (await isHeld(text))) return `/desk/forward/${text}`;
+  }
   for (const name of shared)
     if (await hasAny({ [name]: text })) return `/desk/messages${query({ [name]: text })}`;
   return null;

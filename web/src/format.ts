@@ -38,6 +38,11 @@ export function duration(milliseconds: number): string {
   return `${Math.floor(seconds / 86400)} d`;
 }
 
+/// "0.3 ms", "42 ms", "1.5 s".
+export function latency(ms: number): string {
+  return ms >= 1000 ? `${(ms / 1000).toFixed(1)} s` : ms >= 10 ? `${Math.round(ms)} ms` : `${ms.toFixed(1)} ms`;
+}
+
 /// The bound of a histogram: "0.5 ms", "20 ms", "2 s".
 export function milliseconds(bound: number): string {
   if (bound === Infinity) return "more";

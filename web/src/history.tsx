@@ -3,7 +3,7 @@
 import { useSignal, type Signal } from "@preact/signals";
 import { get, query } from "./api";
 import { Chart, Numbers, type ChartProps } from "./chart";
-import { count, duration } from "./format";
+import { count, duration, latency } from "./format";
 import { useLoaded } from "./load";
 import { filter, filters } from "./route";
 import type { History } from "./types";
@@ -22,8 +22,6 @@ function asRange(text: string | null): Range {
 }
 
 const rate = (value: number) => (value < 10 && value % 1 !== 0 ? value.toFixed(1) : count(Math.round(value)));
-const latency = (ms: number) =>
-  ms >= 1000 ? `${(ms / 1000).toFixed(1)} s` : ms >= 10 ? `${Math.round(ms)} ms` : `${ms.toFixed(1)} ms`;
 const age = (seconds: number) => duration(seconds * 1000);
 
 function chartsOf(seen: History): ChartProps[] {
@@ -61,13 +59,13 @@ function chartsOf(seen: History): ChartProps[] {
   return charts;
 }
 
-function Charts({ range, destination }: { range: Range; destination?: string | undefined }) {
-  const read = useLoaded(
-    () => get<History>(`/_rf/history${query({ range, destination: destination ?? null })}`),
-    ranges[range].everyMs,
-  );
+/// One line of the history: of what is sent there, or of what is taken in for it.
+export type HistoryOf = { destination: string } | { endpoint: string };
+
+function Charts({ range, of }: { range: Range; of?: HistoryOf }) {
+  const read = useLoaded(() => get<History>(`/_rf/history${query({ range, ...of })}`), ranges[range].everyMs);
   const seen = read.value.value;
-  const places = destination ? 4 : 6;
+  const places = !of ? 6 : "destination" in of ? 4 : 2;
   if (!seen)
     return (
       <>
@@ -120,21 +118,20 @@ export function NodeHistory() {
   );
 }
 
-function DialogOf({ destination, range }: { destination: string; range: Signal<Range> }) {
+function DialogOf({ of, range }: { of: HistoryOf; range: Signal<Range> }) {
   return (
     <section class="history">
       <Choice chosen={range.value} choose={(next) => (range.value = next)} />
-      <Charts key={range.value} range={range.value} destination={destination} />
+      <Charts key={range.value} range={range.value} of={of} />
     </section>
   );
 }
 
-/// Of one destination.
-export function DestinationHistory({ destination, onClose }: { destination: string; onClose: () => void }) {
+export function HistoryDialog({ of, onClose }: { of: HistoryOf; onClose: () => void }) {
   const range = useSignal<Range>("15m");
   return (
-    <Dialog title={`History of '${destination}'`} onClose={onClose} wide>
-      <DialogOf destination={destination} range={range} />
+    <Dialog title={`History of '${"destination" in of ? of.destination : of.endpoint}'`} onClose={onClose} wide>
+      <DialogOf of={of} range={range} />
       <div class="actions">
         <button type="button" onClick={onClose}>
           Close

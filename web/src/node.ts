@@ -70,10 +70,9 @@ async function readRoutes() {
   routes.value = new Set(told.routes);
 }
 
+/// Asks for all that the node would tell by itself.
 export async function look() {
-  // A node that was away may come back as another version.
-  const isNew = routes.peek() === null || !answering.peek();
-  const parts = await Promise.allSettled([
+  await Promise.allSettled([
     take(health, get<Health | null>("/_rf/health")),
     take(stats, get<Stats | null>("/_rf/outbox/stats")),
     take(inbox, get<InboxStats | null>("/_rf/inbox/stats")),
@@ -82,9 +81,7 @@ export async function look() {
       addRatesOf(text);
       addHandling(text);
     }),
-    ...(isNew ? [readRoutes()] : []),
   ]);
-  return parts.every((each) => each.status === "fulfilled");
 }
 
 /// What the node tells of itself once a second.
@@ -98,7 +95,7 @@ interface Told {
 /// Whether the node tells by itself how it is, so that it need not be asked.
 export const live = signal(false);
 const inboxEveryMs = 10000;
-let inboxReadAt = 0;
+let inboxReadAt = -Infinity;
 
 function takeTold(data: string) {
   const told = JSON.parse(data) as Told;
@@ -116,29 +113,41 @@ function takeTold(data: string) {
 
 let listening: AbortController | null = null;
 
-async function keepListening() {
-  if (listening || document.hidden || asking.peek() !== null) return;
+/// Listens; says whether the node has begun to tell.
+function beginListening(): Promise<boolean> {
   const own = new AbortController();
   listening = own;
-  try {
-    await listen("/_rf/live", takeTold, own.signal);
-  } catch {
-    // The page is hidden, or the node is gone: asking it tells which.
-  }
-  listening = null;
-  live.value = false;
+  return new Promise((resolve) => {
+    const take = (data: string) => {
+      takeTold(data);
+      resolve(true);
+    };
+    const end = () => {
+      listening = null;
+      live.value = false;
+      resolve(false);
+    };
+    listen("/_rf/live", take, own.signal).then(end, end);
+  });
 }
+
+// A proxy that collects answers before it passes them on would keep the page waiting.
+const patience = () => new Promise<false>((resolve) => setTimeout(() => resolve(false), everyMs));
 
 let looking = false;
 
 /// Listens to the node, and asks it where that does not work. A page that is hidden does neither.
+/// What is told comes in one answer, so that the page's own list does not wait behind six.
 export async function keepLooking() {
   const turn = async () => {
-    if (looking || live.peek() || document.hidden || asking.peek() !== null) return;
+    // A node that was away may come back as another version.
+    const isNew = routes.peek() === null || !answering.peek();
+    if (looking || (live.peek() && !isNew) || document.hidden || asking.peek() !== null) return;
     looking = true;
-    const seen = await look();
+    if (isNew) readRoutes().catch(() => undefined);
+    const isTold = live.peek() || (!listening && (await Promise.race([beginListening(), patience()])));
+    if (!isTold) await look();
     looking = false;
-    if (seen) void keepListening();
   };
   document.addEventListener("visibilitychange", () => {
     if (document.hidden) listening?.abort();
@@ -197,6 +206,11 @@ export const destinations = computed<Destination[]>(() => {
     if (!peer.reachable) find(peer.destination).unreachableSince = peer.since;
   return [...all.values()].sort((a, b) => b.pending - a.pending || a.destination.localeCompare(b.destination));
 });
+
+/// Since when nothing goes there, as far as that is known.
+export function sinceOf(one: Destination): string | undefined {
+  return one.pausedSince ?? one.since ?? one.unreachableSince;
+}
 
 /// Why nothing goes there, in words; empty if all is well.
 export function whyOf(one: Destination): string {

@@ -16,8 +16,8 @@ export interface Paged<Row> {
 }
 
 interface Told<Row> {
-  next: number | null;
-  [name: string]: Row[] | number | null;
+  next?: number | null;
+  [name: string]: Row[] | number | null | undefined;
 }
 
 /// `path` gives the address of the page that follows a row, by the filters in the desk's address;
@@ -30,7 +30,7 @@ export function usePaged<Row extends { seq: number }>(
   const older = useSignal<Page<Row> | null>(null);
   const read = async (at: string): Promise<Page<Row>> => {
     const told = await ask<Told<Row>>(at);
-    return { messages: told[list] as Row[], next: told.next };
+    return { messages: told[list] as Row[], next: told.next ?? null };
   };
   const first = useLoaded(() => read(path(null)), 5000);
   useSignalEffect(() => {

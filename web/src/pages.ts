@@ -6,6 +6,7 @@ import type { DeskPage } from "./page";
 import { audit } from "./pages/audit";
 import { dead } from "./pages/dead";
 import { destinationsPage } from "./pages/destinations";
+import { forward } from "./pages/forward";
 import { inboxPage } from "./pages/inbox";
 import { keys } from "./pages/keys";
 import { messages } from "./pages/messages";
@@ -14,9 +15,10 @@ import { overview } from "./pages/overview";
 import { queues } from "./pages/queues";
 import { store } from "./pages/store";
 import { webhooks } from "./pages/webhooks";
+import { workflows } from "./pages/workflows";
 import { place } from "./route";
 
-const all: DeskPage[] = [overview, messages, dead, destinationsPage, inboxPage, queues, webhooks, store, audit, keys, nodes];
+const all: DeskPage[] = [overview, messages, dead, destinationsPage, inboxPage, queues, forward, webhooks, workflows, store, audit, keys, nodes];
 
 export const pages = computed(() => all.filter((each) => !each.needs || routes.value?.has(each.needs)));
 

@@ -94,6 +94,7 @@ export interface Lane {
   batch?: number;
   batchMax?: number;
   rate?: number;
+  since?: string; // Shut or throttled.
   pausedSince?: string;
   reason?: string;
   cause?: string;
@@ -182,6 +183,35 @@ export interface RefusedCall {
   endpoint: string;
   status: number;
   answer: string;
+}
+
+/// A message that was not taken in, however often it came.
+export interface FailedMessage {
+  messageId: string;
+  source: string;
+  endpoint: string;
+  first: string;
+  last: string;
+  times: number;
+  why: string;
+  error?: string;
+}
+
+/// All that the receiver knows of one message.
+export interface TakenDetail {
+  received: Array<InboxRow & { state: "processed" | "at work"; claimedBy?: string }>;
+  failed?: FailedMessage[]; // Of a node that tells it.
+}
+
+/// What became of the messages for an endpoint since the node started.
+export interface Handler {
+  endpoint: string;
+  handled: number;
+  duplicates: number;
+  failed: number;
+  p50Ms?: number;
+  p99Ms?: number;
+  failing?: { since: string; last: string; times: number; source: string; why: string; error?: string };
 }
 
 export interface InboxRow {
@@ -278,6 +308,8 @@ export interface AdminKey {
   name: string;
   role: string;
   payloads: boolean;
+  secrets: boolean;
+  madeAt?: string;
 }
 
 export interface PeerKey {
@@ -377,78 +409,4 @@ export interface Hit {
 export interface SearchAnswer {
   hits: Hit[];
   nodes: Array<{ node: string; answered: boolean; more: boolean; why?: string }>;
-}
-
-export type EndpointHealth = "failing" | "disabled" | "paused" | "delivering" | "quiet";
-
-/// Who is told of which events.
-export interface Subscription {
-  id: string;
-  state: "active" | "paused" | "disabled";
-  eventType: string;
-  url: string;
-  style: "standard" | "outbox" | "both";
-  form: "envelope" | "raw" | "thin";
-  maxRetries: number;
-  timeoutSeconds: number;
-  createdAt: string;
-  updatedAt?: string;
-  tenant?: string;
-  reason?: string;
-  description?: string;
-  headers?: Record<string, string>;
-  filter?: Record<string, unknown[]>;
-  previousSecretUntil?: string;
-  trouble?: string; // Why nothing can be sent to it.
-}
-
-export interface Endpoint extends Subscription {
-  health: EndpointHealth;
-  delivered: number; // Of the last few attempts.
-  failed: number;
-  dead: number; // Deliveries that were given up.
-  lastAttemptAt?: string;
-  lastHttpStatus?: number;
-}
-
-export interface EndpointPage {
-  endpoints: Endpoint[];
-  fitting: number;
-  deadAtLeast: boolean;
-  states: Partial<Record<EndpointHealth, number>>;
-}
-
-export interface EndpointDetail extends Endpoint {
-  types: Array<{ eventType: string; attempts: number; lastAt: string }>;
-}
-
-export interface SentRequest {
-  url?: string;
-  headers: Record<string, string>;
-  body: string;
-}
-
-export interface DeliveryAttempt {
-  seq: number;
-  deliveryId: string;
-  messageId: string;
-  attempt: number;
-  state: "pending" | "success" | "failed" | "dead";
-  at: string;
-  tookMs: number;
-  eventType?: string; // Until the event is deleted.
-  httpStatus?: number;
-  answer?: string;
-  error?: string;
-  request?: SentRequest;
-  changedSince?: boolean; // The subscription was, so the request may have been another.
-}
-
-export interface TestResult {
-  delivered: boolean;
-  tookMs: number;
-  request: SentRequest;
-  httpStatus?: number;
-  answer?: string;
-  error?: string;
 }

@@ -1,6 +1,6 @@
 // The parts that pages are made of.
 
-import { signal } from "@preact/signals";
+import { signal, useSignal } from "@preact/signals";
 import type { ComponentChildren } from "preact";
 import { useEffect, useRef } from "preact/hooks";
 import { wordsOf } from "./api";
@@ -14,6 +14,12 @@ export function Time({ at }: { at: string | undefined }) {
       {relative(at, now.value)}
     </time>
   );
+}
+
+/// A text of the node, in which times are told as everywhere.
+export function Words({ text }: { text: string }) {
+  const parts = text.split(/(\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(?:\.\d+)?Z)/);
+  return <>{parts.map((each, i) => (i % 2 ? <Time key={i} at={each} /> : each))}</>;
 }
 
 const shapes: Record<Light, string> = {
@@ -118,15 +124,22 @@ export function Dialog(props: {
 export function FormDialog(props: {
   title: string;
   verb: string;
-  onSubmit: (event: SubmitEvent) => void;
+  onSubmit: (event: SubmitEvent) => Promise<unknown> | void;
   onClose: () => void;
   children: ComponentChildren;
   busy?: boolean;
   wide?: boolean;
 }) {
-  const submit = (event: SubmitEvent) => {
+  const running = useSignal(false); // A node whose store is blocked answers late; once is enough.
+  const submit = async (event: SubmitEvent) => {
     event.preventDefault();
-    props.onSubmit(event);
+    if (running.value) return;
+    running.value = true;
+    try {
+      await props.onSubmit(event);
+    } finally {
+      running.value = false;
+    }
   };
   return (
     <Dialog title={props.title} onClose={props.onClose} wide={props.wide}>
@@ -136,7 +149,7 @@ export function FormDialog(props: {
           <button type="button" onClick={props.onClose}>
             Cancel
           </button>
-          <button type="submit" class="primary" disabled={props.busy}>
+          <button type="submit" class="primary" disabled={props.busy || running.value} aria-busy={running.value}>
             {props.verb}
           </button>
         </div>

@@ -105,6 +105,25 @@ enum class event_fit : std::uint8_t {
 [[nodiscard]] wall_time later(wall_time than, std::chrono::milliseconds by) noexcept;
 [[noreturn]] void fail_arguments(std::size_t given, std::size_t wanted);
 
+/// A signal that some workflow of this program waits for. Filled before `main`, and only read later.
+class awaited_signal {
+public:
+    /// The name is a constant.
+    explicit awaited_signal(std::string_view name) noexcept
+        : name_(name), next_(std::exchange(first(), this)) {}
+    awaited_signal(const awaited_signal&) = delete;
+    awaited_signal& operator=(const awaited_signal&) = delete;
+    ~awaited_signal() = default;
+
+    [[nodiscard]] static const awaited_signal*& first() noexcept;
+    [[nodiscard]] std::string_view name() const noexcept { return name_; }
+    [[nodiscard]] const awaited_signal* next() const noexcept { return next_; }
+
+private:
+    std::string_view name_;
+    const awaited_signal* next_;
+};
+
 class flow_base;
 
 /// How many of some handles must be ready before the code goes on.

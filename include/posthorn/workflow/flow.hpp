@@ -49,6 +49,17 @@ consteval bool check_awaited_signal() {
     }
 }
 
+template <class Service, class T>
+consteval std::string_view signal_name() {
+    if constexpr (std::is_void_v<Service>)
+        return endpoint_of<T>;
+    else
+        return Service::template endpoint<T>;
+}
+/// Lets the node take the signal in before any workflow waits for it.
+template <class Service, class T>
+inline const awaited_signal awaited_by_program{signal_name<Service, T>()};
+
 template <class Result>
 consteval bool check_kept_result() {
     if constexpr (std::is_void_v<Result>) {
@@ -112,7 +123,7 @@ public:
     template <class T>
     [[nodiscard]] auto wait(const match<T>& of) {
         if constexpr (detail::check_awaited_signal<T>())
-            return wait_for<T>(endpoint_of<T>, of);
+            return wait_for<void>(of);
         else
             return detail::refused{};
     }
@@ -120,7 +131,7 @@ public:
     template <class Service, class T>
     [[nodiscard]] auto wait(const match<T>& of) {
         if constexpr (detail::check_in_service<Service, T>() && detail::check_awaited_signal<T>())
-            return wait_for<T>(Service::template endpoint<T>, of);
+            return wait_for<Service>(of);
         else
             return detail::refused{};
     }
@@ -247,8 +258,9 @@ private:
         return {at, static_cast<std::uint32_t>(text.size()) - at};
     }
 
-    template <class T>
-    pending_signal<T> wait_for(std::string_view name, const match<T>& of) {
+    template <class Service, class T>
+    pending_signal<T> wait_for(const match<T>& of) {
+        const auto name = detail::awaited_by_program<Service, T>.name();
         const auto terms = written([&](std::string& to) { detail::encode_terms(to, of.terms()); });
         auto& made = core_.issue(detail::command_kind::wait, name);
         made.payload = terms;

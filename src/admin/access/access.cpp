@@ -182,7 +182,7 @@ std::optional<admin_caller> admin_access::by_session(const http_request& request
     const auto key = std::ranges::find(known.keys, session->key, &admin_key::hash);
     if (key == known.keys.end()) return std::nullopt;
     return admin_caller{
-        key->name,     key->role, key->payloads, admin_way::session, std::move(session->csrf),
+        key->name,     key->role, key->rights, admin_way::session, std::move(session->csrf),
         session->until};
 }
 
@@ -201,7 +201,7 @@ admin_access::outcome admin_access::by_proxy(const http_request& request,
         return refuse(403, std::string(*name), "this person is not among admin.proxy_users");
     return admin_caller{.name = std::string(*name),
                         .role = row->role,
-                        .payloads = row->payloads,
+                        .rights = row->rights,
                         .by = admin_way::proxy,
                         .csrf = sessions_ ? sessions_->csrf_of(*name) : std::string()};
 }
@@ -210,7 +210,7 @@ admin_access::outcome admin_access::identify(const http_request& request, const 
                                              std::optional<admin_role> needed) const {
     if (const auto given = bearer(request)) {
         if (const auto* const key = find_key(known.keys, *given))
-            return admin_caller{key->name, key->role, key->payloads, admin_way::key};
+            return admin_caller{key->name, key->role, key->rights, admin_way::key};
         return refuse(401, {},
                       known.keys.empty() ? "this key is not known here, where there are none: send "
                                            "no key, or unset POSTHORN_ADMIN_KEY"

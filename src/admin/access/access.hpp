@@ -21,7 +21,8 @@ struct admin_key {
     std::string name;  // Who holds it; the audit shows it.
     admin_role role = admin_role::viewer;
     sha256_digest hash{};
-    bool payloads = false;  // The right to read payloads.
+    admin_rights rights{};
+    std::optional<wall_time> made{};  // When, if its row says so.
 };
 
 /// `sha256:` and 64 hexadecimal digits; empty for anything else.
@@ -47,7 +48,7 @@ struct admin_proxy {
     struct user {
         std::string name;  // `*` is everyone whom no other row names.
         admin_role role = admin_role::viewer;
-        bool payloads = false;
+        admin_rights rights{};
     };
 
     std::optional<sha256_digest>

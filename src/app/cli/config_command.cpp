@@ -86,6 +86,11 @@ public:
             print_json(terminal, to_json(found));
         else
             print(settings, found, terminal);
+        if (problems.empty() && found.unreachable)
+            return fail(found.unreachable->code(),
+                        "no mistake was found in {}, but a node would not start now: its database "
+                        "cannot be used",
+                        file_);
         if (problems.empty()) return {};
         return fail(
             error_code::invalid_configuration, "{} has {}, so a node would not start with it",
@@ -97,7 +102,7 @@ private:
     void print(const config& settings, const start_findings& found, const console& terminal) const {
         for (const auto& each : found.problems.texts()) terminal.out << to_shown(each) << '\n';
         for (const auto& each : found.remarks) terminal.out << "note: " << to_shown(each) << '\n';
-        if (found.problems.none())
+        if (found.problems.none() && !found.unreachable)
             terminal.out << file_ << " is right: service " << settings.service.id << ", database "
                          << settings.shown_database() << '\n';
     }
@@ -113,7 +118,7 @@ private:
         boost::json::array remarks;
         for (const auto& each : found.remarks) remarks.emplace_back(each);
         return {{"file", file_},
-                {"ok", found.problems.none()},
+                {"ok", found.problems.none() && !found.unreachable},
                 {"problems", std::move(problems)},
                 {"remarks", std::move(remarks)}};
     }

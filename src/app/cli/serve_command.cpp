@@ -1,3 +1,4 @@
+#include <filesystem>
 #include <optional>
 #include <ostream>
 
@@ -38,7 +39,7 @@ public:
         options.announce = [&](const std::string& line) {
             terminal.out << line << '\n' << std::flush;
         };
-        options.read_again = [this] { return read(); };
+        options.read_again = [this] { return read_again(); };
         options.findings = find_in_own;
         return serve(settings, options);
     }
@@ -51,6 +52,18 @@ private:
         POSTHORN_TRY(override_with(settings, "listen.http", listen_, "--listen"));
         POSTHORN_TRY(override_with(settings, "listen.admin", admin_, "--admin"));
         return settings;
+    }
+
+    // A pipe or a device may give nothing for ever, and the signals behind this one would wait. At the
+    // start it may well be one: a shell makes one of <(...).
+    [[nodiscard]] result<config> read_again() const {
+        std::error_code unusable;
+        const auto what = std::filesystem::status(file_, unusable);
+        if (!file_.empty() && std::filesystem::exists(what) &&
+            !std::filesystem::is_regular_file(what) && !std::filesystem::is_directory(what))
+            return fail(error_code::invalid_configuration,
+                        "{}: it is not a regular file, and only such a one is read again", file_);
+        return read();
     }
 
     static result<> override_with(config& settings, std::string_view key,

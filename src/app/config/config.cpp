@@ -85,6 +85,15 @@ std::unexpected<error> wrong_value(std::string_view origin, std::string_view tex
     return fail(error_code::invalid_configuration, "{}: {}", origin, text);
 }
 
+result<> read_time(const config_item& item, std::optional<wall_time>& into) {
+    const auto* const text = std::get_if<std::string>(&item.value);
+    if (text) into = parse_iso8601(*text);
+    if (into) return {};
+    return wrong_value(
+        item.origin,
+        fmt::format("{} is not a time; write one such as \"2026-03-01T00:00:00Z\"", item.name));
+}
+
 std::string suggestion(std::string_view word, std::span<const std::string_view> names) {
     if (const auto near = nearest(word, names)) return fmt::format("did you mean '{}'?", *near);
     return fmt::format("write one of: {}", fmt::join(names, ", "));
@@ -148,8 +157,9 @@ std::span<const std::string_view> config_keys() { return keys(); }
 std::vector<config_entry> list_config(const config& settings) {
     std::vector<config_entry> entries;
     for (const key_row& each : key_table())
-        entries.push_back({std::string(each.key), each.type, each.doc, each.show(each, settings),
-                           settings.origin_of(each.key), note_on(settings, each.key)});
+        entries.push_back({std::string(each.key), each.type, each.doc,
+                           hide_secrets(each.show(each, settings)), settings.origin_of(each.key),
+                           note_on(settings, each.key)});
     for (const auto& open : open_sections())
         for (auto& [name, value] : open.show(settings)) {
             auto key = hide_secrets(fmt::format("{}.{}", open.section, name));

@@ -30,6 +30,8 @@ result<admin_key_setting> read_key(const config_item& item, const key_row& self)
     reader.take("role", key.role);
     reader.take("hash", key.hash);
     reader.take("payloads", key.payloads);
+    reader.take("secrets", key.secrets);
+    reader.take_with("made", [&](const config_item& made) { return read_time(made, key.made); });
     POSTHORN_TRY(reader.finish());
     if (key.name.empty())
         return wrong_value(item.origin,
@@ -38,10 +40,11 @@ result<admin_key_setting> read_key(const config_item& item, const key_row& self)
     POSTHORN_TRY(check_role(item, "admin.keys role", key.role));
     // If the key itself was put here, no message may show it.
     if (!is_hash(key.hash))
-        return wrong_value(item.origin,
-                           fmt::format("the hash of admin key '{}' is none; write \"sha256:\" and "
-                                       "64 hexadecimal digits, as `posthorn keys new` prints it",
-                                       key.name));
+        return wrong_value(
+            item.origin, fmt::format("the hash of admin key '{}' is not one; write \"sha256:\" and "
+                                     "64 hexadecimal digits, as `posthorn keys admin new` prints "
+                                     "it",
+                                     key.name));
     return key;
 }
 
@@ -53,6 +56,7 @@ result<proxy_user_setting> read_user(const config_item& item, const key_row& sel
     reader.take("name", user.name);
     reader.take("role", user.role);
     reader.take("payloads", user.payloads);
+    reader.take("secrets", user.secrets);
     POSTHORN_TRY(reader.finish());
     if (user.name.empty())
         return wrong_value(item.origin,

@@ -190,6 +190,31 @@ void check_proxy(const config& settings, findings& found) {
                   "admin.proxy_users needs admin.proxy_user_header, in which they are named");
 }
 
+/// Whether a listener on `host` takes its port on the address of `other` too.
+bool covers(std::string_view host, std::string_view other) {
+    return host == other || host == "::" || (host == "0.0.0.0" && !other.contains(':'));
+}
+
+bool are_in_each_others_way(const host_port& one, const host_port& other) {
+    return one.port != 0 && one.port == other.port &&
+           (covers(one.host, other.host) || covers(other.host, one.host));
+}
+
+void check_listeners(const config& settings, findings& found) {
+    const std::array<std::pair<std::string_view, std::optional<host_port>>, 3> all{
+        {{"listen.http", settings.listen.http},
+         {"listen.admin", settings.listen.admin},
+         {"listen.grpc", settings.listen.grpc}}};
+    for (auto one = all.begin(); one != all.end(); ++one)
+        for (auto earlier = all.begin(); earlier != one; ++earlier)
+            if (one->second && earlier->second &&
+                are_in_each_others_way(*earlier->second, *one->second))
+                found.add(one->first,
+                          fmt::format("{} and {} cannot both listen on port {}; give one of them "
+                                      "another",
+                                      earlier->first, one->first, one->second->port));
+}
+
 void check_together(const config& settings, findings& found) {
     if (!is_service_id(settings.service.id))
         found.add("service.id",
@@ -257,6 +282,7 @@ void check_config(const config& settings, config_problems& problems) {
     check_times(settings, found);
     check_numbers(settings, found);
     check_signatures(settings, found);
+    check_listeners(settings, found);
     check_together(settings, found);
     check_server(settings, found);
     check_proxy(settings, found);

@@ -275,6 +275,10 @@ constexpr std::array sections{
     // Shown under the keys that it stands for.
     open_section{"InboxOutbox", "option", "the options of the integration-events document",
                  &set_inbox_outbox, [](const config&) { return shown{}; }},
+    open_section{"StoreAndForward", "option", "the options of the store-and-forward document",
+                 &set_store_and_forward, [](const config&) { return shown{}; }},
+    open_section{"OperationTracking", "option", "those of its tracking table",
+                 &set_operation_tracking, [](const config&) { return shown{}; }},
 };
 
 }  // namespace

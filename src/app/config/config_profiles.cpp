@@ -72,7 +72,7 @@ constexpr number integration_events[] = {
     {"outbox.dead_retention", "30d"},
 };
 
-constexpr number workflow[] = {
+constexpr number workflow_numbers[] = {
     {"store.vacuum", "weekly"},      {"outbox.poll_interval", "30s"},
     {"outbox.retry", "exponential"}, {"outbox.sent_retention", "24h"},
     {"outbox.dead_retention", "7d"},
@@ -84,7 +84,7 @@ std::span<const number> numbers_of(defaults_name name) {
         case defaults_name::webhooks: return webhooks;
         case defaults_name::store_and_forward: return store_and_forward;
         case defaults_name::integration_events: return integration_events;
-        case defaults_name::workflow: return workflow;
+        case defaults_name::workflow: return workflow_numbers;
     }
     POSTHORN_ASSERT(false);
     return {};

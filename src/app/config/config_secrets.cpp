@@ -13,15 +13,6 @@ std::unexpected<error> not_a_secret(std::string_view origin, std::string_view ke
                        fmt::format("{} is not a secret that can be used; write {}", key, wanted));
 }
 
-result<> read_time(const config_item& item, std::optional<wall_time>& into) {
-    const auto* text = std::get_if<std::string>(&item.value);
-    if (text) into = parse_iso8601(*text);
-    if (into) return {};
-    return wrong_value(
-        item.origin,
-        fmt::format("{} is not a time; write one such as \"2026-03-01T00:00:00Z\"", item.name));
-}
-
 result<secret_setting> read_one(std::string_view key, const config_value& value,
                                 std::string_view origin) {
     if (const auto* text = std::get_if<std::string>(&value)) {

@@ -45,6 +45,11 @@ result<> set_response(config&, std::string_view name, const config_value&, std::
 /// One name of the section [InboxOutbox], which stands for one or two keys.
 result<> set_inbox_outbox(config&, std::string_view name, const config_value&,
                           std::string_view origin);
+/// The same of the sections [StoreAndForward] and [OperationTracking].
+result<> set_store_and_forward(config&, std::string_view name, const config_value&,
+                               std::string_view origin);
+result<> set_operation_tracking(config&, std::string_view name, const config_value&,
+                                std::string_view origin);
 result<> set_admin_keys(const key_row&, config&, const config_value&, std::string_view origin);
 result<> set_proxy_secret(const key_row&, config&, const config_value&, std::string_view origin);
 result<> set_desk_nodes(const key_row&, config&, const config_value&, std::string_view origin);
@@ -58,6 +63,8 @@ result<> set_proxy_users(const key_row&, config&, const config_value&, std::stri
                                                  const config_value& value,
                                                  std::string_view wanted);
 [[nodiscard]] std::unexpected<error> wrong_value(std::string_view origin, std::string_view text);
+/// A field with a time, which no error quotes: beside a secret it may be one.
+result<> read_time(const config_item& item, std::optional<wall_time>& into);
 /// `did you mean 'http'?`, or what there is.
 [[nodiscard]] std::string suggestion(std::string_view word,
                                      std::span<const std::string_view> names);

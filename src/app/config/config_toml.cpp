@@ -1,5 +1,4 @@
 #include <fstream>
-#include <sstream>
 
 #include <toml++/toml.h>
 
@@ -58,6 +57,7 @@ std::optional<defaults_name> named_defaults(const toml::table& root) {
     const auto written = root["service"]["defaults"].value<std::string>();
     if (written) return config_type<defaults_name>::read(*written);
     if (root.contains("InboxOutbox")) return defaults_name::integration_events;
+    if (root.contains("StoreAndForward")) return defaults_name::store_and_forward;
     return std::nullopt;
 }
 
@@ -134,9 +134,15 @@ config read_config_file(const std::filesystem::path& file, config_problems& foun
                   "or leave it out to run with the defaults");
         return {};
     }
-    std::ostringstream text;
-    text << stream.rdbuf();
-    auto settings = read_config(std::move(text).str(), file.string(), found);
+    constexpr std::size_t size_max = std::size_t{4} * 1024 * 1024;
+    std::string text(size_max + 1, '\0');
+    stream.read(text.data(), static_cast<std::streamsize>(text.size()));
+    text.resize(static_cast<std::size_t>(stream.gcount()));
+    if (text.size() > size_max) {
+        found.add(file.string(), "it has more than 4 MiB, so it cannot be a configuration");
+        return {};
+    }
+    auto settings = read_config(text, file.string(), found);
     settings.file = file;
     settings.folder = file.parent_path();
     return settings;

@@ -167,7 +167,12 @@ std::vector<admin_key> admin_keys_of(const config& settings) {
         const auto role = parse_admin_role(each.role);
         const auto hash = parse_key_hash(each.hash);
         // Both were checked when the file was read.
-        if (role && hash) keys.push_back({each.name, *role, *hash, each.payloads});
+        if (role && hash)
+            keys.push_back({.name = each.name,
+                            .role = *role,
+                            .hash = *hash,
+                            .rights = {.payloads = each.payloads, .secrets = each.secrets},
+                            .made = each.made});
     }
     return keys;
 }
@@ -178,7 +183,8 @@ admin_proxy admin_proxy_of(const config& settings) {
                       .user_header = admin.proxy_user_header};
     for (const auto& each : admin.proxy_users)
         if (const auto role = parse_admin_role(each.role))  // Checked when the file was read.
-            proxy.users.push_back({each.name, *role, each.payloads});
+            proxy.users.push_back(
+                {each.name, *role, {.payloads = each.payloads, .secrets = each.secrets}});
     return proxy;
 }
 

@@ -1,13 +1,8 @@
 #include "app/config/node_watch.hpp"
 
 #include <algorithm>
-#include <cstdlib>
-#include <fstream>
-#include <sstream>
 
-#include <sys/stat.h>
-
-#include "base/text/hide_secrets.hpp"
+#include "app/config/private_text.hpp"
 
 namespace posthorn {
 namespace {
@@ -32,34 +27,9 @@ result<std::string> key_in(std::string_view text, std::string_view place) {
     return std::string(key);
 }
 
-result<std::string> key_from_environment(const std::string& name) {
-    const auto shown = fmt::format("the environment variable {}", shown_variable(name));
-    const char* const value = std::getenv(name.c_str());
-    if (value == nullptr)
-        return fail(error_code::secret_unavailable,
-                    "{} is not set; set it to the node's admin key where this node is started",
-                    shown);
-    return key_in(value, shown);
-}
-
-result<std::string> key_from_file(const std::string& path) {
-    struct stat about{};
-    std::ifstream stream(path, std::ios::binary);
-    if (!stream || ::stat(path.c_str(), &about) != 0 || !S_ISREG(about.st_mode))
-        return fail(error_code::secret_unavailable,
-                    "{} cannot be read; check the path and who may read it", path);
-    if ((about.st_mode & 077U) != 0)
-        return fail(error_code::secret_unavailable,
-                    "{} can be read or written by others than its owner; run chmod 600 {}", path,
-                    path);
-    std::ostringstream text;
-    text << stream.rdbuf();
-    return key_in(text.view(), path);
-}
-
 result<std::string> fetch_key(const config& settings, const secret_setting& key) {
-    if (key.where == secret_setting::kind::environment) return key_from_environment(key.name);
-    return key_from_file(settings.path_of(std::filesystem::path(key.name)));
+    POSTHORN_LET(found, read_private(settings, key, "the node's admin key"));
+    return key_in(found.text, found.place);
 }
 
 }  // namespace

@@ -1,61 +1,37 @@
 #include "app/config/secrets.hpp"
 
 #include <algorithm>
-#include <cstdlib>
-#include <fstream>
-#include <sstream>
 
-#include <sys/stat.h>
-
+#include "app/config/private_text.hpp"
 #include "app/config/route_url.hpp"
-#include "base/text/hide_secrets.hpp"
 #include "security/ring_file.hpp"
 
 namespace posthorn {
 namespace {
 
-result<std::vector<signing_key>> from_environment(const std::string& name) {
-    const char* const value = std::getenv(name.c_str());
-    if (!value)
-        return fail(error_code::secret_unavailable,
-                    "the environment variable {} is not set; set it to base64:… where the node is "
-                    "started",
-                    shown_variable(name));
-    auto parsed = secret::parse(value);
+result<std::vector<signing_key>> from_environment(const private_text& found) {
+    auto parsed = secret::parse(found.text);
     if (!parsed)
-        return fail(error_code::secret_unavailable, "the environment variable {}: {}",
-                    shown_variable(name), parsed.error().what());
+        return fail(error_code::secret_unavailable, "{}: {}", found.place, parsed.error().what());
     return std::vector{make_key(*std::move(parsed))};
 }
 
-result<std::vector<signing_key>> from_file(const std::string& path) {
-    struct stat about{};
-    std::ifstream stream(path, std::ios::binary);
-    if (!stream || ::stat(path.c_str(), &about) != 0 || !S_ISREG(about.st_mode))
-        return fail(error_code::secret_unavailable,
-                    "{} cannot be read; check the path and who may read it", path);
-    if ((about.st_mode & 077U) != 0)
-        return fail(error_code::secret_unavailable,
-                    "{} can be read or written by others than its owner; run chmod 600 {}", path,
-                    path);
-    std::ostringstream text;
-    text << stream.rdbuf();
-    const auto ring = ring_file::parse(std::move(text).str(), path);
+result<std::vector<signing_key>> from_file(const private_text& found) {
+    const auto ring = ring_file::parse(found.text, found.place);
     if (!ring) return fail(error_code::secret_unavailable, "{}", ring.error().what());
     auto keys = ring->keys();
     if (keys.empty())
         return fail(error_code::secret_unavailable,
-                    "{} holds no secret; write base64:… into it, or run posthorn keys new", path);
+                    "{} holds no secret; write base64:… into it, or run posthorn keys new",
+                    found.place);
     return keys;
 }
 
 result<std::vector<signing_key>> fetch(const config& settings, const secret_setting& one) {
-    switch (one.where) {
-        case secret_setting::kind::written: return std::vector{make_key(one.value)};
-        case secret_setting::kind::environment: return from_environment(one.name);
-        case secret_setting::kind::file: break;
-    }
-    return from_file(settings.path_of(std::filesystem::path(one.name)));
+    using enum secret_setting::kind;
+    if (one.where == written) return std::vector{make_key(one.value)};
+    POSTHORN_LET(found, read_private(settings, one, "base64:…"));
+    return one.where == environment ? from_environment(found) : from_file(found);
 }
 
 bool share_a_key(const key_ring& one, const key_ring& other) {

@@ -105,6 +105,8 @@ struct admin_key_setting {
     std::string role{};  // viewer, operator or worker.
     std::string hash{};  // `sha256:` and 64 hexadecimal digits.
     bool payloads = false;
+    bool secrets = false;
+    std::optional<wall_time> made{};
     std::string origin{};
 };
 
@@ -121,6 +123,7 @@ struct proxy_user_setting {
     std::string name{};  // `*` for all others.
     std::string role{};
     bool payloads = false;
+    bool secrets = false;
 };
 
 }  // namespace posthorn

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <filesystem>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -114,6 +115,13 @@ std::string fault_of(const file_rights& one) {
             if ((one.mode & 006U) != 0 && open_to_others)
                 return fmt::format("{0} can be {1} by every user; run chmod o-rwx {0}", one.path,
                                    (one.mode & 002U) != 0 ? "written" : "read");
+            break;
+        case backup:
+            if ((one.mode & 006U) != 0 && open_to_others)
+                return fmt::format(
+                    "{} can be {} by every user; run chmod o-rwx {}", one.path,
+                    (one.mode & 002U) != 0 ? "written" : "read",
+                    (std::filesystem::path(one.path).parent_path() / "*.db").string());
             break;
         case folder:
             if ((one.mode & 002U) != 0 && (one.mode & sticky) == 0)
@@ -462,6 +470,17 @@ finding check_messages(const doctor_facts& facts) {
     if (const auto stranded = undeliverable_of(file.backlog); !stranded.empty())
         say(stranded, "they wait for a route, a secret or a handler until they expire",
             "see 'posthorn stats'");
+    if (file.beside.lost > 0)
+        say(counted(file.beside.lost, "message has lost the row that leads to it",
+                    "messages have lost the rows that lead to them"),
+            "nothing finds them without it: a program has changed outbox_due or outbox_closed",
+            "start a node: it finds them at once, and while it runs with every cleanup");
+    if (file.beside.odd > 0)
+        say(counted(file.beside.odd,
+                    "row beside messages belongs to none, or does not say what its message says",
+                    "rows beside messages belong to none, or do not say what their message says"),
+            "counts and lists may be wrong, and messages of an order key may wait for nothing",
+            "start a node: it mends them at once, and while it runs with every cleanup");
     if (found.what.empty()) return fine("none is dead, expired, undeliverable or blocked");
     return found;
 }

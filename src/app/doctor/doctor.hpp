@@ -29,7 +29,7 @@ struct finding {
 
 /// A file or folder, and who may do what with it.
 struct file_rights {
-    enum class kind : std::uint8_t { database, folder, secret, configuration };
+    enum class kind : std::uint8_t { database, backup, folder, secret, configuration };
     kind what = kind::database;
     std::string path;
     unsigned mode = 0;             // As of chmod.

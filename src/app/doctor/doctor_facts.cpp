@@ -139,6 +139,13 @@ void add_backups(const config& settings, const std::string& database, doctor_fac
         facts.backups_error = found.error().what();
     else if (!found->empty())
         facts.newest_backup = found->back().taken_at;
+    if (!found) return;
+    for (const auto& one : *found) {  // One that is open to others stands for all.
+        struct stat seen{};
+        if (::stat(one.path.c_str(), &seen) != 0 || (seen.st_mode & 006U) == 0) continue;
+        add_right(file_rights::kind::backup, one.path, facts);
+        break;
+    }
 }
 
 void add_file(const std::string& database, bool full, doctor_facts& facts) {
@@ -192,7 +199,8 @@ doctor_facts facts_of_server(const config& settings, const gather_options& optio
                                     .expired = seen->expired,
                                     .blocked = std::move(seen->blocked),
                                     .numbers_left = seen->numbers_left,
-                                    .backlog = std::move(seen->backlog)};
+                                    .backlog = std::move(seen->backlog),
+                                    .beside = seen->beside};
     return facts;
 }
 

@@ -1,8 +1,11 @@
 #include "app/node/configured_handlers.hpp"
 
+#include <algorithm>
 #include <utility>
 
 #include "app/config/config_problems.hpp"
+#include "app/config/nearest.hpp"
+#include "inbox/configured/message_values.hpp"
 #include "inbox/configured/sql_handler.hpp"
 
 namespace posthorn {
@@ -13,7 +16,33 @@ struct written_sql {
     std::string_view key;
     std::string_view origin;
     std::string_view text;
+    bool is_hook = false;  // Of messages that were given up.
 };
+
+/// Posthorn's own names begin with an underscore, and so may fields of a payload: a name that is
+/// near to one of them, or is known elsewhere, is taken for a mistake.
+result<> check_names(const std::vector<sql_statement>& script, bool is_hook) {
+    const auto own = names_of_message();
+    const auto of_dead = names_of_dead_letter();
+    std::vector<std::string_view> known(own.begin(), own.end());
+    if (is_hook) known.insert(known.end(), of_dead.begin(), of_dead.end());
+    const auto has = [](std::span<const std::string_view> names, std::string_view name) {
+        return std::ranges::find(names, name) != names.end();
+    };
+    for (const auto& statement : script)
+        for (const auto& name : statement.parameters) {
+            if (!name.starts_with('_') || has(known, name)) continue;
+            if (!is_hook && has(of_dead, name))
+                return fail(error_code::invalid_configuration,
+                            ":{} is known of messages that were given up alone, in "
+                            "outbox.on_dead and outbox.on_expired",
+                            name);
+            if (const auto meant = nearest(name, known))
+                return fail(error_code::invalid_configuration, "there is no :{}; did you mean :{}?",
+                            name, *meant);
+        }
+    return {};
+}
 
 /// The statements, if the database understands them.
 result<std::vector<sql_statement>> usable_script(const written_sql& written, const sql_query& ask,
@@ -24,6 +53,8 @@ result<std::vector<sql_statement>> usable_script(const written_sql& written, con
     };
     auto script = parse_sql_script(written.text);
     if (!script) return wrong(script.error());
+    if (const auto named = check_names(*script, written.is_hook); !named)
+        return wrong(named.error());
     const auto checked = check_sql_script(ask, *script);
     if (!checked) return wrong(checked.error());
     if (!checked->text.empty()) take_remark(written.key, checked->text);
@@ -101,7 +132,7 @@ void check_configured_hooks(const config& settings, const sql_query& ask,
     const auto check = [&](std::string_view key, const sql_setting& setting) {
         if (setting.text.empty()) return;
         const auto origin = settings.origin_of(key);
-        const auto script = usable_script({key, origin, setting.text}, ask, take_remark);
+        const auto script = usable_script({key, origin, setting.text, true}, ask, take_remark);
         if (!script) found.add(script.error());
     };
     check("outbox.on_dead", settings.outbox.on_dead);
@@ -125,7 +156,7 @@ result<> add_configured_hooks(const config& settings, const environment& env, st
                           const sql_setting& setting) -> result<node_hooks::hook> {
         if (setting.text.empty()) return node_hooks::hook{};
         const auto origin = settings.origin_of(key);
-        POSTHORN_LET(script, usable_script({key, origin, setting.text}, query_of(database),
+        POSTHORN_LET(script, usable_script({key, origin, setting.text, true}, query_of(database),
                                            warning_to(env.log)));
         return make_sql_hook(std::move(script), env.clock);
     };

@@ -30,6 +30,22 @@ void judge_writes(const database_signs& seen, database_verdict& verdict) {
         verdict.worries.push_back({health_level::yellow, describe_wait(seen.longest_wait)});
 }
 
+// What keeps the store from being written at all has been said.
+void judge_sweeps(const database_signs& seen, database_verdict& verdict) {
+    if (!seen.sweeps_fail || seen.write_failure) return;
+    const auto lasted = seen.steady_now - seen.sweeps_fail->since;
+    if (lasted < wait_green_below) return;
+    auto text = fmt::format(
+        "messages in the table cannot be looked for, and wait, for {} s now: {}; is there a "
+        "trigger "
+        "or a change of yours on a table whose name begins with outbox_?",
+        std::chrono::floor<std::chrono::seconds>(lasted).count(), seen.sweeps_fail->why);
+    if (lasted >= wait_red_from)
+        verdict.broken.push_back(std::move(text));
+    else
+        verdict.worries.push_back({health_level::yellow, std::move(text)});
+}
+
 }  // namespace
 
 std::string describe_lag(wall_time now, std::optional<wall_time> newest) {
@@ -44,6 +60,14 @@ database_verdict judge_database(const database_signs& seen) {
     database_verdict verdict;
     if (!seen.lost_file.empty()) verdict.broken.push_back(seen.lost_file);
     judge_writes(seen, verdict);
+    judge_sweeps(seen, verdict);
+    if (!seen.odd_arrival.empty())
+        verdict.worries.push_back(
+            {health_level::red,
+             fmt::format("a message in the table cannot be taken in, and waits; seq {}; is there a "
+                         "trigger or a change of yours on outbox_due or outbox_closed? 'posthorn "
+                         "doctor' names it, and outbox_odd lists the messages",
+                         seen.odd_arrival)});
     if (seen.settling.unrecorded > 0)
         verdict.worries.push_back(
             {health_level::yellow,

@@ -9,6 +9,7 @@
 
 #include "base/result.hpp"
 #include "feature/node_builder.hpp"
+#include "outbox/dispatch/sweep_board.hpp"
 #include "outbox/lane/settle_board.hpp"
 
 namespace posthorn {
@@ -20,8 +21,11 @@ struct database_signs {
     bool is_stuck = false;                    // The watchdog says so, and why.
     std::string lost_file{};                  // See `file_upkeep::lost_file`.
     settle_report settling{};
+    std::optional<sweep_trouble> sweeps_fail{};
+    std::string odd_arrival{};                   // See `taken_in::odd`.
     std::optional<wall_time> newest_at_start{};  // The latest time in it when it was opened.
     wall_time now{};
+    steady_time steady_now{};
 };
 
 struct database_verdict {
@@ -29,6 +33,7 @@ struct database_verdict {
     std::vector<health_worry> worries{};
 };
 
+// Of sweeps that fail, too.
 inline constexpr std::chrono::seconds wait_green_below{3};
 inline constexpr std::chrono::seconds wait_red_from{10};
 
@@ -40,6 +45,9 @@ inline constexpr std::chrono::seconds wait_red_from{10};
 /// | the last write failed, for a reason of the store              | the same                  |
 /// | a write has waited for 10 s, and no handler is to blame       | the same                  |
 /// | a write has waited for 3 s                                    | yellow                    |
+/// | every look for messages in the table has failed for 10 s      | red, the node is not well |
+/// | the same for 3 s                                              | yellow                    |
+/// | a message in the table cannot be taken in; others go on       | red                       |
 /// | outcomes of messages cannot be recorded                       | yellow                    |
 /// | the clock is more than five minutes behind what was done here | yellow                    |
 [[nodiscard]] database_verdict judge_database(const database_signs& seen);

@@ -143,7 +143,8 @@ void listeners::fill_routes() {
                                   .now = with_.seams.env.clock.wall()};
             },
         .metrics = std::move(metrics),
-        .durable = core.is_durable()});
+        .durable = core.is_durable(),
+        .sleeper = &seams.env.timer});
     const bool loopback = settings_.listen.admin && is_loopback(settings_.listen.admin->host);
     sessions_ = std::make_unique<admin_sessions>(seams.env.random, seams.env.clock);
     access_ = std::make_unique<admin_access>(
@@ -183,7 +184,9 @@ void listeners::publish_contracts() {
                            .endpoints = registry.endpoints()};
     for (const auto& each : registry.offered()) {
         if (!each.contract.empty()) about.contracts.push_back(each.contract);
-        with_.seams.env.log.info("Offers {Interface} with {Messages} messages",
+        with_.seams.env.log.info(each.endpoints.size() == 1
+                                     ? "Offers {Interface} with {Messages} message"
+                                     : "Offers {Interface} with {Messages} messages",
                                  {{"Interface", each.name}, {"Messages", each.endpoints.size()}});
     }
     public_routes_.add(
@@ -207,8 +210,20 @@ void listeners::warn_if_exposed() const {
 void listeners::start() {
     fill_routes();
     publish_contracts();
-    for (const auto& each : all_) each->start();
+    for (const auto& each : all_) {
+        each->ask_for_files_of([this] { return free_files(); });
+        each->start();
+    }
     warn_if_exposed();
+}
+
+// More than the one that is wanted, so that the stores and the connections to others get some too.
+bool listeners::free_files() {
+    constexpr int enough = 16;
+    int freed = 0;
+    for (const auto& each : all_)
+        while (freed < enough && each->give_way()) ++freed;
+    return freed > 0;
 }
 
 // All at once: one after the other would wait several times as long.

@@ -63,6 +63,7 @@ private:
     void warn_if_exposed() const;
     void fill_routes();
     void publish_contracts();
+    bool free_files();
 
     const config settings_;
     deps with_;

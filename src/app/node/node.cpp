@@ -10,8 +10,14 @@
 #include "app/node/node_config.hpp"
 #include "app/node/node_runtime.hpp"
 #include "app/store/open_store.hpp"
+#include "base/planted.hpp"
+#include "base/text/utf8.hpp"
+#include "engine/engine.hpp"
+#include "forward/forward_desk.hpp"
+#include "forward/forward_rows.hpp"
 #include "store/inside_unit.hpp"
 #include "store/sqlite/commit/foreign_handle.hpp"
+#include "webhook/webhook_program.hpp"
 
 namespace posthorn {
 namespace {
@@ -127,6 +133,119 @@ void node::add_external_handler(std::string endpoint, external handler, external
 void node::add_response_handler(std::string endpoint, transactional handler) {
     value_or_throw(parts_->core().registry().add_response(
         std::move(endpoint), {.run = transactional_handler(std::move(handler))}));
+}
+
+void node::add_workflow(const detail::workflow_entry& code, const detail::start_rule& rule) {
+    auto* const runs = parts_->core().features().find<engine>();
+    value_or_throw(runs->add(code, rule));
+}
+
+std::optional<workflow_view> node::find_workflow(std::string_view name, std::string_view id) const {
+    std::optional<workflow_view> seen;
+    value_or_throw(parts_->core().store().read([&](store_reader& from) -> result<> {
+        POSTHORN_LET(found, view_instance(from, name, id));
+        seen = std::move(found);
+        return {};
+    }));
+    return seen;
+}
+
+workflow_view node::await_workflow(std::string_view name, std::string_view id,
+                                   std::chrono::milliseconds within) {
+    // Another node of the file may end it, too, which nothing tells of.
+    constexpr std::chrono::milliseconds look_interval = std::chrono::seconds{1};
+    value_or_throw(require_outside_unit());
+    const auto& runs = *parts_->core().features().find<engine>();
+    const auto& time = runs.time();
+    const auto begun = time.steady();
+    for (;;) {
+        const auto ends = runs.ends();
+        const auto seen = find_workflow(name, id);
+        if (!seen)
+            throw error(error_code::not_found, fmt::format("there is no workflow {} {}", name, id));
+        if (seen->status != flow_status::running) return *seen;
+        const auto past = std::chrono::floor<std::chrono::milliseconds>(time.steady() - begun);
+        if (past >= within)
+            throw error(error_code::timed_out,
+                        fmt::format("{} {} has not ended within {} ms; wait longer, or see what it "
+                                    "waits for with 'posthorn workflow show'",
+                                    name, id, within.count()));
+        runs.await_end(ends, std::min(look_interval, within - past));
+    }
+}
+
+void node::forward_handler(std::string category,
+                           detail::unique_function<bool(const forward_message&)> handler,
+                           forward_category how) {
+    auto& desk = *parts_->core().features().find<forward_desk>();
+    value_or_throw(desk.add(std::move(category), {.run = std::move(handler), .how = how}));
+}
+
+void node::on_forward_attempt(
+    detail::unique_function<void(transaction&, const forward_attempt&)> observer) {
+    parts_->core().features().find<forward_desk>()->observe(std::move(observer));
+}
+
+void node::on_forward_activity(detail::unique_function<void(const forward_activity&)> told) {
+    parts_->core().features().find<forward_desk>()->tell_to(std::move(told));
+}
+
+publish_options node::on_behalf_of(const std::vector<claim>& claims, publish_options more) const {
+    const auto& of = *parts_->core().features().find<webhook_program>();
+    return take_claims(std::move(more), claims, of.claims());
+}
+
+void node::webhook_subscribers(const std::vector<webhook_subscriber>& all) {
+    value_or_throw(parts_->core().features().find<webhook_program>()->give(all));
+}
+
+void node::webhook_secrets(webhook_secret_function find) {
+    parts_->core().features().find<webhook_program>()->find_secrets_with(std::move(find));
+}
+
+forwarded node::forward(std::string_view category, std::string_view target,
+                        std::string_view payload, forward_options options) {
+    auto& desk = *parts_->core().features().find<forward_desk>();
+    if (!options.id) options.id = desk.new_id();
+    const auto id = *options.id;
+    if (POSTHORN_PLANTED(attempt_before_commit))
+        if (const auto* const by = desk.find(category); by != nullptr && by->run)
+            by->run({.id = id,
+                     .category = std::string(category),
+                     .target = std::string(target),
+                     .payload = std::string(payload)});
+    const bool waits = options.attempt_now && desk.answers(category, target);
+    const auto first = waits ? desk.expect(id) : nullptr;
+    try {
+        transact([&](transaction& tx) { tx.forward(category, target, payload, options); });
+    } catch (...) {
+        desk.forget(id);
+        throw;
+    }
+    auto seen = first ? first->wait(desk.defaults().wait) : std::nullopt;
+    // If its attempt has just ended, what came of it is being recorded.
+    if (!desk.forget(id) && first && !seen) seen = first->wait(desk.defaults().wait);
+    const auto came = seen.value_or(forwarded{.id = id, .accepted = true, .buffered = true});
+    if (came.buffered)
+        desk.tell({.what = "Queued",
+                   .id = id,
+                   .category = std::string(category),
+                   .target = std::string(target)});
+    return came;
+}
+
+std::optional<tracked_operation> node::tracking(std::string_view id) const {
+    const auto read_id = uuid::parse(id);
+    if (!read_id)
+        throw error(error_code::invalid_argument,
+                    fmt::format("'{}' is not the id of an operation", clean_utf8(id, 100)));
+    std::optional<tracked_operation> seen;
+    value_or_throw(parts_->core().store().read([&](store_reader& from) -> result<> {
+        POSTHORN_LET(found, find_tracked(from, *read_id));
+        seen = std::move(found);
+        return {};
+    }));
+    return seen;
 }
 
 void node::on_dead(detail::unique_function<void(transaction&, const dead_letter&)> hook) {

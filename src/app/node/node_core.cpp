@@ -3,15 +3,14 @@
 #include <algorithm>
 #include <chrono>
 #include <future>
-#include <iterator>
 #include <utility>
 
 #include <boost/asio/post.hpp>
 
 #include "app/node/declared_uses.hpp"
 #include "app/node/node_routes.hpp"
+#include "app/store/open_store.hpp"
 #include "base/assert.hpp"
-#include "operations/intake_health.hpp"
 #include "store/dead_letters.hpp"
 #include "store/inside_unit.hpp"
 #include "store/user_transaction.hpp"
@@ -27,7 +26,13 @@ node_core::node_core(core_options options, node_seams seams)
       maker_(options_.sending, seams_.env.clock, ids_),
       replies_(
           std::make_shared<replies>([this](reply_limit limit) { watch_limit(std::move(limit)); })),
-      services_(seams_.env.network) {}
+      services_(seams_.env.network) {
+    options_.retention.sent_at_least = [this] {
+        std::chrono::milliseconds longest{};
+        for (const auto& ask : features_.sent_kept) longest = std::max(longest, ask());
+        return longest;
+    };
+}
 
 node_core::~node_core() {
     if (!database_) return;
@@ -58,23 +63,29 @@ result<std::unique_ptr<node_core>> node_core::open(core_options options, node_se
 
 result<> node_core::install_features() {
     for (const auto& each : options_.features) {
-        node_builder builder({.env = seams_.env,
-                              .database = store(),
-                              .inbox_database = inbox_store(),
-                              .handlers = handlers_,
-                              .maker = maker_,
-                              .settings = each.settings,
-                              .endpoints = each.endpoints,
-                              .node = options_.node,
-                              .outbox = counters(),
-                              .inbox = [this]() -> const class inbox* { return inbox_.get(); },
-                              .watch = options_.watch,
-                              .web = seams_.web},
-                             features_);
+        node_builder builder(
+            {.env = seams_.env,
+             .database = store(),
+             .inbox_database = inbox_store(),
+             .handlers = handlers_,
+             .maker = maker_,
+             .settings = each.settings,
+             .endpoints = each.endpoints,
+             .node = options_.node,
+             .outbox = counters(),
+             .inbox = [this]() -> const class inbox* { return inbox_.get(); },
+             .watch = options_.watch,
+             .web = seams_.web,
+             .ways = [this](std::string_view service) { return routes_->find(service); },
+             .open_outside =
+                 [this](const std::string& url) { return open_outside(url, seams_.env.clock); },
+             .fail_stop = options_.fail_stop},
+            features_);
         POSTHORN_TRY(each.what->install(builder));
     }
     for (auto* const each : features_.routes) routes_->add(*each);
     for (auto* const each : features_.listeners) store().listen(*each);
+    for (const auto& each : features_.given_up) hooks_.add(each);
     return {};
 }
 
@@ -122,6 +133,7 @@ result<> node_core::declare_use(detail::service_use use) {
 
 task<result<>> node_core::start() {
     if (started_) co_return result<>{};
+    for (const auto& check : features_.before_start) POSTHORN_CO_TRY(check());
     POSTHORN_CO_TRY(handlers_.complete());
     if (options_.parts == node_parts::outbox && handlers_.has_any())
         co_return fail(error_code::invalid_configuration,
@@ -399,6 +411,15 @@ result<bool> node_core::requeue_in(class store& where, const uuid& id) {
 void node_core::try_now(std::string_view destination) {
     for (auto* const each : databases()) each->dispatcher().try_now(destination);
 }
+void node_core::try_silent() {
+    for (auto* const each : databases())
+        for (const auto& lane : each->dispatcher().counters().board.list()) {
+            if (lane.mode != lane_mode::open && lane.mode != lane_mode::probing) continue;
+            seams_.env.log.info("Outbox: {Destination} did not answer, and is tried at once",
+                                {{"Destination", lane.destination}});
+            each->dispatcher().try_now(lane.destination);
+        }
+}
 
 result<bool> node_core::change_pause(pause_change wanted) {
     wanted.at = seams_.env.clock.wall();
@@ -409,59 +430,6 @@ result<bool> node_core::change_pause(pause_change wanted) {
     }
     if (changed) wake();
     return changed;
-}
-
-std::vector<std::string> node_core::broken() const {
-    for (auto* const each : databases())
-        if (each->store().has_failed())
-            return {"the store has stopped, because a commit is in doubt; restart"};
-    for (auto* const each : databases())
-        if (each->is_stuck())
-            return {"a handler or transaction is stuck, and others may wait for it"};
-    return {};
-}
-
-std::vector<std::string> node_core::not_working() const {
-    auto all = broken();
-    for (auto* const each : databases())
-        std::ranges::move(judge_database(each->signs()).broken, std::back_inserter(all));
-    return all;
-}
-
-std::vector<health_worry> node_core::worries() const {
-    std::vector<health_worry> all;
-    if (dispatcher().clock_jumped())
-        all.push_back({health_level::yellow,
-                       "the clock has jumped; no message expires until it was steady for an hour"});
-    const auto disk = std::max(disk_of(store()), disk_of(inbox_store()),
-                               [](const auto& a, const auto& b) { return a.state < b.state; });
-    if (auto text = describe(disk); !text.empty())
-        all.push_back(
-            {may_grow(disk.state) ? health_level::yellow : health_level::red, std::move(text)});
-    for (auto* const each : databases())
-        std::ranges::move(judge_database(each->signs()).worries, std::back_inserter(all));
-    for (const auto& each : backups())
-        if (!each.last_error.empty())
-            all.push_back(
-                {health_level::yellow, fmt::format("the last backup failed: {}", each.last_error)});
-    if (const auto* const receiving = inbox_.get()) {
-        const auto since = seams_.env.clock.wall() - failure_remembered;
-        std::ranges::move(judge_intake(receiving->failures().list(since), {}),
-                          std::back_inserter(all));
-    }
-    for (const auto& told : features_.health)
-        for (auto& each : told()) all.push_back(std::move(each));
-    return all;
-}
-
-node_health node_core::health() const {
-    node_health seen{.reasons = not_working(), .durable = options_.durable};
-    if (!seen.reasons.empty()) seen.level = health_level::red;
-    for (auto& [level, text] : worries()) {
-        seen.level = std::max(seen.level, level);
-        seen.reasons.push_back(std::move(text));
-    }
-    return seen;
 }
 
 result<node_stats> node_core::stats() {

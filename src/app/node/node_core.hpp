@@ -69,6 +69,9 @@ public:
     result<bool> change_pause(pause_change wanted);
     /// Tries a destination at once that does not answer or rests. On the network's strand.
     void try_now(std::string_view destination);
+    /// The same with all that do not answer, after something was changed that may have been why. On
+    /// the network's strand.
+    void try_silent();
 
     /// What `transaction` and `send` write to.
     [[nodiscard]] class store& store() const noexcept { return database_->store(); }

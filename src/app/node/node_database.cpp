@@ -15,10 +15,14 @@ result<std::unique_ptr<node_database>> node_database::open(const sqlite::sqlite_
     auto& upkeep = made->upkeep_;
     made->watchdog_ = &upkeep.add(std::make_unique<watchdog>(store, with.env.timer, with.env.log,
                                                              options.watchdog, options.fail_stop));
-    if (options.cleanup)
-        upkeep.add(
-            done_by_one({with.env, store, options.owner_is_gone}, options.outbox.lease,
-                        std::make_unique<outbox_retention>(with.env, store, options.retention)));
+    auto retention = options.retention;
+    if (!options.cleanup) {  // It only mends.
+        retention.sent = retention.dead = retention.expired = std::nullopt;
+        retention.resolved = retention.changes = std::nullopt;
+        retention.vacuum = vacuum_mode::never;
+    }
+    upkeep.add(done_by_one({with.env, store, options.owner_is_gone}, options.outbox.lease,
+                           std::make_unique<outbox_retention>(with.env, store, retention)));
     if (options.backup && with.backups != nullptr)
         made->backups_ = &upkeep.add(std::make_unique<sqlite::backup_keeper>(
             sqlite::backup_keeper::source{file.path, file.service}, *options.backup,
@@ -58,8 +62,11 @@ database_signs node_database::signs() const {
             .is_stuck = is_stuck(),
             .lost_file = lost_file_of(*store_),
             .settling = dispatcher_->counters().settling.report(),
+            .sweeps_fail = dispatcher_->sweep_trouble_now(),
+            .odd_arrival = dispatcher_->odd_arrival(),
             .newest_at_start = newest_at_start_,
-            .now = env_.clock.wall()};
+            .now = env_.clock.wall(),
+            .steady_now = env_.clock.steady()};
 }
 
 node_database::~node_database() {

@@ -19,7 +19,14 @@ dead_letter letter_of(const final_row& what) {
 
 }  // namespace
 
+final_row_listener* node_hooks::other_for(const final_row& what) const {
+    for (const auto& each : others_)
+        if (what.row.body.correlation_id.starts_with(each.correlation_prefix)) return each.told;
+    return nullptr;
+}
+
 result<> node_hooks::ended(store_transaction& tx, const final_row& what) {
+    if (auto* const other = other_for(what)) return other->ended(tx, what);
     const bool expired = what.status == outbox_status::expired;
     const auto& configured = expired ? configured_expired_ : configured_dead_;
     const auto& coded = expired ? expired_ : dead_;
@@ -38,6 +45,7 @@ result<> node_hooks::ended(store_transaction& tx, const final_row& what) {
 }
 
 void node_hooks::told(const final_row& what) {
+    if (auto* const other = other_for(what)) return other->told(what);
     const auto& body = what.row.body;
     if (body.type != message_type::command || body.correlation_id.empty()) return;
     const bool expired = what.status == outbox_status::expired;

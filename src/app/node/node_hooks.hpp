@@ -1,13 +1,14 @@
 #pragma once
 
 #include <utility>
+#include <vector>
 
 #include <posthorn/detail/unique_function.hpp>
 #include <posthorn/message.hpp>
 #include <posthorn/transaction.hpp>
 
 #include "app/node/replies.hpp"
-#include "outbox/upkeep/dead_letter_notifier.hpp"
+#include "feature/node_builder.hpp"
 #include "store/message_maker.hpp"
 
 namespace posthorn {
@@ -30,13 +31,19 @@ public:
     void on_dead(hook added) { dead_ = std::move(added); }
     void on_expired(hook added) { expired_ = std::move(added); }
 
+    void add(given_up_listener listener) { others_.push_back(std::move(listener)); }
+
     result<> ended(store_transaction& tx, const final_row& what) override;
     /// Ends the wait for the Response to a Command that was given up.
     void told(const final_row& what) override;
 
 private:
+    /// Null if the application is to be told.
+    [[nodiscard]] final_row_listener* other_for(const final_row& what) const;
+
     const message_maker& maker_;
     replies& calls_;
+    std::vector<given_up_listener> others_;
     hook configured_dead_;
     hook configured_expired_;
     hook dead_;

@@ -35,6 +35,7 @@ public:
     [[nodiscard]] route_limits limits(std::string_view destination) const override {
         return order_.limits(destination);
     }
+    [[nodiscard]] std::vector<drop_order> take_drops() override { return order_.take_drops(); }
     [[nodiscard]] route_facts facts_of(std::string_view destination) const;
 
 private:

@@ -252,6 +252,7 @@ result<> node_runtime::reload(const config& fresh) {
     warn_of_tight_lanes(fresh);
     keys_.replace(std::move(rings));
     listeners_->replace_admin_keys(admin_keys_of(fresh), admin_proxy_of(fresh));
+    core_->try_silent();  // A route, a key or a certificate may have been why.
     return {};
 }
 

@@ -1,5 +1,6 @@
 #include "app/node/serve.hpp"
 
+#include <algorithm>
 #include <charconv>
 #include <csignal>
 #include <cstdlib>
@@ -12,6 +13,7 @@
 #include <boost/asio/signal_set.hpp>
 #include <boost/asio/use_awaitable.hpp>
 #include <fmt/ranges.h>
+#include <sys/resource.h>
 
 #include "app/node/node_runtime.hpp"
 #include "base/async/run_on.hpp"
@@ -36,14 +38,29 @@ std::chrono::microseconds watchdog_interval() {
     return std::chrono::microseconds(microseconds / 2);
 }
 
+/// How many files this process may have open. Each connection is one, and shells and service
+/// managers start programs with room for 1,024: what the system allows beyond that is for programs to
+/// take.
+std::uint64_t raise_open_files() {
+    constexpr rlim_t enough = 65'536;
+    rlimit files{};
+    if (::getrlimit(RLIMIT_NOFILE, &files) != 0) return enough;
+    const auto had = files.rlim_cur;
+    files.rlim_cur = std::max(had, std::min(files.rlim_max, enough));
+    return ::setrlimit(RLIMIT_NOFILE, &files) == 0 ? files.rlim_cur : had;
+}
+
 /// A node with a process around it: signals and the service manager.
 ///
 /// Lifetime: `run` once, destroy after it returned.
 /// Threads:  `run` on the node's network executor.
 class served_node {
 public:
-    served_node(node_runtime& node, const serve_options& options)
-        : node_(node), options_(options), manager_(environment("NOTIFY_SOCKET")) {}
+    served_node(node_runtime& node, const serve_options& options, std::uint64_t open_files_max)
+        : node_(node),
+          options_(options),
+          open_files_max_(open_files_max),
+          manager_(environment("NOTIFY_SOCKET")) {}
 
     task<result<>> run();
 
@@ -59,6 +76,7 @@ private:
 
     node_runtime& node_;
     const serve_options& options_;
+    const std::uint64_t open_files_max_;
     notify_socket manager_;
     real_clock clock_;
     asio::signal_set signals_{node_.network(), SIGINT, SIGTERM, SIGHUP};
@@ -102,6 +120,16 @@ void served_node::log_start() const {
                      {{"Service", settings.service.id},
                       {"Configuration", file},
                       {"Database", settings.shown_database()}});
+    const auto connections =
+        static_cast<std::uint64_t>(settings.limits.connections) * node_.urls().size();
+    if (connections >= open_files_max_)
+        node_.log().warn(
+            "The {Listeners} listeners may have {Connections} connections, but only {Files} files "
+            "may "
+            "be open; raise that limit (LimitNOFILE, ulimit -Hn), or lower limits.connections",
+            {{"Listeners", node_.urls().size()},
+             {"Connections", connections},
+             {"Files", open_files_max_}});
 }
 
 /// Zero when cancelled.
@@ -167,11 +195,12 @@ task<> served_node::reload() {
 }  // namespace
 
 result<> serve(const config& settings, const serve_options& options) {
+    const auto open_files_max = raise_open_files();
     POSTHORN_LET(node, node_runtime::open(settings, {.make_folders = true,
                                                      .may_call = false,
                                                      .findings = options.findings}));
     auto outcome = [&] {
-        served_node around(*node, options);
+        served_node around(*node, options, open_files_max);
         return start(node->network(), around.run()).get();
     }();
     node->stop_and_wait();

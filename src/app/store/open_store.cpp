@@ -3,14 +3,18 @@
 #include <filesystem>
 #include <utility>
 
+#include "app/config/config_type.hpp"
 #include "app/features.hpp"
+#include "base/text/utf8.hpp"
 #include "store/sqlite/driver/commit_watcher.hpp"
+#include "store/sqlite/driver/outside_file.hpp"
 #include "store/sqlite/upkeep/probe.hpp"
 
 #ifdef POSTHORN_WITH_POSTGRES
 #include "store/postgres/commit/foreign_handle.hpp"
 #include "store/postgres/commit/news_watcher.hpp"
 #include "store/postgres/commit/postgres_store.hpp"
+#include "store/postgres/driver/outside_server.hpp"
 #include "store/postgres/upkeep/move.hpp"
 #include "store/postgres/upkeep/probe.hpp"
 #include "store/postgres/upkeep/server_facts.hpp"
@@ -40,6 +44,21 @@ result<std::unique_ptr<store>> open_store(const sqlite::sqlite_options& file,
 #endif
 }
 
+result<std::unique_ptr<outside_database>> open_outside(const std::string& url,
+                                                       [[maybe_unused]] const clock& time) {
+    const auto read = config_type<database_url>::read(config_value(url));
+    if (!read || read->in_memory)
+        return fail(error_code::invalid_configuration,
+                    "'{}' is not a database; write sqlite: and a path, or postgresql://…",
+                    clean_utf8(url.substr(0, url.find(':')), 20));
+    if (!read->on_server) return sqlite::outside_file(read->path);
+#ifdef POSTHORN_WITH_POSTGRES
+    return postgres::outside_server(read->path, time);
+#else
+    return fail(error_code::invalid_configuration, "this Posthorn was built without PostgreSQL");
+#endif
+}
+
 result<> make_folder_of(const std::string& database) {
     namespace fs = std::filesystem;
     const auto folder = fs::path(database).parent_path();
@@ -53,10 +72,11 @@ result<> make_folder_of(const std::string& database) {
                 folder.string(), failure.message());
 }
 
-result<sql_query> probe_database(const config& settings, const clock& time) {
-    const auto& url = settings.store.inbox_url ? *settings.store.inbox_url : settings.store.url;
+result<probed_database> probe_database(const config& settings, const database_url& url,
+                                       [[maybe_unused]] const clock& time) {
     if (!url.on_server)
-        return sqlite::probe(url.in_memory ? std::string{} : settings.path_of(url), time);
+        return sqlite::probe(url.in_memory ? std::string{} : settings.path_of(url),
+                             feature_tables(), time);
 #ifdef POSTHORN_WITH_POSTGRES
     return postgres::probe({.url = settings.path_of(url),
                             .schema = settings.store.schema,
@@ -90,6 +110,7 @@ result<server_store_facts> look_at_server([[maybe_unused]] const server_database
                               .expired = seen.expired,
                               .blocked = std::move(seen.blocked),
                               .backlog = std::move(seen.backlog),
+                              .beside = seen.beside,
                               .newest = seen.newest,
                               .is_synced = seen.is_synced,
                               .is_read_only = seen.is_read_only,

@@ -11,8 +11,10 @@
 #include "app/config/core_options.hpp"
 #include "base/async/task.hpp"
 #include "base/run/node_service.hpp"
+#include "store/beside_report.hpp"
+#include "store/outside_database.hpp"
+#include "store/probed_database.hpp"
 #include "store/schema_differences.hpp"
-#include "store/sql_query.hpp"
 #include "store/store.hpp"
 
 struct pg_conn;
@@ -25,13 +27,17 @@ result<std::unique_ptr<store>> open_store(const sqlite::sqlite_options& file,
                                           const std::optional<server_database>& server,
                                           const sqlite::sqlite_seams& seams);
 
+/// For databases that are not stores: `sqlite:` and a path, or a PostgreSQL server's URL.
+result<std::unique_ptr<outside_database>> open_outside(const std::string& url, const clock& time);
+
 /// Makes the folder that a database file is to lie in, closed to other users; SQLite makes the file
 /// alone. One that is there stays as it is.
 result<> make_folder_of(const std::string& database);
 
-/// Asks the database in which the handlers of a configuration run whether it takes a statement. It
-/// changes nothing there, and may be used before a node has opened it.
-result<sql_query> probe_database(const config& settings, const clock& time);
+/// Looks at a database of a configuration, `store.url` or `store.inbox_url`. It changes nothing
+/// there, and may be used before a node has opened it.
+result<probed_database> probe_database(const config& settings, const database_url& url,
+                                       const clock& time);
 
 /// The SQL that makes Posthorn's tables on a server.
 result<std::string> server_definitions(const std::string& schema);
@@ -45,6 +51,7 @@ struct server_store_facts {
     std::int64_t expired = 0;
     blocked_report blocked{};
     backlog_report backlog{};
+    beside_report beside{};
     std::optional<wall_time> newest{};
     bool is_synced = true;
     bool is_read_only = false;

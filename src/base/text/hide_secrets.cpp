@@ -21,6 +21,21 @@ void hide_after(std::string& text, std::string_view beginning) {
     }
 }
 
+// A secret that was pasted where the name of its variable belongs.
+void hide_variables(std::string& text) {
+    constexpr std::string_view beginning = "env:";
+    for (auto at = text.find(beginning); at != std::string::npos; at = text.find(beginning, at)) {
+        at += beginning.size();
+        const auto end = std::min(text.find_first_of(" \t\n\r\"'`,;:{}()[]<>", at), text.size());
+        auto name = std::string_view(text).substr(at, end - at);
+        if (name.ends_with('.')) name.remove_suffix(1);  // The end of a sentence.
+        // What is written with an ellipsis is an example.
+        if (name.find_first_of(of_keys) == name.npos || shown_variable(name) != hidden) continue;
+        text.replace(at, name.size(), hidden);
+        at += hidden.size();
+    }
+}
+
 // `scheme://user:password@host`.
 void hide_passwords(std::string& text) {
     constexpr std::string_view beginning = "://";
@@ -42,6 +57,7 @@ std::string hide_secrets(std::string_view text) {
     for (const auto* beginning : {"base64:", "phk_", "whsec_", "whsk_"})
         hide_after(shown, beginning);
     hide_passwords(shown);
+    hide_variables(shown);
     return shown;
 }
 

@@ -4,6 +4,8 @@
 #include <fstream>
 #include <iterator>
 
+#include "base/text/hide_secrets.hpp"
+
 namespace posthorn {
 
 result<std::string> referenced_text(std::string_view reference) {
@@ -12,7 +14,7 @@ result<std::string> referenced_text(std::string_view reference) {
         const char* const value = std::getenv(name.c_str());  // NOLINT(concurrency-mt-unsafe)
         if (value == nullptr)
             return fail(error_code::secret_unavailable,
-                        "it names the variable {}, which is not set", name);
+                        "it names the variable {}, which is not set", shown_variable(name));
         return std::string(value);
     }
     if (reference.starts_with("file:")) {
@@ -20,7 +22,7 @@ result<std::string> referenced_text(std::string_view reference) {
         std::ifstream from(path, std::ios::binary);
         if (!from)
             return fail(error_code::secret_unavailable,
-                        "it names the file {}, which cannot be read", path);
+                        "it names the file {}, which cannot be read", hide_secrets(path));
         return std::string(std::istreambuf_iterator<char>(from), {});
     }
     return fail(error_code::invalid_configuration,

@@ -1,5 +1,6 @@
 #include "inbox/configured/message_values.hpp"
 
+#include <array>
 #include <charconv>
 
 #include <fmt/format.h>
@@ -8,6 +9,18 @@
 #include <posthorn/json/reader.hpp>
 
 namespace posthorn {
+namespace {
+
+constexpr std::array<std::string_view, 8> of_message{
+    "_message_id",     "_source",  "_endpoint", "_message_type",
+    "_correlation_id", "_payload", "_headers",  "_received_at"};
+constexpr std::array<std::string_view, 4> of_dead_letter{"_destination", "_error", "_attempts",
+                                                         "_may_have_taken_effect"};
+
+}  // namespace
+
+std::span<const std::string_view> names_of_message() noexcept { return of_message; }
+std::span<const std::string_view> names_of_dead_letter() noexcept { return of_dead_letter; }
 
 message_values::message_values(const message& of, wall_time received_at)
     : message_values(of, gaps::refused, received_at) {}

@@ -2,6 +2,7 @@
 
 #include <map>
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -12,6 +13,10 @@
 #include "inbox/configured/sql_script.hpp"
 
 namespace posthorn {
+
+/// The names with an underscore: of every message, and those that only one that was given up has.
+[[nodiscard]] std::span<const std::string_view> names_of_message() noexcept;
+[[nodiscard]] std::span<const std::string_view> names_of_dead_letter() noexcept;
 
 /// What a message gives to the parameters of a statement: the fields at the top of its payload,
 /// and, under names with an underscore, what else is known of it.

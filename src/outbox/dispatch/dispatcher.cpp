@@ -71,6 +71,7 @@ task<> dispatcher::hold(std::int64_t epoch) {
                  .guard = guard_,
                  .clocks = clocks_,
                  .sweep = sweep_,
+                 .board = sweeps_,
                  .owner_is_gone = owner_is_gone_,
                  .refused = [this](std::int64_t old) { keeper_.refused(old); },
                  .where = co_await boost::asio::this_coro::executor},
@@ -78,6 +79,7 @@ task<> dispatcher::hold(std::int64_t epoch) {
     current_ = &held;
     co_await held.run();
     current_ = nullptr;
+    sweeps_.went_well();  // From now on another looks.
 }
 
 void dispatcher::lease_changed() {

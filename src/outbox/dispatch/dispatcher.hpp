@@ -1,6 +1,7 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -63,6 +64,10 @@ public:
     /// Whether the wall clock was seen to jump of late, so that nothing expires for now.
     [[nodiscard]] bool clock_jumped() { return clocks_.jumped(); }
     [[nodiscard]] const outbox_counters& counters() const noexcept { return counters_; }
+    /// Why the table cannot be looked through; nothing if it can. From any thread.
+    [[nodiscard]] std::optional<sweep_trouble> sweep_trouble_now() const { return sweeps_.now(); }
+    /// See `taken_in::odd`.
+    [[nodiscard]] std::string odd_arrival() const { return sweeps_.odd(); }
 
 private:
     task<> work();
@@ -81,6 +86,7 @@ private:
     sync_guard guard_;
     clock_guard clocks_;
     sweep_call sweep_;
+    sweep_board sweeps_;
     lease_keeper keeper_;
     bell stop_;
     bell changed_;  // The lease, or that we are stopping.

@@ -14,9 +14,7 @@ task<> sweeper::run() {
     while (!co_await is_cancelled()) {
         watch_clock();
         const bool everywhere = where.everywhere;
-        if (auto swept = co_await sweep(std::move(where)); !swept)
-            with_.env.log.warn("Outbox: the sweep failed, will try again: {Error}",
-                               {{"Error", swept.error().what()}});
+        note(co_await sweep(std::move(where)), everywhere);
         if (everywhere) {
             with_.lanes.tend();
             with_.counters.lanes = with_.lanes.size();
@@ -25,6 +23,23 @@ task<> sweeper::run() {
         }
         where = co_await rest();
     }
+}
+
+// A look at some destinations alone says nothing of the rest.
+void sweeper::note(const result<>& swept, bool everywhere) {
+    if (swept) {
+        if (everywhere) with_.board.went_well();
+        return;
+    }
+    if (with_.board.failed(swept.error(), with_.env.clock.steady()))
+        with_.env.log.warn("Outbox: the sweep failed, will try again: {Error}",
+                           {{"Error", swept.error().what()}});
+}
+
+void sweeper::note_odd(const std::string& odd) {
+    if (with_.board.took_in_all_but(odd))
+        with_.env.log.warn("Outbox: a message cannot be taken in, and waits; others go on: {Odd}",
+                           {{"Odd", odd}});
 }
 
 // Here, because the clock has to be watched. Said once for each jump.
@@ -104,15 +119,18 @@ task<result<>> sweeper::take_in() {
     if (!with_.claims.are_needed()) co_return result<>{};
     const auto some = co_await with_.claims.have_arrivals(with_.env.readers);
     POSTHORN_CO_TRY(some);
-    if (!*some) co_return result<>{};
-    bool more = false;
+    if (!*some) {
+        note_odd({});
+        co_return result<>{};
+    }
     const auto rows_max = with_.options.claim_rows_max;
     // Of one tenant alone nothing is claimed unseen: the look for what is due chooses.
     auto ours = with_.options.tenant.empty() ? with_.lanes.with_room_for(rows_max)
                                              : std::vector<std::string>{};
-    auto taken = co_await with_.claims.take_in(rows_max, std::move(ours), more);
-    if (taken && more) with_.call.want();
-    co_return taken;
+    POSTHORN_CO_LET(taken, co_await with_.claims.take_in(rows_max, std::move(ours)));
+    if (taken.is_more) with_.call.want();
+    note_odd(taken.odd);
+    co_return result<>{};
 }
 
 task<result<>> sweeper::read_destination(const std::string& destination, wall_time now) {
@@ -128,14 +146,15 @@ task<result<>> sweeper::read_destination(const std::string& destination, wall_ti
                                       .limit = limit,
                                       .bytes_max = to.room_in_bytes(),
                                       .held = held,
-                                      .tenant = with_.options.tenant},
+                                      .tenant = with_.options.tenant,
+                                      .newest_first = to.reads_newest()},
                                      page);
     if (!outcome) {
         to.fail_read();
         co_return outcome;
     }
     const bool more = page.more;
-    std::erase_if(page.rows, [&](const outbox_row& row) { return to.knows(row.seq); });
+    std::erase_if(page.rows, [&](const outbox_row& row) { return !to.wants(row.seq); });
     rows_found_ += page.rows.size();
     for (const auto& row : page.rows) bytes_found_ += bytes_of(row);
     for (const auto& row : page.parked) bytes_found_ += bytes_of(row);

@@ -5,6 +5,7 @@
 
 #include "base/async/executor.hpp"
 #include "base/run/environment.hpp"
+#include "outbox/dispatch/sweep_board.hpp"
 #include "outbox/dispatch/sync_guard.hpp"
 #include "outbox/lane/lane_set.hpp"
 #include "outbox/rules/agenda.hpp"
@@ -34,6 +35,7 @@ public:
         class agenda& agenda;
         sweep_call& call;
         outbox_counters& counters;
+        sweep_board& board;
         const outbox_options& options;
     };
 
@@ -49,6 +51,8 @@ private:
         bool store_has_more;
     };
 
+    void note(const result<>& swept, bool everywhere);
+    void note_odd(const std::string& odd);
     void watch_clock();
     /// Until there is something to do, which it gives.
     task<sweep_scope> rest();

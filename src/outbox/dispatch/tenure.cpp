@@ -57,6 +57,7 @@ sweeper::deps tenure::make_sweeper_deps() {
             .agenda = agenda_,
             .call = around_.sweep,
             .counters = around_.counters,
+            .board = around_.board,
             .options = around_.options};
 }
 

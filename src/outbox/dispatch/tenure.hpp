@@ -49,6 +49,7 @@ public:
         sync_guard& guard;
         clock_guard& clocks;
         sweep_call& sweep;
+        sweep_board& board;
         const std::function<bool(const std::string& owner)>& owner_is_gone;
         std::function<void(std::int64_t epoch)> refused;
         boost::asio::any_io_executor where;

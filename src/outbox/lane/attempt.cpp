@@ -66,6 +66,13 @@ std::vector<delivery> timed_out(std::size_t rows, std::chrono::milliseconds limi
                             fmt::format("timed out: not finished within {} ms", limit.count())));
 }
 
+delivery no_route_to(std::string_view destination) {
+    return failure(
+        fmt::format("no route to '{}'; add it under [routes], or in C++ to the node's routes",
+                    destination),
+        outcome::undeliverable);
+}
+
 void spare(std::vector<delivery>& answers) {
     for (auto& answer : answers)
         if (answer.what == outcome::transient) answer.what = outcome::unanswered;

@@ -2,6 +2,8 @@
 
 #include <chrono>
 #include <cstddef>
+#include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/async/task.hpp"
@@ -21,6 +23,9 @@ task<std::vector<delivery>> attempt(transport& wire, const std::vector<outbox_ro
 
 /// An answer that we give ourselves.
 [[nodiscard]] delivery failure(std::string why, outcome what = outcome::transient);
+
+/// What is said of each message without a route.
+[[nodiscard]] delivery no_route_to(std::string_view destination);
 
 /// Failures are not charged to the messages.
 void spare(std::vector<delivery>& answers);

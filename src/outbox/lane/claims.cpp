@@ -4,7 +4,6 @@
 
 #include "base/assert.hpp"
 #include "store/async.hpp"
-#include "store/claim_table.hpp"
 
 namespace posthorn {
 
@@ -23,16 +22,18 @@ task<result<bool>> claims::have_arrivals(executor& readers) {
     co_return some;
 }
 
-task<result<>> claims::take_in(std::size_t rows_max, std::vector<std::string> destinations,
-                               bool& more) {
+task<result<taken_in>> claims::take_in(std::size_t rows_max,
+                                       std::vector<std::string> destinations) {
+    taken_in seen;
     arrivals_question asked{
         .rows_max = rows_max, .epoch = epoch_, .claimed = std::move(destinations)};
-    return commit(where_,
-                  [this, &more, asked = std::move(asked)](store_transaction& tx) -> result<> {
-                      POSTHORN_LET(is_more, in(tx).take_in(asked));
-                      more = is_more;
-                      return {};
-                  });
+    POSTHORN_CO_TRY(co_await commit(
+        where_, [this, &seen, asked = std::move(asked)](store_transaction& tx) -> result<> {
+            POSTHORN_LET(taken, in(tx).take_in(asked));
+            seen = std::move(taken);
+            return {};
+        }));
+    co_return seen;
 }
 
 task<result<>> claims::take(due_question asked, outbox_page& into) {

@@ -5,6 +5,7 @@
 
 #include "base/async/executor.hpp"
 #include "base/async/task.hpp"
+#include "store/claim_table.hpp"
 #include "store/store.hpp"
 
 namespace posthorn {
@@ -28,7 +29,7 @@ public:
     task<result<bool>> have_arrivals(executor& readers);
     /// What others have stored counts among what is due from then on, so many rows of it; that to
     /// these destinations is ours.
-    task<result<>> take_in(std::size_t rows_max, std::vector<std::string> destinations, bool& more);
+    task<result<taken_in>> take_in(std::size_t rows_max, std::vector<std::string> destinations);
     /// Due rows that no other has claimed. With that they are past a sync.
     task<result<>> take(due_question asked, outbox_page& into);
     /// Rows that we hold no longer, and have not settled: others may be able to send them. If that

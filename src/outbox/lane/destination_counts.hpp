@@ -1,57 +1,30 @@
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
-#include <map>
-#include <mutex>
-#include <string>
-#include <string_view>
 
+#include "base/counts_by_name.hpp"
 #include "base/histogram.hpp"
 
 namespace posthorn {
 
-/// What became of the messages for each destination, for metrics. Destinations are named by those
-/// who send, so only so many are told apart; the rest counts as `other`.
-///
-/// Threads: any.
-class destination_counts {
-public:
-    static constexpr std::size_t destinations_max = 100;
-    static constexpr std::string_view other = "other";
+/// What became of the messages for a destination.
+struct destination_counts {
+    std::uint64_t sent = 0;
+    std::uint64_t retried = 0;
+    std::uint64_t dead = 0;
+    std::uint64_t expired = 0;
+    duration_counts took{};  // On the wire, one for each message of an attempt.
 
-    struct counts {
-        std::uint64_t sent = 0;
-        std::uint64_t retried = 0;
-        std::uint64_t dead = 0;
-        std::uint64_t expired = 0;
-        duration_counts took{};  // On the wire, one for each message of an attempt.
-
-        counts& operator+=(const counts& more) noexcept {
-            sent += more.sent;
-            retried += more.retried;
-            dead += more.dead;
-            expired += more.expired;
-            for (std::size_t i = 0; i < took.size(); ++i) took[i] += more.took[i];
-            return *this;
-        }
-    };
-    using by_name = std::map<std::string, counts, std::less<>>;
-
-    void add(std::string_view destination, const counts& more) {
-        const std::lock_guard held(mutex_);
-        const bool is_known = seen_.contains(destination);
-        const auto name = is_known || seen_.size() < destinations_max ? destination : other;
-        seen_[std::string(name)] += more;
+    destination_counts& operator+=(const destination_counts& more) noexcept {
+        sent += more.sent;
+        retried += more.retried;
+        dead += more.dead;
+        expired += more.expired;
+        add_durations(took, more.took);
+        return *this;
     }
-    [[nodiscard]] by_name view() const {
-        const std::lock_guard held(mutex_);
-        return seen_;
-    }
-
-private:
-    mutable std::mutex mutex_;
-    by_name seen_;
 };
+
+using counts_of_destinations = counts_by_name<destination_counts>;
 
 }  // namespace posthorn

@@ -1,10 +1,10 @@
 #include "outbox/lane/lane.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 #include <boost/asio/cancellation_signal.hpp>
-#include <fmt/format.h>
 
 #include "base/async/cancellation.hpp"
 #include "base/planted.hpp"
@@ -21,7 +21,9 @@ lane::lane(std::string destination, lane_deps with, bool paused)
       gate_(options_.breaker, paused),
       rate_(options_.rate),
       size_(options_.batch_rows),
+      window_(window_of(options_)),
       held_(with.counters.memory),
+      limits_(with.env, with.batches),
       used_at_(with.env.clock.steady()) {}
 
 lane::~lane() { with_.counters.board.forget(destination_); }
@@ -30,7 +32,7 @@ std::size_t lane::room() const {
     if (closed_) return 0;
     switch (gate_.may_take(now())) {
         case permit::none: return 0;
-        case permit::one: return queue_.empty() ? 1 : 0;
+        case permit::one: return waiting() == 0 ? 1 : 0;
         case permit::all: break;
     }
     if (held_.bytes() >= options_.window_bytes) return 0;
@@ -47,12 +49,14 @@ std::size_t lane::room_in_bytes() const {
 
 lane::offered lane::offer(outbox_row& row) {
     if (held_.knows(row.seq)) return offered::known;
-    if (room() == 0) {
+    if (backlog_) backlog_->saw(row.seq);
+    if (room() == 0 || (backlog_ && !backlog_->has_room_for(row.seq))) {
         store_has_more_ = true;
         return gate_.may_take(now()) == permit::all ? offered::full : offered::shut;
     }
     held_.add(row.seq, bytes_of(row));
-    queue_.push(std::move(row));
+    const bool old = backlog_ && backlog_->is_old(row.seq);
+    old ? backlog_->push(std::move(row)) : queue_.push(std::move(row));
     used_at_ = now();
     return offered::taken;
 }
@@ -72,7 +76,7 @@ void lane::pump() {
 }
 
 void lane::prepare(const message& next) {
-    if (closed_ || !queue_.empty() || gate_.may_send(now()) != permit::all) return;
+    if (closed_ || waiting() > 0 || gate_.may_send(now()) != permit::all) return;
     auto* const wire = with_.routes.find(destination_);
     if (wire == nullptr) return;
     try {
@@ -84,25 +88,30 @@ void lane::prepare(const message& next) {
 }
 
 void lane::launch_what_may_go() {
-    while (!closed_ && in_flight_ < options_.batches_in_flight_max && !queue_.empty()) {
+    while (!closed_ && in_flight_ < window_.size() && waiting() > 0) {
         const auto may = gate_.may_send(now());
         if (may == permit::none) return;
-        const auto wanted = may == permit::one ? 1 : std::min(size_.rows(), queue_.size());
+        auto wanted = may == permit::one ? 1 : std::min(size_.rows(), waiting());
+        const auto of_old = backlog_ ? backlog_->allows(wanted, beside(may), now()) : 0;
+        if (of_old == 0 && queue_.empty()) return wake_for_backlog();
+        wanted = of_old > 0 ? of_old : std::min(wanted, queue_.size());
         const auto allowed = rate_.allows(wanted, now());
         if (allowed == 0) return wake_at(rate_.ready_at(wanted, now()));
-        flight going{.rows = next_rows(allowed), .probe = may == permit::one};
+        flight going{
+            .rows = next_rows(of_old > 0, allowed), .probe = may == permit::one, .old = of_old > 0};
         if (going.rows.empty()) continue;
         rate_.take(going.rows.size(), now());
+        if (backlog_) backlog_->went(going.old, going.rows.size(), now());
         if (going.probe) gate_.breaker.begin_probe();
         launch(std::move(going));
     }
 }
 
-std::vector<outbox_row> lane::next_rows(std::size_t rows_max) {
+std::vector<outbox_row> lane::next_rows(bool old, std::size_t rows_max) {
     const auto wall = with_.env.clock.wall();
     std::vector<outbox_row> rows, late;
-    while (!queue_.empty() && rows.size() < rows_max) {
-        auto row = queue_.pop();
+    while (!(old ? backlog_->empty() : queue_.empty()) && rows.size() < rows_max) {
+        auto row = old ? backlog_->pop() : queue_.pop();
         (is_expired(row.body, wall) ? late : rows).push_back(std::move(row));
     }
     settle(record_expired(late, recording(), [this](const auto& row) { leave_in_doubt(row); }));
@@ -118,13 +127,11 @@ void lane::leave_in_doubt(const outbox_row& row) {
 
 void lane::launch(flight going) {
     ++in_flight_;
-    const auto limit =
-        under_way_.insert(under_way_.end(), {.until = now() + options_.attempt_timeout});
-    keep_watch();
+    const auto limit = limits_.add(now() + options_.attempt_timeout);
     with_.batches.spawn(deliver(std::move(going), limit), limit->stop);
 }
 
-task<> lane::deliver(flight going, under_way::iterator limit) {
+task<> lane::deliver(flight going, attempt_limits::place limit) {
     auto* const wire = with_.routes.find(destination_);
     const auto begun = now();
     finished_batch back;
@@ -137,9 +144,11 @@ task<> lane::deliver(flight going, under_way::iterator limit) {
     if (late)
         back.answers = timed_out(
             going.rows.size(), std::chrono::ceil<std::chrono::milliseconds>(limit->until - begun));
-    under_way_.erase(limit);
+    limits_.remove(limit);
+    if (going.old) backlog_->came_back(now());
     const bool interrupted = !late && co_await is_cancelled();
-    if (options_.failures_shut && going.probe) spare(back.answers);
+    if (options_.failures_shut && going.probe && !POSTHORN_PLANTED(breaker_charges))
+        spare(back.answers);
     if (wire != nullptr && !interrupted && !is_cut_off_)
         learn(going, back);
     else if (going.probe)
@@ -153,10 +162,7 @@ std::vector<delivery> lane::answer_without_route(const std::vector<outbox_row>& 
     gate_.look_for_route_at(now() + with_.options.judge.undeliverable_delay);
     for (const auto& row : rows)
         if (held_back_.size() < options_.window_rows) held_back_.push_back(row.seq);
-    const auto missing = failure(fmt::format("no route to '{}'; add it under [routes], or in C++ "
-                                             "to the node's routes",
-                                             destination_),
-                                 outcome::undeliverable);
+    const auto missing = no_route_to(destination_);
     trouble_.note(missing.error, now());
     publish();
     return {rows.size(), missing};
@@ -169,6 +175,7 @@ void lane::finish(finished_batch back, bool interrupted) {
         let_go(back.rows);
     } else {
         if (interrupted) keep_good_news(back);
+        remember_put_off(back);
         settle(
             record(std::move(back), recording(), [this](const auto& row) { leave_in_doubt(row); }));
     }
@@ -189,18 +196,32 @@ void lane::keep_good_news(finished_batch& back) {
     back.rows = std::move(sure);
 }
 
+// Of no message's doing, so a person who knows that it is over need not wait for their times.
+void lane::remember_put_off(const finished_batch& back) {
+    for (std::size_t i = 0; i < back.rows.size(); ++i) {
+        const auto seq = back.rows[i].seq;
+        std::erase(put_off_, seq);
+        if (back.answers[i].what == outcome::throttled && put_off_.size() < options_.window_rows)
+            put_off_.push_back(seq);
+    }
+}
+
 void lane::learn(const flight& going, const finished_batch& back) {
     const bool answered =
         options_.failures_shut ? shows_success(back.answers) : shows_a_peer(back.answers);
+    const auto rest = rest_asked(back.answers, with_.options.judge);
     with_.counters.peers.note(destination_, answered, with_.env.clock.wall());
     size_.note({.rows = going.rows.size(), .took = back.took, .answered = answered},
                options_.attempt_timeout);
+    window_.note({.took_effect = shows_success(back.answers) && !rest,
+                  .took = back.took,
+                  .in_flight = in_flight_});
     const auto before = gate_.breaker.current();
     gate_.breaker.note(answered, going.probe, now(), with_.env.random.unit());
     if (gate_.breaker.current() == breaker::state::closed && before != breaker::state::closed)
         trouble_.end();
+    follow_outage(before, answered && !rest);
     trouble_.note(back.answers, now());
-    const auto rest = rest_asked(back.answers, with_.options.judge);
     if (rest) gate_.rest_until(now() + *rest);
     tell_of_rest(rest, answered);
     if (rest || gate_.breaker.current() != before) {
@@ -210,6 +231,18 @@ void lane::learn(const flight& going, const finished_batch& back) {
     }
 }
 
+// One that has never been out has nothing to do here.
+void lane::follow_outage(breaker::state before, bool well) {
+    const auto is = gate_.breaker.current();
+    const bool opens = before == breaker::state::closed && is == breaker::state::open;
+    if (opens && options_.replay && !backlog_)
+        backlog_ = std::make_unique<backlog>(*options_.replay, options_.window_rows / 2,
+                                             options_.window_bytes / 2);
+    if (!backlog_) return;
+    using enum replay_event;
+    backlog_->note(opens ? opened : well ? answered : strained, now());
+}
+
 // Once for each time of trouble, however often it is asked anew.
 void lane::tell_of_rest(std::optional<std::chrono::milliseconds> rest, bool answered) {
     if (!rest) {
@@ -217,17 +250,13 @@ void lane::tell_of_rest(std::optional<std::chrono::milliseconds> rest, bool answ
         return;
     }
     if (std::exchange(told_of_rest_, true)) return;
-    with_.env.log.warn("Outbox: {Destination} asks for patience; its messages wait: {Error}",
-                       {{"Destination", destination_}, {"Error", trouble_.cause()}});
+    log_rest(with_.env.log, {destination_, trouble_.cause()});
 }
 
 void lane::tell_of_breaker(breaker::state before) {
     const auto is = gate_.breaker.current();
     if (is == breaker::state::open && before == breaker::state::closed)
-        with_.env.log.warn(
-            "Outbox: {Destination} gives no answer that counts; its messages wait, and one is "
-            "tried from time to time: {Error}",
-            {{"Destination", destination_}, {"Error", trouble_.cause()}});
+        log_silence(with_.env.log, {destination_, trouble_.cause()});
     if (is == breaker::state::closed && before != breaker::state::closed) {
         with_.env.log.info("Outbox: {Destination} answers again", {{"Destination", destination_}});
         ask_for_more();
@@ -263,8 +292,20 @@ void lane::expire(std::vector<outbox_row> rows) {
     settle(record_expired(rows, recording(), [this](const auto& row) { leave_in_doubt(row); }));
 }
 
+void lane::drop(std::span<const dropped_row> rows) {
+    let_go(take_waiting([&](const outbox_row& row) {
+        return std::ranges::find(rows, row.seq, &dropped_row::seq) != rows.end();
+    }));
+    std::vector<settlement> outcomes;
+    for (const auto& row : rows)
+        if (held_.add(row.seq) || POSTHORN_PLANTED(dropped_in_flight))
+            outcomes.push_back(posthorn::drop(row, with_.env.clock.wall()));
+    settle(std::move(outcomes));
+}
+
 std::size_t lane::begin_read() {
-    const auto more = std::min(room(), options_.read_rows_max);
+    auto more = std::min(room(), options_.read_rows_max);
+    if (backlog_ && more > 0) more = backlog_->begin_read(more);
     store_has_more_ = more == 0;
     if (more == 0) return 0;
     held_.begin_read();
@@ -273,6 +314,7 @@ std::size_t lane::begin_read() {
 
 void lane::end_read(bool store_has_more) {
     held_.end_read();
+    if (backlog_ && backlog_->end_read(store_has_more, now())) store_has_more = true;
     if (store_has_more)
         store_has_more_ = true;
     else
@@ -302,6 +344,7 @@ void lane::ask_for_more() {
     if (now() < in_doubt_until_) return;  // It would find the same rows again.
     if (held_.size() * 2 > options_.window_rows || held_.bytes() * 2 > options_.window_bytes)
         return;
+    if (backlog_ && !backlog_->is_low()) return;  // The next poll looks for what is newer.
     store_has_more_ = false;
     with_.sweep.want(destination_);
 }
@@ -312,18 +355,25 @@ void lane::let_go(const std::vector<outbox_row>& rows) {
 
 void lane::stop() {
     closed_ = true;
-    let_go(queue_.take_all());
+    let_go(take_waiting([](const outbox_row&) { return true; }));
+}
+
+std::vector<outbox_row> lane::take_waiting(const std::function<bool(const outbox_row&)>& which) {
+    auto rows = queue_.take_if(which);
+    if (backlog_) std::ranges::move(backlog_->take_if(which), std::back_inserter(rows));
+    return rows;
 }
 
 bool lane::is_idle() const {
-    return is_empty() && alarms_ == 0 && !held_.is_read() && now() - used_at_ >= options_.idle_time;
+    return is_empty() && alarms_ == 0 && !limits_.is_watching() && !held_.is_read() &&
+           now() - used_at_ >= options_.idle_time;
 }
 
 // How a lane shuts and opens: pauses, rests, time and routes.
 
 // What waits goes back to the table, where it is seen, and expires.
 void lane::shut() {
-    const auto rows = queue_.take_all();
+    const auto rows = take_waiting([](const outbox_row&) { return true; });
     let_go(rows);
     with_.claims.let_go(rows);
     store_has_more_ = store_has_more_ || !rows.empty();
@@ -341,6 +391,7 @@ void lane::pause(bool paused) {
 
 void lane::try_now() {
     gate_.try_now(now());
+    std::ranges::move(std::exchange(put_off_, {}), std::back_inserter(held_back_));
     recall_held_back();
     store_has_more_ = true;  // As far as we know.
     pump();
@@ -348,7 +399,7 @@ void lane::try_now() {
     publish();
 }
 
-// What was put off for want of a route is due again.
+// What was put off is due again.
 void lane::recall_held_back() {
     const auto wall = with_.env.clock.wall();
     std::vector<settlement> due;
@@ -361,6 +412,7 @@ void lane::routes_changed() {
     options_ = with_limits(with_.options.lane, with_.routes.limits(destination_));
     rate_.change(options_.rate, now());
     size_.change_max(options_.batch_rows);
+    window_.change(window_of(options_));
     gate_.look_for_route();
     recall_held_back();
     pump();
@@ -371,12 +423,14 @@ void lane::routes_changed() {
 void lane::tend() {
     const auto wall = with_.env.clock.wall();
     const auto late =
-        queue_.take_if([wall](const outbox_row& row) { return is_expired(row.body, wall); });
+        take_waiting([wall](const outbox_row& row) { return is_expired(row.body, wall); });
     settle(record_expired(late, recording(), [this](const auto& row) { leave_in_doubt(row); }));
     const auto mode = gate_.mode(now());
     if (mode != lane_mode::no_route) held_back_.clear();
+    if (backlog_) backlog_->note(replay_event::time_passed, now());
+    if (backlog_ && backlog_->is_over()) backlog_.reset();
     // While one is shut there is nothing new to tell.
-    if (mode == lane_mode::running || mode != told_mode_ || !queue_.empty()) publish();
+    if (mode == lane_mode::running || mode != told_mode_ || waiting() > 0) publish();
 }
 
 void lane::wake_at(steady_time when) {
@@ -404,12 +458,16 @@ void lane::publish() {
     lane_state state{.destination = destination_,
                      .mode = gate_.mode(at),
                      .breaker = gate_.breaker.current(),
-                     .queued = queue_.size(),
+                     .queued = waiting(),
                      .in_flight = in_flight_,
-                     .window = options_.batches_in_flight_max,
+                     .window = window_.size(),
                      .batch = size_.rows(),
                      .batch_max = options_.batch_rows,
                      .rate = options_.rate.per_second};
+    if (backlog_) {
+        state.replay = backlog_->phase();
+        state.replay_rate = backlog_->rate(at);
+    }
     // A probe that is on its way has not opened it yet.
     if (state.mode == lane_mode::running)
         shut_since_.reset();
@@ -425,38 +483,6 @@ void lane::publish() {
             with_.env.clock.wall() + std::chrono::ceil<std::chrono::milliseconds>(*then - at);
     told_mode_ = state.mode;
     with_.counters.board.note(std::move(state));
-}
-
-// How a lane gives up on batches that take too long.
-
-void lane::keep_watch() {
-    if (watches_) return;
-    watches_ = true;
-    ++alarms_;
-    with_.batches.spawn(watch());
-}
-
-// Those that were told and are still there have a transport that heeds no stop.
-lane::under_way::iterator lane::next_late() {
-    const auto sooner = [](const limited& a, const limited& b) {
-        return a.late != b.late ? b.late : a.until < b.until;
-    };
-    const auto next = std::ranges::min_element(under_way_, sooner);
-    return next == under_way_.end() || next->late ? under_way_.end() : next;
-}
-
-// Sleeps on while batches come and go: of a thousand that are answered in time none wakes it.
-task<> lane::watch() {
-    for (auto next = next_late(); next != under_way_.end(); next = next_late()) {
-        if (const auto left = next->until - now(); left > left.zero()) {
-            if (!co_await with_.env.timer.sleep_for(left)) break;
-        } else {
-            next->late = true;
-            next->stop->emit(boost::asio::cancellation_type::terminal);
-        }
-    }
-    watches_ = false;
-    --alarms_;
 }
 
 // What a lane does with rows that wait for an earlier one of their order key.

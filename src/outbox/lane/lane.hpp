@@ -2,7 +2,8 @@
 
 #include <chrono>
 #include <cstdint>
-#include <list>
+#include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -10,6 +11,8 @@
 #include "base/async/bell.hpp"
 #include "base/async/task_group.hpp"
 #include "base/run/environment.hpp"
+#include "outbox/lane/attempt_limits.hpp"
+#include "outbox/lane/backlog.hpp"
 #include "outbox/lane/claims.hpp"
 #include "outbox/lane/lane_record.hpp"
 #include "outbox/lane/route_table.hpp"
@@ -20,6 +23,7 @@
 #include "outbox/rules/held_rows.hpp"
 #include "outbox/rules/lane_gate.hpp"
 #include "outbox/rules/lane_queue.hpp"
+#include "outbox/rules/lane_window.hpp"
 #include "outbox/rules/rate_limit.hpp"
 #include "outbox/rules/trouble.hpp"
 
@@ -44,9 +48,10 @@ struct lane_deps {
 /// Moves messages of one destination onto the wire, each at least once, several batches at a time.
 ///
 /// What it decides is decided elsewhere, by pure types: whether it may send at all (`lane_gate`),
-/// how fast (`rate_limit`), how much at once (`batch_size`), who is next (`lane_queue`), and what
-/// becomes of a message (`judge`). A lane that may not send holds nothing: its rows are in the
-/// table, where people see them and where the sweep finds them when it opens.
+/// how fast (`rate_limit`), how much at once (`batch_size`, `lane_window`), who is next
+/// (`lane_queue`), what becomes of a message (`judge`), and how it comes back from an outage
+/// (`backlog`). A lane that may not send holds nothing: its rows are in the table, where people see
+/// them and where the sweep finds them when it opens.
 ///
 /// Lifetime: destroyed only when `is_idle()`, or after the task group of its batches has joined.
 /// Threads:  the dispatcher's strand.
@@ -77,6 +82,9 @@ public:
     void postpone(const outbox_row& row, wall_time now);
     /// Records that rows of the table are past their time; those already here are passed over.
     void expire(std::vector<outbox_row> rows);
+    /// Closes rows without an attempt; one that is on its way, or whose outcome is not on disk yet,
+    /// is left as it is.
+    void drop(std::span<const dropped_row> rows);
     /// Parks rows that wait for an earlier one of their order key, or records that they expired;
     /// those already here are passed over.
     void park(std::vector<outbox_row> rows, wall_time now);
@@ -95,7 +103,12 @@ public:
     /// The rows that the read need not find, in order.
     [[nodiscard]] std::vector<std::int64_t> held() const { return held_.list(); }
     [[nodiscard]] std::size_t rows_held() const { return held_.size(); }
-    [[nodiscard]] bool knows(std::int64_t seq) const { return held_.knows(seq); }
+    /// Whether what a read found is to be offered.
+    [[nodiscard]] bool wants(std::int64_t seq) {
+        return !held_.knows(seq) && (!backlog_ || backlog_->wants(seq));
+    }
+    /// Of the read that begins: what is newest comes first.
+    [[nodiscard]] bool reads_newest() const { return backlog_ && backlog_->reads_newest(); }
 
     void pause(bool paused);
     /// A person asks for a try at once, whatever the lane knows; a pause holds all the same.
@@ -126,30 +139,33 @@ private:
     struct flight {
         std::vector<outbox_row> rows;
         bool probe = false;
+        bool old = false;  // Of the backlog.
     };
-
-    /// One that has a limit, while it is on its way.
-    struct limited {
-        steady_time until;
-        boost::asio::cancellation_signal* stop = nullptr;
-        bool late = false;
-    };
-    using under_way = std::list<limited>;
 
     [[nodiscard]] std::size_t room() const;
-    std::vector<outbox_row> next_rows(std::size_t rows_max);
+    [[nodiscard]] std::size_t waiting() const {
+        return queue_.size() + (backlog_ ? backlog_->size() : 0);
+    }
+    std::vector<outbox_row> take_waiting(const std::function<bool(const outbox_row&)>& which);
+    std::vector<outbox_row> next_rows(bool old, std::size_t rows_max);
     void launch_what_may_go();
+    [[nodiscard]] backlog::around beside(breaker::permit may) const {
+        return {.newer = queue_.size(),
+                .window = window_.size(),
+                .probes = may == breaker::permit::one};
+    }
+    void wake_for_backlog() {
+        if (const auto then = backlog_->ready_at(window_.size(), now())) wake_at(*then);
+    }
     void launch(flight going);
-    task<> deliver(flight going, under_way::iterator limit);
-    /// One sleep for all that is under way: a timer for each batch would cost more than the batch.
-    void keep_watch();
-    task<> watch();
-    [[nodiscard]] under_way::iterator next_late();
+    task<> deliver(flight going, attempt_limits::place limit);
     std::vector<delivery> answer_without_route(const std::vector<outbox_row>& rows);
     void finish(finished_batch back, bool interrupted);
     void keep_good_news(finished_batch& back);
+    void remember_put_off(const finished_batch& back);
     /// Learns about the destination from a batch.
     void learn(const flight& going, const finished_batch& back);
+    void follow_outage(breaker::state before, bool well);
     void tell_of_rest(std::optional<std::chrono::milliseconds> rest, bool answered);
     void tell_of_breaker(breaker::state before);
     void shut();
@@ -170,11 +186,12 @@ private:
     lane_gate gate_;
     rate_limit rate_;
     batch_size size_;
+    lane_window window_;
     lane_queue queue_;
     held_rows held_;
+    std::unique_ptr<class backlog> backlog_;  // Null but for an outage and the time after it.
     std::size_t in_flight_ = 0;
-    under_way under_way_;
-    bool watches_ = false;
+    attempt_limits limits_;
     bool pumps_ = false;
     bool store_has_more_ = false;
     bool closed_ = false;
@@ -189,6 +206,7 @@ private:
     std::optional<steady_time> wakes_at_;
     std::size_t alarms_ = 0;               // Coroutines that wait to wake us.
     std::vector<std::int64_t> held_back_;  // Rows put off for want of a route, of late.
+    std::vector<std::int64_t> put_off_;    // Rows that were to wait by their last answer, of late.
 };
 
 }  // namespace posthorn

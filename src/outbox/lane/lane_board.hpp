@@ -11,6 +11,7 @@
 #include <posthorn/detail/time.hpp>
 
 #include "outbox/rules/lane_gate.hpp"
+#include "outbox/rules/replay.hpp"
 
 namespace posthorn {
 
@@ -29,6 +30,8 @@ struct lane_state {
     std::size_t batch = 0;             // Messages in one, at present,
     std::size_t batch_max = 0;         // and at most.
     double rate = 0;                   // Messages a second; zero: no limit.
+    replay_phase replay = replay_phase::live;
+    double replay_rate = 0;  // The same of the backlog, unless it is live.
 
     bool operator==(const lane_state&) const = default;
 };

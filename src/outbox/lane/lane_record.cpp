@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "base/planted.hpp"
+#include "store/settle_rider.hpp"
 
 namespace posthorn {
 namespace {
@@ -24,7 +25,7 @@ void count(outbox_counters& counters, kind what, std::int32_t attempts) {
     }
 }
 
-destination_counts::counts one_more(kind what) {
+destination_counts one_more(kind what) {
     return {.sent = what == kind::settle ? 1U : 0U,
             .retried = what == kind::retry ? 1U : 0U,
             .dead = what == kind::bury ? 1U : 0U,
@@ -33,7 +34,8 @@ destination_counts::counts one_more(kind what) {
 
 void raise_alarm(logger& log, std::string_view destination, std::size_t number,
                  std::string_view error) {
-    log.error("Outbox: {Count} messages for {Destination} are undeliverable: {Error}",
+    log.error(number == 1 ? "Outbox: {Count} message for {Destination} is undeliverable: {Error}"
+                          : "Outbox: {Count} messages for {Destination} are undeliverable: {Error}",
               {{"Count", number}, {"Destination", destination}, {"Error", error}});
 }
 
@@ -55,7 +57,7 @@ std::vector<settlement> record(finished_batch batch, const record_deps& with,
     const judge_rules rules{with.retries, with.options};
     std::vector<settlement> outcomes;
     outcomes.reserve(batch.rows.size());
-    destination_counts::counts counted;
+    destination_counts counted;
     std::size_t held_back = 0;
     std::string why_held_back;
     for (std::size_t i = 0; i < batch.rows.size(); ++i) {
@@ -75,6 +77,8 @@ std::vector<settlement> record(finished_batch batch, const record_deps& with,
         auto& outcome = outcomes.emplace_back(
             as_kept(to_settlement(what, row, now, std::move(answer.error)), with.options));
         outcome.effect_unknown = answer.what == posthorn::outcome::unanswered;
+        outcome.rider = std::move(answer.rider);
+        if (outcome.rider) outcome.rider->amend(row, outcome);
     }
     // What has no route was on no wire.
     if (const auto sent = outcomes.size() - held_back; sent > 0) {
@@ -112,7 +116,9 @@ settlement record_bad(const bad_row& row, std::string_view destination, const re
                        {{"Seq", row.seq}, {"Destination", destination}, {"Error", row.reason}});
     count(with.counters, kind::bury, 0);
     with.counters.destinations.add(destination, one_more(kind::bury));
-    return as_kept(bury(row, with.env.clock.wall()), with.options);
+    auto outcome = as_kept(bury(row, with.env.clock.wall()), with.options);
+    if (POSTHORN_PLANTED(corrupt_called_delivered)) outcome.to = outbox_status::sent;
+    return outcome;
 }
 
 }  // namespace posthorn

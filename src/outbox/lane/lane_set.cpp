@@ -51,6 +51,7 @@ void lane_set::tend() {
     if (now - tended_at_ < std::chrono::seconds{1}) return;
     tended_at_ = now;
     for (auto& [destination, one] : lanes_) one->tend();
+    for (auto& order : with_.routes.take_drops()) get(order.destination).drop(order.rows);
 }
 
 }  // namespace posthorn

@@ -32,7 +32,7 @@ struct outbox_counters {
     /// How many retries a message had needed when it was sent, buried or expired.
     histogram retries{retry_bounds};
     byte_budget memory{};  // What the lanes hold now.
-    destination_counts destinations{};
+    counts_of_destinations destinations{};
     reachability peers{};
     lane_board board{};
     settle_board settling{};

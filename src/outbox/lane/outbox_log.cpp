@@ -51,4 +51,16 @@ void log_attempt(logger& log, const attempt_record& attempt) {
     }
 }
 
+void log_rest(logger& log, const lane_trouble& of) {
+    log.warn("Outbox: {Destination} asks for patience; its messages wait: {Error}",
+             {{"Destination", of.destination}, {"Error", of.error}});
+}
+
+void log_silence(logger& log, const lane_trouble& of) {
+    log.warn(
+        "Outbox: {Destination} gives no answer that counts; its messages wait, and one is tried "
+        "from time to time: {Error}",
+        {{"Destination", of.destination}, {"Error", of.error}});
+}
+
 }  // namespace posthorn

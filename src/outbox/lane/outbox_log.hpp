@@ -1,6 +1,7 @@
 #pragma once
 
 #include <chrono>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -22,5 +23,13 @@ struct attempt_record {
 
 /// Writes the line that people know from the documents, if there is one for this outcome.
 void log_attempt(logger& log, const attempt_record& attempt);
+
+/// What a lane says of its destination, and the error that it knows.
+struct lane_trouble {
+    const std::string& destination;
+    const std::string& error;
+};
+void log_rest(logger& log, const lane_trouble& of);
+void log_silence(logger& log, const lane_trouble& of);
 
 }  // namespace posthorn

@@ -1,5 +1,8 @@
 #include "outbox/lane/route_order.hpp"
 
+#include <algorithm>
+#include <iterator>
+
 namespace posthorn {
 
 transport* route_order::find(std::string_view destination) {
@@ -14,6 +17,13 @@ route_limits route_order::limits(std::string_view destination) const {
     for (const auto* const each : features_)
         if (const auto found = each->limits(destination)) return *found;
     return default_.limits(destination).value_or(route_limits{});
+}
+
+std::vector<drop_order> route_order::take_drops() {
+    std::vector<drop_order> all;
+    for (auto* const each : features_)
+        std::ranges::move(each->take_drops(), std::back_inserter(all));
+    return all;
 }
 
 }  // namespace posthorn

@@ -23,6 +23,7 @@ public:
 
     transport* find(std::string_view destination) override;
     [[nodiscard]] route_limits limits(std::string_view destination) const override;
+    [[nodiscard]] std::vector<drop_order> take_drops() override;
 
 private:
     route_source& fixed_;

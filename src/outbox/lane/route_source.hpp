@@ -2,7 +2,9 @@
 
 #include <optional>
 #include <string_view>
+#include <vector>
 
+#include "outbox/rules/drop_order.hpp"
 #include "outbox/rules/route_limits.hpp"
 #include "transport/transport.hpp"
 
@@ -22,6 +24,9 @@ public:
     /// Empty if the destination is not one of its own. Asked when a lane is made.
     [[nodiscard]] virtual std::optional<route_limits> limits(
         std::string_view destination) const = 0;
+    /// Pending messages that it wants closed without an attempt, but for those that are on their
+    /// way. Asked about every second.
+    [[nodiscard]] virtual std::vector<drop_order> take_drops() { return {}; }
 };
 
 }  // namespace posthorn

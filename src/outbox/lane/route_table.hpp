@@ -1,7 +1,9 @@
 #pragma once
 
 #include <string_view>
+#include <vector>
 
+#include "outbox/rules/drop_order.hpp"
 #include "outbox/rules/route_limits.hpp"
 #include "transport/transport.hpp"
 
@@ -19,6 +21,8 @@ public:
     virtual transport* find(std::string_view destination) = 0;
     /// Asked when a lane is made and when `dispatcher::routes_changed` is called.
     [[nodiscard]] virtual route_limits limits(std::string_view /*destination*/) const { return {}; }
+    /// As `route_source::take_drops`, of all sources.
+    [[nodiscard]] virtual std::vector<drop_order> take_drops() { return {}; }
 };
 
 }  // namespace posthorn

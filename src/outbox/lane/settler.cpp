@@ -1,6 +1,7 @@
 #include "outbox/lane/settler.hpp"
 
 #include <algorithm>
+#include <functional>
 #include <optional>
 #include <tuple>
 
@@ -8,6 +9,7 @@
 
 #include "base/async/cancellation.hpp"
 #include "base/async/task_group.hpp"
+#include "store/settle_rider.hpp"
 
 namespace posthorn {
 namespace {
@@ -17,7 +19,22 @@ bool is_end(const settlement& one) {
 }
 
 bool is_urgent(const settlement& one) {
-    return one.followers_wait && one.to != outbox_status::pending;
+    return (one.followers_wait && one.to != outbox_status::pending) ||
+           (one.rider && one.rider->is_awaited());
+}
+
+result<> settle_with_riders(store_transaction& tx, std::span<const settlement> outcomes,
+                            std::int64_t epoch) {
+    for (const auto& one : outcomes)
+        if (one.rider) POSTHORN_TRY(one.rider->ride(tx, one));
+    POSTHORN_TRY(tx.outbox().settle(outcomes, epoch));
+    return {};
+}
+
+std::size_t bytes_of(std::span<const settlement> outcomes) {
+    std::size_t bytes = 0;
+    for (const auto& one : outcomes) bytes += one.bytes;
+    return bytes;
 }
 
 // Whether it may be a row's own doing, and not the state of the database as a whole.
@@ -65,13 +82,35 @@ std::size_t settler::last_unit(std::span<const settlement> of) const {
 }
 
 void settler::submit_all(settle_listener& listener, std::vector<settlement> outcomes) {
-    std::size_t bytes = 0;
-    for (const auto& one : outcomes) bytes += one.bytes;
+    const auto bytes = bytes_of(outcomes);
+    if (join(listener, outcomes, bytes)) return;
+    submit_when_there_is_room({.unit = std::make_shared<settle_unit>(listener, std::move(outcomes)),
+                               .since = env_.clock.steady(),
+                               .bytes = bytes});
+}
+
+// Those before it wait for a commit, as it would.
+bool settler::join(settle_listener& listener, std::vector<settlement>& outcomes,
+                   std::size_t bytes) {
+    const auto known = submitted_.find(joinable_);
+    if (known == submitted_.end() || std::ranges::any_of(outcomes, is_urgent)) return false;
+    auto& with = known->second;
+    if (bytes_submitted_ + bytes > options_.bytes_at_writer_max) return false;
+    const auto count = outcomes.size();
+    if (!with.unit->join(listener, outcomes, options_.outcomes_in_unit_max)) return false;
+    with.bytes += bytes;
+    bytes_submitted_ += bytes;
+    if (with.forced) return true;
+    with.unforced += count;
+    outcomes_unforced_ += count;
+    if (outcomes_unforced_ >= options_.outcomes_waiting_max) force();
+    return true;
+}
+
+void settler::submit_again(std::shared_ptr<settle_unit> unit) {
+    const auto bytes = bytes_of(unit->outcomes());
     submit_when_there_is_room(
-        {.listener = &listener,
-         .outcomes = std::make_shared<const std::vector<settlement>>(std::move(outcomes)),
-         .since = env_.clock.steady(),
-         .bytes = bytes});
+        {.unit = std::move(unit), .since = env_.clock.steady(), .bytes = bytes});
 }
 
 // One that is larger than all of it goes when half is free: to wait for an idle writer could be for
@@ -92,19 +131,21 @@ void settler::submit_when_there_is_room(batch what) {
 void settler::submit(batch what) {
     const auto number = ++submissions_;
     bytes_submitted_ += what.bytes;
-    what.forced = std::ranges::any_of(*what.outcomes, is_urgent);
+    const auto outcomes = what.unit->outcomes();  // The writer does not know it yet.
+    what.forced = std::ranges::any_of(outcomes, is_urgent);
     const bool lazy = !what.forced;
     if (lazy) {
-        outcomes_unforced_ += what.outcomes->size();
+        what.unforced = outcomes.size();
+        outcomes_unforced_ += what.unforced;
         unforced_.emplace(number, what.since);
+        joinable_ = number;
     }
     const auto [place, added] = submitted_.emplace(number, std::move(what));
     if (!alarm_at_) answers_->arrived.ring();  // So that `run` sets its alarm.
-    where_.submit({.work = [outcomes = place->second.outcomes,
-                            epoch = epoch_](store_transaction& tx) -> result<> {
-                       POSTHORN_TRY(tx.outbox().settle(*outcomes, epoch));
-                       return {};
-                   },
+    where_.submit({.work =
+                       [unit = place->second.unit, epoch = epoch_](store_transaction& tx) {
+                           return settle_with_riders(tx, unit->begin(), epoch);
+                       },
                    .done =
                        [to = answers_, number](result<> answer) {
                            {
@@ -172,7 +213,7 @@ void settler::take_answers() {
         if (known.empty()) continue;  // Of before `cut_off`.
         unforced_.erase(number);
         auto& what = known.mapped();
-        if (!what.forced) outcomes_unforced_ -= what.outcomes->size();
+        if (!what.forced) outcomes_unforced_ -= what.unforced;
         bytes_submitted_ -= what.bytes;
         take_answer(std::move(what), answer);
     }
@@ -185,14 +226,17 @@ void settler::take_answers() {
 }
 
 void settler::take_answer(batch what, const result<>& answer) {
+    const auto outcomes = what.unit->begin();  // It may have failed before it was begun.
     if (answer) {
         retry_delay_ = options_.retry_delay_min;
-        if (ended_ && std::ranges::any_of(*what.outcomes, is_end)) ended_();
+        if (ended_ && std::ranges::any_of(outcomes, is_end)) ended_();
+        for (const auto& one : outcomes)
+            if (one.rider) one.rider->landed(one);
         return finish(what);
     }
     if (answer.error().code() == error_code::lease_lost) {
         env_.log.warn("Outbox: lock lost, another node dispatches now; dropped {Count} outcomes",
-                      {{"Count", what.outcomes->size()}, {"Epoch", epoch_}});
+                      {{"Count", outcomes.size()}, {"Epoch", epoch_}});
         cut_off();
         return lost_();
     }
@@ -201,14 +245,13 @@ void settler::take_answer(batch what, const result<>& answer) {
 
 // Which of them it is, is found in a few steps; the others are not kept waiting.
 void settler::try_halves(const batch& what) {
-    const std::span all(*what.outcomes);
-    const auto middle = all.size() / 2;
-    for (const auto half : {all.first(middle), all.subspan(middle)})
-        submit_all(*what.listener, {half.begin(), half.end()});
+    const auto middle = what.unit->outcomes().size() / 2;
+    submit_again(what.unit->those([middle](std::size_t i) { return i < middle; }));
+    submit_again(what.unit->those([middle](std::size_t i) { return i >= middle; }));
 }
 
 void settler::try_alone_later(batch what, const error& why) {
-    const auto& one = what.outcomes->front();
+    const auto& one = what.unit->outcomes().front();
     env_.log.warn(
         "Outbox: what became of row {Seq} cannot be recorded, will try again: {Error}; look for a "
         "trigger on outbox_messages that refuses it",
@@ -222,21 +265,26 @@ void settler::try_alone_later(batch what, const error& why) {
 }
 
 void settler::try_later(batch what, const error& why) {
+    bool differs = false;  // All are asked.
+    for (const auto& one : what.unit->outcomes())
+        differs |= one.rider && one.rider->rides_otherwise();
+    if (differs) return submit_again(what.unit);
     if (may_concern_one_row(why)) {
-        if (what.outcomes->size() > 1) return try_halves(what);
+        if (what.unit->outcomes().size() > 1) return try_halves(what);
         return try_alone_later(std::move(what), why);
     }
     env_.log.warn("Outbox: could not record {Count} outcomes, will try again: {Error}",
-                  {{"Count", what.outcomes->size()}, {"Error", why.what()}});
+                  {{"Count", what.unit->outcomes().size()}, {"Error", why.what()}});
     note_failure(what, why);
     if (why.is_in_doubt()) {
-        std::vector<settlement> again, dropped;
-        for (const auto& one : *what.outcomes)
-            (one.to == outbox_status::pending ? dropped : again).push_back(one);
-        what.outcomes = std::make_shared<const std::vector<settlement>>(std::move(dropped));
+        const auto all = what.unit;
+        const auto is_retry = [&all](std::size_t i) {
+            return all->outcomes()[i].to == outbox_status::pending;
+        };
+        what.unit = all->those(is_retry);
         finish(what);
-        what.outcomes = std::make_shared<const std::vector<settlement>>(std::move(again));
-        if (what.outcomes->empty()) return;
+        what.unit = all->those(std::not_fn(is_retry));
+        if (what.unit->outcomes().empty()) return;
     }
     if (const auto now = env_.clock.steady(); retry_at_ <= now) {
         retry_at_ = now + retry_delay_;
@@ -247,13 +295,13 @@ void settler::try_later(batch what, const error& why) {
 }
 
 void settler::note_failure(const batch& what, const error& why) {
-    for (const auto& one : *what.outcomes) unrecorded_.insert(one.seq);
+    for (const auto& one : what.unit->outcomes()) unrecorded_.insert(one.seq);
     board_.failed(why, unrecorded_.size());
 }
 
 void settler::note_recorded(const batch& what) {
     if (unrecorded_.empty()) return;
-    for (const auto& one : *what.outcomes) unrecorded_.erase(one.seq);
+    for (const auto& one : what.unit->outcomes()) unrecorded_.erase(one.seq);
     board_.recorded(unrecorded_.size());
 }
 
@@ -277,9 +325,9 @@ void settler::resubmit(steady_time now) {
 }
 
 void settler::finish(const batch& what) {
-    outcomes_waiting_ -= what.outcomes->size();
+    outcomes_waiting_ -= what.unit->outcomes().size();
     note_recorded(what);
-    what.listener->settled(*what.outcomes);
+    what.unit->tell();
 }
 
 task<> settler::flush(std::chrono::nanoseconds limit) {
@@ -294,6 +342,7 @@ task<> settler::flush(std::chrono::nanoseconds limit) {
 
 void settler::cut_off() {
     is_cut_off_ = true;
+    joinable_ = 0;
     submitted_.clear();
     unforced_.clear();
     failed_.clear();

@@ -16,21 +16,15 @@
 #include "base/run/environment.hpp"
 #include "base/time/clock.hpp"
 #include "outbox/lane/settle_board.hpp"
+#include "outbox/lane/settle_unit.hpp"
 #include "outbox/rules/outbox_options.hpp"
 #include "store/store.hpp"
 
 namespace posthorn {
 
-/// Told which outcomes are on disk, or need not be known any longer.
-class settle_listener {
-public:
-    virtual ~settle_listener() = default;
-    virtual void settled(std::span<const settlement> outcomes) = 0;
-};
-
 /// Records what became of messages, cheaply: outcomes ride with the next commit, whatever it is
-/// for, and force one only when they are many or have waited a few milliseconds. One that others
-/// may wait for, because of its order key, does not wait.
+/// for, those of all lanes as one unit, and force one only when they are many or have waited a few
+/// milliseconds. One that others may wait for, because of its order key, does not wait.
 ///
 /// A crash before that loses outcomes, never messages: the receiver's inbox absorbs the repeat.
 ///
@@ -70,11 +64,11 @@ public:
 
 private:
     struct batch {
-        settle_listener* listener;
-        std::shared_ptr<const std::vector<settlement>> outcomes;
+        std::shared_ptr<settle_unit> unit;
         steady_time since;
         bool forced = false;
-        std::size_t bytes = 0;  // Of the messages.
+        std::size_t unforced = 0;  // Of its outcomes, if it is not.
+        std::size_t bytes = 0;     // Of the messages.
         steady_time retry_at{};
         std::chrono::milliseconds alone_delay{};  // Zero, unless it has failed alone.
     };
@@ -86,6 +80,9 @@ private:
     };
 
     void submit_all(settle_listener& listener, std::vector<settlement> outcomes);
+    [[nodiscard]] bool join(settle_listener& listener, std::vector<settlement>& outcomes,
+                            std::size_t bytes);
+    void submit_again(std::shared_ptr<settle_unit> unit);
     /// How many at the end of the list make one unit.
     [[nodiscard]] std::size_t last_unit(std::span<const settlement> of) const;
     [[nodiscard]] bool has_room_for(const batch& one) const;  // With the writer.
@@ -114,6 +111,7 @@ private:
     std::function<void()> ended_;
     std::shared_ptr<answers> answers_ = std::make_shared<answers>();
     std::map<std::uint64_t, batch> submitted_;       // By the number of the submission.
+    std::uint64_t joinable_ = 0;                     // The last of them that others may join.
     std::map<std::uint64_t, steady_time> unforced_;  // Those of them that wait for a commit; since.
     std::deque<batch> waiting_;                      // For the writer to be done with large ones.
     std::vector<batch> failed_;                      // To be submitted again, each in its time.

@@ -16,9 +16,9 @@ breaker::permit breaker::permits(steady_time now) const {
 }
 
 void breaker::probe_now(steady_time now) {
-    if (state_ != state::open) return;
+    if (state_ == state::closed) return;
     open_for_ = options_.open_min;
-    probe_at_ = now;
+    if (state_ == state::open) probe_at_ = now;
 }
 
 void breaker::begin_probe() {

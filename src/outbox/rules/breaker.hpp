@@ -25,6 +25,8 @@ struct breaker_options {
 /// | open    | silence of a batch sent before it opened  | open                             |
 /// | open    | its time is over, and there is a message  | probing, with that one message   |
 /// | probing | silence of the probe                      | open for twice as long as before |
+/// | open    | `probe_now`                               | open, and ready to probe at once |
+/// | probing | `probe_now`, then silence of the probe    | open for `open_min`              |
 /// | any     | an answer, to the probe or a batch before | closed                           |
 /// | probing | the probe was given up without an outcome | open, and ready to probe at once |
 ///
@@ -42,7 +44,8 @@ public:
     explicit breaker(breaker_options options = {}) : options_(options) {}
 
     [[nodiscard]] permit permits(steady_time now) const;
-    /// If it is open, the next probe may go at once.
+    /// The next probe may go at once. One that is under way may have begun before whatever has
+    /// changed, so the next comes soon after it.
     void probe_now(steady_time now);
     /// One message was sent because it may be.
     void begin_probe();

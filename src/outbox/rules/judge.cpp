@@ -130,6 +130,18 @@ settlement recall(std::int64_t seq, wall_time now) {
     return {.seq = seq, .to = outbox_status::pending, .at = now, .next_attempt_at = now};
 }
 
+settlement drop(const dropped_row& row, wall_time now) {
+    return {.seq = row.seq,
+            .to = outbox_status::resolved,
+            .at = now,
+            .next_attempt_at = {},
+            .charged = false,
+            .error = row.why,
+            .resolution = row.why,
+            .keeps_last_error = true,
+            .rider = row.rider};
+}
+
 settlement park(const outbox_row& row, wall_time now) {
     return {.seq = row.seq,
             .to = outbox_status::pending,

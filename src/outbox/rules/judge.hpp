@@ -4,6 +4,7 @@
 #include <optional>
 #include <span>
 
+#include "outbox/rules/drop_order.hpp"
 #include "outbox/rules/outbox_options.hpp"
 #include "outbox/rules/retry_policy.hpp"
 #include "store/outbox_table.hpp"
@@ -75,6 +76,8 @@ struct judge_rules {
 [[nodiscard]] settlement recall(std::int64_t seq, wall_time now);
 /// For a message that waits for an earlier one of its order key.
 [[nodiscard]] settlement park(const outbox_row& row, wall_time now);
+/// For a message that is not to be sent any more.
+[[nodiscard]] settlement drop(const dropped_row& row, wall_time now);
 /// For a row that is not a message.
 [[nodiscard]] settlement bury(const bad_row& row, wall_time now);
 

@@ -18,6 +18,7 @@ lane_options with_limits(lane_options options, const route_limits& of) {
     options.breaker.open_max = of.probe_pause_max.value_or(options.breaker.open_max);
     options.retries = of.retries;
     options.failures_shut = of.failures_shut;
+    options.replay = of.replay;
     return options;
 }
 

@@ -3,11 +3,13 @@
 #include <chrono>
 #include <cstddef>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "base/time/clock_watch.hpp"
 #include "lease/lease_options.hpp"
 #include "outbox/rules/breaker.hpp"
+#include "outbox/rules/lane_window.hpp"
 #include "outbox/rules/rate_limit.hpp"
 #include "outbox/rules/retry_policy.hpp"
 #include "outbox/rules/route_limits.hpp"
@@ -30,10 +32,16 @@ struct lane_options {
     std::chrono::milliseconds idle_time = std::chrono::minutes{5};  // Then the lane goes away.
     std::shared_ptr<const retry_policy> retries{};                  // The node's, if null.
     bool failures_shut = false;                                     // As `route_limits` has it.
+    std::optional<replay_options> replay{};                         // Likewise.
 };
 
 /// The same for a lane whose route has a say. Pure.
 [[nodiscard]] lane_options with_limits(lane_options options, const route_limits& of);
+
+/// A stranger's server tells by its answers how much it can take; for others there is the setting.
+[[nodiscard]] inline lane_window::limits window_of(const lane_options& options) {
+    return {options.batches_in_flight_max, options.failures_shut ? std::size_t{32} : 0};
+}
 
 /// Of what is decided after an attempt, besides the retry policy.
 struct judge_options {

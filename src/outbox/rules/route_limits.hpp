@@ -5,6 +5,7 @@
 #include <memory>
 #include <optional>
 
+#include "outbox/rules/replay.hpp"
 #include "outbox/rules/retry_policy.hpp"
 
 namespace posthorn {
@@ -21,6 +22,8 @@ struct route_limits {
     /// The other end is a stranger's: one that only fails is left alone like one that is silent,
     /// and what is tried meanwhile is not charged.
     bool failures_shut = false;
+    /// After an outage the backlog goes out so, beside what is newer; at once if empty.
+    std::optional<replay_options> replay{};
 
     bool operator==(const route_limits&) const = default;
 };

@@ -2,9 +2,11 @@
 
 #include <optional>
 #include <tuple>
+#include <utility>
 
 #include "base/async/cancellation.hpp"
 #include "base/async/timer.hpp"
+#include "outbox/upkeep/mending.hpp"
 #include "store/async.hpp"
 
 namespace posthorn {
@@ -39,6 +41,7 @@ task<result<>> order_keeper::set_policy() {
 
 task<result<>> order_keeper::look_at_all() {
     unblocked_slice slice;
+    bool mended = false;
     do {
         POSTHORN_CO_TRY(co_await read(where_, env_.readers, [&](store_reader& reader) -> result<> {
             POSTHORN_LET(found, reader.outbox().unblocked(slice.last, options_.slice_keys));
@@ -46,14 +49,20 @@ task<result<>> order_keeper::look_at_all() {
             return {};
         }));
         if (slice.seqs.empty()) continue;
+        if (options_.policy == order_policy::park && !std::exchange(mended, true)) {
+            // To the end of a look that others have begun, and then through all.
+            co_await mend_tables(env_, purger_, mending_to_the_end);
+            co_await mend_tables(env_, purger_, mending_to_the_end);
+        }
         std::int64_t released = 0;
         POSTHORN_CO_TRY(co_await commit(where_, [&](store_transaction& tx) -> result<> {
             POSTHORN_LET(count, tx.outbox().release_unblocked(slice.seqs));
             released = count;
             return {};
         }));
-        env_.log.info("Outbox: {Count} messages wait no longer for one that is gone",
-                      {{"Count", released}});
+        if (released > 0)
+            env_.log.info("Outbox: {Count} messages wait no longer for one that is gone",
+                          {{"Count", released}});
     } while (slice.last && !co_await is_cancelled());
     co_return result<>{};
 }

@@ -3,6 +3,7 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <optional>
 
 #include "base/async/timer.hpp"
@@ -20,6 +21,9 @@ struct retention_options {
     using time_kept = std::optional<std::chrono::milliseconds>;  // None: for ever.
 
     time_kept sent = std::chrono::days{7};
+    /// What was sent is kept for as long, whatever `sent` says: others may refer to it. Asked
+    /// before each purge; none where it is empty.
+    std::function<std::chrono::milliseconds()> sent_at_least{};
     time_kept dead{};  // An operator is to look at them.
     time_kept expired = std::chrono::days{30};
     time_kept resolved = std::chrono::days{7};

@@ -18,6 +18,7 @@ struct member {
     std::vector<outbox_row> enqueued{};
     std::vector<outbox_row> released{};
     std::vector<std::int64_t> received{};
+    bool announced = false;
 
     /// What it did is undone.
     void forget_rows() noexcept {
@@ -25,6 +26,7 @@ struct member {
         enqueued.clear();
         released.clear();
         received.clear();
+        announced = false;
     }
 };
 
@@ -42,6 +44,7 @@ void take_rows(member& of, Transaction& from) {
     of.enqueued = from.outbox().take_enqueued();
     of.released = from.keys().take_released();
     of.received = from.inbox().take_received();
+    of.announced = from.take_announced();
 }
 
 /// What the change log says of a group.

@@ -19,6 +19,8 @@ public:
     decltype(Tables::leases)& leases() override { return tables_.leases; }
     decltype(Tables::dead_letters)& dead_letters() override { return tables_.dead_letters; }
     decltype(Tables::old)& old() override { return tables_.old; }
+    void announce() override { announced_ = true; }
+    [[nodiscard]] bool take_announced() noexcept { return std::exchange(announced_, false); }
     [[nodiscard]] decltype(Tables::keys)& keys() noexcept { return tables_.keys; }
     [[nodiscard]] decltype(Tables::changes)& log() noexcept { return tables_.changes; }
 
@@ -31,6 +33,7 @@ protected:
 
 private:
     Tables tables_;
+    bool announced_ = false;
 };
 
 }  // namespace posthorn

@@ -30,7 +30,7 @@ bool fits(const sql_row& keys, const dead_filter& wanted) {
     const auto closed_at = from_ms(keys.integer(7));
     if (wanted.since && closed_at < *wanted.since) return false;
     if (wanted.until && closed_at >= *wanted.until) return false;
-    return contains_whatever_the_case(keys.text(5), wanted.error);
+    return contains_whatever_the_case(keys.text(last_error_column), wanted.error);
 }
 
 }  // namespace posthorn

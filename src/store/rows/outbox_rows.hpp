@@ -17,24 +17,27 @@ struct outbox_rules {
 };
 
 /// What `read_row` wants to find in a row, in this order; `payload` is how to get at its bytes.
-template <class Payload, class Headers>
-consteval auto outbox_columns_with(const Payload& payload, const Headers& headers) {
-    return joined("seq, message_id, message_type, destination, endpoint, ", payload,
-                  ", content_type, ", headers, R"sql(,
-    correlation_id, tenant, order_key, dedupe_key, parent_id, causation_id,
-    priority, max_retries, created_at, expires_at, deliver_at, retry_count, checksum)sql");
-}
 template <class Payload>
 consteval auto outbox_columns_with(const Payload& payload) {
-    return outbox_columns_with(payload, "headers");
+    return joined("seq, message_id, message_type, destination, endpoint, ", payload, R"sql(,
+    content_type, headers, correlation_id, tenant, order_key, dedupe_key, parent_id, causation_id,
+    priority, max_retries, created_at, expires_at, deliver_at, retry_count, checksum)sql");
 }
-/// The same without content, and nothing that a row of plain SQL may have made long is read in
-/// whole: for messages that are past their time, which may be large and many.
-inline constexpr auto outbox_late_columns = joined(R"sql(
-    seq, message_id, substr(message_type, 1, 64), destination, substr(endpoint, 1, 4096), '',
-    substr(content_type, 1, 4096), NULL, substr(correlation_id, 1, 65536), tenant, order_key,
-    dedupe_key, substr(parent_id, 1, 64), substr(causation_id, 1, 64), priority, max_retries,
-    created_at, expires_at, deliver_at, retry_count, NULL)sql");
+/// The same of messages that are at an end: nothing that a row of plain SQL may have made long is read
+/// in whole. What is not cut here has its bound in the triggers.
+template <class Payload, class Headers, class Checksum>
+consteval auto outbox_cut_columns_with(const Payload& payload, const Headers& headers,
+                                       const Checksum& checksum) {
+    return joined(R"sql(
+    seq, message_id, substr(message_type, 1, 64), destination, substr(endpoint, 1, 4096), )sql",
+                  payload, ", substr(content_type, 1, 4096), ", headers, R"sql(,
+    substr(correlation_id, 1, 65536), tenant, order_key, dedupe_key, substr(parent_id, 1, 64),
+    substr(causation_id, 1, 64), priority, max_retries, created_at, expires_at, deliver_at,
+    retry_count, )sql",
+                  checksum);
+}
+/// Without content: for messages that are past their time, which may be large and many.
+inline constexpr auto outbox_late_columns = outbox_cut_columns_with("''", "NULL", "NULL");
 inline constexpr std::size_t outbox_columns_count = 21;
 
 /// What the column `checksum` holds of a message: over all that its receiver gets to see, and how

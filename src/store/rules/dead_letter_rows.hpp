@@ -29,7 +29,8 @@ public:
         std::string_view keys;
         std::string_view whole;
         std::string_view requeue;
-        std::string_view note;  // Before the row has its new id, so that the old one is kept.
+        std::string_view note;    // With when, and the text.
+        std::string_view old_id;  // Before the row has its new id, so that the old one is kept.
         std::string_view renew;
         std::string_view resolve;
         std::string_view reopen;
@@ -48,6 +49,7 @@ public:
           whole_(database, texts.whole),
           requeue_(database, texts.requeue),
           note_(database, texts.note),
+          old_id_(database, texts.old_id),
           renew_(database, texts.renew),
           resolve_(database, texts.resolve),
           reopen_(database, texts.reopen),
@@ -93,8 +95,13 @@ private:
     result<> make_pending(std::int64_t seq) override { return require_change(requeue_.run(seq)); }
     result<> place(std::int64_t seq) override { return with_.keys.place(seq); }
     result<> give_new_id(std::int64_t seq, const new_life& life) override {
-        POSTHORN_TRY(Driver::soon(note_, seq, to_ms(life.from)));
+        POSTHORN_TRY(Driver::soon(old_id_, seq, to_ms(life.from)));
         return require_change(renew_.run(seq, to_ms(life.from), std::int64_t{life.lasts.count()}));
+    }
+    result<> note(std::int64_t seq, std::string_view text, wall_time at) override {
+        const auto kept = Driver::storable(text);
+        POSTHORN_TRY(note_.run(seq, to_ms(at), std::string_view(kept)));
+        return {};
     }
     result<> make_resolved(std::int64_t seq, std::string_view resolution) override {
         const auto text = Driver::storable(resolution);
@@ -126,6 +133,7 @@ private:
     typename Driver::statement whole_;
     typename Driver::statement requeue_;
     typename Driver::statement note_;
+    typename Driver::statement old_id_;
     typename Driver::statement renew_;
     typename Driver::statement resolve_;
     typename Driver::statement reopen_;

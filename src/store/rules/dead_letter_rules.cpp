@@ -43,6 +43,12 @@ bool is_open_to(dead_action what, outbox_status status) {
            (status == outbox_status::resolved && what == dead_action::remove);
 }
 
+// A row whose dedupe key was known when it came: the first message went out in its place, so this
+// one must not. One that was given up has an error.
+bool is_repeat(std::string_view resolution, std::string_view last_error) {
+    return resolution.starts_with("repeats ") && last_error.empty();
+}
+
 bool is_too_late(const dead_change& how, outbox_status status, wall_time expires_at,
                  wall_time now) {
     const bool over = status == outbox_status::expired || expires_at < now + time_left_min;
@@ -92,6 +98,11 @@ result<dead_changed> dead_letter_rules::change(const uuid& id, const dead_change
                     summary.id, to_string(summary.status),
                     how.what == dead_action::reopen ? "Resolved" : "Dead or Expired",
                     verb(how.what));
+    if (how.what == dead_action::reopen && is_repeat(summary.resolution, summary.last_error))
+        return fail(error_code::state_changed,
+                    "message {} was never given up: it {}, by its dedupe key, and that message was "
+                    "sent in its place; if it is wanted all the same, send it under another key",
+                    summary.id, summary.resolution);
     const target what{.seq = summary.seq,
                       .scope = {summary.destination, summary.order_key, summary.tenant},
                       .expires_at = summary.expires_at};
@@ -105,10 +116,13 @@ result<dead_changed> dead_letter_rules::change(const uuid& id, const dead_change
 }
 
 result<std::optional<dead_letter_rules::target>> dead_letter_rules::target_of(
-    std::int64_t seq, const dead_filter& still) {
+    std::int64_t seq, const dead_filter& still, dead_action how) {
     std::optional<target> what;
     const auto found = visit_keys(seq, [&](const sql_row& keys) {
         if (!fits(keys, still)) return;  // Another change was quicker.
+        if (how == dead_action::reopen &&
+            is_repeat(keys.text(resolution_column), keys.text(last_error_column)))
+            return;
         what = target{.seq = seq,
                       .scope = {.destination = std::string(keys.text(1)),
                                 .order_key = std::string(keys.text(order_key_column)),
@@ -126,7 +140,7 @@ result<dead_many> dead_letter_rules::change_many(std::span<const std::int64_t> s
     if (!is_open_to(how.what, still.status)) return done;
     std::vector<std::int64_t> changed;
     for (const auto seq : seqs) {
-        POSTHORN_LET(what, target_of(seq, still));
+        POSTHORN_LET(what, target_of(seq, still, how.what));
         if (!what) continue;
         if (is_too_late(how, still.status, what->expires_at, now)) {
             ++done.expired;
@@ -208,8 +222,35 @@ result<std::int64_t> dead_letter_rules::expire(std::span<const std::int64_t> seq
     return count;
 }
 
-result<message> dead_letter_rules::edited(std::int64_t seq, const message_edit& how) {
+namespace {
+
+/// What an edit changes, and what it was; of a payload only how long.
+std::string changes_of(const message& body, const sql_row& before) {
+    std::string all;
+    const auto add = [&](std::string_view what, std::string_view was) {
+        all += fmt::format("{}{} ({})", all.empty() ? "" : ", ", what, was);
+    };
+    const auto was = [](std::string_view text) {
+        return text.empty() ? std::string("there was none") : fmt::format("it was {}", text);
+    };
+    if (body.payload != before.text(5))
+        add("payload", fmt::format("it had {} bytes", before.text(5).size()));
+    if (body.destination != before.text(3)) add("destination", was(before.text(3)));
+    if (body.endpoint != before.text(4)) add("endpoint", was(before.text(4)));
+    if (body.content_type != before.text(6)) add("content type", was(before.text(6)));
+    if (body.headers != before.text(7))
+        add("headers", fmt::format("they had {} bytes", before.text(7).size()));
+    if (body.max_retries != before.get<std::int32_t>(15))
+        add("retries", fmt::format("there were {}", before.get<std::int32_t>(15)));
+    return all;
+}
+
+}  // namespace
+
+result<dead_letter_rules::edited_message> dead_letter_rules::edited(std::int64_t seq,
+                                                                    const message_edit& how) {
     message body;
+    std::string changes;
     const auto found = visit_whole(seq, [&](const sql_row& row) {
         const auto text = [&](const std::optional<std::string>& asked, std::size_t column) {
             return asked ? *asked : std::string(row.text(column));
@@ -228,12 +269,13 @@ result<message> dead_letter_rules::edited(std::int64_t seq, const message_edit& 
         body.max_retries = how.max_retries.value_or(row.get<std::int32_t>(15));
         body.created_at = from_ms(row.integer(16));
         body.expires_at = from_ms(row.integer(17));
+        changes = changes_of(body, row);
     });
     if (!found) return std::unexpected(found.error());
     if (!*found)
         return fail(error_code::state_changed, "the message was deleted meanwhile; look again");
     POSTHORN_TRY(validate(body, limits_));
-    return body;
+    return edited_message{std::move(body), std::move(changes)};
 }
 
 result<dead_changed> dead_letter_rules::edit(const uuid& id, const message_edit& how,
@@ -244,12 +286,15 @@ result<dead_changed> dead_letter_rules::edit(const uuid& id, const message_edit&
         return fail(error_code::state_changed,
                     "message {} is {}, not Dead or Expired; only what was given up is edited",
                     summary.id, to_string(summary.status));
-    POSTHORN_LET(body, edited(summary.seq, how));
+    POSTHORN_LET(fresh, edited(summary.seq, how));
+    const auto& body = fresh.body;
     auto before = seal_of(summary.seq);
     if (!before) return std::unexpected(std::move(before).error());
     if (*before == seal::broken && how.payload) before = seal::fits;  // An operator's word now.
     POSTHORN_TRY(write(summary.seq, body));
     POSTHORN_TRY(reseal(summary.seq, *before));
+    if (!fresh.changes.empty())
+        POSTHORN_TRY(note(summary.seq, "edited by an operator: " + fresh.changes, now));
     const bool moved = body.destination != summary.destination;
     if (moved)  // Who waited for it at the old destination waits no more.
         POSTHORN_TRY(let_go({summary.destination, summary.order_key, summary.tenant}));

@@ -51,6 +51,8 @@ protected:
     };
     /// Notes the old id among the attempts.
     virtual result<> give_new_id(std::int64_t seq, const new_life& life) = 0;
+    /// Among the attempts, for people.
+    virtual result<> note(std::int64_t seq, std::string_view text, wall_time at) = 0;
     virtual result<> make_resolved(std::int64_t seq, std::string_view resolution) = 0;
     virtual result<> make_dead(std::int64_t seq) = 0;
     virtual result<> erase(std::int64_t seq) = 0;
@@ -76,14 +78,20 @@ private:
 
     result<dead_letter_row> find(const uuid& id, std::string_view if_state);
     result<dead_changed> present(std::int64_t seq, dead_changed if_gone);
-    result<std::optional<target>> target_of(std::int64_t seq, const dead_filter& still);
+    /// Nothing if the row is not to be changed so.
+    result<std::optional<target>> target_of(std::int64_t seq, const dead_filter& still,
+                                            dead_action how);
     result<> apply(const target& what, const dead_change& how, wall_time now);
     result<> requeue(const target& what, const dead_change& how, wall_time now);
     result<> let_go(const order_scope& of);
     result<seal> seal_of(std::int64_t seq);
     /// After a change that was meant.
     result<> reseal(std::int64_t seq, seal before);
-    result<message> edited(std::int64_t seq, const message_edit& how);
+    struct edited_message {
+        message body;
+        std::string changes;  // In words; empty if nothing is another than it was.
+    };
+    result<edited_message> edited(std::int64_t seq, const message_edit& how);
 
     message_limits limits_{};
 };

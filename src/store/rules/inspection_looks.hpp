@@ -28,7 +28,8 @@ public:
         std::string_view count_pending;
         std::string_view count_sent;
         std::string_view count_closed;  // Of a status.
-        std::string_view show;          // By id, and whether with the payload.
+        std::string_view count_dead_messages;
+        std::string_view show;  // By id, and whether with the payload.
         std::string_view attempts;
         /// By seq: id, status, time and seq of what is in its way, the first of each status.
         std::string_view waits_behind;
@@ -43,6 +44,7 @@ public:
         : count_pending_(database, texts.count_pending),
           count_sent_(database, texts.count_sent),
           count_closed_(database, texts.count_closed),
+          count_dead_messages_(database, texts.count_dead_messages),
           show_(database, texts.show),
           attempts_(database, texts.attempts),
           waits_behind_(database, texts.waits_behind),
@@ -52,6 +54,10 @@ public:
           inbox_ends_(database, texts.inbox_ends) {}
 
     result<bounded_count> count(outbox_status status, std::int64_t at_most) override;
+    result<bounded_count> count_dead_messages(std::int64_t at_most) override {
+        POSTHORN_LET(counted, count_dead_messages_.run(at_most + 1));
+        return up_to(counted.front().integer(0), at_most);
+    }
     result<backlog_report> backlog(wall_time now, const backlog_limits& limits) override;
     result<blocked_report> blocked(const blocked_limits& limits) override;
     result<std::optional<wall_time>> newest() override;
@@ -106,6 +112,7 @@ private:
     typename Driver::statement count_pending_;
     typename Driver::statement count_sent_;
     typename Driver::statement count_closed_;
+    typename Driver::statement count_dead_messages_;
     typename Driver::statement show_;
     typename Driver::statement attempts_;
     typename Driver::statement waits_behind_;

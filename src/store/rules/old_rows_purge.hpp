@@ -38,8 +38,7 @@ public:
             std::string_view received;
             std::string_view changes;
         } remove;
-        /// Of received rows; given how long one lives at most, the time from which on to look, and
-        /// how many at most.
+        /// Of received rows; given how long one lives at most, now, and how many at most.
         std::string_view shorten;
     };
     old_rows_purge(typename Driver::connection& database, const sql& texts)
@@ -55,9 +54,8 @@ public:
     result<slice_outcome> purge(row_kind kind, wall_time before, const slice& room) override;
     result<slice_outcome> shorten_received(std::chrono::milliseconds life_max, wall_time now,
                                            const slice& room) override {
-        POSTHORN_LET(shortened,
-                     shorten_.run(std::int64_t{life_max.count()}, to_ms(now) + life_max.count(),
-                                  static_cast<std::int64_t>(room.rows())));
+        POSTHORN_LET(shortened, shorten_.run(std::int64_t{life_max.count()}, to_ms(now),
+                                             static_cast<std::int64_t>(room.rows())));
         const auto rows = static_cast<std::size_t>(shortened.changed());
         return slice_outcome{.rows = rows, .more = rows == room.rows()};
     }

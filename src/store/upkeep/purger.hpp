@@ -27,12 +27,18 @@ public:
     task<result<std::int64_t>> shorten_received(std::chrono::milliseconds life_max, wall_time now);
     /// Gives free pages back to the disk; their number.
     task<result<std::int64_t>> give_back();
-    /// Looks at some more of what is kept beside messages; the number of orphans deleted.
-    task<result<std::int64_t>> remove_orphans();
+    /// Looks through what is kept beside messages, from where the look before ended to the end, or
+    /// in so many slices; the number of rows mended.
+    task<result<std::int64_t>> mend_beside(std::size_t slices_max);
 
 private:
     using work_type = std::function<result<slice_outcome>(old_rows&, const slice&)>;
+    struct one_slice {
+        slice_outcome done{};
+        slice_seen seen{};
+    };
 
+    task<result<one_slice>> run(const work_type& work, std::size_t rows);
     task<result<std::int64_t>> repeat(work_type work, std::size_t& rows);
 
     store& store_;

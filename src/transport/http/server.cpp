@@ -119,6 +119,7 @@ task<> http_server::accept() {
                                    {{"Address", to_string(address_)},
                                     {"Reason", failure.message()},
                                     {"HeldBack", *held_back}});
+            if (frees_files_after(failure)) continue;
             if (!co_await with_.env.timer.sleep_for(accept_pause)) break;
         } else {
             admit(std::move(socket));
@@ -128,7 +129,7 @@ task<> http_server::accept() {
 
 void http_server::admit(tcp::socket socket) {
     // Nothing can be said in clear where TLS is spoken; closing must do.
-    if (sessions_.size() >= with_.limits.connections_max && !make_room() &&
+    if (sessions_.size() >= with_.limits.connections_max && !give_way() &&
         sessions_.size() >= with_.limits.connections_max + places_for_new)
         return with_.tls == nullptr ? turn_away(socket) : void();
     boost::system::error_code ignored;
@@ -145,7 +146,7 @@ void http_server::admit(tcp::socket socket) {
 
 // Ends the connection that is the least loss, the oldest of its kind; false if all are of known
 // callers.
-bool http_server::make_room() {
+bool http_server::give_way() {
     using standing = http_session::standing;
     const auto loss = [](const http_session* each) {
         // It has its answer, and would only be spared a new connection.

@@ -40,7 +40,8 @@ struct http_server_deps {
 /// When it has all the connections that it may have, one that has not shown a key gives way to a new
 /// one: first those that rest between requests, then those that have sent least, each time the
 /// oldest. So strangers keep no one out, whatever they do. Known callers keep theirs; a few places
-/// beyond them remain for new ones, and then 503.
+/// beyond them remain for new ones, and then 503. The same ones give way when the process may open
+/// no more files.
 ///
 /// Lifetime, threads and cancelling: as every listener.
 class http_server final : public listener {
@@ -57,13 +58,13 @@ public:
     void start() override;
     task<> stop(std::chrono::milliseconds patience) override;
     void cut_off() override;
+    bool give_way() override;
 
 private:
     http_server(http_server_deps with, boost::asio::ip::tcp::acceptor acceptor, host_port address);
 
     task<> accept();
     void admit(boost::asio::ip::tcp::socket socket);
-    bool make_room();
     void bound_bodies(http_session& reader);
     task<> serve(std::unique_ptr<http_session> session);
     task<> cut_off_after(std::chrono::milliseconds patience);

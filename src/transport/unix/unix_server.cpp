@@ -97,14 +97,20 @@ task<> unix_server::accept() {
             co_await acceptor_.async_accept(asio::as_tuple(asio::use_awaitable));
         if (stopping_) break;
         if (failure) {
-            with_.env.log.warn("Cannot accept on {Address}: {Reason}",
-                               {{"Address", path_}, {"Reason", failure.message()}});
+            if (const auto held_back = accept_lines_.admit(with_.env.clock.steady()))
+                with_.env.log.warn(
+                    "Cannot accept on {Address}: {Reason}",
+                    {{"Address", path_}, {"Reason", failure.message()}, {"HeldBack", *held_back}});
+            if (frees_files_after(failure)) continue;
             if (!co_await with_.env.timer.sleep_for(accept_pause)) break;
             continue;
         }
         if (const auto trusted = check_peer(socket.native_handle()); !trusted) {
-            with_.env.log.warn("A connection to {Address} was refused: {Reason}",
-                               {{"Address", path_}, {"Reason", trusted.error().what()}});
+            if (const auto held_back = refused_lines_.admit(with_.env.clock.steady()))
+                with_.env.log.warn("A connection to {Address} was refused: {Reason}",
+                                   {{"Address", path_},
+                                    {"Reason", trusted.error().what()},
+                                    {"HeldBack", *held_back}});
             continue;  // Nothing was read from it, and it is closed.
         }
         if (tasks_.size() <= with_.limits.connections_max)  // We are one of the tasks.

@@ -21,6 +21,7 @@
 #include "transport/listener.hpp"
 #include "transport/unix/socket_place.hpp"
 #include "transport/unix/unix_session.hpp"
+#include "transport/wire/log_rate_limit.hpp"
 
 namespace posthorn {
 
@@ -68,6 +69,8 @@ private:
     task_group tasks_;  // Accepting, and the connections.
     task_group watch_;  // Their time-outs.
     std::set<unix_session*> sessions_;
+    log_rate_limit accept_lines_{1};
+    log_rate_limit refused_lines_{20};
     bool stopping_ = false;
     bool stopped_ = false;
     std::vector<std::shared_ptr<waiter>> waiting_for_stop_;

@@ -8,6 +8,7 @@
 
 #include <boost/json/array.hpp>
 
+#include "base/text/url_query.hpp"
 #include "base/text/utf8.hpp"
 #include "feature/answers.hpp"
 #include "store/async.hpp"
@@ -250,7 +251,7 @@ task<http_response> show_attempt(const webhook_desk& with, http_request request,
     if (!fields) co_return answer_to_error(fields.error());
     const auto asked = fields->find("payload");
     const bool payload = asked != fields->end() && asked->second == "true";
-    if (payload && !who.payloads)
+    if (payload && !who.rights.payloads)
         co_return answer_to_error({error_code::access_denied,
                                    "reading payloads needs a key with that right: payloads = true "
                                    "beside it in admin.keys"});
@@ -273,21 +274,6 @@ task<http_response> show_attempt(const webhook_desk& with, http_request request,
         });
     if (!done) co_return answer_to_error(done.error());
     co_return answer_with(shown);
-}
-
-task<http_response> recoverable(const webhook_desk& with, http_request request,
-                                admin_caller /*who*/) {
-    const auto of = co_await find_target(with, request);
-    if (!of) co_return of.error();
-    std::int64_t number = 0;
-    const auto done =
-        co_await read(with.where, with.env.readers, [&](store_reader& from) -> result<> {
-            POSTHORN_LET(dead, count_dead_deliveries(from, (*of)->of.id));
-            number = dead;
-            return {};
-        });
-    if (!done) co_return answer_to_error(done.error());
-    co_return answer_with({{"id", (*of)->of.id.to_string()}, {"dead", number}});
 }
 
 constexpr std::array endpoint_shapes{
@@ -324,10 +310,6 @@ std::vector<admin_route> endpoint_routes(const webhook_desk& with) {
                          " lastAt: time}]}",
                .shapes = endpoint_shapes},
               &show_endpoint),
-        route(one + "/recover",
-              {.summary = "How many deliveries were given up and would be tried again.",
-               .answer = "{id: uuid, dead: integer}"},
-              &recoverable),
         route(one + "/deliveries",
               {.summary = "Attempts to deliver to it, the newest first.",
                .answer = "{deliveries: [WebhookAttempt], next: integer | null}",

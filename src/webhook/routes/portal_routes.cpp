@@ -9,6 +9,7 @@
 
 #include "base/assert.hpp"
 #include "base/text/percent.hpp"
+#include "base/text/url_query.hpp"
 #include "base/text/utf8.hpp"
 #include "feature/answers.hpp"
 #include "webhook/routes/route_kit.hpp"
@@ -30,6 +31,7 @@ struct shared_route {
 };
 constexpr std::array shared_routes{
     shared_route{"GET", "/endpoints"},
+    shared_route{"GET", "/types"},
     shared_route{"POST", ""},
     shared_route{"GET", "/{id}"},
     shared_route{"GET", "/{id}/health"},
@@ -54,11 +56,15 @@ http_response without_cache(http_response answer) {
 /// Who asks, or the refusal.
 std::expected<portal_grant, http_response> let_in(const webhook_portal& with,
                                                   const http_request& request) {
-    constexpr std::string_view scheme = "Bearer ";
+    constexpr std::string_view scheme = "bearer ";  // In whatever letters.
     const std::string_view shown = request.headers.find("Authorization").value_or("");
-    const auto grant = shown.starts_with(scheme) ? with.tokens->verify(shown.substr(scheme.size()),
-                                                                       with.desk.env.clock.wall())
-                                                 : std::nullopt;
+    const auto lower = [](char c) {
+        return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+    };
+    const bool is_token = std::ranges::equal(shown.substr(0, scheme.size()), scheme, {}, lower);
+    const auto grant =
+        is_token ? with.tokens->verify(shown.substr(scheme.size()), with.desk.env.clock.wall())
+                 : std::nullopt;
     if (!grant)
         return std::unexpected(error_response(
             401, "access_denied",
@@ -152,9 +158,9 @@ task<http_response> answer_shared(const webhook_portal& with, const admin_route&
     const bool changes = request.method == "POST";
     const auto path = request.path;
     auto answer = hidden(co_await route.answer(
-        std::move(request),
-        admin_caller{
-            .name = "portal of " + grant->tenant, .payloads = true, .by = admin_way::key}));
+        std::move(request), admin_caller{.name = "portal of " + grant->tenant,
+                                         .rights = {.payloads = true, .secrets = grant->may_write},
+                                         .by = admin_way::key}));
     if (changes)
         with.desk.env.log.info(
             "Webhooks: the portal of {Tenant} asked for {Path}: {Status}",
@@ -167,7 +173,10 @@ task<http_response> answer_test(const webhook_portal& with, http_request request
     if (!grant) co_return grant.error();
     const auto own = co_await own_target(with, *grant, request);
     if (!own) co_return own.error();
-    co_return hidden(co_await send_test(with.desk, *own, test_reader::subscriber));
+    auto sample = co_await read_test_request(with.desk, std::move(request.body));
+    if (!sample) co_return answer_to_error(sample.error());
+    co_return hidden(
+        co_await send_test(with.desk, *own, *std::move(sample), test_reader::subscriber));
 }
 
 task<http_response> without_cache_of(task<http_response> work) {
@@ -223,7 +232,8 @@ result<token_request> read_token_request(std::string_view text) {
     return made;
 }
 
-task<http_response> mint(const webhook_portal& with, http_request request) {
+task<http_response> mint(const webhook_portal& with, http_request request, admin_caller who) {
+    if (!who.rights.secrets) co_return refuse_secret();
     if (!with.tokens)
         co_return answer_to_error(
             {error_code::state_changed,
@@ -246,8 +256,8 @@ admin_route portal_token_route(const webhook_portal& with) {
             {.summary = "A token for the portal, for one tenant and a while.",
              .answer = "{token: string, tenant: string, rights: string, until: time}",
              .body = "{tenant: string, rights?: string, forSeconds?: integer}"},
-            [&with](http_request request, admin_caller /*who*/) {
-                return mint(with, std::move(request));
+            [&with](http_request request, admin_caller who) {
+                return mint(with, std::move(request), std::move(who));
             }};
 }
 

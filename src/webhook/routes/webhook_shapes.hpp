@@ -15,7 +15,7 @@ inline constexpr std::array webhook_shapes{
                 " timeoutSeconds: integer, createdAt: time, configured?: boolean, tenant?: string,"
                 " reason?: string,"
                 " description?: string, headers?: any, filter?: any, updatedAt?: time,"
-                " previousSecretUntil?: time, trouble?: string}"},
+                " previousSecretUntil?: time, publicKey?: string, trouble?: string}"},
     named_shape{"EndpointHealth", "'failing' | 'disabled' | 'paused' | 'delivering' | 'quiet'"},
     named_shape{"WebhookAttempt",
                 "{seq: integer, deliveryId: uuid, messageId: uuid, attempt: integer,"

@@ -94,6 +94,38 @@ const jobs = [
   job(4),
 ];
 
+const held = (number, more) => ({
+  seq: number, id: id(500 + number), category: "ExternalSystem", target: "erp", status: "waiting", retryCount: 2, maxRetries: 20,
+  retryIntervalMs: 60000, bytes: 2048, createdAt: ago(3600 - number), lastAttemptAt: ago(40), lastError: "503 from erp", ...more,
+});
+const parkedWork = held(1, {
+  status: "parked", retryCount: 20, lastError: `HTTP 404: no such line ${markup}`, originInstance: "press 3",
+  sourceScript: "after-shift.lua", executionId: id(601),
+});
+
+const workflow = (number, more) => ({
+  seq: number, workflow: "Approve", id: `o${number}`, instance: id(700 + number), version: 2, status: "running",
+  startedAt: ago(7200 + number), ...more,
+});
+const quarantined = workflow(4, { status: "quarantined", reason: "step 2: recorded wait for Decided, the code now sleeps" });
+const running = workflow(2);
+const step = (number, more) => ({
+  step: number, at: ago(7200 - number * 60), cause: "answered", commands: [], dropped: [], status: "running", ...more,
+});
+
+const watched = (name, more) => ({
+  name, url: `https://${name}.example:7401`, light: "green", reasons: [], since: ago(86400 * 3), askedAt: ago(20), seenAt: ago(20),
+  latencyMs: 3, service: name, version: "9.8.7", ...more,
+});
+const attic = watched("attic", {
+  light: "red", reasons: ["it does not answer: Connection refused"], since: ago(5400), seenAt: ago(5400), latencyMs: undefined,
+});
+const spans = [
+  { seq: 3, from: ago(5400), to: ago(20), light: "red", reasons: attic.reasons },
+  { seq: 2, from: ago(86400 * 2), to: ago(5400), light: "green", reasons: [] },
+  { seq: 1, from: ago(86400 * 5), to: ago(86400 * 2), light: "yellow", reasons: ["the oldest message for 'erp' has waited for 3 min"] },
+];
+
 // A wave, so that the charts have something to show.
 const wave = (height) => Array.from({ length: 90 }, (_, i) => Math.round(height * (1 + Math.sin(i / 9)) * 100) / 100);
 const history = {
@@ -114,7 +146,10 @@ const answers = {
   "/_rf": {
     service: "orders",
     version: "9.8.7",
-    routes: ["GET /_rf/queue", "GET /_rf/webhooks/endpoints", "GET /_rf/store", "GET /_rf/audit", "GET /_rf/keys"],
+    routes: [
+      "GET /_rf/queue", "GET /_rf/forward", "GET /_rf/webhooks/endpoints", "GET /_rf/workflows", "GET /_rf/store", "GET /_rf/audit",
+      "GET /_rf/keys", "GET /_rf/nodes/{node}", "GET /_rf/search", "GET /_rf/inbox/failed",
+    ],
   },
   "/_rf/health": {
     status: "red",
@@ -152,13 +187,20 @@ const answers = {
   },
   "/_rf/outbox/lanes": {
     lanes: [
-      { destination: "billing", state: "open", cause: "connection refused", until: ago(-30), waiting: 1304, inFlight: 0, window: 8 },
+      { destination: "billing", state: "open", cause: "connection refused", since: ago(360), until: ago(-30), waiting: 1304, inFlight: 0, window: 8 },
       { destination: "crm", state: "no_route", waiting: 3 },
       { destination: "mail", state: "paused", pausedSince: ago(3600), reason: "until noon", waiting: 0 },
       { destination: "stock", state: "sending", waiting: 5, inFlight: 2, window: 8 },
     ],
   },
   "/_rf/inbox/stats": { size: 48211, processed: 48000, duplicates: 12, duplicateRate: 0.00025, failed: 3, refused: 1, conflicts: 0 },
+  "/_rf/inbox/handlers": {
+    handlers: [
+      { endpoint: "Label", handled: 12, duplicates: 0, failed: 3, p50Ms: 4.2, p99Ms: 48,
+        failing: { since: ago(600), last: ago(20), times: 3, source: "shop", why: "the printer is out of paper" } },
+      { endpoint: "Pack", handled: 47988, duplicates: 12, failed: 0, p50Ms: 0.4, p99Ms: 1250 },
+    ],
+  },
   "/_rf/inbox": {
     messages: [
       { messageId: id(201), seq: 2, sourceServiceId: "shop", endpoint: "Pack", processedAt: ago(3), expiresAt: ago(-170000) },
@@ -166,6 +208,18 @@ const answers = {
     ],
     next: null,
   },
+  "/_rf/inbox/failed": {
+    failed: [
+      { messageId: id(203), source: "shop", endpoint: "Label", first: ago(600), last: ago(20), times: 3, why: "the printer is out of paper" },
+      { messageId: id(204), source: "web", endpoint: "Gift", first: ago(900), last: ago(900), times: 1, why: markup, error: "no_handler" },
+    ],
+  },
+  [`/_rf/inbox/${id(203)}`]: {
+    received: [],
+    failed: [{ messageId: id(203), source: "shop", endpoint: "Label", first: ago(600), last: ago(20), times: 3, why: "the printer is out of paper" }],
+    refused: [],
+  },
+  [`/_rf/links/${id(203)}`]: { taken: [], caused: [], more: false },
   "/_rf/outbox": {
     messages: [
       message(1),
@@ -174,6 +228,10 @@ const answers = {
       ...letters,
     ],
     next: 1,
+  },
+  "/_rf/outbox?orderKey": {
+    messages: [message(3, { status: "Pending", parked: true, orderKey: "customer 7" }), letters[2]],
+    next: null,
   },
   "/_rf/dead": { messages: letters, next: null },
   "/_rf/dead/groups": {
@@ -225,6 +283,7 @@ const answers = {
       { check: "permissions", level: "warn", what: "others may read the database", why: "it holds payloads", todo: "chmod o-r it" },
     ],
   },
+  "/_rf/webhooks/types": { types: [], strict: false },
   "/_rf/webhooks/endpoints": {
     endpoints, fitting: 5, deadAtLeast: false, states: { failing: 1, disabled: 1, paused: 1, delivering: 1, quiet: 1 },
   },
@@ -243,6 +302,61 @@ const answers = {
     ],
     next: 7,
   },
+  "/_rf/forward": {
+    categories: [
+      { category: "ExternalSystem", tracked: true, waiting: 212, parked: 1, bytes: 434176, oldestWaitingSince: ago(3600),
+        phase: "replaying", replayRate: 40, drainedPerSecond: 12, secondsLeft: 18 },
+      { category: "Notification", tracked: false, waiting: 0, parked: 0, bytes: 0, phase: "live" },
+    ],
+  },
+  "/_rf/forward/messages": { messages: [parkedWork, held(2), held(3, { target: "label printer of hall 4" })], next: 3 },
+  [`/_rf/forward/messages/${parkedWork.id}`]: parkedWork,
+  [`/_rf/forward/tracking/${parkedWork.id}`]: {
+    id: parkedWork.id, kind: "ExternalSystem", target: "erp", status: "Parked", retryCount: 20, createdAt: ago(3600), updatedAt: ago(40),
+    lastError: "HTTP 404", httpStatus: 404, sourceInstance: "press 3",
+  },
+  "/_rf/workflows/counts": {
+    open: [
+      { workflow: "Approve", version: 2, status: "running", count: 14 },
+      { workflow: "Approve", version: 1, status: "paused", count: 1 },
+      { workflow: "Approve", version: 1, status: "quarantined", count: 2 },
+      { workflow: "Nightly", version: 1, status: "starting", count: 1 },
+    ],
+  },
+  "/_rf/workflows": {
+    workflows: [
+      quarantined, workflow(3, { status: "failed", endedAt: ago(600), reason: markup }), running,
+      workflow(1, { workflow: "Nightly", status: "completed", endedAt: ago(60) }),
+    ],
+    next: null,
+  },
+  "/_rf/workflows/Approve/o2": { ...running, steps: 3, waitsFor: ['signal Decided where orderId == "o2"', "the time in 2 d"] },
+  "/_rf/workflows/Approve/o2/history": {
+    steps: [
+      step(1, { cause: "start", commands: ["call stock/v1/Reserve"], state: { now: "new", by: "" } }),
+      step(2, { command: 1, commands: ["wait for Decided", "sleep"], state: { now: "waiting", by: "" } }),
+      step(3, { cause: "elapsed", command: 3, commands: ["call mail/v1/Remind"], dropped: [] }),
+    ],
+    next: null,
+  },
+  "/_rf/workflows/Approve/o4": {
+    ...quarantined, steps: 2, waitsFor: [], differs: { step: 2, recorded: "wait for Decided", found: "sleeps" },
+  },
+  "/_rf/workflows/Approve/o4/history": {
+    steps: [
+      step(1, { cause: "start", commands: ["call stock/v1/Reserve"], state: { now: "new", by: "" } }),
+      step(2, { command: 1, commands: ["wait for Decided"], state: { now: "waiting", by: "" } }),
+    ],
+    next: null,
+  },
+  "/_rf/nodes": { nodes: [watched("stock"), attic, watched("billing", { light: "yellow", reasons: ["'bank' is paused"], since: ago(1200), latencyMs: 41 })] },
+  "/_rf/nodes/stock": { node: watched("stock"), history: spans.slice(1) },
+  "/_rf/nodes/billing": { node: watched("billing"), history: spans.slice(1) },
+  "/_rf/nodes/attic": { node: attic, history: spans },
+  "/_rf/search": {
+    hits: [{ node: "stock", messageId: id(9), destination: "mail", endpoint: "Receipt", status: "Sent", createdAt: ago(80), orderKey: "customer 7" }],
+    nodes: [{ node: "stock", answered: true, more: false }, { node: "attic", answered: false, more: false, why: "Connection refused" }],
+  },
   "/_rf/audit": {
     entries: [
       { seq: 3, at: ago(60), who: "night-shift", what: "POST", target: "/_rf/outbox/lanes/billing/pause", outcome: "done" },
@@ -252,7 +366,10 @@ const answers = {
     next: null,
   },
   "/_rf/keys": {
-    admin: [{ name: "night-shift", role: "operator", payloads: true }, { name: "wall", role: "viewer", payloads: false }],
+    admin: [
+      { name: "night-shift", role: "operator", payloads: true, secrets: true, madeAt: ago(86400 * 40) },
+      { name: "wall", role: "viewer", payloads: false, secrets: false },
+    ],
     peers: [
       { peer: "stock", scheme: "v2", keys: [{ id: "0123456789abcdef", state: "signs" }, { id: "fedcba9876543210", state: "verifies", verifiesUntil: ago(-86400) }] },
     ],

@@ -19,7 +19,11 @@ const looks = {
   dark: { colorScheme: "dark", viewport: { width: 1280, height: 800 } },
   phone: { colorScheme: "light", viewport: { width: 360, height: 740 } },
 };
-const pages = ["", "messages", "dead", `messages/${id(3)}`, "destinations", "inbox", "queues", "queues/2", "webhooks", `webhooks/${id(201)}`, "store", "audit", "keys"];
+const pages = [
+  "", "messages", "dead", `messages/${id(3)}`, "destinations", "inbox", `inbox/${id(203)}`, "queues", "queues/2", "forward",
+  `forward/${id(501)}`, "webhooks", `webhooks/${id(201)}`, "workflows", "workflows/Approve%2Fo2", "workflows/Approve%2Fo4", "store",
+  "audit", "keys", "nodes?orderKey=customer+7", "nodes/attic",
+];
 
 // The fonts of a machine are its own, so the test brings its choice along; Debian's Chromium has it.
 const fonts = ':root { --sans: "DejaVu Sans" !important; --mono: "DejaVu Sans Mono" !important; }';
@@ -27,13 +31,15 @@ const fonts = ':root { --sans: "DejaVu Sans" !important; --mono: "DejaVu Sans Mo
 const types = { ".html": "text/html", ".js": "text/javascript", ".css": "text/css", ".svg": "image/svg+xml" };
 
 function answer(request, response) {
-  const { pathname } = new URL(request.url, "http://desk");
+  const { pathname, searchParams } = new URL(request.url, "http://desk");
+  const [first] = searchParams.keys(); // Some have an answer of their own to a filter.
+  const known = answers[`${pathname}?${first}`] ?? answers[pathname];
   const send = (status, type, body) => {
     response.writeHead(status, { "Content-Type": type });
     response.end(body);
   };
   if (pathname === "/metrics") return send(200, "text/plain", metrics);
-  if (answers[pathname]) return send(200, "application/json", JSON.stringify(answers[pathname]));
+  if (known) return send(200, "application/json", JSON.stringify(known));
   if (!pathname.startsWith("/desk")) return send(404, "application/json", '{"error":"not_found","message":"nothing is there"}');
   const file = path.join(dist, pathname.startsWith("/desk/assets/") ? pathname.slice("/desk/".length) : "index.html");
   const ending = path.extname(file);
@@ -76,21 +82,35 @@ async function open(browser, base, look, page) {
   await tab.locator("nav .bubble").waitFor();
   // How far a narrow list of pages is scrolled depends on what came first, the link or its bubble.
   await tab.evaluate(() => document.querySelectorAll("nav, nav *").forEach((each) => (each.scrollLeft = 0)));
-  await tab.locator("main .waiting").waitFor({ state: "detached" });
+  await tab.waitForFunction(() => !document.querySelector("main .waiting"));
   // A rate needs two looks.
   if (page === "") await tab.waitForFunction(() => !document.querySelector(".figures").textContent.includes("–"));
   await tab.evaluate(() => document.fonts.ready);
   return tab;
 }
 
+/// Shows what is open as another look does, without reading it anew.
+async function change(tab, { colorScheme, viewport }) {
+  await tab.emulateMedia({ colorScheme });
+  await tab.setViewportSize(viewport);
+  await tab.waitForFunction((wanted) => document.documentElement.dataset.theme === wanted, colorScheme);
+  // What follows the size of the page does so in the frames after it.
+  await tab.evaluate(async () => {
+    for (let i = 0; i < 3; ++i) await new Promise(requestAnimationFrame);
+    document.querySelectorAll("nav, nav *").forEach((each) => (each.scrollLeft = 0));
+  });
+}
+
 async function look(browser, base) {
   const all = [];
-  for (const name of Object.keys(looks))
-    for (const page of pages) {
-      const tab = await open(browser, base, name, page);
+  for (const page of pages) {
+    const tab = await open(browser, base, "light", page);
+    for (const [name, options] of Object.entries(looks)) {
+      await change(tab, options);
       all.push(`# ${name} /desk/${page}`, ...(await tab.evaluate(describe)));
-      await tab.context().close();
     }
+    await tab.context().close();
+  }
   return all;
 }
 
@@ -128,7 +148,11 @@ const pictures = [
   ["desk-message", "light", `messages/${id(3)}`],
   ["desk-webhooks", "light", "webhooks"],
   ["desk-webhook", "dark", `webhooks/${id(201)}`],
+  ["desk-forward", "light", "forward"],
+  ["desk-workflow", "dark", "workflows/Approve%2Fo2"],
+  ["desk-nodes", "light", "nodes?orderKey=customer+7"],
   ["desk-phone", "phone", ""],
+  ["desk-phone-dead-letters", "phone", "dead"],
 ];
 
 async function main() {

@@ -78,6 +78,37 @@ TEST_P(store_of_dead_letters, only_what_was_resolved_is_reopened) {
     EXPECT_THAT(late.error().what(), HasSubstr("is Dead, not Resolved"));
 }
 
+TEST_P(store_of_dead_letters, a_repeat_by_its_dedupe_key_is_never_reopened) {
+    auto first = sample();
+    first.dedupe_key = "k";
+    put(first);
+    const auto other = disk().connect();
+    ASSERT_EQ(other->run(fmt::format(
+                  "INSERT INTO outbox_messages(message_id, destination, endpoint, payload,"
+                  " dedupe_key, created_at, expires_at) VALUES ('{}', 'billing', 'E', '{{}}', 'k',"
+                  " {}, {})",
+                  sample().id.to_string(), noon.time_since_epoch().count(),
+                  (noon + 1h).time_since_epoch().count())),
+              std::nullopt);
+    const auto resolved = sample();
+    bury(resolved);
+    ASSERT_TRUE(succeeded(change(resolved.id, resolve("repeats what was paid by hand"))));
+    const dead_change reopen{.what = dead_action::reopen};
+    const dead_filter all{.status = outbox_status::resolved};
+    const auto both = list(all).rows;
+    ASSERT_EQ(both.size(), 2U);
+    const auto repeat = both.at(1).summary;
+
+    const auto one = change(uuid::parse(repeat.id).value(), reopen);
+    ASSERT_TRUE(refused_with(one, error_code::state_changed));
+    EXPECT_THAT(one.error().what(), HasSubstr("it repeats " + first.id.to_string()));
+    EXPECT_EQ(change_many(seqs(all), all, reopen)->changed, 1) << "the one that was given up";
+    EXPECT_EQ(status(resolved.id), outbox_status::dead);
+    EXPECT_EQ(columns("status, resolution, dedupe_key", repeat.seq),
+              "Resolved|repeats " + first.id.to_string() + "|k");
+    EXPECT_TRUE(succeeded(change(uuid::parse(repeat.id).value(), remove)));
+}
+
 TEST_P(store_of_dead_letters, a_deleted_one_leaves_nothing) {
     const auto body = sample();
     const auto seq = bury(body);
@@ -203,6 +234,24 @@ TEST_P(store_of_dead_letters, an_edit_changes_what_it_names_and_keeps_the_id) {
               body.id.to_string() + R"(|stock|Reserve|a=1|{"a":"b"}|text/plain|9|Dead)");
     ASSERT_TRUE(succeeded(edit(body.id, {.headers = ""})));
     EXPECT_EQ(columns("headers, payload", seq), "null|a=1");
+}
+
+TEST_P(store_of_dead_letters, an_edit_leaves_a_note_among_the_attempts) {
+    auto body = sample();
+    body.payload = R"({"cents":777})";
+    const auto seq = bury(body);
+    ASSERT_TRUE(succeeded(
+        edit(body.id, {.destination = "stock", .payload = R"({"cents":77})", .headers = ""})));
+    const auto last = [&] {
+        return disk().connect()->rows(fmt::format(
+            "SELECT error FROM outbox_attempts WHERE seq = {} ORDER BY attempt DESC", seq));
+    };
+    ASSERT_EQ(last().size(), 2U);
+    EXPECT_EQ(last()[0][0],
+              "edited by an operator: payload (it had 13 bytes), destination (it was "
+              "billing)");
+    ASSERT_TRUE(succeeded(edit(body.id, {.payload = R"({"cents":77})"})));
+    EXPECT_EQ(last().size(), 2U) << "nothing is another than it was";
 }
 
 TEST_P(store_of_dead_letters, an_edit_that_could_not_be_sent_is_refused) {

@@ -54,6 +54,17 @@ TEST_P(inspected_order, blocks_nothing_where_followers_pass) {
     EXPECT_EQ(behind(follower), std::nullopt);
 }
 
+TEST_P(inspected_order, blocks_no_delivery_to_a_subscriber) {
+    auto given_up = keyed("a");
+    given_up.destination = "webhook:01900000-0000-7000-8000-000000000001";
+    auto follower = given_up;
+    follower.id = new_id();
+    give_up(outbox_status::dead, given_up);
+    put(follower);
+    EXPECT_THAT(blocked().keys, IsEmpty());
+    EXPECT_EQ(behind(follower), std::nullopt);
+}
+
 TEST_P(inspected_order, shows_what_a_message_waits_behind) {
     const auto first = keyed("a"), second = keyed("a"), third = keyed("a");
     put(first);

@@ -23,6 +23,25 @@ TEST_P(inspected_store, counts_each_status_up_to_a_limit) {
     EXPECT_EQ(count(outbox_status::pending, 0), (bounded_count{0, true}));
 }
 
+TEST_P(inspected_store, counts_dead_messages_apart_from_deliveries_to_subscribers) {
+    const auto dead_messages = [&](std::int64_t at_most) {
+        return look<bounded_count>(
+            [&](store_reader& from) { return from.inspect().count_dead_messages(at_most); });
+    };
+    auto delivery = sample();
+    delivery.destination = "webhook:01900000-0000-7000-8000-000000000001";
+    for (int i = 0; i < 3; ++i) {
+        delivery.id = new_id();
+        put_as(outbox_status::dead, delivery);
+    }
+    EXPECT_EQ(count(outbox_status::dead), (bounded_count{3, false}));
+    EXPECT_EQ(dead_messages(100), (bounded_count{0, false}));
+    put_as(outbox_status::dead, sample());
+    EXPECT_EQ(dead_messages(100), (bounded_count{1, false}));
+    EXPECT_EQ(dead_messages(0), (bounded_count{0, true}))
+        << "though more are dead than are counted";
+}
+
 TEST_P(inspected_store, lists_the_newest_first_in_pages) {
     std::vector<std::int64_t> all;
     for (int i = 0; i < 5; ++i) all.push_back(put(sample()));

@@ -1,5 +1,7 @@
 // What the suite runs on. Another database is another line here.
+#include "conformance/store/centre/centre_store.hpp"
 #include "conformance/store/dead_letters.hpp"
+#include "conformance/store/forward/forward_store.hpp"
 #include "conformance/store/inspection.hpp"
 #include "conformance/store/kept_store.hpp"
 #include "conformance/store/lane_store.hpp"
@@ -7,6 +9,7 @@
 #include "conformance/store/storage/postgres_storage.hpp"
 #include "conformance/store/storage/sqlite_storage.hpp"
 #include "conformance/store/suite.hpp"
+#include "conformance/store/workflow/workflow_store.hpp"
 
 namespace posthorn::conformance {
 namespace {
@@ -30,6 +33,9 @@ POSTHORN_ON_SQLITE(paged_store);
 POSTHORN_ON_SQLITE(inspected_store);
 POSTHORN_ON_SQLITE(inspected_order);
 POSTHORN_ON_SQLITE(store_of_dead_letters);
+POSTHORN_ON_SQLITE(workflow_store);
+POSTHORN_ON_SQLITE(forward_store);
+POSTHORN_ON_SQLITE(centre_store);
 INSTANTIATE_TEST_SUITE_P(sqlite, store_on_a_failing_disk, ::testing::Values(on_fault_disk),
                          name_of);
 
@@ -46,6 +52,9 @@ POSTHORN_ON_POSTGRES(kept_store);
 POSTHORN_ON_POSTGRES(inspected_store);
 POSTHORN_ON_POSTGRES(inspected_order);
 POSTHORN_ON_POSTGRES(store_of_dead_letters);
+POSTHORN_ON_POSTGRES(workflow_store);
+POSTHORN_ON_POSTGRES(forward_store);
+POSTHORN_ON_POSTGRES(centre_store);
 #endif
 
 }  // namespace

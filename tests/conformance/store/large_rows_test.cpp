@@ -167,6 +167,28 @@ TEST_P(store, messages_that_were_given_up_are_told_in_pages_of_a_few_megabytes) 
     EXPECT_EQ(told, 13U);
 }
 
+TEST_P(store, messages_that_were_given_up_for_their_long_columns_are_told_without_them) {
+    const auto epoch = dispatch();
+    const auto other = disk().connect();
+    const std::array columns{"endpoint",     "content_type", "correlation_id",
+                             "message_type", "parent_id",    "causation_id"};
+    for (const auto* column : columns)
+        ASSERT_EQ(other->run(row_with(column, large)), std::nullopt) << column;
+    std::vector<settlement> dead;
+    for (const auto& bad : due("billing", disk().now() + 1h).bad)
+        dead.push_back(
+            {.seq = bad.seq, .to = outbox_status::dead, .at = noon, .error = bad.reason});
+    ASSERT_THAT(dead, SizeIs(columns.size()));
+    EXPECT_EQ(settle(dead, epoch), static_cast<int>(columns.size()));
+    const auto told = look<std::vector<final_row>>(
+        [&](store_reader& from) { return from.outbox().ended(0, 100); });
+    ASSERT_THAT(told, SizeIs(columns.size()));
+    for (const auto& one : told) {
+        EXPECT_LT(bytes_of(one.row), 100'000U);
+        EXPECT_EQ(one.row.body.payload, "{}");
+    }
+}
+
 TEST_P(inspected_store, shows_long_columns_cut_and_large_content_by_its_size) {
     db();
     const auto other = disk().connect();

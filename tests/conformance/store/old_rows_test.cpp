@@ -102,32 +102,14 @@ TEST_P(kept_store, old_rows_of_the_log_are_not_held_back_by_one_from_a_clock_tha
 
 TEST_P(kept_store, old_rows_of_the_inbox_live_no_longer_than_a_row_can_whatever_they_say) {
     db();
-    const auto other = disk().connect();
-    const auto insert = [&](int id, const std::string& processed, const std::string& expires) {
-        EXPECT_EQ(
-            other->run(fmt::format(
-                "INSERT INTO inbox_messages (source_service_id, message_id, endpoint, "
-                "body_hash, processed_at, expires_at) VALUES ('shop', '{}', 'Charge', "
-                "{}, {}, {})",
-                id, fmt::format(fmt::runtime(disk().speaks().bytes), "00"), processed, expires)),
-            std::nullopt);
-    };
-    const auto at = [](wall_time time) { return std::to_string(time.time_since_epoch().count()); };
     const std::string never = "9223372036854775807";
-    insert(1, at(noon), never);
-    insert(2, "NULL", never);
-    insert(3, at(noon + 24h * 3650), never);  // Of a clock that had jumped.
-    insert(4, "-9223372036854775808", never);
-    insert(5, at(noon), at(noon + 24h * 10));  // As it should be.
-    insert(6, at(noon + 24h * 3650), at(noon + 24h * 3660));
-    std::size_t rows = 0;
-    must([&](store_transaction& tx) -> result<> {
-        const slice room(still_, 100, 1s);
-        POSTHORN_LET(done, tx.old().shorten_received(24h * 30, noon, room));
-        rows = done.rows;
-        return {};
-    });
-    EXPECT_EQ(rows, 4U);
+    receive(1, at(noon), never);
+    receive(2, "NULL", never);
+    receive(3, at(noon + 24h * 3650), never);  // Of a clock that had jumped.
+    receive(4, "-9223372036854775808", never);
+    receive(5, at(noon), at(noon + 24h * 10));  // As it should be.
+    receive(6, at(noon + 24h * 3650), at(noon + 24h * 3660));
+    EXPECT_EQ(shorten(), 4U);
     EXPECT_EQ(number("SELECT count(*) FROM inbox_messages WHERE message_id IN ('1', '5') AND "
                      "expires_at <= " +
                      at(noon + 24h * 30)),
@@ -135,6 +117,27 @@ TEST_P(kept_store, old_rows_of_the_inbox_live_no_longer_than_a_row_can_whatever_
     EXPECT_EQ(purge(row_kind::received, noon).rows, 2U) << "those that nothing says of";
     EXPECT_EQ(purge(row_kind::received, noon + 24h * 31).rows, 2U);
     EXPECT_EQ(purge(row_kind::received, noon + 24h * 3700).rows, 2U) << "what may come again stays";
+}
+
+TEST_P(kept_store, old_rows_of_the_inbox_that_were_processed_in_the_future_have_an_end_too) {
+    db();
+    for (int id = 1; id <= 3; ++id) receive(id, at(noon), at(noon + 24h * 10));
+    receive(4, at(noon + 24h * 3650), at(noon + 24h * 3660));
+    receive(5, "9223372036854775807", "9223372036854775807");
+    EXPECT_EQ(shorten(), 2U);
+    EXPECT_EQ(shorten(), 0U);
+    EXPECT_EQ(purge(row_kind::received, noon + 24h * 29).rows, 3U);
+    EXPECT_EQ(number("SELECT count(*) FROM inbox_messages"), 2) << "a repeat is still known as one";
+    EXPECT_EQ(purge(row_kind::received, noon + 24h * 31).rows, 2U);
+}
+
+TEST_P(kept_store, old_rows_of_the_inbox_stay_if_it_is_the_clock_that_is_wrong) {
+    db();
+    const auto later = noon + 24h * 3650;  // When the clock was right.
+    for (int id = 1; id <= 3; ++id) receive(id, at(later), at(later + 24h * 2));
+    receive(4, at(noon), at(noon + 24h * 2));
+    EXPECT_EQ(shorten(), 0U);
+    EXPECT_EQ(purge(row_kind::received, later + 1h).rows, 1U);
 }
 
 TEST_P(kept_store, old_rows_that_a_trigger_keeps_are_said) {

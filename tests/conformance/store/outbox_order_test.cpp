@@ -121,6 +121,25 @@ TEST_P(ordered_store, one_that_was_given_up_lets_its_followers_pass_if_the_polic
     }
 }
 
+TEST_P(ordered_store, a_delivery_to_a_subscriber_passes_those_that_were_given_up) {
+    for (const auto end : {outbox_status::dead, outbox_status::expired}) {
+        auto first = keyed(std::string(to_string(end)));
+        first.destination = "webhook:" + new_id().to_string();
+        const auto due_there = [&] { return ids(due(first.destination, noon).rows); };
+        auto second = first, third = first;
+        second.id = new_id();
+        third.id = new_id();
+        outbox_row head{.seq = put(first), .body = first};
+        outbox_row next{.seq = put(second), .body = second};
+        settle_as(end, head);
+        outbox_row last{.seq = put(third), .body = third};
+        EXPECT_THAT(due_there(), ElementsAre(second.id));
+        settle_as(outbox_status::sent, next);
+        EXPECT_THAT(due_there(), ElementsAre(third.id));
+        settle_as(outbox_status::sent, last);
+    }
+}
+
 TEST_P(ordered_store, the_policy_is_kept_and_is_to_park_unless_it_was_set) {
     const auto present = [&] {
         return look<order_policy>(

@@ -394,13 +394,21 @@ public:
             auto* const system = sqlite3_vfs_find(nullptr);
             return takes_time ? system->xSleep(system, microseconds) : microseconds;
         };
+        ours.xCurrentTimeInt64 = [](sqlite3_vfs*, sqlite3_int64* into) {
+            auto* const system = sqlite3_vfs_find(nullptr);
+            const int code = system->xCurrentTimeInt64(system, into);
+            *into += waited_us * seen_times / 1'000;
+            return code;
+        };
         sqlite3_vfs_register(&ours, 0);
         waited_us = 0;
         takes_time = true;
+        seen_times = 0;
     }
     static constexpr const char* name = "counted-waits";
     static inline thread_local std::int64_t waited_us = 0;
     static inline std::atomic<bool> takes_time = true;
+    static inline std::atomic<int> seen_times = 0;  // So many times as long by the clock.
 };
 
 class sqlite_store_at_locks : public sqlite_store {
@@ -434,6 +442,16 @@ TEST_F(sqlite_store_at_locks, waits_five_seconds_for_another_writer_and_then_say
     EXPECT_LT(waits_.waited_us, 6'000'000);
     ASSERT_EQ(other.run("ROLLBACK"), std::nullopt);
     EXPECT_TRUE(succeeded(run(execute("CREATE TABLE t (n)"))));
+}
+
+TEST_F(sqlite_store_at_locks, waits_no_longer_where_a_busy_machine_lets_it_sleep_too_long) {
+    sqlite_connection other(path_.string(), nullptr, durability::full);
+    ASSERT_EQ(other.run("BEGIN IMMEDIATE"), std::nullopt);
+    waits_.takes_time = false;
+    waits_.seen_times = 10;
+    EXPECT_TRUE(refused_with(run(execute("CREATE TABLE t (n)")), error_code::store_busy));
+    EXPECT_LT(waits_.waited_us, 600'000) << "five seconds by the clock";
+    EXPECT_GT(waits_.waited_us, 0);
 }
 
 // Their transactions overlap in every way, while at each moment one of them does something: what

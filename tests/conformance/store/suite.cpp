@@ -112,7 +112,7 @@ store_fixture::~store_fixture() { close(); }
 
 posthorn::store& store_fixture::db() {
     if (!store_) {
-        auto opened = storage_->open();
+        auto opened = storage_->open(settings());
         if (!opened) throw error(opened.error());
         store_ = *std::move(opened);
     }
@@ -241,9 +241,9 @@ void store_fixture::take_arrivals_in() {
     EXPECT_TRUE(outcome) << outcome.error().what();
     constexpr std::size_t rows_max = 1'000;
     while (some)
-        some = write<bool>([&](store_transaction& tx) {
-            return sharing->claims_in(tx).take_in({.rows_max = rows_max});
-        });
+        some = write<taken_in>([&](store_transaction& tx) {
+                   return sharing->claims_in(tx).take_in({.rows_max = rows_max});
+               }).is_more;
 }
 
 outbox_page store_fixture::due(const std::string& destination, wall_time now, std::size_t limit) {

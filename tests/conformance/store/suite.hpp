@@ -86,6 +86,8 @@ protected:
     store_fixture();
     ~store_fixture() override;
 
+    /// How its store is opened.
+    [[nodiscard]] virtual store_settings settings() const { return {}; }
     /// The open store.
     posthorn::store& db();
     storage& disk() { return *storage_; }

@@ -13,7 +13,8 @@ namespace posthorn::sim {
 
 /// Whether a handler of this endpoint works in the receiver's transaction.
 [[nodiscard]] inline bool is_transactional(std::string_view endpoint) {
-    return endpoint == "Effect";
+    return endpoint == "Effect" || endpoint.ends_with("/v1/Take") ||
+           endpoint.ends_with("/v1/GiveBack");
 }
 
 }  // namespace posthorn::sim

@@ -31,18 +31,20 @@ private:
 void read_outbox(questions& to, picture& seen, const std::string& service, ledger& book) {
     to.ask(
         "SELECT message_id, destination, endpoint, status, causation_id, tenant, payload, seq,"
-        " retry_count, expires_at, last_error FROM outbox_messages",
+        " retry_count, expires_at, last_error, message_type FROM outbox_messages",
         [&](const answer_row& row) {
             const auto id = id_of(row.text(0));
-            seen.outbox[id] = {.destination = row.text(1),
-                               .endpoint = row.text(2),
-                               .status = row.text(3),
-                               .cause = row.text(4),
-                               .tenant = row.text(5),
-                               .order_key = order_key_in(row.text(6)),
-                               .seq = row.number(7),
-                               .charged = row.number(8),
-                               .expires_at = row.number(9)};
+            seen.outbox[id] = {
+                .destination = row.text(1),
+                .endpoint = row.text(2),
+                .status = row.text(3),
+                .cause = row.text(4),
+                .tenant = row.text(5),
+                .order_key = order_key_in(row.text(6)),
+                .is_for_workflow = row.text(11) == "Response" || row.text(2) == "Told",
+                .seq = row.number(7),
+                .charged = row.number(8),
+                .expires_at = row.number(9)};
             if (shows_canary(row.text(10)))
                 book.violate("invariant 8: its error shows a canary: " + row.text(10), id);
         });

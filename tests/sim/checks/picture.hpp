@@ -12,6 +12,7 @@ namespace posthorn::sim {
 
 struct outgoing {
     std::string destination, endpoint, status, cause, tenant, order_key;
+    bool is_for_workflow = false;  // A Response or a signal, whose effect is a step.
     std::int64_t seq = 0, charged = 0, expires_at = 0;
 };
 

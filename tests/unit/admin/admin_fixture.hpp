@@ -136,8 +136,9 @@ protected:
     new_admin_key boss = make_admin_key(random);
     admin_access access{
         {.loopback = true,
-         .keys = {{"wall", admin_role::viewer, *parse_key_hash(viewer.hash), false},
-                  {"desk-3", admin_role::operator_, *parse_key_hash(boss.hash), true}}}};
+         .keys = {
+             {"wall", admin_role::viewer, *parse_key_hash(viewer.hash)},
+             {"desk-3", admin_role::operator_, *parse_key_hash(boss.hash), {.payloads = true}}}}};
     outbox_counters counters;
     std::vector<std::string> broken;
     int wakes = 0;

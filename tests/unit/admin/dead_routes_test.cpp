@@ -154,6 +154,8 @@ TEST_F(dead_routes, edit_and_requeue_together_or_not_at_all) {
     EXPECT_EQ(text("SELECT status || payload || endpoint || destination || max_retries || headers"
                    " FROM outbox_messages"),
               R"(Pending{"a":1}Paybank2{"x":"y"})");
+    EXPECT_EQ(text("SELECT outcome FROM posthorn_audit ORDER BY seq DESC LIMIT 1"),
+              "done: payload, endpoint, destination, maxRetries, headers, contentType, requeue");
     // The requeue fails: so does the edit.
     const auto late = bury();
     loop.run_for(25h);

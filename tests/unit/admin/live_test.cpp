@@ -96,7 +96,8 @@ TEST_F(live, ends_when_the_key_is_revoked) {
     keep_reading(watch(boss.key));
     loop.run_for(3s);
     EXPECT_EQ(ends, 0);
-    access.replace({{"desk-3", admin_role::operator_, *parse_key_hash(boss.hash), true}});
+    access.replace(
+        {{"desk-3", admin_role::operator_, *parse_key_hash(boss.hash), {.payloads = true}}});
     loop.run_for(1s);
     EXPECT_EQ(ends, 1);
 }

@@ -38,7 +38,7 @@ destination_backlog to(std::string name, std::int64_t pending) {
 metrics_facts facts() {
     metrics_facts made{.service = "orders", .version = "9.8.7", .counters = {&busy()}};
     made.outbox.pending.value = 10;
-    made.outbox.dead.value = 1;
+    made.outbox.dead.value = made.outbox.dead_messages.value = 1;
     made.outbox.expired.value = 2;
     made.outbox.undeliverable.value = 3;
     made.outbox.oldest_age = 1'500ms;
@@ -83,7 +83,7 @@ TEST(metrics, tell_only_so_many_destinations_apart) {
     outbox_counters counters;
     for (int i = 0; i < 1000; ++i)
         counters.destinations.add("service " + std::to_string(i), {.sent = 1});
-    EXPECT_EQ(counters.destinations.view().size(), destination_counts::destinations_max + 1);
+    EXPECT_EQ(counters.destinations.view().size(), counts_of_destinations::names_max + 1);
     auto with = facts();
     with.counters = {&counters};
     EXPECT_THAT(render_metrics(with),

@@ -26,11 +26,18 @@ TEST(key_report, tells_names_roles_and_times_and_no_secret) {
     past.verifies_until = noon;
     const auto ring = std::make_shared<key_ring>(std::vector{now, old, next, lost, past});
     const key_report report{
-        .admin = {{.name = "wall", .role = admin_role::viewer, .payloads = true}},
+        .admin = {{.name = "wall",
+                   .role = admin_role::viewer,
+                   .rights = {.payloads = true},
+                   .made = noon - 1h},
+                  {.name = "desk", .role = admin_role::operator_, .rights = {.secrets = true}}},
         .peers = {{"stock", ring}},
         .now = noon};
     const auto shown = boost::json::serialize(to_json(report));
-    EXPECT_THAT(shown, HasSubstr(R"({"name":"wall","role":"viewer","payloads":true})"));
+    EXPECT_THAT(shown,
+                HasSubstr(R"({"name":"wall","role":"viewer","payloads":true,"secrets":false,)"
+                          R"("madeAt":"1970-01-01T11:00:00)"));
+    EXPECT_THAT(shown, HasSubstr(R"("role":"operator","payloads":false,"secrets":true})"));
     const auto state = [&](const signing_key& one, std::string_view is) {
         EXPECT_THAT(shown, HasSubstr(R"({"id":")" + one.id + R"(","state":")" + std::string(is)));
     };

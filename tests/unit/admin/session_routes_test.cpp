@@ -69,12 +69,12 @@ protected:
     admin_proxy proxy{
         .secret = *parse_key_hash(proxy_secret.hash),
         .user_header = "X-Forwarded-User",
-        .users = {{"ann", admin_role::operator_, true}, {"*", admin_role::viewer, false}}};
+        .users = {{"ann", admin_role::operator_, {.payloads = true}}, {"*", admin_role::viewer}}};
     new_admin_key robot = make_admin_key(random);
     std::vector<admin_key> keys{
-        {"wall", admin_role::viewer, *parse_key_hash(viewer.hash), false},
-        {"robot", admin_role::worker, *parse_key_hash(robot.hash), false},
-        {"desk-3", admin_role::operator_, *parse_key_hash(boss.hash), true}};
+        {"wall", admin_role::viewer, *parse_key_hash(viewer.hash)},
+        {"robot", admin_role::worker, *parse_key_hash(robot.hash)},
+        {"desk-3", admin_role::operator_, *parse_key_hash(boss.hash), {.payloads = true}}};
     admin_sessions open_sessions{random, loop.time()};
     admin_access guard{
         {.loopback = true, .keys = keys, .proxy = proxy, .sessions = &open_sessions}};

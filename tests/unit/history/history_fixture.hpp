@@ -60,7 +60,7 @@ protected:
     }
 
     void sent(std::string_view destination, std::uint64_t number) {
-        destination_counts::counts more{.sent = number};
+        destination_counts more{.sent = number};
         more.took[duration_part(200)] = number;
         counters.destinations.add(destination, more);
     }

@@ -35,8 +35,15 @@ INSTANTIATE_TEST_SUITE_P(
                     keep_case{"retention_lengthens", now + 24h, 100h, now + 100h},
                     keep_case{"retention_never_shortens", now + 72h, 1h, now + 73h},
                     keep_case{"no_expiry", no_expiry, 0ms, now + 48h},
-                    keep_case{"clock_far_behind_the_senders", now + 87'600h, 0ms, now + 87'601h},
-                    keep_case{"end_of_time", wall_time::max(), 0ms, wall_time::max()}),
+                    keep_case{"the_longest_life", now + message_life_max, 0ms,
+                              now + message_life_max + 1h},
+                    keep_case{"made_by_a_clock_a_day_ahead", now + 24h + message_life_max, 0ms,
+                              now + 24h + message_life_max + 1h},
+                    keep_case{"made_in_the_year_9999", wall_time{70'389'500h}, 0ms,
+                              now + message_life_max + 48h},
+                    keep_case{"retention_lengthens_the_longest_life", wall_time{70'389'500h}, 100h,
+                              now + message_life_max + 100h},
+                    keep_case{"end_of_time", wall_time::max(), 0ms, now + message_life_max + 48h}),
     [](const auto& info) { return info.param.name; });
 
 TEST(horizon, heeds_no_expiry_that_is_years_after_the_message_was_made) {

@@ -178,6 +178,32 @@ TEST_F(inbox_commit, a_handler_cannot_end_the_transaction) {
     EXPECT_EQ(effects() + inbox_rows(), 0);
 }
 
+// A trigger of the application's is in the way of all messages alike.
+TEST_F(inbox_commit, a_message_is_not_charged_for_a_table_that_refuses_it) {
+    handle_by_writing("Charge", "done");
+    handle("Call", {.run = blocking_handler([](const message&) { return std::string("done"); })});
+    const std::vector<message> batch{from_orders("Charge", "1"), from_orders("Call", "2")};
+    for (const std::string when : {"INSERT", "UPDATE"}) {
+        SCOPED_TRACE(when);
+        change("CREATE TRIGGER refuses BEFORE " + when +
+               " ON inbox_messages BEGIN SELECT RAISE(ABORT, 'no thanks'); END");
+        for (const auto& answer : receive(batch)) {
+            EXPECT_EQ(answer.what, outcome::throttled);
+            EXPECT_EQ(answer.code, error_code::store_busy);
+            EXPECT_GT(answer.retry_after, 0ms);
+            EXPECT_THAT(answer.error, Not(HasSubstr("no thanks"))) << "that is for our own people";
+        }
+        EXPECT_EQ(effects(), 0);
+        const auto failures = box().failures().list(loop.time().wall());
+        ASSERT_EQ(failures.size(), 2U);
+        EXPECT_THAT(failures[0].why, HasSubstr("no thanks"));
+        change("DROP TRIGGER refuses");
+    }
+    loop.time().advance(1h);  // The claim that could not be given up has run out.
+    for (const auto& answer : receive(batch)) EXPECT_EQ(answer.what, outcome::delivered);
+    EXPECT_TRUE(box().failures().list(loop.time().wall()).empty());
+}
+
 class inbox_horizon : public inbox_fixture {};
 
 TEST_F(inbox_horizon, a_message_past_its_expiry_is_refused) {
@@ -212,6 +238,32 @@ TEST_F(inbox_horizon, a_message_that_seems_expired_after_a_jump_of_the_clock_is_
     EXPECT_EQ(receive(one).what, outcome::throttled);
     loop.time().jump_wall(-87'600h);
     EXPECT_EQ(receive(one).what, outcome::delivered);
+}
+
+TEST_F(inbox_horizon, no_row_is_kept_for_years_whatever_times_its_message_says) {
+    handle_by_writing("Charge");
+    constexpr wall_time year_9999{70'389'500h};
+    auto without_its_time = from_orders("Charge", "1");
+    without_its_time.created_at = {};
+    without_its_time.expires_at = year_9999;
+    auto of_the_future = from_orders("Charge", "2");
+    of_the_future.created_at = year_9999;
+    of_the_future.expires_at = year_9999 + 24h;
+    for (const auto& one : {without_its_time, of_the_future})
+        EXPECT_EQ(receive(one).what, outcome::delivered);
+    const auto longest = loop.time().wall() + message_life_max + 48h;
+    EXPECT_EQ(number("SELECT max(expires_at) FROM inbox_messages"),
+              longest.time_since_epoch().count());
+}
+
+TEST_F(inbox_horizon, a_message_made_long_ago_is_told_so_instead_of_an_expiry_to_come) {
+    handle_by_writing("Charge");
+    auto in_seconds = from_orders("Charge", "1");
+    in_seconds.created_at = wall_time{std::chrono::milliseconds{1'794'995'833}};
+    const auto answer = receive(in_seconds);
+    EXPECT_EQ(answer.code, error_code::message_expired);
+    EXPECT_THAT(answer.error, HasSubstr("made at 1970-01-21T"));
+    EXPECT_THAT(answer.error, Not(HasSubstr("it expired at")));
 }
 
 TEST_F(inbox_horizon, a_message_without_an_expiry_is_taken_in) {

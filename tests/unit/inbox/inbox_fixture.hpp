@@ -23,7 +23,8 @@ namespace posthorn {
 /// An inbox on a real database under virtual time, with a table for the handlers to write to.
 class inbox_fixture : public testing::Test {
 protected:
-    inbox_fixture() {
+    explicit inbox_fixture(std::vector<table_set> above = {queue_tables()})
+        : above_(std::move(above)) {
         std::string pattern = (std::filesystem::temp_directory_path() / "inbox_XXXXXX").string();
         folder_ = ::mkdtemp(pattern.data());
         open_store();
@@ -39,9 +40,9 @@ protected:
     }
 
     void open_store() {
-        auto opened = sqlite::open(
-            {.path = folder_ + "/test.db", .service = "billing", .above = {queue_tables()}},
-            {.time = loop.time(), .writer = writer_, .log = log});
+        auto opened =
+            sqlite::open({.path = folder_ + "/test.db", .service = "billing", .above = above_},
+                         {.time = loop.time(), .writer = writer_, .log = log});
         ASSERT_TRUE(opened) << opened.error().what();
         database_ = *std::move(opened);
     }
@@ -144,6 +145,7 @@ protected:
     inbox_options options;
 
 private:
+    std::vector<table_set> above_;
     std::string folder_;
     inline_executor writer_;
     test::test_environment env_{loop, log};

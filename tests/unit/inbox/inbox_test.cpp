@@ -272,6 +272,32 @@ TEST_F(transactional_inbox, counts_what_became_of_messages) {
         (inbox_counts{.processed = 1, .duplicates = 2, .failed = 1, .conflicts = 1, .refused = 1}));
 }
 
+TEST_F(transactional_inbox, tells_each_message_that_was_not_taken_in_until_it_is) {
+    bool fails = true;
+    handle("Charge", {.run = transactional_handler([&](context&, const message&) -> std::string {
+                          if (fails) throw std::runtime_error("card refused");
+                          return "";
+                      })});
+    const auto one = from_orders("Charge", "1");
+    const auto other = from_orders("Refund", "1");
+    for (int i = 0; i < 3; ++i) receive(one);
+    receive(other);
+    const auto all = box().failed().list();
+    ASSERT_EQ(all.size(), 2U);
+    EXPECT_EQ(all[0].id, other.id);
+    EXPECT_EQ(all[0].code, error_code::no_handler);
+    EXPECT_EQ(all[1].id, one.id);
+    EXPECT_EQ(all[1].source, "orders");
+    EXPECT_EQ(all[1].endpoint, "Charge");
+    EXPECT_EQ(all[1].why, "card refused");
+    EXPECT_EQ(all[1].times, 3U);
+    EXPECT_EQ(all[1].code, std::nullopt);
+    fails = false;
+    receive(one);
+    ASSERT_EQ(box().failed().list().size(), 1U);
+    EXPECT_EQ(box().failed().list()[0].id, other.id);
+}
+
 TEST_F(transactional_inbox, counts_by_endpoint_and_those_that_no_handler_is_for_as_one) {
     handle_by_writing("Charge");
     handle_by_writing("Ship");

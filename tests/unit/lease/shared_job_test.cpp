@@ -11,7 +11,7 @@ namespace posthorn {
 namespace {
 
 using namespace std::chrono_literals;
-using testing::memory_store;
+using test::memory_store;
 
 /// A node that has the job, or would.
 class worker {

@@ -1,5 +1,7 @@
 #include "operations/health.hpp"
 
+#include <map>
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -60,11 +62,26 @@ TEST(traffic_light, has_the_colours_of_the_document_and_yellow_between_them) {
 
 TEST(traffic_light, is_red_with_a_dead_message_though_the_node_works) {
     health_facts facts;
-    facts.outbox.dead.value = 1;
+    facts.outbox.dead.value = facts.outbox.dead_messages.value = 1;
     const auto verdict = judge_health(facts);
     EXPECT_EQ(verdict.status, health_level::red);
     EXPECT_TRUE(verdict.working);
     EXPECT_THAT(verdict.reasons, ElementsAre("1 message is dead and waits for a person"));
+}
+
+TEST(traffic_light, is_yellow_with_deliveries_to_subscribers_that_were_given_up) {
+    health_facts facts;
+    facts.outbox.dead.value = 3;
+    auto verdict = judge_health(facts);
+    EXPECT_EQ(verdict.status, health_level::yellow);
+    EXPECT_THAT(verdict.reasons,
+                ElementsAre(HasSubstr("3 deliveries to subscribers were given up")));
+    facts.outbox.dead_messages.value = 1;
+    verdict = judge_health(facts);
+    EXPECT_EQ(verdict.status, health_level::red);
+    EXPECT_THAT(verdict.reasons,
+                ElementsAre("1 message is dead and waits for a person",
+                            HasSubstr("2 deliveries to subscribers were given up")));
 }
 
 TEST(traffic_light, is_red_when_the_node_cannot_work) {
@@ -113,7 +130,7 @@ TEST(traffic_light, raises_an_alarm_of_its_own_for_what_is_undeliverable) {
     EXPECT_THAT(judge_health(facts).reasons,
                 ElementsAre("11 messages are undeliverable: 'billing' (5), 'depot' (3), 'exports' "
                             "(2) and others have no route, no secret or no handler for them"));
-    facts.outbox.dead.value = 1;
+    facts.outbox.dead.value = facts.outbox.dead_messages.value = 1;
     verdict = judge_health(facts);
     EXPECT_EQ(verdict.status, health_level::red);
     EXPECT_TRUE(verdict.undeliverable);
@@ -149,14 +166,22 @@ TEST(traffic_light, names_the_message_that_others_of_its_order_key_wait_behind) 
 TEST(traffic_light, gives_every_reason_the_worst_first) {
     auto facts = waiting(1'000, 5min);
     facts.broken = {"stuck"};
-    facts.outbox.dead = {7, true};
+    facts.outbox.dead = facts.outbox.dead_messages = {7, true};
     facts.outbox.undeliverable.value = 1;
     EXPECT_THAT(
         judge_health(facts).reasons,
         ElementsAre("stuck", HasSubstr("more than 7 messages are dead"), HasSubstr("undeliverable"),
-                    HasSubstr("1000 messages wait; "), HasSubstr("waited for 300 s; ")));
-    EXPECT_THAT(judge_health(waiting(60, 31s)).reasons,
-                ElementsAre("60 messages wait", "the oldest message has waited for 31 s"));
+                    HasSubstr("1000 messages wait; "), "the oldest message has waited for 300 s"));
+    auto some = waiting(60, 31s);
+    for (const auto& [destination, oldest] : std::map<std::string, std::optional<wall_time>>{
+             {"crm", wall_time{} + 1s}, {"later", std::nullopt}, {"stock", wall_time{}}}) {
+        auto& one = some.outbox.backlog.emplace_back();
+        one.destination = destination;
+        one.oldest = oldest;
+    }
+    EXPECT_THAT(judge_health(some).reasons,
+                ElementsAre("60 messages wait",
+                            "the oldest message has waited for 31 s; it is for 'stock'"));
     EXPECT_THAT(judge_health({}).reasons, IsEmpty());
 }
 

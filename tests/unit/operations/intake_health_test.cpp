@@ -41,6 +41,16 @@ TEST(intake_health, a_poison_message_is_not_the_handlers_failure) {
     EXPECT_THAT(board.list(noon), IsEmpty());
 }
 
+TEST(intake_health, a_table_that_refuses_messages_is_told_with_its_reason) {
+    failure_board board;
+    EXPECT_THAT(judge_intake(failed(board, "Order", error_code::store_busy, 2), {}), IsEmpty())
+        << "others have written for a moment";
+    EXPECT_THAT(judge_intake(failed(board, "Order", error_code::store_busy), {}),
+                ElementsAre(Field(&health_worry::what,
+                                  AllOf(HasSubstr("for endpoint 'Order' cannot be stored (3 times"),
+                                        HasSubstr("it did not")))));
+}
+
 TEST(intake_health, a_few_are_named_and_the_rest_counted) {
     failure_board board;
     for (int i = 0; i < 300; ++i) failed(board, std::to_string(i), error_code::no_handler);

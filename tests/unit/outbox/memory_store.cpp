@@ -4,7 +4,7 @@
 
 #include "base/assert.hpp"
 
-namespace posthorn::testing {
+namespace posthorn::test {
 namespace {
 
 std::unexpected<error> not_here() {
@@ -36,7 +36,7 @@ public:
     result<> take_turn(std::string_view, std::string_view) override { return {}; }
 
     result<outbox_page> claim(const due_question&, std::int64_t) override { return not_here(); }
-    result<bool> take_in(const arrivals_question&) override { return not_here(); }
+    result<taken_in> take_in(const arrivals_question&) override { return not_here(); }
     result<> let_go(std::span<const std::int64_t>, std::int64_t) override { return not_here(); }
     result<std::vector<seat>> seats() override { return tables_.seats; }
 
@@ -59,6 +59,10 @@ public:
                                            const slice&) override {
         return slice_outcome{};
     }
+    result<slice_outcome> mend_beside(const slice& room) override {
+        tables_.looks.push_back(room.rows());
+        return slice_outcome{.rows = 1, .more = tables_.looks.size() % tables_.looks_to_end != 0};
+    }
     result<slice_outcome> give_back(const slice&) override {
         ++tables_.given_back;
         return slice_outcome{};
@@ -70,6 +74,7 @@ public:
         for (const auto& one : outcomes)
             if (tables_.unwritable.contains(one.seq))
                 return fail(error_code::statement_failed, "a trigger says no");
+        ++tables_.settlings;
         std::int64_t changed = 0;
         for (const auto& one : outcomes) {
             auto& row = tables_.rows.at(one.seq);
@@ -149,6 +154,7 @@ public:
         std::ranges::sort(found, {}, [](const memory_row* one) {
             return std::pair(one->next_attempt_at, one->row.seq);
         });
+        if (asked.newest_first) std::ranges::reverse(found);
         outbox_page page;
         page.more = found.size() > asked.limit;
         found.resize(std::min(found.size(), asked.limit));
@@ -274,4 +280,4 @@ std::int64_t memory_store::write_foreign(message body, std::string bad) {
                                     .synced = false});
 }
 
-}  // namespace posthorn::testing
+}  // namespace posthorn::test

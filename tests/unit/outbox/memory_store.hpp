@@ -13,7 +13,7 @@
 #include "store/claim_table.hpp"
 #include "store/store.hpp"
 
-namespace posthorn::testing {
+namespace posthorn::test {
 
 /// One row as a test looks at it.
 struct memory_row {
@@ -39,8 +39,11 @@ struct memory_tables {
     };
     std::vector<purge> purges;          // Of old rows, as they were asked for.
     std::set<std::int64_t> unwritable;  // Outcomes of these are refused.
+    int settlings = 0;                  // Units that brought outcomes.
     int slices_left = 0;                // So often there is more to delete.
     int given_back = 0;                 // How often the file was asked to shrink.
+    std::vector<std::size_t> looks;     // Rows of each look through the tables beside messages.
+    std::size_t looks_to_end = 1;       // So many go once through all; each mends a row.
 };
 
 /// A store in memory that a test can watch, delay and break. It knows the outbox and the lease of
@@ -130,4 +133,4 @@ private:
     bool running_ = false;
 };
 
-}  // namespace posthorn::testing
+}  // namespace posthorn::test

@@ -4,6 +4,7 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/async/virtual_loop.hpp"
@@ -11,7 +12,7 @@
 #include "outbox/dispatch/dispatcher.hpp"
 #include "unit/outbox/memory_store.hpp"
 
-namespace posthorn::testing {
+namespace posthorn::test {
 
 /// A destination that answers as told and remembers what it got.
 class fake_wire final : public transport {
@@ -93,6 +94,7 @@ public:
         const auto found = limits_of.find(std::string(destination));
         return found == limits_of.end() ? route_limits{} : found->second;
     }
+    [[nodiscard]] std::vector<drop_order> take_drops() override { return std::exchange(drops, {}); }
     fake_wire& wire(const std::string& destination) {
         auto& place = wires_[destination];
         if (!place) place = std::make_unique<fake_wire>(loop_.time(), store);
@@ -152,6 +154,7 @@ public:
     memory_store store;
     outbox_options options;
     std::map<std::string, route_limits> limits_of;
+    std::vector<drop_order> drops;  // That its routes ask for next.
     retry_policy retries{exponential_backoff{.jitter_max = std::chrono::milliseconds{0}}};
     std::function<bool(const std::string&)> owner_is_gone;
     constant_random random;
@@ -169,4 +172,4 @@ private:
     unsigned ids_ = 0;
 };
 
-}  // namespace posthorn::testing
+}  // namespace posthorn::test

@@ -2,8 +2,10 @@
 
 #include <gmock/gmock.h>
 
+#include "message/json_check.hpp"
 #include "queue/queue_keeper.hpp"
 #include "queue/queue_view.hpp"
+#include "support/row_fuzz.hpp"
 #include "unit/inbox/inbox_fixture.hpp"
 
 namespace posthorn {
@@ -67,7 +69,8 @@ protected:
     test::test_environment env{loop, log};
     queue_deps with{database(), env, maker, waits, {.attempts_max = 3}, {"Ship"}};
     std::vector<admin_route> routes;
-    admin_caller caller{.name = "desk", .role = admin_role::operator_, .payloads = true};
+    admin_caller caller{
+        .name = "desk", .role = admin_role::operator_, .rights = {.payloads = true}};
     std::vector<http_response> answers;
 
 private:
@@ -141,6 +144,45 @@ TEST_F(queue_over_http, a_worker_that_has_hung_up_is_given_nothing) {
     EXPECT_EQ(number("SELECT count(*) FROM posthorn_queue WHERE taken_by IS NULL"), 1);
 }
 
+TEST_F(queue_over_http, a_payload_that_is_not_text_is_given_as_base64_with_those_behind_it) {
+    auto bytes = from_orders("Ship", std::string("\xff\0\x01", 3));
+    bytes.content_type = "application/octet-stream";
+    EXPECT_EQ(receive(bytes).what, outcome::delivered);
+    for (int i = 0; i < 9; ++i) send(std::to_string(i));
+    const auto taken = ask("/_rf/queue/Ship/take", R"({"owner":"w1","limit":10})");
+    EXPECT_EQ(taken.status, 200);
+    EXPECT_THAT(taken.body, HasSubstr(R"("payload":"/wAB","payloadEncoding":"base64")"));
+    for (int i = 0; i < 9; ++i)
+        EXPECT_THAT(taken.body, HasSubstr(fmt::format(R"("payload":{},)", i)));
+    const auto jobs = ask("/_rf/queue/jobs");
+    EXPECT_EQ(jobs.status, 200) << "and a person sees it";
+}
+
+TEST_F(queue_over_http, a_take_answers_with_rows_of_every_type_and_extreme) {
+    test::row_fuzz rows(20'261'118, test::row_fuzz::database::sqlite);
+    for (int i = 0; i < 300; ++i)
+        loop.run(
+            commit(database(), [sql = rows.queue_row("Ship")](store_transaction& tx) -> result<> {
+                POSTHORN_TRY(tx.execute(sql, {}));
+                return {};
+            }));
+    send("424242");
+    std::string taken;
+    do {
+        const auto answer = ask("/_rf/queue/Ship/take", R"({"owner":"w1","limit":10})");
+        ASSERT_EQ(answer.status, 200) << answer.body;
+        ASSERT_TRUE(check_json(answer.body).has_value()) << answer.body;
+        taken = answer.body;
+        answers.push_back(answer);
+    } while (taken != R"({"messages":[]})");
+    EXPECT_GT(answers.size(), 3U);
+    EXPECT_EQ(
+        std::ranges::count_if(
+            answers, [](const auto& each) { return each.body.contains(R"("payload":424242,)"); }),
+        1)
+        << "the good one, once";
+}
+
 TEST_F(queue_over_http, a_wait_is_a_minute_at_most) {
     const auto answer = ask("/_rf/queue/Ship/take", R"({"owner":"w1","waitMs":60001})");
     EXPECT_EQ(answer.status, 400);
@@ -204,7 +246,7 @@ TEST_F(queue_over_http, lists_jobs_by_state_in_pages_and_shows_one) {
 
     EXPECT_THAT(ask("/_rf/queue/jobs/3").body, Not(HasSubstr(R"("payload":)")));
     EXPECT_THAT(ask("/_rf/queue/jobs/3", "", "payload=true").body, HasSubstr(R"("payload":"3")"));
-    caller.payloads = false;
+    caller.rights.payloads = false;
     EXPECT_EQ(ask("/_rf/queue/jobs/3", "", "payload=true").status, 403);
     EXPECT_EQ(ask("/_rf/queue/jobs/4711").status, 404);
     EXPECT_EQ(ask("/_rf/queue/jobs/x").status, 400);
@@ -287,14 +329,46 @@ TEST(queue_health, is_red_for_what_was_given_up_and_yellow_for_what_waits_long) 
     ASSERT_EQ(late.size(), 1U);
     EXPECT_EQ(late[0].how, health_level::yellow);
     EXPECT_EQ(late[0].what,
-              "9 jobs wait in the queue 'Ship', the oldest for 130 s; see whether its workers run, "
-              "and whether one of its order key was given up");
+              "9 jobs wait in the queue 'Ship', the oldest for 130 s; see whether its workers run");
     const auto lost = of({.endpoint = "Ship", .given_up = 1});
     ASSERT_EQ(lost.size(), 1U);
     EXPECT_EQ(lost[0].how, health_level::red);
     EXPECT_EQ(lost[0].what,
               "a job of the queue 'Ship' was given up and waits for a person; see 'posthorn queue "
               "list --state given-up'");
+}
+
+TEST(queue_health, says_which_was_given_up_since_when_and_how_many_wait_behind) {
+    const auto of = [](queue_numbers one) { return worries_of({std::move(one)}, 2min, noon); };
+    const auto behind = of({.endpoint = "Ship",
+                            .waiting = 3,
+                            .given_up = 2,
+                            .parked = 3,
+                            .oldest_waiting = noon - 130s,
+                            .first_given_up = noted_job{17, wall_time{}}});
+    ASSERT_EQ(behind.size(), 2U);
+    EXPECT_EQ(behind[0].what,
+              "2 jobs of the queue 'Ship' were given up and wait for a person, the first job 17 "
+              "since 1970-01-01T00:00:00.000Z, and 3 jobs wait behind one of their order key that "
+              "was given up; see 'posthorn queue list --state given-up'");
+    EXPECT_EQ(behind[1].what,
+              "3 jobs wait in the queue 'Ship', the oldest for 130 s; 3 jobs wait behind one of "
+              "their order key that was given up; see whether the workers of the others run");
+}
+
+TEST(queue_health, is_yellow_for_times_that_only_a_wrong_clock_has) {
+    const auto of = [](queue_numbers one) { return worries_of({std::move(one)}, 2min, noon); };
+    EXPECT_TRUE(of({.endpoint = "Ship", .waiting = 1, .oldest_waiting = noon + 5min}).empty());
+    const auto early = of({.endpoint = "Ship", .waiting = 1, .oldest_waiting = noon + 6min});
+    ASSERT_EQ(early.size(), 1U);
+    EXPECT_EQ(early[0].how, health_level::yellow);
+    EXPECT_THAT(early[0].what, HasSubstr("a job waits in the queue 'Ship', the oldest of which came"
+                                         " at 2027-01-15T08:06:00.000Z by its row"));
+    const auto held =
+        of({.endpoint = "Ship", .taken = 1, .held_too_long = noted_job{4, noon + 48h}});
+    ASSERT_EQ(held.size(), 1U);
+    EXPECT_EQ(held[0].how, health_level::yellow);
+    EXPECT_THAT(held[0].what, HasSubstr("'posthorn queue retry 4' lets another worker take it"));
 }
 
 TEST(queue_metrics, name_each_queue) {
@@ -317,6 +391,17 @@ TEST(queue_metrics, name_each_queue) {
           R"(posthorn_queue_attempts_max{queue="Ship"} 7)",
           R"(posthorn_queue_oldest_waiting_seconds{queue="Ship"} 90)"})
         EXPECT_THAT(written, HasSubstr(line));
+}
+
+TEST_F(queue_over_http, a_job_whose_time_is_before_all_times_is_old) {
+    change(
+        "INSERT INTO posthorn_queue (message_id, source, endpoint, message_type, payload,"
+        " content_type, received_at) VALUES ('i', 'orders', 'Ship', 'Signal', '1',"
+        " 'application/json', -9223372036854775808)");
+    const auto age =
+        std::chrono::floor<std::chrono::seconds>(loop.time().wall().time_since_epoch());
+    EXPECT_THAT(ask("/_rf/queue").body,
+                HasSubstr(fmt::format(R"("oldestWaitingSeconds":{})", age.count())));
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 
 #include <gmock/gmock.h>
 
+#include "support/queue_page.hpp"
 #include "support/row_fuzz.hpp"
 #include "support/sqlite_file.hpp"
 #include "support/temporary_directory.hpp"
@@ -33,14 +34,15 @@ protected:
         EXPECT_EQ(receive(one).what, outcome::delivered);
         return one;
     }
+    queue_taken take(const queue_take& asked) {
+        return in_unit<queue_taken>([&](store_transaction& tx) -> result<queue_taken> {
+            POSTHORN_TRY(give_up_spent(tx, rules, loop.time().wall()));
+            return take_queued(tx, asked, loop.time().wall());
+        });
+    }
     std::vector<queued_message> take(std::string owner, std::int64_t limit = 10) {
-        const queue_take asked{
-            .endpoint = "Ship", .owner = std::move(owner), .limit = limit, .lease = 60s};
-        return in_unit<std::vector<queued_message>>(
-            [&](store_transaction& tx) -> result<std::vector<queued_message>> {
-                POSTHORN_TRY(give_up_spent(tx, rules, loop.time().wall()));
-                return take_queued(tx, asked, loop.time().wall());
-            });
+        return take(queue_take{.endpoint = "Ship", .owner = std::move(owner), .limit = limit})
+            .messages;
     }
     std::int64_t acknowledge(const queued_message& one, std::string owner,
                              std::string_view response = "") {
@@ -86,6 +88,22 @@ protected:
             content_type + "'");
     }
 
+    /// What a worker gets by the statement of the page.
+    std::vector<std::string> take_by_sql(std::string_view owner) {
+        const auto sql = test::taking_sql(POSTHORN_SOURCE, "UPDATE posthorn_queue", owner,
+                                          loop.time().wall().time_since_epoch().count());
+        return in_unit<std::vector<std::string>>(
+            [&](store_transaction& tx) -> result<std::vector<std::string>> {
+                std::vector<std::string> payloads;
+                POSTHORN_TRY(tx.query(
+                    sql, {}, [&](const sql_row& row) { payloads.emplace_back(row.text(4)); }));
+                return payloads;
+            });
+    }
+    void execute(std::string sql) {
+        in_unit<std::int64_t>([&](store_transaction& tx) { return tx.execute(sql, {}); });
+    }
+
     queue_rules rules{};
 
 private:
@@ -122,6 +140,30 @@ TEST_F(queue, holds_a_message_once_with_all_that_is_known_of_it) {
     EXPECT_EQ(taken[0].received_at, loop.time().wall());
     EXPECT_EQ(taken[0].taken_until, loop.time().wall() + 60s);
     EXPECT_EQ(taken[0].attempts, 1);
+}
+
+TEST_F(queue, lets_a_message_wait_that_a_trigger_does_not_let_in) {
+    change("CREATE TRIGGER hush BEFORE INSERT ON posthorn_queue BEGIN SELECT RAISE(IGNORE); END");
+    const auto one = from_orders("Ship", "1");
+    const auto answer = receive(one);
+    EXPECT_EQ(answer.what, outcome::throttled);
+    EXPECT_EQ(answer.code, error_code::store_busy) << "a queue does not answer, so it is not asked";
+    EXPECT_THAT(answer.error, testing::HasSubstr("left posthorn_queue as it was"));
+    change("DROP TRIGGER hush");
+    EXPECT_EQ(receive(one).what, outcome::delivered);
+}
+
+TEST_F(queue, ends_a_command_without_a_source_though_none_can_be_answered) {
+    command();
+    change(
+        "INSERT INTO posthorn_queue (message_id, source, endpoint, message_type, payload,"
+        " content_type, received_at) VALUES ('i', '', 'Ship', 'Command', '1',"
+        " 'application/json', 0)");
+    const auto taken = take("w1");
+    ASSERT_EQ(taken.size(), 2U);
+    for (const auto& each : taken) EXPECT_EQ(acknowledge(each, "w1", "1"), 1);
+    EXPECT_EQ(number("SELECT count(*) FROM posthorn_queue"), 0);
+    EXPECT_EQ(number("SELECT count(*) FROM outbox_messages"), 1) << "one Response";
 }
 
 TEST_F(queue, gives_the_oldest_first_and_to_one_owner_at_a_time) {
@@ -183,6 +225,22 @@ TEST_F(queue, gives_no_message_of_an_order_key_while_another_has_a_later_one) {
     EXPECT_EQ(take("w2").size(), 2U);
 }
 
+TEST_F(queue, keeps_order_keys_for_workers_with_the_sql_of_the_page) {
+    for (const auto* payload : {"1", "2", "3"}) send(payload, "k");
+    send("4");
+    using payloads = std::vector<std::string>;
+    EXPECT_EQ(take_by_sql("a"), (payloads{"1", "4"})) << "one of the key";
+    EXPECT_EQ(take_by_sql("b"), payloads{});
+    EXPECT_EQ(take_by_sql("c"), payloads{});
+    execute("DELETE FROM posthorn_queue WHERE payload = '1' AND taken_by = 'a'");
+    EXPECT_EQ(take_by_sql("b"), payloads{"2"});
+    EXPECT_EQ(take_by_sql("c"), payloads{});
+    execute(
+        "UPDATE posthorn_queue SET given_up_at = 1, taken_until = 9223372036854775807"
+        " WHERE payload = '2'");
+    EXPECT_EQ(take_by_sql("c"), payloads{}) << "what was given up holds back";
+}
+
 TEST_F(queue, gives_rows_of_every_type_and_extreme_and_those_beside_them) {
     test::row_fuzz rows(20'261'117, test::row_fuzz::database::sqlite);
     rules.attempts_max = 0;
@@ -201,6 +259,65 @@ TEST_F(queue, gives_rows_of_every_type_and_extreme_and_those_beside_them) {
     for (auto taken = take("first"); !taken.empty(); taken = take("first"))
         for (const auto& one : taken) EXPECT_EQ(acknowledge(one, "first"), 1);
     EXPECT_EQ(length(), 0);
+}
+
+TEST_F(queue, gives_no_more_bytes_at_once_than_it_may_and_always_one_job) {
+    for (int i = 0; i < 4; ++i) send("\"aaaaaaaa\"");  // With ids and names, 74 bytes.
+    const queue_take asked{.endpoint = "Ship", .owner = "w1", .limit = 10, .octets_max = 1};
+    EXPECT_EQ(take(asked).messages.size(), 1U);
+    auto more = asked;
+    more.octets_max = 170;
+    EXPECT_EQ(take(more).messages.size(), 2U);
+}
+
+TEST_F(queue, gives_up_what_is_too_large_for_any_worker_and_gives_the_rest) {
+    send("1", "k");
+    change(  // To length() it has one character.
+        "INSERT INTO posthorn_queue (message_id, source, endpoint, message_type, order_key, "
+        "payload,"
+        " content_type, received_at) VALUES ('large', 'orders', 'Ship', 'Signal', 'k',"
+        " 'x' || char(0) || CAST(zeroblob(2000) AS TEXT), 'text/plain', 0)");
+    send("2", "k");
+    send("3");
+    const queue_take asked{.endpoint = "Ship", .owner = "w1", .limit = 10, .job_octets_max = 1'000};
+    const auto taken = take(asked);
+    ASSERT_EQ(taken.messages.size(), 2U);
+    EXPECT_EQ(taken.messages[0].payload, "1");
+    EXPECT_EQ(taken.messages[1].payload, "3") << "the one behind it keeps its order";
+    ASSERT_EQ(taken.given_up.size(), 1U);
+    EXPECT_EQ(taken.given_up[0].message_id, "large");
+    EXPECT_THAT(taken.given_up[0].error, testing::StartsWith("it has 2"));
+    EXPECT_EQ(number("SELECT count(*) FROM posthorn_queue WHERE given_up_at IS NOT NULL"), 1);
+}
+
+TEST_F(queue, says_so_where_a_trigger_does_not_let_a_finished_job_go) {
+    command();
+    send("1");
+    const auto taken = take("w1");
+    ASSERT_EQ(taken.size(), 2U);
+    change("CREATE TRIGGER hush BEFORE DELETE ON posthorn_queue BEGIN SELECT RAISE(IGNORE); END");
+    for (const auto& each : taken)
+        EXPECT_EQ(refused([&](store_transaction& tx) -> result<> {
+                      POSTHORN_TRY(acknowledge_queued(tx, maker, {{each.seq}, "w1"}, "1"));
+                      return {};
+                  }),
+                  error_code::statement_failed);
+    EXPECT_EQ(outbox_rows(), 0) << "it was not done, so it was not answered";
+    change("DROP TRIGGER hush");
+    for (const auto& each : taken) EXPECT_EQ(acknowledge(each, "w1", "1"), 1);
+    EXPECT_EQ(outbox_rows(), 1);
+    EXPECT_EQ(length(), 0);
+}
+
+TEST_F(queue, an_operator_frees_what_is_held_for_longer_than_a_worker_may) {
+    send("1");
+    const auto until = loop.time().wall() + std::chrono::hours{24 * 3650};
+    change("UPDATE posthorn_queue SET attempts = 1, taken_by = 'w1', taken_until = " +
+           std::to_string(until.time_since_epoch().count()));
+    EXPECT_TRUE(take("w2").empty());
+    EXPECT_EQ(retry(1), std::nullopt);
+    EXPECT_EQ(take("w2").size(), 1U);
+    EXPECT_EQ(retry(1), error_code::state_changed) << "this one is at work";
 }
 
 TEST_F(queue, puts_off_what_fails_for_longer_and_longer) {

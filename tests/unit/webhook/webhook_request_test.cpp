@@ -64,6 +64,15 @@ TEST(webhook_body, has_what_is_not_json_as_a_text) {
     EXPECT_THAT(body_of(event, webhook_form::envelope), HasSubstr(R"("data":"said \"yes\"")"));
 }
 
+TEST(webhook_body, has_what_is_not_text_in_base64) {
+    auto event = paid();
+    event.content_type = "application/octet-stream";
+    event.payload = "\xff\xfe";
+    const auto body = body_of(event, webhook_form::envelope);
+    EXPECT_THAT(body, testing::EndsWith(R"("data":"//4=","dataEncoding":"base64"})"));
+    EXPECT_EQ(body_of(event, webhook_form::raw), "\xff\xfe");
+}
+
 TEST(webhook_headers, of_standard_webhooks_name_the_event_and_the_time_of_the_attempt) {
     const auto made = request(shop(webhook_style::standard));
     EXPECT_EQ(made.headers.find("webhook-id"), event_id.to_string());
@@ -84,6 +93,42 @@ TEST(webhook_headers, are_signed_with_the_secret_before_until_its_time_is_over) 
     EXPECT_EQ(signatures(), 2);
     to.of.previous_until = attempt;
     EXPECT_EQ(signatures(), 1);
+}
+
+TEST(webhook_headers, of_a_key_pair_are_signed_with_it) {
+    seeded_random random{1};
+    auto to = shop(webhook_style::standard);
+    to.live = {ed25519_pair::make(random)};
+    EXPECT_THAT(std::string(*request(to).headers.find("webhook-signature")), StartsWith("v1a,"));
+    EXPECT_TRUE(parse_webhook_key(std::get<ed25519_pair>(to.live[0]).reveal()));
+}
+
+TEST(webhook_targets, refuse_a_key_pair_where_the_receiver_would_need_the_secret) {
+    seeded_random random{1};
+    const auto pair = ed25519_pair::make(random).reveal();
+    webhook_target made;
+    EXPECT_TRUE(add_key(made, pair));
+    for (const auto style : {webhook_style::both, webhook_style::outbox}) {
+        made.of.style = style;
+        EXPECT_FALSE(add_key(made, pair));
+    }
+}
+
+TEST(subscription_sets, leave_a_tenant_out_that_has_no_entry_where_others_have) {
+    const auto entry = [](std::string tenant, bool is_default = false) {
+        auto made = shop(webhook_style::standard);
+        made.of.id = configured_id(tenant, is_default ? "default" : "");
+        made.of.tenant = std::move(tenant);
+        made.of.is_configured = true;
+        made.of.is_default = is_default;
+        return std::make_shared<const webhook_target>(std::move(made));
+    };
+    EXPECT_FALSE(subscription_set(1, {entry("")}).leaves_out("other"));
+    const subscription_set some(1, {entry("ACME")});
+    EXPECT_FALSE(some.leaves_out("acme"));
+    EXPECT_TRUE(some.leaves_out("other"));
+    EXPECT_TRUE(some.leaves_out(""));
+    EXPECT_FALSE(subscription_set(1, {entry("acme"), entry("", true)}).leaves_out("other"));
 }
 
 TEST(subscription_sets, pass_over_rows_whose_deliveries_would_have_one_id) {
@@ -121,6 +166,7 @@ TEST(webhook_ids, are_the_same_for_the_same_and_others_for_others) {
 
 TEST(event_keys, tell_users_and_entities_apart) {
     EXPECT_EQ(event_key("", ""), "");
+    EXPECT_NE(event_key("ann", "order 7"), event_key("bob", "order 7"));
     EXPECT_NE(event_key("a", "b"), event_key("ab", ""));
     EXPECT_NE(event_key("a,b", "c"), event_key("a", "b,c"));
     EXPECT_EQ(entity_of(event_key("ann", "order 7")), "order 7");

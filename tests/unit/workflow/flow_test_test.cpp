@@ -178,6 +178,28 @@ TEST(flow_test, explores_other_orders_of_the_answers) {
     EXPECT_EQ(t.result(), "abca") << "the test itself goes on where it was";
 }
 
+TEST(flow_test, explores_other_orders_of_signals_of_different_kinds_alone) {
+    posthorn::flow_test race(+[](flow<>& f) static -> workflow<std::string> {
+        auto left = f.wait<moved>();
+        auto settled = f.wait<decided>();
+        const auto first = co_await f.first(left, settled);
+        co_return first.index() == 0 ? "moved" : "decided";
+    });
+    race.signal(moved{"ann"});
+    race.signal(decided{"o1", "ann"});
+    std::set<std::string> seen;
+    race.explore(50, [&] { seen.insert(race.result()); });
+    EXPECT_THAT(seen, ElementsAre("decided", "moved"));
+
+    posthorn::flow_test queue(+[](flow<>& f) static -> workflow<std::string> {
+        auto who = (co_await f.wait<moved>()).who;
+        co_return who + (co_await f.wait<moved>()).who;
+    });
+    queue.signal(moved{"a"});
+    queue.signal(moved{"b"});
+    queue.explore(50, [&] { EXPECT_EQ(queue.result(), "ab") << "one sender's may have an order"; });
+}
+
 TEST(flow_test, names_the_run_in_which_a_check_failed) {
     posthorn::flow_test t(order_matters);
     t.expect_call<charge>().answer(receipt{"a"});

@@ -106,11 +106,49 @@ TEST_F(history, says_at_which_step_the_code_does_something_else_and_what) {
               R"(step 1: recorded the state {"now":"new"}, now it is {"now":"elsewhere"})");
 }
 
+TEST_F(history, quotes_no_payload_where_that_may_not_be) {
+    const auto unquoted = [this](version as) {
+        now = as;
+        return rebuild(code, uuid(), steps, step, {}, quoting::nothing).error();
+    };
+    EXPECT_EQ(unquoted(version::other_result),
+              R"(step 3: recorded "completed", the code now ends with another result)");
+    EXPECT_EQ(unquoted(version::other_state), "step 1: recorded a state, the code now has another");
+    EXPECT_EQ(unquoted(version::sleeps), repeated(version::sleeps));
+}
+
+TEST_F(history, says_how_states_differ_without_quoting_them) {
+    const auto difference = [](std::optional<raw_json> recorded, std::optional<raw_json> repeated) {
+        return *find_difference(1, {.state = std::move(recorded)}, {.state = std::move(repeated)},
+                                quoting::nothing);
+    };
+    const raw_json old{R"({"now":"new"})"};
+    EXPECT_EQ(difference(old, raw_json{R"({"now":"new","by":""})"}),
+              "step 1: recorded a state, the code now has one with other fields");
+    EXPECT_EQ(difference(old, raw_json{"7"}),
+              "step 1: recorded a state, the code now has one with other fields");
+    EXPECT_EQ(difference(raw_json{"6"}, raw_json{"7"}),
+              "step 1: recorded a state, the code now has another");
+    EXPECT_EQ(difference(old, std::nullopt),
+              "step 1: recorded a change of the state, the code now leaves it as it was");
+    EXPECT_EQ(difference(std::nullopt, old),
+              "step 1: recorded no change of the state, the code now changes it");
+}
+
+TEST_F(history, tells_the_parts_of_a_difference) {
+    EXPECT_EQ(parse_difference(repeated(version::sleeps)),
+              (step_difference{2, "call billing/v1/Charge", "sleeps"}));
+    EXPECT_EQ(parse_difference("step 3: its row is missing"), (step_difference{.step = 3}));
+    for (const auto* other : {"", "step", "step x: recorded a, the code now b", "step 3 is missing",
+                              "step 99999999999999999999: recorded a, the code now b"})
+        EXPECT_EQ(parse_difference(other), std::nullopt) << other;
+}
+
 TEST_F(history, says_that_an_event_came_for_what_is_not_waited_for) {
     steps[1].command = 7;
     EXPECT_EQ(repeated(version::first),
-              R"(step 2: recorded that "elapsed" came for command 7, which the code now does not )"
-              "wait for");
+              R"(step 2: recorded that "elapsed" came for command 7, the code now does not wait )"
+              "for it");
 }
 
 TEST_F(history, goes_on_after_it_was_built_again) {

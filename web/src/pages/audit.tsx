@@ -8,7 +8,7 @@ import { usePaged } from "../paged";
 import { filters } from "../route";
 import type { AuditEntry } from "../types";
 import { attempt, Empty, Time } from "../ui";
-import { Choice, since, spans, Text } from "./filters";
+import { Choice, Since, since, Text } from "./filters";
 
 const names = ["who", "target", "outcome", "since"];
 const columns: Array<keyof AuditEntry> = ["seq", "at", "who", "what", "target", "outcome"];
@@ -105,7 +105,7 @@ function Audit() {
           label="Outcome"
           options={[["", "any"], ["done", "done"], ["answered", "not done"], ["40", "refused"], ["failed", "failed"]]}
         />
-        <Choice name="since" label="Since" options={spans} />
+        <Since label="Since" />
       </div>
       <Listing
         from={page}

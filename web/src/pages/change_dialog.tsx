@@ -1,4 +1,4 @@
-import { useSignal } from "@preact/signals";
+import { useSignal, type Signal } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
 import { wordsOf } from "../api";
 import {
@@ -99,6 +99,30 @@ function Consequences({ verb, seen }: { verb: Verb; seen: Counted }) {
   );
 }
 
+/// How long what has expired may take this time, by what the list of choices says.
+const times: Array<[ms: string, text: string]> = [
+  ["", "as long as it had at first"],
+  ["3600000", "an hour from now on"],
+  ["86400000", "a day from now on"],
+  ["604800000", "7 days from now on"],
+];
+
+function Times({ of }: { of: Signal<string> }) {
+  return (
+    <label>
+      It may take
+      <select value={of.value} onChange={(event) => (of.value = event.currentTarget.value)}>
+        {times.map(([ms, text]) => (
+          <option key={ms} value={ms}>
+            {text}
+          </option>
+        ))}
+      </select>
+      <span class="hint">Where it goes must be back by then, or it expires again.</span>
+    </label>
+  );
+}
+
 /// Says what will happen and to how many, then does it and shows how far it is.
 export function ChangeDialog({ plan, onClose }: { plan: Plan; onClose: (changed: boolean) => void }) {
   const { verb, some, wanted } = plan;
@@ -106,6 +130,7 @@ export function ChangeDialog({ plan, onClose }: { plan: Plan; onClose: (changed:
   const counted = useSignal<Counted | null>(some ? countSome(some) : null);
   const failure = useSignal("");
   const reason = useSignal("");
+  const time = useSignal("");
   const progress = useSignal<Progress | null>(null);
   const running = useSignal(false);
   const ended = useSignal(false);
@@ -150,6 +175,7 @@ export function ChangeDialog({ plan, onClose }: { plan: Plan; onClose: (changed:
       verb,
       reason: verb === "discard" ? discarded.current : why,
       newId: verb === "requeue" && isExpired,
+      expiresInMs: time.value ? Number(time.value) : undefined,
     };
     void work(() => (some ? changeSome(some, change, report) : changeAll(wanted, of, change, report)));
   };
@@ -172,6 +198,7 @@ export function ChangeDialog({ plan, onClose }: { plan: Plan; onClose: (changed:
         </p>
         {number && <Consequences verb={verb} seen={number} />}
         <What verb={verb} isExpired={isExpired} />
+        {verb === "requeue" && isExpired && <Times of={time} />}
         {(verb === "resolve" || verb === "discard") && (
           <label>
             {verb === "resolve" ? "Reason" : "Why, if others should know"}

@@ -10,7 +10,7 @@ import type { DeadFilter } from "../change";
 import type { DeadLetter, Group, Groups } from "../types";
 import { Empty, Failure, More, Time, Waiting } from "../ui";
 import { ChangeDialog, type Plan } from "./change_dialog";
-import { Choice, DestinationText, MoreFilters, since, spans, Text } from "./filters";
+import { Choice, DestinationText, MoreFilters, Since, since, Text } from "./filters";
 
 const extra = ["correlationId", "causationId", "orderKey", "tenant"];
 const names = ["status", "destination", "endpoint", "cause", "error", ...extra];
@@ -45,7 +45,7 @@ function GroupRow({ one }: { one: Group }) {
           </span>
         </span>
         <span class="quiet number">
-          last <Time at={one.lastAt} />
+          since <Time at={one.firstAt} />, last <Time at={one.lastAt} />
         </span>
       </button>
     </li>
@@ -157,7 +157,7 @@ function Dead() {
           <Text name="endpoint" label="Endpoint" />
           <Text name="error" label="Error contains" placeholder="any text" />
           <MoreFilters names={extra} />
-          <Choice name="since" label="Given up" options={spans} />
+          <Since label="Given up" />
           {filters.value.has("cause") && (
             <button type="button" onClick={() => filter({ cause: "" })}>
               Cause {filters.value.get("cause")} ×

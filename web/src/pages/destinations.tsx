@@ -1,13 +1,12 @@
 import { useSignal } from "@preact/signals";
 import { post, query } from "../api";
 import { count, duration } from "../format";
-import { DestinationHistory } from "../history";
+import { HistoryDialog } from "../history";
 import { Table } from "../listing";
-import { destinations, look, stats, whyOf, type Destination } from "../node";
+import { destinations, look, sinceOf, stats, type Destination } from "../node";
 import type { DeskPage } from "../page";
-import { messageLink } from "../route";
 import { attempt, Empty, FormDialog, LaneMark, Time, Waiting } from "../ui";
-import { Parked } from "./parked";
+import { Parked, Why } from "./parked";
 
 function lanePath(destination: string, verb: string) {
   return `/_rf/outbox/lanes/${encodeURIComponent(destination)}/${verb}`;
@@ -57,6 +56,7 @@ function Row({ one, onPause, onHistory }: RowProps) {
     });
     busy.value = false;
   };
+  const since = sinceOf(one);
   const stuck = !one.pausedSince && ["open", "probing", "throttled", "no_route"].includes(one.state);
   return (
     <tr data-row tabIndex={-1}>
@@ -72,17 +72,10 @@ function Row({ one, onPause, onHistory }: RowProps) {
         {one.inFlight === undefined ? "–" : `${one.inFlight} / ${one.window ?? "–"}`}
       </td>
       <td class="wide">
-        {whyOf(one)}
-        {one.parked > 0 && (
-          <span class="aside">
-            <a href={one.parkedKeys === 1 ? messageLink(one.parkedBehind) : "#parked"}>
-              {count(one.parked)} parked behind {one.parkedKeys === 1 ? "a dead one" : `${one.parkedKeys} dead ones`}
-            </a>
-          </span>
-        )}
-        {one.pausedSince && (
+        <Why one={one} />
+        {since && (
           <span class="quiet aside">
-            since <Time at={one.pausedSince} />
+            since <Time at={since} />
           </span>
         )}
         {stuck && one.until && (
@@ -155,7 +148,7 @@ function Destinations() {
             )}
           />
         )}
-        {shown.value && <DestinationHistory destination={shown.value} onClose={() => (shown.value = "")} />}
+        {shown.value && <HistoryDialog of={{ destination: shown.value }} onClose={() => (shown.value = "")} />}
       </section>
       <Parked />
       {pausing.value && <Pause destination={pausing.value} onClose={() => (pausing.value = "")} />}

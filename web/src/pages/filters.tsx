@@ -54,6 +54,7 @@ export function DestinationText() {
 const labels: Record<string, string> = {
   correlationId: "Correlation id",
   causationId: "Caused by",
+  endpoint: "Endpoint",
   orderKey: "Order key",
   tenant: "Tenant",
   error: "Error has",
@@ -92,13 +93,21 @@ export function MoreFilters({ names }: { names: string[] }) {
   );
 }
 
-export const spans: Array<[string, string]> = [
+const spans: Array<[string, string]> = [
   ["", "any time"],
   ["15m", "last 15 minutes"],
   ["1h", "last hour"],
   ["24h", "last 24 hours"],
   ["7d", "last 7 days"],
 ];
+/// From when on; an exact time that a link brought is an option of its own.
+export function Since({ label }: { label: string }) {
+  const chosen = filters.value.get("since");
+  const isExact = chosen && !spans.some(([value]) => value === chosen);
+  const options = isExact ? [...spans, [chosen, chosen] as [string, string]] : spans;
+  return <Choice name="since" label={label} options={options} />;
+}
+
 const minutes: Record<string, number> = { "15m": 15, "1h": 60, "24h": 1440, "7d": 10080 };
 
 /// When a span of the address began; an exact time passes through.

@@ -1,13 +1,15 @@
 import { useSignal } from "@preact/signals";
 import { get, query, wordsOf } from "../api";
-import { count, milliseconds, percent, shortId } from "../format";
+import { count, latency, milliseconds, percent, plural, shortId } from "../format";
+import { HistoryDialog } from "../history";
 import { Listing, Table } from "../listing";
-import { handling, inbox } from "../node";
+import { useLoaded } from "../load";
+import { handling, inbox, routes } from "../node";
 import type { DeskPage } from "../page";
 import { usePaged } from "../paged";
 import { filters, inboxLink } from "../route";
-import type { InboxRow, RefusedCall } from "../types";
-import { Empty, Failure, Time } from "../ui";
+import type { FailedMessage, Handler, InboxRow, RefusedCall, TakenDetail } from "../types";
+import { Empty, Failure, Time, Waiting } from "../ui";
 import { Text } from "./filters";
 import { LinkList } from "./links";
 
@@ -54,6 +56,76 @@ function Figures() {
   );
 }
 
+/// What needs a person first: what only fails now, then the slowest.
+function inOrder(all: Handler[]): Handler[] {
+  const slowness = (one: Handler) => (one.failing ? Infinity : (one.p99Ms ?? -1));
+  return [...all].sort((a, b) => slowness(b) - slowness(a) || a.endpoint.localeCompare(b.endpoint));
+}
+
+function HandlerRow({ one, onHistory }: { one: Handler; onHistory: () => void }) {
+  const fails = one.failing;
+  return (
+    <tr data-row tabIndex={-1}>
+      <td class="clip">{one.endpoint}</td>
+      <td>
+        <span class={fails ? "mark yellow" : "mark"}>{fails ? "fails" : "works"}</span>
+      </td>
+      <td class="number" data-label="handled">{count(one.handled)}</td>
+      <td class="number" data-label="failed">{count(one.failed)}</td>
+      <td class="number" data-label="half within">{one.p50Ms === undefined ? "–" : latency(one.p50Ms)}</td>
+      <td class="number" data-label="99 % within">{one.p99Ms === undefined ? "–" : latency(one.p99Ms)}</td>
+      <td class="wide">
+        {fails && (
+          <>
+            {fails.why}
+            <span class="quiet aside">
+              {plural(fails.times, "time")} since <Time at={fails.since} />, last from {fails.source}
+            </span>
+          </>
+        )}
+      </td>
+      <td class="buttons">
+        <button type="button" onClick={onHistory}>
+          History
+        </button>
+      </td>
+    </tr>
+  );
+}
+
+function Handlers() {
+  const read = useLoaded(() => get<{ handlers: Handler[] }>("/_rf/inbox/handlers"), 5000);
+  const shown = useSignal("");
+  const all = read.value.value?.handlers ?? [];
+  return (
+    <section>
+      <h2>Handlers</h2>
+      <Failure why={read.failure.value} again={read.again} />
+      {all.length === 0 ? (
+        <p class="quiet">None was called since the node started.</p>
+      ) : (
+        <Table
+          heads={[
+            "Endpoint",
+            "State",
+            { text: "Handled", as: "number" },
+            { text: "Failed", as: "number" },
+            { text: "Half within", as: "number", title: "From the arrival to the answer" },
+            { text: "99 % within", as: "number", title: "From the arrival to the answer" },
+            { text: "Why it fails", as: "wide" },
+            { text: "What to do", as: "unseen" },
+          ]}
+          rows={inOrder(all)}
+          row={(each) => (
+            <HandlerRow key={each.endpoint} one={each} onHistory={() => (shown.value = each.endpoint)} />
+          )}
+        />
+      )}
+      {shown.value && <HistoryDialog of={{ endpoint: shown.value }} onClose={() => (shown.value = "")} />}
+    </section>
+  );
+}
+
 function Row({ one }: { one: InboxRow }) {
   return (
     <tr data-row tabIndex={-1}>
@@ -78,6 +150,55 @@ function Row({ one }: { one: InboxRow }) {
         <Time at={one.expiresAt} />
       </td>
     </tr>
+  );
+}
+
+function FailedRow({ one }: { one: FailedMessage }) {
+  return (
+    <tr data-row tabIndex={-1}>
+      <td class="id" title={one.messageId}>
+        <a href={inboxLink(one.messageId)}>{shortId(one.messageId)}</a>
+      </td>
+      <td class="clip">{one.source}</td>
+      <td class="clip">{one.endpoint}</td>
+      <td class="number" data-label="times">{count(one.times)}</td>
+      <td class="wide clip" title={one.why}>
+        {one.why}
+      </td>
+      <td class="number" data-label="last">
+        <Time at={one.last} />
+      </td>
+    </tr>
+  );
+}
+
+/// What came and was not taken in, until it is. Nothing where nothing is: then there is no fault to
+/// look for.
+function Failed() {
+  const read = useLoaded(
+    () => get<{ failed: FailedMessage[] }>(`/_rf/inbox/failed${query({ source: filters.value.get("source") })}`),
+    5000,
+  );
+  const all = read.value.value?.failed ?? [];
+  if (all.length === 0) return <Failure why={read.failure.value} again={read.again} />;
+  return (
+    <section>
+      <h2>Not taken in</h2>
+      <Failure why={read.failure.value} again={read.again} />
+      <Table
+        heads={[
+          "Message",
+          "From",
+          "Endpoint",
+          { text: "Times", as: "number" },
+          { text: "Why", as: "wide" },
+          { text: "Last", as: "number" },
+        ]}
+        rows={all}
+        row={(each) => <FailedRow key={`${each.source} ${each.messageId}`} one={each} />}
+      />
+      <p class="quiet">The newest 100 since the node started, without those that were taken in after all.</p>
+    </section>
   );
 }
 
@@ -149,6 +270,11 @@ function Inbox() {
       <section>
         <h1>Inbox</h1>
         <Figures />
+      </section>
+      <Handlers />
+      {routes.value?.has("GET /_rf/inbox/failed") && <Failed />}
+      <section>
+        <h2>Taken in</h2>
         <div class="filters">
           <Text name="source" label="From" placeholder="any service" />
         </div>
@@ -178,10 +304,55 @@ function Inbox() {
   );
 }
 
+/// What became of it here. Ids are the senders' own, so there may be one from each of several.
+function Here({ id }: { id: string }) {
+  const read = useLoaded(() => get<TakenDetail>(`/_rf/inbox/${encodeURIComponent(id)}`), 5000);
+  const told = read.value.value;
+  if (!told) return read.failure.value ? <p class="quiet">{read.failure.value}</p> : <Waiting />;
+  return (
+    <ol class="timeline">
+      {(told.failed ?? []).map((each) => (
+        <li key={`failed ${each.source}`} class="yellow">
+          <div class="head">
+            <strong>
+              Not taken in {count(each.times)} {each.times === 1 ? "time" : "times"}: {each.endpoint} from {each.source}
+            </strong>
+            <Time at={each.last} />
+          </div>
+          <pre class="error">{each.why}</pre>
+          {each.times > 1 && (
+            <span class="quiet">
+              for the first time <Time at={each.first} />
+            </span>
+          )}
+        </li>
+      ))}
+      {told.received.map((each) => (
+        <li key={each.sourceServiceId} class={each.processedAt ? "green" : ""}>
+          <div class="head">
+            <strong>
+              {each.processedAt ? "Took effect" : "At work"}: {each.endpoint} from {each.sourceServiceId}
+            </strong>
+            <Time at={each.processedAt ?? each.claimedUntil} />
+          </div>
+          <span class="quiet">
+            {each.claimedBy && `${each.claimedBy} has it; `}
+            repeats are known until <Time at={each.expiresAt} />
+          </span>
+        </li>
+      ))}
+    </ol>
+  );
+}
+
 function TakenPage({ id }: { id: string }) {
   return (
     <>
       <h1 class="whole">{id}</h1>
+      <section>
+        <h2>What happened here</h2>
+        <Here id={id} />
+      </section>
       <section>
         <h2>Causes and effects</h2>
         <LinkList id={id} />

@@ -32,14 +32,26 @@ function Admin({ all }: { all: AdminKey[] }) {
     );
   return (
     <Table
-      heads={["Name", "Role", "May", "Payloads", { text: "What it did", as: "unseen" }]}
+      heads={[
+        "Name",
+        "Role",
+        "May",
+        "Payloads",
+        "Secrets",
+        { text: "Made", as: "number" },
+        { text: "What it did", as: "unseen" },
+      ]}
       rows={all}
       row={(each) => (
         <tr key={each.name} data-row tabIndex={-1}>
           <td class="clip">{each.name}</td>
           <td>{each.role}</td>
           <td>{may[each.role] ?? ""}</td>
-          <td>{each.payloads ? "may read them" : "–"}</td>
+          <td data-label="payloads">{each.payloads ? "may read them" : "–"}</td>
+          <td data-label="secrets">{each.secrets ? "may be shown new ones" : "–"}</td>
+          <td class="number" data-label="made">
+            {each.madeAt ? <Time at={each.madeAt} /> : <span class="quiet">not said</span>}
+          </td>
           <td>
             <a href={`/desk/audit?who=${encodeURIComponent(each.name)}`}>What it did</a>
           </td>

@@ -6,7 +6,7 @@ import { usePaged } from "../paged";
 import { filters, messageLink } from "../route";
 import type { Message } from "../types";
 import { Empty, StatusMark, Time } from "../ui";
-import { Choice, DestinationText, MoreFilters, since, spans, Text } from "./filters";
+import { Choice, DestinationText, MoreFilters, Since, since, Text } from "./filters";
 import { MessagePage } from "./message";
 
 const more = ["correlationId", "causationId", "orderKey", "tenant", "error"];
@@ -77,7 +77,7 @@ function Messages() {
         <DestinationText />
         <Text name="endpoint" label="Endpoint" />
         <MoreFilters names={more} />
-        <Choice name="since" label="Since" options={spans} />
+        <Since label="Since" />
       </div>
       <Listing
         from={page}

@@ -7,7 +7,7 @@ import type { DeskPage } from "../page";
 import { filters, messageLink } from "../route";
 import type { Detail, Hit, LightSpan, Message, Page, SearchAnswer, WatchedNode } from "../types";
 import { Empty, FactList, Failure, Lamp, StatusMark, Time, Waiting } from "../ui";
-import { Choice, Text } from "./filters";
+import { Choice, MoreFilters, Since, since, Text } from "./filters";
 import { Timeline } from "./message";
 
 const words: Record<WatchedNode["light"], string> = {
@@ -81,9 +81,7 @@ function Row({ one }: { one: WatchedNode }) {
       <td>
         <LightWords one={one} />
       </td>
-      <td class="wide" data-label="why">
-        {one.reasons.join("; ") || "–"}
-      </td>
+      <td class="wide">{one.reasons.join("; ")}</td>
       <td class="number" data-label="since">
         <Time at={one.since} />
       </td>
@@ -120,7 +118,8 @@ function NodeTable({ all }: { all: WatchedNode[] }) {
   );
 }
 
-const searched = ["messageId", "correlationId", "causationId", "orderKey", "destination", "endpoint", "error", "status"];
+const more = ["causationId", "endpoint", "tenant"];
+const searched = ["messageId", "correlationId", "orderKey", "destination", "error", "status", "since", ...more];
 
 /// What this node itself has, as hits.
 async function own(wanted: Record<string, string>): Promise<Hit[]> {
@@ -202,8 +201,9 @@ function Hits({ found }: { found: SearchAnswer }) {
 }
 
 function Search() {
+  const valueOf = (name: string) => (name === "since" ? since(filters.value.get(name)) : filters.value.get(name)) ?? "";
   const wanted = () =>
-    Object.fromEntries(searched.map((name) => [name, filters.value.get(name) ?? ""]).filter(([, value]) => value));
+    Object.fromEntries(searched.map((name) => [name, valueOf(name)]).filter(([, value]) => value));
   const read = useLoaded(async () => {
     const chosen = wanted();
     return Object.keys(chosen).length > 0 ? search(chosen as Record<string, string>) : null;
@@ -223,6 +223,8 @@ function Search() {
           label="Status"
           options={[["", "any"], ["Pending", "Pending"], ["Sent", "Sent"], ["Dead", "Dead"], ["Expired", "Expired"], ["Resolved", "Resolved"]]}
         />
+        <MoreFilters names={more} />
+        <Since label="Since" />
       </div>
       <Failure why={read.failure.value} again={read.again} />
       {asked && !read.value.value && !read.failure.value && <Waiting />}
@@ -335,9 +337,7 @@ function NodePage({ name }: { name: string }) {
                   <span>{words[each.light]}</span>
                 </span>
               </td>
-              <td class="wide" data-label="why">
-                {each.reasons.join("; ") || "–"}
-              </td>
+              <td class="wide">{each.reasons.join("; ")}</td>
               <td class="number" data-label="from">
                 <Time at={each.from} />
               </td>

@@ -1,12 +1,12 @@
 import { adviceOn } from "../advice";
 import { count, duration, percent } from "../format";
 import { NodeHistory } from "../history";
-import { destinations, everyMs, health, inbox, rates, samplesMax, stats, whyOf, type Rates } from "../node";
+import { destinations, everyMs, health, inbox, rates, samplesMax, sinceOf, stats, whyOf, type Rates } from "../node";
 import type { DeskPage } from "../page";
 import { messageLink } from "../route";
 import type { Health, Stats } from "../types";
-import { Empty, LaneMark, Lamp, Waiting } from "../ui";
-import { Parked } from "./parked";
+import { Empty, LaneMark, Lamp, Time, Waiting, Words } from "../ui";
+import { Parked, Why } from "./parked";
 
 const headline = {
   green: "All is well",
@@ -28,7 +28,9 @@ function Light({ seen }: { seen: Health }) {
               const advice = adviceOn(reason);
               return (
                 <li key={reason}>
-                  <span>{reason}</span>
+                  <span>
+                    <Words text={reason} />
+                  </span>
                   {advice && <a href={advice.link}>{advice.text}</a>}
                 </li>
               );
@@ -136,6 +138,7 @@ function Backlog() {
               <th class="number">Waiting</th>
               <th class="number">Oldest</th>
               <th class="wide">Why</th>
+              <th class="number">Since</th>
             </tr>
           </thead>
           <tbody>
@@ -151,7 +154,12 @@ function Backlog() {
                 </td>
                 <td class="number" data-label="waiting">{count(each.pending, each.pendingAtLeast)}</td>
                 <td class="number" data-label="oldest">{each.oldestAgeMs === undefined ? "–" : duration(each.oldestAgeMs)}</td>
-                <td class="wide">{whyOf(each)}</td>
+                <td class="wide">
+                  <Why one={each} />
+                </td>
+                <td class="number" data-label="since">
+                  <Time at={sinceOf(each)} />
+                </td>
               </tr>
             ))}
           </tbody>

@@ -1,5 +1,5 @@
 import { count } from "../format";
-import { stats } from "../node";
+import { stats, whyOf, type Destination } from "../node";
 import { messageLink } from "../route";
 import { StatusMark, Time } from "../ui";
 
@@ -50,6 +50,27 @@ export function Parked() {
       </div>
       {blocked.messagesAtLeast && <p class="quiet">There may be more keys; these are behind the oldest.</p>}
     </section>
+  );
+}
+
+/// Why messages for a destination wait.
+export function Why({ one }: { one: Destination }) {
+  return (
+    <>
+      {whyOf(one)}
+      {one.cause?.startsWith("bad_signature") && (
+        <span class="aside">
+          <a href="/desk/keys">Compare the keys</a>
+        </span>
+      )}
+      {one.parked > 0 && (
+        <span class="aside">
+          <a href={one.parkedKeys === 1 ? messageLink(one.parkedBehind) : "#parked"}>
+            {count(one.parked)} parked behind {one.parkedKeys === 1 ? "a dead one" : `${one.parkedKeys} dead ones`}
+          </a>
+        </span>
+      )}
+    </>
   );
 }
 

@@ -1,6 +1,8 @@
+import { adviceOn } from "../advice";
 import { get } from "../api";
 import { bytes, count, duration } from "../format";
 import { useLoaded } from "../load";
+import { health } from "../node";
 import type { DeskPage } from "../page";
 import type { Finding, Light, StoreDatabase, StoreReport } from "../types";
 import { FactList, Failure, Time, Waiting } from "../ui";
@@ -125,6 +127,9 @@ function Store() {
       <h1>Store</h1>
       <Failure why={read.failure.value} again={read.again} />
       {!told && !read.failure.value && <Waiting />}
+      {(health.value?.reasons ?? []).filter((each) => adviceOn(each)?.link === "/desk/store").map((each) => (
+        <Failure key={each} why={each} />
+      ))}
       {told && (
         <>
           <div class="columns">

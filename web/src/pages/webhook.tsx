@@ -5,9 +5,10 @@ import { Listing, NotShown, Table } from "../listing";
 import { useLoaded } from "../load";
 import { usePaged } from "../paged";
 import { filters, go, messageLink } from "../route";
-import type { DeliveryAttempt, EndpointDetail, Light } from "../types";
+import type { Light } from "../types";
 import { attempt, CopyButton, Empty, FactList, Failure, Time } from "../ui";
 import { useWebhooks, type WebhookAsk } from "../webhook_ask";
+import type { DeliveryAttempt, EndpointDetail } from "../webhook_types";
 import { Choice } from "./filters";
 import { AttemptDialog, RecoverDialog, RemoveDialog, RotateDialog, SecretDialog, TestDialog } from "./webhook_dialogs";
 import { WebhookForm } from "./webhook_form";
@@ -24,7 +25,7 @@ const stateLight: Partial<Record<DeliveryAttempt["state"], Light>> = { failed: "
 /// How it is, in words.
 function Words({ one }: { one: EndpointDetail }) {
   if (one.state === "disabled")
-    return <p>Events pass it by. Enable it to tell it of new ones; what was given up can be recovered.</p>;
+    return <p>Events pass it by. Enable it to tell it of new ones; what it missed can be recovered then.</p>;
   if (one.trouble) return <p>Nothing can be sent to it: {one.trouble}</p>;
   if (one.state === "paused") return <p>Its events wait until it is resumed.</p>;
   if (one.health === "quiet") return <p>Nothing was sent to it yet. Send a test to see whether it answers.</p>;
@@ -64,7 +65,7 @@ function Actions(props: { one: EndpointDetail; onAsk: (what: Asked) => void; aga
       {one.state === "active" && button("Pause", () => turn("pause", "Its events wait until it is resumed."))}
       {one.state === "paused" && button("Resume", () => turn("resume", "It goes on."), true)}
       {one.state === "disabled" && button("Enable", () => turn("enable", "It is told of events again."), true)}
-      {one.dead > 0 && button(`Recover ${count(one.dead)}…`, () => props.onAsk("recover"))}
+      {button(one.dead > 0 ? `Recover ${count(one.dead)}…` : "Recover…", () => props.onAsk("recover"))}
       {button("Edit…", () => props.onAsk("edit"))}
       {button("Rotate the secret…", () => props.onAsk("rotate"))}
       {one.state !== "disabled" && button("Disable", () => turn("disable", "Events pass it by."))}

@@ -5,9 +5,9 @@ import { useEffect } from "preact/hooks";
 import { wordsOf } from "../api";
 import { count, plural, pretty } from "../format";
 import { useLoaded } from "../load";
-import type { DeliveryAttempt, Endpoint, SentRequest, TestResult } from "../types";
 import { attempt, CopyButton, Dialog, Failure, FormDialog, Time, Waiting } from "../ui";
 import { useWebhooks } from "../webhook_ask";
+import type { DeliveryAttempt, Endpoint, SentRequest, TestResult } from "../webhook_types";
 
 function Close({ onClose }: { onClose: () => void }) {
   return (
@@ -143,8 +143,9 @@ export function RotateDialog(props: { one: Endpoint; onClose: () => void; onDone
   const rotate = async () => {
     let secret = "";
     const done = await attempt(async () => {
-      const told = await ask.post<{ secret: string }>(`/${props.one.id}/rotate`);
-      secret = told.secret;
+      // Of a key pair there is the public half alone.
+      const told = await ask.post<{ secret?: string; publicKey?: string }>(`/${props.one.id}/rotate`);
+      secret = told.secret ?? told.publicKey ?? "";
       return "The endpoint has a new secret.";
     });
     if (done) props.onDone(secret);
@@ -159,36 +160,83 @@ export function RotateDialog(props: { one: Endpoint; onClose: () => void; onDone
   );
 }
 
+interface Recoverable {
+  dead: number;
+  expired: number;
+  missing: number;
+  missingAtLeast?: boolean;
+}
+
+/// What is typed into a field for a time, which is that of the browser's own place.
+function moment(local: string): string {
+  return new Date(local).toISOString();
+}
+
 export function RecoverDialog(props: { one: Endpoint; onClose: (changed: boolean) => void }) {
   const ask = useWebhooks();
-  const read = useLoaded(() => ask.get<{ dead: number }>(`/${props.one.id}/recover`));
-  const dead = read.value.value?.dead;
+  const what = useSignal<"failed" | "missing">("failed");
+  const since = useSignal("");
+  const until = useSignal("");
+  const times = () => {
+    const some: Record<string, string> = {};
+    if (since.value) some.since = moment(since.value);
+    if (until.value) some.until = moment(until.value);
+    return some;
+  };
+  const path = `/${props.one.id}/recover`;
+  const read = useLoaded(() => ask.get<Recoverable>(`${path}?${new URLSearchParams(times())}`));
+  const seen = read.value.value;
+  const failed = seen ? seen.dead + seen.expired : 0;
+  const chosen = seen ? (what.value === "failed" ? failed : seen.missing) : undefined;
+  const missing = seen && `${seen.missingAtLeast ? "at least " : ""}${count(seen.missing)}`;
   const recover = async () => {
     const done = await attempt(async () => {
-      const told = await ask.post<{ recovered: number }>(`/${props.one.id}/recover`);
-      return `${plural(told.recovered, "delivery", "deliveries")} will be tried again.`;
+      const told = await ask.post<{ recovered: number }>(path, { what: what.value, ...times() });
+      return `${plural(told.recovered, "delivery", "deliveries")} will be tried.`;
     });
     if (done) props.onClose(true);
   };
+  const choice = (value: "failed" | "missing", text: string) => (
+    <label class="choice">
+      <input
+        type="radio"
+        name="what"
+        value={value}
+        checked={what.value === value}
+        onChange={() => (what.value = value)}
+      />
+      {text}
+    </label>
+  );
+  const time = (text: string, into: typeof since) => (
+    <label>
+      {text}
+      <input
+        type="datetime-local"
+        step={1}
+        value={into.value}
+        onInput={(event) => (into.value = event.currentTarget.value)}
+      />
+    </label>
+  );
   return (
     <FormDialog
-      title="Try again what was given up"
-      verb={dead === undefined ? "Recover" : `Recover ${count(dead)}`}
+      title="Send what it missed"
+      verb={chosen === undefined ? "Recover" : `Recover ${count(chosen)}`}
       onSubmit={recover}
       onClose={() => props.onClose(false)}
-      busy={!dead}
+      busy={!chosen || props.one.state === "disabled"}
     >
       <Failure why={read.failure.value} again={read.again} />
-      {dead === undefined && !read.failure.value && <Waiting />}
-      {dead !== undefined && (
-        <p class="preview">
-          <strong>{count(dead)}</strong> {dead === 1 ? "delivery" : "deliveries"}
-        </p>
-      )}
-      <p>They are sent to where the endpoint is now, each with all its retries.</p>
+      {!seen && !read.failure.value && <Waiting />}
+      {seen && choice("failed", `${count(failed)} given up or expired: try again, with all retries`)}
+      {seen && choice("missing", `${missing} it has no delivery of, such as those from while it was disabled`)}
+      {time("Published since; unless given, since it was made", since)}
+      {time("Published before", until)}
+      <p>They are sent to where the endpoint is now.</p>
       {props.one.state === "disabled" && (
         <p class="note" role="note">
-          It is disabled. Enable it first, or they are given up again at once.
+          It is disabled. Enable it first.
         </p>
       )}
     </FormDialog>

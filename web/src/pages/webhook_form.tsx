@@ -3,9 +3,9 @@
 import { useSignal } from "@preact/signals";
 import type { ComponentChildren } from "preact";
 import { Refusal, wordsOf } from "../api";
-import type { Subscription } from "../types";
 import { Failure, FormDialog } from "../ui";
 import { useWebhooks } from "../webhook_ask";
+import type { Subscription } from "../webhook_types";
 
 interface Fault {
   field: string;

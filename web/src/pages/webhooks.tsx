@@ -5,13 +5,14 @@ import { Table } from "../listing";
 import { useLoaded } from "../load";
 import type { DeskPage } from "../page";
 import { filters } from "../route";
-import type { Endpoint, EndpointHealth, EndpointPage, Light, Subscription } from "../types";
+import type { Light } from "../types";
 import { Empty, Failure, Time, Waiting } from "../ui";
 import { useWebhooks } from "../webhook_ask";
+import type { Endpoint, EndpointHealth, EndpointPage, EventType, Subscription } from "../webhook_types";
 import { Choice, Text } from "./filters";
+import { WebhookPage } from "./webhook";
 import { SecretDialog } from "./webhook_dialogs";
 import { WebhookForm } from "./webhook_form";
-import { WebhookPage } from "./webhook";
 
 const healthLight: Partial<Record<EndpointHealth, Light>> = { failing: "red", disabled: "yellow", paused: "yellow" };
 const names = ["state", "tenant", "text"];
@@ -45,6 +46,31 @@ function Row({ one }: { one: Endpoint }) {
         <Time at={one.lastAttemptAt} />
       </td>
     </tr>
+  );
+}
+
+/// What there is to be told of. A node without a catalogue shows nothing.
+function EventTypes() {
+  const ask = useWebhooks();
+  const read = useLoaded(() => ask.get<{ types: EventType[]; strict: boolean }>("/types"));
+  const seen = read.value.value;
+  if (!seen || seen.types.length === 0) return null;
+  return (
+    <>
+      <h2>Types of events</h2>
+      {seen.strict && <p class="quiet">Events of other types are given up.</p>}
+      <Table
+        heads={["Type", { text: "Description", as: "wide" }, "Example"]}
+        rows={seen.types}
+        row={(each) => (
+          <tr key={each.name}>
+            <td>{each.name}</td>
+            <td class="wide clip">{each.description ?? <span class="quiet">none</span>}</td>
+            <td class="clip">{each.example === undefined ? "–" : JSON.stringify(each.example)}</td>
+          </tr>
+        )}
+      />
+    </>
   );
 }
 
@@ -140,6 +166,7 @@ export function Webhooks() {
       {page?.deadAtLeast && (
         <p class="quiet">There are so many dead letters that only the newest are counted here.</p>
       )}
+      <EventTypes />
       {adding.value && (
         <WebhookForm
           onClose={() => (adding.value = false)}

@@ -8,6 +8,7 @@
 #include "app/cli/kit/json_output.hpp"
 #include "app/cli/kit/options.hpp"
 #include "base/random.hpp"
+#include "base/time/clock.hpp"
 
 namespace posthorn::cli {
 namespace {
@@ -22,6 +23,8 @@ public:
             ->capture_default_str()
             ->type_name("NAME");
         options.add_flag("--payloads", payloads_, "its holder may read payloads");
+        options.add_flag("--secrets", secrets_,
+                         "its holder may be shown secrets that the node makes");
         add_json_flag(options, json_);
         options.footer("Example: posthorn keys admin new --role operator --name desk-3");
     }
@@ -32,18 +35,23 @@ public:
                         "--name must be text without quotes, such as desk-3");
         system_random random;
         const auto [key, hash] = make_admin_key(random);
+        const auto made = to_iso8601(real_clock().wall());
         if (json_)
             print_json(terminal, boost::json::object{{"key", key},
                                                      {"name", name_},
                                                      {"role", role_},
                                                      {"payloads", payloads_},
+                                                     {"secrets", secrets_},
+                                                     {"made", made},
                                                      {"hash", hash}});
         else
             terminal.out << fmt::format(
                 "{}\n\nThis is the only time it is shown. The node knows its hash alone; add to "
                 "its "
-                "configuration:\n\n[[admin.keys]]\nname = \"{}\"\nrole = \"{}\"\nhash = \"{}\"\n{}",
-                key, name_, role_, hash, payloads_ ? "payloads = true\n" : "");
+                "configuration:\n\n[[admin.keys]]\nname = \"{}\"\nrole = \"{}\"\nhash = \"{}\"\n"
+                "made = \"{}\"\n{}{}",
+                key, name_, role_, hash, made, payloads_ ? "payloads = true\n" : "",
+                secrets_ ? "secrets = true\n" : "");
         return {};
     }
 
@@ -51,6 +59,7 @@ private:
     std::string role_ = "viewer";
     std::string name_ = "admin";
     bool payloads_ = false;
+    bool secrets_ = false;
     bool json_ = false;
 };
 

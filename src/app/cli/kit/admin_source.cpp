@@ -41,6 +41,12 @@ result<json::object> admin_source::messages(const list_choice& wanted) {
     return ask({.path = "/_rf/outbox?" + to_query(wanted)});
 }
 
+result<json::object> admin_source::inbox_failed(const std::string& source) {
+    std::string path = "/_rf/inbox/failed";
+    if (!source.empty()) path += "?source=" + percent_encode(source);
+    return ask({.path = std::move(path)});
+}
+
 result<json::object> admin_source::inbox_refused() { return ask({.path = "/_rf/inbox/refused"}); }
 result<json::object> admin_source::inbox_messages(const list_choice& wanted) {
     return ask({.path = "/_rf/inbox?" + to_query(wanted)});
@@ -128,7 +134,11 @@ std::unexpected<error> refused(const http_response& reply, const json::value& bo
         }
     }
     if (reply.status == 401 || reply.status == 403)
-        return fail(error_code::access_denied, "{}; give --key or set POSTHORN_ADMIN_KEY", message);
+        return fail(error_code::access_denied, "{}{}", message,
+                    // It says by itself what to do where the node has no keys.
+                    message.find("POSTHORN_ADMIN_KEY") == message.npos
+                        ? "; give --key or set POSTHORN_ADMIN_KEY"
+                        : "");
     return fail(code, "{}", message);
 }
 

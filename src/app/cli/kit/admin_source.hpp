@@ -118,6 +118,7 @@ public:
     /// Of one sender, or of every one if `source` is empty.
     result<boost::json::object> inbox_message(const uuid& id, const std::string& source,
                                               bool with_payload);
+    result<boost::json::object> inbox_failed(const std::string& source);
     result<boost::json::object> inbox_refused();
 };
 

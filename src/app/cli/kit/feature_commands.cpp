@@ -28,10 +28,25 @@ std::string upper(std::string_view name) {
     return text;
 }
 
+constexpr std::size_t cell_width = 60;
+
 /// As a person reads it; what a stranger wrote cannot move the cursor.
-std::string cell_of(const json::value* value) {
+std::string cell_of(const json::value* value, std::size_t size_max) {
     if (value == nullptr || value->is_null()) return "-";
-    return to_cell(value->is_string() ? std::string(value->as_string()) : json::serialize(*value));
+    return to_cell(value->is_string() ? std::string(value->as_string()) : json::serialize(*value),
+                   size_max);
+}
+
+/// A field of an object; each entry of a list on a line of its own.
+std::string field_text(std::string_view name, const json::value& value) {
+    const auto line = [](std::string_view first, const json::value& of) {
+        return fmt::format("{:<16} {}\n", first, cell_of(&of, std::string::npos));
+    };
+    const auto* const list = value.if_array();
+    if (list == nullptr || list->empty()) return line(name, value);
+    std::string text;
+    for (const auto& each : *list) text += line(text.empty() ? name : "", each);
+    return text;
 }
 
 /// How to go on where a page ended: by the option of the command that takes its `next`.
@@ -40,8 +55,15 @@ std::string more_text(const feature_command& asked, const json::object& answer) 
     if (next == nullptr || next->is_null()) return "";
     for (const std::string_view name : {"before", "after"})
         if (std::ranges::find(asked.options, name, &feature_option::name) != asked.options.end())
-            return fmt::format("more: add --{} {}\n", name, cell_of(next));
+            return fmt::format("more: add --{} {}\n", name, cell_of(next, cell_width));
     return "";
+}
+
+/// What is to be known of a list as a whole.
+std::string note_text(const json::object& answer) {
+    const auto* const note = answer.if_contains("note");
+    if (note == nullptr || !note->is_string()) return "";
+    return fmt::format("note: {}\n", cell_of(note, std::string::npos));
 }
 
 /// One command that a feature describes: asks its endpoint and shows the answer.
@@ -155,23 +177,24 @@ private:
 std::string feature_text(const feature_command& asked, const json::object& answer) {
     if (asked.list.empty()) {
         std::string text;
-        for (const auto& [name, value] : answer)
-            text += fmt::format("{:<16} {}\n", std::string_view(name), cell_of(&value));
+        for (const auto& [name, value] : answer) text += field_text(name, value);
         return text;
     }
     std::vector<std::string> heads;
     for (const auto& each : asked.columns) heads.emplace_back(each.head);
     text_table table(std::move(heads));
     const auto* const rows = answer.if_contains(asked.list);
-    if (rows == nullptr || !rows->is_array() || rows->as_array().empty()) return "none\n";
+    if (rows == nullptr || !rows->is_array() || rows->as_array().empty())
+        return "none\n" + note_text(answer);
     for (const auto& row : rows->as_array()) {
         std::vector<std::string> cells;
         const auto* const fields = row.if_object();  // A node may be of another version.
         for (const auto& each : asked.columns)
-            cells.push_back(cell_of(fields ? fields->if_contains(each.field) : nullptr));
+            cells.push_back(
+                cell_of(fields ? fields->if_contains(each.field) : nullptr, cell_width));
         table.add(std::move(cells));
     }
-    return table.to_text() + more_text(asked, answer);
+    return table.to_text() + more_text(asked, answer) + note_text(answer);
 }
 
 std::unique_ptr<command> make_feature_commands(const feature& of) {

@@ -1,3 +1,8 @@
+#include <array>
+
+#include <pwd.h>
+#include <unistd.h>
+
 #include <posthorn/version.hpp>
 
 #include "admin/admin_api.hpp"
@@ -12,6 +17,41 @@
 
 namespace posthorn::cli {
 namespace {
+
+/// Who changes a file, as the audit names them.
+std::string user_of_process() {
+    const auto id = ::geteuid();
+    struct passwd entry{};
+    struct passwd* found = nullptr;
+    std::array<char, 4096> buffer{};
+    ::getpwuid_r(id, &entry, buffer.data(), buffer.size(), &found);
+    return found != nullptr ? fmt::format("user {}", entry.pw_name) : fmt::format("user {}", id);
+}
+
+/// For the owner of a database, who may do everything with it anyway. Changes are kept under the
+/// user's name, as those through the admin listener are under a key's.
+class file_gate final : public admin_gate {
+public:
+    explicit file_gate(std::optional<audit>& kept) : audit_(kept) {}
+
+    [[nodiscard]] http_handler guarded(std::optional<admin_role> needed,
+                                       admin_handler handler) override {
+        auto open = open_.guarded(needed, std::move(handler));
+        if (needed != admin_role::operator_) return open;
+        return [this, open = std::move(open)](http_request request) {
+            return audited(*audit_, user_of_process(), std::move(request), open);
+        };
+    }
+    [[nodiscard]] http_response refuse(const http_request& request, const admin_caller& who,
+                                       std::string_view why) override {
+        return open_.refuse(request, who, why);
+    }
+    [[nodiscard]] bool lets_in(const http_request&, admin_role) const override { return true; }
+
+private:
+    std::optional<audit>& audit_;  // There before the first request.
+    open_gate open_;
+};
 
 /// The admin API over a service's databases, whether a node runs on them or not.
 ///
@@ -53,6 +93,7 @@ private:
                                      .time = clock_,
                                      .worries = [this] { return worries(); },
                                      .of_file = true});
+        audit_.emplace(*stores.front(), clock_, log_);
         admin_surface surface(routes_, gate_);
         add_admin_routes(surface, *view_);
         return add_feature_routes(surface, *stores.front(), *stores.back());
@@ -97,7 +138,8 @@ private:
     message_maker maker_{core_settings(settings_).sending, clock_, ids_};
     handlers handlers_;
     feature_parts features_;
-    open_gate gate_;
+    std::optional<audit> audit_;
+    file_gate gate_{audit_};
     std::optional<node_view> view_;
     router routes_;
 };

@@ -186,6 +186,17 @@ std::string inbox_table_text(const json::object& page, wall_time now) {
         });
 }
 
+std::string failed_table_text(const json::object& page, wall_time now) {
+    const auto& messages = rows_of(page, "failed");
+    text_table table({"ID", "FROM", "ENDPOINT", "LAST", "TIMES", "WHY"});
+    for (const auto& each : messages)
+        if (const auto* row = each.if_object())
+            table.add({field(*row, "messageId"), to_cell(field(*row, "source"), 24),
+                       to_cell(field(*row, "endpoint"), 32), distance(*row, "last", now),
+                       field(*row, "times"), to_cell(field(*row, "why"), any_length)});
+    return messages.empty() ? "none\n" : table.to_text();
+}
+
 std::string refused_table_text(const json::object& page, wall_time now) {
     const auto& calls = rows_of(page, "refused");
     text_table table({"ID", "FROM", "ENDPOINT", "WHEN", "STATUS", "ANSWER"});
@@ -231,6 +242,13 @@ std::string inbox_message_text(const json::object& answer, wall_time now) {
     for (const auto& each : rows_of(answer, "received"))
         if (const auto* one = each.if_object())
             text += (text.empty() ? "" : "\n") + message_text(*one, now);
+    for (const auto& each : rows_of(answer, "failed"))
+        if (const auto* one = each.if_object())
+            text +=
+                fmt::format("{:<14} {} ({}), {}x: '{}' of {}: {}\n", "not taken in",
+                            to_cell(field(*one, "last")), distance(*one, "last", now),
+                            field(*one, "times"), to_cell(field(*one, "endpoint"), 255),
+                            to_cell(field(*one, "source"), 255), to_cell(field(*one, "why"), 400));
     for (const auto& each : rows_of(answer, "refused"))
         if (const auto* call = each.if_object()) {
             text += fmt::format("{:<14} {} ({}): '{}' of {} answered with status {}\n", "refused",

@@ -15,6 +15,7 @@ namespace posthorn::cli {
 [[nodiscard]] std::string dead_table_text(const boost::json::object& page, wall_time now);
 [[nodiscard]] std::string dead_groups_text(const boost::json::object& page, wall_time now);
 [[nodiscard]] std::string inbox_table_text(const boost::json::object& page, wall_time now);
+[[nodiscard]] std::string failed_table_text(const boost::json::object& page, wall_time now);
 [[nodiscard]] std::string refused_table_text(const boost::json::object& page, wall_time now);
 [[nodiscard]] std::string inbox_message_text(const boost::json::object& answer, wall_time now);
 [[nodiscard]] std::string message_text(const boost::json::object& message, wall_time now);

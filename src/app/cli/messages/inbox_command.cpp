@@ -63,6 +63,26 @@ class inbox_stats_command final : public look_command {
     [[nodiscard]] bool may_be_watched() const override { return true; }
 };
 
+class inbox_failed_command final : public look_command {
+    void declare_more(CLI::App& options) override {
+        options.add_option("--source", source_, "only those from this service")
+            ->type_name("SERVICE");
+        options.footer(
+            "Example: posthorn inbox failed --url http://127.0.0.1:7401\n"
+            "Only a running node knows, since it stores none of it.");
+    }
+    result<boost::json::object> ask(admin_source& from) override {
+        return from.inbox_failed(source_);
+    }
+    [[nodiscard]] std::string to_text(const boost::json::object& answer,
+                                      wall_time now) const override {
+        return failed_table_text(answer, now);
+    }
+    [[nodiscard]] bool is_table() const override { return true; }
+
+    std::string source_;
+};
+
 class inbox_refused_command final : public look_command {
     void declare_more(CLI::App& options) override {
         options.footer(
@@ -88,6 +108,8 @@ constexpr std::array members{
                   make<inbox_list_command>},
     command_entry{"show", "show one message that was taken in", make<inbox_show_command>},
     command_entry{"stats", "count what was taken in", make<inbox_stats_command>},
+    command_entry{"failed", "list messages that were not taken in, and why",
+                  make<inbox_failed_command>},
     command_entry{"refused", "show what web services said when they did not take a message",
                   make<inbox_refused_command>},
 };

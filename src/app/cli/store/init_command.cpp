@@ -188,12 +188,16 @@ private:
             return;
         }
         terminal.out << fmt::format(
-            "{} {}\n{} {}\nnext:\n"
-            "  name the services it talks to under [routes] and [secrets] of {}\n"
+            "{} {}\n{} {}\nnext:\n{}"
             "  posthorn serve --config {}\n"
             "  posthorn send DESTINATION ENDPOINT PAYLOAD --config {}\n",
             done.had_config ? "kept " : "wrote", config_file_,
-            done.had_database ? "ready, was there:" : "made ", done.database, config_file_,
+            done.had_database ? "ready, was there:" : "made ", done.database,
+            settings.routes.empty()
+                ? fmt::format(
+                      "  name the services it talks to under [routes] and [secrets] of {}\n",
+                      config_file_)
+                : std::string{},
             config_file_, config_file_);
     }
 

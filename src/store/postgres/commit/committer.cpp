@@ -210,16 +210,18 @@ void committer::try_once_more(member& one) {
 
 void committer::answer(std::span<member> members) {
     std::vector<outbox_row> enqueued, released;
+    bool announced = false;
     const auto now = with_.time.steady();
     for (auto& one : members) {
         with_.trouble.note(one.outcome, now);
         if (!one.outcome) continue;
         std::ranges::move(one.enqueued, std::back_inserter(enqueued));
         std::ranges::move(one.released, std::back_inserter(released));
+        announced |= one.announced;
     }
     has_news_ |= std::ranges::any_of(enqueued, is_for_others) ||
                  std::ranges::any_of(released, is_for_others);
-    with_.news.tell(std::move(enqueued), std::move(released));
+    with_.news.tell(std::move(enqueued), std::move(released), announced);
     for (auto& one : members)
         if (one.work.done) one.work.done(std::move(one.outcome));
 }

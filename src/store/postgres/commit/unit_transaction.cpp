@@ -24,7 +24,7 @@ write_tables::write_tables(connection& database, const clock& time, const outbox
       inbox(database),
       leases(database),
       dead_letters(database, rules.limits, {changes, closed, keys, claims}),
-      old(database) {}
+      old(database, time) {}
 
 unit_transaction::unit_transaction(connection& database, const clock& time,
                                    const outbox_rules& rules, std::string writer)

@@ -93,6 +93,9 @@ error_code classify(std::string_view state) noexcept {
 error connect_failure(pg_conn* handle, std::string_view url) {
     // The server gives no code to one whom it does not let in.
     const std::string_view said = trimmed(PQerrorMessage(handle));
+    if (has_unescaped_password(url))  // The client's own words may quote a part of it.
+        return {error_code::invalid_configuration,
+                fmt::format("cannot connect to '{}': {}", without_password(url), how_to_escape)};
     auto code = error_code::store_unavailable;
     std::string what_to_do = "; is it running, and is store.url right?";
     if (has(said, "authentication failed") || has(said, "no password supplied") ||

@@ -228,24 +228,39 @@ result<std::vector<std::string>> foreign_to(connection& database,
     return foreign;
 }
 
+// As the last step has it that makes it, in the place of the first: others may build upon it.
+std::vector<schema_object> newest_objects(std::span<const migration_set> sets) {
+    std::vector<schema_object> all;
+    for (const auto& set : sets)
+        for (const auto& step : set.steps)
+            for (auto& one : objects_in(step.sql)) {
+                const auto before = std::ranges::find_if(all, [&](const schema_object& other) {
+                    return other.kind == one.kind && other.name == one.name;
+                });
+                if (before == all.end())
+                    all.push_back(std::move(one));
+                else
+                    *before = std::move(one);
+            }
+    return all;
+}
+
 result<differences> differences_of(connection& database, std::span<const migration_set> sets) {
     POSTHORN_LET(objects, look_at_objects(database));
     POSTHORN_LET(columns, columns_of(database));
     differences all;
     for (const auto& set : sets)
-        for (const auto& step : set.steps) {
-            compare_tables(step.sql, columns, all.lost);
-            for (auto& one : objects_in(step.sql)) {
-                const auto found = objects.find({one.kind, one.name});
-                if (found == objects.end()) {
-                    all.dropped.push_back({one, std::string(one.sql)});
-                    continue;
-                }
-                const auto& seen = found->second;
-                if (!seen.is_working || is_source_changed(one, seen, database.schema()))
-                    all.changed.push_back({one, repairing(one, seen)});
-            }
+        for (const auto& step : set.steps) compare_tables(step.sql, columns, all.lost);
+    for (const auto& one : newest_objects(sets)) {
+        const auto found = objects.find({one.kind, one.name});
+        if (found == objects.end()) {
+            all.dropped.push_back({one, std::string(one.sql)});
+            continue;
         }
+        const auto& seen = found->second;
+        if (!seen.is_working || is_source_changed(one, seen, database.schema()))
+            all.changed.push_back({one, repairing(one, seen)});
+    }
     POSTHORN_LET(foreign, foreign_to(database, sets));
     all.foreign = std::move(foreign);
     return all;

@@ -16,5 +16,9 @@ extern const std::string_view trigger_definitions;
 extern const std::string_view view_definitions;
 /// The second step: what falls due after its expiry falls due at its expiry.
 extern const std::string_view time_definitions;
+/// A later step: deliveries to subscribers do not wait for one that was given up.
+extern const std::string_view passing_definitions;
+/// The fourth step: what cannot be taken in holds up no others.
+extern const std::string_view odd_definitions;
 
 }  // namespace posthorn::postgres

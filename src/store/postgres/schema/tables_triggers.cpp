@@ -276,4 +276,21 @@ UPDATE {s}.outbox_due SET next_retry_at = expires_at WHERE next_retry_at > expir
 REVOKE EXECUTE ON FUNCTION {s}.due_in_time() FROM PUBLIC;
 )sql";
 
+const std::string_view passing_definitions = R"sql(
+-- As it was, but that deliveries to subscribers pass those that were given up: an endpoint that was
+-- down for days shall not miss what comes after. What waits for one is found by the look at order
+-- keys.
+CREATE OR REPLACE FUNCTION {s}.is_blocked(of_destination text, of_tenant text, of_key text,
+  of_seq bigint) RETURNS boolean LANGUAGE sql STABLE AS
+$$ SELECT EXISTS (SELECT 1 FROM {s}.outbox_due AS earlier
+  WHERE earlier.destination = of_destination AND earlier.order_key = of_key
+  AND earlier.tenant = coalesce(of_tenant, '') AND earlier.seq < of_seq)
+ OR (NOT starts_with(of_destination, 'webhook:')
+  AND NOT EXISTS (SELECT 1 FROM {s}.posthorn_meta WHERE name = 'order_policy' AND value = 'pass')
+  AND EXISTS (SELECT 1 FROM {s}.outbox_closed AS earlier
+   WHERE earlier.destination = of_destination AND earlier.order_key = of_key
+   AND earlier.tenant = coalesce(of_tenant, '') AND earlier.status IN ('Dead', 'Expired')
+   AND earlier.seq < of_seq)) $$;
+)sql";
+
 }  // namespace posthorn::postgres

@@ -22,6 +22,7 @@ inline constexpr auto dead_key_columns = joined(R"sql(
         m.last_attempt_at, m.created_at),
     m.status,
     (SELECT c.cause_id FROM {s}.outbox_closed AS c WHERE c.seq = m.seq),
-    substr(m.correlation_id, 1, 65536), substr(m.causation_id, 1, 64))sql");
+    substr(m.correlation_id, 1, 65536), substr(m.causation_id, 1, 64),
+    substr(m.resolution, 1, 64))sql");
 
 }  // namespace posthorn::postgres

@@ -37,6 +37,10 @@ dead_letters_sql::dead_letters_sql(connection& database, const message_limits& l
           WHERE seq = $1)sql",
            .note = R"sql(
           INSERT INTO {s}.outbox_attempts (seq, attempt, at, error)
+          VALUES ($1::bigint, coalesce((SELECT max(attempt) FROM {s}.outbox_attempts WHERE seq =
+              $1::bigint), 0) + 1, $2::bigint, $3::text))sql",
+           .old_id = R"sql(
+          INSERT INTO {s}.outbox_attempts (seq, attempt, at, error)
           SELECT $1::bigint, coalesce((SELECT max(attempt) FROM {s}.outbox_attempts WHERE seq =
               $1::bigint), 0) + 1, $2::bigint,
               'requeued under a new id; until then it was ' || message_id

@@ -8,8 +8,8 @@
 namespace posthorn::postgres {
 namespace {
 
-template <class Also, class Locking>
-consteval auto due_by_tenant(const Also& also, const Locking& locking) {
+template <class Also, class Order, class Locking>
+consteval auto due_by_tenant(const Also& also, const Order& order, const Locking& locking) {
     return joined(R"sql(
     SELECT f.tenant_number, d.seq
     FROM unnest($2::text[], $3::bigint[], $4::bigint[])
@@ -17,19 +17,28 @@ consteval auto due_by_tenant(const Also& also, const Locking& locking) {
         LATERAL (SELECT seq, next_retry_at FROM {s}.outbox_due AS d
             WHERE d.destination = $1 AND d.tenant = f.tenant AND d.priority = f.priority
               AND d.next_retry_at <= $5 AND d.seq <> ALL ($6::bigint[]))sql",
-                  also, " ORDER BY d.next_retry_at, d.seq LIMIT $7", locking, R"sql() AS d
-    ORDER BY f.place, d.next_retry_at, d.seq)sql");
+                  also, " ORDER BY ", order, " LIMIT $7", locking, R"sql() AS d
+    ORDER BY f.place, )sql",
+                  order);
 }
-constexpr auto due_of_tenants = due_by_tenant("", "");
+constexpr auto oldest = joined("d.next_retry_at, d.seq");
+constexpr auto newest = joined("d.next_retry_at DESC, d.seq DESC");
+constexpr auto if_unclaimed = joined(" AND ", is_unclaimed("$8"));
+constexpr auto due_of_tenants = due_by_tenant("", oldest, "");
+constexpr auto newest_of_tenants = due_by_tenant("", newest, "");
 constexpr auto unclaimed_of_tenants =
-    due_by_tenant(joined(" AND ", is_unclaimed("$8")), " FOR UPDATE SKIP LOCKED");
+    due_by_tenant(if_unclaimed, oldest, " FOR UPDATE SKIP LOCKED");
+constexpr auto newest_unclaimed_of_tenants =
+    due_by_tenant(if_unclaimed, newest, " FOR UPDATE SKIP LOCKED");
 
 }  // namespace
 
 due_rows::due_rows(connection& database)
     : walk_(database),
       seqs_(database, due_of_tenants),
-      unclaimed_(database, unclaimed_of_tenants) {}
+      newest_(database, newest_of_tenants),
+      unclaimed_(database, unclaimed_of_tenants),
+      newest_unclaimed_(database, newest_unclaimed_of_tenants) {}
 
 result<> due_rows::read(std::span<tenant_rows* const> tenants, std::size_t rows_max,
                         const due_question& asked) {
@@ -44,10 +53,12 @@ result<> due_rows::read(std::span<tenant_rows* const> tenants, std::size_t rows_
         }
     }
     const auto limit = static_cast<std::int64_t>(rows_max + 1);
-    POSTHORN_LET(found, claimer_ ? unclaimed_.run(asked.destination, names, priorities, numbers,
-                                                  to_ms(asked.now), asked.held, limit, *claimer_)
-                                 : seqs_.run(asked.destination, names, priorities, numbers,
-                                             to_ms(asked.now), asked.held, limit));
+    auto& claiming = asked.newest_first ? newest_unclaimed_ : unclaimed_;
+    auto& looking = asked.newest_first ? newest_ : seqs_;
+    POSTHORN_LET(found, claimer_ ? claiming.run(asked.destination, names, priorities, numbers,
+                                                to_ms(asked.now), asked.held, limit, *claimer_)
+                                 : looking.run(asked.destination, names, priorities, numbers,
+                                               to_ms(asked.now), asked.held, limit));
     for (int i = 0; i < found.size(); ++i) {
         const auto row = found[i];
         tenants[static_cast<std::size_t>(row.integer(0))]->seqs.push_back(row.integer(1));

@@ -32,7 +32,9 @@ private:
 
     flow_walk walk_;
     statement seqs_;
+    statement newest_;
     statement unclaimed_;
+    statement newest_unclaimed_;
     std::optional<std::int64_t> claimer_;  // Of the present question.
 };
 

@@ -66,8 +66,11 @@ consteval auto shares_key(const Other& other, const Row& row) {
     return joined(other, ".destination = ", row, ".destination AND ", other, ".order_key = ", row,
                   ".order_key AND ", other, ".tenant = ", row, ".tenant");
 }
-constexpr auto parks_followers = joined(R"sql(NOT EXISTS (
-        SELECT 1 FROM {s}.posthorn_meta WHERE name = 'order_policy' AND value = 'pass'))sql");
+template <class Row>
+consteval auto parks_followers(const Row& row) {  // As is_blocked has it.
+    return joined("(NOT starts_with(", row, R"sql(.destination, 'webhook:') AND NOT EXISTS (
+        SELECT 1 FROM {s}.posthorn_meta WHERE name = 'order_policy' AND value = 'pass')))sql");
+}
 
 constexpr auto what_is_in_the_way = joined(R"sql(
     WITH mine AS (SELECT seq, destination, order_key, tenant FROM {s}.outbox_due
@@ -77,7 +80,7 @@ constexpr auto what_is_in_the_way = joined(R"sql(
                                            shares_key("earlier", "mine"), R"sql(
             AND earlier.status IN ('Dead', 'Expired') AND earlier.seq < mine.seq
          WHERE )sql",
-                                           parks_followers, R"sql( ORDER BY seq LIMIT 1)
+                                           parks_followers("mine"), R"sql( ORDER BY seq LIMIT 1)
         UNION ALL
         (SELECT earlier.seq, NULL::bigint FROM mine JOIN {s}.outbox_due AS earlier ON )sql",
                                            shares_key("earlier", "mine"), R"sql(
@@ -95,7 +98,7 @@ constexpr auto blocked_keys = joined(R"sql(
         FROM looked GROUP BY destination, order_key, tenant),
     blocking AS (SELECT * FROM earliest
         WHERE )sql",
-                                     parks_followers, R"sql( AND EXISTS (
+                                     parks_followers("earliest"), R"sql( AND EXISTS (
             SELECT 1 FROM {s}.outbox_due AS later WHERE )sql",
                                      shares_key("later", "earliest"), R"sql(
               AND later.seq > earliest.seq)
@@ -121,6 +124,17 @@ inspection_sql::inspection_sql(connection& database)
                                   .count_closed = R"sql(
           SELECT count(*)
           FROM (SELECT 1 FROM {s}.outbox_closed WHERE status = $1 LIMIT $2) AS part)sql",
+                                  // Of all that are dead and those that are deliveries; by their
+                                  // causes too, since there may be more than are counted.
+                                  .count_dead_messages = R"sql(
+          SELECT greatest((SELECT count(*) FROM
+                  (SELECT 1 FROM {s}.outbox_closed WHERE status = 'Dead' LIMIT $1) AS part)
+              - (SELECT coalesce(sum(dead), 0) FROM {s}.outbox_causes
+                  WHERE dead > 0 AND starts_with(destination, 'webhook:'))
+              - (SELECT count(*) FROM {s}.outbox_closed WHERE status = 'Dead'
+                  AND cause_id IS NULL AND starts_with(destination, 'webhook:')),
+              (SELECT coalesce(sum(dead), 0) FROM {s}.outbox_causes
+                  WHERE dead > 0 AND NOT starts_with(destination, 'webhook:')))::bigint)sql",
                                   .show = detail_by_id,
                                   .attempts = R"sql(
           SELECT attempt, at, substr(error, 1, 4096) FROM {s}.outbox_attempts

@@ -3,6 +3,7 @@
 #include <cstdint>
 
 #include "store/postgres/driver/connection.hpp"
+#include "store/rules/beside_walk.hpp"
 #include "store/rules/old_rows_purge.hpp"
 
 namespace posthorn::postgres {
@@ -16,9 +17,12 @@ namespace posthorn::postgres {
 /// Threads:  the writer's.
 class old_rows_sql final : public old_rows_purge<driver> {
 public:
-    explicit old_rows_sql(connection& database);
+    old_rows_sql(connection& database, const clock& time);
 
     result<slice_outcome> give_back(const slice&) override { return slice_outcome{}; }
+    result<slice_outcome> mend_beside(const slice& room) override {
+        return beside_.go_on(time_.wall(), room);
+    }
 
 private:
     result<found> find_sent(wall_time before, std::size_t limit) override;
@@ -28,6 +32,8 @@ private:
 
     statement find_sent_;
     statement remove_message_;
+    const clock& time_;
+    beside_walk<driver> beside_;
     std::int64_t sent_after_ = 0;
 };
 

@@ -20,7 +20,9 @@ outbox_claims::outbox_claims(connection& database, const outbox_rules& rules)
           WHERE epoch = $1 AND owner IS NOT NULL AND (name = 'dispatcher' OR name LIKE
               'dispatcher/%')
           FOR SHARE)sql"),
-      take_in_(database, "SELECT {s}.take_in($1, $2, $3::text[])"),
+      take_in_(database, R"sql(
+          SELECT is_more, {s}.odd_arrival()
+          FROM {s}.take_in($1, $2, $3::text[]) AS is_more)sql"),
       claim_(database, R"sql(
           UPDATE {s}.outbox_due SET claim_epoch = $2
           WHERE seq = ANY ($1::bigint[]) AND claim_epoch IS DISTINCT FROM $2)sql"),
@@ -66,11 +68,13 @@ void outbox_claims::remove_idle(const chosen_rows& chosen, const outbox_page& fo
     remove_.defer(idle);
 }
 
-result<bool> outbox_claims::take_in(const arrivals_question& asked) {
+result<taken_in> outbox_claims::take_in(const arrivals_question& asked) {
     if (!asked.claimed.empty()) POSTHORN_TRY(require_epoch(asked.epoch));
     POSTHORN_LET(
         taken, take_in_.run(static_cast<std::int64_t>(asked.rows_max), asked.epoch, asked.claimed));
-    return taken.front().integer(0) != 0;
+    const auto row = taken.front();
+    return taken_in{.is_more = row.integer(0) != 0,
+                    .odd = row.is_null(1) ? std::string() : std::string(row.text(1))};
 }
 
 void outbox_claims::claim_one(std::int64_t seq, std::int64_t epoch) {

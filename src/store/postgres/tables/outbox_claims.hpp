@@ -31,7 +31,7 @@ public:
     outbox_claims(connection& database, const outbox_rules& rules);
 
     result<outbox_page> claim(const due_question& asked, std::int64_t epoch) override;
-    result<bool> take_in(const arrivals_question& asked) override;
+    result<taken_in> take_in(const arrivals_question& asked) override;
     result<> let_go(std::span<const std::int64_t> seqs, std::int64_t epoch) override;
     result<std::vector<seat>> seats() override;
 

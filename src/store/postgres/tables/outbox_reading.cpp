@@ -38,13 +38,14 @@ constexpr auto keys_after = first_of_keys(
 constexpr auto row_by_id =
     joined("SELECT ", outbox_columns, " FROM {s}.outbox_messages WHERE message_id = $1");
 // Up to the one that goes past `ended_bytes_max`: a page comes here as a whole.
-constexpr auto rows_to_tell_of = joined(
-    "SELECT ",
-    outbox_columns_with(payload_unless_longer("$3::bigint"), headers_unless_longer("$3::bigint")),
-    R"sql(, status, substr(last_error, 1, 4096),
+constexpr auto rows_to_tell_of =
+    joined("SELECT ",
+           outbox_cut_columns_with(payload_unless_longer("$3::bigint"),
+                                   headers_unless_longer("$3::bigint"), "checksum"),
+           R"sql(, status, substr(last_error, 1, 4096),
         (EXISTS (SELECT 1 FROM {s}.outbox_attempts AS tried WHERE tried.seq = sized.seq))::int::bigint
     FROM (SELECT m.*, sum(least()sql",
-    row_octets, R"sql(, $3::bigint)) OVER (ORDER BY seq ROWS BETWEEN UNBOUNDED PRECEDING
+           row_octets, R"sql(, $3::bigint)) OVER (ORDER BY seq ROWS BETWEEN UNBOUNDED PRECEDING
             AND 1 PRECEDING) AS octets_before
         FROM (SELECT seq FROM {s}.outbox_ended WHERE seq > $1 ORDER BY seq LIMIT $2) AS ended
             JOIN {s}.outbox_messages AS m USING (seq)) AS sized

@@ -1,5 +1,6 @@
 #include "store/postgres/upkeep/move.hpp"
 
+#include <algorithm>
 #include <utility>
 
 #include "base/text/without_password.hpp"
@@ -216,6 +217,10 @@ result<move_report> move_to_server(const move_options& options, const clock& tim
 
     move_report report{.to = place_of(options), .tables = {}, .left = {}, .was_there = false};
     POSTHORN_LET(left, from.other_tables());
+    const auto copied = copied_tables(options.above);
+    std::erase_if(left, [&](const std::string& name) {
+        return std::ranges::find(copied, name, &copied_table::name) != copied.end();
+    });
     report.left = std::move(left);
     const auto mark = from.mark();
     POSTHORN_TRY(mark);
@@ -224,13 +229,13 @@ result<move_report> move_to_server(const move_options& options, const clock& tim
     report.was_there = *mark && !earlier->empty() && (*mark)->id == *earlier;
     if (!report.was_there) {
         // Before the file is marked.
-        POSTHORN_TRY(require_empty(*to, copied_tables(options.above)));
+        POSTHORN_TRY(require_empty(*to, copied));
         POSTHORN_TRY(require_same_service(from, *to));
-        POSTHORN_LET(copied,
+        POSTHORN_LET(tables,
                      copy_or_nothing(
                          from, *to, options,
                          {.id = options.id, .to = report.to, .is_done = false, .at = time.wall()}));
-        report.tables = std::move(copied);
+        report.tables = std::move(tables);
     }
     POSTHORN_TRY(from.finish());
     return report;

@@ -6,6 +6,7 @@
 #include "store/postgres/schema/mend_schema.hpp"
 #include "store/postgres/schema/rights.hpp"
 #include "store/postgres/schema/tables.hpp"
+#include "store/postgres/tables/beside_tables.hpp"
 #include "store/postgres/tables/inspection_sql.hpp"
 
 namespace posthorn::postgres {
@@ -23,6 +24,12 @@ void look_at_messages(connection& database, server_facts& facts) {
     if (const auto newest = seen_by_people.newest()) facts.newest = *newest;
     if (auto waiting = seen_by_people.backlog(facts.newest.value_or(wall_time{}), {}))
         facts.backlog = *std::move(waiting);
+    const auto count = [&](beside_fault which) {
+        return count_wrong<driver>(database, tables_beside(which),
+                                   facts.newest.value_or(wall_time{}))
+            .value_or(0);
+    };
+    facts.beside = {.lost = count(beside_fault::lost), .odd = count(beside_fault::odd)};
 }
 
 // A role that may not read what steps were taken lacks rights, which it is told of.

@@ -8,6 +8,7 @@
 
 #include <posthorn/detail/time.hpp>
 
+#include "store/beside_report.hpp"
 #include "store/inspection.hpp"
 #include "store/migration.hpp"
 #include "store/postgres/driver/connection.hpp"
@@ -24,6 +25,7 @@ struct server_facts {
     std::int64_t expired = 0;
     blocked_report blocked{};           // What waits behind one of these.
     backlog_report backlog{};           // What waits, by destination.
+    beside_report beside{};             // What is wrong in the tables beside messages.
     std::optional<wall_time> newest{};  // The latest time that anything in it was done at.
     std::int64_t numbers_left = std::int64_t{1} << 62;  // For messages to come.
     bool is_synced = true;                              // False with `fsync = off`.

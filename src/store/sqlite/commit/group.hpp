@@ -30,6 +30,8 @@ public:
     group(const group&) = delete;
     group& operator=(const group&) = delete;
 
+    /// What takes each commit elsewhere; null if nothing does.
+    void ship_with(log_shipper* shipper) { log_.ship_with(shipper); }
     /// Takes the write lock.
     result<> begin();
     /// Whether it failed because the WAL's index must be built anew first.

@@ -13,6 +13,7 @@
 #include "store/sqlite/commit/reader.hpp"
 #include "store/sqlite/commit/writer.hpp"
 #include "store/sqlite/driver/leftover_wal.hpp"
+#include "store/sqlite/driver/shipped_files.hpp"
 #include "store/sqlite/driver/wal_guard.hpp"
 #include "store/sqlite/schema/file_owner.hpp"
 #include "store/sqlite/schema/mend_schema.hpp"
@@ -42,6 +43,7 @@ public:
                                                const sqlite_seams& seams);
     ~sqlite_store() override {
         if (writer_) stop();
+        if (shipper_ != nullptr) shipper_->end();  // It could not be opened to the end.
     }
     sqlite_store(const sqlite_store&) = delete;
     sqlite_store& operator=(const sqlite_store&) = delete;
@@ -75,7 +77,11 @@ public:
     result<> check_integrity() override { return check(true); }
     void stop() override {
         writer_->stop();
-        if (!writer_->has_failed()) checkpoint_on_close(*database_, true);
+        // With a standby the next run goes on with this log, of which the standby knows its place.
+        if (shipper_ != nullptr)
+            std::exchange(shipper_, nullptr)->end();
+        else if (!writer_->has_failed() && !files_of_log_)
+            checkpoint_on_close(*database_, true);
     }
 
 private:
@@ -88,6 +94,8 @@ private:
         return files_ ? files_->loss() : std::string{};
     }
     result<> compact() override;
+    result<> begin_shipping(const open_options& file, log_shipper& shipper);
+    result<> copy_left_log(leftover_wal left);
     result<> check(bool thorough) {
         return read([&](store_reader& from) { return check_pages(from, thorough); });
     }
@@ -101,14 +109,20 @@ private:
     std::unique_ptr<group> group_;
     std::unique_ptr<lent_readers<reader>> readers_;
     std::unique_ptr<writer> writer_;
-    std::unique_ptr<watched_files> files_;  // None on a disk of a test.
+    std::unique_ptr<watched_files> files_;         // None on a disk of a test.
+    std::unique_ptr<shipped_files> files_of_log_;  // None without a standby.
+    log_shipper* shipper_ = nullptr;               // Between its `begin` and `end`.
 };
 
 // Only the writer's own connection tells a foreign commit from one of ours.
 result<bool> sqlite_store::changed_by_others() {
     POSTHORN_TRY(require_outside_unit());
     std::promise<result<bool>> answer;
-    writer_->post([&] { answer.set_value(group_->changed_by_others()); });
+    writer_->post([&] {
+        auto changed = group_->changed_by_others();
+        if (changed && *changed) writer_->news().foreign_commit_taken();  // It is said once.
+        answer.set_value(std::move(changed));
+    });
     return answer.get_future().get();
 }
 
@@ -149,8 +163,9 @@ result<> prepare_file(connection& database, const sqlite_options& options) {
         "PRAGMA journal_size_limit = 67108864");
 }
 
-result<> save_log(connection& database, const sqlite_options& options, logger& log) {
-    if (options.sync == synchronous::off || POSTHORN_PLANTED(recovered_rows_unsynced)) return {};
+result<leftover_wal> save_log(connection& database, const sqlite_options& options, logger& log) {
+    if (options.sync == synchronous::off || POSTHORN_PLANTED(recovered_rows_unsynced))
+        return leftover_wal::none;
     const auto found = save_left_log(database);
     POSTHORN_TRY(found);
     if (*found == leftover_wal::kept)
@@ -158,6 +173,39 @@ result<> save_log(connection& database, const sqlite_options& options, logger& l
             "Store: the log {File} that an earlier process left could not be written anew, for "
             "want of room or of a right; if a sync failed before, restart the machine first",
             {{"File", options.path + "-wal"}});
+    return found;
+}
+
+// An empty log has no beginning that a standby could follow.
+result<> sqlite_store::begin_shipping(const open_options& file, log_shipper& shipper) {
+    POSTHORN_TRY(database_->execute(change_a_page));
+    POSTHORN_LET(files, shipped_files::open(file));
+    files_of_log_ = std::move(files);
+    group_->ship_with(&shipper);
+    shipper.begin(*files_of_log_);
+    shipper_ = &shipper;
+    return {};
+}
+
+// What a killed process left in the WAL may never have reached the disk, not even by a sync to
+// come, if one failed before. Copied into the file and synced there, it has.
+result<> sqlite_store::copy_left_log(leftover_wal left) {
+    if (!guard_->hold() || !group_->begin()) return {};
+    const bool may_copy = shipper_ == nullptr || shipper_->may_checkpoint(guard_->log_end());
+    const auto copied = may_copy ? guard_->checkpoint() : result<>();
+    group_->roll_back();
+    POSTHORN_TRY(copied);
+    if (!may_copy) {  // Of a log that was saved all is on the disk as it is.
+        if (left == leftover_wal::none || left == leftover_wal::saved) return {};
+        return fail(error_code::store_unavailable,
+                    "the log that an earlier process left is neither saved nor on the standby; "
+                    "start the standby, then start again");
+    }
+    // Until the log begins anew, a cut may leave less of it than was copied, and that would be
+    // played over the file. A writer that is at it now begins it itself.
+    const auto renewed = database_->execute(change_a_page);
+    if (!renewed && renewed.error().code() == error_code::io_failed)
+        return std::unexpected(renewed.error());
     return {};
 }
 
@@ -170,8 +218,8 @@ result<std::unique_ptr<store>> sqlite_store::open(const sqlite_options& options,
     POSTHORN_LET(database, connection::open(file));
     made->database_ = std::make_unique<connection>(std::move(database));
     checkpoint_on_close(*made->database_, false);
-    POSTHORN_TRY(save_log(*made->database_, options, seams.log));
-    POSTHORN_TRY(require_free_names(*made->database_));
+    POSTHORN_LET(left, save_log(*made->database_, options, seams.log));
+    POSTHORN_TRY(require_free_names(*made->database_, options.above));
     POSTHORN_TRY(require_not_moved(*made->database_, options.path));
     POSTHORN_TRY(prepare_file(*made->database_, options));
 
@@ -203,24 +251,14 @@ result<std::unique_ptr<store>> sqlite_store::open(const sqlite_options& options,
     if (options.check != check_at_start::none && !POSTHORN_PLANTED(corruption_unseen))
         POSTHORN_TRY(made->check(options.check == check_at_start::full));
 
-    // What a killed process left in the WAL may never have reached the disk, not even by a sync to
-    // come, if one failed before. Copied into the file and synced there, it has.
-    if (!POSTHORN_PLANTED(recovered_rows_unsynced) && made->guard_->hold() &&
-        made->group_->begin()) {
-        const auto copied = made->guard_->checkpoint();
-        made->group_->roll_back();
-        POSTHORN_TRY(copied);
-        // Until the log begins anew, a cut may leave less of it than was copied, and that would be
-        // played over the file. A writer that is at it now begins it itself.
-        const auto renewed = made->database_->execute(change_a_page);
-        if (!renewed && renewed.error().code() == error_code::io_failed)
-            return std::unexpected(renewed.error());
-    }
+    if (seams.shipper != nullptr) POSTHORN_TRY(made->begin_shipping(file, *seams.shipper));
+    if (!POSTHORN_PLANTED(recovered_rows_unsynced)) POSTHORN_TRY(made->copy_left_log(left));
     made->writer_ = std::make_unique<writer>(
         *made->database_, *made->group_, *made->guard_, *made->room_, seams.time, seams.writer,
         seams.log,
         writer_options{.shared = options.shared,
-                       .wal_pages_checkpoint = options.wal_pages_checkpoint});
+                       .wal_pages_checkpoint = options.wal_pages_checkpoint,
+                       .shipper = seams.shipper});
     made->room_->look();
     if (options.vfs.empty())
         made->files_ = std::make_unique<watched_files>(

@@ -11,6 +11,7 @@
 #include "base/time/clock.hpp"
 #include "message/validate.hpp"
 #include "store/disk_room.hpp"
+#include "store/log_shipper.hpp"
 #include "store/migration.hpp"
 #include "store/row_defaults.hpp"
 #include "store/store.hpp"
@@ -44,6 +45,7 @@ struct sqlite_seams {
     const clock& time;
     executor& writer;  // One thread, or inline.
     logger& log;
+    log_shipper* shipper = nullptr;  // None unless there is a standby.
 };
 
 /// Opens, or makes, the database of a service.

@@ -13,7 +13,7 @@ write_tables::write_tables(connection& database, const clock& time, const outbox
       inbox(database, room),
       leases(database),
       dead_letters(database, rules.limits, {changes, closed, keys, room}),
-      old(database, gives_back) {}
+      old(database, time, gives_back) {}
 
 // A statement such as INSERT OR ROLLBACK ends the transaction. What ran after it would commit by
 // itself, outside of the group.

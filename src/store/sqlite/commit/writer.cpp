@@ -59,6 +59,12 @@ void writer::work() {
     queue_.go_on();
 }
 
+// What could not be answered is better refused than in doubt.
+result<> writer::begin_commit() {
+    if (options_.shipper != nullptr) POSTHORN_TRY(options_.shipper->ready());
+    return begin();
+}
+
 // A WAL index that needs recovery needs the lock that the guard holds. A process that merely writes
 // for long does not, and is just what the guard is there for.
 result<> writer::begin() {
@@ -66,10 +72,11 @@ result<> writer::begin() {
     constexpr int tries_max = 10;
     for (int tries = 0; !begun && group_.needs_recovery() && tries < tries_max; ++tries) {
         if (!guard_.holds()) break;
+        if (options_.shipper != nullptr) options_.shipper->let_go();
         guard_.release();
         begun = group_.begin();
     }
-    guard_.hold();
+    if (!guard_.hold() && options_.shipper != nullptr) options_.shipper->let_go();
     return begun;
 }
 
@@ -88,7 +95,7 @@ void writer::commit(std::vector<member> members) {
 }
 
 commit_end writer::try_commit(std::span<member> members) {
-    if (auto begun = begin(); !begun) {
+    if (auto begun = begin_commit(); !begun) {
         trouble_.note_failure(begun.error(), time_.steady());
         for (auto& one : members)
             if (!one.settled) one.outcome = begun;
@@ -150,14 +157,16 @@ void writer::watch_room(std::span<const member> members) {
 
 void writer::answer(std::vector<member>& members) {
     std::vector<outbox_row> enqueued, released;
+    bool announced = false;
     const auto now = time_.steady();
     for (auto& one : members) {
         trouble_.note(one.outcome, now);
         if (!one.outcome && !POSTHORN_PLANTED(dispatched_though_refused)) continue;
         std::ranges::move(one.enqueued, std::back_inserter(enqueued));
         std::ranges::move(one.released, std::back_inserter(released));
+        announced |= one.announced;
     }
-    news_.tell(std::move(enqueued), std::move(released));
+    news_.tell(std::move(enqueued), std::move(released), announced);
     for (auto& one : members)
         if (one.work.done) one.work.done(std::move(one.outcome));
     queue_.put_down();  // What follows may be a checkpoint.
@@ -193,7 +202,9 @@ void writer::leave_gap() {
 void writer::checkpoint() {
     if (!guard_.holds() || !begin()) return;
     const auto begun = time_.steady();
-    const auto done = guard_.checkpoint();
+    const bool may_copy =
+        options_.shipper == nullptr || options_.shipper->may_checkpoint(guard_.log_end());
+    const auto done = may_copy ? guard_.checkpoint() : result<>();
     group_.roll_back();
     if (!done && done.error().code() == error_code::io_failed)
         fail_stop(done.error());  // The log that later commits build on may not be on disk.
@@ -211,6 +222,7 @@ result<> writer::compact() {
     if (!guard_.hold())
         return fail(error_code::store_busy,
                     "a node, or another command, has this database; stop it first");
+    if (options_.shipper != nullptr) POSTHORN_TRY(options_.shipper->ready());
     POSTHORN_TRY(
         database_.execute("PRAGMA temp_store = FILE; PRAGMA cache_spill = ON;"
                           "PRAGMA auto_vacuum = INCREMENTAL"));

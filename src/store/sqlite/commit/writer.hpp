@@ -21,6 +21,7 @@ struct writer_options {
     bool shared = false;  // Other processes write too: leave them gaps.
     std::size_t units_max = 2'000;
     int wal_pages_checkpoint = 0;  // From so many on the log is copied into the file.
+    log_shipper* shipper = nullptr;
 };
 
 /// The one that writes: takes what is queued, commits it as a group, answers all.
@@ -67,6 +68,7 @@ private:
     }
     void checkpoint();
     result<> begin();
+    result<> begin_commit();
 
     connection& database_;
     group& group_;

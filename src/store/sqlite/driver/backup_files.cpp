@@ -32,12 +32,13 @@ bool is_same_file(int descriptor, const fs::path& path) {
 }
 
 // Only root may give a file away; any other user owns it anyway.
-result<> resemble(int descriptor, const fs::path& made, const fs::path& like) {
+result<> resemble(int descriptor, const fs::path& made, const fs::path& like, unsigned mode_max) {
     struct stat model{};
     if (::stat(like.c_str(), &model) != 0) return {};
     if (::fchown(descriptor, model.st_uid, model.st_gid) != 0 && ::geteuid() == 0)
         return failed("keep the owner of", made);
-    if (::fchmod(descriptor, model.st_mode & 0777U) != 0) return failed("keep the mode of", made);
+    if (::fchmod(descriptor, model.st_mode & mode_max) != 0)
+        return failed("keep the mode of", made);
     return {};
 }
 
@@ -100,7 +101,7 @@ std::chrono::milliseconds backup_delay(std::optional<wall_time> newest, wall_tim
     return std::max(*newest + every - now, std::chrono::milliseconds{});
 }
 
-result<new_file> new_file::make(fs::path temporary, const fs::path& like) {
+result<new_file> new_file::make(fs::path temporary, const fs::path& like, unsigned mode_max) {
     constexpr int tries_max = 100;
     for (int tries = 0; tries < tries_max; ++tries) {
         const int opened = ::open(temporary.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
@@ -119,7 +120,7 @@ result<new_file> new_file::make(fs::path temporary, const fs::path& like) {
         new_file made(std::move(temporary), opened);
         remove_logs_of(made.path_);
         if (::ftruncate(opened, 0) != 0) return failed("write", made.path_);
-        POSTHORN_TRY(resemble(opened, made.path_, like));
+        POSTHORN_TRY(resemble(opened, made.path_, like, mode_max));
         return made;
     }
     return fail(error_code::store_busy, "{} keeps changing; try again", temporary.string());

@@ -50,10 +50,11 @@ struct backup_file {
 /// Threads:  one.
 class new_file {
 public:
-    /// Empty, with the mode and, as far as we may, the owner of `like`, if there is such a file.
+    /// Empty, with the owner, as far as we may, and the mode of `like`, if there is such a file, but
+    /// with no right beyond `mode_max`.
     /// `error_code::store_busy` if another process writes under this name.
-    static result<new_file> make(std::filesystem::path temporary,
-                                 const std::filesystem::path& like);
+    static result<new_file> make(std::filesystem::path temporary, const std::filesystem::path& like,
+                                 unsigned mode_max = 0777);
     ~new_file();
     new_file(new_file&& other) noexcept;
     new_file& operator=(new_file&&) = delete;

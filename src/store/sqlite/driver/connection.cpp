@@ -6,8 +6,33 @@
 #include <utility>
 
 #include <sqlite3.h>
+#include <sys/stat.h>
 
 namespace posthorn::sqlite {
+namespace {
+
+// A file that SQLite makes can be read by every user. This one cannot, whatever the umask is; the
+// files beside it take its mode. Not by opening it: a close would drop locks of this process.
+void make_closed_to_others(const std::string& path) {
+    const bool names_a_file = !path.empty() && !path.starts_with(':') && !path.starts_with("file:");
+    if (names_a_file) ::mknod(path.c_str(), S_IFREG | 0660U, 0);  // What fails here SQLite reports.
+}
+
+// As PostgreSQL has it, and later versions of SQLite: to length() a text ends at its first NUL.
+void octet_length(sqlite3_context* with, int /*count*/, sqlite3_value** given) {
+    if (sqlite3_value_type(given[0]) == SQLITE_NULL) return;
+    sqlite3_result_int64(with, sqlite3_value_bytes(given[0]));
+}
+
+result<> add_functions(sqlite3* to) {
+    constexpr int flags = SQLITE_UTF8 | SQLITE_DETERMINISTIC | SQLITE_INNOCUOUS;
+    if (sqlite3_create_function_v2(to, "octet_length", 1, flags, nullptr, &octet_length, nullptr,
+                                   nullptr, nullptr) != SQLITE_OK)
+        return std::unexpected(last_error(to));
+    return {};
+}
+
+}  // namespace
 
 void connection::closer::operator()(sqlite3* handle) const noexcept { sqlite3_close_v2(handle); }
 
@@ -19,6 +44,7 @@ result<connection> connection::open(const open_options& options) {
                     "the directory '{}' does not exist; create it, or change the database's path "
                     "(store.url)",
                     directory.string());
+    if (options.create && options.vfs.empty()) make_closed_to_others(options.path);
     sqlite3* raw = nullptr;
     const int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE |
                       (options.create ? SQLITE_OPEN_CREATE : 0);
@@ -40,6 +66,7 @@ result<connection> connection::open(const open_options& options) {
                     "'{}' cannot be written to; give the service the right to write the file and "
                     "its directory",
                     options.path);
+    POSTHORN_TRY(add_functions(raw));
     opened.be_patient(options.busy_timeout);
     return opened;
 }
@@ -57,13 +84,23 @@ result<connection> connection::open_empty() {
 struct connection::patience {
     sqlite3_vfs* sleeper = nullptr;
     std::chrono::microseconds limit{};
-    std::chrono::microseconds waited{};
+    std::chrono::microseconds waited{};  // What it asked for; a busy machine sleeps longer.
+    std::chrono::milliseconds begun{};
 
+    [[nodiscard]] std::chrono::milliseconds now() const {
+        sqlite3_int64 ms = 0;
+        sleeper->xCurrentTimeInt64(sleeper, &ms);
+        return std::chrono::milliseconds{ms};
+    }
     bool wait(int times_before) {
         constexpr int pause_min_us = 50;
         constexpr int doublings_max = 3;
-        if (times_before == 0) waited = {};
-        if (waited >= limit) return false;
+        if (times_before == 0) {
+            waited = {};
+            begun = now();
+        }
+        // The clock may be set back, so it is not asked alone.
+        if (waited >= limit || now() - begun >= limit) return false;
         const int pause_us = pause_min_us << std::min(times_before, doublings_max);
         sleeper->xSleep(sleeper, pause_us);
         waited += std::chrono::microseconds(pause_us);

@@ -1,6 +1,7 @@
 #include "store/sqlite/driver/wal_guard.hpp"
 
 #include <algorithm>
+#include <cstring>
 #include <utility>
 
 #include <sqlite3.h>
@@ -9,6 +10,14 @@
 
 namespace posthorn::sqlite {
 namespace {
+
+// Of the index's format, https://sqlite.org/walformat.html#the_wal_index_header; in the machine's
+// own byte order.
+constexpr int index_part_size = 32'768;
+constexpr std::size_t page_size_at = 14;
+constexpr std::size_t last_frame_at = 16;
+constexpr std::uint64_t bytes_before_frames = 32;
+constexpr std::uint64_t bytes_before_page = 24;
 
 constexpr int checkpoint_lock = 1;  // WAL_CKPT_LOCK: the second of SQLite's eight WAL locks.
 
@@ -87,6 +96,22 @@ void wal_guard::release() {
     const std::scoped_lock lock_state(mutex_);
     if (held_) unlock();
     held_ = false;
+}
+
+std::uint64_t wal_guard::log_end() const {
+    void volatile* index = nullptr;
+    if (file_->pMethods->xShmMap(file_, 0, index_part_size, 0, &index) != SQLITE_OK ||
+        index == nullptr)
+        return 0;
+    std::uint16_t page_size = 0;
+    std::uint32_t last_frame = 0;
+    const auto* const header = static_cast<const char*>(const_cast<const void*>(index));
+    std::memcpy(&page_size, header + page_size_at, sizeof page_size);
+    std::memcpy(&last_frame, header + last_frame_at, sizeof last_frame);
+    if (last_frame == 0) return 0;
+    constexpr std::uint64_t page_size_max = 65'536;  // Is written as one.
+    const auto size = page_size == 1 ? page_size_max : page_size;
+    return bytes_before_frames + (last_frame * (bytes_before_page + size));
 }
 
 result<> wal_guard::checkpoint() {

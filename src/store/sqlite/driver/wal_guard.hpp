@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <mutex>
 
 #include "store/sqlite/driver/connection.hpp"
@@ -33,6 +34,10 @@ public:
     /// Copies what it can of the WAL into the file, without letting go of the lock. The caller has
     /// the write lock, through another connection, and keeps it until this returns.
     result<> checkpoint();
+
+    /// Where the last transaction in the log ends, for who has the write lock; zero if the log is
+    /// empty.
+    [[nodiscard]] std::uint64_t log_end() const;
 
 private:
     explicit wal_guard(connection database) : database_(std::move(database)) {}

@@ -36,6 +36,7 @@ public:
     in_place(wal_write_buffer& log, sqlite3_file* file) : log_(log), file_(file) {
         log_.stand_in_for(*file_->pMethods);
         log_.has_ended_ = false;
+        log_.written_to_ = 0;
         file_->pMethods = &log_.ours_;
     }
     ~in_place() {
@@ -104,6 +105,7 @@ int wal_write_buffer::write_held(sqlite3_file* file) {
 
 int wal_write_buffer::write(sqlite3_file* file, const void* data, int size, sqlite3_int64 at) {
     auto& log = of(file);
+    log.written_to_ = std::max(log.written_to_, at + size);
     const bool is_header = size == frame_header_size;
     if (!log.held_.empty() && (at != log.end() || (is_header && log.held_.size() >= held_enough))) {
         if (const int code = log.write_held(file); code != SQLITE_OK) return code;
@@ -136,8 +138,13 @@ int wal_write_buffer::truncate(sqlite3_file* file, sqlite3_int64 size) {
 
 int wal_write_buffer::sync(sqlite3_file* file, int flags) {
     auto& log = of(file);
-    const int code = log.write_held(file);
-    return code == SQLITE_OK ? log.theirs_->xSync(file, flags) : code;
+    if (const int code = log.write_held(file); code != SQLITE_OK) return code;
+    // A log that begins anew syncs its header alone, before the first page.
+    if (log.shipper_ == nullptr || !log.has_ended_) return log.theirs_->xSync(file, flags);
+    log.shipper_->wrote(static_cast<std::uint64_t>(log.written_to_));
+    const int code = log.theirs_->xSync(file, flags);
+    if (code != SQLITE_OK) return code;
+    return log.shipper_->wait() ? SQLITE_OK : SQLITE_IOERR_FSYNC;
 }
 
 int wal_write_buffer::measure(sqlite3_file* file, sqlite3_int64* size) {

@@ -6,6 +6,7 @@
 
 #include <sqlite3.h>
 
+#include "store/log_shipper.hpp"
 #include "store/sqlite/driver/statement.hpp"
 
 namespace posthorn::sqlite {
@@ -23,6 +24,9 @@ public:
     wal_write_buffer() = default;
     wal_write_buffer(const wal_write_buffer&) = delete;
     wal_write_buffer& operator=(const wal_write_buffer&) = delete;
+
+    /// What takes each commit elsewhere while it is synced here; null if nothing does.
+    void ship_with(log_shipper* shipper) { shipper_ = shipper; }
 
     /// Runs `commit`, a COMMIT, on its connection.
     result<> run(connection& database, statement& commit);
@@ -49,9 +53,11 @@ private:
     functions ours_{};
     const sqlite3_io_methods* theirs_ = nullptr;
     std::vector<std::byte> held_;
-    sqlite3_int64 start_ = 0;  // Where in the file the first held byte belongs.
-    bool ends_ = false;        // The page that comes next ends the transaction,
-    bool has_ended_ = false;   // or has.
+    sqlite3_int64 start_ = 0;       // Where in the file the first held byte belongs.
+    bool ends_ = false;             // The page that comes next ends the transaction,
+    bool has_ended_ = false;        // or has.
+    sqlite3_int64 written_to_ = 0;  // The end of what this commit has written.
+    log_shipper* shipper_ = nullptr;
 };
 
 }  // namespace posthorn::sqlite

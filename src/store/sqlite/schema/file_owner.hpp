@@ -1,8 +1,10 @@
 #pragma once
 
+#include <span>
 #include <string>
 #include <string_view>
 
+#include "store/migration.hpp"
 #include "store/sqlite/driver/connection.hpp"
 
 namespace posthorn::sqlite {
@@ -11,9 +13,9 @@ namespace posthorn::sqlite {
 /// `error_code::store_corrupt`. SQLite would take it for a new one, and delete the log.
 result<> require_not_emptied(const std::string& path);
 
-/// Whether a file that is not Posthorn's yet has a table of a name that Posthorn needs:
-/// `error_code::invalid_configuration`, before anything in it is changed.
-result<> require_free_names(connection& database);
+/// Whether a file has a table of a name that Posthorn, or a folder above that has made no tables
+/// there yet, needs: `error_code::invalid_configuration`, before anything in it is changed.
+result<> require_free_names(connection& database, std::span<const table_set> above);
 
 /// Writes down whose file it is, the first time; from then on another service is refused with
 /// `error_code::invalid_configuration`. The migrations have run. Without a name, as a person's

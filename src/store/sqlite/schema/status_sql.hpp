@@ -48,9 +48,13 @@ consteval auto has_earlier(const Row& row, const State& state) {
                   shares_key("earlier", row, state), " AND earlier.seq < ", row, ".seq)");
 }
 
-/// What has followers of an order key wait for one that was given up, until a person decides.
-inline constexpr auto parks_followers = joined(
-    "NOT EXISTS (SELECT 1 FROM posthorn_meta WHERE name = 'order_policy' AND value = 'pass')");
+/// What has followers of an order key wait for one that was given up, until a person decides. A
+/// subscriber's endpoint that was down for days shall not miss what comes after, whatever the policy.
+template <class Row>
+consteval auto parks_followers(const Row& row) {
+    return joined("(", row, R"sql(.destination NOT GLOB 'webhook:*' AND NOT EXISTS (
+            SELECT 1 FROM posthorn_meta WHERE name = 'order_policy' AND value = 'pass')))sql");
+}
 
 /// Whether an earlier message of its order key is in the way of a row: one that is under way, or,
 /// unless the policy lets its followers pass, one that was given up. `row` is how the SQL around it
@@ -61,7 +65,7 @@ template <class Row>
 consteval auto is_blocked(const Row& row) {
     return joined("(", has_earlier(row, "'Pending'"), R"sql(
         OR ()sql",
-                  parks_followers, R"sql(
+                  parks_followers(row), R"sql(
             AND ()sql",
                   has_earlier(row, "'Dead'"), " OR ", has_earlier(row, "'Expired'"), ")))");
 }

@@ -176,15 +176,16 @@ constexpr std::string_view fifth =
 }  // namespace
 
 migration_set store_tables() noexcept {
-    static const std::array<migration, 9> steps{{{1, first},
-                                                 {2, second},
-                                                 {3, dispatch_tables},
-                                                 {4, fourth},
-                                                 {5, fifth},
-                                                 {6, dispatch_rules},
-                                                 {7, webhook_views},
-                                                 {8, dispatch_limits},
-                                                 {9, dispatch_times}}};
+    static const std::array<migration, 10> steps{{{1, first},
+                                                  {2, second},
+                                                  {3, dispatch_tables},
+                                                  {4, fourth},
+                                                  {5, fifth},
+                                                  {6, dispatch_rules},
+                                                  {7, webhook_views},
+                                                  {8, dispatch_limits},
+                                                  {9, dispatch_times},
+                                                  {10, dispatch_passing}}};
     return {"store", steps};
 }
 

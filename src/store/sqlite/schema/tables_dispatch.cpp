@@ -224,10 +224,16 @@ END;
 UPDATE outbox_messages SET next_retry_at = expires_at
 WHERE status = 'Pending' AND next_retry_at > expires_at;)sql");
 
+// As it was, but that deliveries to subscribers pass those that were given up. What waits for one is
+// found by the look at order keys.
+constexpr auto passing_of_dispatch =
+    joined(arrival_within_limits(" OR NEW.next_retry_at > NEW.expires_at"));
+
 }  // namespace
 
 const std::string_view dispatch_rules = rules_of_dispatch;
 const std::string_view dispatch_limits = limits_of_dispatch;
 const std::string_view dispatch_times = times_of_dispatch;
+const std::string_view dispatch_passing = passing_of_dispatch;
 
 }  // namespace posthorn::sqlite

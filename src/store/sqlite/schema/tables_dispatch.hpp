@@ -16,4 +16,7 @@ extern const std::string_view dispatch_limits;
 /// A later step: what falls due after its expiry falls due at its expiry.
 extern const std::string_view dispatch_times;
 
+/// A later step: deliveries to subscribers do not wait for one that was given up.
+extern const std::string_view dispatch_passing;
+
 }  // namespace posthorn::sqlite

@@ -28,6 +28,7 @@ inline constexpr auto dead_key_columns = joined(R"sql(
         last_attempt_at, created_at),
     outbox_messages.status,
     (SELECT cause_id FROM outbox_closed WHERE outbox_closed.seq = outbox_messages.seq),
-    substr(correlation_id, 1, 65536), substr(causation_id, 1, 64))sql");
+    substr(correlation_id, 1, 65536), substr(causation_id, 1, 64),
+    substr(resolution, 1, 64))sql");
 
 }  // namespace posthorn::sqlite

@@ -34,6 +34,10 @@ dead_letters_sql::dead_letters_sql(connection& database, const message_limits& l
           WHERE seq = ?)sql",
                         .note = R"sql(
           INSERT INTO outbox_attempts (seq, attempt, at, error)
+          VALUES (?1, coalesce((SELECT max(attempt) FROM outbox_attempts WHERE seq = ?1), 0) + 1,
+              ?2, ?3))sql",
+                        .old_id = R"sql(
+          INSERT INTO outbox_attempts (seq, attempt, at, error)
           SELECT ?1, coalesce((SELECT max(attempt) FROM outbox_attempts WHERE seq = ?1), 0) + 1,
               ?2, 'requeued under a new id; until then it was ' || message_id
           FROM outbox_messages WHERE seq = ?1)sql",

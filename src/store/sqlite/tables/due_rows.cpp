@@ -9,17 +9,22 @@ namespace {
 
 constexpr auto due_in_flow =
     joined("SELECT seq", in_flow, "AND next_retry_at <= ?4 ORDER BY next_retry_at, seq");
+constexpr auto newest_in_flow = joined("SELECT seq", in_flow,
+                                       "AND next_retry_at <= ?4"
+                                       " ORDER BY next_retry_at DESC, seq DESC");
 
 }  // namespace
 
-due_rows::due_rows(connection& database) : walk_(database), seqs_(database, due_in_flow) {}
+due_rows::due_rows(connection& database)
+    : walk_(database), seqs_(database, due_in_flow), newest_(database, newest_in_flow) {}
 
 result<> due_rows::read(std::span<tenant_rows* const> one, std::size_t rows_max,
                         const due_question& asked) {
     auto& into = *one.front();
     into.seqs.clear();
     for (const auto& of : into.flows) {
-        POSTHORN_LET(due, seqs_.run(of.destination, of.tenant, of.priority, to_ms(asked.now)));
+        auto& order = asked.newest_first ? newest_ : seqs_;
+        POSTHORN_LET(due, order.run(of.destination, of.tenant, of.priority, to_ms(asked.now)));
         for (;;) {
             POSTHORN_LET(row, due.next());
             if (row == nullptr) break;

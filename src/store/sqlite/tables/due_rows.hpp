@@ -23,6 +23,7 @@ private:
 
     flow_walk walk_;
     statement seqs_;
+    statement newest_;
 };
 
 }  // namespace posthorn::sqlite

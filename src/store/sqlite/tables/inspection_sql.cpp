@@ -60,7 +60,7 @@ constexpr auto detail_by_id = joined("SELECT ", summary_columns, R"sql(,
 template <class State>
 consteval auto first_in_the_way(const State& state) {
     return joined(R"sql(
-    SELECT * FROM (SELECT earlier.seq, earlier.message_id, earlier.status
+    SELECT * FROM (SELECT earlier.seq, earlier.message_id, earlier.status, earlier.destination
         FROM outbox_messages AS mine JOIN outbox_messages AS earlier
         ON )sql",
                   shares_key("earlier", "mine", state), R"sql( AND earlier.seq < mine.seq
@@ -74,7 +74,7 @@ constexpr auto what_is_in_the_way = joined(
     first_in_the_way("'Pending'"), R"sql() AS found
     LEFT JOIN outbox_closed AS closed ON closed.seq = found.seq
     WHERE found.status = 'Pending' OR )sql",
-    parks_followers);
+    parks_followers("found"));
 
 template <class State>
 consteval auto given_up(const State& state) {
@@ -90,7 +90,7 @@ constexpr auto blocked_keys = joined("WITH looked AS MATERIALIZED (", given_up("
         FROM looked WHERE order_key <> '' GROUP BY destination, order_key, tenant),
     blocking AS (SELECT * FROM earliest
         WHERE )sql",
-                                     parks_followers, R"sql( AND EXISTS (
+                                     parks_followers("earliest"), R"sql( AND EXISTS (
             SELECT 1 FROM outbox_messages AS later
             WHERE )sql",
                                      shares_key("later", "earliest", "'Pending'"), R"sql(
@@ -135,6 +135,18 @@ inspection_sql::inspection_sql(connection& database)
           SELECT count(*) FROM (SELECT 1 FROM outbox_messages INDEXED BY idx_outbox_sent
               WHERE status = 'Sent' LIMIT ?))sql",
                                   .count_closed = count_closed,
+                                  // Of all that are dead and those that are deliveries; by their
+                                  // causes too, since there may be more than are counted.
+                                  .count_dead_messages = R"sql(
+          SELECT max((SELECT count(*) FROM (SELECT 1 FROM outbox_messages
+                  WHERE status = 'Dead' AND status <> 'Pending' AND status <> 'Sent' LIMIT ?))
+              - (SELECT coalesce(sum(dead), 0) FROM outbox_causes
+                  WHERE dead > 0 AND destination GLOB 'webhook:*')
+              - (SELECT count(*) FROM outbox_closed AS closed JOIN outbox_messages USING (seq)
+                  WHERE closed.status = 'Dead' AND cause_id IS NULL
+                    AND destination GLOB 'webhook:*'),
+              (SELECT coalesce(sum(dead), 0) FROM outbox_causes
+                  WHERE dead > 0 AND destination NOT GLOB 'webhook:*')))sql",
                                   .show = detail_by_id,
                                   .attempts = R"sql(
           SELECT attempt, at, substr(error, 1, 4096) FROM outbox_attempts

@@ -1,10 +1,9 @@
 #pragma once
 
 #include <cstdint>
-#include <limits>
 #include <span>
-#include <string_view>
 
+#include "store/rules/beside_walk.hpp"
 #include "store/rules/old_rows_purge.hpp"
 #include "store/sqlite/driver/statement.hpp"
 
@@ -13,25 +12,17 @@ namespace posthorn::sqlite {
 class old_rows_sql final : public old_rows_purge<driver> {
 public:
     /// `gives_back`: whether the file can be made smaller page by page.
-    old_rows_sql(connection& database, bool gives_back);
+    old_rows_sql(connection& database, const clock& time, bool gives_back);
 
     result<slice_outcome> give_back(const slice& room) override;
-    /// INSERT OR REPLACE takes a row away without its trigger.
-    result<slice_outcome> remove_orphans(const slice& room) override;
+    /// INSERT OR REPLACE, for one, takes a row away without its trigger.
+    result<slice_outcome> mend_beside(const slice& room) override {
+        return beside_.go_on(time_.wall(), room);
+    }
 
 private:
     result<found> find_sent(wall_time before, std::size_t limit) override;
     result<std::size_t> remove_sent(std::span<const std::int64_t> keys) override;
-
-    /// One of the tables beside the outbox, as far as it was looked through.
-    struct beside {
-        beside(connection& database, std::string_view find_sql, std::string_view remove_sql)
-            : find(database, find_sql), remove(database, remove_sql) {}
-        statement find;
-        statement remove;
-        std::int64_t after = std::numeric_limits<std::int64_t>::min();
-    };
-    static result<std::size_t> remove_orphans_of(beside& one, const slice& room);
 
     statement find_sent_;
     statement remove_attempts_;
@@ -39,9 +30,8 @@ private:
     statement free_pages_;
     statement pages_;
     statement vacuum_;
-    beside closed_;
-    beside attempts_;
-    beside ended_;
+    const clock& time_;
+    beside_walk<driver> beside_;
     bool gives_back_;
 };
 

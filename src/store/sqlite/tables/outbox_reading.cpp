@@ -13,9 +13,11 @@ namespace {
 
 constexpr auto outbox_row_by_id =
     joined("SELECT ", outbox_columns, " FROM outbox_messages WHERE message_id = ?");
-constexpr auto rows_to_tell_of = joined(
-    "SELECT ", outbox_columns_with(unless_longer("payload", "?3"), unless_longer("headers", "?3")),
-    R"sql(, status, substr(last_error, 1, 4096),
+constexpr auto rows_to_tell_of =
+    joined("SELECT ",
+           outbox_cut_columns_with(unless_longer("payload", "?3"), unless_longer("headers", "?3"),
+                                   "checksum"),
+           R"sql(, status, substr(last_error, 1, 4096),
         EXISTS (SELECT 1 FROM outbox_attempts WHERE outbox_attempts.seq = outbox_messages.seq)
     FROM outbox_ended CROSS JOIN outbox_messages USING (seq)
     WHERE outbox_ended.seq > ?1 ORDER BY outbox_ended.seq LIMIT ?2)sql");

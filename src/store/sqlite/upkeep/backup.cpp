@@ -107,8 +107,10 @@ result<backup_report> back_up(const fs::path& folder, const backup_options& opti
                     options.database);
     POSTHORN_TRY(make_folder(folder));
     const auto stem = fs::path(options.database).stem().string();
-    POSTHORN_LET(target,
-                 new_file::make(folder / fmt::format(".{}.unfinished", stem), options.database));
+    // Its folder may be open to every user, whatever the database's is.
+    constexpr unsigned closed_to_others = 0770;
+    POSTHORN_LET(target, new_file::make(folder / fmt::format(".{}.unfinished", stem),
+                                        options.database, closed_to_others));
     POSTHORN_LET(taken_at, fill(target.path(), options, time));
     POSTHORN_TRY(target.sync());
     POSTHORN_LET(facts, verify_backup(target.path(), options.service, options.cancelled));

@@ -8,6 +8,7 @@
 #include "store/sqlite/driver/statement.hpp"
 #include "store/sqlite/schema/mend_schema.hpp"
 #include "store/sqlite/schema/migrate.hpp"
+#include "store/sqlite/tables/beside_tables.hpp"
 #include "store/sqlite/tables/inspection_sql.hpp"
 #include "store/sqlite/upkeep/moving.hpp"
 
@@ -69,6 +70,13 @@ result<> look_at_messages(connection& database, file_facts& facts) {
     facts.blocked = std::move(blocked);
     POSTHORN_LET(backlog, seen_by_people.backlog(facts.newest.value_or(wall_time{}), {}));
     facts.backlog = std::move(backlog);
+    const auto count = [&](beside_fault which) {
+        return count_wrong<driver>(database, tables_beside(which),
+                                   facts.newest.value_or(wall_time{}));
+    };
+    POSTHORN_LET(lost, count(beside_fault::lost));
+    POSTHORN_LET(odd, count(beside_fault::odd));
+    facts.beside = {.lost = lost, .odd = odd};
     return {};
 }
 

@@ -9,6 +9,7 @@
 #include <posthorn/detail/time.hpp>
 
 #include "base/result.hpp"
+#include "store/beside_report.hpp"
 #include "store/inspection.hpp"
 #include "store/migration.hpp"
 #include "store/schema_differences.hpp"
@@ -32,6 +33,7 @@ struct file_facts {
     blocked_report blocked{};           // What waits behind one of these.
     std::int64_t numbers_left = std::int64_t{1} << 62;  // For messages to come.
     backlog_report backlog{};                           // What waits, by destination.
+    beside_report beside{};  // What is wrong in the tables beside messages.
 };
 
 /// Looks without changing anything: no table is brought up to date, nothing is checkpointed.

@@ -63,7 +63,8 @@ public:
         return postgres::open({.url = place_.url(),
                                .schema = place_.schema(),
                                .service = "orders",
-                               .defaults = settings.defaults},
+                               .defaults = settings.defaults,
+                               .above = settings.above},
                               {.time = time_, .writer = writer_, .log = log_});
     }
     std::unique_ptr<foreign_connection> connect(durability how) override {

@@ -42,6 +42,7 @@ public:
         options.shared = settings.shared;
         options.sync = sync();
         options.defaults = settings.defaults;
+        options.above = settings.above;
         if (settings.checkpoints_often) options.wal_pages_checkpoint = pages_few;
         return sqlite::open(options, {.time = time_, .writer = writer(), .log = log_});
     }

@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "store/migration.hpp"
 #include "store/row_defaults.hpp"
 #include "store/store.hpp"
 
@@ -92,6 +93,7 @@ struct store_settings {
     bool shared = false;             // Others write the database too.
     bool checkpoints_often = false;  // Whatever the database does now and then, all the time.
     std::optional<row_defaults> defaults{};  // For rows of plain SQL.
+    std::vector<table_set> above{};          // Of the folders above.
 };
 
 /// One database, which can be opened, closed, and opened again.

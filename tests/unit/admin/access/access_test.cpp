@@ -18,9 +18,9 @@ struct rig {
     new_admin_key boss = make_admin_key(random);
 
     [[nodiscard]] std::vector<admin_key> keys() const {
-        return {{"wall", admin_role::viewer, *parse_key_hash(viewer.hash), false},
-                {"robot", admin_role::worker, *parse_key_hash(worker.hash), false},
-                {"desk-3", admin_role::operator_, *parse_key_hash(boss.hash), true}};
+        return {{"wall", admin_role::viewer, *parse_key_hash(viewer.hash)},
+                {"robot", admin_role::worker, *parse_key_hash(worker.hash)},
+                {"desk-3", admin_role::operator_, *parse_key_hash(boss.hash), {.payloads = true}}};
     }
     [[nodiscard]] admin_access access(bool loopback = true) const {
         return admin_access({.loopback = loopback, .keys = keys()});
@@ -101,8 +101,8 @@ TEST(admin_access, each_role_may_do_its_own_and_an_operator_everything) {
         if (!caller) EXPECT_EQ(caller.error().status, 403);
     }
     EXPECT_EQ(access.admit(with_key(keys.boss.key), role::viewer)->name, "desk-3");
-    EXPECT_TRUE(access.admit(with_key(keys.boss.key), role::viewer)->payloads);
-    EXPECT_FALSE(access.admit(with_key(keys.viewer.key), role::viewer)->payloads);
+    EXPECT_TRUE(access.admit(with_key(keys.boss.key), role::viewer)->rights.payloads);
+    EXPECT_FALSE(access.admit(with_key(keys.viewer.key), role::viewer)->rights.payloads);
 }
 
 TEST(admin_access, an_unknown_key_is_refused_and_not_quoted) {
@@ -130,7 +130,7 @@ TEST(admin_access, looking_needs_no_key_on_loopback_while_none_is_configured) {
     EXPECT_FALSE(admin_access({.loopback = false}).admit(nobody, admin_role::viewer));
     EXPECT_FALSE(keys.access(true).admit(nobody, admin_role::viewer));
     const auto caller = admin_access({.loopback = true}).admit(nobody, admin_role::viewer);
-    EXPECT_FALSE(caller->payloads);
+    EXPECT_FALSE(caller->rights.payloads);
 }
 
 TEST(admin_access, changing_and_working_always_need_a_key) {
@@ -175,7 +175,7 @@ TEST(admin_access, new_keys_count_at_once_and_old_ones_no_more) {
     rig keys;
     auto access = keys.access();
     const auto fresh = make_admin_key(keys.random);
-    access.replace({{"new", admin_role::viewer, *parse_key_hash(fresh.hash), false}});
+    access.replace({{"new", admin_role::viewer, *parse_key_hash(fresh.hash)}});
     EXPECT_TRUE(access.admit(with_key(fresh.key), admin_role::viewer));
     EXPECT_FALSE(access.admit(with_key(keys.boss.key), admin_role::viewer));
 }

@@ -150,6 +150,16 @@ TEST(config_secrets, are_not_quoted_when_they_are_wrong) {
     }
 }
 
+TEST(config_secrets, of_features_are_not_shown_where_their_place_belongs) {
+    const auto shown = [](std::string_view value) {
+        const auto entries = list_config(loaded(fmt::format("[webhooks]\nkey = \"{}\"", value)));
+        return std::ranges::find(entries, "webhooks.key", &config_entry::key)->value;
+    };
+    EXPECT_THAT(shown("env:WEBHOOKS_KEY"), HasSubstr("env:WEBHOOKS_KEY"));
+    for (const auto* value : {"env:Canary/9f+x==", "base64:canary", "env:base64:canary"})
+        EXPECT_THAT(shown(value), Not(HasSubstr("anary"))) << value;
+}
+
 TEST(config_handlers, are_sql_or_http_or_a_queue) {
     const auto settings = loaded(R"toml([handlers]
 OrderApproved = "sql:INSERT INTO approvals VALUES (:orderId)"
@@ -208,22 +218,28 @@ TEST(config_admin_keys, have_a_name_a_role_and_a_hash) {
     const std::string hash = "sha256:" + std::string(64, 'a');
     const auto settings = loaded(fmt::format(
         "[admin]\nkeys = [\n {{ name = \"desk\", role = \"operator\", hash = \"{0}\" }},\n"
-        " {{ name = \"eyes\", role = \"viewer\", hash = \"{0}\", payloads = true }}]",
+        " {{ name = \"eyes\", role = \"viewer\", hash = \"{0}\", payloads = true,"
+        " secrets = true, made = \"2026-03-01T00:00:00Z\" }}]",
         hash));
     ASSERT_EQ(settings.admin.keys.size(), 2U);
     EXPECT_EQ(settings.admin.keys[0].name, "desk");
     EXPECT_FALSE(settings.admin.keys[0].payloads);
     EXPECT_EQ(settings.admin.keys[1].origin, "p.toml:4");
     EXPECT_TRUE(settings.admin.keys[1].payloads);
+    EXPECT_FALSE(settings.admin.keys[0].secrets);
+    EXPECT_TRUE(settings.admin.keys[1].secrets);
+    EXPECT_FALSE(settings.admin.keys[0].made);
+    EXPECT_EQ(settings.admin.keys[1].made, parse_iso8601("2026-03-01T00:00:00Z"));
 
     const auto problem = [&](std::string_view fields) {
         return problem_of(fmt::format("[admin]\nkeys = [{{ {} }}]", fields));
     };
     EXPECT_THAT(problem("role = \"viewer\""), HasSubstr("has no name"));
+    EXPECT_THAT(problem("name = \"a\", made = \"lately\""), HasSubstr("made is not a time"));
     EXPECT_THAT(problem("name = \"a\", role = \"root\""),
                 HasSubstr("cannot be \"root\"; write \"viewer\", \"operator\" or \"worker\""));
     const auto bare = problem("name = \"a\", role = \"viewer\", hash = \"canary\"");
-    EXPECT_THAT(bare, StartsWith("p.toml:2: the hash of admin key 'a' is none"));
+    EXPECT_THAT(bare, StartsWith("p.toml:2: the hash of admin key 'a' is not one"));
     EXPECT_THAT(bare, Not(HasSubstr("canary")));
     EXPECT_THAT(problem_of("[admin]\nkeys = \"x\""), HasSubstr("cannot be \"x\"; write a list"));
     const auto twice = fmt::format("{{ name = \"a\", role = \"viewer\", hash = \"{}\" }}", hash);
@@ -236,11 +252,14 @@ TEST(config_admin_proxy, needs_a_secret_before_it_may_name_anyone) {
     const std::string header = "proxy_user_header = \"X-Forwarded-User\"\n";
     const auto settings =
         loaded("[admin]\n" + secret + header +
-               "proxy_users = [{ name = \"ann\", role = \"operator\", payloads = true },"
+               "proxy_users = [{ name = \"ann\", role = \"operator\", payloads = true,"
+               " secrets = true },"
                " { name = \"*\", role = \"viewer\" }]");
     ASSERT_EQ(settings.admin.proxy_users.size(), 2U);
     EXPECT_EQ(settings.admin.proxy_users[0].role, "operator");
     EXPECT_TRUE(settings.admin.proxy_users[0].payloads);
+    EXPECT_TRUE(settings.admin.proxy_users[0].secrets);
+    EXPECT_FALSE(settings.admin.proxy_users[1].secrets);
 
     EXPECT_THAT(problem_of("[admin]\n" + header), HasSubstr("needs admin.proxy_secret"));
     EXPECT_THAT(problem_of("[admin]\n" + secret + "proxy_user_header = \"a b\""),
@@ -299,6 +318,52 @@ TEST(config_inbox_outbox, gives_way_to_defaults_that_the_file_names) {
         parse_config("[service]\ndefaults = \"workflow\"\n[InboxOutbox]\nBatchSize = 7\n", "p");
     EXPECT_EQ(read->service.defaults, defaults_name::workflow);
     EXPECT_EQ(read->outbox.batch_size, 7);
+}
+
+template <class T>
+T forward_value(const config& settings, const std::string& key) {
+    return std::get<T>(settings.features.at(key));
+}
+
+TEST(config_store_and_forward, names_what_the_document_does) {
+    const auto read = parse_config(
+        "[StoreAndForward]\nSqliteDbPath = \"./data/site.db\"\nReplicationEnabled = true\n"
+        "DefaultRetryInterval = \"00:01:30\"\nDefaultMaxRetries = 0\n"
+        "RetryTimerInterval = \"5s\"\n"
+        "[OperationTracking]\nConnectionString = \"Data Source=site-tracking.db\"\n"
+        "RetentionDays = 3\n",
+        "p.toml");
+    ASSERT_TRUE(read.has_value()) << read.error().what();
+    using std::chrono::milliseconds;
+    EXPECT_EQ(read->store.url.path, "./data/site.db");
+    EXPECT_EQ(read->outbox.poll_interval, std::chrono::seconds{5});
+    EXPECT_EQ(forward_value<milliseconds>(*read, "forward.retry_interval"),
+              std::chrono::seconds{90});
+    EXPECT_EQ(forward_value<std::int64_t>(*read, "forward.max_retries"), 0);
+    EXPECT_EQ(forward_value<milliseconds>(*read, "forward.tracking_kept"), std::chrono::days{3});
+    EXPECT_EQ(read->origin_of("forward.max_retries"), "p.toml:5");
+}
+
+TEST(config_store_and_forward, brings_the_defaults_of_its_document) {
+    const auto read = parse_config("[StoreAndForward]\n", "p");
+    ASSERT_TRUE(read.has_value()) << read.error().what();
+    EXPECT_EQ(read->service.defaults, defaults_name::store_and_forward);
+    EXPECT_EQ(read->store.url.path, "data/store-and-forward.db");
+    EXPECT_EQ(read->outbox.poll_interval, std::chrono::seconds{10});
+}
+
+TEST(config_store_and_forward, refuses_a_name_that_the_document_does_not_have_and_wrong_values) {
+    const auto why = [](const std::string& line, const std::string& section = "StoreAndForward") {
+        const auto read = parse_config("[" + section + "]\n" + line + "\n", "p");
+        return read ? std::string() : read.error().what();
+    };
+    EXPECT_THAT(why("DefaultMaxRetry = 3"), HasSubstr("did you mean 'DefaultMaxRetries'"));
+    EXPECT_THAT(why("DefaultMaxRetries = \"many\""),
+                HasSubstr("StoreAndForward.DefaultMaxRetries"));
+    EXPECT_THAT(why("DefaultRetryInterval = \"soon\""), HasSubstr("00:00:05"));
+    EXPECT_THAT(why("ReplicationEnabled = \"x\""), HasSubstr("ReplicationEnabled"));
+    EXPECT_THAT(why("RetentionDays = -1", "OperationTracking"),
+                HasSubstr("OperationTracking.RetentionDays"));
 }
 
 }  // namespace

@@ -9,6 +9,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "support/temporary_directory.hpp"
+
 namespace posthorn {
 namespace {
 
@@ -133,6 +135,8 @@ enabled = false
 names_max = 3
 [webhooks]
 key = "env:SEALING_KEY"
+key_before = "env:OLD_SEALING_KEY"
+strict = true
 plain_http = true
 allow = "10.0.0.0/8"
 authorities = "/etc/ours.pem"
@@ -147,6 +151,45 @@ alerts = "operations"
 subscribers = [{ url = "https://a.example/", secret = "env:A", headers = { X = "y" } }]
 portal = true
 connections_max = 5
+tenant_secrets = "file:/etc/tenants"
+secret_cache = "1m"
+max_retries = 7
+batch = 10
+endpoint_requests = 2
+tenant_claim = "tid"
+user_claim = "sub"
+[workflow]
+cache_bytes = 1000000
+unclaimed_kept = "1d"
+code_limit = "30s"
+completed_kept = "1d"
+cancelled_kept = "1d"
+failed_kept = "1d"
+signals_kept = "1d"
+cleanup_interval = "1m"
+[forward]
+site = "plant 7"
+max_retries = 0
+retry_interval = "10s"
+tracking_kept = "1d"
+categories = [{ name = "ExternalSystem", to = "https://erp.example/" }]
+max_messages = 10
+max_bytes = 1000
+max_age = "1d"
+when_full = "drop_category"
+drop_order = "Notification"
+replay_settle_time = "1s"
+replay_rate = 12.5
+replay_ramp = "10s"
+replay_order = "newest"
+central = "hq"
+central_timeout = "1s"
+discard_unreadable = true
+first_attempt_wait = "1s"
+[centre]
+enabled = true
+relay_timeout = "1s"
+calls_kept = "1d"
 )",
                                        "p.toml")
                               .value();
@@ -318,6 +361,17 @@ TEST(config, says_that_a_file_is_missing_or_a_folder) {
         EXPECT_EQ(loaded.error().code(), error_code::invalid_configuration);
         EXPECT_THAT(loaded.error().what(), StartsWith(path + ": there is no such file"));
     }
+}
+
+TEST(config, refuses_a_file_of_more_than_4_mib) {
+    const test::temporary_directory folder;
+    const auto path = folder.file("large.toml");
+    std::ofstream(path) << std::string((std::size_t{4} << 20U) + 1, '#');
+    const auto loaded = load_config(path);
+    ASSERT_FALSE(loaded);
+    EXPECT_THAT(loaded.error().what(), HasSubstr("it has more than 4 MiB"));
+    std::ofstream(path) << std::string(std::size_t{4} << 20U, '#');
+    EXPECT_TRUE(load_config(path));
 }
 
 TEST(config, lists_every_key_with_its_value_and_where_it_came_from) {

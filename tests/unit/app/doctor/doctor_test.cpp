@@ -152,6 +152,9 @@ TEST(doctor, checks_who_may_read_and_write) {
                            {"database that all read", with(database, 0644), warn},
                            {"in a folder of one's own", with(database, 0666, true), ok},
                            {"database that all write", with(database, 0666), bad},
+                           {"own backup", with(backup, 0640), ok},
+                           {"backup that all read", with(backup, 0644), warn},
+                           {"one in a folder of one's own", with(backup, 0644, true), ok},
                            {"open folder", with(folder, 0777), bad},
                            {"shared folder such as /tmp", with(folder, 01777), ok},
                            {"own folder", with(folder, 0755), ok},
@@ -367,7 +370,9 @@ TEST(doctor, checks_messages_that_wait_for_a_person) {
                       .undeliverable = {1},
                       .undeliverable_error = "no_route: no route to stock"});
              },
-             warn}});
+             warn},
+            {"one that no row leads to", [](auto& f) { f.file->beside.lost = 1; }, warn},
+            {"a row of none", [](auto& f) { f.file->beside.odd = 1; }, warn}});
     doctor_facts all;
     all.file->dead = 1;
     all.file->expired = 120;

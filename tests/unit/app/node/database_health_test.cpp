@@ -56,6 +56,30 @@ TEST(database_health, is_broken_by_a_file_that_is_not_the_one_that_is_open) {
                 ElementsAre("orders.db-shm was deleted"));
 }
 
+TEST(database_health, names_why_the_table_cannot_be_looked_through_once_that_lasts) {
+    const steady_time begun{100s};
+    const auto after = [&](std::chrono::milliseconds time) {
+        return database_signs{.sweeps_fail = sweep_trouble{.why = "boom", .since = begun},
+                              .steady_now = begun + time};
+    };
+    EXPECT_THAT(judge_database(after(2'999ms)).worries, IsEmpty()) << "it may pass";
+    EXPECT_THAT(texts(judge_database(after(3s)).worries), ElementsAre(HasSubstr("3 s now: boom")));
+    EXPECT_THAT(judge_database(after(3s)).broken, IsEmpty());
+    EXPECT_THAT(judge_database(after(10s)).worries, IsEmpty());
+    EXPECT_THAT(judge_database(after(10s)).broken, ElementsAre(HasSubstr("10 s now: boom")));
+    auto unwritten = after(10s);
+    unwritten.write_failure = error(error_code::store_busy, "locked");
+    EXPECT_THAT(judge_database(unwritten).broken, ElementsAre(HasSubstr("cannot be written")));
+}
+
+TEST(database_health, is_red_and_not_broken_while_one_message_cannot_be_taken_in) {
+    const auto verdict = judge_database({.odd_arrival = "17: boom"});
+    EXPECT_THAT(verdict.broken, IsEmpty());
+    ASSERT_EQ(verdict.worries.size(), 1U);
+    EXPECT_EQ(verdict.worries.front().how, health_level::red);
+    EXPECT_THAT(verdict.worries.front().what, HasSubstr("seq 17: boom"));
+}
+
 TEST(database_health, names_what_cannot_be_recorded_and_why) {
     const auto verdict = judge_database({.settling = {9, 2, "no such column"}});
     EXPECT_THAT(texts(verdict.worries), ElementsAre(AllOf(HasSubstr("of 2 messages cannot be"),

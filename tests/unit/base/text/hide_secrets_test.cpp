@@ -18,6 +18,16 @@ TEST(hide_secrets, hides_keys_and_passwords_wherever_they_stand) {
     EXPECT_EQ(hide_secrets("a://u:p@h b://v:q@i"), "a://u:(hidden)@h b://v:(hidden)@i");
 }
 
+TEST(hide_secrets, hides_what_stands_where_the_name_of_a_variable_belongs) {
+    EXPECT_EQ(hide_secrets("key = \"env:c2VjcmV0LWNhbmFyeQ==\", until"),
+              "key = \"env:(hidden)\", until");
+    EXPECT_EQ(hide_secrets("env:hunter-2!x env:ORDERS_SECRET"), "env:(hidden) env:ORDERS_SECRET");
+    for (const auto* text :
+         {"write env:NAME, file:PATH or none", "env:HOOK_{tenant}", "env:…", "\"env:STOCK_KEY\"",
+          "env:(hidden)", "env:", "set `env:NAME`, or env:OTHER."})
+        EXPECT_EQ(hide_secrets(text), text);
+}
+
 TEST(hide_secrets, leaves_everything_else_as_it_is) {
     for (const auto* text : {"", "write base64: and the key", "http://host:7400/a@b", "phk_",
                              "unix:///run/x.sock", "mail me@host: now"})

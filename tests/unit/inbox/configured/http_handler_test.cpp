@@ -18,22 +18,26 @@ const std::string trace = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-
 class http_handler_call : public inbox_fixture {
 protected:
     http_handler_call() {
-        handle("Charge",
-               {.run = make_http_handler({.url = "http://local/charge",
-                                          .lease = 9s,
-                                          .tell_failure =
-                                              [this](const message&, const error& why) {
-                                                  failures_.emplace_back(why.what());
-                                              }},
-                                         [this](web_call call) { return answer(call); })});
+        handle("Charge", {.run = make_http_handler({.url = "http://local/charge",
+                                                    .lease = 9s,
+                                                    .tell_failure =
+                                                        [this](const message&, const error& why) {
+                                                            failures_.emplace_back(why.what());
+                                                        }},
+                                                   [this](web_call call) { return answer(call); }),
+                          .lease = 9s});
     }
     task<result<http_response>> answer(web_call call) {
         calls_.push_back(std::move(call));
-        co_return answer_;
+        if (answers_) co_return answer_;
+        // The call keeps its own time, which begins a little later than the inbox's.
+        POSTHORN_CO_TRY(co_await loop.time().sleep_for(calls_.back().timeout + 1ms));
+        co_return fail(error_code::unreachable, "local has not answered");
     }
 
     std::vector<web_call> calls_;
     std::vector<std::string> failures_;
+    bool answers_ = true;
     result<http_response> answer_ = http_response{.status = 200, .headers = {}, .body = "done"};
 };
 
@@ -75,6 +79,15 @@ TEST_F(http_handler_call, is_not_repeated_once_it_was_answered) {
     EXPECT_TRUE(again.duplicate);
     EXPECT_EQ(again.payload, "done");
     EXPECT_EQ(calls_.size(), 1U);
+}
+
+TEST_F(http_handler_call, charges_no_attempt_to_a_service_that_is_silent_for_its_lease) {
+    answers_ = false;
+    const auto given = receive(from_orders("Charge", "{}"));
+    EXPECT_EQ(given.what, outcome::throttled);
+    EXPECT_EQ(given.code, error_code::handler_unreachable);
+    EXPECT_EQ(given.retry_after, 5s);
+    EXPECT_EQ(failures_.size(), 1U);
 }
 
 TEST_F(http_handler_call, tells_for_good_from_for_now_by_the_status) {

@@ -9,7 +9,7 @@ namespace posthorn {
 namespace {
 
 using namespace std::chrono_literals;
-using testing::rig;
+using test::rig;
 
 /// A message that waits for a receiver that is down, sent while the clock was right.
 class clock_jump : public ::testing::Test {
@@ -23,7 +23,7 @@ protected:
 
     virtual_loop loop;
     rig node{loop};
-    testing::fake_wire& inventory = node.wire("inventory");
+    test::fake_wire& inventory = node.wire("inventory");
     std::int64_t seq = 0;
 };
 

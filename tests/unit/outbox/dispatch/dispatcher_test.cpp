@@ -10,7 +10,7 @@ namespace posthorn {
 namespace {
 
 using namespace std::chrono_literals;
-using testing::rig;
+using test::rig;
 
 TEST(dispatcher, the_hot_path_delivers_without_a_read) {
     virtual_loop loop;
@@ -268,7 +268,7 @@ TEST(dispatcher, a_message_without_a_route_stays_pending_uncharged_and_raises_an
     EXPECT_EQ(node.get().counters().undeliverable, 1U);
     EXPECT_EQ(node.get().counters().send_us.view().count(), 0U);  // It was on no wire.
     EXPECT_TRUE(is_undeliverable_error(node.row(seq).error));
-    EXPECT_TRUE(node.logged("[ERR] Outbox: 1 messages for nowhere are undeliverable"));
+    EXPECT_TRUE(node.logged("[ERR] Outbox: 1 message for nowhere is undeliverable"));
     auto& nowhere = node.wire("nowhere");
     loop.run_for(31s);
     EXPECT_EQ(nowhere.sends.size(), 1U);

@@ -29,8 +29,8 @@ protected:
     void beat() { ++tables.seats.back().held.beat; }
 
     virtual_loop loop;
-    testing::memory_store store{loop.time()};
-    testing::memory_tables& tables = store.tables;
+    test::memory_store store{loop.time()};
+    test::memory_tables& tables = store.tables;
     std::string dead;  // The owner whose process is known to be gone.
     int freed = 0;
 

@@ -6,7 +6,7 @@ namespace posthorn {
 namespace {
 
 using namespace std::chrono_literals;
-using testing::rig;
+using test::rig;
 
 /// As a process leaves it that was killed.
 void leave_behind(rig& node) {

@@ -12,7 +12,7 @@ namespace posthorn {
 namespace {
 
 using namespace std::chrono_literals;
-using testing::rig;
+using test::rig;
 
 delivery silence() {
     return {.what = outcome::transient, .error = "nobody there", .code = error_code::unreachable};
@@ -25,7 +25,7 @@ lane_state state_of(rig& node, std::string_view destination) {
 }
 
 /// What everybody at one destination gets to hear.
-void fall_silent(testing::fake_wire& wire) {
+void fall_silent(test::fake_wire& wire) {
     wire.answer = [](const message&) { return silence(); };
 }
 
@@ -126,6 +126,29 @@ TEST(lane, probes_at_once_when_a_person_says_so) {
     EXPECT_EQ(node.count(outbox_status::sent), 20U);
     EXPECT_EQ(state_of(node, "inventory").mode, lane_mode::running);
     EXPECT_EQ(state_of(node, "inventory").cause, "");
+}
+
+// What a proxy says in the receiver's place stands for one message alone.
+TEST(lane, tries_what_was_told_to_wait_at_once_when_a_person_says_so) {
+    virtual_loop loop;
+    rig node(loop);
+    auto& inventory = node.wire("inventory");
+    inventory.answer = [](const message&) {
+        return delivery{.what = outcome::throttled, .error = "503", .retry_after = 1h};
+    };
+    node.start();
+    node.store.send(node.to("inventory"));
+    loop.run_for(1s);
+    EXPECT_EQ(inventory.sends.size(), 1U);
+    inventory.always(outcome::delivered);
+    loop.run_for(10s);
+    EXPECT_EQ(node.count(outbox_status::sent), 0U) << "by itself it waits";
+    node.get().try_now("inventory");
+    loop.run_for(2s);
+    EXPECT_EQ(node.count(outbox_status::sent), 1U);
+    node.get().try_now("inventory");
+    loop.run_for(2s);
+    EXPECT_EQ(inventory.sends.size(), 2U) << "what is done is not tried again";
 }
 
 TEST(lane, names_what_holds_some_messages_up_though_others_pass) {
@@ -229,6 +252,21 @@ TEST(lane, sends_smaller_batches_to_one_that_is_slow_and_larger_ones_when_it_is_
     inventory.delay = 0s;
     loop.run_for(10s);
     EXPECT_EQ(inventory.batches, (std::vector<std::size_t>{12, 6, 3, 6, 12, 21}));
+}
+
+TEST(lane, gives_a_stranger_that_is_quick_more_at_a_time_and_others_as_many_as_configured) {
+    virtual_loop loop;
+    rig node(loop);
+    node.limits_of["stranger"] = {.window = 4, .batch = 1, .failures_shut = true};
+    node.limits_of["friend"] = {.window = 4, .batch = 1};
+    node.wire("stranger").delay = 100ms;
+    node.wire("friend").delay = 100ms;
+    node.start();
+    for (int i = 0; i < 120; ++i)
+        for (const auto* const each : {"stranger", "friend"}) node.store.send(node.to(each));
+    loop.run_for(1050ms);  // Eleven rounds: of 4, 5, 6 and so on, and of 4 each.
+    EXPECT_EQ(node.wire("stranger").sends.size(), 99U);
+    EXPECT_EQ(node.wire("friend").sends.size(), 44U);
 }
 
 TEST(lane, keeps_to_its_rate_without_losing_or_repeating_anything) {

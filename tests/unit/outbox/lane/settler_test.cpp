@@ -48,7 +48,7 @@ protected:
     void fail_next(error_code code) { store.failures.emplace_back(code, "told to"); }
 
     virtual_loop loop;
-    testing::memory_store store{loop.time()};
+    test::memory_store store{loop.time()};
     logger log = logger::null();
     bool lost = false;
     test::test_environment env{loop, log};
@@ -85,6 +85,52 @@ TEST_F(settler_test, forces_one_commit_after_five_milliseconds) {
     EXPECT_EQ(told, (std::vector<std::int64_t>{1, 2}));
     loop.run_for(1s);
     EXPECT_EQ(store.commits, 1);
+}
+
+/// Another lane.
+struct hearer final : settle_listener {
+    void settled(std::span<const settlement> outcomes) override {
+        for (const auto& one : outcomes) told.push_back(one.seq);
+    }
+    std::vector<std::int64_t> told;
+};
+
+TEST_F(settler_test, gathers_what_lanes_bring_until_the_commit_in_one_unit) {
+    hearer other;
+    subject.add(other, {sent(4)});
+    subject.add(*this, {sent(2)});
+    loop.run_for(2ms);
+    subject.add(*this, {failed(1)});
+    EXPECT_EQ(store.commits, 1) << "three are many here";
+    loop.settle();
+    EXPECT_EQ(store.tables.settlings, 1);
+    EXPECT_EQ(told, (std::vector<std::int64_t>{1, 2}));
+    EXPECT_EQ(other.told, std::vector<std::int64_t>{4});
+    EXPECT_EQ(subject.outcomes_waiting(), 0U);
+}
+
+TEST_F(settler_test, adds_nothing_to_a_unit_that_has_run) {
+    subject.add(*this, {sent(1)});
+    commit_something();
+    subject.add(*this, {sent(2)});
+    EXPECT_EQ(status(2), outbox_status::pending);
+    loop.run_for(1s);
+    EXPECT_EQ(told, (std::vector<std::int64_t>{1, 2}));
+    EXPECT_EQ(store.tables.settlings, 2);
+}
+
+TEST_F(settler_test, tells_each_lane_of_its_own_when_the_database_refuses_one_of_them) {
+    hearer other;
+    store.tables.unwritable.insert(3);
+    subject.add(other, {sent(3)});
+    subject.add(*this, {sent(2)});
+    loop.run_for(50ms);
+    EXPECT_EQ(told, std::vector<std::int64_t>{2});
+    EXPECT_TRUE(other.told.empty());
+    store.tables.unwritable.clear();
+    loop.run_for(1s);
+    EXPECT_EQ(other.told, std::vector<std::int64_t>{3});
+    EXPECT_EQ(subject.outcomes_waiting(), 0U);
 }
 
 TEST_F(settler_test, forces_a_commit_when_many_wait) {

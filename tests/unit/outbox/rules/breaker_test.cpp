@@ -17,7 +17,15 @@ constexpr breaker_options options{.silences_max = 3, .open_min = 1s, .open_max =
 
 /// What happens, some time after the start.
 struct event {
-    enum class kind : std::uint8_t { answer, silence, probe, probe_answer, probe_silence, drop };
+    enum class kind : std::uint8_t {
+        answer,
+        silence,
+        probe,
+        probe_answer,
+        probe_silence,
+        drop,
+        ask
+    };
     kind what;
     std::chrono::milliseconds at;
     double unit = 0;
@@ -167,6 +175,28 @@ const std::vector<breaker_case> cases{
      state::open,
      1s,
      permit::one},
+    {"who asks for it may probe at once",
+     {{kind::silence, 0ms}, {kind::silence, 0ms}, {kind::silence, 0ms}, {kind::ask, 10ms}},
+     state::open,
+     10ms,
+     permit::one},
+    {"who asks while a probe is out waits for the shortest time after it",
+     {{kind::silence, 0ms},
+      {kind::silence, 0ms},
+      {kind::silence, 0ms},
+      {kind::probe, 1s},
+      {kind::probe_silence, 1s},
+      {kind::probe, 3s},
+      {kind::ask, 3s},
+      {kind::probe_silence, 4s}},
+     state::open,
+     5s,
+     permit::one},
+    {"asking for a probe means nothing while it is closed",
+     {{kind::silence, 0ms}, {kind::ask, 1ms}},
+     state::closed,
+     1ms,
+     permit::all},
 };
 
 void tell(breaker& of, const event& what) {
@@ -178,6 +208,7 @@ void tell(breaker& of, const event& what) {
         case kind::probe_answer: return of.note(true, true, now, what.unit);
         case kind::probe_silence: return of.note(false, true, now, what.unit);
         case kind::drop: return of.drop_probe();
+        case kind::ask: return of.probe_now(now);
     }
 }
 

@@ -2,7 +2,9 @@
 #include "outbox/upkeep/retention.hpp"
 
 #include <algorithm>
+#include <ranges>
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "base/async/task_group.hpp"
@@ -28,11 +30,11 @@ protected:
     }
     /// How often rows of a kind were asked to be deleted.
     [[nodiscard]] auto purges(row_kind kind) const {
-        return std::ranges::count(store.tables.purges, kind, &testing::memory_tables::purge::kind);
+        return std::ranges::count(store.tables.purges, kind, &test::memory_tables::purge::kind);
     }
 
     virtual_loop loop;
-    testing::memory_store store{loop.time()};
+    test::memory_store store{loop.time()};
     logger log = logger::null();
     test::test_environment env{loop, log};
     std::optional<outbox_retention> retention;
@@ -58,10 +60,25 @@ TEST_F(outbox_retention_test, keeps_each_kind_for_its_own_time) {
     for (const auto kind : kinds) {
         kept += 1h;
         const auto asked =
-            std::ranges::find(store.tables.purges, kind, &testing::memory_tables::purge::kind);
+            std::ranges::find(store.tables.purges, kind, &test::memory_tables::purge::kind);
         ASSERT_NE(asked, store.tables.purges.end()) << to_string(kind);
         EXPECT_EQ(asked->before, begun + 5min - kept) << to_string(kind);
     }
+}
+
+TEST_F(outbox_retention_test, keeps_what_was_sent_for_as_long_as_others_need_it) {
+    std::chrono::milliseconds needed = 3h;
+    run({.sent = 1h, .sent_at_least = [&needed] { return needed; }});
+    const auto before = [&] {
+        loop.run_for(5min);
+        const auto asked = std::ranges::find(store.tables.purges | std::views::reverse,
+                                             row_kind::sent, &test::memory_tables::purge::kind);
+        return loop.time().wall() - asked->before;
+    };
+    loop.run_for(1s);
+    EXPECT_EQ(std::chrono::round<std::chrono::minutes>(before()), 3h);
+    needed = 0ms;
+    EXPECT_EQ(std::chrono::round<std::chrono::minutes>(before()), 1h);
 }
 
 TEST_F(outbox_retention_test, deletes_no_dead_message_unless_it_is_told_to) {
@@ -96,6 +113,19 @@ TEST_F(outbox_retention_test, rests_after_each_slice_and_goes_on_until_none_is_l
     loop.run_for(1s);
     EXPECT_EQ(purges(row_kind::sent), 4);  // Three with rows, and one that found none.
     EXPECT_EQ(purges(row_kind::changes), 1);
+}
+
+TEST_F(outbox_retention_test, looks_through_all_at_the_start_and_then_through_a_part_each_time) {
+    store.tables.looks_to_end = 230;
+    run();
+    loop.run_for(4min);
+    EXPECT_EQ(store.tables.looks.size(), 230U);
+    for (const std::size_t more : {50U, 100U, 150U, 200U, 230U, 280U}) {
+        loop.run_for(5min);
+        EXPECT_EQ(store.tables.looks.size(), 230U + more);
+    }
+    // However few of them were to be mended.
+    EXPECT_THAT(store.tables.looks, testing::Each(1'000U));
 }
 
 TEST_F(outbox_retention_test, goes_on_with_the_next_kind_where_one_fails) {

@@ -17,6 +17,7 @@ public:
         : inspection_looks(database, {.count_pending = "pending",
                                       .count_sent = "sent",
                                       .count_closed = "closed",
+                                      .count_dead_messages = "dead_messages",
                                       .show = "show",
                                       .attempts = "attempts",
                                       .waits_behind = "waits_behind",

@@ -110,7 +110,11 @@ TEST_F(keys_command, makes_admin_keys_whose_hash_the_configuration_takes) {
     EXPECT_THAT(key, testing::MatchesRegex("phk_[A-Za-z0-9_-]{43}"));
     EXPECT_EQ(shown.at("hash").as_string(), "sha256:" + to_hex(sha256_of({key})));
 
-    const auto text = run({"keys", "admin", "new", "--name", "desk"}).out;
+    EXPECT_EQ(shown.at("secrets"), false);
+    EXPECT_TRUE(parse_iso8601(shown.at("made").as_string()));
+
+    const auto text = run({"keys", "admin", "new", "--name", "desk", "--secrets"}).out;
+    EXPECT_THAT(text, HasSubstr("secrets = true"));
     const auto config = folder_.file("orders.toml");
     std::ofstream(config) << text.substr(text.find("[[admin.keys]]"));
     EXPECT_EQ(run({"config", "show", "--config", config}).err, "");

@@ -140,6 +140,18 @@ TEST_F(dead_commands, edit_changes_what_a_message_says_and_requeues_it) {
     EXPECT_EQ(dead({"edit", other, "--payload", "{"}).code, exit_code::failed);
 }
 
+TEST_F(dead_commands, changes_of_the_file_are_kept_in_the_audit_with_the_user) {
+    const auto id = bury();
+    ASSERT_EQ(dead({"edit", id, "--payload", "{}", "--requeue"}).code, exit_code::ok);
+    EXPECT_EQ(database().text("SELECT target || ' ' || outcome FROM posthorn_audit"),
+              "/_rf/dead/" + id + "/edit done: payload, requeue");
+    EXPECT_THAT(database().text("SELECT who FROM posthorn_audit"), testing::StartsWith("user "));
+    EXPECT_EQ(dead({"list"}).code, exit_code::ok);
+    EXPECT_EQ(database().integer("SELECT count(*) FROM posthorn_audit"), 1)
+        << "looking changes nothing";
+    EXPECT_THAT(dead({"show", id}).out, HasSubstr("edited by an operator: payload (it had"));
+}
+
 TEST_F(dead_commands, a_change_may_be_made_conditional_on_the_state_that_was_seen) {
     const auto id = bury();
     const std::string seen(json({"show", id}).at("state").as_string());

@@ -37,6 +37,21 @@ TEST_F(a_backup, is_one_file_that_holds_all_that_was_committed) {
     EXPECT_EQ(orders_in(made->file), 50);
 }
 
+TEST_F(a_backup, is_closed_to_other_users_whatever_its_folder_and_the_database_are) {
+    namespace fs = std::filesystem;
+    const auto others = [](const fs::path& file) {
+        return fs::status(file).permissions() & fs::perms::others_all;
+    };
+    EXPECT_EQ(others(database_), fs::perms::none) << "as Posthorn makes it";
+    EXPECT_EQ(others(database_ + "-wal"), fs::perms::none);
+    fs::permissions(database_, fs::perms{0644});
+    fs::create_directories(folder_);
+    fs::permissions(folder_, fs::perms{0755});
+    const auto made = back_up_into(folder_, all_at_once(), time_);
+    ASSERT_TRUE(made) << made.error().what();
+    EXPECT_EQ(fs::status(made->file).permissions(), fs::perms{0640});
+}
+
 TEST_F(a_backup, is_one_snapshot_however_much_is_committed_meanwhile) {
     place_orders(300);
     auto slowly = all_at_once();

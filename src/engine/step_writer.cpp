@@ -1,0 +1,245 @@
+#include "engine/step_writer.hpp"
+
+#include <array>
+#include <exception>
+#include <utility>
+
+#include "base/planted.hpp"
+#include "engine/call_ids.hpp"
+#include "engine/matchmaker.hpp"
+#include "store/user_transaction.hpp"
+
+namespace posthorn {
+namespace {
+
+using detail::command_kind;
+using detail::event_kind;
+using detail::flow_command;
+
+detail::send_request request_of(const pending_step& step, const flow_command& command) {
+    const call_name name{step.of.name, step.of.run, command.number};
+    const auto& asked = command.options;
+    send_options options{.id = id_of(name),
+                         .type = message_type::command,
+                         .correlation_id = to_correlation_id(name),
+                         .tenant = asked.tenant.empty() ? step.of.tenant : asked.tenant,
+                         .order_key = asked.order_key,
+                         .priority = asked.priority,
+                         .max_retries = asked.max_retries,
+                         .expires_in = asked.expires_in};
+    // What undoes a call must not overtake it.
+    const bool has_order = command.undoes != 0 || !command.undo_name.empty();
+    if (options.order_key.empty() && has_order) options.order_key = step.of.name.to_string();
+    return {.destination = command.destination,
+            .endpoint = command.name,
+            .payload = std::string(step.did.of(command.payload)),
+            .options = std::move(options),
+            .described = true};
+}
+
+std::unexpected<error> was_first(const pending_step& step) {
+    return fail(error_code::state_changed, "step {} of {} {} was taken elsewhere", step.number,
+                step.of.workflow, step.of.id);
+}
+
+result<> write_history(store_transaction& tx, const pending_step& step) {
+    const auto& event = step.cause.event;
+    const bool is_start = event.kind == event_kind::start;
+    auto state = step.did.state ? std::optional(step.did.of(*step.did.state)) : std::nullopt;
+    if (POSTHORN_PLANTED(snapshot_left_out) && event.kind == event_kind::answered) state.reset();
+    POSTHORN_LET(
+        written,
+        change(tx,
+               "INSERT INTO workflow_history (instance, run, step, at, version, cause,"
+               " command, payload, did, state) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+               " ON CONFLICT (instance, run, step) DO NOTHING",
+               step.of.instance, step.of.run, step.number, event.at.time_since_epoch().count(),
+               step.of.version, cause_text(event.kind, event.may_have_taken_effect), event.command,
+               is_start ? std::string_view() : std::string_view(event.payload), step.deeds, state));
+    if (written != 1) return was_first(step);
+    return {};
+}
+
+/// The event is dealt with; a second one who does finds it gone, and so does one whose workflow was
+/// paused meanwhile.
+result<> take_cause(store_transaction& tx, const pending_step& step) {
+    const auto& event = step.cause.event;
+    if (event.kind == event_kind::start) {
+        POSTHORN_LET(begun, change(tx,
+                                   "UPDATE workflow_instances SET status = 'running', version = ?"
+                                   " WHERE instance = ? AND status = 'starting'",
+                                   step.of.version, step.of.instance));
+        return begun == 1 ? result<>{} : was_first(step);
+    }
+    POSTHORN_LET(taken, change(tx,
+                               "DELETE FROM workflow_mailbox WHERE seq = ? AND EXISTS"
+                               " (SELECT 1 FROM workflow_instances WHERE instance = ?"
+                               " AND status = 'running')",
+                               step.cause.seq, step.of.instance));
+    if (taken != 1) return was_first(step);
+    if (event.kind == event_kind::signalled)
+        POSTHORN_TRY(change(tx, "DELETE FROM workflow_waits WHERE instance = ? AND command = ?",
+                            step.of.instance, event.command));
+    return {};
+}
+
+result<> add_result(store_transaction& tx, pending_step& step, std::uint32_t command,
+                    event_kind kind, std::string payload) {
+    mail made{.event = {.kind = kind, .command = command, .payload = std::move(payload)}};
+    POSTHORN_TRY(ask(
+        tx,
+        "INSERT INTO workflow_mailbox (instance, command, kind, payload) VALUES (?, ?, ?, ?)"
+        " RETURNING seq",
+        [&](const sql_row& row) { made.seq = row.integer(0); }, step.of.instance, command,
+        cause_text(kind, true), made.event.payload));
+    if (made.seq == 0) return swallowed("workflow_mailbox");
+    step.results.push_back(std::move(made));
+    return {};
+}
+
+/// Its result is mail, or a crash would strand the workflow between this commit and the next step.
+result<> run_transact(store_transaction& tx, pending_step& step, const flow_command& command,
+                      const message_maker& maker) {
+    if (const auto why = step.refused.find(command.number); why != step.refused.end())
+        return add_result(tx, step, command.number, event_kind::refused, why->second);
+    user_transaction seen(tx, maker);
+    std::string given;
+    try {
+        given = command.transact(seen);
+    } catch (const permanent& why) {
+        step.refused[command.number] = why.what();
+        return fail(error_code::cancelled, "transact refused: {}", why.what());
+    } catch (const error& failure) {
+        if (failure.code() == error_code::invalid_payload)
+            step.bug = fmt::format("command {}: what transact gave cannot be stored: {}",
+                                   command.number, failure.what());
+        return std::unexpected(failure);
+    } catch (const std::exception& failure) {
+        return fail(error_code::statement_failed, "transact: {}", failure.what());
+    } catch (...) {
+        return fail(error_code::statement_failed, "transact threw something unknown");
+    }
+    POSTHORN_TRY(seen.intact());
+    if (POSTHORN_PLANTED(result_without_mail)) return {};
+    return add_result(tx, step, command.number, event_kind::done, std::move(given));
+}
+
+result<> write_command(store_transaction& tx, pending_step& step, const flow_command& command,
+                       const message_maker& maker) {
+    const auto instance = step.of.instance;
+    switch (command.kind) {
+        case command_kind::call:
+            return must_change(tx, "workflow_calls",
+                               "INSERT INTO workflow_calls (instance, command, destination,"
+                               " endpoint, undoes) VALUES (?, ?, ?, ?, ?)",
+                               instance, command.number, command.destination, command.name,
+                               command.undoes);
+        case command_kind::wait: {
+            auto added = add_wait(tx, {.instance = instance,
+                                       .command = command.number,
+                                       .signal = command.name,
+                                       .terms = step.did.of(command.payload),
+                                       .exclusive = command.exclusive});
+            if (!added && added.error().code() == error_code::invalid_argument)
+                step.bug = fmt::format("command {}: {}", command.number, added.error().what());
+            return added;
+        }
+        case command_kind::sleep:
+            return must_change(
+                tx, "workflow_timers",
+                "INSERT INTO workflow_timers (due_at, instance, command) VALUES (?, ?, ?)",
+                command.due.time_since_epoch().count(), instance, command.number);
+        case command_kind::transact: return run_transact(tx, step, command, maker);
+        case command_kind::run:
+            return must_change(tx, "workflow_runs",
+                               "INSERT INTO workflow_runs (instance, command) VALUES (?, ?)",
+                               instance, command.number);
+    }
+    std::unreachable();
+}
+
+result<> write_end(store_transaction& tx, const pending_step& step) {
+    const bool has_completed = step.did.status == flow_status::completed;
+    const auto instance = step.of.instance;
+    POSTHORN_TRY(must_change(
+        tx, "workflow_instances",
+        "UPDATE workflow_instances SET status = ?, ended_at = ?, result = ?, reason = ?"
+        " WHERE instance = ?",
+        to_string(status_of(step.did.status)), step.cause.event.at.time_since_epoch().count(),
+        has_completed ? std::optional<std::string_view>(step.did.result) : std::nullopt,
+        has_completed ? std::nullopt : std::optional<std::string_view>(step.did.result), instance));
+    static constexpr std::array rows_of{
+        std::pair(command_kind::wait, "DELETE FROM workflow_waits WHERE instance = ?"),
+        std::pair(command_kind::sleep, "DELETE FROM workflow_timers WHERE instance = ?"),
+        std::pair(command_kind::call, "DELETE FROM workflow_calls WHERE instance = ?"),
+        std::pair(command_kind::run, "DELETE FROM workflow_runs WHERE instance = ?")};
+    for (const auto& [kind, sql] : rows_of)
+        if (step.made.has(kind)) POSTHORN_TRY(change(tx, sql, instance));
+    return give_back_signals(tx, instance);
+}
+
+}  // namespace
+
+result<> prepare_step(pending_step& step, const message_maker& maker) {
+    step.deeds = encode_deeds(record(step.cause.event, step.did));
+    for (const auto& command : step.did.commands) {
+        if (command.kind != command_kind::call) continue;
+        auto made = maker.make(request_of(step, command));
+        if (!made)
+            return fail(made.error().code(), "{} cannot be called: {}", command.name,
+                        made.error().what());
+        step.calls.push_back(*std::move(made));
+    }
+    return {};
+}
+
+result<> write_step(store_transaction& tx, pending_step& step, const message_maker& maker) {
+    step.results.clear();  // Of a unit that was undone.
+    POSTHORN_TRY(write_history(tx, step));
+    POSTHORN_TRY(take_cause(tx, step));
+    for (const auto& command : step.did.commands)
+        POSTHORN_TRY(write_command(tx, step, command, maker));
+    for (const auto& call : step.calls) POSTHORN_TRY(tx.outbox().insert(call));
+    // What one step both makes and drops was made above.
+    for (const auto command : step.did.dropped) {
+        if (POSTHORN_PLANTED(timer_row_kept)) {
+            POSTHORN_TRY(drop_wait(tx, step.of.instance, command));
+            continue;
+        }
+        POSTHORN_LET(slept,
+                     change(tx, "DELETE FROM workflow_timers WHERE instance = ? AND command = ?",
+                            step.of.instance, command));
+        if (slept == 0 && !POSTHORN_PLANTED(loser_left_armed))
+            POSTHORN_TRY(drop_wait(tx, step.of.instance, command));
+    }
+    if (step.did.status != flow_status::running) return write_end(tx, step);
+    return {};
+}
+
+result<> drop_mail(store_transaction& tx, std::int64_t instance, const mail& what) {
+    if (what.event.kind == event_kind::signalled)
+        POSTHORN_TRY(drop_wait(tx, instance, what.event.command));
+    POSTHORN_TRY(change(tx, "DELETE FROM workflow_mailbox WHERE seq = ?", what.seq));
+    return {};
+}
+
+result<> refuse_signal(store_transaction& tx, std::int64_t instance, const mail& what) {
+    POSTHORN_TRY(change(tx, "DELETE FROM workflow_mailbox WHERE seq = ?", what.seq));
+    return rearm_wait(tx, instance, what.event.command);
+}
+
+result<> quarantine(store_transaction& tx, std::int64_t instance, std::string_view reason) {
+    POSTHORN_LET(held, change(tx,
+                              "UPDATE workflow_instances SET status = 'quarantined', reason = ?"
+                              " WHERE instance = ? AND status IN ('starting', 'running')",
+                              reason, instance));
+    if (held > 0) return {};
+    POSTHORN_LET(is_open, is_there(tx,
+                                   "SELECT 1 FROM workflow_instances WHERE instance = ?"
+                                   " AND status IN ('starting', 'running')",
+                                   instance));
+    if (is_open) return swallowed("workflow_instances");
+    return {};
+}
+
+}  // namespace posthorn

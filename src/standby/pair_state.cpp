@@ -1,0 +1,142 @@
+#include "standby/pair_state.hpp"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <vector>
+
+#include "base/checksum.hpp"
+#include "security/hex.hpp"
+#include "standby/plain_file.hpp"
+
+namespace posthorn::standby {
+namespace {
+
+constexpr std::string_view first_line = "posthorn standby 1";
+constexpr std::array phases{standby_phase::empty, standby_phase::copying, standby_phase::following,
+                            standby_phase::promoted};
+
+std::int64_t sum_of(std::string_view text) {
+    checksum sum;
+    sum.add(text);
+    return sum.value();
+}
+
+/// `text` is the rest of a line that begins with `name` and a space.
+bool take_line(std::string_view& rest, std::string_view name, std::string_view& text) {
+    const auto end = rest.find('\n');
+    if (end == std::string_view::npos) return false;
+    auto line = rest.substr(0, end);
+    rest.remove_prefix(end + 1);
+    if (!line.starts_with(name) || line.size() <= name.size() || line[name.size()] != ' ')
+        return false;
+    text = line.substr(name.size() + 1);
+    return true;
+}
+
+template <class Number>
+bool read(std::string_view text, Number& into, int base = 10) {
+    const auto [end, wrong] = std::from_chars(text.data(), text.data() + text.size(), into, base);
+    return wrong == std::errc{} && end == text.data() + text.size();
+}
+
+bool read(std::string_view text, stream_id& into) {
+    if (text.size() != 2 * into.size()) return false;
+    for (std::size_t i = 0; i < into.size(); ++i) {
+        unsigned byte = 0;
+        if (!read(text.substr(2 * i, 2), byte, 16)) return false;
+        into[i] = static_cast<std::byte>(byte);
+    }
+    return true;
+}
+
+bool read(std::string_view text, standby_phase& into) {
+    const auto* const found = std::ranges::find(phases, text, to_string);
+    if (found == phases.end()) return false;
+    into = *found;
+    return true;
+}
+
+bool read(std::string_view text, pair_state::role& into) {
+    into = text == "primary" ? pair_state::role::primary : pair_state::role::standby;
+    return text == "primary" || text == "standby";
+}
+
+bool read(std::string_view text, bool& into) {
+    into = text == "yes";
+    return into || text == "no";
+}
+
+std::string body_of(const pair_state& state) {
+    return fmt::format("{}\nrole {}\nstream {}\nepoch {}\nphase {}\noldest {}\nmay_lack {}\n",
+                       first_line, state.as == pair_state::role::primary ? "primary" : "standby",
+                       to_hex(state.stream), state.epoch, to_string(state.phase),
+                       state.oldest_segment, state.may_lack ? "yes" : "no");
+}
+
+}  // namespace
+
+std::string to_hex(const stream_id& id) { return posthorn::to_hex(std::span(id)); }
+
+std::filesystem::path state_file_of(const std::filesystem::path& database) {
+    return database.string() + "-standby";
+}
+
+std::string to_text(const pair_state& state) {
+    const auto body = body_of(state);
+    return fmt::format("{}sum {}\n", body, sum_of(body));
+}
+
+std::optional<pair_state> parse_pair_state(std::string_view text) {
+    const auto whole = text;
+    if (!text.starts_with(first_line) || !text.substr(first_line.size()).starts_with('\n'))
+        return std::nullopt;
+    text.remove_prefix(first_line.size() + 1);
+    pair_state state;
+    std::int64_t sum = 0;
+    const auto next = [&](std::string_view name, auto& into) {
+        std::string_view said;
+        return take_line(text, name, said) && read(said, into);
+    };
+    if (!next("role", state.as) || !next("stream", state.stream) || !next("epoch", state.epoch) ||
+        !next("phase", state.phase) || !next("oldest", state.oldest_segment) ||
+        !next("may_lack", state.may_lack))
+        return std::nullopt;
+    const auto body = whole.substr(0, whole.size() - text.size());
+    if (!next("sum", sum) || !text.empty() || sum != sum_of(body)) return std::nullopt;
+    return state;
+}
+
+result<std::optional<pair_state>> load_state(const std::filesystem::path& database) {
+    const auto path = state_file_of(database);
+    std::error_code unusable;
+    if (!std::filesystem::exists(path, unusable)) return std::nullopt;
+    POSTHORN_LET(file, plain_file::open(path, plain_file::how::read));
+    std::array<std::byte, 1024> bytes{};
+    POSTHORN_LET(size, file.read(bytes, 0));
+    auto state = parse_pair_state({reinterpret_cast<const char*>(bytes.data()), size});
+    if (state) return state;
+    return fail(error_code::store_corrupt,
+                "{} is damaged; on a standby, remove it and its database so that both are copied "
+                "anew",
+                path.string());
+}
+
+result<> save_state(const std::filesystem::path& database, const pair_state& state) {
+    const auto path = state_file_of(database);
+    const std::filesystem::path fresh = path.string() + ".new";
+    const auto text = to_text(state);
+    {
+        POSTHORN_LET(file, plain_file::open(fresh, plain_file::how::make));
+        POSTHORN_TRY(file.resize(0));
+        POSTHORN_TRY(file.write(std::as_bytes(std::span(text)), 0));
+        POSTHORN_TRY(file.sync());
+    }
+    std::error_code failure;
+    std::filesystem::rename(fresh, path, failure);
+    if (failure)
+        return fail(error_code::io_failed, "cannot write {}: {}", path.string(), failure.message());
+    return sync_names_beside(path);
+}
+
+}  // namespace posthorn::standby

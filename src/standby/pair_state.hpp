@@ -1,0 +1,42 @@
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "base/result.hpp"
+#include "standby/place.hpp"
+
+namespace posthorn::standby {
+
+/// What one of a pair keeps of itself beside its database, in `orders.db-standby`.
+struct pair_state {
+    enum class role : std::uint8_t { primary, standby };
+
+    role as = role::standby;
+    stream_id stream{};
+    std::uint64_t epoch = 0;
+    standby_phase phase = standby_phase::empty;  // Of a standby.
+    std::uint64_t oldest_segment = 0;            // Those before it are in its file.
+    bool may_lack = false;  // Its primary may answer before the standby has what it answers.
+
+    bool operator==(const pair_state&) const = default;
+};
+
+[[nodiscard]] std::filesystem::path state_file_of(const std::filesystem::path& database);
+
+[[nodiscard]] std::string to_text(const pair_state& state);
+/// Empty if it is not the whole text of one.
+[[nodiscard]] std::optional<pair_state> parse_pair_state(std::string_view text);
+
+/// Empty where there is none; `error_code::store_corrupt` if it is damaged.
+result<std::optional<pair_state>> load_state(const std::filesystem::path& database);
+/// It survives a power cut from then on.
+result<> save_state(const std::filesystem::path& database, const pair_state& state);
+
+/// Thirty-two hexadecimal digits.
+[[nodiscard]] std::string to_hex(const stream_id& id);
+
+}  // namespace posthorn::standby

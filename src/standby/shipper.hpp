@@ -1,0 +1,128 @@
+#pragma once
+
+#include <chrono>
+#include <condition_variable>
+#include <cstdint>
+#include <mutex>
+#include <optional>
+#include <string>
+
+#include "base/async/executor.hpp"
+#include "base/log/log.hpp"
+#include "standby/link_channel.hpp"
+#include "store/log_shipper.hpp"
+
+namespace posthorn::standby {
+
+/// When a commit is answered.
+enum class ship_mode : std::uint8_t {
+    sync,  // Once it is on both disks.
+    async  // Once it is on this one; the standby is behind by what is on the way.
+};
+/// What becomes of commits without a standby, in mode sync.
+enum class when_lost : std::uint8_t {
+    wait,  // They are refused.
+    alone  // They are answered, and a promotion may lack them.
+};
+
+struct shipper_options {
+    host_port to{};
+    secret pair_key{};
+    stream_id stream{};
+    std::uint64_t epoch = 1;
+    std::string service{};
+    ship_mode mode = ship_mode::sync;
+    when_lost lost = when_lost::wait;
+    std::chrono::milliseconds patience = std::chrono::seconds{5};
+    std::chrono::milliseconds beat = std::chrono::milliseconds{500};  // How often it is asked.
+    std::uint64_t log_kept = std::uint64_t{1} << 30U;                 // For a standby that is away.
+};
+
+/// How it stands between primary and standby.
+struct ship_report {
+    enum class state : std::uint8_t { away, copying, following };
+
+    state how = state::away;
+    bool alone = false;        // Commits are answered that the standby lacks.
+    std::uint64_t behind = 0;  // Bytes of the log that it has not answered for.
+    std::string trouble;       // Why it is away.
+};
+
+/// Ships a store's log to its standby, over a connection that a thread of its own makes anew
+/// whenever it is lost.
+///
+/// Lifetime: outlives its store; what it is given outlives it. The executor has a thread for it
+///           alone.
+/// Threads:  the store's, and any for `report`.
+/// Cancel:   `end` breaks the connection off.
+class shipper final : public log_shipper {
+public:
+    shipper(shipper_options options, executor& thread, random_source& random, logger& log);
+    ~shipper() override;
+
+    void begin(log_source& files) override;
+    void end() noexcept override;
+    void let_go() noexcept override;
+    result<> ready() override;
+    void wrote(std::uint64_t end) noexcept override;
+    result<> wait() noexcept override;
+    bool may_checkpoint(std::uint64_t end) noexcept override;
+
+    [[nodiscard]] ship_report report() const;
+
+private:
+    struct order {
+        std::uint64_t number = 0;  // Later ones include earlier ones.
+        std::uint64_t end = 0;     // Of the log.
+    };
+    /// How far the standby has the present generation.
+    struct progress {
+        log_header header;
+        log_walk walk;
+    };
+
+    void run();
+    result<> follow();
+    result<> meet(const standby_place& standby);
+    result<> go_on(const order& asked);
+    result<> ship(const order& asked);
+    result<> ship_frames(std::uint64_t end);
+    result<> copy_some();
+    result<> send_wanted(std::uint64_t at, bytes_view pages, std::size_t page_size);
+    result<> enter(const log_header& fresh);
+    result<log_header> present_header();
+    result<std::optional<log_sum>> sum_at(const log_header& header, std::uint64_t offset);
+    std::optional<order> next_order();
+    void note(ship_report::state how, std::string trouble = {});
+    bool wait_until_done(std::unique_lock<std::mutex>& lock, std::uint64_t number);
+
+    const shipper_options options_;
+    executor& thread_;
+    random_source& random_;
+    logger& log_;
+
+    mutable std::mutex mutex_;
+    std::condition_variable changed_;
+    log_source* files_ = nullptr;
+    bool stopping_ = false;
+    bool running_ = false;
+    order asked_;
+    std::uint64_t done_ = 0;    // All up to this order is on the standby's disk.
+    std::uint64_t unsure_ = 0;  // A generation that begins after this order may hide frames.
+    bool is_unsure_ = false;
+    bool has_tried_ = false;  // To reach the standby, once.
+    bool given_up_ = false;   // It is refused at once what was waited for in vain.
+    bool alone_ = false;
+    ship_report::state state_ = ship_report::state::away;
+    std::string trouble_;
+    std::uint64_t shipped_ = 0;  // Offset in the present generation.
+    link_channel* link_now_ = nullptr;
+
+    // Of the thread.
+    std::optional<link_channel> link_;
+    std::optional<progress> at_;
+    std::optional<log_place> shipped_at_;  // The end of the last order that was done.
+    std::optional<std::uint64_t> copied_;  // Of the file, while it is copied.
+};
+
+}  // namespace posthorn::standby

@@ -1,0 +1,235 @@
+#include "webhook/routes/recover_routes.hpp"
+
+#include <array>
+#include <utility>
+
+#include <boost/json/parse.hpp>
+
+#include "base/async/cancellation.hpp"
+#include "base/text/url_query.hpp"
+#include "base/text/utf8.hpp"
+#include "feature/answers.hpp"
+#include "store/async.hpp"
+#include "webhook/fan_out.hpp"
+#include "webhook/routes/recover.hpp"
+#include "webhook/routes/route_kit.hpp"
+
+namespace posthorn {
+namespace {
+
+namespace json = boost::json;
+
+constexpr std::int64_t looked_at_max = 100'000;  // Events, before a number is "at least".
+
+struct recover_request {
+    bool missing = false;  // Otherwise what failed.
+    recover_window when{};
+};
+
+result<wall_time> read_time(std::string_view name, std::string_view text) {
+    if (const auto time = parse_iso8601(text)) return *time;
+    return fail(error_code::invalid_argument, "{} cannot be '{}'; write 2026-02-14T12:00:00Z", name,
+                clean_utf8(text, 100));
+}
+
+result<recover_window> read_window(std::string_view query) {
+    constexpr std::array<std::string_view, 2> known{"since", "until"};
+    POSTHORN_LET(asked, read_query_fields(query, known));
+    recover_window made;
+    for (const auto& [name, value] : asked) {
+        POSTHORN_LET(time, read_time(name, value));
+        (name == "since" ? made.since : made.until) = time;
+    }
+    return made;
+}
+
+result<recover_request> read_recover_request(std::string_view text) {
+    recover_request made;
+    if (text.empty()) return made;
+    boost::system::error_code wrong;
+    const auto body = json::parse(text, wrong);
+    if (wrong || !body.is_object())
+        return fail(error_code::malformed_request, "the body is not a JSON object");
+    for (const auto& [name, value] : body.as_object()) {
+        const auto* const said = value.if_string();
+        if (name == "what" && said != nullptr && (*said == "failed" || *said == "missing"))
+            made.missing = *said == "missing";
+        else if ((name == "since" || name == "until") && said != nullptr) {
+            POSTHORN_LET(time, read_time(name, *said));
+            (name == "since" ? made.when.since : made.when.until) = time;
+        } else
+            return fail(error_code::invalid_argument,
+                        "'{}' cannot be said so; there are what (failed or missing), since and "
+                        "until",
+                        clean_utf8(name, 100));
+    }
+    return made;
+}
+
+// What was published before it was made, it did not miss; unless it is asked for.
+recover_window for_missing(recover_window when, const subscription& of) {
+    if (!when.since) when.since = of.created_at;
+    return when;
+}
+
+/// The subscription that a path names, among all, or the refusal.
+struct found_subscription {
+    std::shared_ptr<const subscription_set> among;
+    subscription_set::target of;
+};
+task<std::expected<found_subscription, http_response>> find(const webhook_desk& with,
+                                                            const http_request& request) {
+    const auto id = subscription_in(request);
+    if (!id) co_return std::unexpected(answer_to_error(id.error()));
+    const auto all = co_await with.subscriptions.refresh();
+    if (!all) co_return std::unexpected(answer_to_error(all.error()));
+    auto found = (*all)->find(*id);
+    if (!found) co_return std::unexpected(answer_to_error(no_such_subscription(*id, **all)));
+    co_return found_subscription{*all, std::move(found)};
+}
+
+task<http_response> preview(const webhook_desk& with, http_request request) {
+    const auto when = read_window(request.query);
+    if (!when) co_return answer_to_error(when.error());
+    const auto one = co_await find(with, request);
+    if (!one) co_return one.error();
+    const auto& of = one->of->of;
+    failed_deliveries failed;
+    auto done = co_await read(with.where, with.env.readers, [&](store_reader& from) -> result<> {
+        POSTHORN_LET(seen, count_failed(from, of.id, *when));
+        failed = seen;
+        return {};
+    });
+    if (!done) co_return answer_to_error(done.error());
+    const auto window = for_missing(*when, of);
+    std::int64_t missing = 0;
+    std::int64_t looked_at = 0;
+    std::optional<event_place> next = begin_of(window);
+    while (next && looked_at < looked_at_max) {
+        done = co_await read(with.where, with.env.readers, [&](store_reader& from) -> result<> {
+            POSTHORN_LET(some, find_missed(from, {*one->among, one->of}, window, *next));
+            missing += std::ssize(some.events);
+            looked_at += some.looked_at;
+            next = some.next;
+            return {};
+        });
+        if (!done) co_return answer_to_error(done.error());
+    }
+    json::object shown{{"id", of.id.to_string()},
+                       {"dead", failed.dead},
+                       {"expired", failed.expired},
+                       {"missing", missing}};
+    if (next) shown["missingAtLeast"] = true;
+    co_return answer_with(shown);
+}
+
+/// Deliveries that came to nothing are tried again, with all their retries and a new life.
+task<result<std::int64_t>> recover_failed(const webhook_desk& with, const uuid& id,
+                                          recover_window when) {
+    std::int64_t recovered = 0;
+    for (const auto status : {outbox_status::dead, outbox_status::expired}) {
+        std::int64_t after = 0;
+        do {
+            failed_slice some;
+            POSTHORN_CO_TRY(
+                co_await read(with.where, with.env.readers, [&](store_reader& from) -> result<> {
+                    POSTHORN_LET(found, find_failed(from, id, status, when, after));
+                    some = std::move(found);
+                    return {};
+                }));
+            after = some.next;
+            if (some.deliveries.empty()) continue;
+            const auto now = with.env.clock.wall();
+            std::int64_t number = 0;
+            POSTHORN_CO_TRY(co_await commit(with.where, [&](store_transaction& tx) -> result<> {
+                POSTHORN_LET(tried, try_again(tx, some, now, now + with.life));
+                number = tried;
+                return {};
+            }));
+            recovered += number;
+        } while (after != 0 && !co_await is_cancelled());
+    }
+    co_return recovered;
+}
+
+/// Makes the deliveries that are missing.
+task<result<std::int64_t>> recover_missing(const webhook_desk& with, found_subscription one,
+                                           recover_window when) {
+    const auto window = for_missing(when, one.of->of);
+    std::int64_t recovered = 0;
+    std::optional<event_place> next = begin_of(window);
+    while (next && !co_await is_cancelled()) {
+        missed_slice some;
+        POSTHORN_CO_TRY(
+            co_await read(with.where, with.env.readers, [&](store_reader& from) -> result<> {
+                POSTHORN_LET(found, find_missed(from, {*one.among, one.of}, window, *next));
+                some = std::move(found);
+                return {};
+            }));
+        next = some.next;
+        if (some.events.empty()) continue;
+        std::vector<message> deliveries;
+        const auto now = with.env.clock.wall();
+        for (const auto& event : some.events)
+            deliveries.push_back(make_delivery(event, one.of->of,
+                                               {.source = with.source,
+                                                .now = now,
+                                                .life = with.life,
+                                                .retries_max = with.retries_max}));
+        std::int64_t number = 0;
+        POSTHORN_CO_TRY(co_await commit(with.where, [&](store_transaction& tx) -> result<> {
+            POSTHORN_LET(stored, insert_missed(tx, deliveries));
+            number = stored;
+            return {};
+        }));
+        recovered += number;
+    }
+    co_return recovered;
+}
+
+task<http_response> recover(const webhook_desk& with, http_request request) {
+    const auto asked = read_recover_request(request.body);
+    if (!asked) co_return answer_to_error(asked.error());
+    auto one = co_await find(with, request);
+    if (!one) co_return one.error();
+    const auto id = one->of->of.id;
+    if (one->of->of.state == subscription_state::disabled)
+        co_return answer_to_error(
+            {error_code::state_changed, "it is disabled; enable it first, then recover"});
+    const auto recovered = asked->missing
+                               ? co_await recover_missing(with, *std::move(one), asked->when)
+                               : co_await recover_failed(with, id, asked->when);
+    if (!recovered) co_return answer_to_error(recovered.error());
+    co_return answer_with({{"id", id.to_string()}, {"recovered", *recovered}});
+}
+
+}  // namespace
+
+std::vector<admin_route> recover_routes(const webhook_desk& with) {
+    const std::string path = "/_rf/webhooks/{id}/recover";
+    return {
+        {"GET",
+         path,
+         admin_role::viewer,
+         {.summary =
+              "What would be recovered: deliveries that were given up or expired, and events "
+              "of which it has no delivery; published since a time, until another.",
+          .answer = "{id: uuid, dead: integer, expired: integer, missing: count}",
+          .query = "{since?: time, until?: time}"},
+         [&with](http_request request, admin_caller /*who*/) {
+             return preview(with, std::move(request));
+         }},
+        {"POST",
+         path,
+         admin_role::operator_,
+         {.summary = "Tries deliveries again that came to nothing, or sends it events that it "
+                     "missed; since it was made, unless a time is given.",
+          .answer = "{id: uuid, recovered: integer}",
+          .body = "{what?: 'failed' | 'missing', since?: time, until?: time}"},
+         [&with](http_request request, admin_caller /*who*/) {
+             return recover(with, std::move(request));
+         }},
+    };
+}
+
+}  // namespace posthorn

@@ -1,0 +1,100 @@
+#pragma once
+
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <string>
+#include <thread>
+
+#include <gtest/gtest.h>
+
+#include "base/async/virtual_time.hpp"
+#include "standby/follower.hpp"
+#include "standby/shipper.hpp"
+#include "store/sqlite/commit/sqlite_store.hpp"
+#include "support/sqlite_file.hpp"
+#include "unit/standby/shipped_log.hpp"
+
+namespace posthorn::standby {
+
+inline secret key_of(std::uint8_t seed) {
+    return secret(std::array<std::byte, 32>{std::byte{seed}});
+}
+
+/// A standby at work on threads of its own, until it is stopped.
+class running_standby {
+public:
+    explicit running_standby(const std::filesystem::path& database, std::uint16_t port = 0,
+                             std::uint8_t key = 1)
+        : copy_(std::move(kept_copy::open(database)).value()),
+          follower_(
+              follower::open({.listen = {"127.0.0.1", port}, .pair_key = key_of(key)},
+                             {.copy = *copy_, .folds = folds_, .random = random_, .log = log_})
+                  .value()),
+          thread_([this] { EXPECT_TRUE(follower_.run()); }) {}
+    ~running_standby() { follower_.stop(); }
+    running_standby(const running_standby&) = delete;
+    running_standby& operator=(const running_standby&) = delete;
+
+    [[nodiscard]] std::uint16_t port() const { return follower_.port(); }
+    [[nodiscard]] const kept_copy& copy() const { return *copy_; }
+
+private:
+    logger log_ = logger::null();
+    system_random random_;
+    std::unique_ptr<kept_copy> copy_;
+    worker_threads folds_{"fold"};
+    follower follower_;
+    std::jthread thread_;  // Ends before what it runs on.
+};
+
+/// A store that ships its log, on the thread of the test.
+class running_primary {
+public:
+    running_primary(const std::filesystem::path& database, shipper_options how)
+        : shipper_(std::move(how), thread_, random_, log_) {
+        auto opened =
+            sqlite::open({.path = database, .service = "orders", .wal_pages_checkpoint = 40},
+                         {.time = time_, .writer = writer_, .log = log_, .shipper = &shipper_});
+        EXPECT_TRUE(opened) << opened.error().what();
+        if (opened) store_ = *std::move(opened);
+    }
+    ~running_primary() {
+        if (store_) store_->stop();
+    }
+    running_primary(const running_primary&) = delete;
+    running_primary& operator=(const running_primary&) = delete;
+
+    result<> commit(const std::string& sql) {
+        result<> answer = fail(error_code::closed, "no answer");
+        store_->submit({.work = [&](store_transaction& tx) -> result<> {
+                            POSTHORN_TRY(tx.execute(sql, {}));
+                            return {};
+                        },
+                        .done = [&](result<> outcome) { answer = std::move(outcome); }});
+        return answer;
+    }
+    [[nodiscard]] ship_report report() const { return shipper_.report(); }
+    [[nodiscard]] class store& store() { return *store_; }
+
+private:
+    logger log_ = logger::null();
+    virtual_time time_;
+    system_random random_;
+    inline_executor writer_;
+    worker_threads thread_{"ship"};
+    shipper shipper_;
+    std::unique_ptr<class store> store_;
+};
+
+/// What a standby would take the place of its primary with, if that ended now.
+inline std::int64_t rows_after_promotion(const std::filesystem::path& database) {
+    auto copy = kept_copy::open(database);
+    EXPECT_TRUE(copy) << copy.error().what();
+    EXPECT_TRUE((*copy)->promote(2));
+    test::sqlite_file file(database);
+    EXPECT_EQ(file.text("PRAGMA integrity_check"), "ok");
+    return file.integer("SELECT count(*) FROM orders");
+}
+
+}  // namespace posthorn::standby
