@@ -61,6 +61,8 @@ public:
         return std::to_string(test::port_in(lines_.at(place)));
     }
     void stop() {
+        // Started a moment ago, it may not even be our program yet.
+        EXPECT_TRUE(test::eventually([&] { return child_->handles(SIGTERM); })) << child_->err();
         child_->send_signal(SIGTERM);
         EXPECT_EQ(child_->wait(), exit_0) << child_->err();
     }

@@ -2,7 +2,9 @@
 
 #include <cerrno>
 #include <csignal>
+#include <fstream>
 #include <stdexcept>
+#include <string_view>
 #include <system_error>
 #include <utility>
 
@@ -176,6 +178,17 @@ void process::stream::drain() {
 
 void process::stream::close() {
     if (descriptor >= 0) ::close(std::exchange(descriptor, -1));
+}
+
+bool process::handles(int number) const {
+    constexpr std::string_view caught = "SigCgt:";
+    std::ifstream status("/proc/" + std::to_string(id_) + "/status");
+    for (std::string line; std::getline(status, line);) {
+        if (!line.starts_with(caught)) continue;
+        const auto mask = std::stoull(line.substr(caught.size()), nullptr, 16);
+        return (mask >> (number - 1) & 1) != 0;
+    }
+    return false;
 }
 
 void process::reap() {

@@ -52,6 +52,8 @@ public:
     /// Waits until the process has ended and its output is complete; nothing past the deadline.
     [[nodiscard]] std::optional<process_end> wait(duration limit = patience);
     void send_signal(int number);
+    /// Whether it has taken over what this signal does: sent earlier, it would simply end it.
+    [[nodiscard]] bool handles(int number) const;
 
     [[nodiscard]] pid_t id() const noexcept { return id_; }
     /// All that was read so far, lines already taken included; complete after `wait`.
