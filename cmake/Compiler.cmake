@@ -17,10 +17,7 @@ endif()
 
 find_program(POSTHORN_CCACHE ccache)
 if(POSTHORN_CCACHE)
-    # The precompiled header defeats the cache unless its time stamps are ignored.
-    set(CMAKE_CXX_COMPILER_LAUNCHER ${CMAKE_COMMAND} -E env
-        CCACHE_SLOPPINESS=pch_defines,time_macros,include_file_mtime,include_file_ctime
-        CCACHE_BASEDIR=${CMAKE_SOURCE_DIR} CCACHE_NOHASHDIR=1 ${POSTHORN_CCACHE})
+    set(CMAKE_CXX_COMPILER_LAUNCHER ${CMAKE_CURRENT_LIST_DIR}/compile.sh ${CMAKE_SOURCE_DIR} ${POSTHORN_CCACHE})
 endif()
 
 add_library(posthorn_flags INTERFACE)
