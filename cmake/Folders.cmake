@@ -2,9 +2,9 @@
 # no line here or there; what a folder may use is said once, where the folder is declared, and
 # tests/structure holds the include lines against the same rules.
 
-# posthorn_folder(<name> [USES <folders below>...] [LINKS <libraries>...] [WITHOUT <subfolder>])
+# posthorn_folder(<name> [HEADERS <target>] [USES <folders below>...] [LINKS <libraries>...] [WITHOUT <subfolder>])
 # Declares src/<name> as target posthorn_<name>, a part of the library. A `cli` folder inside is not:
-# see posthorn_program.
+# see posthorn_program. The headers of HEADERS are precompiled for it, or else of posthorn_headers.
 function(posthorn_folder name)
     cmake_parse_arguments(PARSE_ARGV 1 part "" "WITHOUT" "")
     set(left_out "/${name}/cli/")
@@ -17,9 +17,6 @@ endfunction()
 
 # posthorn_program(<folder> [HEADERS <target>] [USES <folders below>...] [LINKS <libraries>...])
 # Declares src/<folder> without its main.cpp as target posthorn_<folder>, no part of the library.
-# Its headers are precompiled as those of HEADERS, if it names one. It is optimised, though all it does
-# is to read options and print: of an inline function that two objects define the linker takes the
-# first, and so the library would run what was compiled for the commands.
 function(posthorn_program name)
     posthorn_objects(${name} EXCLUDE "/main[.]cpp$" ${ARGN})
 endfunction()

@@ -75,7 +75,7 @@ result<> read_one(std::string_view name, std::string_view value, dead_query& int
                 shown(name));
 }
 
-std::span<const std::string_view> fields_of(dead_verb verb) {
+std::span<const std::string_view> named_fields(dead_verb verb) {
     static constexpr std::array<std::string_view, 2> requeue{"newId", "expiresInMs"};
     static constexpr std::array<std::string_view, 1> resolve{"reason"};
     static constexpr std::array<std::string_view, 9> edit{
@@ -158,7 +158,7 @@ std::string_view to_string(dead_verb verb) noexcept {
 result<dead_request> parse_dead_request(dead_verb verb, std::string_view body) {
     dead_request asked{.verb = verb};
     if (verb != dead_verb::edit) asked.how.what = static_cast<dead_action>(verb);
-    const auto known = fields_of(verb);
+    const auto known = named_fields(verb);
     std::string unknown;
     try {
         if (!body.empty())

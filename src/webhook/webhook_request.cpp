@@ -16,14 +16,14 @@ namespace {
 
 namespace json = boost::json;
 
-std::string quoted(std::string_view text) { return json::serialize(json::string(text)); }
+std::string as_json(std::string_view text) { return json::serialize(json::string(text)); }
 
 // As it was published, to the byte: a number that a parser would round stays what it is.
 std::string data_of(const webhook_event& event, webhook_form form) {
     if (form == webhook_form::thin)
-        return event.entity.empty() ? "{}" : R"({"id":)" + quoted(event.entity) + "}";
+        return event.entity.empty() ? "{}" : R"({"id":)" + as_json(event.entity) + "}";
     if (is_json_type(event.content_type)) return event.payload;
-    return is_utf8(event.payload) ? quoted(event.payload) : quoted(encode_base64(event.payload));
+    return is_utf8(event.payload) ? as_json(event.payload) : as_json(encode_base64(event.payload));
 }
 
 // Bytes that are not text would not be JSON.
@@ -84,7 +84,7 @@ result<webhook_key> parse_webhook_key(std::string_view text) {
 
 std::string body_of(const webhook_event& event, webhook_form form) {
     if (form == webhook_form::raw) return event.payload;
-    return R"({"type":)" + quoted(event.type) + R"(,"timestamp":")" + to_iso8601(event.at) +
+    return R"({"type":)" + as_json(event.type) + R"(,"timestamp":")" + to_iso8601(event.at) +
            R"(","data":)" + data_of(event, form) +
            (is_in_base64(event, form) ? R"(,"dataEncoding":"base64"})" : "}");
 }
