@@ -97,12 +97,14 @@ function(posthorn_test name)
     if(POSTHORN_PCH)
         target_precompile_headers(${name} REUSE_FROM ${headers})
     endif()
-    # What ./test runs under a sanitizer, so that it builds nothing else for it.
-    if(NOT TARGET sanitized_tests)
-        add_custom_target(sanitized_tests)
+    # The unit and conformance tests, which ./test builds and runs with sanitizers and only so: a build
+    # without names this target to have them.
+    if(NOT TARGET library_tests)
+        add_custom_target(library_tests)
     endif()
     if(test_LABELS MATCHES "^(unit|conformance)$")
-        add_dependencies(sanitized_tests ${name})
+        add_dependencies(library_tests ${name})
+        set_target_properties(${name} PROPERTIES EXCLUDE_FROM_ALL ON)
     endif()
     if(test_POSTGRES)
         set(needs FIXTURES_REQUIRED postgres ENVIRONMENT "POSTHORN_TEST_POSTGRES=${POSTHORN_TEST_POSTGRES}")

@@ -24,6 +24,9 @@ PARTLY = "partly: "
 TESTS = re.compile(r"`[^`]+`(?:\s*,\s*`[^`]+`)*")
 CTEST_LINE = re.compile(r"^\s*Test\s+#\d+: (.*?)\s*$", re.MULTILINE)
 
+NOT_BUILT = "_NOT_BUILT"  # How CTest calls a program of tests that is not there.
+CASE = re.compile(r"^\s*(?:TYPED_)?TEST(?:_[FP])?\(\s*(\w+)\s*,\s*(\w+)\s*\)", re.MULTILINE)
+
 # Where a skip may stand: in a test, or in what a fixture does before each of its tests.
 SCOPE = re.compile(r"^\s*(?:TEST(?:_[FP])?\(\s*(\w+)\s*,\s*(\w+)\s*\)|(?:class|struct)\s+(\w+))|"
                    r"\b(GTEST_SKIP)\b", re.MULTILINE)
@@ -49,10 +52,19 @@ def names_listed(options):
         own = CTEST_LINE.findall(text) or text.split("\n")
         return {name.strip() for name in own if name.strip() and not name.endswith("(Disabled)")}, set()
     tests = [test for test in ctest_listing(options.ctest_dir) if not has(test, "DISABLED")]
+    if any(test["name"].endswith(NOT_BUILT) for test in tests):
+        tests += [{"name": name} for name in names_in_sources(options.root)]
     # Every GoogleTest case can be skipped as far as CTest knows; those are told by their sources.
     may_skip = {test["name"] for test in tests
                 if has(test, "SKIP_REGULAR_EXPRESSION", "SKIP_RETURN_CODE")}
     return {test["name"] for test in tests}, may_skip
+
+
+def names_in_sources(root):
+    """The GoogleTest cases of tests that this build leaves to another one, by their sources."""
+    return {f"{suite}.{claim}" for path in project_files(root)
+            if path.parts[0] == "tests" and path.suffix == ".cpp"
+            for suite, claim in CASE.findall(code_only(read(root / path)))}
 
 
 def claims_of(own):
