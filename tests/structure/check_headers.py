@@ -34,6 +34,7 @@ NAMED_IN = {
     "visit": "variant", "vector": "vector",
 }
 USED = re.compile(r"\bstd::(" + "|".join(NAMED_IN) + r")\b")
+PRECOMPILED = re.compile(r"\bposthorn_(?:upper|program)_headers\.dir\b")
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]', re.MULTILINE)
 
 
@@ -81,7 +82,10 @@ def commands(build):
         at = words.index("-o")
         target = re.search(r"CMakeFiles/posthorn_(\w+)\.dir/", words[at + 1])
         if target is not None:
-            kept = words[:at] + words[at + 2:]
+            # The precompiled headers of the upper folders hold some of ours, which would be there twice;
+            # the others are optimised.
+            kept = [PRECOMPILED.sub("posthorn_headers.dir", word)
+                    for word in words[:at] + words[at + 2:] if word != "-O0"]
             found.setdefault(target[1], (entry["directory"], kept[:kept.index("-c")]))
     return found
 

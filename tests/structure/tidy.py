@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 """Runs clang-tidy over the project's files, skipping those unchanged since they were last clean.
 
-Sources that are compiled together are looked at together. They are run again when one of them, a
-project header they include, the compile command, .clang-tidy or clang-tidy itself changed. What a file
-includes is read from Ninja's records, so build first.
+What takes the time is the headers, so sources of a target are looked at together as far as cmake/unity.py
+lets them, in larger groups than they are compiled in. They are run again when one of them, a project
+header they include, the compile command, .clang-tidy or clang-tidy itself changed. What a file includes
+is read from Ninja's records, so build first.
 """
 
 import hashlib
@@ -13,14 +14,22 @@ import re
 import shlex
 import shutil
 import subprocess
+import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from common import arguments, code_only, main, read
 
+sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "cmake"))
+import unity  # noqa: E402
+
 TOOL = "clang-tidy-19"
 # A source that is compiled with others is included by a generated file, as headers are.
+FILES_MAX = 40  # In a group.
+# What unity.py cannot tell apart, or what has definitions of its own.
+ALONE = re.compile(r"^using enum |include <.*/src[.]hpp>|POSTHORN_BUILD_TYPE|POSTHORN_WITH_",
+                   re.MULTILINE)
 OURS = r"/(include/posthorn|src|tests|bench|examples)/[^.]*\.[hc]pp$"
 
 
@@ -54,8 +63,8 @@ def members(source, root, build):
 
 
 def commands(root, build):
-    """[(file, its members, arguments, output)] of the project's own sources, each source once."""
-    found, seen = [], set()
+    """target, command -> [(source, output)] of the project's own sources, each source once."""
+    found, seen = {}, set()
     for entry in json.loads(read(build / "compile_commands.json")):
         file = (Path(entry["directory"]) / entry["file"]).resolve()
         own = [each for each in members(file, root, build) if each not in seen]
@@ -63,9 +72,40 @@ def commands(root, build):
             continue
         seen.update(own)
         words = shlex.split(entry["command"])
-        output = words[words.index("-o") + 1] if "-o" in words else ""
-        found.append((file, own, words, (Path(entry["directory"]) / output).resolve()))
-    return sorted(found)
+        output = (Path(entry["directory"]) / words[words.index("-o") + 1]).resolve()
+        target = next(part for part in output.parts if part.endswith(".dir"))
+        found.setdefault((target, options(words)), []).extend((each, output) for each in own)
+    return found
+
+
+def options(words):
+    """A command without what it says of one file."""
+    kept, rest = [], iter(words)
+    for word in rest:
+        if word in ("-o", "-c", "-MF", "-MT"):
+            next(rest)
+        elif word != "-MD":
+            kept.append(word)
+    return tuple(kept)
+
+
+def groups(root, build):
+    """[(file, its members, arguments, outputs)]: a file for each group of sources that go together."""
+    made = []
+    folder = build / "tidy"
+    folder.mkdir(exist_ok=True)
+    for (target, command), sources in sorted(commands(root, build).items()):
+        outputs = dict(sources)
+        alone = [each for each in outputs if ALONE.search(read(each))]
+        together = sorted(set(outputs) - set(alone))
+        parts = [*unity.group(together, FILES_MAX), *([each] for each in alone)]
+        for number, part in enumerate(parts):
+            file = part[0]
+            if part[1:]:
+                file = folder / f"{target.removesuffix('.dir')}_{number}.cpp"
+                file.write_text("".join(f'#include "{each}"\n' for each in part), encoding="utf-8")
+            made.append((file, part, list(command), {outputs[each] for each in part}))
+    return made
 
 
 def without_pch(words):
@@ -95,11 +135,11 @@ class Cache:
         version = subprocess.run([TOOL, "--version"], capture_output=True).stdout
         self.common = version + (root / ".clang-tidy").read_bytes()
 
-    def key(self, source, words, output):
-        """None where Ninja has no record of what the file includes: such a file is always run."""
-        if output not in self.deps:
+    def key(self, sources, words, made):
+        """None where Ninja has no record of what a file includes: such files are always run."""
+        if not made.issubset(self.deps):
             return None
-        ours, outputs = {source}, [output]
+        ours, outputs = set(sources), list(made)
         while outputs:  # A precompiled header is an output with sources of its own.
             for path in self.deps[outputs.pop()]:
                 if path.is_relative_to(self.root) and path not in ours:
@@ -161,8 +201,8 @@ def check():
         raise SystemExit(f"{build}: no compile_commands.json; run: cmake --preset release")
 
     cache = Cache(root, build)
-    jobs = [(file, own, words, cache.key(file, words, output))
-            for file, own, words, output in commands(root, build)
+    jobs = [(file, own, words, cache.key(own, words, outputs))
+            for file, own, words, outputs in groups(root, build)
             if not options.files or any(part in str(each) for part in options.files for each in own)]
     due = [job for job in jobs if not cache.is_clean(job[3])]
     count = sum(len(job[1]) for job in jobs)
