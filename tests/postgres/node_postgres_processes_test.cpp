@@ -108,6 +108,24 @@ protected:
     std::unique_ptr<sidecar> stock_;
 };
 
+TEST_F(processes_on_postgres, drain_what_is_due_and_none_of_it_twice) {
+    constexpr std::int64_t messages = 300;
+    insert(1, messages);
+    constexpr int at_once = 3;
+    std::vector<std::unique_ptr<test::process>> all;
+    for (int i = 0; i < at_once; ++i)
+        all.push_back(std::make_unique<test::process>(std::vector<std::string>{
+            POSTHORN_PROGRAM, "drain", "--batch", "40", "--config", folder_.file("orders.toml")}));
+    std::int64_t processed = 0;
+    for (auto& each : all) {
+        EXPECT_EQ(each->wait(), exit_0) << each->err();
+        processed += std::stoll(each->out());
+    }
+    EXPECT_EQ(processed, messages);
+    EXPECT_EQ(stock_->database().integer("SELECT count(*) FROM reserved"), messages);
+    EXPECT_EQ(stock_->database().integer("SELECT count(DISTINCT count) FROM reserved"), messages);
+}
+
 TEST_F(processes_on_postgres, share_an_outbox_and_a_killed_ones_part_is_sent_in_order_by_others) {
     auto orders = start(4);
     // One may be fast enough to send all of a few.

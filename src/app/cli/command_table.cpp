@@ -11,6 +11,9 @@ namespace {
 constexpr std::array table{
     command_entry{"init", "make a database and a configuration to start from", make_init_command},
     command_entry{"serve", "run a node until it is told to stop", make_serve_command},
+    command_entry{"drain", "send what is due, and end", make_drain_command},
+    command_entry{"function", "send what is due whenever a platform of functions calls",
+                  make_function_command},
     command_entry{"demo", "show that every order arrives once while services are killed",
                   make_demo_command},
     command_entry{"send", "store a message for delivery", make_send_command},

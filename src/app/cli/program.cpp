@@ -84,8 +84,8 @@ CLI::App make_options(const command_entry& entry) {
     return CLI::App(std::string(entry.summary), fmt::format("posthorn {}", entry.name));
 }
 
-result<> run_command(const command_entry& entry, std::span<const std::string> arguments,
-                     const console& terminal) {
+result<exit_code> run_command(const command_entry& entry, std::span<const std::string> arguments,
+                              const console& terminal) {
     CLI::App options = make_options(entry);
     const auto chosen = entry.create();
     chosen->declare(options);
@@ -93,13 +93,14 @@ result<> run_command(const command_entry& entry, std::span<const std::string> ar
         POSTHORN_TRY(parse(options, arguments));
     } catch (const CLI::CallForHelp&) {
         terminal.out << options.help();
-        return {};
+        return exit_code::ok;
     }
-    return chosen->run(terminal);
+    POSTHORN_TRY(chosen->run(terminal));
+    return chosen->ended_with();
 }
 
 // `posthorn` followed by options instead of a command.
-result<> run_options(std::span<const std::string> arguments, const console& terminal) {
+result<exit_code> run_options(std::span<const std::string> arguments, const console& terminal) {
     CLI::App options("", "posthorn");
     bool version = false;
     bool json = false;
@@ -109,7 +110,7 @@ result<> run_options(std::span<const std::string> arguments, const console& term
         POSTHORN_TRY(parse(options, arguments));
     } catch (const CLI::CallForHelp&) {
         terminal.out << program_help();
-        return {};
+        return exit_code::ok;
     }
     if (!version)
         return fail(error_code::invalid_argument,
@@ -118,10 +119,10 @@ result<> run_options(std::span<const std::string> arguments, const console& term
     return run_command(*find_command("version"), rest, terminal);
 }
 
-result<> dispatch(std::span<const std::string> arguments, const console& terminal) {
+result<exit_code> dispatch(std::span<const std::string> arguments, const console& terminal) {
     if (arguments.empty()) {
         terminal.out << program_help();
-        return {};
+        return exit_code::ok;
     }
     const std::string& first = arguments.front();
     if (first.starts_with('-')) return run_options(arguments, terminal);
@@ -135,7 +136,7 @@ result<> dispatch(std::span<const std::string> arguments, const console& termina
 exit_code run_program(std::span<const std::string> arguments, const console& terminal) {
     try {
         const auto outcome = dispatch(arguments, terminal);
-        if (outcome) return exit_code::ok;
+        if (outcome) return *outcome;
         // It may quote what a peer, a handler or a row said.
         terminal.err << "posthorn: " << to_shown(outcome.error().what()) << '\n';
         return exit_code_for(outcome.error());
@@ -163,7 +164,7 @@ std::string program_help() {
         "\nOptions:\n"
         "  -h, --help     print this help, or that of a command\n"
         "  -V, --version  print versions; with --json as JSON\n"
-        "\nExit codes: 0 ok; 1 failed; 2 wrong usage or configuration.\n"
+        "\nExit codes: 0 ok; 1 failed; 2 wrong usage or configuration; 3 work is left ('drain').\n"
         "Run 'posthorn help COMMAND' for the options of a command.\n";
     return text;
 }

@@ -75,6 +75,8 @@ struct config {
         double jitter_factor = 0;
         order_policy order = order_policy::park;
         std::string tenant;  // Of all if empty.
+        std::string timer;   // Fields of cron; messages are sent as they come if empty.
+        std::int64_t timer_batch = 50;
         std::int64_t batch_size = 50;
         std::int64_t window = 8;
         double rate = 0;

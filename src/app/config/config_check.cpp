@@ -98,6 +98,10 @@ void check_numbers(const config& settings, findings& found) {
         found.add("outbox.jitter_factor",
                   fmt::format("outbox.jitter_factor cannot be {}; write 0 to 1", factor));
     found.within("outbox.max_retries", settings.outbox.max_retries, -1, 1'000'000);
+    if (!settings.outbox.timer.empty())
+        if (const auto read = cron::parse(settings.outbox.timer); !read)
+            found.add("outbox.timer", fmt::format("outbox.timer: {}", read.error().what()));
+    found.within("outbox.timer_batch", settings.outbox.timer_batch, 1, 10'000);
     found.within("outbox.batch_size", settings.outbox.batch_size, 1, 10'000);
     found.within("outbox.window", settings.outbox.window, 1, 1000);
     for (const auto& [key, value] :

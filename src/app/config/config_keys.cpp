@@ -122,6 +122,10 @@ constexpr std::array table{
     text_or_none<[](auto& settings) -> auto& { return settings.outbox.tenant; }>(
         "outbox.tenant", R"(the name of a tenant, or "" for all)",
         "whose messages alone this node sends; those of all tenants if empty"),
+    text_or_none<[](auto& settings) -> auto& { return settings.outbox.timer; }>(
+        "outbox.timer", R"(six fields of cron, such as "*/30 * * * * *", or "" for none)",
+        "when messages are sent, in UTC; as they come if empty"),
+    KEY(outbox.timer_batch, "messages at each of these times, at most"),
     KEY(outbox.request_timeout, "how long one request with its answer may take"),
     KEY(outbox.attempt_timeout, "after this a batch that was not answered is tried again"),
     KEY(outbox.sent_retention, "how long delivered messages are kept to be looked at"),

@@ -64,6 +64,10 @@ core_options core_settings(const config& settings) {
     core.outbox.poll_interval = out.poll_interval;
     core.outbox.order.policy = out.order;
     core.outbox.tenant = out.tenant;
+    if (const auto timer = cron::parse(out.timer)) {  // It was checked; without fields it is none.
+        core.outbox.timer = *timer;
+        core.outbox.round_rows = static_cast<std::size_t>(out.timer_batch);
+    }
     core.outbox.lane.batch_rows = static_cast<std::size_t>(out.batch_size);
     core.outbox.lane.batches_in_flight_max = static_cast<std::size_t>(out.window);
     core.outbox.lane.rate = {.per_second = out.rate, .burst = out.burst};

@@ -2,6 +2,8 @@
 
 #include <tuple>
 
+#include "outbox/dispatch/round_timer.hpp"
+
 namespace posthorn {
 
 result<std::unique_ptr<node_database>> node_database::open(const sqlite::sqlite_options& file,
@@ -36,6 +38,8 @@ result<std::unique_ptr<node_database>> node_database::open(const sqlite::sqlite_
             file.path, options, store, with,
             {[&served] { return served.changed_by_others(); }, [&served] { served.wake(); }}))
         made->dispatch_.add(std::move(watcher));
+    if (options.outbox.timer)
+        made->dispatch_.add(std::make_unique<round_timer>(with.env, served, *options.outbox.timer));
     auto* const kept = store.upkeep();
     if (kept != nullptr && options.retention.vacuum == vacuum_mode::weekly)
         upkeep.add(std::make_unique<weekly_vacuum>(with.env, store, *kept));

@@ -28,7 +28,7 @@ struct runtime_options {
     std::shared_ptr<const posthorn::serializer> serializer{};
     wall_clock_function wall_clock{};
     own_findings findings{};
-    /// For tests: a last look at what the configuration came to, such as a lease of another length.
+    /// A last look at what the configuration came to, such as a lease of another length in a test.
     std::function<void(core_options&)> adjust{};
 };
 
@@ -61,6 +61,7 @@ public:
     node_runtime& operator=(const node_runtime&) = delete;
 
     [[nodiscard]] node_core& core() noexcept { return *core_; }
+    [[nodiscard]] const environment& env() const noexcept { return seams_->env; }
     [[nodiscard]] logger& log() noexcept { return log_; }
     [[nodiscard]] timer& sleeper() noexcept { return timer_; }
     [[nodiscard]] executor& readers() noexcept { return readers_; }

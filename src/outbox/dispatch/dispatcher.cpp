@@ -1,5 +1,6 @@
 #include "outbox/dispatch/dispatcher.hpp"
 
+#include <memory>
 #include <utility>
 
 #include <boost/asio/this_coro.hpp>
@@ -72,6 +73,7 @@ task<> dispatcher::hold(std::int64_t epoch) {
                  .clocks = clocks_,
                  .sweep = sweep_,
                  .board = sweeps_,
+                 .rounds = rounds_,
                  .owner_is_gone = owner_is_gone_,
                  .refused = [this](std::int64_t old) { keeper_.refused(old); },
                  .where = co_await boost::asio::this_coro::executor},
@@ -89,22 +91,41 @@ void dispatcher::lease_changed() {
 
 void dispatcher::committed(std::vector<outbox_row> enqueued) {
     log_enqueued(with_.env.log, enqueued);
+    if (is_in_rounds()) return;
     // Those come by themselves when it is their turn.
     std::erase_if(enqueued, [this](const outbox_row& row) { return row.parked || !sends(row); });
     counters_.overflowed += hot_.push(std::move(enqueued));
 }
 
 void dispatcher::committing(const outbox_row& lone) {
-    if (!lone.parked && !lone.body.deliver_at && sends(lone)) hot_.expect(lone);
+    if (!is_in_rounds() && !lone.parked && !lone.body.deliver_at && sends(lone)) hot_.expect(lone);
 }
 
 void dispatcher::released(std::vector<outbox_row> rows) {
+    if (is_in_rounds()) return;
     std::erase_if(rows, [this](const outbox_row& row) { return !sends(row); });
     counters_.overflowed += hot_.push(std::move(rows));
 }
 
 // A group may hold messages of any tenant, and what is claimed here no other node would send.
-std::int64_t dispatcher::claims_as() { return options_.tenant.empty() ? hot_.claims_as() : 0; }
+std::int64_t dispatcher::claims_as() {
+    return options_.tenant.empty() && !is_in_rounds() ? hot_.claims_as() : 0;
+}
+
+task<result<std::size_t>> dispatcher::round() {
+    struct ending {
+        bell rung;
+        result<std::size_t> rows{0};
+    };
+    const auto over = std::make_shared<ending>();
+    rounds_.want([over](result<std::size_t> rows) {
+        over->rows = std::move(rows);
+        over->rung.ring();
+    });
+    sweep_.look_at_agenda();
+    if (!co_await over->rung.wait()) co_return fail(error_code::cancelled, "the round was left");
+    co_return over->rows;
+}
 
 bool dispatcher::sends(const outbox_row& row) const {
     return options_.tenant.empty() || row.body.tenant == options_.tenant;

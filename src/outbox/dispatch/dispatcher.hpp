@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/result.hpp"
 #include "base/run/node_service.hpp"
 #include "lease/lease_keeper.hpp"
 #include "outbox/dispatch/tenure.hpp"
@@ -55,6 +56,12 @@ public:
         if (current_ != nullptr) current_->try_now(destination);
         wake();  // It may have no lane yet.
     }
+    /// Whether it has the lease, or a seat. On the dispatcher's strand.
+    [[nodiscard]] bool is_at_work() const noexcept { return current_ != nullptr; }
+    /// Where messages are taken up in rounds alone: one of them. Gives how many it took up, each of
+    /// which has ended or is put off by then. On the dispatcher's strand; cancelling it leaves the
+    /// round to itself.
+    task<result<std::size_t>> round();
     /// Others committed: what is in the table may not be past a sync.
     void foreign_commit() override;
     /// What `store::changed_by_others` says. That answers only once, so a commit watcher asks here;
@@ -73,6 +80,7 @@ private:
     task<> work();
     task<> hold(std::int64_t epoch);
     void lease_changed();
+    [[nodiscard]] bool is_in_rounds() const noexcept { return options_.round_rows.has_value(); }
     /// Whether it is of a tenant whose messages go out from here.
     [[nodiscard]] bool sends(const outbox_row& row) const;
 
@@ -87,6 +95,7 @@ private:
     clock_guard clocks_;
     sweep_call sweep_;
     sweep_board sweeps_;
+    round_call rounds_;
     lease_keeper keeper_;
     bell stop_;
     bell changed_;  // The lease, or that we are stopping.

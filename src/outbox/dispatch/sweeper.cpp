@@ -10,6 +10,7 @@
 namespace posthorn {
 
 task<> sweeper::run() {
+    if (with_.options.round_rows) co_return co_await run_rounds();
     sweep_scope where{.everywhere = true};
     while (!co_await is_cancelled()) {
         watch_clock();
@@ -22,6 +23,62 @@ task<> sweeper::run() {
             if (POSTHORN_PLANTED(sweeps_only_when_called)) poll_at_ = steady_time::max();
         }
         where = co_await rest();
+    }
+}
+
+task<> sweeper::run_rounds() {
+    while (!co_await is_cancelled()) {
+        watch_clock();
+        with_.lanes.tend();
+        const auto asked = with_.rounds.take();
+        if (!asked) {
+            co_await with_.call.sleep(with_.env.timer, with_.options.poll_interval);
+            continue;
+        }
+        const auto took = co_await take_round(*with_.options.round_rows);
+        note(took ? result<>{} : std::unexpected(took.error()), true);
+        co_await end_round();
+        with_.counters.lanes = with_.lanes.size();
+        (*asked)(took);
+    }
+}
+
+task<result<std::size_t>> sweeper::take_round(std::size_t rows_max) {
+    ++with_.counters.sweeps;
+    const auto now = with_.env.clock.wall();
+    POSTHORN_CO_TRY(co_await take_in());
+    POSTHORN_CO_LET(destinations, co_await look_everywhere(now));
+    result<> outcome;
+    auto left = rows_max;
+    // An even share for each; then what is left of it for those that have more.
+    for (const bool evenly : {true, false}) {
+        auto others = destinations.size();
+        for (const auto& destination : destinations) {
+            if (left == 0 || co_await is_cancelled()) break;
+            const auto share = evenly ? std::max<std::size_t>(left / others--, 1) : left;
+            const auto before = rows_found_;
+            auto done = co_await read_destination(destination, now, share);
+            left -= std::min(left, rows_found_ - before);
+            if (done && bytes_found_ >= with_.options.sweep_bytes_max)
+                done = co_await hand_over_found(now);
+            if (outcome && !done) outcome = std::move(done);
+        }
+        auto handed = co_await hand_over_found(now);
+        if (outcome && !handed) outcome = std::move(handed);
+    }
+    if (!outcome) co_return std::unexpected(std::move(outcome).error());
+    co_return rows_max - left;
+}
+
+task<> sweeper::end_round() {
+    const auto is_over = [this] {
+        bool over = true;
+        with_.lanes.for_each([&](lane& one) { over &= one.is_empty(); });
+        return over;
+    };
+    while (!is_over() && !co_await is_cancelled()) {
+        co_await with_.call.sleep(with_.env.timer, with_.options.poll_interval);
+        with_.lanes.tend();
     }
 }
 
@@ -124,18 +181,19 @@ task<result<>> sweeper::take_in() {
         co_return result<>{};
     }
     const auto rows_max = with_.options.claim_rows_max;
-    // Of one tenant alone nothing is claimed unseen: the look for what is due chooses.
-    auto ours = with_.options.tenant.empty() ? with_.lanes.with_room_for(rows_max)
-                                             : std::vector<std::string>{};
+    // Of one tenant alone, and in rounds, nothing is claimed unseen: the look for what is due chooses.
+    const bool takes_all = with_.options.tenant.empty() && !with_.options.round_rows;
+    auto ours = takes_all ? with_.lanes.with_room_for(rows_max) : std::vector<std::string>{};
     POSTHORN_CO_LET(taken, co_await with_.claims.take_in(rows_max, std::move(ours)));
     if (taken.is_more) with_.call.want();
     note_odd(taken.odd);
     co_return result<>{};
 }
 
-task<result<>> sweeper::read_destination(const std::string& destination, wall_time now) {
+task<result<>> sweeper::read_destination(const std::string& destination, wall_time now,
+                                         std::size_t rows_max) {
     auto& to = with_.lanes.get(destination);
-    auto limit = to.begin_read();
+    auto limit = std::min(to.begin_read(), rows_max);
     if (limit == 0) co_return result<>{};
     // Others are to get a share; if there is more, it looks again at once.
     if (with_.claims.are_needed()) limit = std::min(limit, with_.options.claim_rows_max);

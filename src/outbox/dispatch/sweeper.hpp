@@ -1,10 +1,12 @@
 #pragma once
 
+#include <limits>
 #include <string>
 #include <vector>
 
 #include "base/async/executor.hpp"
 #include "base/run/environment.hpp"
+#include "outbox/dispatch/round_call.hpp"
 #include "outbox/dispatch/sweep_board.hpp"
 #include "outbox/dispatch/sync_guard.hpp"
 #include "outbox/lane/lane_set.hpp"
@@ -19,6 +21,8 @@ namespace posthorn {
 /// It looks everywhere when it starts, when it is called, and every poll interval; a lane that has
 /// room again, or a message that falls due, has it look for their destination alone. So what it
 /// costs follows what is due, however many destinations wait.
+///
+/// Where messages are taken up in rounds, it looks when one is asked for, and then for so many.
 ///
 /// Lifetime: `run()` once; everything given outlives it.
 /// Threads:  the dispatcher's strand; it reads on `readers`.
@@ -36,6 +40,7 @@ public:
         sweep_call& call;
         outbox_counters& counters;
         sweep_board& board;
+        round_call& rounds;
         const outbox_options& options;
     };
 
@@ -51,6 +56,11 @@ private:
         bool store_has_more;
     };
 
+    task<> run_rounds();
+    /// Gives how many it took up.
+    task<result<std::size_t>> take_round(std::size_t rows_max);
+    /// Until nothing of a round is in memory any more.
+    task<> end_round();
     void note(const result<>& swept, bool everywhere);
     void note_odd(const std::string& odd);
     void watch_clock();
@@ -60,7 +70,8 @@ private:
     /// Where something is due, and what else has to be known before it is read.
     task<result<std::vector<std::string>>> look_everywhere(wall_time now);
     task<result<>> take_in();
-    task<result<>> read_destination(const std::string& destination, wall_time now);
+    task<result<>> read_destination(const std::string& destination, wall_time now,
+                                    std::size_t rows_max = std::numeric_limits<std::size_t>::max());
     task<result<>> find_due(due_question asked, outbox_page& into);
     task<result<>> hand_over_found(wall_time now);
 

@@ -58,6 +58,7 @@ sweeper::deps tenure::make_sweeper_deps() {
             .call = around_.sweep,
             .counters = around_.counters,
             .board = around_.board,
+            .rounds = around_.rounds,
             .options = around_.options};
 }
 

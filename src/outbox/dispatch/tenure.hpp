@@ -50,6 +50,7 @@ public:
         clock_guard& clocks;
         sweep_call& sweep;
         sweep_board& board;
+        round_call& rounds;
         const std::function<bool(const std::string& owner)>& owner_is_gone;
         std::function<void(std::int64_t epoch)> refused;
         boost::asio::any_io_executor where;

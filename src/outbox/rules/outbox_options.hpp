@@ -9,6 +9,7 @@
 #include "base/time/clock_watch.hpp"
 #include "lease/lease_options.hpp"
 #include "outbox/rules/breaker.hpp"
+#include "outbox/rules/cron.hpp"
 #include "outbox/rules/lane_window.hpp"
 #include "outbox/rules/rate_limit.hpp"
 #include "outbox/rules/retry_policy.hpp"
@@ -93,7 +94,11 @@ struct outbox_options {
     order_options order{};
     expiry_options expiry{};
     lease_options lease{};
-    std::string tenant{};                 // Whose messages alone are sent; all if empty.
+    std::string tenant{};  // Whose messages alone are sent; all if empty.
+    /// Messages are taken up only in rounds that are asked for, so many in each; as they come, if
+    /// not set.
+    std::optional<std::size_t> round_rows{};
+    std::optional<cron> timer{};          // When to ask for one; by itself for none, if not set.
     clock_watch_options clock{};          // When to believe that a message is past its time.
     std::size_t hand_over_rows = 10'000;  // Between the writer's thread and the dispatcher.
     std::size_t hand_over_bytes = std::size_t{32} << 20;

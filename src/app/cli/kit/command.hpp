@@ -25,7 +25,8 @@ namespace posthorn::cli {
 enum class exit_code : int {
     ok = 0,
     failed = 1,
-    usage = 2,  // The command line, the configuration or an address in it is wrong.
+    usage = 2,      // The command line, the configuration or an address in it is wrong.
+    work_left = 3,  // Of `drain`.
 };
 
 [[nodiscard]] exit_code exit_code_for(const error& failure) noexcept;
@@ -53,6 +54,8 @@ public:
     virtual void declare(CLI::App& options) = 0;
     /// Works with the options given. An error is printed by the caller.
     virtual result<> run(const console& terminal) = 0;
+    /// What the process ends with after a run without an error.
+    [[nodiscard]] virtual exit_code ended_with() const noexcept { return exit_code::ok; }
 };
 
 /// `posthorn NAME …` of a feature.
@@ -91,6 +94,8 @@ private:
 // In the order of the table.
 std::unique_ptr<command> make_init_command();
 std::unique_ptr<command> make_serve_command();
+std::unique_ptr<command> make_drain_command();
+std::unique_ptr<command> make_function_command();
 std::unique_ptr<command> make_demo_command();
 std::unique_ptr<command> make_send_command();
 std::unique_ptr<command> make_outbox_command();
