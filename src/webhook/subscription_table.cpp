@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "store/rows/stored_time.hpp"
 #include "store/swallowed.hpp"
 #include "webhook/catalogue/second_step.hpp"
 
@@ -169,7 +170,6 @@ constexpr std::string_view all_columns =
     " form, max_retries, timeout_seconds, headers, filter, description, created_at, updated_at";
 
 std::int64_t ms(wall_time time) { return time.time_since_epoch().count(); }
-wall_time time_of(std::int64_t ms) { return wall_time{std::chrono::milliseconds(ms)}; }
 
 sql_param or_null(std::string_view text) {
     if (text.empty()) return nullptr;
@@ -183,7 +183,7 @@ sql_param or_null(const std::optional<wall_time>& time) {
 
 std::optional<wall_time> time_or_none(const sql_row& row, std::size_t at) {
     if (row.is_null(at)) return std::nullopt;
-    return time_of(row.integer(at));
+    return bounded_from_ms(row.integer(at));
 }
 
 // What plain SQL has written is taken as far as it can be understood; `check` says what cannot.
@@ -205,7 +205,7 @@ subscription read(const sql_row& row) {
     one.headers = row.text(13);
     one.filter = row.text(14);
     one.description = row.text(15);
-    one.created_at = time_of(row.integer(16));
+    one.created_at = bounded_from_ms(row.integer(16));
     one.updated_at = time_or_none(row, 17);
     return one;
 }
@@ -295,7 +295,8 @@ result<std::optional<subscription>> find_subscription(store_transaction& tx, con
     const auto text = id.to_string();
     const std::array<sql_param, 1> with{std::string_view(text)};
     std::optional<subscription> found;
-    const auto sql = fmt::format("SELECT {} FROM webhook_subscriptions WHERE id = ?", all_columns);
+    const auto sql =
+        fmt::format("SELECT {} FROM webhook_subscriptions WHERE id = ?", all_columns);
     POSTHORN_TRY(tx.query(sql, with, [&](const sql_row& row) { found = read(row); }));
     return found;
 }
