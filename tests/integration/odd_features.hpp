@@ -26,6 +26,8 @@ protected:
     [[nodiscard]] virtual std::int64_t number(const std::string& sql) = 0;
     /// `table|column|is a number|is a key`, a line each; without the tables of the store itself.
     virtual std::vector<std::string> describe() = 0;
+    /// A text of so many, as SQL.
+    virtual std::string megabytes(int number) = 0;
     /// `[store]` of the configuration.
     virtual std::string store() = 0;
 
@@ -52,6 +54,64 @@ protected:
         start();  // With them, too.
         expect_health_beside();
         stop();
+    }
+
+    /// Subscriptions of which one text has many megabytes each: they are named, are not fetched, and
+    /// those beside them are told.
+    void expect_large_subscriptions_named() {
+        start();
+        subscribe();
+        expect_told_of_event(1);
+        const auto before = memory_peak_kb();
+        int made = 0;
+        for (const std::string column : {"tenant", "event_type", "url", "secret", "previous_secret",
+                                         "reason", "headers", "filter", "description"}) {
+            std::string names = "id",
+                        values = fmt::format("'018f3b1c-0000-7000-8001-{:012x}'", ++made);
+            for (const auto& [name, value] :
+                 {std::pair<std::string, std::string>{"url", "'https://a.example/'"},
+                  {"secret", "'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw'"}})
+                if (name != column) {
+                    names += ", " + name;
+                    values += ", " + value;
+                }
+            ASSERT_EQ(
+                outside(fmt::format("INSERT INTO webhook_subscriptions ({}, {}) VALUES ({}, {})",
+                                    names, column, values, megabytes(8))),
+                std::nullopt)
+                << column;
+        }
+        expect_told_of_event(2);
+        EXPECT_TRUE(test::eventually([&] {
+            return health().contains(
+                fmt::format("{} webhooks cannot be sent to: its tenant in webhook_subscriptions is "
+                            "too large to be read",
+                            made));
+        })) << health();
+        const auto listed = get("/_rf/webhooks");
+        EXPECT_EQ(listed.status, 200);
+        EXPECT_LT(listed.body.size(), 100'000U);
+        EXPECT_LT(memory_peak_kb() - before, 50'000) << "of 72 MB";
+        stop();
+    }
+    void expect_told_of_event(int number) {
+        const auto id = fmt::format("018f3b1c-0000-7000-9000-{:012x}", number);
+        ASSERT_EQ(outside(fmt::format("INSERT INTO outbox_messages (message_id, destination,"
+                                      " endpoint, payload) VALUES ('{}', 'webhooks', 'order.paid',"
+                                      " '{{}}')",
+                                      id)),
+                  std::nullopt);
+        EXPECT_TRUE(test::eventually([&] { return hook_.seen().contains(id); })) << child_->err();
+    }
+    [[nodiscard]] std::int64_t memory_peak_kb() const {
+        std::ifstream status(fmt::format("/proc/{}/status", child_->id()));
+        for (std::string word; status >> word;)
+            if (word == "VmHWM:") {
+                std::int64_t number = 0;
+                status >> number;
+                return number;
+            }
+        return 0;
     }
 
     void start() {

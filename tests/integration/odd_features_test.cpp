@@ -34,6 +34,9 @@ protected:
         if (all.back().empty()) all.pop_back();
         return all;
     }
+    std::string megabytes(int number) override {
+        return fmt::format("replace(hex(zeroblob({})), '00', 'uu')", number * 500'000);
+    }
     std::string store() override {
         return fmt::format("[store]\nurl = \"sqlite:{}\"\n", folder_.file("shop.db"));
     }
@@ -54,6 +57,10 @@ private:
 TEST_F(odd_features_in_a_file, stop_neither_the_program_nor_what_is_well_beside_them) {
     test::row_fuzz rows(20'261'119, test::row_fuzz::database::sqlite);
     expect_all_live(rows);
+}
+
+TEST_F(odd_features_in_a_file, subscriptions_of_many_megabytes_are_named_and_not_fetched) {
+    expect_large_subscriptions_named();
 }
 
 }  // namespace

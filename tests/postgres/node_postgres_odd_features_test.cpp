@@ -26,6 +26,9 @@ protected:
             all.push_back(row.at(0).value_or(""));
         return all;
     }
+    std::string megabytes(int number) override {
+        return fmt::format("repeat('u', {})", number * 1'000'000);
+    }
     std::string store() override {
         return fmt::format("[store]\nurl = \"{}\"\nschema = \"{}\"\n", place_.url(),
                            place_.schema());
@@ -38,6 +41,10 @@ protected:
 TEST_F(odd_features_on_a_server, stop_neither_the_program_nor_what_is_well_beside_them) {
     test::row_fuzz rows(20'261'119, test::row_fuzz::database::postgres);
     expect_all_live(rows);
+}
+
+TEST_F(odd_features_on_a_server, subscriptions_of_many_megabytes_are_named_and_not_fetched) {
+    expect_large_subscriptions_named();
 }
 
 }  // namespace
