@@ -62,8 +62,9 @@ public:
         site_relay& relay = into.make<centre_relay>(
             centre_relay::deps{where, env, peers, said.get<milliseconds>("relay_timeout")});
         into.show(relay);
-        into.run(std::make_unique<centre_keeper>(centre_keeper::deps{where, env},
-                                                 said.get<milliseconds>("calls_kept")));
+        const auto& keeper = into.run(std::make_unique<centre_keeper>(
+            centre_keeper::deps{where, env}, said.get<milliseconds>("calls_kept")));
+        into.health([&keeper] { return keeper.worries(); });
         return {};
     }
 };

@@ -128,7 +128,10 @@ constexpr std::string_view mirror_sql =
     " HttpStatus = excluded.HttpStatus, CreatedAtUtc = excluded.CreatedAtUtc,"
     " UpdatedAtUtc = excluded.UpdatedAtUtc, TerminalAtUtc = excluded.TerminalAtUtc,"
     " SourceInstanceId = excluded.SourceInstanceId, SourceScript = excluded.SourceScript,"
-    " SourceNode = excluded.SourceNode, Attempts = SiteCalls.Attempts + excluded.Attempts,"
+    " SourceNode = excluded.SourceNode,"
+    // What is in the row may have been written by hand, and has no say in what is taken.
+    " Attempts = CASE WHEN SiteCalls.Attempts BETWEEN 0 AND 1000000000000"
+    " THEN SiteCalls.Attempts + excluded.Attempts ELSE 1000000000000 END,"
     " Channel = coalesce(excluded.Channel, SiteCalls.Channel),"
     " Outcome = coalesce(excluded.Outcome, SiteCalls.Outcome),"
     " OccurredAtUtc = coalesce(excluded.OccurredAtUtc, SiteCalls.OccurredAtUtc),"

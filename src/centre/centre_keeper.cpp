@@ -20,22 +20,19 @@ task<> centre_keeper::run() {
 task<> centre_keeper::purge() {
     const auto before = to_iso8601(with_.env.clock.wall() - kept_);
     bool worth_it = false;
-    const auto looked =
-        co_await read(with_.where, with_.env.readers, [&](store_reader& from) -> result<> {
-            POSTHORN_LET(found, may_purge_calls(from, before));
-            worth_it = found;
-            return {};
-        });
-    if (!looked || !worth_it) co_return;
-    std::int64_t purged = calls_purged_at_once;
-    while (purged >= calls_purged_at_once) {
-        const auto done = co_await commit(with_.where, [&](store_transaction& tx) -> result<> {
+    auto done = co_await read(with_.where, with_.env.readers, [&](store_reader& from) -> result<> {
+        POSTHORN_LET(found, may_purge_calls(from, before));
+        worth_it = found;
+        return {};
+    });
+    std::int64_t purged = worth_it ? calls_purged_at_once : 0;
+    while (done && purged >= calls_purged_at_once)
+        done = co_await commit(with_.where, [&](store_transaction& tx) -> result<> {
             POSTHORN_LET(some, purge_calls(tx, before, calls_purged_at_once));
             purged = some;
             return {};
         });
-        if (!done) co_return;
-    }
+    upkeep_.note("calls past centre.calls_kept cannot be deleted", done);
 }
 
 }  // namespace posthorn

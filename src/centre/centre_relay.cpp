@@ -52,11 +52,11 @@ json::object parked_from_site(const json::object& row) {
 }
 
 json::object parked_from_mirror(const site_call& row) {
-    json::object shown{{"id", row.id},
-                       {"category", row.kind},
+    json::object shown{{"id", clean_utf8(row.id, shown_max)},
+                       {"category", clean_utf8(row.kind, shown_max)},
                        {"target", clean_utf8(row.target, shown_max)},
                        {"retryCount", row.retry_count},
-                       {"createdAt", row.created_at}};
+                       {"createdAt", clean_utf8(row.created_at, shown_max)}};
     put_text(shown, "lastError", clean_utf8(row.last_error, shown_max));
     put_text(shown, "originInstance", clean_utf8(row.source_instance, shown_max));
     return shown;

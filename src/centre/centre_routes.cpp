@@ -27,8 +27,8 @@ void show_text(json::object& into, std::string_view name, const std::string& tex
 
 json::object shown_site(const known_site& one) {
     json::object shown{{"site", clean_utf8(one.site, centre_text_max)},
-                       {"service", one.service},
-                       {"firstSeen", one.first_seen},
+                       {"service", clean_utf8(one.service, centre_text_max)},
+                       {"firstSeen", clean_utf8(one.first_seen, centre_text_max)},
                        {"calls", one.calls},
                        {"parked", one.parked},
                        {"notifications", one.notifications}};
@@ -38,17 +38,17 @@ json::object shown_site(const known_site& one) {
 
 json::object shown_call(const site_call& one) {
     json::object shown{{"seq", one.seq},
-                       {"id", one.id},
+                       {"id", clean_utf8(one.id, centre_text_max)},
                        {"site", clean_utf8(one.site, centre_text_max)},
-                       {"service", one.service},
-                       {"kind", one.kind},
+                       {"service", clean_utf8(one.service, centre_text_max)},
+                       {"kind", clean_utf8(one.kind, centre_text_max)},
                        {"target", clean_utf8(one.target, centre_text_max)},
-                       {"status", one.status},
+                       {"status", clean_utf8(one.status, centre_text_max)},
                        {"retryCount", one.retry_count},
                        {"attempts", one.attempts},
-                       {"createdAt", one.created_at},
-                       {"updatedAt", one.updated_at},
-                       {"receivedAt", one.received_at}};
+                       {"createdAt", clean_utf8(one.created_at, centre_text_max)},
+                       {"updatedAt", clean_utf8(one.updated_at, centre_text_max)},
+                       {"receivedAt", clean_utf8(one.received_at, centre_text_max)}};
     if (one.http_status) shown["httpStatus"] = *one.http_status;
     show_text(shown, "lastError", one.last_error);
     show_text(shown, "endedAt", one.ended_at);
@@ -57,11 +57,11 @@ json::object shown_call(const site_call& one) {
 }
 
 json::object shown_notification(const site_notification& one) {
-    json::object shown{{"id", one.id},
+    json::object shown{{"id", clean_utf8(one.id, centre_text_max)},
                        {"site", clean_utf8(one.site, centre_text_max)},
-                       {"service", one.service},
+                       {"service", clean_utf8(one.service, centre_text_max)},
                        {"bytes", one.bytes},
-                       {"receivedAt", one.received_at}};
+                       {"receivedAt", clean_utf8(one.received_at, centre_text_max)}};
     show_text(shown, "instance", one.instance);
     return shown;
 }

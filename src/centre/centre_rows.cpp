@@ -18,8 +18,8 @@ std::string text_at(const sql_row& row, std::size_t column) {
 result<std::vector<known_site>> read_sites(store_reader& from) {
     std::vector<known_site> all;
     POSTHORN_TRY(from.query(
-        "SELECT SiteId, Service, FirstSeenUtc,"
-        " (SELECT max(ReceivedAtUtc) FROM SiteCalls"
+        "SELECT substr(SiteId, 1, 500), substr(Service, 1, 500), substr(FirstSeenUtc, 1, 50),"
+        " (SELECT substr(max(ReceivedAtUtc), 1, 50) FROM SiteCalls"
         "  WHERE SourceService = Service AND SourceSite = SiteId),"
         " (SELECT count(*) FROM SiteCalls WHERE SourceService = Service AND SourceSite = SiteId),"
         " (SELECT count(*) FROM SiteCalls WHERE SourceService = Service AND Status = 'Parked'"
@@ -66,9 +66,12 @@ result<known_site> find_site(store_reader& from, std::string_view name) {
 
 result<std::vector<site_call>> read_site_calls(store_reader& from, const call_filter& which) {
     std::string sql =
-        "SELECT Seq, TrackedOperationId, SourceSite, SourceService, Kind, TargetSummary, Status,"
-        " RetryCount, Attempts, LastError, HttpStatus, CreatedAtUtc, UpdatedAtUtc, TerminalAtUtc,"
-        " SourceInstanceId, ReceivedAtUtc FROM SiteCalls WHERE Seq > ?";
+        "SELECT Seq, substr(TrackedOperationId, 1, 200), substr(SourceSite, 1, 500),"
+        " substr(SourceService, 1, 500), substr(Kind, 1, 200), substr(TargetSummary, 1, 500),"
+        " substr(Status, 1, 200), RetryCount, Attempts, substr(LastError, 1, 4000), HttpStatus,"
+        " substr(CreatedAtUtc, 1, 50), substr(UpdatedAtUtc, 1, 50), substr(TerminalAtUtc, 1, 50),"
+        " substr(SourceInstanceId, 1, 500), substr(ReceivedAtUtc, 1, 50) FROM SiteCalls"
+        " WHERE Seq > ?";
     std::vector<sql_param> with{which.after};
     const auto only = [&](std::string_view column, const std::string& value) {
         if (value.empty()) return;
@@ -108,8 +111,10 @@ result<std::vector<site_notification>> read_notifications(store_reader& from, st
     std::vector<site_notification> page;
     const std::array<sql_param, 2> with{after, limit};
     POSTHORN_TRY(
-        from.query("SELECT Seq, NotificationId, SourceSiteId, SourceService, SourceInstanceId,"
-                   " length(PayloadJson), ReceivedAtUtc FROM centre_notifications WHERE Seq > ?"
+        from.query("SELECT Seq, substr(NotificationId, 1, 200), substr(SourceSiteId, 1, 500),"
+                   " substr(SourceService, 1, 500), substr(SourceInstanceId, 1, 500),"
+                   " octet_length(PayloadJson), substr(ReceivedAtUtc, 1, 50)"
+                   " FROM centre_notifications WHERE Seq > ?"
                    " ORDER BY Seq LIMIT ?",
                    with, [&](const sql_row& row) {
                        page.push_back({.seq = row.integer(0),

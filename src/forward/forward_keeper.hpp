@@ -4,12 +4,15 @@
 #include <map>
 #include <mutex>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
 #include "base/run/environment.hpp"
 #include "base/run/node_service.hpp"
 #include "feature/node_builder.hpp"
+#include "feature/upkeep_watch.hpp"
+#include "forward/audit/audit_rows.hpp"
 #include "forward/central_telemetry.hpp"
 #include "forward/drain_watch.hpp"
 #include "forward/forward_desk.hpp"
@@ -42,7 +45,8 @@ public:
         const central_telemetry* centre = nullptr;  // If it is told of tracked work.
     };
 
-    forward_keeper(deps with, std::chrono::milliseconds kept) : with_(with), kept_(kept) {}
+    forward_keeper(deps with, std::chrono::milliseconds kept)
+        : with_(with), kept_(kept), upkeep_(with.env.log) {}
 
     [[nodiscard]] std::string_view name() const noexcept override { return "forward keeper"; }
     task<> run() override;
@@ -60,10 +64,13 @@ private:
     task<> look();
     task<> purge();
     task<> purge_orphans();
+    task<result<>> drop(const std::vector<std::int64_t>& some, std::int64_t& dropped);
     task<> tell_decisions();
+    task<result<>> tell(std::span<const untold_decision> some, std::size_t& told);
 
     deps with_;
     std::chrono::milliseconds kept_;
+    upkeep_watch upkeep_;
     mutable std::mutex mutex_;
     std::vector<forward_total> totals_;
     std::map<std::string, drain_watch, std::less<>> drains_;

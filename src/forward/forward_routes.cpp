@@ -50,8 +50,8 @@ void put(json::object& into, std::string_view key, const std::string& text) {
 
 json::object to_json(const held_work& one) {
     json::object shown{{"seq", one.seq},
-                       {"id", one.id},
-                       {"category", one.category},
+                       {"id", clean_utf8(one.id, 200)},
+                       {"category", clean_utf8(one.category, 200)},
                        {"target", clean_utf8(one.target, 200)},
                        {"status", one.parked ? "parked" : "waiting"},
                        {"retryCount", one.retry_count},
@@ -70,12 +70,12 @@ json::object to_json(const held_work& one) {
 
 json::object to_json(const tracked_operation& one) {
     json::object shown{{"id", one.id.to_string()},
-                       {"kind", one.kind},
+                       {"kind", clean_utf8(one.kind, 200)},
                        {"target", clean_utf8(one.target, 200)},
-                       {"status", one.status},
+                       {"status", clean_utf8(one.status, 200)},
                        {"retryCount", one.retry_count},
-                       {"createdAt", one.created_at},
-                       {"updatedAt", one.updated_at}};
+                       {"createdAt", clean_utf8(one.created_at, 200)},
+                       {"updatedAt", clean_utf8(one.updated_at, 200)}};
     if (one.http_status) shown["httpStatus"] = *one.http_status;
     put(shown, "lastError", one.last_error);
     put(shown, "endedAt", one.ended_at);

@@ -12,6 +12,13 @@
 namespace posthorn {
 namespace {
 
+/// What no count comes to; more, or less than nothing, was written by hand.
+constexpr std::int64_t counted_max = 1'000'000'000'000'000;
+
+std::int64_t count_of(const sql_row& row, std::size_t column) {
+    return std::clamp<std::int64_t>(row.integer(column), 0, counted_max);
+}
+
 std::string text_of(const sql_row& row, std::size_t column) {
     return row.is_null(column) ? std::string() : std::string(row.text(column));
 }
@@ -55,7 +62,7 @@ held_work read_held_row(const sql_row& row) {
             .retry_count = row.integer(5),
             .max_retries = row.integer(6),
             .retry_interval_ms = row.integer(7),
-            .bytes = row.integer(8),
+            .bytes = count_of(row, 8),
             .created_at = row.integer(9),
             .last_attempt_at = number_of(row, 10),
             .last_error = text_of(row, 11),
@@ -91,9 +98,9 @@ result<std::vector<forward_total>> read_forward_totals(store_reader& from) {
                    {}, [&](const sql_row& row) {
                        all.push_back({.category = text_of(row, 0),
                                       .tracked = row.integer(1) != 0,
-                                      .waiting = row.integer(2),
-                                      .parked = row.integer(3),
-                                      .bytes = row.integer(4)});
+                                      .waiting = count_of(row, 2),
+                                      .parked = count_of(row, 3),
+                                      .bytes = count_of(row, 4)});
                    }));
     // By their order of arrival, the first of those that wait is the oldest.
     for (auto& each : all) {
@@ -189,7 +196,8 @@ result<std::vector<std::int64_t>> find_orphans(store_reader& from, std::int64_t 
     return found;
 }
 
-result<> drop_orphans(store_transaction& tx, std::span<const std::int64_t> seqs) {
+result<std::int64_t> drop_orphans(store_transaction& tx, std::span<const std::int64_t> seqs) {
+    std::int64_t dropped = 0;
     for (const auto seq : seqs) {
         const std::array<sql_param, 1> which{seq};
         POSTHORN_TRY(
@@ -197,10 +205,11 @@ result<> drop_orphans(store_transaction& tx, std::span<const std::int64_t> seqs)
                        " (SELECT 1 FROM outbox_messages AS sent WHERE sent.seq ="
                        " forward_messages.seq)",
                        which));
-        POSTHORN_TRY(
-            tx.execute("DELETE FROM forward_messages WHERE seq = ? AND status = 4", which));
+        POSTHORN_LET(
+            gone, tx.execute("DELETE FROM forward_messages WHERE seq = ? AND status = 4", which));
+        dropped += gone;
     }
-    return {};
+    return dropped;
 }
 
 }  // namespace posthorn

@@ -60,13 +60,16 @@ struct held_filter {
 
 /// The same in a transaction of another kind.
 inline constexpr std::string_view held_sql =
-    "SELECT seq, id, category, target, status, retry_count, max_retries, retry_interval_ms, bytes,"
-    " created_at, last_attempt_at, last_error, origin_instance, execution_id, source_script,"
-    " parent_execution_id FROM forward_messages";
+    "SELECT seq, substr(id, 1, 200), substr(category, 1, 200), substr(target, 1, 500), status,"
+    " retry_count, max_retries, retry_interval_ms, bytes, created_at, last_attempt_at,"
+    " substr(last_error, 1, 4000), substr(origin_instance, 1, 4000), substr(execution_id, 1, 4000),"
+    " substr(source_script, 1, 4000), substr(parent_execution_id, 1, 4000) FROM forward_messages";
 inline constexpr std::string_view tracked_sql =
-    "SELECT Kind, TargetSummary, Status, RetryCount, LastError, HttpStatus, CreatedAtUtc,"
-    " UpdatedAtUtc, TerminalAtUtc, SourceInstanceId, SourceScript, SourceNode"
-    " FROM OperationTracking WHERE TrackedOperationId = ?";
+    "SELECT substr(Kind, 1, 200), substr(TargetSummary, 1, 4000), substr(Status, 1, 200),"
+    " RetryCount, substr(LastError, 1, 4000), HttpStatus, substr(CreatedAtUtc, 1, 50),"
+    " substr(UpdatedAtUtc, 1, 50), substr(TerminalAtUtc, 1, 50), substr(SourceInstanceId, 1, 4000),"
+    " substr(SourceScript, 1, 4000), substr(SourceNode, 1, 4000) FROM OperationTracking WHERE "
+    "TrackedOperationId = ?";
 inline constexpr std::string_view retry_parked_sql =
     "UPDATE outbox_messages SET status = 'Pending', retry_count = 0, next_retry_at = 0,"
     " last_attempt_at = NULL, expires_at = 253402300799000 WHERE message_id = ? AND destination"
@@ -90,7 +93,8 @@ inline constexpr std::string_view discard_parked_sql =
 /// Held work whose message was deleted by hand while it waited: at most `limit`, by their seqs.
 [[nodiscard]] result<std::vector<std::int64_t>> find_orphans(store_reader& from,
                                                              std::int64_t limit);
-/// Closes those of them that still have no message.
-[[nodiscard]] result<> drop_orphans(store_transaction& tx, std::span<const std::int64_t> seqs);
+/// Closes those of them that still have no message. How many there were.
+[[nodiscard]] result<std::int64_t> drop_orphans(store_transaction& tx,
+                                                std::span<const std::int64_t> seqs);
 
 }  // namespace posthorn

@@ -191,7 +191,7 @@ CREATE TRIGGER IF NOT EXISTS sf_updated INSTEAD OF UPDATE ON sf_messages BEGIN
     WHERE message_id = OLD.id AND (status = 'Dead' OR status = 'Expired');
 END;)sql");
 constexpr auto in_file = joined(held_in_file, forward_limits_in_file, forward_audit_in_file);
-constexpr std::array file_steps{migration{1, in_file}};
+constexpr std::array file_steps{migration{1, in_file}, migration{2, forward_step_2_in_file}};
 
 // As in a file; a server folds names, so those of the document are in lower case. Totals are kept in
 // stripes, so that those who forward at a time do not wait for each other.
@@ -404,7 +404,7 @@ REVOKE EXECUTE ON FUNCTION {s}.forward_followed(), {s}.forward_closed() FROM PUB
 )sql");
 constexpr auto on_server =
     joined(held_on_server, forward_limits_on_server, forward_audit_on_server);
-constexpr std::array server_steps{migration{1, on_server}};
+constexpr std::array server_steps{migration{1, on_server}, migration{2, forward_step_2_on_server}};
 
 using column = copied_table::column;
 constexpr auto a_number = column::kind::number;

@@ -77,12 +77,10 @@ json::object shown_parked(const held_work& one) {
     const auto time = [](std::int64_t ms) {
         return to_iso8601(wall_time{std::chrono::milliseconds(ms)});
     };
-    json::object shown{{"id", one.id},
-                       {"category", one.category},
-                       {"target", clean_utf8(one.target, 200)},
-                       {"retryCount", one.retry_count},
-                       {"createdAt", time(one.created_at)},
-                       {"maxRetries", one.max_retries}};
+    json::object shown{
+        {"id", clean_utf8(one.id, 200)},         {"category", clean_utf8(one.category, 200)},
+        {"target", clean_utf8(one.target, 200)}, {"retryCount", one.retry_count},
+        {"createdAt", time(one.created_at)},     {"maxRetries", one.max_retries}};
     if (one.last_attempt_at) shown["lastAttemptAt"] = time(*one.last_attempt_at);
     if (!one.last_error.empty()) shown["lastError"] = clean_utf8(one.last_error, 4000);
     if (!one.origin_instance.empty())

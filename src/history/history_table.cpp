@@ -5,6 +5,8 @@
 
 #include <fmt/format.h>
 
+#include "store/rows/stored_time.hpp"
+
 namespace posthorn {
 namespace {
 
@@ -121,10 +123,11 @@ result<std::vector<history_row>> read_history(store_reader& from, std::chrono::s
     const std::array<sql_param, 4> with{std::int64_t{step.count()}, number_of(since - step),
                                         std::string_view(kind), std::string_view(of.name)};
     POSTHORN_TRY(from.query(
-        "SELECT at, node, done, failed, dead, duplicates, waiting, oldest_ms, took"
+        "SELECT at, substr(node, 1, 255), done, failed, dead, duplicates, waiting, oldest_ms,"
+        " CASE WHEN octet_length(took) <= 4096 THEN took ELSE '' END"
         " FROM posthorn_history WHERE step = ? AND at > ? AND kind = ? AND name = ? ORDER BY at",
         with, [&](const sql_row& row) {
-            rows.push_back({.at = wall_time(std::chrono::milliseconds(row.integer(0))),
+            rows.push_back({.at = bounded_from_ms(row.integer(0)),
                             .step = step,
                             .node = std::string(row.text(1)),
                             .key = of,

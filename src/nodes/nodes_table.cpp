@@ -3,6 +3,8 @@
 #include <array>
 #include <limits>
 
+#include "store/rows/stored_time.hpp"
+
 namespace posthorn {
 namespace {
 
@@ -51,16 +53,17 @@ constexpr std::array copied{
     copied_table{.name = "posthorn_nodes", .columns = columns, .numbered_by = "seq"}};
 
 constexpr std::string_view spans_sql =
-    "SELECT seq, began_at, asked_at, light, answered, reasons, service, version, latency_ms"
-    " FROM posthorn_nodes WHERE node = ? AND seq < ? ORDER BY seq DESC LIMIT ?";
+    "SELECT seq, began_at, asked_at, substr(light, 1, 20), answered,"
+    " CASE WHEN octet_length(reasons) <= 200000 THEN reasons ELSE '[]' END,"
+    " substr(service, 1, 255), substr(version, 1, 255), latency_ms FROM posthorn_nodes WHERE node "
+    "= ? AND seq < ? ORDER BY seq DESC LIMIT ?";
 
 std::int64_t number_of(wall_time time) { return time.time_since_epoch().count(); }
-wall_time time_of(std::int64_t number) { return wall_time(std::chrono::milliseconds(number)); }
 
 light_span read_span(const sql_row& row) {
     return {.seq = row.integer(0),
-            .began = time_of(row.integer(1)),
-            .asked = time_of(row.integer(2)),
+            .began = bounded_from_ms(row.integer(1)),
+            .asked = bounded_from_ms(row.integer(2)),
             .latency = std::chrono::milliseconds(row.integer(8)),
             .light = {.colour = std::string(row.text(3)),
                       .reasons = decode_reasons(row.text(5)),
@@ -131,16 +134,16 @@ result<std::optional<known_light>> read_known(store_reader& from, std::string_vi
     known.since = known.last.began;
     const std::string_view colour = known.last.light.colour;
     const std::array<sql_param, 3> with{node, node, colour};
-    POSTHORN_TRY(
-        from.query("SELECT min(began_at) FROM posthorn_nodes WHERE node = ? AND seq >"
-                   " coalesce((SELECT max(seq) FROM posthorn_nodes WHERE node = ?"
-                   " AND light <> ?), 0)",
-                   with, [&](const sql_row& row) { known.since = time_of(row.integer(0)); }));
+    POSTHORN_TRY(from.query(
+        "SELECT min(began_at) FROM posthorn_nodes WHERE node = ? AND seq >"
+        " coalesce((SELECT max(seq) FROM posthorn_nodes WHERE node = ?"
+        " AND light <> ?), 0)",
+        with, [&](const sql_row& row) { known.since = bounded_from_ms(row.integer(0)); }));
     const std::array<sql_param, 1> of_node{node};
     POSTHORN_TRY(from.query(
         "SELECT asked_at FROM posthorn_nodes WHERE node = ? AND answered = 1 ORDER BY seq DESC"
         " LIMIT 1",
-        of_node, [&](const sql_row& row) { known.told = time_of(row.integer(0)); }));
+        of_node, [&](const sql_row& row) { known.told = bounded_from_ms(row.integer(0)); }));
     return std::optional(std::move(known));
 }
 

@@ -2,17 +2,21 @@
 
 #include <algorithm>
 #include <array>
+#include <limits>
 #include <set>
 
 #include <fmt/format.h>
 
+#include "store/rows/stored_time.hpp"
 #include "webhook/routes/endpoint_health.hpp"
 
 namespace posthorn {
 namespace {
 
 constexpr std::string_view columns =
-    "seq, id, message_id, attempt, status, http_status, answer, error, duration_ms, at";
+    "seq, substr(id, 1, 100) AS id, substr(message_id, 1, 100) AS message_id, attempt, status,"
+    " http_status, substr(answer, 1, 4000) AS answer, substr(error, 1, 4000) AS error, duration_ms,"
+    " at";
 constexpr std::int64_t looked_at_max = 10'000;
 
 listed_attempt read(const sql_row& row, const uuid& subscription) {
@@ -20,13 +24,14 @@ listed_attempt read(const sql_row& row, const uuid& subscription) {
                        .body = {.id = uuid::parse(row.text(1)).value_or(uuid{}),
                                 .event = uuid::parse(row.text(2)).value_or(uuid{}),
                                 .subscription = subscription,
-                                .number = static_cast<std::int32_t>(row.integer(3)),
+                                .number = static_cast<std::int32_t>(std::clamp<std::int64_t>(
+                                    row.integer(3), 0, std::numeric_limits<std::int32_t>::max())),
                                 .what = static_cast<webhook_attempt::state>(
                                     std::clamp<std::int64_t>(row.integer(4), 0, 3)),
                                 .answer = std::string(row.text(6)),
                                 .error = std::string(row.text(7)),
                                 .took_ms = row.integer(8),
-                                .at = wall_time{std::chrono::milliseconds(row.integer(9))}}};
+                                .at = bounded_from_ms(row.integer(9))}};
     if (!row.is_null(5)) one.body.http_status = row.integer(5);
     return one;
 }

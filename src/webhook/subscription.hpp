@@ -61,6 +61,7 @@ struct subscription {
     std::string description{};
     wall_time created_at{};
     std::optional<wall_time> updated_at{};
+    std::string too_large{};     // Which column of its row is, and was not read to its end.
     bool is_configured = false;  // It stands in `webhooks.subscribers`, and in no row.
     bool is_given = false;       // The program named it in code; likewise.
     /// Of a configured one: it hears of events whose tenant has no configured one of its own.

@@ -43,6 +43,9 @@ result<> add_secret(webhook_target& to, const secret_box* box, std::string_view 
 }
 
 result<> complete(webhook_target& to, const secret_box* box, wall_time now) {
+    if (!to.of.too_large.empty())
+        return fail(error_code::invalid_argument,
+                    "its {} in webhook_subscriptions is too large to be read", to.of.too_large);
     if (to.of.id.is_nil()) return fail(error_code::invalid_argument, "its id is not a UUID");
     POSTHORN_TRY(add_secret(to, box, to.of.secret));
     // One that cannot be opened any more signs no more; the present one is what counts.
@@ -89,6 +92,7 @@ subscription_set::subscription_set(std::int64_t version, std::vector<target> all
         // deliveries would have one id, and no event could be fanned out.
         if (each->of.id.is_nil() || !by_id_.emplace(each->of.id, each).second) continue;
         if (each->of.state == subscription_state::disabled) continue;
+        if (each->of.too_large == "tenant") continue;  // Without it, it would hear of every tenant.
         if (each->of.is_default)
             defaults_.push_back(each);
         else if (each->of.is_configured && !each->of.tenant.empty())

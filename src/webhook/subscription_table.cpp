@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "store/rows/stored_time.hpp"
 #include "store/swallowed.hpp"
 #include "webhook/catalogue/second_step.hpp"
 
@@ -168,8 +169,43 @@ constexpr std::string_view all_columns =
     "id, tenant, event_type, url, secret, previous_secret, previous_until, state, reason, style,"
     " form, max_retries, timeout_seconds, headers, filter, description, created_at, updated_at";
 
+/// The texts of a row, and how many bytes of each are read: more than any that is right has.
+struct text_column {
+    std::string_view name;
+    std::size_t bytes_max;
+};
+constexpr std::array read_texts{text_column{"id", 100},
+                                text_column{"tenant", 4'096},
+                                text_column{"event_type", 4'096},
+                                text_column{"url", 4'096},
+                                text_column{"secret", 4'096},
+                                text_column{"previous_secret", 4'096},
+                                text_column{"state", 100},
+                                text_column{"reason", 65'536},
+                                text_column{"style", 100},
+                                text_column{"form", 100},
+                                text_column{"headers", 1'048'576},
+                                text_column{"filter", 65'536},
+                                text_column{"description", 65'536}};
+
+/// All columns, and at the end the name of one that is too large. Its length is looked at where it
+/// lies: any program may have written it, of any size.
+const std::string& read_columns() {
+    static const std::string made = [] {
+        std::string columns(all_columns), which = ", CASE";
+        for (const auto& [name, bytes_max] : read_texts) {
+            const auto fits = fmt::format("octet_length({}) <= {}", name, bytes_max);
+            const auto word = fmt::format(", {},", name);
+            const auto at = (", " + columns + ",").find(word);
+            columns.replace(at, name.size(), fmt::format("CASE WHEN {} THEN {} END", fits, name));
+            which += fmt::format(" WHEN NOT {} THEN '{}'", fits, name);
+        }
+        return columns + which + " END";
+    }();
+    return made;
+}
+
 std::int64_t ms(wall_time time) { return time.time_since_epoch().count(); }
-wall_time time_of(std::int64_t ms) { return wall_time{std::chrono::milliseconds(ms)}; }
 
 sql_param or_null(std::string_view text) {
     if (text.empty()) return nullptr;
@@ -183,7 +219,7 @@ sql_param or_null(const std::optional<wall_time>& time) {
 
 std::optional<wall_time> time_or_none(const sql_row& row, std::size_t at) {
     if (row.is_null(at)) return std::nullopt;
-    return time_of(row.integer(at));
+    return bounded_from_ms(row.integer(at));
 }
 
 // What plain SQL has written is taken as far as it can be understood; `check` says what cannot.
@@ -205,8 +241,9 @@ subscription read(const sql_row& row) {
     one.headers = row.text(13);
     one.filter = row.text(14);
     one.description = row.text(15);
-    one.created_at = time_of(row.integer(16));
+    one.created_at = bounded_from_ms(row.integer(16));
     one.updated_at = time_or_none(row, 17);
+    one.too_large = row.text(18);
     return one;
 }
 
@@ -270,6 +307,11 @@ result<> insert_subscription(store_transaction& tx, const subscription& one) {
 }
 
 result<bool> update_subscription(store_transaction& tx, const subscription& one) {
+    if (!one.too_large.empty())
+        return fail(error_code::invalid_argument,
+                    "its {} in webhook_subscriptions is too large to be read; set that by SQL, or "
+                    "remove the subscription and add it anew",
+                    one.too_large);
     const auto id = one.id.to_string();
     const auto all = params_of(one, id);
     std::vector<sql_param> with(all.begin() + 1, all.end());
@@ -295,7 +337,8 @@ result<std::optional<subscription>> find_subscription(store_transaction& tx, con
     const auto text = id.to_string();
     const std::array<sql_param, 1> with{std::string_view(text)};
     std::optional<subscription> found;
-    const auto sql = fmt::format("SELECT {} FROM webhook_subscriptions WHERE id = ?", all_columns);
+    const auto sql =
+        fmt::format("SELECT {} FROM webhook_subscriptions WHERE id = ?", read_columns());
     POSTHORN_TRY(tx.query(sql, with, [&](const sql_row& row) { found = read(row); }));
     return found;
 }
@@ -303,7 +346,7 @@ result<std::optional<subscription>> find_subscription(store_transaction& tx, con
 result<std::vector<subscription>> read_subscriptions(store_reader& from) {
     std::vector<subscription> all;
     const auto sql =
-        fmt::format("SELECT {} FROM webhook_subscriptions ORDER BY created_at, id", all_columns);
+        fmt::format("SELECT {} FROM webhook_subscriptions ORDER BY created_at, id", read_columns());
     POSTHORN_TRY(from.query(sql, {}, [&](const sql_row& row) { all.push_back(read(row)); }));
     return all;
 }

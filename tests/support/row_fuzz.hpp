@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -12,6 +13,17 @@
 #include "base/random.hpp"
 
 namespace posthorn::test {
+
+/// A table as its database describes it.
+struct described_table {
+    struct column {
+        std::string name;
+        bool is_number = false;
+        bool is_key = false;  // No two rows have the same, or not beside other keys.
+    };
+    std::string name;
+    std::vector<column> columns;
+};
 
 /// Rows of every type and extreme, as any program may write them with plain SQL; the same ones for
 /// the same seed. What the database takes of them is its affair.
@@ -30,6 +42,11 @@ public:
 
     /// A start or a signal of workflows, or a row of one of their own tables.
     [[nodiscard]] std::string workflow_row(std::string_view workflow, std::string_view signal);
+
+    /// A row as the first one of the table, whichever that is, but for its keys, and for one column
+    /// that is anything; without one, up to four are.
+    [[nodiscard]] std::string row_like_others(const described_table& of,
+                                              std::optional<std::size_t> odd = {});
 
     [[nodiscard]] std::string value();  // Any, as SQL writes it.
 
@@ -241,6 +258,30 @@ inline std::string row_fuzz::workflow_row(std::string_view workflow, std::string
                            {"expires_at", "1900000000000"}},
                           {"signal", "shape", "key", "seq", "instance", "expires_at"});
     }
+}
+
+inline std::string row_fuzz::row_like_others(const described_table& of,
+                                             std::optional<std::size_t> odd) {
+    ++made_;
+    std::vector<std::string> names, values;
+    for (const auto& each : of.columns) {
+        const auto made = each.is_number ? fmt::format("{}", 1'000'000 + made_)
+                                         : fmt::format("'018f3b1c-0000-7000-b000-{:012x}'", made_);
+        names.push_back(each.name);
+        values.push_back(each.is_key
+                             ? made
+                             : fmt::format("CASE WHEN other.one = 1 THEN other.{} ELSE {} END",
+                                           each.name, made));
+    }
+    if (odd)
+        values[*odd] = value();
+    else
+        for (auto count = 2 + below(3); count > 0; --count) values[below(values.size())] = value();
+    const std::string_view by_hand = on_ == database::postgres ? " OVERRIDING SYSTEM VALUE" : "";
+    return fmt::format(
+        "INSERT INTO {0} ({1}){2} SELECT {3} FROM (SELECT 1) AS made"
+        " LEFT JOIN (SELECT *, 1 AS one FROM {0} LIMIT 1) AS other ON 1 = 1",
+        of.name, fmt::join(names, ", "), by_hand, fmt::join(values, ", "));
 }
 
 }  // namespace posthorn::test

@@ -18,6 +18,7 @@ struct key_row {
     std::string_view doc;
     result<> (*set)(const key_row& self, config&, const config_value&, std::string_view origin);
     std::string (*show)(const key_row& self, const config&);
+    bool refers = false;  // To a secret, by env:NAME or file:PATH; another text is not shown.
 };
 
 /// A section in which people choose the names.

@@ -18,6 +18,11 @@ const feature_key* find_key(std::string_view name) {
     return nullptr;
 }
 
+/// Its text says where a secret lies; anything else there may be the secret itself.
+bool refers_to_secret(const feature_key& key) {
+    return std::holds_alternative<std::string>(key.fallback()) && key.doc.contains("env:");
+}
+
 // The type of a key is that of its default.
 result<> set(const key_row& self, config& settings, const config_value& value,
              std::string_view origin) {
@@ -36,7 +41,12 @@ std::string show(const key_row& self, const config& settings) {
     const auto found = settings.features.find(self.key);
     const auto value =
         found != settings.features.end() ? found->second : find_key(self.key)->fallback();
-    return std::visit([]<class T>(const T& one) { return config_type<T>::show(one); }, value);
+    auto text = std::visit([]<class T>(const T& one) { return config_type<T>::show(one); }, value);
+    const auto fallback = find_key(self.key)->fallback();
+    const auto* const word = std::get_if<std::string>(&fallback);
+    const bool may_be_seen = !self.refers || (word != nullptr && text == *word) ||
+                             text.starts_with("env:") || text.starts_with("file:");
+    return may_be_seen ? text : "(hidden)";
 }
 
 }  // namespace
@@ -51,7 +61,8 @@ std::vector<key_row> feature_rows() {
                         .wanted = {},
                         .doc = key.doc,
                         .set = &set,
-                        .show = &show};
+                        .show = &show,
+                        .refers = refers_to_secret(key)};
             std::visit(
                 [&]<class T>(const T&) {
                     row.type = config_type<T>::name;

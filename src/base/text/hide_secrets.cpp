@@ -50,13 +50,49 @@ void hide_passwords(std::string& text) {
     }
 }
 
+// `Password=…` among the words of an address, which are apart by spaces or semicolons.
+void hide_named_passwords(std::string& text) {
+    const auto is_same = [](char one, char other) {
+        return (one >= 'A' && one <= 'Z' ? static_cast<char>(one - 'A' + 'a') : one) == other;
+    };
+    for (const std::string_view name : {"password", "pwd"})
+        for (std::size_t from = 0; from < text.size();) {
+            const auto rest =
+                std::ranges::search(std::string_view(text).substr(from), name, is_same);
+            if (rest.empty()) break;
+            from = static_cast<std::size_t>(rest.end() - std::string_view(text).begin());
+            const auto equals = text.find_first_not_of(' ', from);
+            if (equals == std::string::npos || text[equals] != '=') continue;
+            const auto value = text.find_first_not_of(' ', equals + 1);
+            if (value == std::string::npos) break;
+            const bool is_quoted = text[value] == '\'' || text[value] == '"';
+            const auto begin = is_quoted ? value + 1 : value;
+            const auto end = std::min(
+                is_quoted ? text.find(text[value], begin) : text.find_first_of(" ;&\n\"'", begin),
+                text.size());
+            if (end == begin) continue;
+            text.replace(begin, end - begin, hidden);
+            from = begin + hidden.size();
+        }
+}
+
+// To the end: where it ends may not have been written.
+void hide_private_keys(std::string& text) {
+    const auto at = text.find("PRIVATE KEY-----");
+    if (at == std::string::npos) return;
+    const auto begin = text.rfind("-----BEGIN", at);
+    if (begin != std::string::npos) text.replace(begin, std::string::npos, hidden);
+}
+
 }  // namespace
 
 std::string hide_secrets(std::string_view text) {
     std::string shown(text);
-    for (const auto* beginning : {"base64:", "phk_", "whsec_", "whsk_"})
+    for (const auto* beginning : {"base64:", "phk_", "pht_", "whsec_", "whsk_"})
         hide_after(shown, beginning);
     hide_passwords(shown);
+    hide_named_passwords(shown);
+    hide_private_keys(shown);
     hide_variables(shown);
     return shown;
 }

@@ -1,7 +1,9 @@
 #include "forward/audit/audit_rows.hpp"
 
+#include <algorithm>
 #include <array>
 #include <chrono>
+#include <limits>
 
 #include <posthorn/detail/time.hpp>
 
@@ -70,7 +72,8 @@ result<std::vector<audited_attempt>> read_audit(store_reader& from, const uuid& 
             one.what.target = text_at(row, 2);
             one.what.source_site = text_at(row, 3);
             one.what.outcome = text_at(row, 4);
-            one.what.retry_count = static_cast<std::int32_t>(row.integer(5));
+            one.what.retry_count = static_cast<std::int32_t>(std::clamp<std::int64_t>(
+                row.integer(5), 0, std::numeric_limits<std::int32_t>::max()));
             one.what.last_error = text_at(row, 6);
             if (!row.is_null(7)) one.what.http_status = row.integer(7);
             one.what.created_at = time(text_at(row, 8));
@@ -89,16 +92,20 @@ result<std::vector<untold_decision>> read_untold(store_reader& from, std::int64_
     const std::array<sql_param, 1> most{limit};
     POSTHORN_TRY(
         from.query("SELECT id, what FROM forward_untold LIMIT ?", most, [&](const sql_row& row) {
-            if (const auto id = uuid::parse(row.text(0))) all.push_back({*id, text_at(row, 1)});
+            all.push_back({.key = text_at(row, 0),
+                           .id = uuid::parse(row.text(0)).value_or(uuid{}),
+                           .what = text_at(row, 1)});
         }));
     return all;
 }
 
-result<> forget_untold(store_transaction& tx, const uuid& id) {
-    const auto text = id.to_string();
-    const std::array<sql_param, 1> which{std::string_view(text)};
-    POSTHORN_TRY(tx.execute("DELETE FROM forward_untold WHERE id = ?", which));
-    return {};
+result<bool> forget_untold(store_transaction& tx, const untold_decision& one) {
+    const std::array<sql_param, 1> which{std::string_view(one.key)};
+    POSTHORN_LET(gone, tx.execute("DELETE FROM forward_untold WHERE id = ?", which));
+    if (gone > 0) return true;
+    // In a file an id may be bytes, which no text is equal to; the index knows nothing of the cast.
+    POSTHORN_LET(odd, tx.execute("DELETE FROM forward_untold WHERE CAST(id AS text) = ?", which));
+    return odd > 0;
 }
 
 }  // namespace posthorn

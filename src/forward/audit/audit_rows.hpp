@@ -25,14 +25,15 @@ struct audited_attempt {
 
 /// What became of an operation otherwise than by an attempt, and is still to be told.
 struct untold_decision {
-    uuid id;
+    std::string key;   // As the row has its id, which anyone may have written.
+    uuid id;           // Nil if that is none.
     std::string what;  // Retry or Discard, if a person decided; else empty.
 
     bool operator==(const untold_decision&) const = default;
 };
 [[nodiscard]] result<std::vector<untold_decision>> read_untold(store_reader& from,
                                                                std::int64_t limit);
-/// They are told of in this transaction.
-[[nodiscard]] result<> forget_untold(store_transaction& tx, const uuid& id);
+/// It is told of in this transaction. False if there is no such row any more.
+[[nodiscard]] result<bool> forget_untold(store_transaction& tx, const untold_decision& one);
 
 }  // namespace posthorn

@@ -94,6 +94,7 @@ task<> buffer_keeper::look() {
             all = std::move(found);
             return {};
         });
+    upkeep_.note("what has to go for a cap of [forward] cannot be found", seen);
     if (!seen) co_return;
     std::vector<doomed> parked;
     std::map<std::string, std::vector<doomed>> by_target;
@@ -167,6 +168,7 @@ task<> buffer_keeper::drop_parked(std::vector<doomed> some) {
         }
         return {};
     });
+    upkeep_.note("parked work cannot be closed for a cap of [forward]", done);
     if (!done) co_return;
     for (const auto* const one : gone)
         with_.counters.drops.note(told_of(one->work, one->why), with_.env.clock.steady(),
@@ -174,7 +176,7 @@ task<> buffer_keeper::drop_parked(std::vector<doomed> some) {
 }
 
 std::vector<health_worry> buffer_keeper::worries() const {
-    std::vector<health_worry> all;
+    auto all = upkeep_.worries();
     std::vector<std::string> full;
     {
         const std::scoped_lock lock(mutex_);

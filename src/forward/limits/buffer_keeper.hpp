@@ -11,6 +11,7 @@
 #include "base/run/node_service.hpp"
 #include "base/time/clock_watch.hpp"
 #include "feature/node_builder.hpp"
+#include "feature/upkeep_watch.hpp"
 #include "forward/forward_desk.hpp"
 #include "forward/forward_transport.hpp"
 #include "forward/limits/buffer_rules.hpp"
@@ -35,7 +36,8 @@ public:
         drop_box& drops;
     };
 
-    explicit buffer_keeper(deps with) : with_(with), clocks_(with.env.clock) {}
+    explicit buffer_keeper(deps with)
+        : with_(with), clocks_(with.env.clock), upkeep_(with.env.log) {}
 
     [[nodiscard]] std::string_view name() const noexcept override { return "buffer keeper"; }
     task<> run() override;
@@ -56,6 +58,7 @@ private:
 
     deps with_;
     clock_guard clocks_;
+    upkeep_watch upkeep_;
     mutable std::mutex mutex_;
     std::vector<std::string> full_;  // As of the last look.
 };

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <optional>
 
+#include "base/bounded_sum.hpp"
 #include "base/text/utf8.hpp"
 #include "forward/forward_terms.hpp"
 
@@ -28,8 +29,8 @@ amount held_by(const forward_total& of) { return {of.waiting + of.parked, of.byt
 amount held_by_all(const std::vector<forward_total>& held) {
     amount all;
     for (const auto& each : held) {
-        all.messages += each.waiting + each.parked;
-        all.bytes += each.bytes;
+        all.messages = bounded_sum(all.messages, bounded_sum(each.waiting, each.parked));
+        all.bytes = bounded_sum(all.bytes, each.bytes);
     }
     return all;
 }

@@ -1,5 +1,7 @@
 #include "forward/targets/configured_categories.hpp"
 
+#include <algorithm>
+#include <array>
 #include <charconv>
 #include <utility>
 
@@ -113,13 +115,18 @@ private:
             one.how.deadband_is_percent = band->is_percent;
         } else if (name == "keep" && (value == "all" || value == "last"))
             one.how.keep_last = value == "last";
-        else
-            return wrong(
-                fmt::format("'{}' cannot be {}; write name, to, tracked (true or false), "
-                            "max_retries, retry_seconds, timeout_seconds, max_messages, max_bytes, "
-                            "max_age_seconds, deadband (0.5 or 2%) or keep (all or last)",
-                            clean_utf8(name, 100), clean_utf8(value, 100)));
+        else  // What stands under a name that is not known is not quoted: it may be a password.
+            return wrong(fmt::format(
+                "'{}' cannot be {}; write name, to, tracked (true or false), "
+                "max_retries, retry_seconds, timeout_seconds, max_messages, max_bytes, "
+                "max_age_seconds, deadband (0.5 or 2%) or keep (all or last)",
+                clean_utf8(name, 100), may_be_quoted(name) ? clean_utf8(value, 100) : "there"));
         return {};
+    }
+
+    static bool may_be_quoted(std::string_view name) {
+        constexpr std::array<std::string_view, 4> names{"tracked", "deadband", "keep", "once"};
+        return std::ranges::find(names, name) != names.end();
     }
 
     template <class Take>

@@ -7,6 +7,7 @@
 #include <boost/json/serialize.hpp>
 
 #include "base/text/utf8.hpp"
+#include "store/rows/stored_time.hpp"
 #include "webhook/subscription.hpp"
 
 namespace posthorn {
@@ -16,9 +17,11 @@ namespace json = boost::json;
 
 constexpr std::size_t json_bytes_max = std::size_t{64} << 10;
 constexpr std::size_t description_bytes_max = 1000;
-constexpr std::string_view columns = "name, description, schema, example, created_at, updated_at";
-
-wall_time time_of(std::int64_t ms) { return wall_time{std::chrono::milliseconds(ms)}; }
+// The lengths are looked at where they lie: any program may have written them, of any size.
+constexpr std::string_view columns =
+    "substr(name, 1, 1000), substr(description, 1, 4000),"
+    " CASE WHEN octet_length(schema) <= 65536 THEN schema END,"
+    " CASE WHEN octet_length(example) <= 65536 THEN example END, created_at, updated_at";
 
 event_type read(const sql_row& row) {
     event_type one;
@@ -26,8 +29,8 @@ event_type read(const sql_row& row) {
     one.description = row.text(1);
     one.schema = row.text(2);
     one.example = row.text(3);
-    one.created_at = time_of(row.integer(4));
-    if (!row.is_null(5)) one.updated_at = time_of(row.integer(5));
+    one.created_at = bounded_from_ms(row.integer(4));
+    if (!row.is_null(5)) one.updated_at = bounded_from_ms(row.integer(5));
     return one;
 }
 

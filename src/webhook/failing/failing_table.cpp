@@ -1,8 +1,11 @@
 #include "webhook/failing/failing_table.hpp"
 
+#include <algorithm>
 #include <array>
 #include <map>
 #include <optional>
+
+#include "store/rows/stored_time.hpp"
 
 namespace posthorn {
 namespace {
@@ -10,14 +13,13 @@ namespace {
 constexpr std::string_view columns = "subscription_id, since, last, failures, told";
 
 std::int64_t ms_of(wall_time time) { return time.time_since_epoch().count(); }
-wall_time time_from(std::int64_t ms) { return wall_time{std::chrono::milliseconds(ms)}; }
 
 failing_endpoint failing_from(const sql_row& row) {
     return {.subscription = uuid::parse(row.text(0)).value_or(uuid{}),
-            .since = time_from(row.integer(1)),
-            .last = time_from(row.integer(2)),
-            .failures = row.integer(3),
-            .told = static_cast<std::int32_t>(row.integer(4))};
+            .since = bounded_from_ms(row.integer(1)),
+            .last = bounded_from_ms(row.integer(2)),
+            .failures = std::max<std::int64_t>(row.integer(3), 0),
+            .told = static_cast<std::int32_t>(std::clamp<std::int64_t>(row.integer(4), 0, 100))};
 }
 
 /// What some attempts of one endpoint, in their order, come to.
@@ -57,7 +59,8 @@ result<> count(store_transaction& tx, std::string_view id, const in_a_row& what)
     POSTHORN_TRY(tx.execute(
         "INSERT INTO webhook_failing (subscription_id, since, last, failures) VALUES (?, ?, ?, ?)"
         " ON CONFLICT (subscription_id) DO UPDATE SET last = excluded.last,"
-        " failures = webhook_failing.failures + excluded.failures",
+        " failures = CASE WHEN webhook_failing.failures BETWEEN 0 AND 1000000000000"
+        " THEN webhook_failing.failures + excluded.failures ELSE 1000000000000 END",
         with));
     return {};
 }

@@ -4,6 +4,8 @@
 #include <array>
 #include <tuple>
 
+#include "store/rows/stored_time.hpp"
+
 namespace posthorn {
 namespace {
 
@@ -15,8 +17,6 @@ constexpr std::int64_t dead_looked_at_max = 20'000;
 constexpr std::int64_t typed_attempts_max = 500;
 constexpr std::size_t ids_at_once = 250;
 
-wall_time time_of(std::int64_t ms) { return wall_time{std::chrono::milliseconds(ms)}; }
-
 /// Of columns status, http_status, at, the newest first.
 void count(recent_attempts& seen, const sql_row& row) {
     const bool taken = row.integer(0) == success;
@@ -24,7 +24,7 @@ void count(recent_attempts& seen, const sql_row& row) {
     if (seen.last_was_taken) return;
     seen.last_was_taken = taken;
     if (!row.is_null(1)) seen.last_status = row.integer(1);
-    seen.last_at = time_of(row.integer(2));
+    seen.last_at = bounded_from_ms(row.integer(2));
 }
 
 }  // namespace
@@ -134,7 +134,7 @@ result<std::vector<seen_type>> read_seen_types(store_reader& from, const uuid& s
                        events.insert(*id);
                        auto& [attempts, last] = tried[*id];
                        ++attempts;
-                       last = std::max(last, time_of(row.integer(1)));
+                       last = std::max(last, bounded_from_ms(row.integer(1)));
                    }));
     POSTHORN_LET(types, read_event_types(from, events));
     std::map<std::string, seen_type> all;

@@ -71,6 +71,9 @@ private:
     int out_ = -1;
 };
 
+/// What follows may hold what opens the way to the secret.
+std::string_view first_word(std::string_view words) { return words.substr(0, words.find(' ')); }
+
 result<std::string> text_behind(std::string_view reference) {
     if (!reference.starts_with(command_prefix)) return referenced_text(reference);
     const std::string words(reference.substr(command_prefix.size()));
@@ -78,7 +81,7 @@ result<std::string> text_behind(std::string_view reference) {
     return fail(error_code::secret_unavailable,
                 "it names the command '{}', which did not print it and end well; it may be silent "
                 "for {} s",
-                words, silence_max.count() / 1000);
+                first_word(words), silence_max.count() / 1000);
 }
 
 }  // namespace

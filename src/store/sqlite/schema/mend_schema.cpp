@@ -7,6 +7,8 @@
 #include <set>
 #include <string_view>
 
+#include "store/sqlite/schema/number_guards.hpp"
+
 namespace posthorn::sqlite {
 namespace {
 
@@ -50,11 +52,13 @@ result<std::vector<object>> objects_of(connection& database) {
 }
 
 // What the steps make is best told by an empty database that has taken them.
-result<std::vector<object>> wanted_objects(std::span<const migration_set> sets) {
+result<std::vector<object>> wanted_objects(std::span<const migration_set> sets,
+                                           bool has_guards = true) {
     POSTHORN_LET(model, connection::open_empty());
     for (const auto& set : sets)
         for (const auto& step : set.steps)
             POSTHORN_TRY(model.execute(std::string(step.sql).c_str()));
+    if (has_guards) POSTHORN_TRY(guard_numbers(model, sets));
     return objects_of(model);
 }
 
@@ -180,7 +184,11 @@ result<std::vector<migration_set>> taken_steps(connection& database,
 result<schema_differences> compare_schema(connection& database,
                                           std::span<const migration_set> sets) {
     POSTHORN_LET(taken, taken_steps(database, sets));
-    POSTHORN_LET(wanted, wanted_objects(taken));
+    POSTHORN_LET(found, objects_of(database));
+    // A file that no node has opened since there are any has none.
+    const bool has_guards = std::ranges::any_of(
+        found, [](const object& one) { return one.name.ends_with(number_guard_suffix); });
+    POSTHORN_LET(wanted, wanted_objects(taken, has_guards));
     POSTHORN_LET(all, differences_of(database, wanted));
     return in_words(all);
 }

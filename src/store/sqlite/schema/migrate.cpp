@@ -3,6 +3,7 @@
 #include "store/rows/stored_time.hpp"
 #include "store/rules/known_steps.hpp"
 #include "store/sqlite/driver/statement.hpp"
+#include "store/sqlite/schema/number_guards.hpp"
 
 namespace posthorn::sqlite {
 namespace {
@@ -41,7 +42,7 @@ result<> bring_up_to_date(connection& database, const migration_set& set, wall_t
 result<> migrate_all(connection& database, std::span<const migration_set> sets, wall_time now) {
     POSTHORN_TRY(database.execute(record_table));
     for (const auto& set : sets) POSTHORN_TRY(bring_up_to_date(database, set, now));
-    return {};
+    return guard_numbers(database, sets);
 }
 
 }  // namespace

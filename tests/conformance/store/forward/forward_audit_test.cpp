@@ -1,4 +1,6 @@
 // What is noted of attempts, and the names of the store-and-forward document, on every database.
+#include <algorithm>
+
 #include "conformance/store/forward/forward_store.hpp"
 
 namespace posthorn::conformance {
@@ -58,20 +60,36 @@ TEST_P(forward_store, notes_what_a_person_decides_and_for_a_centre_all_that_no_a
     set_status(one, "Dead");
     EXPECT_EQ(untold(), untold_ones{}) << "there is no centre, and no person decided";
     must("UPDATE sf_messages SET status = 0");
-    EXPECT_EQ(untold(), (untold_ones{{id, "Retry"}}));
+    EXPECT_EQ(untold(), (untold_ones{{one, id, "Retry"}}));
     must("INSERT INTO posthorn_meta (name, value) VALUES ('forward_centre', 'hq')");
     set_status(one, "Dead");
-    EXPECT_EQ(untold(), (untold_ones{{id, "Retry"}})) << "that is still to be told";
-    must([&](store_transaction& tx) { return forget_untold(tx, id); });
+    EXPECT_EQ(untold(), (untold_ones{{one, id, "Retry"}})) << "that is still to be told";
+    EXPECT_TRUE(forget(untold().at(0)));
     EXPECT_TRUE(change(&discard_parked, one));
-    EXPECT_EQ(untold(), (untold_ones{{id, "Discard"}}));
-    must([&](store_transaction& tx) { return forget_untold(tx, id); });
+    EXPECT_EQ(untold(), (untold_ones{{one, id, "Discard"}}));
+    EXPECT_TRUE(forget(untold().at(0)));
     const auto dropped = hold(0);
     const auto note = hold(1);
     set_status(note, "Resolved");
     EXPECT_EQ(untold(), untold_ones{}) << "it is not tracked";
     set_status(dropped, "Resolved");
-    EXPECT_EQ(untold(), (untold_ones{{*uuid::parse(dropped), ""}}));
+    EXPECT_EQ(untold(), (untold_ones{{dropped, *uuid::parse(dropped), ""}}));
+}
+
+TEST_P(forward_store, tells_of_a_decision_once_however_its_row_has_its_id) {
+    db();
+    const std::string blob = disk().speaks().bytes.starts_with('x') ? "x'c328'" : "'bytes'";
+    must(
+        "INSERT INTO forward_untold (id, what) VALUES ('018F3B1C-0000-7000-8000-0000000000FF', "
+        "'Retry'),"
+        " ('018f3b1c00007000800000000000000e', ''), ('none', 'Retry'), (" +
+        blob + ", '')");
+    const auto all = untold();
+    EXPECT_EQ(all.size(), 4U);
+    EXPECT_EQ(std::ranges::count(all, uuid{}, &untold_decision::id), 2);
+    for (const auto& each : all) EXPECT_TRUE(forget(each)) << each.key;
+    EXPECT_TRUE(untold().empty());
+    EXPECT_FALSE(forget(all[0])) << "it is gone";
 }
 
 TEST_P(forward_store, has_the_columns_and_the_defaults_of_the_document) {

@@ -59,5 +59,35 @@ TEST_P(forward_store, discards_nothing_that_waits_or_is_being_sent) {
     EXPECT_EQ(total("ExternalSystem").waiting, 1);
 }
 
+TEST_P(forward_store, counts_on_whatever_a_program_has_made_of_sizes_and_totals) {
+    const auto first = hold(0);
+    const auto other = disk().connect();
+    std::int64_t refused = 0;
+    for (const auto* const number :
+         {"9223372036854775807", "-1", "(-9223372036854775807 - 1)", "4611686018427387904"}) {
+        SCOPED_TRACE(number);
+        for (const auto* const sql :
+             {"UPDATE forward_totals SET bytes = {0}, waiting = {0}, parked = {0}",
+              "UPDATE forward_messages SET bytes = {0}, retry_count = {0}, max_retries = {0}",
+              "INSERT INTO forward_totals (category, bytes, waiting, parked) VALUES ('odd{0}', {0},"
+              " {0}, {0})"})
+            refused += other->run(fmt::format(fmt::runtime(sql), number)) ? 1 : 0;
+        hold(0);
+        must(
+            "INSERT INTO forward_caps (category, max_messages, max_bytes) VALUES"
+            " ('Notification', 100, 100000)");
+        hold(1);
+        must("DELETE FROM forward_caps");
+        const auto held = total("ExternalSystem");
+        for (const auto count : {held.waiting, held.parked, held.bytes}) {
+            EXPECT_GE(count, 0);
+            EXPECT_LE(count, 1'000'000'000'000'000);
+        }
+        must("DELETE FROM outbox_messages WHERE message_id = '" + hold(0) + "'");
+    }
+    EXPECT_LT(refused, 12) << "of all that was tried";
+    EXPECT_EQ(tracked(first), "Submitted");
+}
+
 }  // namespace
 }  // namespace posthorn::conformance

@@ -77,6 +77,9 @@ protected:
         return look<std::vector<audited_attempt>>(
             [&](store_reader& from) { return read_audit(from, *uuid::parse(id), 2000); });
     }
+    bool forget(const untold_decision& one) {
+        return write<bool>([&](store_transaction& tx) { return forget_untold(tx, one); });
+    }
     /// What is still to be told.
     std::vector<untold_decision> untold() {
         return look<std::vector<untold_decision>>(

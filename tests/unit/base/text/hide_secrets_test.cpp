@@ -18,6 +18,19 @@ TEST(hide_secrets, hides_keys_and_passwords_wherever_they_stand) {
     EXPECT_EQ(hide_secrets("a://u:p@h b://v:q@i"), "a://u:(hidden)@h b://v:(hidden)@i");
 }
 
+TEST(hide_secrets, hides_passwords_that_are_named_and_private_keys) {
+    EXPECT_EQ(hide_secrets("Host=h;Password=p w;Port=1"), "Host=h;Password=(hidden) w;Port=1");
+    EXPECT_EQ(hide_secrets("host=h password='p w' user=u"), "host=h password='(hidden)' user=u");
+    EXPECT_EQ(hide_secrets("Data Source=a.db;PWD = x"), "Data Source=a.db;PWD = (hidden)");
+    EXPECT_EQ(hide_secrets("postgres://h/d?password=p&sslmode=on"),
+              "postgres://h/d?password=(hidden)&sslmode=on");
+    EXPECT_EQ(hide_secrets("a -----BEGIN PRIVATE KEY-----\nAbC"), "a (hidden)");
+    for (const auto* text : {"the password is wrong", "password=", "pwd", "Password = \"\"",
+                             "-----BEGIN CERTIFICATE-----"})
+        EXPECT_EQ(hide_secrets(text), text);
+    EXPECT_EQ(hide_secrets(hide_secrets("password=p pwd=q")), "password=(hidden) pwd=(hidden)");
+}
+
 TEST(hide_secrets, hides_what_stands_where_the_name_of_a_variable_belongs) {
     EXPECT_EQ(hide_secrets("key = \"env:c2VjcmV0LWNhbmFyeQ==\", until"),
               "key = \"env:(hidden)\", until");

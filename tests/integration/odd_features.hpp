@@ -1,0 +1,253 @@
+#pragma once
+
+#include <csignal>
+#include <cstdlib>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <boost/json.hpp>
+#include <fmt/format.h>
+
+#include "sidecar_fixture.hpp"
+#include "support/row_fuzz.hpp"
+#include "support/webhook_endpoint.hpp"
+
+namespace posthorn::integration {
+
+/// The real program with all features at work: it publishes to subscribers, is a site and its own
+/// centre, watches a node and writes its history; and an outsider who writes rows into the tables of
+/// them with plain SQL. The store is said by who derives.
+class odd_features : public testing::Test {
+protected:
+    /// What the database said against it; empty if it did as told.
+    virtual std::optional<std::string> outside(const std::string& sql) = 0;
+    [[nodiscard]] virtual std::int64_t number(const std::string& sql) = 0;
+    /// `table|column|is a number|is a key`, a line each; without the tables of the store itself.
+    virtual std::vector<std::string> describe() = 0;
+    /// A text of so many, as SQL.
+    virtual std::string megabytes(int number) = 0;
+    /// `[store]` of the configuration.
+    virtual std::string store() = 0;
+
+    /// Whether a table is of a feature. Those of the store and of workflows have tests of their own,
+    /// and a row of forward_caps is a cap.
+    static std::string is_of_features(const std::string& name) {
+        std::string sql =
+            "lower(" + name +
+            ") IN ('operationtracking', 'sitecalls',"
+            " 'posthorn_history', 'posthorn_nodes', 'posthorn_audit', 'posthorn_queue')";
+        for (const auto* const prefix : {"webhook", "forward", "centre"})
+            sql += " OR " + name + " LIKE '" + prefix + "%'";
+        return name + " <> 'forward_caps' AND (" + sql + ")";
+    }
+    void expect_all_live(test::row_fuzz& rows) {
+        const char* const asked = std::getenv("POSTHORN_ODD_ROWS");
+        start();
+        subscribe();
+        expect_health_beside();
+        write_rows(rows, asked == nullptr ? 3 : std::atoi(asked));
+        expect_health_beside();
+        expect_answers();
+        stop();
+        start();  // With them, too.
+        expect_health_beside();
+        stop();
+    }
+
+    /// Subscriptions of which one text has many megabytes each: they are named, are not fetched, and
+    /// those beside them are told.
+    void expect_large_subscriptions_named() {
+        start();
+        subscribe();
+        expect_told_of_event(1);
+        const auto before = memory_peak_kb();
+        int made = 0;
+        for (const std::string column : {"tenant", "event_type", "url", "secret", "previous_secret",
+                                         "reason", "headers", "filter", "description"}) {
+            std::string names = "id",
+                        values = fmt::format("'018f3b1c-0000-7000-8001-{:012x}'", ++made);
+            for (const auto& [name, value] :
+                 {std::pair<std::string, std::string>{"url", "'https://a.example/'"},
+                  {"secret", "'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw'"}})
+                if (name != column) {
+                    names += ", " + name;
+                    values += ", " + value;
+                }
+            ASSERT_EQ(
+                outside(fmt::format("INSERT INTO webhook_subscriptions ({}, {}) VALUES ({}, {})",
+                                    names, column, values, megabytes(8))),
+                std::nullopt)
+                << column;
+        }
+        expect_told_of_event(2);
+        EXPECT_TRUE(test::eventually([&] {
+            return health().contains(
+                fmt::format("{} webhooks cannot be sent to: its tenant in webhook_subscriptions is "
+                            "too large to be read",
+                            made));
+        })) << health();
+        const auto listed = get("/_rf/webhooks");
+        EXPECT_EQ(listed.status, 200);
+        EXPECT_LT(listed.body.size(), 100'000U);
+        EXPECT_LT(memory_peak_kb() - before, 50'000) << "of 72 MB";
+        stop();
+    }
+    void expect_told_of_event(int number) {
+        const auto id = fmt::format("018f3b1c-0000-7000-9000-{:012x}", number);
+        ASSERT_EQ(outside(fmt::format("INSERT INTO outbox_messages (message_id, destination,"
+                                      " endpoint, payload) VALUES ('{}', 'webhooks', 'order.paid',"
+                                      " '{{}}')",
+                                      id)),
+                  std::nullopt);
+        EXPECT_TRUE(test::eventually([&] { return hook_.seen().contains(id); })) << child_->err();
+    }
+    [[nodiscard]] std::int64_t memory_peak_kb() const {
+        std::ifstream status(fmt::format("/proc/{}/status", child_->id()));
+        for (std::string word; status >> word;)
+            if (word == "VmHWM:") {
+                std::int64_t number = 0;
+                status >> number;
+                return number;
+            }
+        return 0;
+    }
+
+    void start() {
+        const auto file = folder_.file("shop.toml");
+        std::ofstream(file) << fmt::format(
+            "[service]\nid = \"shop\"\n{}[listen]\nhttp = \"\"\nadmin = \"127.0.0.1:0\"\n"
+            "[log]\nlevel = \"info\"\n[routes]\nshop = \"inprocess:\"\n"
+            "[desk]\nnodes_every = \"100ms\"\n"
+            "nodes = [{{ name = \"other\", url = \"http://127.0.0.1:1\" }}]\n"
+            "[webhooks]\nplain_http = true\nallow = \"127.0.0.1\"\nretry_pauses = \"5ms\"\n"
+            "[forward]\nsite = \"plant\"\ncentral = \"shop\"\n"
+            "categories = [{{ name = \"ExternalSystem\", to = \"{}\" }}]\n"
+            "[centre]\nenabled = true\n",
+            store(), erp_.url());
+        child_.emplace(std::vector<std::string>{POSTHORN_PROGRAM, "serve", "--config", file});
+        port_ = test::port_in(child_->read_line().value_or(""));
+        ASSERT_NE(port_, 0) << child_->err();
+    }
+    void stop() {
+        child_->send_signal(SIGTERM);
+        EXPECT_EQ(child_->wait(), exit_0) << child_->err();
+    }
+    void subscribe() {
+        ASSERT_EQ(outside(fmt::format("INSERT INTO webhook_subscriptions (id, url, secret) VALUES"
+                                      " ('{}', '{}', 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw')",
+                                      healthy_id, hook_.url())),
+                  std::nullopt);
+    }
+    /// Of every feature something that is well, which has its effect.
+    void expect_health_beside() {
+        ++rounds_;
+        const auto id = [this](int of) {
+            return fmt::format("018f3b1c-0000-7000-9000-{:06x}{:06x}", of, rounds_);
+        };
+        ASSERT_EQ(outside(fmt::format("INSERT INTO outbox_messages (message_id, destination,"
+                                      " endpoint, payload) VALUES ('{}', 'webhooks', 'order.paid',"
+                                      " '{{}}')",
+                                      id(1))),
+                  std::nullopt);
+        for (const auto& [category, of] : {std::pair{0, 2}, std::pair{1, 3}})
+            ASSERT_EQ(outside(fmt::format("INSERT INTO sf_messages (id, category, target,"
+                                          " payload_json) VALUES ('{}', {}, 'erp', '{{}}')",
+                                          id(of), category)),
+                      std::nullopt);
+        EXPECT_TRUE(test::eventually([&] { return hook_.seen().contains(id(1)); }));
+        const auto comes = [&](const std::string& sql) {
+            EXPECT_TRUE(test::eventually([&] { return number(sql) == 1; })) << sql << "\n"
+                                                                            << health() << "\n"
+                                                                            << child_->err();
+        };
+        comes(
+            fmt::format("SELECT count(*) FROM OperationTracking WHERE Status = 'Delivered' AND"
+                        " TrackedOperationId = '{}'",
+                        id(2)));
+        comes(
+            fmt::format("SELECT count(*) FROM SiteCalls WHERE Status = 'Delivered' AND"
+                        " TrackedOperationId = '{}'",
+                        id(2)));
+        comes(fmt::format("SELECT count(*) FROM centre_notifications WHERE NotificationId = '{}'",
+                          id(3)));
+        comes(
+            fmt::format("SELECT count(*) FROM webhook_attempts WHERE message_id = '{}' AND"
+                        " subscription_id = '{}'",
+                        id(1), healthy_id));
+        const auto asked = [&] {
+            return number(
+                "SELECT max(asked_at) FROM posthorn_nodes WHERE node = 'other' AND"
+                " reasons LIKE '%does not answer%' AND asked_at < 2000000000000");
+        };
+        const auto before = asked();
+        EXPECT_TRUE(test::eventually([&] { return asked() > before; })) << child_->err();
+    }
+    /// Rows of a seed in every table, with each column odd in turn, and with several.
+    void write_rows(test::row_fuzz& rows, int of_each) {
+        std::map<std::string, test::described_table> tables;
+        for (const auto& line : describe()) {
+            std::vector<std::string> parts(1);
+            for (const char c : line)
+                if (c == '|')
+                    parts.emplace_back();
+                else
+                    parts.back() += c;
+            auto& table = tables[parts.at(0)];
+            table.name = parts[0];
+            table.columns.push_back({parts.at(1), parts.at(2) == "1", parts.at(3) == "1"});
+        }
+        EXPECT_GT(tables.size(), 15U);
+        for (const auto& [name, table] : tables) {
+            int accepted = 0;
+            const auto write = [&](std::optional<std::size_t> odd) {
+                accepted += outside(rows.row_like_others(table, odd)) ? 0 : 1;
+            };
+            for (int i = 0; i < of_each; ++i) {
+                for (std::size_t at = 0; at < table.columns.size(); ++at) write(at);
+                write({});
+                write({});
+            }
+            EXPECT_GT(accepted, of_each) << name;
+        }
+    }
+    /// All that an operator can look at is shown, whatever is in the tables.
+    void expect_answers() {
+        const auto shown = get("/_rf/openapi.json");
+        ASSERT_EQ(shown.status, 200);
+        int routes = 0;
+        for (const auto& [path, methods] : boost::json::parse(shown.body).at("paths").as_object()) {
+            if (!methods.as_object().contains("get") || path.contains('{')) continue;
+            if (path.contains("live")) continue;  // It does not end.
+            const auto answer = get(path);
+            EXPECT_LT(answer.status, 500) << path << ": " << answer.body;
+            boost::system::error_code wrong;
+            if (answer.head.contains("application/json")) {
+                static_cast<void>(boost::json::parse(answer.body, wrong));
+                EXPECT_FALSE(wrong)
+                    << path << ": " << wrong.message() << " " << answer.body.substr(0, 2'000);
+            }
+            ++routes;
+        }
+        EXPECT_GT(routes, 30);
+    }
+    [[nodiscard]] test::raw_response get(std::string_view path) const {
+        return test::ask(port_, fmt::format("GET {} HTTP/1.1\r\nHost: 127.0.0.1:{}\r\n"
+                                            "Connection: close\r\n\r\n",
+                                            path, port_));
+    }
+    [[nodiscard]] std::string health() const { return get("/_rf/health").body; }
+    [[nodiscard]] test::process& child() { return *child_; }
+
+    static constexpr auto healthy_id = "018f3b1c-0000-7000-8000-000000000001";
+    test::temporary_directory folder_;
+
+private:
+    test::webhook_endpoint hook_, erp_;
+    std::optional<test::process> child_;
+    std::uint16_t port_ = 0;
+    int rounds_ = 0;
+};
+
+}  // namespace posthorn::integration
