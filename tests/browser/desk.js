@@ -1,47 +1,43 @@
-// desk.js CASE JSON: one case of desk_test.py in a browser. Ends with an exception if it fails.
+// The cases of desk_test.py in a browser.
 
 const assert = require("node:assert/strict");
 const fs = require("node:fs");
-const { open, signIn, quiet, accessible, run } = require("./kit.js");
+const { told, blank, open, openAs, signIn, quiet, accessible, accessibleInBoth, narrow, resize, usual, phone, say, run } = require("./kit.js");
 
-const told = JSON.parse(process.argv[3]);
 const pages = ["", "messages", "dead", "destinations", "inbox", "queues", "forward", "webhooks", "workflows", "store", "audit", "keys"];
 
-async function openOrders(browser, path, key = told.operator, options) {
-  const page = await open(browser, told.orders, path, options);
-  await signIn(page, key);
-  await page.locator("main h1").waitFor();
-  return page;
-}
+const openOrders = (browser, path, key = told.operator, options = {}) => openAs(browser, key, told.orders, path, options);
 
 const cases = {
   async pages(browser) {
-    for (const colorScheme of ["light", "dark"]) {
-      const page = await openOrders(browser, "", told.operator, { colorScheme });
-      for (const [i, path] of pages.entries()) {
-        await page.locator("nav a").nth(i).click();
-        await page.waitForURL(`**/desk/${path}`);
-        await page.locator("main h1").waitFor();
-        await page.locator("main .waiting").waitFor({ state: "detached" });
-        await accessible(page);
-      }
-      await page.locator("nav a").nth(1).click();
-      await page.locator("td.id a").first().click();
-      await page.getByText("Committed with its transaction").waitFor();
-      await accessible(page);
-      await page.goto(`${told.stock}/desk/inbox`);
-      await page.locator("table.list tr[data-row]").first().waitFor();
-      assert.equal(await page.locator("table.list tr[data-row]").count(), 42);
-      await quiet(page);
+    const page = await openOrders(browser, "");
+    for (const [i, path] of pages.entries()) {
+      await page.locator("nav a").nth(i).click();
+      await page.waitForURL(`**/desk/${path}`);
+      await page.locator("main h1").waitFor();
+      await page.locator("main .waiting").waitFor({ state: "detached" });
+      await accessibleInBoth(page);
+      await resize(page, phone.viewport);
+      await narrow(page, `the page '${path}'`);
+      await resize(page, usual.viewport);
     }
-    const phone = await openOrders(browser, "", told.operator, { viewport: { width: 360, height: 740 } });
-    for (const [i] of pages.entries()) {
-      await phone.locator("nav a").nth(i).click();
-      await phone.locator("main .waiting").waitFor({ state: "detached" });
-      const wider = await phone.evaluate(() => document.documentElement.scrollWidth - innerWidth);
-      assert.ok(wider <= 0, `page ${i} is ${wider} pixels too wide for a phone`);
-    }
-    await quiet(phone);
+    await page.locator("nav a").nth(1).click();
+    await page.locator("td.id a").first().click();
+    await page.getByText("Committed with its transaction").waitFor();
+    await accessibleInBoth(page);
+    await page.goto(`${told.stock}/desk/inbox`);
+    await page.locator("table.list tr[data-row]").first().waitFor();
+    assert.equal(await page.locator("table.list tr[data-row]").count(), 42);
+    await quiet(page);
+  },
+
+  // What is loaded in the dark or on a phone is so from its first moment.
+  async first_look(browser) {
+    const page = await openOrders(browser, "", told.operator, { ...phone, colorScheme: "dark" });
+    await page.locator(".light h1").waitFor();
+    assert.equal(await page.evaluate(() => document.documentElement.dataset.theme), "dark");
+    await narrow(page);
+    await quiet(page);
   },
 
   async keys(browser) {
@@ -95,7 +91,7 @@ const cases = {
   // The key is taken back while the page is open.
   async revoked(browser) {
     const page = await openOrders(browser, "destinations", told.guest);
-    console.log("open");
+    await say("open");
     await page.getByRole("heading", { name: "Your session has ended" }).waitFor();
     await page.getByRole("alert").getByText("its key was taken back").waitFor();
     await signIn(page, told.guest);
@@ -217,23 +213,26 @@ const cases = {
   },
 
   async live(browser) {
-    const page = await openOrders(browser, "");
+    const page = await openOrders(browser, "", told.operator, { hasClock: true });
+    await page.locator(".light h1").waitFor();
     const asked = [];
     page.on("request", (request) => asked.push(new URL(request.url()).pathname));
+    const later = async (where, path) => {
+      const next = where.waitForRequest(path);
+      await where.clock.fastForward(6000); // More than the charts wait.
+      await next;
+    };
     // What it is told, it does not ask for.
-    const number = (path) => asked.filter((each) => each === path).length;
-    await page.waitForRequest("**/_rf/inbox/stats");
-    const before = number("/_rf/outbox/stats");
-    for (let i = 0; i < 2; ++i) await page.waitForRequest("**/_rf/history**");
-    assert.ok(number("/_rf/outbox/stats") - before <= 1, asked.join(" "));
+    for (let i = 0; i < 2; ++i) await later(page, "**/_rf/history**");
+    assert.ok(asked.filter((each) => each === "/_rf/outbox/stats").length <= 1, asked.join(" "));
     await quiet(page);
 
     // Where nothing is told, it asks.
-    const deaf = await open(browser, told.stock, "");
-    await deaf.getByRole("heading", { name: "All is well" }).waitFor();
+    const deaf = await blank(browser, { hasClock: true });
     await deaf.route("**/_rf/live", (route) => route.fulfill({ status: 404, body: "" }));
-    await deaf.reload();
-    for (let i = 0; i < 3; ++i) await deaf.waitForRequest("**/_rf/outbox/stats");
+    await deaf.goto(`${told.stock}/desk/`);
+    await deaf.getByRole("heading", { name: "All is well" }).waitFor();
+    for (let i = 0; i < 3; ++i) await later(deaf, "**/_rf/outbox/stats");
     await quiet(deaf);
   },
 
@@ -392,8 +391,7 @@ const cases = {
 
   // A node without the feature: its page is neither in the menu nor at its address.
   async seam(browser) {
-    const context = await browser.newContext();
-    const page = await context.newPage();
+    const page = await blank(browser);
     await page.route("**/_rf", async (route) => {
       const told = await (await route.fetch()).json();
       await route.fulfill({ json: { ...told, routes: told.routes.filter((each) => !each.includes("/_rf/queue")) } });
@@ -405,6 +403,7 @@ const cases = {
     await page.getByRole("heading", { name: "Keys" }).waitFor();
     assert.equal(await page.locator(".keys dd", { hasText: "Queues" }).count(), 0);
     assert.equal(await page.locator(".keys dd", { hasText: "Inbox" }).count(), 1);
+    await quiet(page);
   },
 
   async nodes(browser) {
@@ -457,13 +456,13 @@ const cases = {
     await page.getByText("No message has the id, correlation id or order key 'no such thing'. 'attic' did not answer.").waitFor();
     await quiet(page);
 
-    const phone = await open(browser, told.hall, "nodes", { viewport: { width: 360, height: 740 } });
-    await phone.getByText("needs you").first().waitFor();
-    const wider = await phone.evaluate(() => document.documentElement.scrollWidth - innerWidth);
-    assert.ok(wider <= 0, `${wider} pixels too wide for a phone`);
+    await page.setViewportSize(phone.viewport);
+    await page.goto(`${told.hall}/desk/nodes`);
+    await page.getByText("needs you").first().waitFor();
+    await narrow(page);
     // Where no others are named, there is no such page.
-    const stock = await open(browser, told.stock, "nodes");
-    await stock.getByRole("heading", { name: "This node has no page 'Nodes'" }).waitFor();
+    await page.goto(`${told.stock}/desk/nodes`);
+    await page.getByRole("heading", { name: "This node has no page 'Nodes'" }).waitFor();
   },
 
   async links(browser) {
@@ -558,13 +557,9 @@ const cases = {
 
   // A page on a phone with a stranger's megabyte in it: nothing runs, overflows or stands still.
   async hostile(browser) {
-    const page = await openOrders(browser, "messages?destination=attic", told.operator, { viewport: { width: 360, height: 740 } });
-    const narrow = async () => {
-      const wider = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
-      assert.ok(wider <= 0, `the page is ${wider} pixels too wide for a phone`);
-    };
+    const page = await openOrders(browser, "messages?destination=attic", told.operator, phone);
     await page.locator("tr[data-row]").nth(2).waitFor();
-    await narrow();
+    await narrow(page);
     for (const [endpoint, size] of Object.entries(told.sizes)) {
       await page.goto(`${told.orders}/desk/messages?destination=attic&endpoint=${endpoint}`);
       await page.locator("td.id a").first().click();
@@ -573,37 +568,11 @@ const cases = {
       const text = await page.locator("pre.payload").first().textContent();
       assert.equal(text.replace(/\s/g, "").length, size, `${endpoint} is shown whole`);
       assert.ok(text.length < 10_000_000, `${endpoint} takes ${text.length} characters`);
-      await narrow();
+      await narrow(page);
     }
     assert.equal(await page.locator("main img").count(), 0);
     assert.notEqual(await page.title(), "run");
     await quiet(page);
-  },
-
-  // Every page in every colour and width, to be looked at.
-  async gallery(browser) {
-    for (const [look, options] of Object.entries({
-      light: { colorScheme: "light" },
-      dark: { colorScheme: "dark" },
-      contrast: { contrast: "more" },
-      phone: { viewport: { width: 360, height: 740 } },
-    })) {
-      const page = await openOrders(browser, "", told.operator, options);
-      for (const [i, path] of pages.entries()) {
-        await page.locator("nav a").nth(i).click();
-        await page.locator("main .waiting").waitFor({ state: "detached" });
-        await page.waitForTimeout(300);
-        await page.screenshot({ path: `${told.folder}/${look}-${path || "overview"}.png`, fullPage: true });
-      }
-      await page.locator("nav a").nth(2).click();
-      await page.locator("td.id a").first().click();
-      await page.getByText("Given up").waitFor();
-      await page.getByRole("button", { name: "Show the payload" }).click();
-      await page.locator("pre.payload").first().waitFor();
-      await page.screenshot({ path: `${told.folder}/${look}-message.png`, fullPage: true });
-      await page.getByRole("button", { name: "Edit and requeue…" }).click();
-      await page.screenshot({ path: `${told.folder}/${look}-edit.png` });
-    }
   },
 };
 

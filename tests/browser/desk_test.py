@@ -10,27 +10,18 @@ import os
 import signal
 import sqlite3
 import subprocess
-import sys
 import threading
 import unittest
 import urllib.request
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).parents[1] / "interop"))
+from desk_case import MARKUP, PROGRAM, DeskCase, admin_key
 from node import Node, eventually, new_folder
 
-PROGRAM, MODULES = sys.argv.pop(1), sys.argv.pop(1)
 SECRET = "base64:AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8="
 HOSTILE_NAME = "it's \"quoted\" \\ $(touch pwned) `touch pwned`; -- ' ??= é 😀"
 HOSTILE = ("it's \"quoted\" \\ \\n $(touch pwned) `touch pwned`; DROP TABLE outbox_messages; -- '; \n\r\t\x01\x7f"
            " ??= )\" R\"( é 😀 \u202e\u2028 %s {} </script>")
-MARKUP = "<img src=x onerror=document.title='run'>"
-
-
-def admin_key(name, *options):
-    made = subprocess.run([PROGRAM, "keys", "admin", "new", "--name", name, *options, "--json"],
-                          check=True, capture_output=True, text=True)
-    return json.loads(made.stdout)
 
 
 class Refusing(http.server.BaseHTTPRequestHandler):
@@ -46,13 +37,16 @@ class Refusing(http.server.BaseHTTPRequestHandler):
         pass
 
 
-class Desk(unittest.TestCase):
+class Desk(DeskCase):
     """`orders` sends to `stock`, which refuses some; to `billing`, which is down; and to `crm`, which
     has no route. `shop` sends it jobs, of which a worker gives one up. Its desk asks for a key; that of
     `stock`, on loopback without keys, lets look."""
 
+    SCRIPT = "desk.js"
+
     @classmethod
     def setUpClass(cls):
+        super().setUpClass()
         folder = new_folder()
         cls.operator = admin_key("night-shift", "--role", "operator", "--payloads")
         cls.viewer = admin_key("wall", "--role", "viewer")
@@ -126,23 +120,10 @@ class Desk(unittest.TestCase):
         with urllib.request.urlopen(request, timeout=30) as answer:
             return json.load(answer)
 
-    def browse(self, case, **more):
-        told = {"orders": f"http://127.0.0.1:{self.orders.admin}", "stock": f"http://127.0.0.1:{self.stock.admin}",
-                "operator": self.operator["key"], "viewer": self.viewer["key"], "markup": MARKUP, **more}
-        done = subprocess.run(["node", Path(__file__).with_name("desk.js"), case, json.dumps(told)],
-                              capture_output=True, text=True, env=os.environ | {"NODE_PATH": MODULES})
-        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
-
-    def start_browsing(self, case, **more):
-        """A case that goes on when something has happened to the node: it says `open` when it is ready."""
-        told = {"orders": f"http://127.0.0.1:{self.orders.admin}", "operator": self.operator["key"],
-                "guest": self.guest["key"], **more}
-        running = subprocess.Popen(["node", Path(__file__).with_name("desk.js"), case, json.dumps(told)],
-                                   stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
-                                   env=os.environ | {"NODE_PATH": MODULES})
-        self.addCleanup(running.kill)
-        self.assertEqual(running.stdout.readline(), "open\n")
-        return running
+    def browse(self, case, answer=None, **more):
+        self.run_case(case, {"orders": f"http://127.0.0.1:{self.orders.admin}",
+                             "stock": f"http://127.0.0.1:{self.stock.admin}", "operator": self.operator["key"],
+                             "viewer": self.viewer["key"], "guest": self.guest["key"], "markup": MARKUP, **more}, answer)
 
     def dead(self, endpoint):
         return self.orders.number("SELECT count(*) FROM outbox_messages WHERE status = 'Dead' AND endpoint = ?",
@@ -150,6 +131,9 @@ class Desk(unittest.TestCase):
 
     def test_1_every_page_loads_without_a_word_on_the_console(self):
         self.browse("pages")
+
+    def test_1b_a_dark_page_on_a_phone_is_so_from_its_first_moment(self):
+        self.browse("first_look")
 
     def test_2_a_page_without_a_key_shows_nothing_and_takes_one(self):
         self.browse("keys")
@@ -232,11 +216,11 @@ class Desk(unittest.TestCase):
 
 
     def test_9_a_key_that_is_taken_back_ends_its_session_with_words(self):
-        page = self.start_browsing("revoked")
-        self.orders.write(self.orders.file.read_text().replace(self.guest["hash"], "sha256:" + "0" * 64))
-        self.orders.process.send_signal(signal.SIGHUP)
-        said, _ = page.communicate()
-        self.assertEqual(page.returncode, 0, said)
+        def take_back(_):
+            self.orders.write(self.orders.file.read_text().replace(self.guest["hash"], "sha256:" + "0" * 64))
+            self.orders.process.send_signal(signal.SIGHUP)
+
+        self.browse("revoked", take_back)
 
     def test_8b_what_is_parked_behind_a_dead_letter_goes_when_that_is_resolved(self):
         arrived = "SELECT count(*) FROM reserved WHERE item = 'shelf'"

@@ -1,14 +1,10 @@
-// forward.js CASE JSON: one case of forward_test.py in a browser. Ends with an exception if it fails.
+// The cases of forward_test.py in a browser.
 
 const assert = require("node:assert/strict");
-const { open, signIn, quiet, accessible, run } = require("./kit.js");
+const { told, phone, openAs, quiet, accessible, narrow, run } = require("./kit.js");
 
-const told = JSON.parse(process.argv[3]);
-
-async function openSite(browser, path, options) {
-  const page = await open(browser, told.site, path, options);
-  await signIn(page, told.operator);
-  await page.locator("main h1").waitFor();
+async function openSite(browser, path, options = {}) {
+  const page = await openAs(browser, told.operator, told.site, path, options);
   await page.locator("main .waiting").first().waitFor({ state: "detached" });
   return page;
 }
@@ -46,9 +42,8 @@ const cases = {
   },
 
   async retry_all(browser) {
-    const page = await openSite(browser, "forward", { viewport: { width: 360, height: 740 } });
-    const wider = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
-    assert.ok(wider <= 0, `the page is ${wider} pixels too wide for a phone`);
+    const page = await openSite(browser, "forward", phone);
+    await narrow(page);
     await press(page, "Retry all…");
     const ask = page.getByRole("dialog", { name: "Retry what 'ExternalSystem' has parked" });
     await ask.getByText(`${told.number} operations`).waitFor();

@@ -5,30 +5,25 @@
 """
 
 import json
-import os
-import subprocess
 import sys
 import unittest
 import uuid
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).parents[1] / "interop"))
+from desk_case import MARKUP, PROGRAM, DeskCase, admin_key
 sys.path.insert(0, str(Path(__file__).parents[1] / "interop" / "forward"))
 from node import Node, eventually, new_folder
 from site_and_centre import Centre, Site
 from webhook_receiver import AnsweringReceiver
 
-PROGRAM, MODULES = sys.argv.pop(1), sys.argv.pop(1)
-MARKUP = "<img src=x onerror=document.title='run'>"
 
-
-class Forward(unittest.TestCase):
+class Forward(DeskCase):
     """A site with a target that answers what a case wants."""
 
+    SCRIPT = "forward.js"
+
     def setUp(self):
-        made = json.loads(subprocess.run(
-            [PROGRAM, "keys", "admin", "new", "--name", "shift", "--role", "operator", "--json"],
-            check=True, capture_output=True, text=True).stdout)
+        made = admin_key("shift", "--role", "operator")
         self.operator = made["key"]
         self.erp = AnsweringReceiver(404, f"no such line {MARKUP}")
         self.addCleanup(self.erp.close)
@@ -53,10 +48,8 @@ class Forward(unittest.TestCase):
         return ids
 
     def browse(self, case, **more):
-        told = {"site": f"http://127.0.0.1:{self.site.admin}", "operator": self.operator, "markup": MARKUP} | more
-        done = subprocess.run(["node", Path(__file__).with_name("forward.js"), case, json.dumps(told)],
-                              capture_output=True, text=True, env=os.environ | {"NODE_PATH": MODULES})
-        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        self.run_case(case, {"site": f"http://127.0.0.1:{self.site.admin}", "operator": self.operator,
+                             "markup": MARKUP} | more)
 
     def test_what_is_parked_is_found_by_its_category_told_why_and_retried_or_discarded(self):
         first, second = self.park(2)

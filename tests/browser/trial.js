@@ -1,14 +1,10 @@
-// trial.js CASE JSON: one case of trial_test.py in a browser. Ends with an exception if it fails.
+// The cases of trial_test.py in a browser.
 
 const assert = require("node:assert/strict");
-const readline = require("node:readline");
-const { open, signIn, quiet, accessible, run } = require("./kit.js");
+const { told, phone, openAs, quiet, accessible, narrow, say, run } = require("./kit.js");
 
-const told = JSON.parse(process.argv[3]);
-
-async function openOverview(browser, options) {
-  const page = await open(browser, told.orders, "", options);
-  await signIn(page, told.operator);
+async function openOverview(browser, options = {}) {
+  const page = await openAs(browser, told.operator, told.orders, "", options);
   await page.locator(".light h1").waitFor();
   return page;
 }
@@ -56,14 +52,9 @@ const cases = {
   // made, since a node finds out by itself after a while.
   async cure(browser) {
     const page = await openOverview(browser);
-    const answers = readline.createInterface({ input: process.stdin })[Symbol.asyncIterator]();
-    process.stdin.unref(); // What it may still say holds nothing up.
     const mend = (path, nameOf) =>
       page.route(path, async (route) => {
-        if (route.request().method() === "POST") {
-          console.log(`mend ${nameOf(new URL(route.request().url()).pathname)}`);
-          await answers.next();
-        }
+        if (route.request().method() === "POST") await say(nameOf(new URL(route.request().url()).pathname));
         await route.continue();
       });
     await mend("**/_rf/outbox/lanes/*/try", (path) => path.split("/").at(-2));
@@ -100,7 +91,7 @@ const cases = {
       await page.getByRole("button", { name: "Close" }).click();
     });
     found.webhook = await counted(page, async (click) => {
-      await click(reason(page, "'webhook:").getByRole("link"));
+      await click(reason(page, /'webhook:[^']*' gives/).getByRole("link"));
       await page.getByText("HTTP 500").first().waitFor();
       await click(page.getByRole("button", { name: /^Recover \d…/ }));
       await click(page.locator("dialog button.primary"));
@@ -120,9 +111,8 @@ const cases = {
 
   // The same page with keys alone, narrow, and in other colours.
   async keyboard(browser) {
-    const page = await openOverview(browser, { viewport: { width: 360, height: 740 }, colorScheme: "dark" });
-    const wider = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
-    assert.ok(wider <= 0, `${wider} pixels too wide for a phone`);
+    const page = await openOverview(browser, { ...phone, colorScheme: "dark" });
+    await narrow(page);
     await accessible(page);
     await page.keyboard.press("4");
     await page.waitForURL("**/desk/destinations");

@@ -1,14 +1,10 @@
-// webhooks.js CASE JSON: one case of webhooks_test.py in a browser. Ends with an exception if it fails.
+// The cases of webhooks_test.py in a browser.
 
 const assert = require("node:assert/strict");
-const { open, signIn, quiet, accessible, run } = require("./kit.js");
+const { told, phone, openAs, quiet, accessible, accessibleInBoth, narrow, run } = require("./kit.js");
 
-const told = JSON.parse(process.argv[3]);
-
-async function openShop(browser, path, key = told.operator, options) {
-  const page = await open(browser, told.shop, path, options);
-  await signIn(page, key);
-  await page.locator("main h1").waitFor();
+async function openShop(browser, path, key = told.operator, options = {}) {
+  const page = await openAs(browser, key, told.shop, path, options);
   await page.locator("main .waiting").waitFor({ state: "detached" });
   return page;
 }
@@ -187,38 +183,34 @@ const cases = {
   },
 
   async looks(browser) {
-    for (const colorScheme of ["light", "dark"]) {
-      const page = await openShop(browser, "webhooks", told.operator, { colorScheme });
-      await accessible(page);
-      await page.keyboard.press("j");
-      await page.keyboard.press("Enter");
-      await page.waitForURL(`**/webhooks/${told.id}`);
-      await rows(page).first().waitFor();
-      await accessible(page);
-      for (const [button, title] of [["Edit…", "Change the endpoint"], ["Recover 2…", "Try again what was given up"]]) {
-        await press(page, button);
-        await dialog(page, title).locator(".waiting").waitFor({ state: "detached" });
-        await accessible(page);
-        await page.keyboard.press("Escape");
-        await dialog(page, title).waitFor({ state: "detached" });
-      }
-      await rows(page).first().getByRole("button").click();
-      await dialog(page, /Attempt 1/).getByLabel("Body").waitFor();
-      await accessible(page);
-      await quiet(page);
+    const page = await openShop(browser, "webhooks");
+    await accessibleInBoth(page);
+    await page.keyboard.press("j");
+    await page.keyboard.press("Enter");
+    await page.waitForURL(`**/webhooks/${told.id}`);
+    await rows(page).first().waitFor();
+    await accessibleInBoth(page);
+    for (const [button, title] of [["Edit…", "Change the endpoint"], ["Recover 2…", "Try again what was given up"]]) {
+      await press(page, button);
+      await dialog(page, title).locator(".waiting").waitFor({ state: "detached" });
+      await accessibleInBoth(page);
+      await page.keyboard.press("Escape");
+      await dialog(page, title).waitFor({ state: "detached" });
     }
-    const phone = await openShop(browser, "webhooks", told.operator, { viewport: { width: 360, height: 740 } });
-    const narrow = async (what) => {
-      const wider = await phone.evaluate(() => document.documentElement.scrollWidth - innerWidth);
-      assert.ok(wider <= 0, `${what} is ${wider} pixels too wide for a phone`);
-    };
-    await narrow("the list");
-    await rows(phone).first().getByRole("link").click();
-    await rows(phone).first().waitFor();
-    await narrow("an endpoint");
-    await press(phone, "Edit…");
-    await narrow("the form");
-    await quiet(phone);
+    await rows(page).first().getByRole("button").click();
+    await dialog(page, /Attempt 1/).getByLabel("Body").waitFor();
+    await accessibleInBoth(page);
+
+    await page.setViewportSize(phone.viewport);
+    await page.goto(`${told.shop}/desk/webhooks`);
+    await rows(page).first().waitFor();
+    await narrow(page, "the list");
+    await rows(page).first().getByRole("link").click();
+    await rows(page).first().waitFor();
+    await narrow(page, "an endpoint");
+    await press(page, "Edit…");
+    await narrow(page, "the form");
+    await quiet(page);
   },
 };
 

@@ -5,30 +5,20 @@
 """
 
 import json
-import os
-import subprocess
-import sys
 import unittest
 import urllib.request
-from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).parents[1] / "interop"))
+from desk_case import MARKUP, PROGRAM, DeskCase, admin_key
 from node import Node, eventually, new_folder
 from webhook_receiver import AnsweringReceiver
 
-PROGRAM, MODULES = sys.argv.pop(1), sys.argv.pop(1)
 UNDONE = "SELECT count(*) FROM outbox_messages WHERE status = 'Pending'"
-MARKUP = "<img src=x onerror=document.title='run'>"
 
 
-def admin_key(name, *options):
-    made = subprocess.run([PROGRAM, "keys", "admin", "new", "--name", name, *options, "--json"],
-                          check=True, capture_output=True, text=True)
-    return json.loads(made.stdout)
-
-
-class Webhooks(unittest.TestCase):
+class Webhooks(DeskCase):
     """A shop with an endpoint that takes everything and one that takes nothing."""
+
+    SCRIPT = "webhooks.js"
 
     def setUp(self):
         self.operator = admin_key("night-shift", "--role", "operator", "--payloads", "--secrets")
@@ -45,11 +35,8 @@ class Webhooks(unittest.TestCase):
         self.addCleanup(self.shop.stop)
 
     def browse(self, case, **more):
-        told = {"shop": f"http://127.0.0.1:{self.shop.admin}", "operator": self.operator["key"],
-                "viewer": self.viewer["key"], "good": self.good.url, "bad": self.bad.url, **more}
-        done = subprocess.run(["node", Path(__file__).with_name("webhooks.js"), case, json.dumps(told)],
-                              capture_output=True, text=True, env=os.environ | {"NODE_PATH": MODULES})
-        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        self.run_case(case, {"shop": f"http://127.0.0.1:{self.shop.admin}", "operator": self.operator["key"],
+                             "viewer": self.viewer["key"], "good": self.good.url, "bad": self.bad.url, **more})
 
     def add(self, url, **more):
         request = urllib.request.Request(f"http://127.0.0.1:{self.shop.admin}/_rf/webhooks",

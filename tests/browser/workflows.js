@@ -1,14 +1,10 @@
-// workflows.js CASE JSON: one case of workflows_test.py in a browser. Ends with an exception if it fails.
+// The cases of workflows_test.py in a browser.
 
 const assert = require("node:assert/strict");
-const { open, signIn, quiet, accessible, run } = require("./kit.js");
+const { told, phone, openAs, quiet, accessible, accessibleInBoth, narrow, run } = require("./kit.js");
 
-const told = JSON.parse(process.argv[3]);
-
-async function openShop(browser, path, key = told.operator, options) {
-  const page = await open(browser, told.shop, path, options);
-  await signIn(page, key);
-  await page.locator("main h1").waitFor();
+async function openShop(browser, path, key = told.operator, options = {}) {
+  const page = await openAs(browser, key, told.shop, path, options);
   await page.locator("main .waiting").first().waitFor({ state: "detached" });
   return page;
 }
@@ -163,37 +159,32 @@ const cases = {
   },
 
   async looks(browser) {
-    for (const colorScheme of ["light", "dark"]) {
-      const page = await openShop(browser, "workflows", told.operator, { colorScheme });
-      await rows(page).first().waitFor();
-      await accessible(page);
-      await page.keyboard.press("j");
-      await page.keyboard.press("Enter");
-      await page.waitForURL("**/workflows/Approve%2Fo1");
-      await rows(page).nth(1).waitFor();
-      await accessible(page);
-      for (const [button, title] of [["Signal…", "Tell it a signal"], ["Cancel it…", "Cancel Approve o1"], ["Show step 2", "Step 2"]]) {
-        await press(page, button);
-        await dialog(page, title).waitFor();
-        await accessible(page);
-        await page.keyboard.press("Escape");
-        await dialog(page, title).waitFor({ state: "detached" });
-      }
-      await quiet(page);
+    const page = await openShop(browser, "workflows");
+    await rows(page).first().waitFor();
+    await accessibleInBoth(page);
+    await page.keyboard.press("j");
+    await page.keyboard.press("Enter");
+    await page.waitForURL("**/workflows/Approve%2Fo1");
+    await rows(page).nth(1).waitFor();
+    await accessibleInBoth(page);
+    for (const [button, title] of [["Signal…", "Tell it a signal"], ["Cancel it…", "Cancel Approve o1"], ["Show step 2", "Step 2"]]) {
+      await press(page, button);
+      await dialog(page, title).waitFor();
+      await accessibleInBoth(page);
+      await page.keyboard.press("Escape");
+      await dialog(page, title).waitFor({ state: "detached" });
     }
-    const phone = await openShop(browser, "workflows", told.operator, { viewport: { width: 360, height: 740 } });
-    const narrow = async (what) => {
-      const wider = await phone.evaluate(() => document.documentElement.scrollWidth - innerWidth);
-      assert.ok(wider <= 0, `${what} is ${wider} pixels too wide for a phone`);
-    };
-    await rows(phone).first().waitFor();
-    await narrow("the list");
-    await rows(phone).first().getByRole("link").click();
-    await rows(phone).nth(1).waitFor();
-    await narrow("a workflow");
-    await press(phone, "Show step 2");
-    await narrow("a step");
-    await quiet(phone);
+
+    await page.setViewportSize(phone.viewport);
+    await page.goto(`${told.shop}/desk/workflows`);
+    await rows(page).first().waitFor();
+    await narrow(page, "the list");
+    await rows(page).first().getByRole("link").click();
+    await rows(page).nth(1).waitFor();
+    await narrow(page, "a workflow");
+    await press(page, "Show step 2");
+    await narrow(page, "a step");
+    await quiet(page);
   },
 };
 

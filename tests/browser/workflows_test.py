@@ -5,26 +5,18 @@
 """
 
 import json
-import os
-import subprocess
 import sys
 import unittest
-from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).parents[1] / "interop"))
+from desk_case import MARKUP, DeskCase, admin_key
 from node import Node, eventually, new_folder
 
-PROGRAM, MODULES, SHOP = (sys.argv.pop(1) for _ in range(3))
-MARKUP = "<img src=x onerror=document.title='run'>"
+SHOP = sys.argv.pop(1)
 
 
-def admin_key(name, *options):
-    made = subprocess.run([PROGRAM, "keys", "admin", "new", "--name", name, *options, "--json"],
-                          check=True, capture_output=True, text=True)
-    return json.loads(made.stdout)
+class Workflows(DeskCase):
+    SCRIPT = "workflows.js"
 
-
-class Workflows(unittest.TestCase):
     def setUp(self):
         self.operator = admin_key("night-shift", "--role", "operator", "--payloads")
         self.viewer = admin_key("wall", "--role", "viewer")
@@ -35,11 +27,8 @@ class Workflows(unittest.TestCase):
         self.addCleanup(lambda: self.shop.process.poll() is None and self.shop.stop())
 
     def browse(self, case, **more):
-        told = {"shop": f"http://127.0.0.1:{self.shop.admin}", "operator": self.operator["key"],
-                "viewer": self.viewer["key"], "markup": MARKUP, **more}
-        done = subprocess.run(["node", Path(__file__).with_name("workflows.js"), case, json.dumps(told)],
-                              capture_output=True, text=True, env=os.environ | {"NODE_PATH": MODULES})
-        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        self.run_case(case, {"shop": f"http://127.0.0.1:{self.shop.admin}", "operator": self.operator["key"],
+                             "viewer": self.viewer["key"], "markup": MARKUP, **more})
 
     def begin(self, *ids):
         """Orders that wait for a decision."""

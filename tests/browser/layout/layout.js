@@ -72,10 +72,18 @@ function describe() {
   return lines;
 }
 
-async function open(browser, base, look, page) {
-  const context = await browser.newContext({ ...looks[look], reducedMotion: "reduce", locale: "en-GB", timezoneId: "UTC" });
+async function newTab(browser) {
+  const context = await browser.newContext({ reducedMotion: "reduce", locale: "en-GB", timezoneId: "UTC" });
+  context.setDefaultTimeout(90000); // A machine that is busy is not a fault.
   const tab = await context.newPage();
   await tab.clock.setFixedTime(new Date(now));
+  return tab;
+}
+
+async function open(tab, base, look, page) {
+  const { colorScheme, viewport } = looks[look];
+  await tab.emulateMedia({ colorScheme });
+  await tab.setViewportSize(viewport);
   await tab.goto(`${base}/desk/${page}`);
   await tab.locator("main h1").first().waitFor();
   await tab.locator("nav a", { hasText: "Keys" }).waitFor();
@@ -86,7 +94,6 @@ async function open(browser, base, look, page) {
   // A rate needs two looks.
   if (page === "") await tab.waitForFunction(() => !document.querySelector(".figures").textContent.includes("–"));
   await tab.evaluate(() => document.fonts.ready);
-  return tab;
 }
 
 /// Shows what is open as another look does, without reading it anew.
@@ -103,13 +110,13 @@ async function change(tab, { colorScheme, viewport }) {
 
 async function look(browser, base) {
   const all = [];
+  const tab = await newTab(browser);
   for (const page of pages) {
-    const tab = await open(browser, base, "light", page);
+    await open(tab, base, "light", page);
     for (const [name, options] of Object.entries(looks)) {
       await change(tab, options);
       all.push(`# ${name} /desk/${page}`, ...(await tab.evaluate(describe)));
     }
-    await tab.context().close();
   }
   return all;
 }
@@ -163,8 +170,9 @@ async function main() {
   const browser = await chromium.launch({ executablePath: "/usr/bin/chromium", args: ["--no-sandbox", "--font-render-hinting=none"] });
   try {
     if (what === "pictures") {
+      const tab = await newTab(browser);
       for (const [file, name, page] of pictures) {
-        const tab = await open(browser, base, name, page);
+        await open(tab, base, name, page);
         await tab.screenshot({ path: path.join(folder, `${file}.png`) });
       }
     } else {
