@@ -2,7 +2,7 @@
 // them arrive, and each bad one is refused by the database or says why it was not sent.
 #include <cstdlib>
 
-#include "integration/odd_rows.hpp"
+#include "support/odd_rows.hpp"
 
 namespace posthorn::integration {
 namespace {

@@ -1,11 +1,13 @@
 // Rows of every type and extreme in the tables of features, with the program at work: it lives, what
 // is well beside them takes effect, and all that can be asked for is answered.
-#include "odd_features.hpp"
+#include "support/odd_features.hpp"
+
+#include "support/sqlite_file.hpp"
 
 namespace posthorn::integration {
 namespace {
 
-class odd_features_in_a_file : public odd_features {
+class odd_features_in_a_file : public test::odd_features {
 protected:
     std::optional<std::string> outside(const std::string& sql) override {
         try {
@@ -37,6 +39,7 @@ protected:
     std::string megabytes(int number) override {
         return fmt::format("replace(hex(zeroblob({})), '00', 'uu')", number * 500'000);
     }
+    std::string program() override { return POSTHORN_PROGRAM; }
     std::string store() override {
         return fmt::format("[store]\nurl = \"sqlite:{}\"\n", folder_.file("shop.db"));
     }

@@ -1,12 +1,12 @@
 // Rows of every type and extreme in the tables of features on a server, as
 // tests/integration/odd_features_test.cpp does it to a file.
-#include "integration/odd_features.hpp"
+#include "support/odd_features.hpp"
 #include "support/postgres/postgres_server.hpp"
 
 namespace posthorn::integration {
 namespace {
 
-class odd_features_on_a_server : public odd_features {
+class odd_features_on_a_server : public test::odd_features {
 protected:
     std::optional<std::string> outside(const std::string& sql) override { return client_.run(sql); }
     [[nodiscard]] std::int64_t number(const std::string& sql) override {
@@ -29,6 +29,7 @@ protected:
     std::string megabytes(int number) override {
         return fmt::format("repeat('u', {})", number * 1'000'000);
     }
+    std::string program() override { return POSTHORN_PROGRAM; }
     std::string store() override {
         return fmt::format("[store]\nurl = \"{}\"\nschema = \"{}\"\n", place_.url(),
                            place_.schema());

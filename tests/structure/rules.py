@@ -50,7 +50,7 @@ ROOMS = {
     "outbox": ["rules", "relay", "lane", "upkeep", "dispatch"],
     "inbox": [".", "configured"],
     "admin": ["access", "."],
-    "app": [".", "config", "store", "doctor", "node", "cli"],
+    "app": [".", "config", "store", "doctor", "node", "rounds", "cli"],
     "app/cli": ["kit", "keys", "messages", "store", "top", "contracts", "bench", "demo", "."],
 }
 

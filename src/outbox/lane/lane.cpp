@@ -335,8 +335,7 @@ void lane::settled(std::span<const settlement> outcomes) {
         if (one.to == outbox_status::pending)
             sooner |= with_.agenda.note(one.next_attempt_at, destination_);
     }
-    const bool may_end_round = with_.options.round_rows && is_empty();
-    if (sooner || may_end_round) with_.sweep.look_at_agenda();
+    if (sooner || (with_.options.round_rows && is_empty())) with_.sweep.look_at_agenda();
     ask_for_more();
 }
 

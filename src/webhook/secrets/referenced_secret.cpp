@@ -18,7 +18,7 @@ namespace posthorn {
 namespace {
 
 constexpr std::string_view command_prefix = "command:";
-constexpr std::size_t bytes_max = 64 * 1024;
+constexpr std::size_t file_bytes_max = 64 * 1024;
 constexpr std::chrono::milliseconds silence_max{10'000};
 
 /// A program that a shell runs, and what it prints. It is ended with this.
@@ -57,7 +57,7 @@ public:
                 return std::nullopt;
             const auto count = ::read(out_, some.data(), some.size());
             if (count == 0) break;
-            if (count < 0 || printed.size() > bytes_max) return std::nullopt;
+            if (count < 0 || printed.size() > file_bytes_max) return std::nullopt;
             printed.append(some.data(), static_cast<std::size_t>(count));
         }
         int status = 0;

@@ -2,6 +2,7 @@
 
 #include <csignal>
 #include <cstdlib>
+#include <fstream>
 #include <map>
 #include <optional>
 #include <string>
@@ -9,12 +10,16 @@
 
 #include <boost/json.hpp>
 #include <fmt/format.h>
+#include <gtest/gtest.h>
 
-#include "sidecar_fixture.hpp"
+#include "support/eventually.hpp"
+#include "support/process.hpp"
+#include "support/raw_http.hpp"
 #include "support/row_fuzz.hpp"
+#include "support/temporary_directory.hpp"
 #include "support/webhook_endpoint.hpp"
 
-namespace posthorn::integration {
+namespace posthorn::test {
 
 /// The real program with all features at work: it publishes to subscribers, is a site and its own
 /// centre, watches a node and writes its history; and an outsider who writes rows into the tables of
@@ -28,6 +33,7 @@ protected:
     virtual std::vector<std::string> describe() = 0;
     /// A text of so many, as SQL.
     virtual std::string megabytes(int number) = 0;
+    virtual std::string program() = 0;
     /// `[store]` of the configuration.
     virtual std::string store() = 0;
 
@@ -42,7 +48,7 @@ protected:
             sql += " OR " + name + " LIKE '" + prefix + "%'";
         return name + " <> 'forward_caps' AND (" + sql + ")";
     }
-    void expect_all_live(test::row_fuzz& rows) {
+    void expect_all_live(row_fuzz& rows) {
         const char* const asked = std::getenv("POSTHORN_ODD_ROWS");
         start();
         subscribe();
@@ -82,7 +88,7 @@ protected:
                 << column;
         }
         expect_told_of_event(2);
-        EXPECT_TRUE(test::eventually([&] {
+        EXPECT_TRUE(eventually([&] {
             return health().contains(
                 fmt::format("{} webhooks cannot be sent to: its tenant in webhook_subscriptions is "
                             "too large to be read",
@@ -101,7 +107,7 @@ protected:
                                       " '{{}}')",
                                       id)),
                   std::nullopt);
-        EXPECT_TRUE(test::eventually([&] { return hook_.seen().contains(id); })) << child_->err();
+        EXPECT_TRUE(eventually([&] { return hook_.seen().contains(id); })) << child_->err();
     }
     [[nodiscard]] std::int64_t memory_peak_kb() const {
         std::ifstream status(fmt::format("/proc/{}/status", child_->id()));
@@ -126,13 +132,13 @@ protected:
             "categories = [{{ name = \"ExternalSystem\", to = \"{}\" }}]\n"
             "[centre]\nenabled = true\n",
             store(), erp_.url());
-        child_.emplace(std::vector<std::string>{POSTHORN_PROGRAM, "serve", "--config", file});
-        port_ = test::port_in(child_->read_line().value_or(""));
+        child_.emplace(std::vector<std::string>{program(), "serve", "--config", file});
+        port_ = port_in(child_->read_line().value_or(""));
         ASSERT_NE(port_, 0) << child_->err();
     }
     void stop() {
         child_->send_signal(SIGTERM);
-        EXPECT_EQ(child_->wait(), exit_0) << child_->err();
+        EXPECT_EQ(child_->wait(), (process_end{0, 0})) << child_->err();
     }
     void subscribe() {
         ASSERT_EQ(outside(fmt::format("INSERT INTO webhook_subscriptions (id, url, secret) VALUES"
@@ -156,11 +162,11 @@ protected:
                                           " payload_json) VALUES ('{}', {}, 'erp', '{{}}')",
                                           id(of), category)),
                       std::nullopt);
-        EXPECT_TRUE(test::eventually([&] { return hook_.seen().contains(id(1)); }));
+        EXPECT_TRUE(eventually([&] { return hook_.seen().contains(id(1)); }));
         const auto comes = [&](const std::string& sql) {
-            EXPECT_TRUE(test::eventually([&] { return number(sql) == 1; })) << sql << "\n"
-                                                                            << health() << "\n"
-                                                                            << child_->err();
+            EXPECT_TRUE(eventually([&] { return number(sql) == 1; })) << sql << "\n"
+                                                                      << health() << "\n"
+                                                                      << child_->err();
         };
         comes(
             fmt::format("SELECT count(*) FROM OperationTracking WHERE Status = 'Delivered' AND"
@@ -182,11 +188,11 @@ protected:
                 " reasons LIKE '%does not answer%' AND asked_at < 2000000000000");
         };
         const auto before = asked();
-        EXPECT_TRUE(test::eventually([&] { return asked() > before; })) << child_->err();
+        EXPECT_TRUE(eventually([&] { return asked() > before; })) << child_->err();
     }
     /// Rows of a seed in every table, with each column odd in turn, and with several.
-    void write_rows(test::row_fuzz& rows, int of_each) {
-        std::map<std::string, test::described_table> tables;
+    void write_rows(row_fuzz& rows, int of_each) {
+        std::map<std::string, described_table> tables;
         for (const auto& line : describe()) {
             std::vector<std::string> parts(1);
             for (const char c : line)
@@ -232,22 +238,22 @@ protected:
         }
         EXPECT_GT(routes, 30);
     }
-    [[nodiscard]] test::raw_response get(std::string_view path) const {
-        return test::ask(port_, fmt::format("GET {} HTTP/1.1\r\nHost: 127.0.0.1:{}\r\n"
-                                            "Connection: close\r\n\r\n",
-                                            path, port_));
+    [[nodiscard]] raw_response get(std::string_view path) const {
+        return ask(port_, fmt::format("GET {} HTTP/1.1\r\nHost: 127.0.0.1:{}\r\n"
+                                      "Connection: close\r\n\r\n",
+                                      path, port_));
     }
     [[nodiscard]] std::string health() const { return get("/_rf/health").body; }
-    [[nodiscard]] test::process& child() { return *child_; }
+    [[nodiscard]] process& child() { return *child_; }
 
     static constexpr auto healthy_id = "018f3b1c-0000-7000-8000-000000000001";
-    test::temporary_directory folder_;
+    temporary_directory folder_;
 
 private:
-    test::webhook_endpoint hook_, erp_;
-    std::optional<test::process> child_;
+    webhook_endpoint hook_, erp_;
+    std::optional<process> child_;
     std::uint16_t port_ = 0;
     int rounds_ = 0;
 };
 
-}  // namespace posthorn::integration
+}  // namespace posthorn::test
