@@ -523,6 +523,21 @@ const cases = {
       return fs.readFileSync(await file.path(), "utf8");
     };
     const rows = JSON.parse(await saved("Save as JSON"));
+    // Between two moments, in minutes of the clock here.
+    const hour = 3600000;
+    const end = Math.ceil(Date.parse(rows[0].at) / 60000) * 60000 + 60000;
+    const here = (at) => new Date(at - new Date(at).getTimezoneOffset() * 60000).toISOString().slice(0, 16);
+    await page.getByLabel("Since").selectOption("between…");
+    await page.getByLabel("From").fill(here(end - 2 * hour));
+    await page.getByLabel("Until before").fill(here(end - hour));
+    await page.getByRole("heading", { name: "Nothing fits these filters" }).waitFor();
+    const asked = new URL(page.url()).searchParams;
+    assert.deepEqual([Date.parse(asked.get("since")), Date.parse(asked.get("until"))], [end - 2 * hour, end - hour]);
+    await page.getByLabel("Until before").fill(here(end));
+    await targets.nth(1).waitFor();
+    await page.getByLabel("Since").selectOption("any time");
+    await page.waitForURL((url) => !/since|until/.test(url.search));
+    await targets.nth(1).waitFor();
     assert.deepEqual(rows.map((each) => [each.who, each.outcome]), [["night-shift", "done"], ["night-shift", "done"]]);
     const lines = (await saved("Save as CSV")).trimEnd().split("\r\n");
     assert.equal(lines[0], "seq,at,who,what,target,outcome");

@@ -71,6 +71,11 @@ const cases = {
     assert.deepEqual(JSON.parse(sent).data, { amount: 7, by: told.markup });
     await press(shown, "Close");
     await page.getByRole("heading", { name: "Types of events it was sent lately" }).waitFor();
+    await press(page, "History");
+    const charts = dialog(page, `History of ${told.good}`);
+    for (const title of ["Sent per second", "Time to be answered", "Waiting", "Oldest that waits"])
+      await charts.getByRole("img", { name: new RegExp(`^${title}\\. `) }).waitFor();
+    await press(charts, "Close");
     assert.equal(await page.locator("main img").count(), 0);
     assert.notEqual(await page.title(), "run");
     await quiet(page);

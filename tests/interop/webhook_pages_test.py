@@ -95,6 +95,38 @@ class WebhookPages(unittest.TestCase):
         self.assertIn("cannot be asked for", self.ask("GET", "/endpoints?sort=x", expect=400)["message"])
         self.assertIn("write 1 to 1000", self.ask("GET", "/endpoints?limit=0", expect=400)["message"])
 
+    def test_endpoints_tell_what_waits_for_them_since_when_and_how_much_they_are_sent(self):
+        well = self.add(self.good, eventType="order.*")
+        failing = self.add(self.bad, eventType="order.*", maxRetries=0)
+        for amount in (1, 2, 3):
+            self.publish({"amount": amount})
+        self.attempts(6)
+        self.ask("POST", f"/{well}/pause")
+        event = self.publish({"amount": 4})
+        waiting = "SELECT count(*) FROM outbox_messages WHERE status = 'Pending' AND destination LIKE 'webhook:%'"
+        self.assertTrue(eventually(lambda: self.node.number("SELECT count(*) FROM webhook_attempts") == 7
+                                   and self.node.number(waiting) == 1), self.node.log_text()[-3000:])
+        # An hour ago, and beyond the minutes that are counted.
+        self.node.sql("UPDATE webhook_attempts SET at = at - 3600000 WHERE seq = (SELECT min(seq) FROM"
+                      " webhook_attempts WHERE subscription_id = ?)", well)
+        names = ("waiting", "deliveredPerMinute", "failedPerMinute")
+        listed = {each["id"]: each for each in self.ask("GET", "/endpoints")["endpoints"]}
+        self.assertEqual([listed[well][name] for name in names], [1, 0.4, 0])
+        self.assertEqual([listed[failing][name] for name in names], [0, 0, 0.8])
+        self.assertNotIn("oldestWaitingSince", listed[failing])
+        self.assertNotIn("waitingAtLeast", listed[well])
+        [[made]] = self.node.sql("SELECT created_at FROM outbox_messages WHERE status = 'Pending'"
+                                 " AND destination LIKE 'webhook:%'")
+        since = datetime.fromisoformat(listed[well]["oldestWaitingSince"].replace("Z", "+00:00"))
+        self.assertEqual(round(since.timestamp() * 1000), made)
+        one = self.ask("GET", f"/{well}/health")
+        self.assertEqual({name: one[name] for name in (*names, "oldestWaitingSince")},
+                         {name: listed[well][name] for name in (*names, "oldestWaitingSince")})
+        told = self.run_program("webhooks", "endpoints", "--url", f"http://127.0.0.1:{self.node.admin}", "--key", self.key)
+        self.assertRegex(told, rf"{failing} +failing +0 .* 0\.8 ")
+        self.assertRegex(told, rf"{well} +paused +1 .* 0\.4 ")
+        self.assertNotIn(event, told)
+
     def test_attempts_are_listed_in_pages_with_the_type_of_their_event(self):
         one = self.add(self.good)
         other = self.add(self.bad, maxRetries=0, eventType="order.paid")

@@ -127,10 +127,10 @@ function DialogOf({ of, range }: { of: HistoryOf; range: Signal<Range> }) {
   );
 }
 
-export function HistoryDialog({ of, onClose }: { of: HistoryOf; onClose: () => void }) {
+export function HistoryDialog({ of, title, onClose }: { of: HistoryOf; title?: string; onClose: () => void }) {
   const range = useSignal<Range>("15m");
   return (
-    <Dialog title={`History of '${"destination" in of ? of.destination : of.endpoint}'`} onClose={onClose} wide>
+    <Dialog title={title ?? `History of '${"destination" in of ? of.destination : of.endpoint}'`} onClose={onClose} wide>
       <DialogOf of={of} range={range} />
       <div class="actions">
         <button type="button" onClick={onClose}>

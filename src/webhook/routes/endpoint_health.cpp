@@ -16,6 +16,10 @@ constexpr std::int64_t recent_max = 20;
 constexpr std::int64_t dead_looked_at_max = 20'000;
 constexpr std::int64_t typed_attempts_max = 500;
 constexpr std::size_t ids_at_once = 250;
+constexpr backlog_limits waiting_limits{
+    .destinations_max = 2'000, .count_max = 10'000, .rows_max = 1};
+constexpr std::chrono::minutes traffic_span{5};
+constexpr std::int64_t traffic_attempts_max = 1'000;
 
 /// Of columns status, http_status, at, the newest first.
 void count(recent_attempts& seen, const sql_row& row) {
@@ -71,6 +75,59 @@ result<recent_attempts> read_recent_attempts(store_reader& from, const uuid& sub
         from.query("SELECT status, http_status, at FROM webhook_attempts"
                    " WHERE subscription_id = ? ORDER BY at DESC, seq DESC LIMIT ?",
                    with, [&](const sql_row& row) { count(seen, row); }));
+    return seen;
+}
+
+namespace {
+
+// Of an endpoint that is sent very much the newest attempts tell enough: they are counted over the
+// time in which they were made.
+result<> look_at_attempts(store_reader& from, const uuid& subscription, wall_time now,
+                          endpoint_traffic& into) {
+    const auto text = subscription.to_string();
+    const wall_time begin = now - traffic_span;
+    const std::array<sql_param, 4> with{success, std::string_view(text),
+                                        std::int64_t{begin.time_since_epoch().count()},
+                                        traffic_attempts_max};
+    POSTHORN_TRY(from.query(
+        "SELECT count(*), coalesce(sum(CASE WHEN status = ? THEN 1 ELSE 0 END), 0),"
+        " coalesce(min(at), 0) FROM (SELECT status, at FROM webhook_attempts"
+        " WHERE subscription_id = ? AND at >= ? ORDER BY at DESC LIMIT ?) AS newest",
+        with, [&](const sql_row& row) {
+            const auto attempts = row.integer(0), delivered = row.integer(1);
+            std::chrono::milliseconds span = traffic_span;
+            if (attempts == traffic_attempts_max)
+                span = std::max<std::chrono::milliseconds>(now - time_of(row.integer(2)),
+                                                           std::chrono::seconds{1});
+            const auto minutes = std::chrono::duration<double, std::ratio<60>>(span).count();
+            into.delivered_per_minute = static_cast<double>(delivered) / minutes;
+            into.failed_per_minute = static_cast<double>(attempts - delivered) / minutes;
+        }));
+    return {};
+}
+
+}  // namespace
+
+result<waiting_deliveries> read_waiting_deliveries(store_reader& from, wall_time now) {
+    POSTHORN_LET(backlog, from.inspect().backlog(now, waiting_limits));
+    waiting_deliveries all{.more = backlog.more};
+    for (auto& each : backlog.destinations)
+        if (const auto id = subscription_of(each.destination))
+            all.by_subscription.try_emplace(*id, std::move(each));
+    return all;
+}
+
+result<endpoint_traffic> read_traffic(store_reader& from, const waiting_deliveries& waiting,
+                                      const uuid& subscription, wall_time now) {
+    endpoint_traffic seen;
+    if (const auto found = waiting.by_subscription.find(subscription);
+        found != waiting.by_subscription.end()) {
+        seen.waiting = found->second.pending;
+        seen.oldest = found->second.oldest;
+    } else {
+        seen.waiting.at_least = waiting.more;
+    }
+    POSTHORN_TRY(look_at_attempts(from, subscription, now, seen));
     return seen;
 }
 

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/result.hpp"
+#include "store/inspection.hpp"
 #include "store/store.hpp"
 #include "webhook/subscription.hpp"
 
@@ -43,6 +44,23 @@ struct recent_attempts {
 result<std::map<uuid, bool>> read_last_attempts(store_reader& from);
 /// The last few attempts of one.
 result<recent_attempts> read_recent_attempts(store_reader& from, const uuid& subscription);
+
+/// Deliveries that wait, by subscription.
+struct waiting_deliveries {
+    std::map<uuid, destination_backlog> by_subscription{};
+    bool more = false;  // So many destinations wait that some were left out.
+};
+result<waiting_deliveries> read_waiting_deliveries(store_reader& from, wall_time now);
+
+/// What waits for one, and how much goes there.
+struct endpoint_traffic {
+    bounded_count waiting;
+    std::optional<wall_time> oldest{};  // Since when the oldest that is due could have gone out.
+    double delivered_per_minute = 0;    // Attempts, on average over the last minutes.
+    double failed_per_minute = 0;
+};
+result<endpoint_traffic> read_traffic(store_reader& from, const waiting_deliveries& waiting,
+                                      const uuid& subscription, wall_time now);
 
 /// Deliveries that were given up, by subscription.
 struct dead_deliveries {

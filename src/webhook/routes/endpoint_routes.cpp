@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <limits>
 #include <tuple>
 #include <utility>
@@ -34,6 +35,22 @@ struct judged_endpoint {
     endpoint_health health{};
     std::int64_t dead = 0;
 };
+
+/// What is read of one that is shown.
+struct endpoint_look {
+    recent_attempts lately{};
+    endpoint_traffic traffic{};
+};
+
+result<endpoint_look> look_at_endpoint(store_reader& from, const waiting_deliveries& waiting,
+                                       const uuid& id, wall_time now) {
+    POSTHORN_LET(lately, read_recent_attempts(from, id));
+    POSTHORN_LET(traffic, read_traffic(from, waiting, id, now));
+    return endpoint_look{.lately = lately, .traffic = traffic};
+}
+
+/// With as many digits as a rate is worth.
+double rounded(double rate) { return std::round(rate * 100) / 100; }
 
 struct endpoint_query {
     std::optional<endpoint_health> state{};
@@ -69,13 +86,19 @@ bool fits(const endpoint_query& asked, const subscription& one) {
            one.id.to_string() == asked.text;
 }
 
-json::object to_json(const judged_endpoint& one, const recent_attempts& lately) {
+json::object to_json(const judged_endpoint& one, const endpoint_look& look) {
+    const auto& [lately, traffic] = look;
     auto shown = to_json(one.of->of);
     if (!one.of->trouble.empty()) shown["trouble"] = one.of->trouble;
     shown["health"] = to_string(one.health);
     shown["delivered"] = lately.delivered;
     shown["failed"] = lately.failed;
     shown["dead"] = one.dead;
+    shown["waiting"] = traffic.waiting.value;
+    if (traffic.waiting.at_least) shown["waitingAtLeast"] = true;
+    if (traffic.oldest) shown["oldestWaitingSince"] = to_iso8601(*traffic.oldest);
+    shown["deliveredPerMinute"] = rounded(traffic.delivered_per_minute);
+    shown["failedPerMinute"] = rounded(traffic.failed_per_minute);
     if (lately.last_at) shown["lastAttemptAt"] = to_iso8601(*lately.last_at);
     if (lately.last_status) shown["lastHttpStatus"] = *lately.last_status;
     return shown;
@@ -90,9 +113,10 @@ json::object to_json(const listed_attempt& one) {
 
 /// Those that fit, what needs a person first.
 result<json::object> look_at_endpoints(store_reader& from, const subscription_set& all,
-                                       const endpoint_query& asked) {
+                                       const endpoint_query& asked, wall_time now) {
     POSTHORN_LET(last, read_last_attempts(from));
     POSTHORN_LET(dead, read_dead_deliveries(from));
+    POSTHORN_LET(waiting, read_waiting_deliveries(from, now));
     std::vector<judged_endpoint> fitting;
     std::map<endpoint_health, std::int64_t> states;
     for (const auto& each : all.all()) {
@@ -115,8 +139,8 @@ result<json::object> look_at_endpoints(store_reader& from, const subscription_se
     json::array shown;
     for (const auto& each : fitting) {
         if (std::ssize(shown) == asked.limit) break;
-        POSTHORN_LET(lately, read_recent_attempts(from, each.of->of.id));
-        shown.push_back(to_json(each, lately));
+        POSTHORN_LET(look, look_at_endpoint(from, waiting, each.of->of.id, now));
+        shown.push_back(to_json(each, look));
     }
     json::object counts;
     for (const auto& [health, number] : states) counts[to_string(health)] = number;
@@ -135,7 +159,7 @@ task<http_response> list_endpoints(const webhook_desk& with, http_request reques
     json::object shown;
     const auto done =
         co_await read(with.where, with.env.readers, [&](store_reader& from) -> result<> {
-            POSTHORN_LET(page, look_at_endpoints(from, **all, *asked));
+            POSTHORN_LET(page, look_at_endpoints(from, **all, *asked, with.env.clock.wall()));
             shown = std::move(page);
             return {};
         });
@@ -163,14 +187,16 @@ task<http_response> show_endpoint(const webhook_desk& with, http_request request
     const auto done =
         co_await read(with.where, with.env.readers, [&](store_reader& from) -> result<> {
             const auto& id = (*of)->of.id;
-            POSTHORN_LET(lately, read_recent_attempts(from, id));
+            const auto now = with.env.clock.wall();
+            POSTHORN_LET(waiting, read_waiting_deliveries(from, now));
+            POSTHORN_LET(look, look_at_endpoint(from, waiting, id, now));
             POSTHORN_LET(dead, count_dead_deliveries(from, id));
             POSTHORN_LET(types, read_seen_types(from, id));
-            shown = to_json(
-                {.of = *of,
-                 .health = judge_endpoint((*of)->of.state, (*of)->trouble, lately.last_was_taken),
-                 .dead = dead},
-                lately);
+            shown = to_json({.of = *of,
+                             .health = judge_endpoint((*of)->of.state, (*of)->trouble,
+                                                      look.lately.last_was_taken),
+                             .dead = dead},
+                            look);
             json::array seen;
             for (const auto& each : types)
                 seen.push_back(json::object{{"eventType", clean_utf8(each.type, 256)},
@@ -280,7 +306,9 @@ constexpr std::array endpoint_shapes{
     webhook_shapes[0], webhook_shapes[1],
     named_shape{"Endpoint",
                 "{...Subscription, health: EndpointHealth, delivered: integer, failed: integer,"
-                " dead: integer, lastAttemptAt?: time, lastHttpStatus?: integer}"}};
+                " dead: integer, waiting: integer, waitingAtLeast?: boolean,"
+                " oldestWaitingSince?: time, deliveredPerMinute: number, failedPerMinute: number,"
+                " lastAttemptAt?: time, lastHttpStatus?: integer}"}};
 
 }  // namespace
 

@@ -13,6 +13,15 @@ constexpr std::array list_columns{feature_column{"ID", "id"},
                                   feature_column{"TENANT", "tenant"},
                                   feature_column{"URL", "url"},
                                   feature_column{"REASON", "reason"}};
+constexpr std::array endpoint_columns{feature_column{"ID", "id"},
+                                      feature_column{"HEALTH", "health"},
+                                      feature_column{"WAITING", "waiting"},
+                                      feature_column{"OLDEST", "oldestWaitingSince"},
+                                      feature_column{"TAKEN/MIN", "deliveredPerMinute"},
+                                      feature_column{"FAILED/MIN", "failedPerMinute"},
+                                      feature_column{"DEAD", "dead"},
+                                      feature_column{"HTTP", "lastHttpStatus"},
+                                      feature_column{"URL", "url"}};
 constexpr std::array delivery_columns{
     feature_column{"AT", "at"},           feature_column{"STATE", "state"},
     feature_column{"ATTEMPT", "attempt"}, feature_column{"HTTP", "httpStatus"},
@@ -76,6 +85,13 @@ constexpr std::array delivery_options{
     which, feature_option{
                .name = "limit", .doc = "how many, at most 1000; 50 unless given", .number = true}};
 
+constexpr std::array endpoint_options{
+    feature_option{.name = "state",
+                   .doc = "only those that are failing, disabled, paused, delivering or quiet"},
+    feature_option{.name = "tenant", .doc = "only those of this tenant"},
+    feature_option{.name = "text", .doc = "only with this in the URL, events or description"},
+    feature_option{
+        .name = "limit", .doc = "how many, at most 1000; 100 unless given", .number = true}};
 constexpr std::array test_options{
     which, feature_option{.name = "eventType",
                           .doc = "send the example of this type of the catalogue",
@@ -141,6 +157,15 @@ constexpr std::array commands_of_it{
                     .list = "subscriptions",
                     .columns = list_columns,
                     .example = "posthorn webhooks list"},
+    feature_command{.name = "endpoints",
+                    .summary = "tell how their endpoints do and what waits for each, those that "
+                               "fail first",
+                    .method = "GET",
+                    .path = "/_rf/webhooks/endpoints",
+                    .options = endpoint_options,
+                    .list = "endpoints",
+                    .columns = endpoint_columns,
+                    .example = "posthorn webhooks endpoints --state failing"},
     feature_command{.name = "add",
                     .summary = "add a subscription; its secret is shown this once",
                     .method = "POST",

@@ -8,9 +8,9 @@ import { usePaged } from "../paged";
 import { filters } from "../route";
 import type { AuditEntry } from "../types";
 import { attempt, Empty, Time } from "../ui";
-import { Choice, Since, since, Text } from "./filters";
+import { Choice, Text, timeNames, times, When } from "./filters";
 
-const names = ["who", "target", "outcome", "since"];
+const names = ["who", "target", "outcome", ...timeNames];
 const columns: Array<keyof AuditEntry> = ["seq", "at", "who", "what", "target", "outcome"];
 
 function asked(before: number | null, limit = 50): string {
@@ -19,7 +19,7 @@ function asked(before: number | null, limit = 50): string {
     who: value.get("who"),
     target: value.get("target"),
     outcome: value.get("outcome"),
-    since: since(value.get("since")),
+    ...times(),
     limit,
     before,
   })}`;
@@ -105,7 +105,7 @@ function Audit() {
           label="Outcome"
           options={[["", "any"], ["done", "done"], ["answered", "not done"], ["40", "refused"], ["failed", "failed"]]}
         />
-        <Since label="Since" />
+        <When ends label="Since" />
       </div>
       <Listing
         from={page}

@@ -10,7 +10,7 @@ import type { DeadFilter } from "../change";
 import type { DeadLetter, Group, Groups } from "../types";
 import { Empty, Failure, More, Time, Waiting } from "../ui";
 import { ChangeDialog, type Plan } from "./change_dialog";
-import { Choice, DestinationText, MoreFilters, Since, since, Text } from "./filters";
+import { Choice, DestinationText, MoreFilters, Text, timeNames, times, When } from "./filters";
 
 const extra = ["correlationId", "causationId", "orderKey", "tenant"];
 const names = ["status", "destination", "endpoint", "cause", "error", ...extra];
@@ -22,9 +22,7 @@ function wanted(): DeadFilter {
     const value = filters.value.get(name);
     if (value) chosen[name] = value;
   }
-  const from = since(filters.value.get("since"));
-  if (from) chosen["since"] = from;
-  return chosen;
+  return { ...chosen, ...times() };
 }
 
 function GroupRow({ one }: { one: Group }) {
@@ -144,7 +142,7 @@ function Dead() {
     again();
     causes.again();
   };
-  const narrowed = [...names, "since"].some((name) => name !== "status" && filters.value.has(name));
+  const narrowed = [...names, ...timeNames].some((name) => name !== "status" && filters.value.has(name));
   const whom = chosen.length > 0 ? count(chosen.length) : narrowed ? "all of this filter" : "all";
   return (
     <>
@@ -157,7 +155,7 @@ function Dead() {
           <Text name="endpoint" label="Endpoint" />
           <Text name="error" label="Error contains" placeholder="any text" />
           <MoreFilters names={extra} />
-          <Since label="Given up" />
+          <When ends label="Given up" />
           {filters.value.has("cause") && (
             <button type="button" onClick={() => filter({ cause: "" })}>
               Cause {filters.value.get("cause")} ×

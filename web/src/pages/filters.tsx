@@ -100,19 +100,79 @@ const spans: Array<[string, string]> = [
   ["24h", "last 24 hours"],
   ["7d", "last 7 days"],
 ];
-/// From when on; an exact time that a link brought is an option of its own.
-export function Since({ label }: { label: string }) {
-  const chosen = filters.value.get("since");
-  const isExact = chosen && !spans.some(([value]) => value === chosen);
-  const options = isExact ? [...spans, [chosen, chosen] as [string, string]] : spans;
-  return <Choice name="since" label={label} options={options} />;
+const between: [string, string] = ["between", "between…"];
+const minutes: Record<string, number> = { "15m": 15, "1h": 60, "24h": 1440, "7d": 10080 };
+const isBetween = signal(false);
+
+function toIso(at: Date): string {
+  return at.toISOString().replace(/\.\d+Z$/, "Z");
 }
 
-const minutes: Record<string, number> = { "15m": 15, "1h": 60, "24h": 1440, "7d": 10080 };
-
 /// When a span of the address began; an exact time passes through.
-export function since(text: string | null): string | undefined {
+function since(text: string | null): string | undefined {
   if (!text) return undefined;
   const length = minutes[text];
-  return length ? new Date(Date.now() - length * 60000).toISOString().replace(/\.\d+Z$/, "Z") : text;
+  return length ? toIso(new Date(Date.now() - length * 60000)) : text;
+}
+
+export const timeNames = ["since", "until"];
+
+/// The times of the address as the node takes them.
+export function times(): { since?: string; until?: string } {
+  const from = since(filters.value.get("since"));
+  const until = filters.value.get("until");
+  return { ...(from && { since: from }), ...(until && { until }) };
+}
+
+/// As a field of a time takes it: here, and not in UTC.
+function toField(text: string | undefined): string {
+  const at = new Date(text ?? "");
+  if (isNaN(at.getTime())) return "";
+  return toIso(new Date(at.getTime() - at.getTimezoneOffset() * 60000)).slice(0, -1);
+}
+
+function TimeField({ name, label, at }: { name: string; label: string; at: string | undefined }) {
+  return (
+    <label>
+      {label}
+      <input
+        type="datetime-local"
+        step="1"
+        name={name}
+        value={toField(at)}
+        onChange={(event) => filter({ [name]: event.currentTarget.value && toIso(new Date(event.currentTarget.value)) })}
+      />
+    </label>
+  );
+}
+
+/// A time up to now; or, where the node takes an end too, from one moment until before another.
+export function When({ label, ends = false }: { label: string; ends?: boolean }) {
+  const from = filters.value.get("since") ?? "";
+  const asked = times();
+  const isExact = (ends && isBetween.value) || asked.until || (from && !minutes[from]);
+  const choose = (span: string) => {
+    isBetween.value = span === "between";
+    filter({ since: isBetween.value ? (asked.since ?? "") : span, until: "" });
+  };
+  return (
+    <>
+      <label>
+        {label}
+        <select name="span" value={isExact ? "between" : from} onChange={(event) => choose(event.currentTarget.value)}>
+          {(ends || isExact ? [...spans, between] : spans).map(([value, text]) => (
+            <option key={value} value={value}>
+              {text}
+            </option>
+          ))}
+        </select>
+      </label>
+      {isExact && (
+        <>
+          <TimeField name="since" label="From" at={asked.since} />
+          {ends && <TimeField name="until" label="Until before" at={asked.until} />}
+        </>
+      )}
+    </>
+  );
 }

@@ -6,7 +6,7 @@ import { usePaged } from "../paged";
 import { filters, messageLink } from "../route";
 import type { Message } from "../types";
 import { Empty, StatusMark, Time } from "../ui";
-import { Choice, DestinationText, MoreFilters, Since, since, Text } from "./filters";
+import { Choice, DestinationText, MoreFilters, Text, timeNames, times, When } from "./filters";
 import { MessagePage } from "./message";
 
 const more = ["correlationId", "causationId", "orderKey", "tenant", "error"];
@@ -15,8 +15,7 @@ const names = ["status", "destination", "endpoint", ...more];
 function asked(before: number | null): string {
   const wanted: Record<string, string | number | null | undefined> = { limit: 50, before };
   for (const name of names) wanted[name] = filters.value.get(name);
-  wanted["since"] = since(filters.value.get("since"));
-  return `/_rf/outbox${query(wanted)}`;
+  return `/_rf/outbox${query({ ...wanted, ...times() })}`;
 }
 
 function Row({ one }: { one: Message }) {
@@ -46,7 +45,7 @@ function Row({ one }: { one: Message }) {
 }
 
 function NoMessages() {
-  const narrowed = [...names, "since"].some((name) => filters.value.has(name));
+  const narrowed = [...names, ...timeNames].some((name) => filters.value.has(name));
   return narrowed ? (
     <Empty title="No message fits these filters">
       <p>
@@ -77,7 +76,7 @@ function Messages() {
         <DestinationText />
         <Text name="endpoint" label="Endpoint" />
         <MoreFilters names={more} />
-        <Since label="Since" />
+        <When label="Since" />
       </div>
       <Listing
         from={page}

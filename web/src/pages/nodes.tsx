@@ -7,7 +7,7 @@ import type { DeskPage } from "../page";
 import { filters, messageLink } from "../route";
 import type { Detail, Hit, LightSpan, Message, Page, SearchAnswer, WatchedNode } from "../types";
 import { Empty, FactList, Failure, Lamp, StatusMark, Time, Waiting } from "../ui";
-import { Choice, MoreFilters, Since, since, Text } from "./filters";
+import { Choice, MoreFilters, Text, times, When } from "./filters";
 import { Timeline } from "./message";
 
 const words: Record<WatchedNode["light"], string> = {
@@ -119,7 +119,7 @@ function NodeTable({ all }: { all: WatchedNode[] }) {
 }
 
 const more = ["causationId", "endpoint", "tenant"];
-const searched = ["messageId", "correlationId", "orderKey", "destination", "error", "status", "since", ...more];
+const searched = ["messageId", "correlationId", "orderKey", "destination", "error", "status", ...more];
 
 /// What this node itself has, as hits.
 async function own(wanted: Record<string, string>): Promise<Hit[]> {
@@ -201,12 +201,13 @@ function Hits({ found }: { found: SearchAnswer }) {
 }
 
 function Search() {
-  const valueOf = (name: string) => (name === "since" ? since(filters.value.get(name)) : filters.value.get(name)) ?? "";
-  const wanted = () =>
-    Object.fromEntries(searched.map((name) => [name, valueOf(name)]).filter(([, value]) => value));
+  const wanted = (): Record<string, string> => {
+    const chosen = searched.map((name) => [name, filters.value.get(name)]).filter(([, value]) => value);
+    return { ...Object.fromEntries(chosen), ...times() };
+  };
   const read = useLoaded(async () => {
     const chosen = wanted();
-    return Object.keys(chosen).length > 0 ? search(chosen as Record<string, string>) : null;
+    return Object.keys(chosen).length > 0 ? search(chosen) : null;
   });
   const asked = Object.keys(wanted()).length > 0;
   return (
@@ -224,7 +225,7 @@ function Search() {
           options={[["", "any"], ["Pending", "Pending"], ["Sent", "Sent"], ["Dead", "Dead"], ["Expired", "Expired"], ["Resolved", "Resolved"]]}
         />
         <MoreFilters names={more} />
-        <Since label="Since" />
+        <When label="Since" />
       </div>
       <Failure why={read.failure.value} again={read.again} />
       {asked && !read.value.value && !read.failure.value && <Waiting />}

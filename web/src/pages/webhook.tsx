@@ -1,6 +1,7 @@
 import { useSignal } from "@preact/signals";
 import { query } from "../api";
 import { count, shortId } from "../format";
+import { HistoryDialog } from "../history";
 import { Listing, NotShown, Table } from "../listing";
 import { useLoaded } from "../load";
 import { usePaged } from "../paged";
@@ -43,7 +44,7 @@ function Words({ one }: { one: EndpointDetail }) {
   );
 }
 
-type Asked = "" | "edit" | "test" | "rotate" | "recover" | "remove";
+type Asked = "" | "edit" | "test" | "rotate" | "recover" | "remove" | "history";
 
 function Actions(props: { one: EndpointDetail; onAsk: (what: Asked) => void; again: () => void }) {
   const ask = useWebhooks();
@@ -239,6 +240,9 @@ export function WebhookPage({ id }: { id: string }) {
           <Facts one={one} />
           {!ask.isPortal && (
             <p>
+              <button type="button" onClick={() => (asked.value = "history")}>
+                History
+              </button>{" "}
               <CopyButton text={`posthorn webhooks show ${one.id}`} label="Copy as a command" />
             </p>
           )}
@@ -246,6 +250,9 @@ export function WebhookPage({ id }: { id: string }) {
       </div>
       <Deliveries id={one.id} />
       <Types one={one} />
+      {asked.value === "history" && (
+        <HistoryDialog of={{ destination: `webhook:${one.id}` }} title={`History of ${one.url}`} onClose={() => close()} />
+      )}
       {asked.value === "test" && <TestDialog id={one.id} onClose={() => close(true)} />}
       {asked.value === "edit" && <WebhookForm one={one} onClose={() => close()} onMade={() => close(true)} />}
       {asked.value === "recover" && <RecoverDialog one={one} onClose={close} />}

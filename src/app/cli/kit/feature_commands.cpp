@@ -5,6 +5,7 @@
 #include <utility>
 
 #include <boost/json/serialize.hpp>
+#include <fmt/format.h>
 
 #include "app/cli/kit/admin_source.hpp"
 #include "app/cli/kit/colour.hpp"
@@ -30,11 +31,16 @@ std::string upper(std::string_view name) {
 
 constexpr std::size_t cell_width = 60;
 
+/// A fraction as people write it, and not as 8E-1.
+std::string text_of(const json::value& value) {
+    if (value.is_string()) return std::string(value.as_string());
+    return value.is_double() ? fmt::format("{}", value.as_double()) : json::serialize(value);
+}
+
 /// As a person reads it; what a stranger wrote cannot move the cursor.
 std::string cell_of(const json::value* value, std::size_t size_max) {
     if (value == nullptr || value->is_null()) return "-";
-    return to_cell(value->is_string() ? std::string(value->as_string()) : json::serialize(*value),
-                   size_max);
+    return to_cell(text_of(*value), size_max);
 }
 
 /// A field of an object; each entry of a list on a line of its own.
