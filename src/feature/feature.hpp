@@ -15,6 +15,8 @@
 namespace posthorn {
 
 class node_builder;
+class store_builder;
+struct store_plan;
 
 /// A mistake in a feature's section of the configuration.
 struct feature_problem {
@@ -49,11 +51,18 @@ public:
         const feature_settings& /*said*/, const message_limits& /*limits*/) const {
         return {};
     }
+    /// The same for what the values mean on that database.
+    [[nodiscard]] virtual std::vector<feature_problem> store_problems(
+        const feature_settings& /*said*/, const store_plan& /*plan*/) const {
+        return {};
+    }
     /// `posthorn NAME …`, and what `posthorn help` says of it: one line, in the imperative.
     [[nodiscard]] virtual std::string_view summary() const noexcept { return {}; }
     [[nodiscard]] virtual std::span<const feature_command> commands() const noexcept { return {}; }
     /// What `posthorn doctor` looks at in its tables.
     [[nodiscard]] virtual std::span<const feature_check> checks() const noexcept { return {}; }
+    /// Before the node opens its database; `install` comes after it.
+    virtual result<> before_store(store_builder& /*into*/) const { return {}; }
     /// `error_code::invalid_configuration` if what was configured cannot work.
     virtual result<> install(node_builder& into) const = 0;
 };

@@ -29,7 +29,34 @@ struct follower::shared {
     std::size_t folds = 0;  // Under way.
     std::optional<error> fold_failed;
     link_channel* now = nullptr;
+    bool has_primary = false;  // One that was taken.
+    std::string service;
+    std::optional<steady_time> heard_at;
+    std::string trouble;
+
+    void heard();
+    void greeted(const std::string& by);
+    void ended(std::string why);
 };
+
+void follower::shared::heard() {
+    const std::scoped_lock lock(mutex);
+    heard_at = with.time.steady();
+}
+
+void follower::shared::greeted(const std::string& by) {
+    const std::scoped_lock lock(mutex);
+    has_primary = true;
+    service = by;
+    trouble.clear();
+}
+
+void follower::shared::ended(std::string why) {
+    const std::scoped_lock lock(mutex);
+    now = nullptr;
+    has_primary = false;
+    if (!why.empty()) trouble = std::move(why);
+}
 
 void follower::shared::fold() {
     {
@@ -73,6 +100,11 @@ private:
     result<> refuse(std::string_view why) {
         return link_.say(link_kind::refused, {std::as_bytes(std::span(why))});
     }
+    /// Tells it why, and ends.
+    result<> turn_away(const std::string& why) {
+        POSTHORN_TRY(refuse(why));
+        return fail(error_code::access_denied, "it was refused: {}", why);
+    }
     [[nodiscard]] result<log_header> header_in(const link_message& said) const;
 
     shared& of_;
@@ -87,6 +119,7 @@ result<> follower::session::run() {
     POSTHORN_TRY(greet());
     while (!of_.stopping) {
         POSTHORN_LET(said, link_.hear());
+        of_.heard();
         POSTHORN_TRY(answer(said));
         if (broken_) return {};
     }
@@ -100,10 +133,12 @@ result<> follower::session::greet() {
     primary_ = *read;
     const auto ours = copy_.place();
     if (ours.phase != standby_phase::empty && ours.stream != primary_.stream)
-        return refuse("this is the standby of another database");
+        return turn_away("this is the standby of another database");
     if (ours.phase == standby_phase::promoted || ours.epoch > primary_.epoch)
-        return refuse(fmt::format("this is of epoch {}, and you are of {}: you are not the primary",
-                                  ours.epoch, primary_.epoch));
+        return turn_away(
+            fmt::format("this is of epoch {}, and you are of {}: you are not the primary",
+                        ours.epoch, primary_.epoch));
+    of_.greeted(primary_.service);
     return link_.say(link_kind::place, {encode(ours)});
 }
 
@@ -204,6 +239,7 @@ result<> follower::run() {
         auto link = link_channel::answer(**std::move(came), own.options.pair_key, own.with.random,
                                          own.options.patience);
         if (!link) {
+            own.ended(link.error().what());
             log.warn("Standby: a connection was refused: {Error}",
                      {{"Error", link.error().what()}});
             continue;
@@ -214,10 +250,7 @@ result<> follower::run() {
         }
         session one(own, *link);
         const auto ended = own.stopping ? result<>() : one.run();
-        {
-            const std::scoped_lock lock(own.mutex);
-            own.now = nullptr;
-        }
+        own.ended(ended ? "" : ended.error().what());
         if (one.broken()) return std::unexpected(*one.broken());
         if (!ended && !own.stopping)
             log.warn("Standby: the primary is gone: {Error}", {{"Error", ended.error().what()}});
@@ -230,6 +263,19 @@ void follower::stop() {
     own_->listener.cut_off();
     const std::scoped_lock lock(own_->mutex);
     if (own_->now != nullptr) own_->now->cut_off();
+}
+
+follow_report follower::report() const {
+    const auto& own = *own_;
+    follow_report told{.state = own.with.copy.state(), .at = own.with.copy.place().at};
+    const std::scoped_lock lock(own_->mutex);
+    told.has_primary = own.has_primary;
+    told.service = own.service;
+    told.trouble = own.trouble;
+    if (own.heard_at)
+        told.silent_for =
+            std::chrono::floor<std::chrono::milliseconds>(own.with.time.steady() - *own.heard_at);
+    return told;
 }
 
 }  // namespace posthorn::standby

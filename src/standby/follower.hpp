@@ -8,6 +8,7 @@
 
 #include "base/async/executor.hpp"
 #include "base/log/log.hpp"
+#include "base/time/clock.hpp"
 #include "standby/kept_copy.hpp"
 #include "standby/link_channel.hpp"
 
@@ -18,6 +19,16 @@ struct follower_options {
     secret pair_key;
     /// A primary asks more often than this, even when nothing is written.
     std::chrono::milliseconds patience = std::chrono::seconds{3};
+};
+
+/// How a standby is.
+struct follow_report {
+    pair_state state{};
+    log_place at{};
+    bool has_primary = false;                               // It is there now.
+    std::string service{};                                  // Its, or that of the last one.
+    std::optional<std::chrono::milliseconds> silent_for{};  // Empty before any has come.
+    std::string trouble{};  // Why the last one went, or was not taken.
 };
 
 /// Takes what a primary ships, one primary at a time, and answers once it is on the disk.
@@ -32,6 +43,7 @@ public:
         executor& folds;
         random_source& random;
         logger& log;
+        const clock& time;
     };
     static result<follower> open(const follower_options& options, const parts& with);
     ~follower();
@@ -45,6 +57,7 @@ public:
     /// trusted before a restart has read it again.
     result<> run();
     void stop();
+    [[nodiscard]] follow_report report() const;
 
 private:
     class session;

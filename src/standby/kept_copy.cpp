@@ -256,7 +256,7 @@ result<> kept_copy::fold() {
     return {};
 }
 
-result<> kept_copy::promote(std::uint64_t epoch) {
+result<> kept_copy::promote(std::uint64_t epoch, const std::function<result<>()>& finish) {
     const std::scoped_lock no_fold(folding_);
     const auto phase = state().phase;
     if (phase == standby_phase::empty || phase == standby_phase::copying)
@@ -271,6 +271,7 @@ result<> kept_copy::promote(std::uint64_t epoch) {
     while (!segments_.empty()) POSTHORN_TRY(fold_oldest());
     for (const auto& each : free_) POSTHORN_TRY(remove_file(each));
     free_.clear();
+    if (finish) POSTHORN_TRY(finish());
     return change([](pair_state& mine) { mine.as = pair_state::role::primary; });
 }
 

@@ -52,8 +52,9 @@ public:
     [[nodiscard]] bool has_finished() const;
     result<> fold();
     /// From then on nothing is taken from older epochs, whatever comes in between; the database is
-    /// whole and has no log when this returns. May be called again after a failure.
-    result<> promote(std::uint64_t epoch);
+    /// whole and has no log when `finish` is called, and may be opened as one when this returns.
+    /// May be called again after a failure.
+    result<> promote(std::uint64_t epoch, const std::function<result<>()>& finish = {});
 
 private:
     explicit kept_copy(std::filesystem::path database) : database_(std::move(database)) {}

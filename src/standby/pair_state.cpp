@@ -122,6 +122,35 @@ result<std::optional<pair_state>> load_state(const std::filesystem::path& databa
                 path.string());
 }
 
+namespace {
+
+result<> refuse_copy(const std::filesystem::path& database, const pair_state& state) {
+    if (state.as == pair_state::role::primary) return {};
+    return fail(error_code::invalid_argument,
+                "{} is a standby's copy of another machine's database, and whatever is written "
+                "here would spoil it; 'posthorn standby promote' lets it take its primary's place",
+                database.string());
+}
+
+}  // namespace
+
+result<> require_no_copy(const std::filesystem::path& database) {
+    POSTHORN_LET(found, load_state(database));
+    return found ? refuse_copy(database, *found) : result<>();
+}
+
+result<pair_state> begin_as_primary(const std::filesystem::path& database, random_source& random) {
+    POSTHORN_LET(found, load_state(database));
+    if (found) {
+        POSTHORN_TRY(refuse_copy(database, *found));
+        return *found;
+    }
+    pair_state fresh{.as = pair_state::role::primary, .epoch = 1, .phase = standby_phase::promoted};
+    random.fill(fresh.stream);
+    POSTHORN_TRY(save_state(database, fresh));
+    return fresh;
+}
+
 result<> save_state(const std::filesystem::path& database, const pair_state& state) {
     const auto path = state_file_of(database);
     const std::filesystem::path fresh = path.string() + ".new";

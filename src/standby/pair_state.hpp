@@ -6,6 +6,7 @@
 #include <string>
 #include <string_view>
 
+#include "base/random.hpp"
 #include "base/result.hpp"
 #include "standby/place.hpp"
 
@@ -35,6 +36,12 @@ struct pair_state {
 result<std::optional<pair_state>> load_state(const std::filesystem::path& database);
 /// It survives a power cut from then on.
 result<> save_state(const std::filesystem::path& database, const pair_state& state);
+
+/// What a database is to be shipped as: what it is already or, if it never was one of a pair, the
+/// beginning of a stream. `error_code::invalid_argument` if it is a copy that was not promoted.
+result<pair_state> begin_as_primary(const std::filesystem::path& database, random_source& random);
+/// To be asked before a database is opened as one: a copy changes by its primary's log alone.
+result<> require_no_copy(const std::filesystem::path& database);
 
 /// Thirty-two hexadecimal digits.
 [[nodiscard]] std::string to_hex(const stream_id& id);

@@ -16,8 +16,17 @@ std::size_t whole_pages(std::size_t bytes, std::size_t page_size) {
 
 }  // namespace
 
-shipper::shipper(shipper_options options, executor& thread, random_source& random, logger& log)
-    : options_(std::move(options)), thread_(thread), random_(random), log_(log) {}
+std::string_view to_string(ship_report::state how) {
+    switch (how) {
+        case ship_report::state::away: return "away";
+        case ship_report::state::copying: return "copying";
+        case ship_report::state::following: break;
+    }
+    return "following";
+}
+
+shipper::shipper(shipper_options options, const parts& with)
+    : options_(std::move(options)), with_(with) {}
 
 shipper::~shipper() { end(); }
 
@@ -26,11 +35,14 @@ void shipper::begin(log_source& files) {
     files_ = &files;
     stopping_ = false;
     running_ = true;
-    thread_.post([this] { run(); });
+    with_.thread.post([this] { run(); });
 }
 
 void shipper::end() noexcept {
     std::unique_lock lock(mutex_);
+    changed_.wait_for(lock, options_.patience, [this] {
+        return !running_ || state_ != ship_report::state::following || done_ == asked_.number;
+    });
     stopping_ = true;
     if (link_now_ != nullptr) link_now_->cut_off();
     changed_.notify_all();
@@ -58,6 +70,7 @@ result<> shipper::ready() {
 
 void shipper::wrote(std::uint64_t end) noexcept {
     const std::scoped_lock lock(mutex_);
+    if (done_ == asked_.number) asked_at_ = with_.time.steady();
     ++asked_.number;
     asked_.end = end;
     changed_.notify_all();
@@ -73,13 +86,13 @@ result<> shipper::wait() noexcept {
     std::unique_lock lock(mutex_);
     if (alone_ || wait_until_done(lock, asked_.number)) return {};
     if (options_.lost == when_lost::wait) {
-        log_.error("Standby: {Standby} has not answered for a commit in time: {Error}",
-                   {{"Standby", to_string(options_.to)}, {"Error", trouble_}});
+        with_.log.error("Standby: {Standby} has not answered for a commit in time: {Error}",
+                        {{"Standby", to_string(options_.to)}, {"Error", trouble_}});
         return fail(error_code::commit_in_doubt, "the standby has not answered");
     }
     alone_ = true;
-    log_.warn("Standby: {Standby} is lost, and commits are answered without it: {Error}",
-              {{"Standby", to_string(options_.to)}, {"Error", trouble_}});
+    with_.log.warn("Standby: {Standby} is lost, and commits are answered without it: {Error}",
+                   {{"Standby", to_string(options_.to)}, {"Error", trouble_}});
     return {};
 }
 
@@ -101,25 +114,48 @@ bool shipper::may_checkpoint(std::uint64_t end) noexcept {
 
 ship_report shipper::report() const {
     const std::scoped_lock lock(mutex_);
-    const bool is_done = done_ == asked_.number;
-    return {.how = state_,
-            .alone = alone_,
-            .behind = is_done || asked_.end < shipped_ ? 0 : asked_.end - shipped_,
-            .trouble = trouble_};
+    ship_report told{.how = state_,
+                     .has_tried = has_tried_ || state_ != ship_report::state::away,
+                     .is_refused = is_refused_,
+                     .alone = alone_,
+                     .position = asked_.end,
+                     .trouble = trouble_};
+    if (done_ == asked_.number) return told;
+    // A log that has begun anew is shorter than what of the one before was shipped.
+    told.behind = asked_.end < shipped_ ? asked_.end : asked_.end - shipped_;
+    told.behind_for =
+        std::chrono::floor<std::chrono::milliseconds>(with_.time.steady() - asked_at_);
+    return told;
 }
 
-void shipper::note(ship_report::state how, std::string trouble) {
-    const std::scoped_lock lock(mutex_);
-    if (how != state_ && how == ship_report::state::away)
-        log_.warn("Standby: the connection to {Standby} is lost: {Error}",
-                  {{"Standby", to_string(options_.to)}, {"Error", trouble}});
-    else if (how != state_)
-        log_.info("Standby: {Standby} is {State}",
-                  {{"Standby", to_string(options_.to)},
-                   {"State", how == ship_report::state::copying ? "being copied to" : "in step"}});
+void shipper::change(ship_report::state how) {
     state_ = how;
-    trouble_ = std::move(trouble);
     changed_.notify_all();
+}
+
+void shipper::note(ship_report::state how) {
+    const std::scoped_lock lock(mutex_);
+    if (how != state_)
+        with_.log.info(
+            "Standby: {Standby} is {State}",
+            {{"Standby", to_string(options_.to)},
+             {"State", how == ship_report::state::copying ? "being copied to" : "in step"}});
+    trouble_.clear();
+    is_refused_ = false;
+    change(how);
+}
+
+// Once for each connection that ends, and once where there never was one.
+void shipper::note_away(const result<>& ended) {
+    const std::scoped_lock lock(mutex_);
+    auto trouble = ended ? std::string() : std::string(ended.error().what());
+    const bool is_news = state_ != ship_report::state::away || trouble_ != trouble;
+    if (is_news && !stopping_)
+        with_.log.warn("Standby: {Standby} does not follow: {Error}",
+                       {{"Standby", to_string(options_.to)}, {"Error", trouble}});
+    trouble_ = std::move(trouble);
+    is_refused_ = !ended && ended.error().code() == error_code::access_denied;
+    change(ship_report::state::away);
 }
 
 void shipper::run() {
@@ -132,7 +168,7 @@ void shipper::run() {
         }
         lock.unlock();
         const auto ended = follow();
-        note(ship_report::state::away, ended ? std::string() : ended.error().what());
+        note_away(ended);
         lock.lock();
         link_now_ = nullptr;
         link_.reset();
@@ -145,8 +181,8 @@ void shipper::run() {
 }
 
 result<> shipper::follow() {
-    POSTHORN_LET(link,
-                 link_channel::connect(options_.to, options_.pair_key, random_, options_.patience));
+    POSTHORN_LET(link, link_channel::connect(options_.to, options_.pair_key, with_.random,
+                                             options_.patience));
     {
         const std::scoped_lock lock(mutex_);
         if (stopping_) return {};
@@ -165,6 +201,7 @@ result<> shipper::follow() {
     // What was done before, an earlier standby may have lost.
     {
         const std::scoped_lock lock(mutex_);
+        if (done_ == asked_.number) asked_at_ = with_.time.steady();
         done_ = std::min(done_, asked_.number - 1);
     }
     while (const auto asked = next_order()) POSTHORN_TRY(go_on(*asked));
@@ -261,6 +298,7 @@ result<> shipper::go_on(const order& asked) {
 }
 
 result<> shipper::ship(const order& asked) {
+    const auto begun = with_.time.steady();  // Later orders came after it.
     POSTHORN_LET(header, present_header());
     if (header.salts != at_->header.salts) {
         const std::scoped_lock lock(mutex_);
@@ -277,6 +315,7 @@ result<> shipper::ship(const order& asked) {
     const std::scoped_lock lock(mutex_);
     shipped_at_ = log_place{header.salts, at_->walk.end().offset, at_->walk.end().sum};
     done_ = asked.number;
+    asked_at_ = begun;
     shipped_ = asked.end;
     if (asked.number > unsure_) is_unsure_ = false;
     if (!copied_ && done_ == asked_.number) alone_ = false;

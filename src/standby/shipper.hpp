@@ -6,9 +6,11 @@
 #include <mutex>
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "base/async/executor.hpp"
 #include "base/log/log.hpp"
+#include "base/time/clock.hpp"
 #include "standby/link_channel.hpp"
 #include "store/log_shipper.hpp"
 
@@ -43,10 +45,16 @@ struct ship_report {
     enum class state : std::uint8_t { away, copying, following };
 
     state how = state::away;
-    bool alone = false;        // Commits are answered that the standby lacks.
-    std::uint64_t behind = 0;  // Bytes of the log that it has not answered for.
-    std::string trouble;       // Why it is away.
+    bool has_tried = false;      // To reach it, once.
+    bool is_refused = false;     // It is there, and does not take this primary: `trouble` says why.
+    bool alone = false;          // Commits are answered that the standby lacks.
+    std::uint64_t position = 0;  // Where the log ends here.
+    std::uint64_t behind = 0;    // Bytes of the log that it has not answered for,
+    std::chrono::milliseconds behind_for{};  // and for how long it has not.
+    std::string trouble{};                   // Why it is away.
 };
+
+[[nodiscard]] std::string_view to_string(ship_report::state how);
 
 /// Ships a store's log to its standby, over a connection that a thread of its own makes anew
 /// whenever it is lost.
@@ -57,10 +65,17 @@ struct ship_report {
 /// Cancel:   `end` breaks the connection off.
 class shipper final : public log_shipper {
 public:
-    shipper(shipper_options options, executor& thread, random_source& random, logger& log);
+    struct parts {
+        executor& thread;
+        random_source& random;
+        logger& log;
+        const clock& time;
+    };
+    shipper(shipper_options options, const parts& with);
     ~shipper() override;
 
     void begin(log_source& files) override;
+    /// What is on the way to a standby that is there has its time to arrive.
     void end() noexcept override;
     void let_go() noexcept override;
     result<> ready() override;
@@ -69,6 +84,7 @@ public:
     bool may_checkpoint(std::uint64_t end) noexcept override;
 
     [[nodiscard]] ship_report report() const;
+    [[nodiscard]] const shipper_options& options() const noexcept { return options_; }
 
 private:
     struct order {
@@ -93,13 +109,13 @@ private:
     result<log_header> present_header();
     result<std::optional<log_sum>> sum_at(const log_header& header, std::uint64_t offset);
     std::optional<order> next_order();
-    void note(ship_report::state how, std::string trouble = {});
+    void note(ship_report::state how);
+    void note_away(const result<>& ended);
+    void change(ship_report::state how);
     bool wait_until_done(std::unique_lock<std::mutex>& lock, std::uint64_t number);
 
     const shipper_options options_;
-    executor& thread_;
-    random_source& random_;
-    logger& log_;
+    const parts with_;
 
     mutable std::mutex mutex_;
     std::condition_variable changed_;
@@ -113,6 +129,8 @@ private:
     bool has_tried_ = false;  // To reach the standby, once.
     bool given_up_ = false;   // It is refused at once what was waited for in vain.
     bool alone_ = false;
+    bool is_refused_ = false;
+    steady_time asked_at_{};  // Since when `asked_` has not been done.
     ship_report::state state_ = ship_report::state::away;
     std::string trouble_;
     std::uint64_t shipped_ = 0;  // Offset in the present generation.

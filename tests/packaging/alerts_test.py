@@ -3,6 +3,7 @@
 all is well, by Prometheus' own judgement, and a real node has every metric that they name."""
 
 import json
+import os
 import re
 import subprocess
 import sys
@@ -43,6 +44,8 @@ CASES = {
     "PosthornQueueWaits": [('posthorn_queue_oldest_waiting_seconds{queue="Ship"}', "301x60", "300x60")],
     "PosthornBackupFailed": [("posthorn_backup_failures_total", "0x30 1x30", "1x60")],
     "PosthornBackupOld": [("posthorn_backup_newest_timestamp_seconds", "-90000x60", "0x60")],
+    "PosthornStandbyLost": [('posthorn_standby_state{state="following"}', "0x60", "1x60")],
+    "PosthornStandbyBehind": [("posthorn_standby_lag_seconds", "61x60", "60x60")],
     "PosthornNotDurable": [("posthorn_store_durable", "0x60", "1x60")],
     "PosthornBadSignatures": [("posthorn_bad_signatures_total", "0+60x60", "0+1x60")],
     "PosthornConflicts": [("posthorn_inbox_conflicts_total", "0x50 1x10", "1x60")],
@@ -161,12 +164,14 @@ class Node(unittest.TestCase):
         (Path(folder) / "posthorn.toml").write_text(
             '[service]\nid = "orders"\n[handlers]\nShip = "queue"\n[backup]\nfolder = "backups"\n'
             '[routes]\nstock = "http://127.0.0.1:1"\n'
+            '[standby]\nto = "127.0.0.1:1"\nmode = "async"\nkey = "env:PAIR_KEY"\n'
             '[secrets]\nstock = "base64:MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3ODlhYmNkZWY="\n')
         run("init")
         run("send", "stock", "Take", "{}")
         node = subprocess.Popen([PROGRAM, "serve", "--config", "posthorn.toml", "--listen", "127.0.0.1:0",
                                  "--admin", "127.0.0.1:0"], cwd=folder, stdout=subprocess.PIPE,
-                                stderr=subprocess.DEVNULL, text=True)
+                                stderr=subprocess.DEVNULL, text=True, env=os.environ | {
+                                    "PAIR_KEY": "base64:MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3ODlhYmNkZWY="})
         try:
             node.stdout.readline()
             admin = re.search(r"http://\S+", node.stdout.readline()).group()

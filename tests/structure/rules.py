@@ -28,13 +28,12 @@ LAYERS = {
     "inbox": LEASED,
     "workflow": PURE | {"security"},
     "feature": BOXES,
-    "standby": BOTH,
     **{name: SEAM | ({"workflow"} if name == "engine" else set()) for name in FEATURES},
     "operations": ABOVE,
     "admin": ABOVE | {"operations"},
     "desk": WIRE,
     "measure": BASE,
-    "app": ABOVE | {"standby", "operations", "admin", "desk", "measure"},
+    "app": ABOVE | {"operations", "admin", "desk", "measure"},
 }
 
 # --- Rooms inside a folder, lowest first; "." are the files that lie beside them. A file may include

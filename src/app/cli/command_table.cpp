@@ -29,6 +29,8 @@ constexpr std::array table{
     command_entry{"backup", "copy a database that is in use, list and verify copies",
                   make_backup_command},
     command_entry{"restore", "put a backup in the place of a database", make_restore_command},
+    command_entry{"standby", "keep a second copy of a database, and let it take over",
+                  make_standby_command},
     command_entry{"compact", "write a database anew, without its holes", make_compact_command},
     command_entry{"migrate", "move a database to a PostgreSQL server", make_migrate_command},
     command_entry{"keys", "make, rotate, revoke and show keys", make_keys_command},

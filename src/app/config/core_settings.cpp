@@ -102,6 +102,15 @@ core_options core_settings(const config& settings) {
     return core;
 }
 
+store_plan plan_of(const core_options& core) {
+    return {.file = core.database.path,
+            .service = core.database.service,
+            .on_server = core.server.has_value(),
+            .in_memory = !core.durable,
+            .has_own_inbox = core.inbox_database.has_value(),
+            .syncs_commits = core.database.sync == sqlite::synchronous::full};
+}
+
 retry_policy retries_of(const config& settings) {
     const auto& out = settings.outbox;
     if (out.retry == retry_kind::fixed) return retry_policy(fixed_backoff{out.retry_delay_base});

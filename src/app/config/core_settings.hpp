@@ -4,6 +4,7 @@
 #include "app/config/config.hpp"
 #include "app/config/core_options.hpp"
 #include "feature/node_builder.hpp"
+#include "feature/store_builder.hpp"
 #include "transport/http/limits.hpp"
 #include "transport/http/tls.hpp"
 #include "transport/wire/transport_kind.hpp"
@@ -15,6 +16,8 @@ namespace posthorn {
 
 /// Without what a process adds: who owns the lease, who is told of a fail-stop.
 [[nodiscard]] core_options core_settings(const config& settings);
+/// What features are told of the database before it is opened.
+[[nodiscard]] store_plan plan_of(const core_options& core);
 [[nodiscard]] retry_policy retries_of(const config& settings);
 [[nodiscard]] core_routes routes_of(const config& settings);
 [[nodiscard]] std::optional<core_route> default_route_of(const config& settings);

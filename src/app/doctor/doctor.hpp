@@ -56,6 +56,11 @@ struct doctor_facts {
     std::string http_address{};
     bool http_is_loopback = true;
     bool http_has_tls = false;
+    std::string standby{};              // Where it is; empty if there is none.
+    bool standby_may_lack = false;      // What is answered need not be there.
+    bool standby_link_is_open = false;  // Others can read what the pair says.
+    bool is_standby = false;            // The database is a copy that a primary's log changes.
+    std::string standby_error{};        // Why the pair cannot work.
     std::vector<secret_size> secrets{};
     std::vector<std::string> legacy_peers{};  // Those who sign in an older way.
     std::string secrets_error{};              // Why they cannot be used.
@@ -109,5 +114,8 @@ finding check_log_size(const doctor_facts& facts);
 finding check_vacuum(const doctor_facts& facts);
 finding check_dispatcher(const doctor_facts& facts);
 finding check_messages(const doctor_facts& facts);
+
+// In one of its own too.
+finding check_standby(const doctor_facts& facts);
 
 }  // namespace posthorn

@@ -5,11 +5,16 @@
 
 #include <sys/stat.h>
 
+#include "app/config/core_settings.hpp"
+#include "app/config/feature_keys.hpp"
 #include "app/config/secrets.hpp"
 #include "app/features.hpp"
 #include "app/store/open_store.hpp"
 #include "app/store/process_identity.hpp"
 #include "base/text/without_password.hpp"
+#include "standby/pair_state.hpp"
+#include "standby/standby_feature.hpp"
+#include "standby/standby_settings.hpp"
 #include "store/sqlite/driver/backup_files.hpp"
 #include "store/sqlite/driver/file_locks.hpp"
 #include "store/sqlite/driver/version.hpp"
@@ -19,6 +24,25 @@ namespace posthorn {
 namespace {
 
 namespace fs = std::filesystem;
+
+void add_standby(const config& settings, doctor_facts& facts) {
+    const auto said = settings_of(settings, standby_feature());
+    const auto plan = plan_of(core_settings(settings));
+    const auto how = standby::read_standby_settings(said);
+    const auto problems = standby::check_standby_settings(said);
+    if (!problems.empty()) facts.standby_error = problems.front().why.what();
+    if (const auto why = standby::refuse_plan(said, plan)) facts.standby_error = why->why.what();
+    if (how && how->to) {
+        facts.standby = to_string(*how->to);
+        facts.standby_may_lack =
+            how->mode == standby::ship_mode::async || how->lost == standby::when_lost::alone;
+        facts.standby_link_is_open = said.get<bool>("plain_text") && !is_loopback(how->to->host);
+    }
+    if (plan.on_server || plan.in_memory) return;
+    const auto kept = standby::load_state(plan.file);
+    if (!kept) facts.standby_error = kept.error().what();
+    facts.is_standby = kept && *kept && (*kept)->as == standby::pair_state::role::standby;
+}
 
 void add_settings(const config& settings, doctor_facts& facts) {
     facts.synchronous_full = settings.store.synchronous == sqlite::synchronous::full;
@@ -38,6 +62,7 @@ void add_settings(const config& settings, doctor_facts& facts) {
     }
     facts.http_has_tls = !settings.tls.certificate.empty();
     if (settings.origins.contains("service.id")) facts.service = settings.service.id;
+    add_standby(settings, facts);
 }
 
 void add_secrets(const config& settings, doctor_facts& facts) {

@@ -7,6 +7,7 @@
 
 #include <boost/asio/post.hpp>
 
+#include "app/config/core_settings.hpp"
 #include "app/node/declared_uses.hpp"
 #include "app/node/node_routes.hpp"
 #include "app/store/open_store.hpp"
@@ -45,8 +46,10 @@ result<std::unique_ptr<node_core>> node_core::open(core_options options, node_se
     const auto& with = made->seams_;
     POSTHORN_LET(routes, routes::make(asked, with));
     made->routes_ = std::move(routes);
-    POSTHORN_LET(database, node_database::open(asked.database, {asked, with, with.writer,
-                                                                *made->routes_, made->hooks_}));
+    POSTHORN_TRY(made->prepare_store());
+    POSTHORN_LET(database,
+                 node_database::open(asked.database, {asked, with, with.writer, *made->routes_,
+                                                      made->hooks_, made->before_store_.shipper}));
     made->database_ = std::move(database);
     // Where no call can be made, none waits: a Response's sender shall keep it, not lose it here.
     if (asked.may_call) made->handlers_.add_replies({.run = made->reply_handler()});
@@ -59,6 +62,17 @@ result<std::unique_ptr<node_core>> node_core::open(core_options options, node_se
     }
     POSTHORN_TRY(made->install_features());
     return made;
+}
+
+result<> node_core::prepare_store() {
+    const auto plan = plan_of(options_);
+    for (const auto& each : options_.features) {
+        store_builder builder({.env = seams_.env, .plan = plan, .settings = each.settings},
+                              before_store_);
+        POSTHORN_TRY(each.what->before_store(builder));
+    }
+    features_.shown = before_store_.shown;
+    return {};
 }
 
 result<> node_core::install_features() {

@@ -13,6 +13,7 @@
 #include "base/async/task_group.hpp"
 #include "base/uuid_generator.hpp"
 #include "feature/node_builder.hpp"
+#include "feature/store_builder.hpp"
 #include "inbox/inbox.hpp"
 #include "operations/lanes.hpp"
 
@@ -116,6 +117,7 @@ private:
 
     node_core(core_options options, node_seams seams);
     result<bool> requeue_in(class store& where, const uuid& id);
+    result<> prepare_store();
     result<> install_features();
     result<> start_inbox();
     /// What is known of a Response before its Command is sent.
@@ -136,6 +138,7 @@ private:
     std::shared_ptr<replies> replies_;
     node_hooks hooks_{maker_, *replies_};
     std::unique_ptr<routes> routes_;
+    store_parts before_store_;
     std::unique_ptr<node_database> database_;
     std::unique_ptr<node_database> inbox_database_;
     feature_parts features_;

@@ -8,9 +8,10 @@ namespace posthorn {
 
 result<std::unique_ptr<node_database>> node_database::open(const sqlite::sqlite_options& file,
                                                            const deps& around) {
-    const auto& [options, with, writer, routes, ended] = around;
+    const auto& [options, with, writer, routes, ended, shipper] = around;
     std::unique_ptr<node_database> made(new node_database(with.env));
-    POSTHORN_LET(opened, open_store(file, options.server, {with.env.clock, writer, with.env.log}));
+    POSTHORN_LET(opened,
+                 open_store(file, options.server, {with.env.clock, writer, with.env.log, shipper}));
     made->store_ = std::move(opened);
     made->note_newest();
     auto& store = *made->store_;

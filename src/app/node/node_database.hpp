@@ -32,6 +32,7 @@ public:
         executor& writer;
         route_table& routes;
         final_row_listener& ended;
+        log_shipper* shipper = nullptr;  // Where its log goes to a standby.
     };
 
     static result<std::unique_ptr<node_database>> open(const sqlite::sqlite_options& file,

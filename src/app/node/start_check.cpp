@@ -1,6 +1,7 @@
 #include "app/node/start_check.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <optional>
 
 #include "app/config/core_settings.hpp"
@@ -33,10 +34,14 @@ void check_certificates(const config& settings, const clock& time, config_proble
 }
 
 void check_features(const config& settings, config_problems& found) {
-    for (const auto* const each : all_features())
-        for (const auto& [key, why] :
-             each->problems(settings_of(settings, *each), message_limits_of(settings)))
+    const auto plan = plan_of(core_settings(settings));
+    for (const auto* const each : all_features()) {
+        const auto said = settings_of(settings, *each);
+        auto problems = each->problems(said, message_limits_of(settings));
+        std::ranges::move(each->store_problems(said, plan), std::back_inserter(problems));
+        for (const auto& [key, why] : problems)
             found.add(settings.origin_of(fmt::format("{}.{}", each->name(), key)), why.what());
+    }
 }
 
 bool has_sql(const config& settings) {

@@ -6,6 +6,7 @@
 #include "app/config/config_type.hpp"
 #include "app/features.hpp"
 #include "base/text/utf8.hpp"
+#include "standby/pair_state.hpp"
 #include "store/sqlite/driver/commit_watcher.hpp"
 #include "store/sqlite/driver/outside_file.hpp"
 #include "store/sqlite/upkeep/probe.hpp"
@@ -25,7 +26,10 @@ namespace posthorn {
 result<std::unique_ptr<store>> open_store(const sqlite::sqlite_options& file,
                                           const std::optional<server_database>& server,
                                           const sqlite::sqlite_seams& seams) {
-    if (!server) return sqlite::open(file, seams);
+    if (!server) {
+        if (file.vfs.empty()) POSTHORN_TRY(standby::require_no_copy(file.path));
+        return sqlite::open(file, seams);
+    }
 #ifdef POSTHORN_WITH_POSTGRES
     return postgres::open({.url = server->url,
                            .schema = server->schema,
@@ -149,6 +153,7 @@ postgres::move_options options_of(const store_move& asked) {
 }  // namespace
 
 result<store_moved> move_store(const store_move& asked, const clock& time) {
+    POSTHORN_TRY(standby::require_no_copy(asked.file));
     POSTHORN_LET(done, postgres::move_to_server(options_of(asked), time));
     store_moved told{.to = std::move(done.to),
                      .tables = {},

@@ -28,8 +28,9 @@ public:
                              std::uint8_t key = 1)
         : copy_(std::move(kept_copy::open(database)).value()),
           follower_(
-              follower::open({.listen = {"127.0.0.1", port}, .pair_key = key_of(key)},
-                             {.copy = *copy_, .folds = folds_, .random = random_, .log = log_})
+              follower::open(
+                  {.listen = {"127.0.0.1", port}, .pair_key = key_of(key)},
+                  {.copy = *copy_, .folds = folds_, .random = random_, .log = log_, .time = time_})
                   .value()),
           thread_([this] { EXPECT_TRUE(follower_.run()); }) {}
     ~running_standby() { follower_.stop(); }
@@ -37,10 +38,12 @@ public:
     running_standby& operator=(const running_standby&) = delete;
 
     [[nodiscard]] std::uint16_t port() const { return follower_.port(); }
+    [[nodiscard]] follow_report report() const { return follower_.report(); }
     [[nodiscard]] const kept_copy& copy() const { return *copy_; }
 
 private:
     logger log_ = logger::null();
+    real_clock time_;
     system_random random_;
     std::unique_ptr<kept_copy> copy_;
     worker_threads folds_{"fold"};
@@ -52,7 +55,7 @@ private:
 class running_primary {
 public:
     running_primary(const std::filesystem::path& database, shipper_options how)
-        : shipper_(std::move(how), thread_, random_, log_) {
+        : shipper_(std::move(how), {thread_, random_, log_, time_}) {
         auto opened =
             sqlite::open({.path = database, .service = "orders", .wal_pages_checkpoint = 40},
                          {.time = time_, .writer = writer_, .log = log_, .shipper = &shipper_});

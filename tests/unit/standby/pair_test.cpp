@@ -116,6 +116,39 @@ TEST_F(a_pair, goes_on_alone_where_it_may_and_catches_up) {
     expect_equal_files();
 }
 
+TEST_F(a_pair, lets_what_is_on_the_way_arrive_when_the_primary_ends) {
+    start_standby();
+    auto how = options();
+    how.mode = ship_mode::async;
+    start_primary(how);
+    make_orders();
+    wait_until_in_step();
+    for (int i = 0; i < 100; ++i) place_order();
+    primary_.reset();
+    standby_.reset();
+    EXPECT_EQ(rows_after_promotion(copy_), 100);
+}
+
+TEST_F(a_pair, knows_of_each_other_whether_they_are_there) {
+    start_standby();
+    EXPECT_FALSE(standby_->report().silent_for);
+    start_primary();
+    make_orders();
+    wait_until_in_step();
+    EXPECT_TRUE(standby_->report().has_primary);
+    EXPECT_EQ(standby_->report().service, "orders");
+    primary_.reset();
+    ASSERT_TRUE(test::eventually([&] { return !standby_->report().has_primary; }));
+    EXPECT_TRUE(standby_->report().silent_for);
+    standby_.reset();
+    auto how = options();
+    how.patience = milliseconds{20};
+    start_primary(how);
+    ASSERT_TRUE(test::eventually([&] { return primary_->report().has_tried; }));
+    EXPECT_EQ(primary_->report().how, state::away);
+    EXPECT_FALSE(primary_->report().is_refused);
+}
+
 TEST_F(a_pair, goes_on_where_it_was_after_a_restart_of_either) {
     start_standby();
     start_primary();
@@ -181,6 +214,7 @@ TEST_F(a_pair, refuses_a_primary_of_an_older_epoch) {
     start_primary(older);
     EXPECT_FALSE(primary_->commit("INSERT INTO orders (note) VALUES ('of the old one')"));
     EXPECT_TRUE(primary_->report().trouble.contains("epoch 3")) << primary_->report().trouble;
+    EXPECT_TRUE(primary_->report().is_refused);
 }
 
 TEST_F(a_pair, refuses_the_primary_of_another_database) {

@@ -107,6 +107,7 @@ std::unique_ptr<command> make_top_command();
 std::unique_ptr<command> make_doctor_command();
 std::unique_ptr<command> make_backup_command();
 std::unique_ptr<command> make_restore_command();
+std::unique_ptr<command> make_standby_command();
 std::unique_ptr<command> make_compact_command();
 std::unique_ptr<command> make_migrate_command();
 std::unique_ptr<command> make_keys_command();

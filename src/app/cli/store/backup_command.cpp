@@ -10,6 +10,7 @@
 #include "app/cli/kit/json_output.hpp"
 #include "app/cli/kit/options.hpp"
 #include "app/cli/kit/presentation.hpp"
+#include "standby/pair_state.hpp"
 #include "store/sqlite/driver/backup_files.hpp"
 #include "store/sqlite/upkeep/backup.hpp"
 
@@ -161,6 +162,7 @@ private:
         if (to.empty())
             return fail(error_code::invalid_argument,
                         "say where to: --to, or folder under [backup] of the configuration");
+        POSTHORN_TRY(standby::require_no_copy(database));  // Pages of it may be half of a change.
         sqlite::backup_options options{
             .database = database,
             .service = service_of(settings),

@@ -7,6 +7,7 @@
 #include "app/cli/kit/database.hpp"
 #include "app/cli/kit/json_output.hpp"
 #include "app/cli/kit/options.hpp"
+#include "standby/pair_state.hpp"
 #include "store/sqlite/upkeep/restore.hpp"
 
 namespace posthorn::cli {
@@ -40,6 +41,7 @@ public:
                         "store.url");
         const std::string database =
             settings.path_of(inbox_ ? *settings.store.inbox_url : settings.store.url);
+        POSTHORN_TRY(standby::require_no_copy(database));
         POSTHORN_TRY(refuse_the_other(settings));
         const bool is_named = settings.origins.contains("service.id");
         POSTHORN_LET(done,

@@ -134,6 +134,11 @@ result<> begin_epoch(const open_options& file, std::int64_t epoch, wall_time now
     return copy.execute("PRAGMA journal_mode = WAL");
 }
 
+result<> raise_epochs(const open_options& file) {
+    POSTHORN_LET(database, connection::open(file));
+    return database.execute("UPDATE posthorn_leases SET epoch = epoch + 1");
+}
+
 result<restore_report> restore(const restore_options& asked, const clock& time) {
     // What a link leads to is replaced, not the link; its logs lie beside it too.
     std::error_code unusable;

@@ -39,4 +39,8 @@ struct restore_report {
 /// Makes a backup what a node may be opened on.
 [[nodiscard]] result<> begin_epoch(const open_options& file, std::int64_t epoch, wall_time now);
 
+/// Lets no outcome be recorded any more that an owner of before brings, in a database that takes the
+/// place of another. The owners stay, so that their leases run out before others act.
+[[nodiscard]] result<> raise_epochs(const open_options& file);
+
 }  // namespace posthorn::sqlite

@@ -209,6 +209,22 @@ TEST(doctor, checks_the_listeners) {
             {"loopback", [](auto& f) { f.admin_address = f.http_address = "127.0.0.1:1"; }, ok}});
 }
 
+TEST(doctor, checks_what_a_standby_would_lack_and_who_can_listen) {
+    const auto with = [](bool may_lack, bool is_open) {
+        return [=](doctor_facts& f) {
+            f.standby = "10.0.0.2:7402";
+            f.standby_may_lack = may_lack;
+            f.standby_link_is_open = is_open;
+        };
+    };
+    expect("standby", {{"none", [](auto&) {}, ok},
+                       {"has all", with(false, false), ok},
+                       {"may lack some", with(true, false), warn},
+                       {"in plain text", with(false, true), warn},
+                       {"is one itself", [](auto& f) { f.is_standby = true; }, ok},
+                       {"unusable", [](auto& f) { f.standby_error = "no key"; }, bad}});
+}
+
 TEST(doctor, checks_the_age_of_the_newest_backup) {
     const auto aged = [](std::chrono::minutes age, bool runs) {
         return [=](doctor_facts& f) {
