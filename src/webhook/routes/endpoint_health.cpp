@@ -97,7 +97,7 @@ result<> look_at_attempts(store_reader& from, const uuid& subscription, wall_tim
             const auto attempts = row.integer(0), delivered = row.integer(1);
             std::chrono::milliseconds span = traffic_span;
             if (attempts == traffic_attempts_max)
-                span = std::max<std::chrono::milliseconds>(now - time_of(row.integer(2)),
+                span = std::max<std::chrono::milliseconds>(now - bounded_from_ms(row.integer(2)),
                                                            std::chrono::seconds{1});
             const auto minutes = std::chrono::duration<double, std::ratio<60>>(span).count();
             into.delivered_per_minute = static_cast<double>(delivered) / minutes;
