@@ -25,7 +25,8 @@ feature_list all_features() noexcept {
 
 std::vector<table_set> feature_tables() {
     std::vector<table_set> all;
-    for (const auto* const each : all_features()) all.push_back(each->tables());
+    for (const auto* const each : all_features())
+        if (auto own = each->tables(); !own.steps.empty()) all.push_back(std::move(own));
     return all;
 }
 

@@ -108,7 +108,7 @@ TEST_F(draining, comes_by_itself_where_a_timer_is_set) {
 
 TEST_F(draining, names_a_timer_that_is_none) {
     configure("[outbox]\ntimer = \"*/30 * * * *\"\ntimer_batch = 0\n");
-    const auto checked = run_process({POSTHORN_PROGRAM, "config", "check", file_});
+    const auto checked = run_process({POSTHORN_PROGRAM, "config", "check", "--config", file_});
     EXPECT_EQ(checked.end, exit_2);
     EXPECT_THAT(checked.err + checked.out, HasSubstr("outbox.timer: '*/30 * * * *' has 5 fields"));
     EXPECT_THAT(checked.err + checked.out, HasSubstr("outbox.timer_batch cannot be 0"));

@@ -73,7 +73,7 @@ def commands(root, build):
         seen.update(own)
         words = shlex.split(entry["command"])
         output = (Path(entry["directory"]) / words[words.index("-o") + 1]).resolve()
-        target = next(part for part in output.parts if part.endswith(".dir"))
+        target = next((part for part in output.parts if part.endswith(".dir")), "")
         found.setdefault((target, options(words)), []).extend((each, output) for each in own)
     return found
 

@@ -69,11 +69,12 @@ protected:
         subscribe();
         expect_told_of_event(1);
         const auto before = memory_peak_kb();
-        int made = 0;
+        int made = 0, number = 0;
+        std::string first;
         for (const std::string column : {"tenant", "event_type", "url", "secret", "previous_secret",
                                          "reason", "headers", "filter", "description"}) {
             std::string names = "id",
-                        values = fmt::format("'018f3b1c-0000-7000-8001-{:012x}'", ++made);
+                        values = fmt::format("'018f3b1c-0000-7000-8001-{:012x}'", ++number);
             for (const auto& [name, value] :
                  {std::pair<std::string, std::string>{"url", "'https://a.example/'"},
                   {"secret", "'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw'"}})
@@ -81,18 +82,24 @@ protected:
                     names += ", " + name;
                     values += ", " + value;
                 }
-            ASSERT_EQ(
+            const auto refused =
                 outside(fmt::format("INSERT INTO webhook_subscriptions ({}, {}) VALUES ({}, {})",
-                                    names, column, values, megabytes(8))),
-                std::nullopt)
-                << column;
+                                    names, column, values, megabytes(8)));
+            if (!refused) {
+                if (first.empty()) first = column;
+                ++made;
+                continue;
+            }
+            // A server has bounds of its own for what stands in an index.
+            EXPECT_NE(refused->find("index row"), std::string::npos) << column << ": " << *refused;
         }
+        ASSERT_GT(made, 5);
         expect_told_of_event(2);
         EXPECT_TRUE(eventually([&] {
             return health().contains(
-                fmt::format("{} webhooks cannot be sent to: its tenant in webhook_subscriptions is "
+                fmt::format("{} webhooks cannot be sent to: its {} in webhook_subscriptions is "
                             "too large to be read",
-                            made));
+                            made, first));
         })) << health();
         const auto listed = get("/_rf/webhooks");
         EXPECT_EQ(listed.status, 200);

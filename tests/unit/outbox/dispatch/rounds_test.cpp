@@ -55,6 +55,7 @@ TEST_F(rounds, take_up_a_batch_and_end_with_it) {
 }
 
 TEST_F(rounds, share_a_batch_among_destinations) {
+    for (const auto* const each : {"a", "b", "c"}) node.wire(each);
     send("a", 100);
     send("b", 2);
     send("c", 100);
