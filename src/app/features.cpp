@@ -26,7 +26,7 @@ feature_list all_features() noexcept {
 std::vector<table_set> feature_tables() {
     std::vector<table_set> all;
     for (const auto* const each : all_features())
-        if (auto own = each->tables(); !own.steps.empty()) all.push_back(std::move(own));
+        if (const auto own = each->tables(); !own.sqlite.steps.empty()) all.push_back(own);
     return all;
 }
 

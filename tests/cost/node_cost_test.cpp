@@ -70,7 +70,8 @@ TEST_F(node_cost, an_idle_node_hardly_wakes_and_hardly_computes) {
                cpu_us_per_second / 10'000);
     EXPECT_GT(wakeups_per_second,
               0);  // It sweeps and beats; none at all would be a broken measure.
-    EXPECT_LT(wakeups_per_second, 20);
+    // Some twenty: a look of each service every second, and a dozen after each commit of its own.
+    EXPECT_LT(wakeups_per_second, 30);
     EXPECT_LT(cpu_us_per_second, 10'000);  // One hundredth of a core.
 }
 
