@@ -18,6 +18,7 @@
 #include "app/config/core_settings.hpp"
 #include "app/config/feature_keys.hpp"
 #include "app/store/open_store.hpp"
+#include "base/async/bell.hpp"
 #include "base/async/io_threads.hpp"
 #include "base/async/run_on.hpp"
 #include "base/async/task_group.hpp"
@@ -42,6 +43,8 @@ std::string_view to_string(health_level level) {
     }
     return "red";
 }
+
+task<http_response> given(http_response answer) { co_return answer; }
 
 std::string environment_of(const char* name) {
     const char* const value = std::getenv(name);  // NOLINT(concurrency-mt-unsafe)
@@ -69,12 +72,14 @@ public:
 private:
     using handler = std::function<http_response()>;
     void add(std::string path, handler answer);
+    [[nodiscard]] http_response ask(const http_request& request, const handler& answer) const;
     [[nodiscard]] http_response health() const;
     [[nodiscard]] http_response metrics() const;
     void announce(const follow_options& options);
     task<> wait_for_signal();
     task<> feed_watchdog();
     task<> keep();
+    task<> wait_for_end();
 
     const config settings_;
     real_clock clock_;
@@ -93,6 +98,7 @@ private:
     std::unique_ptr<http_server> admin_;
     std::string database_;
     result<> ended_{};
+    bell over_;
 };
 
 result<> followed_copy::open() {
@@ -132,17 +138,20 @@ result<> followed_copy::open() {
 // There is no audit: nothing can be changed here.
 void followed_copy::add(std::string path, handler answer) {
     routes_.add("GET", std::move(path),
-                [this, answer = std::move(answer)](http_request request) -> task<http_response> {
-                    const auto caller = access_.admit(request, admin_role::viewer);
-                    if (!caller)
-                        co_return error_response(caller.error().status,
-                                                 describe(error_code::access_denied).name,
-                                                 caller.error().why);
-                    auto response = answer();
-                    response.headers.add("X-Content-Type-Options", "nosniff");
-                    response.headers.add("Cache-Control", "no-store");
-                    co_return response;
+                [this, answer = std::move(answer)](const http_request& request) {
+                    return given(ask(request, answer));
                 });
+}
+
+http_response followed_copy::ask(const http_request& request, const handler& answer) const {
+    const auto caller = access_.admit(request, admin_role::viewer);
+    if (!caller)
+        return error_response(caller.error().status, describe(error_code::access_denied).name,
+                              caller.error().why);
+    auto response = answer();
+    response.headers.add("X-Content-Type-Options", "nosniff");
+    response.headers.add("Cache-Control", "no-store");
+    return response;
 }
 
 http_response followed_copy::health() const {
@@ -200,7 +209,10 @@ task<> followed_copy::feed_watchdog() {
 
 task<> followed_copy::keep() {
     ended_ = co_await run_on(keeper_, [this] { return follower_->run(); });
+    over_.ring();
 }
+
+task<> followed_copy::wait_for_end() { static_cast<void>(co_await over_.wait()); }
 
 task<result<>> followed_copy::run(const follow_options& options) {
     using namespace asio::experimental::awaitable_operators;
@@ -208,14 +220,8 @@ task<result<>> followed_copy::run(const follow_options& options) {
     announce(options);
     manager_.tell("READY=1");
     task_group keeping(network_.executor());
-    bell over;
-    const auto keep_and_ring = [&]() -> task<> {
-        co_await keep();
-        over.ring();
-    };
-    const auto rung = [&]() -> task<> { static_cast<void>(co_await over.wait()); };
-    keeping.spawn(keep_and_ring());
-    co_await (wait_for_signal() || rung() || feed_watchdog());
+    keeping.spawn(keep());
+    co_await (wait_for_signal() || wait_for_end() || feed_watchdog());
     manager_.tell("STOPPING=1");
     follower_->stop();
     co_await keeping.join();
