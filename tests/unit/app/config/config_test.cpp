@@ -84,6 +84,8 @@ rate = 100
 burst = 20
 order = "pass"
 tenant = "acme"
+timer = "0 */5 * * * *"
+timer_batch = 9
 request_timeout = "29s"
 attempt_timeout = "31s"
 sent_retention = "1h"
@@ -190,6 +192,16 @@ first_attempt_wait = "1s"
 enabled = true
 relay_timeout = "1s"
 calls_kept = "1d"
+[standby]
+to = "127.0.0.1:7402"
+listen = "127.0.0.1:7403"
+key = "env:PAIR"
+mode = "async"
+when_lost = "alone"
+patience = "1s"
+lag_alarm = "20s"
+wal_keep = 1000000000
+plain_text = true
 )",
                                        "p.toml")
                               .value();
