@@ -356,6 +356,7 @@ TEST_F(sqlite_store, every_statement_it_keeps_finds_its_rows_through_an_index) {
     int searches = 0;
     for (const auto& sql : statements) {
         if (sql.find("count(*)") != std::string::npos) continue;  // For people, now and then.
+        if (sql.find("FROM sqlite_master") != std::string::npos) continue;  // Of the schema alone.
         SCOPED_TRACE(sql);
         for (const auto& row : other.rows("EXPLAIN QUERY PLAN " + sql)) {
             const auto& step = row.at(3).value();

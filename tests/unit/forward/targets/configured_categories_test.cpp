@@ -48,7 +48,7 @@ TEST(configured_categories, that_make_no_sense_are_named_by_their_number) {
     EXPECT_THAT(why("max_retries", "-1"), HasSubstr("max_retries is -1; give a number from 0"));
     EXPECT_THAT(why("timeout_seconds", "soon"), HasSubstr("timeout_seconds is soon"));
     EXPECT_THAT(why("tracked", "perhaps"), HasSubstr("'tracked' cannot be perhaps"));
-    EXPECT_THAT(why("colour", "red"), HasSubstr("'colour' cannot be red; write name, to"));
+    EXPECT_THAT(why("colour", "red"), HasSubstr("'colour' cannot be there; write name, to"));
 }
 
 TEST(configured_categories, put_the_target_into_the_address_as_one_part_of_it) {
