@@ -78,6 +78,15 @@ TEST_F(draining, once_takes_a_batch_and_tells_that_more_is_due) {
     EXPECT_EQ(none.out, "0 messages processed\n");
 }
 
+TEST_F(draining, is_done_when_all_that_is_left_is_paused) {
+    send(3);
+    orders().run("INSERT INTO outbox_paused (destination, paused_at) VALUES ('stock', 1)");
+    const auto ended = drain({"--json"});
+    EXPECT_EQ(ended.end, exit_0) << ended.err;
+    EXPECT_EQ(ended.out, "{\"processed\":0,\"more\":false}\n");
+    EXPECT_EQ(taken(), 0);
+}
+
 TEST_F(draining, leaves_a_file_to_the_node_that_works_on_it) {
     const sidecar at_work(folder_, "orders", free_ports);
     const auto refused = drain({"--once"});

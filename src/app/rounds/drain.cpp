@@ -11,6 +11,7 @@
 #include <boost/asio/use_awaitable.hpp>
 
 #include "app/rounds/rounds.hpp"
+#include "store/async.hpp"
 
 namespace posthorn {
 namespace {
@@ -44,7 +45,20 @@ private:
                 failure_ = std::unexpected(took.error());
             rows = took.value_or(0);
             done_.processed += rows;
-        } while (rows > 0 && !options_.once);
+        } while (!options_.once && failure_ && (rows > 0 || co_await others_go_on()));
+    }
+
+    /// Waits for a moment, if there is work left that this node did not get: another has it in hand,
+    /// and leaves it if it dies.
+    task<bool> others_go_on() {
+        constexpr std::chrono::milliseconds moment{100};
+        done_.is_more = false;
+        for (auto* const database : node_.core().databases()) {
+            failure_ = co_await read(database->store(), node_.readers(),
+                                     [&](store_reader& from) { return look_for_more(from); });
+            if (!failure_) co_return false;
+        }
+        co_return done_.is_more&& co_await node_.sleeper().sleep_for(moment);
     }
 
     task<> time_over() {
@@ -61,12 +75,20 @@ private:
     }
 
     result<> look_for_more() {
+        done_.is_more = false;
         for (auto* const database : node_.core().databases())
-            POSTHORN_TRY(database->store().read([&](store_reader& from) -> result<> {
-                POSTHORN_LET(due, from.outbox().due_destinations(real_clock{}.wall()));
-                done_.is_more |= !due.empty();
-                return {};
-            }));
+            POSTHORN_TRY(
+                database->store().read([&](store_reader& from) { return look_for_more(from); }));
+        return {};
+    }
+
+    /// What waits for a destination that is paused is not work.
+    result<> look_for_more(store_reader& from) {
+        POSTHORN_LET(due, from.outbox().due_destinations(real_clock{}.wall()));
+        POSTHORN_LET(paused, from.outbox().paused());
+        done_.is_more |= !std::ranges::all_of(due, [&](const std::string& one) {
+            return std::ranges::find(paused, one, &paused_destination::destination) != paused.end();
+        });
         return {};
     }
 
