@@ -35,10 +35,11 @@ packages_build=(
     libboost1.81-dev libboost-json1.81-dev libfmt-dev libspdlog-dev libsqlite3-dev libsimdjson-dev libcli11-dev libtomlplusplus-dev
     libssl-dev libc-ares-dev libjemalloc-dev libpq-dev libgrpc++-dev libprotobuf-dev protobuf-compiler protobuf-compiler-grpc
 )
-# What the tests need on top: GoogleTest, sanitizers, the style checks, g++ for the consumer,
-# promtool, which comes with Prometheus, a PostgreSQL with a pooler to run privately, and a browser.
+# What the tests need on top: GoogleTest, sanitizers, the style checks and what clang-tidy's own_code.cpp
+# is compiled with, g++ for the consumer, promtool, which comes with Prometheus, a PostgreSQL with a
+# pooler to run privately, and a browser.
 packages_test=(
-    libclang-rt-19-dev clang-format-19 clang-tidy-19 libgtest-dev libgmock-dev
+    libclang-rt-19-dev clang-format-19 clang-tidy-19 libclang-19-dev llvm-19-dev libgtest-dev libgmock-dev
     g++-12 git python3 python3-yaml dpkg-dev sqlite3 prometheus curl openssl valgrind postgresql-15 pgbouncer chromium
     fonts-dejavu-core
 )

@@ -49,6 +49,9 @@ class Tidy(FakeTree):
         place = mock.patch.dict(os.environ, {"XDG_CACHE_HOME": cache.name})
         place.start()
         self.addCleanup(place.stop)
+        self.scope = mock.patch.object(tidy, "own_code", return_value=[])
+        self.scope.start()
+        self.addCleanup(self.scope.stop)
 
     def take_deps(self):
         self.build = self.root / "build"
@@ -124,6 +127,22 @@ class Tidy(FakeTree):
         self.deps = {}
         self.run_tidy()
         self.assertIn("0 unchanged", self.run_tidy()[1])
+
+    def test_our_own_headers_are_looked_at_and_the_libraries_are_precompiled(self):
+        self.scope.stop()
+        self.addCleanup(self.scope.start)
+        self.write("usr/lib.hpp", "#pragma once\ninline int* in_library() { return 0; }\n")
+        self.header.write_text("#pragma once\ninline int* in_header() { return 0; }\n")
+        text = self.write("build/headers.dir/cmake_pch.hxx",
+                          f'#include <lib.hpp>\n#include "{self.header}"\n')
+        self.flags = f"-isystem {self.root}/usr -Xclang -include -Xclang {text}"
+        self.source.write_text("int* a = in_library();\nint* b = 0;\n")
+        code, out = self.run_tidy()
+        self.assertEqual(code, 1, out)
+        self.assertIn("src/base/a.hpp:2:", out)
+        self.assertIn("src/base/a.cpp:2:", out)
+        self.assertNotIn("lib.hpp", out)
+        self.assertTrue((self.build / "tidy" / "headers.pch").is_file())
 
     def test_the_precompiled_binary_gives_way_to_its_text(self):
         words = ["c++", "-Winvalid-pch", "-Xclang", "-include-pch", "-Xclang", "/b/p.hxx.pch",

@@ -2,9 +2,10 @@
 """Runs clang-tidy over the project's files, skipping those unchanged since they were last clean.
 
 What takes the time is the headers, so sources of a target are looked at together as far as cmake/unity.py
-lets them, in larger groups than they are compiled in. They are run again when one of them, a project
-header they include, the compile command, .clang-tidy or clang-tidy itself changed. What a file includes
-is read from Ninja's records, so build first.
+lets them, in larger groups than they are compiled in; the libraries' headers are precompiled, and not
+looked at (own_code.cpp). They are run again when one of them, a project header they include, the
+compile command, .clang-tidy or clang-tidy itself changed. What a file includes is read from Ninja's
+records, so build first.
 """
 
 import hashlib
@@ -25,11 +26,13 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "cmake"))
 import unity  # noqa: E402
 
 TOOL = "clang-tidy-19"
+PACKAGES = "libclang-19-dev llvm-19-dev"  # What a check of our own is compiled with.
 # A source that is compiled with others is included by a generated file, as headers are.
 FILES_MAX = 40  # In a group.
 # What unity.py cannot tell apart, or what has definitions of its own.
 ALONE = re.compile(r"^using enum |include <.*/src[.]hpp>|POSTHORN_BUILD_TYPE|POSTHORN_WITH_",
                    re.MULTILINE)
+OWN_CODE = Path(__file__).with_name("own_code.cpp")
 OURS = r"/(include/posthorn|src|tests|bench|examples)/[^.]*\.[hc]pp$"
 
 
@@ -117,6 +120,48 @@ def without_pch(words):
     return re.sub("\0-Xclang\0-include-pch\0-Xclang\0[^\0]*|\0-Winvalid-pch", "", line).split("\0")
 
 
+def own_code(folder):
+    """The words that have clang-tidy look at our own code alone; none where it cannot be had."""
+    headers = Path(shutil.which(TOOL)).resolve().parents[1] / "include"
+    if not (headers / "clang-tidy").is_dir() or not (headers / "llvm").is_dir():
+        print(f"looking at the libraries' code too, which takes long; install {PACKAGES}")
+        return []
+    plugin = folder / "own_code.so"
+    if not plugin.is_file() or plugin.stat().st_mtime < OWN_CODE.stat().st_mtime:
+        compile_to(plugin, ["clang++-19", "-std=c++17", "-O1", "-fPIC", "-shared", "-fno-rtti",
+                            f"-I{headers}", str(OWN_CODE)])
+    return [f"--load={plugin}", "--checks=posthorn-own"]
+
+
+def compile_to(output, words):
+    made = output.with_suffix(".new")
+    run = subprocess.run([*words, "-o", str(made)], capture_output=True, text=True)
+    if run.returncode:
+        raise SystemExit(f"{output.name} cannot be made:\n{run.stderr}")
+    made.replace(output)
+
+
+def with_libraries(words, folder, made):
+    """The command, without its precompiled header, but with the libraries' part of it precompiled.
+
+    What comes from a binary is not looked at, so our own headers stay text. One serves all commands
+    that have the header, as in CMake; `made` remembers it.
+    """
+    text = next((Path(word) for word in words if word.endswith("cmake_pch.hxx")), None)
+    own = without_pch(words)
+    if text is None or not text.is_file():
+        return own
+    if text not in made:
+        libraries = folder / f"{text.parent.name.removesuffix('.dir')}.hpp"
+        lines = re.findall(r"^#include <.*>$", read(text), re.MULTILINE)
+        libraries.write_text("\n".join(lines) + "\n", encoding="utf-8")
+        made[text] = libraries.with_suffix(".pch")
+        rest = "\0".join(own).replace(f"\0-Xclang\0-include\0-Xclang\0{text}", "").split("\0")
+        compile_to(made[text], [*rest, "-fpch-instantiate-templates", "-x", "c++-header",
+                                str(libraries)])
+    return [*own[:1], "-Xclang", "-include-pch", "-Xclang", str(made[text]), *own[1:]]
+
+
 class Cache:
     """One empty file for each source that was clean, named by all that this depends on.
 
@@ -133,7 +178,7 @@ class Cache:
         self.deps = ninja_deps(build)
         self.contents = {}
         version = subprocess.run([TOOL, "--version"], capture_output=True).stdout
-        self.common = version + (root / ".clang-tidy").read_bytes()
+        self.common = version + (root / ".clang-tidy").read_bytes() + OWN_CODE.read_bytes()
 
     def key(self, sources, words, made):
         """None where Ninja has no record of what a file includes: such files are always run."""
@@ -176,11 +221,11 @@ class Cache:
                 entry.unlink(missing_ok=True)
 
 
-def run_one(root, source, words):
+def run_one(root, source, words, scope):
     """(what it printed or "", seconds)"""
     began = time.monotonic()
-    run = subprocess.run([TOOL, "--quiet", f"--config-file={root / '.clang-tidy'}",
-                          f"--header-filter={OURS}", str(source), "--", *without_pch(words)[1:],
+    run = subprocess.run([TOOL, "--quiet", f"--config-file={root / '.clang-tidy'}", *scope,
+                          f"--header-filter={OURS}", str(source), "--", *words[1:],
                           "-Wno-shadow"],  # One file's names are not the next one's; the build looks.
                          capture_output=True, text=True, cwd=root)
     noise = re.compile(r"^\d+ warnings? .*generated\.$|^Suppressed \d+|^Use -header-filter",
@@ -211,9 +256,12 @@ def check():
     print(f"{count} files, {count - sum(len(job[1]) for job in due)} unchanged since they were clean",
           flush=True)
 
-    bad = []
+    folder, libraries, bad = build / "tidy", {}, []
+    scope = own_code(folder) if due else []
+    due = [(file, own, with_libraries(words, folder, libraries) if scope else without_pch(words), key)
+           for file, own, words, key in due]
     with ThreadPoolExecutor(options.jobs) as pool:
-        runs = [(job, pool.submit(run_one, root, job[0], job[2])) for job in due]
+        runs = [(job, pool.submit(run_one, root, job[0], job[2], scope)) for job in due]
         for number, ((_, own, _, key), run) in enumerate(runs, 1):
             findings, seconds = run.result()
             name = f"{own[0].relative_to(root)}" + (f" and {len(own) - 1} more" if own[1:] else "")
