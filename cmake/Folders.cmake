@@ -73,12 +73,15 @@ function(posthorn_objects name)
     endif()
 endfunction()
 
-# posthorn_test(<name> [SERIAL] [POSTGRES] [OPTIMISED] LABELS <labels>... SOURCES <files>... [LINKS <libraries>...])
+# posthorn_test(<name> [SERIAL] [POSTGRES] [OPTIMISED] [UNSANITIZED] LABELS <labels>... SOURCES <files>...
+#     [LINKS <libraries>...])
 # One executable of GoogleTest cases, each registered with CTest under its own name. SERIAL ones
 # measure time and run beside nothing else. POSTGRES ones find the private server running. The tests'
 # own sources are not optimised, but for OPTIMISED ones, which do work of their own; the library is.
+# Unit and conformance tests are built and run with sanitizers alone in ./test, but for UNSANITIZED ones,
+# of code that takes longer to compile so than it is worth.
 function(posthorn_test name)
-    cmake_parse_arguments(PARSE_ARGV 1 test "SERIAL;POSTGRES;OPTIMISED" "" "LABELS;SOURCES;LINKS")
+    cmake_parse_arguments(PARSE_ARGV 1 test "SERIAL;POSTGRES;OPTIMISED;UNSANITIZED" "" "LABELS;SOURCES;LINKS")
     if(POSTHORN_UNITY)
         foreach(source IN LISTS test_SOURCES)
             get_filename_component(source ${source} ABSOLUTE)
@@ -102,7 +105,7 @@ function(posthorn_test name)
     if(NOT TARGET library_tests)
         add_custom_target(library_tests)
     endif()
-    if(test_LABELS MATCHES "^(unit|conformance)$")
+    if(test_LABELS MATCHES "^(unit|conformance)$" AND NOT test_UNSANITIZED)
         add_dependencies(library_tests ${name})
         set_target_properties(${name} PROPERTIES EXCLUDE_FROM_ALL ON)
     endif()
@@ -113,7 +116,7 @@ function(posthorn_test name)
         PROPERTIES LABELS "${test_LABELS}" TIMEOUT 300 RUN_SERIAL ${test_SERIAL} ${needs})
     # With a sanitizer a process takes longer to start than most tests to run, so ./test runs all of
     # a program in one; by name they can still be run alone.
-    if(POSTHORN_SANITIZE AND test_LABELS MATCHES "^(unit|conformance)$")
+    if(POSTHORN_SANITIZE AND test_LABELS MATCHES "^(unit|conformance)$" AND NOT test_UNSANITIZED)
         add_test(NAME whole.${name} COMMAND ${name} --gtest_brief=1)
         set_tests_properties(whole.${name} PROPERTIES LABELS whole TIMEOUT 1800 ${needs})
     endif()
