@@ -73,15 +73,15 @@ function(posthorn_objects name)
     endif()
 endfunction()
 
-# posthorn_test(<name> [SERIAL] [POSTGRES] [OPTIMISED] [UNSANITIZED] LABELS <labels>... SOURCES <files>...
-#     [LINKS <libraries>...])
+# posthorn_test(<name> [SERIAL] [POSTGRES] [OPTIMISED] [UNSANITIZED] [PARTS <number>] LABELS <labels>...
+#     SOURCES <files>... [LINKS <libraries>...])
 # One executable of GoogleTest cases, each registered with CTest under its own name. SERIAL ones
 # measure time and run beside nothing else. POSTGRES ones find the private server running. The tests'
 # own sources are not optimised, but for OPTIMISED ones, which do work of their own; the library is.
 # Unit and conformance tests are built and run with sanitizers alone in ./test, but for UNSANITIZED ones,
-# of code that takes longer to compile so than it is worth.
+# of code that takes longer to compile so than it is worth; the long ones run in PARTS beside each other.
 function(posthorn_test name)
-    cmake_parse_arguments(PARSE_ARGV 1 test "SERIAL;POSTGRES;OPTIMISED;UNSANITIZED" "" "LABELS;SOURCES;LINKS")
+    cmake_parse_arguments(PARSE_ARGV 1 test "SERIAL;POSTGRES;OPTIMISED;UNSANITIZED" "PARTS" "LABELS;SOURCES;LINKS")
     if(POSTHORN_UNITY)
         foreach(source IN LISTS test_SOURCES)
             get_filename_component(source ${source} ABSOLUTE)
@@ -115,9 +115,16 @@ function(posthorn_test name)
     gtest_discover_tests(${name} DISCOVERY_MODE PRE_TEST DISCOVERY_TIMEOUT 60 NO_PRETTY_VALUES
         PROPERTIES LABELS "${test_LABELS}" TIMEOUT 300 RUN_SERIAL ${test_SERIAL} ${needs})
     # With a sanitizer a process takes longer to start than most tests to run, so ./test runs all of
-    # a program in one; by name they can still be run alone.
+    # a program, or of a part, in one; by name they can still be run alone.
     if(POSTHORN_SANITIZE AND test_LABELS MATCHES "^(unit|conformance)$" AND NOT test_UNSANITIZED)
-        add_test(NAME whole.${name} COMMAND ${name} --gtest_brief=1)
-        set_tests_properties(whole.${name} PROPERTIES LABELS whole TIMEOUT 1800 ${needs})
+        if(NOT test_PARTS)
+            set(test_PARTS 1)
+        endif()
+        foreach(part RANGE 1 ${test_PARTS})
+            math(EXPR index "${part} - 1")
+            add_test(NAME whole.${name}.${part} COMMAND ${CMAKE_COMMAND} -E env
+                GTEST_TOTAL_SHARDS=${test_PARTS} GTEST_SHARD_INDEX=${index} $<TARGET_FILE:${name}> --gtest_brief=1)
+            set_tests_properties(whole.${name}.${part} PROPERTIES LABELS whole TIMEOUT 1800 ${needs})
+        endforeach()
     endif()
 endfunction()
