@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::int64_t look_rows = 1000;
 constexpr std::int64_t signals_a_unit_max = 100;
-constexpr std::int64_t indexed_a_unit = 1000;
+constexpr std::int64_t indexed_a_unit = 250;
 constexpr std::size_t put_off_max = 5000;
 constexpr std::chrono::milliseconds look_again_after{100};
 constexpr std::chrono::seconds put_off_for{1};

@@ -17,8 +17,9 @@ namespace posthorn {
 namespace {
 
 constexpr std::size_t shapes_max = 8;
-constexpr std::int64_t early_at_once =
-    1000;  // Signals that a new shape is told of in its own unit.
+// Signals that a new shape is told of in its own unit: a few round trips for each on PostgreSQL, and all
+// others wait for that unit.
+constexpr std::int64_t early_at_once = 250;
 constexpr std::int64_t claim_page = 256;
 
 struct told_signal {

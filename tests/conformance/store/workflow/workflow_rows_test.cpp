@@ -81,7 +81,7 @@ TEST_P(workflow_store, keeps_a_signal_until_the_first_wait_that_it_fits_whatever
 
 TEST_P(workflow_store, finds_many_early_signals_by_a_new_set_of_fields_in_slices) {
     must(
-        "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 1500)"
+        "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 400)"
         " INSERT INTO workflow_signals (signal, payload, matched_at)"
         " SELECT 'Decided', '{\"orderId\":\"o' || i || '\",\"level\":2}', 1 FROM n ORDER BY i");
     must(
@@ -90,7 +90,7 @@ TEST_P(workflow_store, finds_many_early_signals_by_a_new_set_of_fields_in_slices
     const auto index_slice = [this] {
         bool is_any = false;
         must([&](store_transaction& tx) -> result<> {
-            POSTHORN_LET(done, index_early_signals(tx, 1000));
+            POSTHORN_LET(done, index_early_signals(tx, 250));
             is_any = done;
             return {};
         });
@@ -99,16 +99,16 @@ TEST_P(workflow_store, finds_many_early_signals_by_a_new_set_of_fields_in_slices
     const auto one = add_instance("a");
     const auto other = add_instance("b");
     wait_for(one, 1, "o7");
-    wait_for(one, 2, "o1400");
-    wait_for(other, 1, "o1400");
+    wait_for(one, 2, "o350");
+    wait_for(other, 1, "o350");
     EXPECT_EQ(mail_of(one), 1) << "the oldest are found at once";
     EXPECT_EQ(mail_of(other), 0);
     EXPECT_TRUE(index_slice());
     EXPECT_EQ(mail_of(one), 2) << "of those who wait for it the first gets it";
     EXPECT_EQ(mail_of(other), 0);
-    EXPECT_EQ(unclaimed(), 1498);
+    EXPECT_EQ(unclaimed(), 398);
     EXPECT_FALSE(index_slice());
-    wait_for(other, 2, "o1500");
+    wait_for(other, 2, "o400");
     EXPECT_EQ(mail_of(other), 1);
 }
 
