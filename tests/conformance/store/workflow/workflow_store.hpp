@@ -45,16 +45,31 @@ protected:
                         order, level));
         match_all();
     }
+    /// As many a unit as a node takes.
     void match_all() {
-        must([](store_transaction& tx) -> result<> {
-            std::vector<std::int64_t> all;
-            POSTHORN_TRY(ask(tx,
-                             "SELECT seq FROM workflow_signals WHERE matched_at IS NULL"
-                             " ORDER BY seq",
-                             [&](const sql_row& row) { all.push_back(row.integer(0)); }));
-            for (const auto seq : all) POSTHORN_TRY(match_signal(tx, seq, {}, noon));
+        for (bool is_more = true; is_more;) {
+            is_more = false;
+            must([&](store_transaction& tx) -> result<> {
+                std::vector<std::int64_t> some;
+                POSTHORN_TRY(ask(tx,
+                                 "SELECT seq FROM workflow_signals WHERE matched_at IS NULL"
+                                 " ORDER BY seq LIMIT 100",
+                                 [&](const sql_row& row) { some.push_back(row.integer(0)); }));
+                for (const auto seq : some) POSTHORN_TRY(match_signal(tx, seq, {}, noon));
+                is_more = some.size() == 100;
+                return {};
+            });
+        }
+    }
+    /// Whether there was a new set of fields that early signals were indexed by.
+    bool index_slice() {
+        bool is_any = false;
+        must([&](store_transaction& tx) -> result<> {
+            POSTHORN_LET(done, index_early_signals(tx, 250));
+            is_any = done;
             return {};
         });
+        return is_any;
     }
     std::int64_t mail_of(std::int64_t instance) {
         return number(
