@@ -58,7 +58,8 @@ private:
                                      [&](store_reader& from) { return look_for_more(from); });
             if (!failure_) co_return false;
         }
-        co_return done_.is_more&& co_await node_.sleeper().sleep_for(moment);
+        if (!done_.is_more) co_return false;
+        co_return co_await node_.sleeper().sleep_for(moment);
     }
 
     task<> time_over() {
