@@ -43,7 +43,7 @@ protected:
         const auto file = directory.file("site.toml");
         std::ofstream(file) << fmt::format(
             "[service]\nid = \"site\"\n[store]\nurl = \"sqlite:{}\"\n[log]\nlevel = \"error\"\n"
-            "[forward]\n{}\n",
+            "[listen]\nhttp = \"127.0.0.1:0\"\n[forward]\n{}\n",
             path("site"), settings);
         return load(file);
     }

@@ -42,6 +42,7 @@ protected:
         auto from = load(directory.file("impatient.toml"));
         const auto wanted = options("impatient");
         from.options.store = wanted.store;
+        from.options.listen = wanted.listen;
         from.options.log_sink = wanted.log_sink;
         return from;
     }

@@ -203,6 +203,7 @@ TEST_F(an_engine, is_right_without_any_workflow_in_memory) {
     auto from = load(directory.file("forgetful.toml"));
     const auto wanted = options("forgetful");
     from.options.store = wanted.store;
+    from.options.listen = wanted.listen;
     from.options.default_route = wanted.default_route;
     from.options.log_sink = wanted.log_sink;
     stock_node.start();
