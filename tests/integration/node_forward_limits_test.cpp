@@ -43,9 +43,11 @@ protected:
         const auto file = directory.file("site.toml");
         std::ofstream(file) << fmt::format(
             "[service]\nid = \"site\"\n[store]\nurl = \"sqlite:{}\"\n[log]\nlevel = \"error\"\n"
-            "[listen]\nhttp = \"127.0.0.1:0\"\n[forward]\n{}\n",
+            "[forward]\n{}\n",
             path("site"), settings);
-        return load(file);
+        auto from = load(file);
+        from.options.listen = options("site").listen;  // None: the default is the same for all.
+        return from;
     }
     static uuid hold(node& site, double value) {
         return site
