@@ -9,6 +9,7 @@
 #include <gtest/gtest.h>
 
 #include "crash/canary.hpp"
+#include "support/eventually.hpp"
 #include "support/planted_program.hpp"
 #include "support/process.hpp"
 #include "support/sqlite_file.hpp"
@@ -33,6 +34,20 @@ protected:
             if (line->contains(text)) return *line;
         ADD_FAILURE() << "no line with '" << text << "' in:\n" << from.out() << from.err();
         return {};
+    }
+
+    /// Stops it where it holds neither file: what it does by the clock may have begun to write.
+    void pause_between_writes(process& one) const {
+        EXPECT_TRUE(posthorn::test::eventually([&] {
+            one.send_signal(SIGSTOP);
+            const bool is_free = posthorn::test::eventually([&] { return one.is_stopped(); }) &&
+                                 can_be_written("orders.db") && can_be_written("billing.db");
+            if (!is_free) one.send_signal(SIGCONT);
+            return is_free;
+        }));
+    }
+    [[nodiscard]] bool can_be_written(const std::string& name) const {
+        return open(name).takes("BEGIN IMMEDIATE; ROLLBACK");
     }
 
     static void kill(process& one) {

@@ -2,7 +2,6 @@
 #include <algorithm>
 #include <chrono>
 #include <csignal>
-#include <fstream>
 #include <functional>
 
 #include <gtest/gtest.h>
@@ -28,12 +27,7 @@ public:
     /// Returns when all its threads stand still.
     void pause(const std::string& name) {
         at(name).send_signal(SIGSTOP);
-        const auto stat = "/proc/" + std::to_string(at(name).id()) + "/stat";
-        EXPECT_TRUE(eventually([&] {
-            std::string line;
-            std::getline(std::ifstream(stat) >> std::ws, line);
-            return line.contains(") T ");
-        }));
+        EXPECT_TRUE(eventually([&] { return at(name).is_stopped(); }));
     }
     void go_on(const std::string& name) { at(name).send_signal(SIGCONT); }
 
@@ -67,15 +61,8 @@ public:
     }
 
     /// Whether the source's database can be written, so that nobody who is paused holds it.
-    bool can_be_written() const { return takes("BEGIN IMMEDIATE; ROLLBACK"); }
-    bool can_be_read() const { return takes("SELECT 1 FROM posthorn_leases"); }
-
-private:
-    bool takes(const char* sql) const {
-        auto file = open("source");
-        sqlite3_busy_timeout(file.handle(), 100);
-        return sqlite3_exec(file.handle(), sql, nullptr, nullptr, nullptr) == SQLITE_OK;
-    }
+    bool can_be_written() const { return open("source").takes("BEGIN IMMEDIATE; ROLLBACK"); }
+    bool can_be_read() const { return open("source").takes("SELECT 1 FROM posthorn_leases"); }
 };
 
 /// Pauses the dispatcher until the other one has taken over. Gives whether it could: nobody can

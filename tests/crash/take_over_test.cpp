@@ -32,7 +32,7 @@ TEST_F(crash, settlements_of_a_dispatcher_paused_past_its_lease_are_refused) {
     // The first one has delivered, holds the answer, and is paused.
     const auto paused = start({"send=1", "network=forged", "lease_ms=300"});
     await_line(*paused, "holding");
-    paused->send_signal(SIGSTOP);
+    pause_between_writes(*paused);
     EXPECT_EQ(effects(), 1);
 
     // The second one takes over. It gets nothing through, so the row is free for a late settlement.

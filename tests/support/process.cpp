@@ -191,6 +191,12 @@ bool process::handles(int number) const {
     return false;
 }
 
+bool process::is_stopped() const {
+    std::string line;
+    std::getline(std::ifstream("/proc/" + std::to_string(id_) + "/stat") >> std::ws, line);
+    return line.contains(") T ");
+}
+
 void process::reap() {
     int status = 0;
     while (::waitpid(id_, &status, 0) < 0)

@@ -54,6 +54,8 @@ public:
     void send_signal(int number);
     /// Whether it has taken over what this signal does: sent earlier, it would simply end it.
     [[nodiscard]] bool handles(int number) const;
+    /// Whether all its threads stand still, some time after it was sent `SIGSTOP`.
+    [[nodiscard]] bool is_stopped() const;
 
     [[nodiscard]] pid_t id() const noexcept { return id_; }
     /// All that was read so far, lines already taken included; complete after `wait`.

@@ -4,6 +4,11 @@
 #include <string_view>
 
 namespace posthorn::test {
+namespace {
+
+constexpr int patience_ms = 10'000;
+
+}  // namespace
 
 sqlite_file::sqlite_file(const std::string& path, open_mode mode) {
     sqlite3* raw = nullptr;
@@ -11,12 +16,19 @@ sqlite_file::sqlite_file(const std::string& path, open_mode mode) {
     const int code = sqlite3_open_v2(path.c_str(), &raw, flags, nullptr);
     handle_.reset(raw);
     if (code != SQLITE_OK) throw std::runtime_error(path + ": " + sqlite3_errmsg(raw));
-    sqlite3_busy_timeout(raw, 10'000);
+    sqlite3_busy_timeout(raw, patience_ms);
 }
 
 void sqlite_file::run(const std::string& sql) {
     if (sqlite3_exec(handle_.get(), sql.c_str(), nullptr, nullptr, nullptr) != SQLITE_OK)
         throw std::runtime_error(sql + ": " + sqlite3_errmsg(handle_.get()));
+}
+
+bool sqlite_file::takes(const std::string& sql) {
+    sqlite3_busy_timeout(handle_.get(), 100);
+    const int code = sqlite3_exec(handle_.get(), sql.c_str(), nullptr, nullptr, nullptr);
+    sqlite3_busy_timeout(handle_.get(), patience_ms);
+    return code == SQLITE_OK;
 }
 
 std::string sqlite_file::lines(const std::string& sql) {

@@ -24,6 +24,9 @@ public:
     /// The first column of all rows, a line each.
     [[nodiscard]] std::string lines(const std::string& sql);
 
+    /// Whether it can be done now: not while a process that holds the file stands still.
+    [[nodiscard]] bool takes(const std::string& sql);
+
     [[nodiscard]] sqlite3* handle() const noexcept { return handle_.get(); }
     void close() { handle_.reset(); }
 
