@@ -3,6 +3,9 @@
 #include <boost/json/serialize.hpp>
 
 #include "feature/node_builder.hpp"
+#include "standby/archive/archive_parts.hpp"
+#include "standby/archive/archive_settings.hpp"
+#include "standby/archive/shared_log.hpp"
 #include "standby/shipping.hpp"
 
 namespace posthorn {
@@ -10,6 +13,13 @@ namespace {
 
 namespace json = boost::json;
 using standby::shipping;
+
+std::vector<feature_key> all_keys() {
+    const auto of_pair = standby::standby_keys();
+    std::vector<feature_key> all(of_pair.begin(), of_pair.end());
+    all.insert(all.end(), standby::archive_keys.begin(), standby::archive_keys.end());
+    return all;
+}
 
 task<http_response> answer(const shipping* of) {
     const auto told = of == nullptr ? json::object{{"role", "none"}} : standby::to_json(*of);
@@ -20,28 +30,30 @@ class standby_of_a_file final : public feature {
 public:
     [[nodiscard]] std::string_view name() const noexcept override { return "standby"; }
     [[nodiscard]] std::span<const feature_key> keys() const noexcept override {
-        return standby::standby_keys();
+        static const auto all = all_keys();
+        return all;
     }
     [[nodiscard]] std::vector<feature_problem> problems(
         const feature_settings& said, const message_limits& /*limits*/) const override {
-        return standby::check_standby_settings(said);
+        auto all = standby::check_standby_settings(said);
+        if (auto why = standby::check_archive_settings(said)) all.push_back(*std::move(why));
+        return all;
     }
     [[nodiscard]] std::vector<feature_problem> store_problems(
         const feature_settings& said, const store_plan& plan) const override {
-        if (auto why = standby::refuse_plan(said, plan)) return {*std::move(why)};
-        return {};
+        std::vector<feature_problem> all;
+        if (auto why = standby::refuse_plan(said, plan)) all.push_back(*std::move(why));
+        if (auto why = standby::refuse_archive(said, plan)) all.push_back(*std::move(why));
+        return all;
     }
 
     result<> before_store(store_builder& into) const override {
-        const auto& said = into.settings();
-        POSTHORN_LET(how, standby::read_standby_settings(said));
-        if (!how.to) return {};
-        if (auto why = standby::refuse_plan(said, into.plan())) return std::unexpected(why->why);
-        POSTHORN_LET(key, standby::read_pair_key(said));
-        POSTHORN_LET(as, standby::begin_as_primary(into.plan().file, into.env().random));
-        auto& ships = into.make<shipping>(how, as, std::move(key), into.env(), into.plan().service);
-        into.ship_with(ships.log());
-        into.show(ships);
+        std::vector<log_shipper*> takers;
+        POSTHORN_TRY(add_standby(into, takers));
+        // A commit waits for the standby first: what is archived was answered, or could be.
+        POSTHORN_TRY(standby::add_archive(into, takers));
+        if (takers.size() == 1) into.ship_with(*takers.front());
+        if (takers.size() > 1) into.ship_with(into.make<standby::shared_log>(std::move(takers)));
         return {};
     }
 
@@ -57,11 +69,26 @@ public:
                        "position?: integer, lagBytes?: integer, lagSeconds?: number, "
                        "lostByPromotion?: string, trouble?: string}"},
             [ships](const http_request&, const admin_caller&) { return answer(ships); }});
+        standby::install_archive(into);
         if (ships == nullptr) return {};
         into.health([ships] { return standby::worries_of(ships->report(), ships->settings()); });
         into.metrics([ships](prometheus_text& text) {
             standby::write_metrics(text, ships->report(), ships->as().epoch);
         });
+        return {};
+    }
+
+private:
+    static result<> add_standby(store_builder& into, std::vector<log_shipper*>& takers) {
+        const auto& said = into.settings();
+        POSTHORN_LET(how, standby::read_standby_settings(said));
+        if (!how.to) return {};
+        if (auto why = standby::refuse_plan(said, into.plan())) return std::unexpected(why->why);
+        POSTHORN_LET(key, standby::read_pair_key(said));
+        POSTHORN_LET(as, standby::begin_as_primary(into.plan().file, into.env().random));
+        auto& ships = into.make<shipping>(how, as, std::move(key), into.env(), into.plan().service);
+        into.show(ships);
+        takers.push_back(&ships.log());
         return {};
     }
 };
