@@ -1,4 +1,4 @@
-#include "engine/matchmaker.hpp"
+#include "engine/steps/matchmaker.hpp"
 
 #include <algorithm>
 #include <optional>
@@ -10,7 +10,7 @@
 #include <posthorn/json/decode.hpp>
 
 #include "base/planted.hpp"
-#include "engine/workflow_rows.hpp"
+#include "engine/rows/workflow_rows.hpp"
 #include "workflow/matching.hpp"
 
 namespace posthorn {

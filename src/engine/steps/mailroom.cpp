@@ -1,10 +1,10 @@
-#include "engine/mailroom.hpp"
+#include "engine/steps/mailroom.hpp"
 
 #include <algorithm>
 #include <memory>
 #include <utility>
 
-#include "engine/workflow_rows.hpp"
+#include "engine/rows/workflow_rows.hpp"
 
 namespace posthorn {
 namespace {
