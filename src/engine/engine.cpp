@@ -345,6 +345,7 @@ void engine::take_step(std::unique_ptr<frame> one, mail cause, detail::flow_step
                     fmt::format("step {}: a history has {} steps at most; end the workflow and "
                                 "start another",
                                 step.number, steps_max));
+    if (auto* const traces = tracing(with_.env.traces)) begin_step_span(step, *traces);
     if (const auto prepared = prepare_step(step, with_.maker); !prepared)
         return hold(step.of.instance, step.of,
                     fmt::format("step {}: {}", step.number, prepared.error().what()));
@@ -395,6 +396,7 @@ void engine::settled(const flight_ptr& flying, const result<>& outcome) {
     auto one = std::move(flying->one);
     if (flying->writes_step) {
         ++counts_.steps;
+        if (auto* const traces = tracing(with_.env.traces)) end_step_span(step, *traces);
         for (const auto& line : step.did.log)
             with_.env.log.info(
                 "Workflow {Workflow} {Id}: {Text}",

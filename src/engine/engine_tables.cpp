@@ -121,7 +121,12 @@ CREATE INDEX IF NOT EXISTS idx_workflow_shapes ON workflow_shapes (signal, shape
     WHERE indexed_to IS NOT NULL;
 )sql";
 
-constexpr std::array file_steps{migration{1, file_tables}};
+// Of the message that told the signal, and of the signal that started the workflow.
+constexpr std::string_view traces_in_file =
+    "ALTER TABLE workflow_instances ADD COLUMN trace TEXT;"
+    "ALTER TABLE workflow_signals ADD COLUMN trace TEXT;";
+
+constexpr std::array file_steps{migration{1, file_tables}, migration{2, traces_in_file}};
 
 constexpr std::string_view server_tables = R"sql(
 CREATE TABLE {s}.workflow_instances (
@@ -228,7 +233,11 @@ CREATE INDEX workflow_shapes_part ON {s}.workflow_shapes (signal, shape)
     WHERE indexed_to IS NOT NULL;
 )sql";
 
-constexpr std::array server_steps{migration{1, server_tables}};
+constexpr std::string_view traces_on_server =
+    "ALTER TABLE {s}.workflow_instances ADD COLUMN trace text;"
+    "ALTER TABLE {s}.workflow_signals ADD COLUMN trace text;";
+
+constexpr std::array server_steps{migration{1, server_tables}, migration{2, traces_on_server}};
 
 using column = copied_table::column;
 constexpr auto a_number = column::kind::number;
@@ -247,7 +256,8 @@ constexpr std::array instance_columns{column{"instance", a_number},
                                       column{"started_at", a_number},
                                       column{"ended_at", a_number},
                                       column{"result"},
-                                      column{"reason", a_note}};
+                                      column{"reason", a_note},
+                                      column{"trace", a_note}};
 constexpr std::array history_columns{column{"instance", a_number},
                                      column{"run", a_number},
                                      column{"step", a_number},
@@ -285,7 +295,8 @@ constexpr std::array signal_columns{column{"seq", a_number},
                                     column{"workflow"},
                                     column{"id"},
                                     column{"received_at", a_number},
-                                    column{"matched_at", a_number}};
+                                    column{"matched_at", a_number},
+                                    column{"trace", a_note}};
 constexpr std::array unclaimed_columns{column{"seq", a_number},
                                        column{"signal"},
                                        column{"shape"},

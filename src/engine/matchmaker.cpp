@@ -27,6 +27,7 @@ struct told_signal {
     std::string name{};
     std::string payload{};
     std::int64_t to = 0;  // One instance alone, if not zero.
+    std::optional<std::string> trace{};
 };
 
 struct fitting_wait {
@@ -106,11 +107,12 @@ result<bool> start_by(store_transaction& tx, const told_signal& told, const matc
         if (rule.on.signal != told.name || told.to != 0) continue;
         const auto id = started_id(rule.on, told.payload);
         if (!id) continue;
-        POSTHORN_LET(started,
-                     change(tx,
-                            "INSERT INTO workflow_instances (workflow, version, id, arguments)"
-                            " VALUES (?, ?, ?, ?) ON CONFLICT (workflow, id) DO NOTHING",
-                            rule.workflow, rule.version, *id, "[" + told.payload + "]"));
+        POSTHORN_LET(
+            started,
+            change(tx,
+                   "INSERT INTO workflow_instances (workflow, version, id, arguments,"
+                   " trace) VALUES (?, ?, ?, ?, ?) ON CONFLICT (workflow, id) DO NOTHING",
+                   rule.workflow, rule.version, *id, "[" + told.payload + "]", told.trace));
         if (started == 0) {
             POSTHORN_LET(
                 is_known,
@@ -231,14 +233,15 @@ result<std::optional<told_signal>> read_signal(store_transaction& tx, std::int64
         // What no message may be is no signal that any workflow waits for.
         "SELECT CASE WHEN octet_length(s.signal) <= 4096 THEN s.signal ELSE '' END,"
         " CASE WHEN octet_length(s.payload) <= 67108864 THEN s.payload ELSE '' END,"
-        " s.id IS NOT NULL, coalesce(i.instance, 0)"
+        " s.id IS NOT NULL, coalesce(i.instance, 0),"
+        " CASE WHEN octet_length(s.trace) <= 64 THEN s.trace END"
         " FROM workflow_signals s LEFT JOIN workflow_instances i"
         " ON i.workflow = s.workflow AND i.id = s.id AND i.status IN"
         " ('starting', 'running', 'paused', 'quarantined')"
         " WHERE s.seq = ? AND s.matched_at IS NULL",
         [&](const sql_row& row) {
             told = told_signal{seq, std::string(row.text(0)), std::string(row.text(1)),
-                               row.integer(3)};
+                               row.integer(3), row.get<std::optional<std::string>>(4)};
             has_address = row.get<bool>(2);
         },
         seq));

@@ -8,11 +8,19 @@
 #include <vector>
 
 #include "base/result.hpp"
+#include "base/trace/tracer.hpp"
 #include "engine/workflow_rows.hpp"
 #include "store/message_maker.hpp"
 #include "store/transaction.hpp"
 
 namespace posthorn {
+
+/// The span of a step; none is sampled where nothing is traced.
+struct step_span {
+    span_context own{};
+    span_id parent{};
+    std::int64_t begun_ns = 0;
+};
 
 /// One step on its way into the database: the code has run, and what is left is to write.
 ///
@@ -29,7 +37,14 @@ struct pending_step {
     std::map<std::uint32_t, std::string> refused{};  // Functions of `transact` that are not run.
     std::vector<mail> results{};                     // Of `transact`, in the mailbox by its unit.
     std::optional<std::string> bug{};                // Why it can never be stored.
+    std::optional<step_span> span{};
 };
+
+/// Begins the span of a step: part of the trace that started the workflow, or of one that follows
+/// from the workflow's uuid, so that all of its steps have the same.
+void begin_step_span(pending_step& step, tracer& traces);
+/// The step is committed.
+void end_step_span(const pending_step& step, tracer& traces);
 
 /// Makes a step's messages and the text of its row. An error says why a call cannot be sent.
 result<> prepare_step(pending_step& step, const message_maker& maker);

@@ -5,6 +5,7 @@
 #include "base/planted.hpp"
 #include "engine/call_ids.hpp"
 #include "engine/workflow_rows.hpp"
+#include "message/trace.hpp"
 #include "store/dead_letters.hpp"
 
 namespace posthorn {
@@ -13,6 +14,12 @@ namespace {
 /// Of no message's doing, so none is charged.
 error not_stored(std::string_view table) {
     return swallowed(table, error_code::store_busy).error();
+}
+
+std::optional<std::string> trace_in(const message& received) {
+    auto parent = trace_of(received.headers).parent;
+    if (parent.empty()) return std::nullopt;
+    return parent;
 }
 
 }  // namespace
@@ -37,10 +44,10 @@ std::string workflow_intake::take_signal(context& tx, const message& received) c
             if (const auto id = started_id(rule.on, payload); !id)
                 throw permanent(id.error().what());
     const auto stored = tx.execute(
-        "INSERT INTO workflow_signals (source, message_id, signal, payload, received_at)"
-        " VALUES (?, ?, ?, ?, ?)",
+        "INSERT INTO workflow_signals (source, message_id, signal, payload, received_at, trace)"
+        " VALUES (?, ?, ?, ?, ?, ?)",
         received.source, received.id.to_string(), received.endpoint, payload,
-        with_.time.wall().time_since_epoch().count());
+        with_.time.wall().time_since_epoch().count(), trace_in(received));
     if (stored == 0) throw not_stored("workflow_signals");
     return {};
 }

@@ -29,7 +29,8 @@ constexpr std::string_view instance_columns_sql =
     " CASE WHEN octet_length(arguments) <= 67108864 THEN arguments END,"
     " started_at, ended_at, CASE WHEN octet_length(result) <= 67108864 THEN result ELSE '' END,"
     " coalesce(reason, ''), octet_length(arguments),"
-    " octet_length(workflow) <= 4096 AND octet_length(id) <= 4096"
+    " octet_length(workflow) <= 4096 AND octet_length(id) <= 4096,"
+    " CASE WHEN octet_length(trace) <= 64 THEN trace ELSE '' END"
     " FROM workflow_instances";
 
 struct cause_word {
@@ -76,7 +77,8 @@ result<std::optional<instance_row>> one_instance(store_reader& from, std::string
                                  .started_at = row.integer(9),
                                  .ended_at = row.get<std::optional<std::int64_t>>(10),
                                  .result = std::string(row.text(11)),
-                                 .reason = std::string(row.text(12))};
+                                 .reason = std::string(row.text(12)),
+                                 .trace = std::string(row.text(15))};
         }));
     if (!damage.empty()) return fail(error_code::store_corrupt, "{}", damage);
     return found;
@@ -125,7 +127,9 @@ result<std::optional<mail>> next_mail(store_reader& from, std::int64_t instance)
     POSTHORN_TRY(ask(
         from,
         "SELECT m.seq, m.command, m.kind, coalesce(m.payload, s.payload, ''),"
-        " coalesce(m.signal, 0), m.alone FROM workflow_mailbox m"
+        " coalesce(m.signal, 0), m.alone,"
+        " CASE WHEN octet_length(s.trace) <= 64 THEN s.trace ELSE '' END"
+        " FROM workflow_mailbox m"
         " JOIN workflow_instances i ON i.instance = m.instance AND i.status = 'running'"
         " LEFT JOIN workflow_signals s ON s.seq = m.signal"
         " WHERE m.instance = ? ORDER BY m.seq LIMIT 1",
@@ -139,6 +143,7 @@ result<std::optional<mail>> next_mail(store_reader& from, std::int64_t instance)
                                    .may_have_taken_effect = !cause || cause->may_have_taken_effect,
                                    .payload = std::string(row.text(3))},
                          .signal = row.integer(4),
+                         .trace = std::string(row.text(6)),
                          .alone = row.integer(5) != 0,
                          .is_nudge = is_nudge};
         },
