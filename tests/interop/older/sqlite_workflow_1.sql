@@ -1,0 +1,31 @@
+-- The tables of workflows at step 1, as the program made them then, and a few rows: for the store's
+-- newest file.
+BEGIN TRANSACTION;
+CREATE TABLE workflow_instances ( instance INTEGER PRIMARY KEY AUTOINCREMENT, uuid TEXT NOT NULL UNIQUE DEFAULT (lower(hex(randomblob(4)) || '-' || hex(randomblob(2)) || '-4' || substr(hex(randomblob(2)), 2) || '-' || substr('89ab', 1 + (random() & 3), 1) || substr(hex(randomblob(2)), 2) || '-' || hex(randomblob(6)))), workflow TEXT NOT NULL CHECK (workflow <> ''), version INTEGER NOT NULL DEFAULT 0, id TEXT NOT NULL CHECK (id <> ''), run INTEGER NOT NULL DEFAULT 1, status TEXT NOT NULL DEFAULT 'starting' CHECK (status IN ('starting', 'running', 'paused', 'quarantined', 'completed', 'failed', 'cancelled')), tenant TEXT, parent INTEGER, arguments TEXT NOT NULL DEFAULT '[]', started_at INTEGER NOT NULL DEFAULT (CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER)), ended_at INTEGER, result TEXT, reason TEXT);
+CREATE UNIQUE INDEX idx_workflow_ids ON workflow_instances (workflow, id);
+CREATE INDEX idx_workflow_open ON workflow_instances (workflow, version, status) WHERE status IN ('starting', 'running', 'paused', 'quarantined');
+CREATE INDEX idx_workflow_starting ON workflow_instances (instance) WHERE status = 'starting';
+CREATE INDEX idx_workflow_status ON workflow_instances (status, ended_at);
+CREATE TABLE workflow_history ( instance INTEGER NOT NULL, run INTEGER NOT NULL, step INTEGER NOT NULL, at INTEGER NOT NULL, version INTEGER NOT NULL, cause TEXT NOT NULL, command INTEGER NOT NULL, payload TEXT NOT NULL, did TEXT NOT NULL, state TEXT, PRIMARY KEY (instance, run, step)) WITHOUT ROWID;
+CREATE INDEX idx_workflow_states ON workflow_history (instance, run, step) WHERE state IS NOT NULL;
+CREATE TABLE workflow_mailbox ( seq INTEGER PRIMARY KEY AUTOINCREMENT, instance INTEGER NOT NULL, command INTEGER NOT NULL DEFAULT 0, kind TEXT NOT NULL, payload TEXT, signal INTEGER, alone INTEGER NOT NULL DEFAULT 0);
+CREATE INDEX idx_workflow_mailbox ON workflow_mailbox (instance, seq);
+CREATE TABLE workflow_calls ( instance INTEGER NOT NULL, command INTEGER NOT NULL, destination TEXT NOT NULL, endpoint TEXT NOT NULL, undoes INTEGER NOT NULL DEFAULT 0, PRIMARY KEY (instance, command)) WITHOUT ROWID;
+CREATE TABLE workflow_waits ( seq INTEGER PRIMARY KEY AUTOINCREMENT, instance INTEGER NOT NULL, command INTEGER NOT NULL, signal TEXT NOT NULL, shape TEXT NOT NULL, key TEXT NOT NULL, terms TEXT NOT NULL, exclusive INTEGER NOT NULL DEFAULT 0, taken INTEGER NOT NULL DEFAULT 0);
+CREATE UNIQUE INDEX idx_workflow_waits_command ON workflow_waits (instance, command);
+CREATE INDEX idx_workflow_waits ON workflow_waits (signal, shape, key) WHERE taken = 0;
+CREATE TABLE workflow_timers ( due_at INTEGER NOT NULL, instance INTEGER NOT NULL, command INTEGER NOT NULL, PRIMARY KEY (due_at, instance, command)) WITHOUT ROWID;
+CREATE UNIQUE INDEX idx_workflow_timers ON workflow_timers (instance, command);
+CREATE TABLE workflow_runs ( instance INTEGER NOT NULL, command INTEGER NOT NULL, PRIMARY KEY (instance, command)) WITHOUT ROWID;
+CREATE TABLE workflow_signals ( seq INTEGER PRIMARY KEY AUTOINCREMENT, source TEXT, message_id TEXT, signal TEXT NOT NULL CHECK (signal <> ''), payload TEXT NOT NULL, workflow TEXT, id TEXT, received_at INTEGER NOT NULL DEFAULT (CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER)), matched_at INTEGER);
+CREATE INDEX idx_workflow_unmatched ON workflow_signals (seq) WHERE matched_at IS NULL;
+CREATE INDEX idx_workflow_signals ON workflow_signals (received_at);
+CREATE TABLE workflow_unclaimed ( signal TEXT NOT NULL, shape TEXT NOT NULL, key TEXT NOT NULL, seq INTEGER NOT NULL, instance INTEGER NOT NULL DEFAULT 0, expires_at INTEGER NOT NULL, PRIMARY KEY (signal, shape, key, seq)) WITHOUT ROWID;
+CREATE INDEX idx_workflow_unclaimed ON workflow_unclaimed (seq);
+CREATE INDEX idx_workflow_expiry ON workflow_unclaimed (expires_at);
+CREATE TABLE workflow_shapes ( signal TEXT NOT NULL, shape TEXT NOT NULL, indexed_to INTEGER, PRIMARY KEY (signal, shape)) WITHOUT ROWID;
+CREATE INDEX idx_workflow_shapes ON workflow_shapes (signal, shape) WHERE indexed_to IS NOT NULL;
+INSERT INTO workflow_instances VALUES(1,'01900000-0000-4000-8000-0000000000e1','ApproveOrder',1,'o1',1,'paused','acme',NULL,'[{"orderId":"o1"}]',1719792000000,NULL,NULL,'a person looks');
+INSERT INTO workflow_signals VALUES(1,'billing','01900000-0000-7000-8000-0000000000e2','Decided','{"orderId":"o9"}',NULL,NULL,1719792000000,1719792000001);
+INSERT INTO posthorn_migrations VALUES('workflow',1,1763000000000);
+COMMIT;
