@@ -1,7 +1,9 @@
 #include "support/process.hpp"
 
+#include <algorithm>
 #include <cerrno>
 #include <csignal>
+#include <filesystem>
 #include <fstream>
 #include <stdexcept>
 #include <string_view>
@@ -192,9 +194,14 @@ bool process::handles(int number) const {
 }
 
 bool process::is_stopped() const {
-    std::string line;
-    std::getline(std::ifstream("/proc/" + std::to_string(id_) + "/stat") >> std::ws, line);
-    return line.contains(") T ");
+    namespace fs = std::filesystem;
+    std::error_code gone;
+    const fs::directory_iterator threads("/proc/" + std::to_string(id_) + "/task", gone);
+    return !gone && std::ranges::all_of(threads, [](const fs::directory_entry& thread) {
+        std::string line;
+        std::getline(std::ifstream(thread.path() / "stat") >> std::ws, line);
+        return line.contains(") T ");
+    });
 }
 
 void process::reap() {
