@@ -112,8 +112,8 @@ function(posthorn_test name)
     if(test_POSTGRES)
         set(needs FIXTURES_REQUIRED postgres ENVIRONMENT "POSTHORN_TEST_POSTGRES=${POSTHORN_TEST_POSTGRES}")
     endif()
-    gtest_discover_tests(${name} DISCOVERY_MODE PRE_TEST DISCOVERY_TIMEOUT 60 NO_PRETTY_VALUES
-        PROPERTIES LABELS "${test_LABELS}" TIMEOUT 300 RUN_SERIAL ${test_SERIAL} ${needs})
+    gtest_discover_tests(${name} DISCOVERY_MODE PRE_TEST DISCOVERY_TIMEOUT 600 NO_PRETTY_VALUES
+        PROPERTIES LABELS "${test_LABELS}" RUN_SERIAL ${test_SERIAL} ${needs})
     # Some are built without sanitizers too, for the planted bugs, and are not run again for that. The
     # discovery takes one label alone.
     if(test_LABELS MATCHES "^(unit|conformance)$" AND NOT test_UNSANITIZED)

@@ -13,7 +13,7 @@
 namespace posthorn::test {
 namespace {
 
-constexpr std::chrono::minutes patience{2};
+constexpr std::chrono::minutes patience{10};
 
 void script(const std::string& what, const std::string& file,
             const std::vector<std::string>& more = {}) {

@@ -42,8 +42,10 @@ stop() {
         kill "$(cat "$place/pooler.pid")" 2>/dev/null || true
         rm -rf "$place"
     elif [ -d "$place/data" ]; then
-        (cd "$place" && "${as_owner[@]}" "$programs/pg_ctl" -D "$place/data" -m immediate -w stop >/dev/null 2>&1) || true
-        rm -rf "$place"
+        (cd "$place" && "${as_owner[@]}" "$programs/pg_ctl" -D "$place/data" -m immediate -w -t 600 stop >/dev/null 2>&1) || true
+        echo "stopped after $SECONDS s"
+        rm -rf "$place"  # Tens of thousands of files, on a disk that other tests sync to.
+        echo "removed after $SECONDS s"
     fi
     rm -f "$file" "$file.place"
 }
@@ -54,7 +56,7 @@ launch() {
     for tries in 1 2 3 4 5 6 7 8; do
         port=$((20000 + (RANDOM * 32768 + RANDOM) % 12000))
         [ -f "$place/port" ] && port=$(cat "$place/port")
-        if (cd "$place" && "${as_owner[@]}" "$programs/pg_ctl" -D "$place/data" -w -t 60 -l "$place/log" \
+        if (cd "$place" && "${as_owner[@]}" "$programs/pg_ctl" -D "$place/data" -w -t 300 -l "$place/log" \
             -o "-p $port -k $place" start >/dev/null 2>&1); then
             echo "$port" >"$place/port"
             printf 'postgresql://posthorn:posthorn@127.0.0.1:%s/posthorn\n' "$port" >"$file.new"
