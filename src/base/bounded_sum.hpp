@@ -13,4 +13,13 @@ namespace posthorn {
     return one < 0 ? limits::min() : limits::max();
 }
 
+/// The same of their difference.
+[[nodiscard]] constexpr std::int64_t bounded_difference(std::int64_t one,
+                                                        std::int64_t other) noexcept {
+    std::int64_t difference = 0;
+    if (!__builtin_sub_overflow(one, other, &difference)) return difference;
+    using limits = std::numeric_limits<std::int64_t>;
+    return one < 0 ? limits::min() : limits::max();
+}
+
 }  // namespace posthorn

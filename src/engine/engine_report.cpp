@@ -1,14 +1,17 @@
 #include "engine/engine_report.hpp"
 
 #include <algorithm>
+#include <ranges>
 #include <utility>
 
 #include "base/text/counted.hpp"
+#include "base/text/utf8.hpp"
 
 namespace posthorn {
 namespace {
 
 constexpr std::chrono::seconds code_limit{10};
+constexpr std::size_t missing_told_max = 5;
 
 std::string version_words(std::int64_t version) {
     return version == 0 ? std::string() : fmt::format(", version {}", version);
@@ -60,7 +63,8 @@ bool engine_report::knows_missing(const instance_row& of) const {
 
 void engine_report::note_trouble(const instance_row& of, std::string_view why) {
     const std::scoped_lock lock(mutex_);
-    troubled_[of.instance] = fmt::format("{} {}: {}", of.workflow, of.id, why);
+    troubled_[of.instance] =
+        fmt::format("{} {}: {}", clean_utf8(of.workflow, 200), clean_utf8(of.id, 200), why);
 }
 
 void engine_report::forget_trouble(std::int64_t instance) {
@@ -100,12 +104,18 @@ std::optional<running_workflow> engine_report::running() const {
 std::vector<health_worry> engine_report::worries(bool is_hosting) const {
     std::vector<health_worry> all;
     const std::scoped_lock lock(mutex_);
-    for (const auto& each : missing_)
+    for (const auto& each : missing_ | std::views::take(missing_told_max))
         all.push_back({is_hosting ? health_level::red : health_level::yellow,
                        fmt::format("{} of {}{} cannot go on: this program has no such code; add it "
                                    "to the node",
-                                   counted(each.open, "open workflow"), each.workflow,
-                                   version_words(each.version))});
+                                   counted(each.open, "open workflow"),
+                                   clean_utf8(each.workflow, 200), version_words(each.version))});
+    if (missing_.size() > missing_told_max)
+        all.push_back(
+            {health_level::yellow,
+             fmt::format("so it is with {}; see 'posthorn workflow counts'",
+                         counted(std::ssize(missing_) - static_cast<std::int64_t>(missing_told_max),
+                                 "more workflow or version", "more workflows and versions"))});
     if (held_ > 0)
         all.push_back(
             {health_level::yellow,

@@ -4,12 +4,14 @@
 #include <memory>
 #include <utility>
 
+#include "base/bounded_sum.hpp"
 #include "engine/workflow_rows.hpp"
 
 namespace posthorn {
 namespace {
 
 constexpr std::int64_t look_rows = 1000;
+constexpr std::chrono::seconds look_behind_every{30};
 constexpr std::int64_t signals_a_unit_max = 100;
 constexpr std::int64_t indexed_a_unit = 250;
 constexpr std::size_t put_off_max = 5000;
@@ -122,11 +124,47 @@ result<> mailroom::read_news(store_reader& from, const finder& found, news& into
     if (!std::exchange(has_begun_, true))
         POSTHORN_TRY(ask(from, "SELECT DISTINCT instance FROM workflow_runs",
                          [&](const sql_row& row) { found(row.integer(0), 0); }));
+    POSTHORN_TRY(read_behind(from, found));
     if (!is_matching_) POSTHORN_TRY(read_signals(from, into.signals));
     if (!is_indexing_)
         POSTHORN_TRY(ask(from, "SELECT 1 FROM workflow_shapes WHERE indexed_to IS NOT NULL LIMIT 1",
                          [&](const sql_row&) { into.has_early_signals = true; }));
     return read_sleeps(from, into);
+}
+
+// A program may have given a row a number of its own, or set one going again that was seen.
+result<> mailroom::read_behind(store_reader& from, const finder& found) {
+    const auto now = with_.env.clock.steady();
+    if (behind_at_ && now - *behind_at_ < look_behind_every) return {};
+    behind_at_ = now;
+    std::int64_t rows = 0;
+    const auto go_round = [&](std::int64_t& place) {
+        if (rows < look_rows) place = INT64_MIN;
+        rows = 0;
+    };
+    POSTHORN_TRY(ask(
+        from,
+        "SELECT seq, instance FROM workflow_mailbox WHERE seq BETWEEN ? AND ?"
+        " ORDER BY seq LIMIT 1000",
+        [&](const sql_row& row) {
+            mail_behind_ = bounded_sum(row.integer(0), 1);
+            found(row.integer(1), row.integer(0));
+            ++rows;
+        },
+        mail_behind_, mail_seen_));
+    go_round(mail_behind_);
+    POSTHORN_TRY(ask(
+        from,
+        "SELECT instance FROM workflow_instances WHERE status = 'starting'"
+        " AND instance BETWEEN ? AND ? ORDER BY instance LIMIT 1000",
+        [&](const sql_row& row) {
+            starts_behind_ = bounded_sum(row.integer(0), 1);
+            found(row.integer(0), 0);
+            ++rows;
+        },
+        starts_behind_, starts_seen_));
+    go_round(starts_behind_);
+    return {};
 }
 
 // Those that were put off are among the first; one that is not there any more is forgotten.

@@ -6,6 +6,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -60,6 +61,7 @@ private:
     using sleep = std::pair<std::int64_t, std::int64_t>;
     struct news;
     result<> read_news(store_reader& from, const finder& found, news& into);
+    result<> read_behind(store_reader& from, const finder& found);
     result<> read_signals(store_reader& from, std::vector<std::int64_t>& into);
     result<> read_sleeps(store_reader& from, news& into) const;
     void match_some(std::vector<std::int64_t> signals);
@@ -74,6 +76,9 @@ private:
     std::chrono::milliseconds unclaimed_kept_;
     std::int64_t mail_seen_ = 0;
     std::int64_t starts_seen_ = 0;
+    std::optional<steady_time> behind_at_;  // When the last round behind these was gone on with.
+    std::int64_t mail_behind_ = INT64_MIN;
+    std::int64_t starts_behind_ = INT64_MIN;
     bool has_begun_ = false;
     bool is_matching_ = false;
     bool is_indexing_ = false;

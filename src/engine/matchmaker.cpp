@@ -9,6 +9,7 @@
 
 #include <posthorn/json/decode.hpp>
 
+#include "base/bounded_sum.hpp"
 #include "base/planted.hpp"
 #include "engine/workflow_rows.hpp"
 #include "workflow/matching.hpp"
@@ -194,33 +195,34 @@ result<> add_shape(store_transaction& tx, std::string_view signal, std::string_v
     POSTHORN_TRY(limit_shapes(tx, signal));
     POSTHORN_TRY(change(tx, sql, signal, shape));  // It has no wait yet, so it may have gone.
     if (shape.empty()) return {};
-    return index_some(tx, signal, shape, 0, early_at_once);
+    return index_some(tx, signal, shape, INT64_MIN, early_at_once);
 }
 
 /// Gives a wait the oldest unclaimed signal that it fits, if there is one.
 result<> claim_for(store_transaction& tx, const fitting_wait& wait, std::string_view signal,
                    const match_key& wanted) {
     const std::int64_t page = wanted.filter.empty() ? 1 : claim_page;
-    std::int64_t found = 0;
-    for (std::int64_t seen = 0, rows = page; found == 0 && rows == page;) {
+    std::optional<std::int64_t> found;
+    // Numbers below 1 are those of rows that a program gave one.
+    for (std::int64_t begin = INT64_MIN, rows = page; !found && rows == page;) {
         rows = 0;
         POSTHORN_TRY(ask(
             tx,
             "SELECT u.seq, s.payload FROM workflow_unclaimed u"
             " JOIN workflow_signals s ON s.seq = u.seq"
-            " WHERE u.signal = ? AND u.shape = ? AND u.key = ? AND u.seq > ?"
+            " WHERE u.signal = ? AND u.shape = ? AND u.key = ? AND u.seq >= ?"
             " AND u.instance IN (0, ?) ORDER BY u.seq LIMIT ?",
             [&](const sql_row& row) {
-                seen = row.integer(0);
+                begin = bounded_sum(row.integer(0), 1);
                 ++rows;
-                if (found == 0 && passes(wanted.filter, row.text(1))) found = seen;
+                if (!found && passes(wanted.filter, row.text(1))) found = row.integer(0);
             },
-            signal, wanted.shape, wanted.key, seen, wait.instance, page));
+            signal, wanted.shape, wanted.key, begin, wait.instance, page));
     }
-    if (found == 0) return {};
+    if (!found) return {};
     POSTHORN_TRY(must_change(tx, "workflow_unclaimed",
-                             "DELETE FROM workflow_unclaimed WHERE seq = ?", found));
-    return give(tx, wait, found, true);
+                             "DELETE FROM workflow_unclaimed WHERE seq = ?", *found));
+    return give(tx, wait, *found, true);
 }
 
 result<std::optional<told_signal>> read_signal(store_transaction& tx, std::int64_t seq) {

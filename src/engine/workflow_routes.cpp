@@ -66,6 +66,28 @@ task<http_response> look_at(const workflow_desk& with, Look look) {
 
 // --- Looking ---
 
+// One that is damaged is named, and keeps none of the others from being seen.
+result<> list_one(store_reader& from, std::int64_t instance, json::array& into) {
+    const auto one = find_instance(from, instance);
+    if (one && *one) into.push_back(workflow_json(**one));
+    if (one) return {};
+    if (one.error().code() != error_code::store_corrupt) return std::unexpected(one.error());
+    const auto show = [&](const sql_row& row) {
+        into.push_back(json::object{{"seq", row.integer(0)},
+                                    {"workflow", clean_utf8(row.text(1), shown_text_max)},
+                                    {"id", clean_utf8(row.text(2), shown_text_max)},
+                                    {"instance", uuid{}.to_string()},
+                                    {"version", row.integer(3)},
+                                    {"status", row.text(4)},
+                                    {"startedAt", time_text(row.integer(5))},
+                                    {"reason", one.error().what()}});
+    };
+    return ask(from,
+               "SELECT instance, substr(workflow, 1, 4096), substr(id, 1, 4096), version, status,"
+               " started_at FROM workflow_instances WHERE instance = ?",
+               show, instance);
+}
+
 task<http_response> list_workflows(const workflow_desk& with, http_request request,
                                    admin_caller /*who*/) {
     constexpr std::array<std::string_view, 5> known{"status", "workflow", "id", "limit", "before"};
@@ -97,10 +119,7 @@ task<http_response> list_workflows(const workflow_desk& with, http_request reque
         POSTHORN_TRY(
             from.query(sql, values, [&](const sql_row& row) { found.push_back(row.integer(0)); }));
         json::array all;
-        for (const auto instance : found) {
-            POSTHORN_LET(one, find_instance(from, instance));
-            if (one) all.push_back(workflow_json(*one));
-        }
+        for (const auto instance : found) POSTHORN_TRY(list_one(from, instance, all));
         answer["workflows"] = std::move(all);
         if (std::ssize(found) == *limit) answer["next"] = found.back();
         return {};
@@ -113,7 +132,7 @@ task<http_response> count_workflows(const workflow_desk& with, http_request /*re
     co_return co_await look_at(with, [&](store_reader& from, json::object& answer) -> result<> {
         json::array all;
         POSTHORN_TRY(ask(from, open_counts_sql, [&](const sql_row& row) {
-            all.push_back(json::object{{"workflow", row.text(0)},
+            all.push_back(json::object{{"workflow", clean_utf8(row.text(0), shown_text_max)},
                                        {"version", row.integer(1)},
                                        {"status", row.text(2)},
                                        {"count", row.integer(3)}});

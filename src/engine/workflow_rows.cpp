@@ -5,6 +5,9 @@
 
 #include <posthorn/json/decode.hpp>
 
+#include "base/text/utf8.hpp"
+#include "store/rows/stored_time.hpp"
+
 namespace posthorn {
 
 /// What the code did in a step.
@@ -63,6 +66,11 @@ result<std::optional<instance_row>> one_instance(store_reader& from, std::string
                     row.integer(13));
             else if (row.integer(14) == 0)
                 damage = "its name or its id is longer than 4096 bytes; mend workflow_instances";
+            else if (row.integer(0) < 1 || row.integer(5) < 1)
+                damage = fmt::format(
+                    "its row has instance {} and run {}, which are given by the table, from 1 on; "
+                    "mend workflow_instances",
+                    row.integer(0), row.integer(5));
             if (!damage.empty()) return;
             found = instance_row{.instance = row.integer(0),
                                  .name = *name,
@@ -121,18 +129,25 @@ result<std::optional<instance_row>> find_instance(store_reader& from, std::strin
 
 result<std::optional<mail>> next_mail(store_reader& from, std::int64_t instance) {
     std::optional<mail> found;
-    std::string unknown;
+    std::string damage;
     POSTHORN_TRY(ask(
         from,
-        "SELECT m.seq, m.command, m.kind, coalesce(m.payload, s.payload, ''),"
-        " coalesce(m.signal, 0), m.alone FROM workflow_mailbox m"
+        "SELECT m.seq, m.command, substr(m.kind, 1, 100),"
+        " CASE WHEN octet_length(coalesce(m.payload, s.payload, '')) <= 67108864"
+        "  THEN coalesce(m.payload, s.payload, '') END,"
+        " coalesce(m.signal, 0), m.alone, octet_length(coalesce(m.payload, s.payload, ''))"
+        " FROM workflow_mailbox m"
         " JOIN workflow_instances i ON i.instance = m.instance AND i.status = 'running'"
         " LEFT JOIN workflow_signals s ON s.seq = m.signal"
         " WHERE m.instance = ? ORDER BY m.seq LIMIT 1",
         [&](const sql_row& row) {
             const auto cause = parse_cause(row.text(2));
             const bool is_nudge = row.text(2) == nudge_text;
-            if (!cause && !is_nudge) unknown = row.text(2);
+            if (!cause && !is_nudge)
+                damage = fmt::format("is of no known kind: {}", clean_utf8(row.text(2), 100));
+            else if (row.is_null(3))
+                damage = fmt::format("has {} bytes, which no message may have; delete it",
+                                     row.integer(6));
             found = mail{.seq = row.integer(0),
                          .event = {.kind = cause ? cause->kind : detail::event_kind::cancel,
                                    .command = row.get<std::uint32_t>(1),
@@ -143,9 +158,8 @@ result<std::optional<mail>> next_mail(store_reader& from, std::int64_t instance)
                          .is_nudge = is_nudge};
         },
         instance));
-    if (!unknown.empty())
-        return fail(error_code::store_corrupt, "row {} of workflow_mailbox is of no known kind: {}",
-                    found->seq, unknown);
+    if (!damage.empty())
+        return fail(error_code::store_corrupt, "row {} of workflow_mailbox {}", found->seq, damage);
     return found;
 }
 
@@ -169,7 +183,7 @@ result<stored_steps> read_steps(store_reader& from, const instance_row& of, step
             steps.push_back({.cause = cause->kind,
                              .command = row.get<std::uint32_t>(3),
                              .may_have_taken_effect = cause->may_have_taken_effect,
-                             .at_ms = row.integer(1),
+                             .at_ms = to_ms(bounded_from_ms(row.integer(1))),
                              .payload = cause->kind == detail::event_kind::start
                                             ? of.arguments
                                             : std::string(row.text(4)),
@@ -215,7 +229,8 @@ result<std::int64_t> count_steps(store_reader& from, const instance_row& of) {
     std::int64_t steps = 0;
     POSTHORN_TRY(ask(
         from, "SELECT coalesce(max(step), 0) FROM workflow_history WHERE instance = ? AND run = ?",
-        [&](const sql_row& row) { steps = row.integer(0); }, of.instance, of.run));
+        [&](const sql_row& row) { steps = std::max<std::int64_t>(row.integer(0), 0); }, of.instance,
+        of.run));
     return steps;
 }
 

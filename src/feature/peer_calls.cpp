@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "store/rows/stored_time.hpp"
+
 namespace posthorn {
 
 task<delivery> peer_calls::ask(peer_question what) const {
@@ -19,8 +21,9 @@ task<delivery> peer_calls::ask(peer_question what) const {
             .what = outcome::permanent, .error = made.error().what(), .code = made.error().code()};
     message question = *std::move(made);
     if (what.created_at) {
-        question.expires_at = *what.created_at + (question.expires_at - question.created_at);
-        question.created_at = *what.created_at;
+        const auto created = bounded_from_ms(to_ms(*what.created_at));  // As a row has it.
+        question.expires_at = created + (question.expires_at - question.created_at);
+        question.created_at = created;
     }
     auto answers = co_await way->deliver({&question});
     co_return std::move(answers.front());

@@ -4,6 +4,8 @@
 
 #include <fmt/format.h>
 
+#include "store/rows/stored_time.hpp"
+
 namespace posthorn {
 namespace {
 
@@ -25,7 +27,7 @@ constexpr std::string_view of_one_source =
 
 std::optional<wall_time> time_in(const sql_row& row, std::size_t column) {
     if (row.is_null(column)) return std::nullopt;
-    return wall_time(std::chrono::milliseconds(row.integer(column)));
+    return bounded_from_ms(row.integer(column));
 }
 
 inbox_detail read_detail(const sql_row& row) {

@@ -2,8 +2,11 @@
 
 #include <algorithm>
 #include <array>
+#include <numeric>
 
+#include "base/bounded_sum.hpp"
 #include "base/text/utf8.hpp"
+#include "store/rows/stored_time.hpp"
 
 namespace posthorn {
 namespace {
@@ -39,7 +42,6 @@ constexpr std::string_view caused_sql =
 constexpr std::chrono::minutes slack{1};
 
 std::int64_t count_of(wall_time time) { return time.time_since_epoch().count(); }
-wall_time time_of(std::int64_t count) { return wall_time(std::chrono::milliseconds(count)); }
 std::string name_of(const sql_row& row, std::size_t at) {
     return clean_utf8(row.text(at), name_characters_max);
 }
@@ -49,13 +51,13 @@ linked_message read_sent(const sql_row& row) {
             .destination = name_of(row, 1),
             .endpoint = name_of(row, 2),
             .status = name_of(row, 3),
-            .created_at = time_of(row.integer(4))};
+            .created_at = bounded_from_ms(row.integer(4))};
 }
 
 taken_message read_taken(const sql_row& row) {
     taken_message one{.source = name_of(row, 0), .endpoint = name_of(row, 1)};
-    if (!row.is_null(2)) one.processed_at = time_of(row.integer(2));
-    if (!row.is_null(3)) one.claimed_until = time_of(row.integer(3));
+    if (!row.is_null(2)) one.processed_at = bounded_from_ms(row.integer(2));
+    if (!row.is_null(3)) one.claimed_until = bounded_from_ms(row.integer(3));
     return one;
 }
 
@@ -93,7 +95,7 @@ result<std::int64_t> first_since(store_reader& from, wall_time since) {
         high = row.integer(1);
     }));
     while (low < high) {
-        const auto middle = low + ((high - low) / 2);
+        const auto middle = std::midpoint(low, high);
         const std::array<sql_param, 1> at{middle};
         std::int64_t seen = high;
         bool is_before = false;
@@ -102,7 +104,7 @@ result<std::int64_t> first_since(store_reader& from, wall_time since) {
             is_before = row.integer(1) < count_of(since);
         }));
         if (is_before)
-            low = seen + 1;
+            low = bounded_sum(seen, 1);
         else
             high = middle;
     }
@@ -121,7 +123,8 @@ result<> look_for_caused(store_reader& from, std::string_view id, wall_time sinc
     std::int64_t last = 0;
     POSTHORN_TRY(from.query(
         ends_sql, {}, [&](const sql_row& row) { last = row.is_null(1) ? 0 : row.integer(1); }));
-    if (found == limits.caused_max || last - first >= limits.rows_max) into.more = true;
+    if (found == limits.caused_max || bounded_difference(last, first) >= limits.rows_max)
+        into.more = true;
     return {};
 }
 

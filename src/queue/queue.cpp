@@ -9,6 +9,7 @@
 
 #include "base/text/joined.hpp"
 #include "inbox/response.hpp"
+#include "store/rows/stored_time.hpp"
 #include "store/swallowed.hpp"
 
 namespace posthorn {
@@ -95,7 +96,6 @@ constexpr std::string_view retry_sql =
 constexpr std::int64_t never = std::numeric_limits<std::int64_t>::max();
 
 std::int64_t count_of(wall_time time) { return time.time_since_epoch().count(); }
-wall_time time_of(std::int64_t count) { return wall_time(std::chrono::milliseconds(count)); }
 
 queued_message read(const sql_row& row) {
     const auto text = [&](std::size_t at) { return std::string(row.text(at)); };
@@ -110,8 +110,8 @@ queued_message read(const sql_row& row) {
             .payload = text(8),
             .content_type = text(9),
             .headers = text(10),
-            .received_at = time_of(row.integer(11)),
-            .taken_until = time_of(row.integer(12)),
+            .received_at = bounded_from_ms(row.integer(11)),
+            .taken_until = bounded_from_ms(row.integer(12)),
             .attempts = row.integer(13)};
 }
 

@@ -12,6 +12,7 @@
 #include "base/text/counted.hpp"
 #include "base/text/utf8.hpp"
 #include "queue/queue.hpp"
+#include "store/rows/stored_time.hpp"
 
 namespace posthorn {
 namespace {
@@ -82,14 +83,13 @@ constexpr std::string_view job_columns =
     " substr(error, 1, 8192)";
 
 std::int64_t count_of(wall_time time) { return time.time_since_epoch().count(); }
-wall_time time_of(std::int64_t count) { return wall_time(std::chrono::milliseconds(count)); }
 
 std::int64_t seconds_since(wall_time then, wall_time now) {
     return std::max<std::int64_t>(0, std::chrono::floor<std::chrono::seconds>(now - then).count());
 }
 
 noted_job noted(const sql_row& row) {
-    return {.seq = row.integer(0), .at = time_of(row.integer(1))};
+    return {.seq = row.integer(0), .at = bounded_from_ms(row.integer(1))};
 }
 
 result<> count(store_reader& from, queue_numbers& into, wall_time now) {
@@ -117,7 +117,7 @@ result<> count(store_reader& from, queue_numbers& into, wall_time now) {
                             [&](const sql_row& row) { into.held_too_long = noted(row); }));
     POSTHORN_TRY(from.query(oldest_sql, at, [&](const sql_row& row) {
         // A program may have written any number; one before 1970 would make an age that wraps.
-        into.oldest_waiting = time_of(std::max(row.integer(0), std::int64_t{0}));
+        into.oldest_waiting = bounded_from_ms(std::max(row.integer(0), std::int64_t{0}));
     }));
     into.waiting = std::max<std::int64_t>(0, depth - into.taken - into.given_up);
     return {};
@@ -167,12 +167,12 @@ queue_job read_job(const sql_row& row, wall_time now) {
                   .order_key = text(7),
                   .content_type = text(8),
                   .payload_size = row.integer(9),
-                  .received_at = time_of(row.integer(10)),
+                  .received_at = bounded_from_ms(row.integer(10)),
                   .attempts = row.integer(11),
                   .taken_by = text(12),
                   .error = text(15)};
-    if (!row.is_null(14)) one.given_up_at = time_of(row.integer(14));
-    const auto until = time_of(row.integer(13));
+    if (!row.is_null(14)) one.given_up_at = bounded_from_ms(row.integer(14));
+    const auto until = bounded_from_ms(row.integer(13));
     one.state = state_of(one, until, now);
     if (one.state != job_state::given_up && until > now) one.free_at = until;
     return one;
@@ -193,7 +193,7 @@ public:
             POSTHORN_TRY(from_.query(blocker_sql, with, [&](const sql_row& row) {
                 known = {.seq = row.integer(0),
                          .message_id = clean_utf8(row.text(1), 2000),
-                         .given_up_at = time_of(row.integer(2))};
+                         .given_up_at = bounded_from_ms(row.integer(2))};
             }));
         }
         one.waits_behind = known;

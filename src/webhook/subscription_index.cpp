@@ -140,6 +140,7 @@ bool subscription_set::leaves_out(std::string_view tenant) const {
 
 task<result<std::shared_ptr<const subscription_set>>> subscription_index::refresh() {
     asked_at_ = env_.clock.steady();
+    const auto look = ++looks_;
     const auto before = now();
     std::shared_ptr<const subscription_set> fresh = before;
     const auto at = env_.clock.wall();
@@ -149,7 +150,8 @@ task<result<std::shared_ptr<const subscription_set>>> subscription_index::refres
     }();
     POSTHORN_CO_TRY(co_await read(where_, env_.readers, [&](store_reader& from) -> result<> {
         POSTHORN_LET(version, read_subscriptions_version(from));
-        if (version == before->version() && given.number == before->given()) return {};
+        const bool is_known = version && *version == before->version();
+        if (is_known && given.number == before->given()) return {};
         POSTHORN_LET(rows, read_subscriptions(from));
         std::vector<subscription_set::target> all;
         auto ours = configured_;
@@ -162,13 +164,16 @@ task<result<std::shared_ptr<const subscription_set>>> subscription_index::refres
         for (auto& row : rows)
             all.push_back(
                 std::make_shared<const webhook_target>(make_target(std::move(row), box_, at)));
-        fresh = std::make_shared<const subscription_set>(version, std::move(all), given.number);
+        fresh = std::make_shared<const subscription_set>(version.value_or(unknown_version),
+                                                         std::move(all), given.number);
         return {};
     }));
     const std::scoped_lock lock(mutex_);
-    // Another look may have ended before this one.
-    if (fresh->version() >= present_->version() && fresh->given() >= present_->given())
+    // One that began later may have ended before. Versions may go back: a program may write any.
+    if (fresh != before && look > present_look_) {
         present_ = fresh;
+        present_look_ = look;
+    }
     co_return present_;
 }
 

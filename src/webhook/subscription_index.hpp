@@ -95,8 +95,11 @@ private:
         std::vector<subscription> all{};
     };
 
+    static constexpr std::int64_t unknown_version = -1;
+    std::uint64_t looks_ = 0;
     mutable std::mutex mutex_;
     of_program given_;
+    std::uint64_t present_look_ = 0;  // The one that found what is present.
     std::shared_ptr<const subscription_set> present_ = std::make_shared<subscription_set>();
 };
 

@@ -351,15 +351,17 @@ result<std::vector<subscription>> read_subscriptions(store_reader& from) {
     return all;
 }
 
-result<std::int64_t> read_subscriptions_version(store_reader& from) {
-    std::int64_t number = 0;
-    POSTHORN_TRY(
-        from.query("SELECT CAST(value AS text) FROM posthorn_meta WHERE name = 'webhook_version'",
-                   {}, [&](const sql_row& row) {
-                       const auto text = row.text(0);
-                       std::from_chars(text.begin(), text.end(), number);
-                   }));
-    return number;
+result<std::optional<std::int64_t>> read_subscriptions_version(store_reader& from) {
+    std::optional<std::int64_t> version;
+    POSTHORN_TRY(from.query(
+        "SELECT CAST(value AS text) FROM posthorn_meta WHERE name = 'webhook_version'", {},
+        [&](const sql_row& row) {
+            const auto text = row.text(0);
+            std::int64_t number = 0;
+            const auto [stopped, wrong] = std::from_chars(text.begin(), text.end(), number);
+            if (wrong == std::errc{} && stopped == text.end()) version = number;
+        }));
+    return version;
 }
 
 result<> insert_attempts(store_transaction& tx, std::span<const webhook_attempt> all) {

@@ -22,8 +22,9 @@ result<std::optional<subscription>> find_subscription(store_transaction& tx, con
 
 /// All of them, in the order in which they were made.
 result<std::vector<subscription>> read_subscriptions(store_reader& from);
-/// Another number after every change to a subscription, also by plain SQL.
-result<std::int64_t> read_subscriptions_version(store_reader& from);
+/// Another number after every change to a subscription, also by plain SQL; none where a program made
+/// of it what cannot be counted on.
+result<std::optional<std::int64_t>> read_subscriptions_version(store_reader& from);
 
 /// One attempt to deliver an event.
 struct webhook_attempt {

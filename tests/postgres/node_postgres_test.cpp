@@ -237,7 +237,7 @@ TEST_F(node_on_postgres, each_sends_the_messages_of_its_tenant_and_leaves_those_
 // A file for each step of the tables; a step that lands gets its file, and none of them changes.
 TEST_F(node_on_postgres,
        tables_of_earlier_steps_are_brought_up_to_date_and_what_they_hold_is_sent) {
-    constexpr int steps_known = 4;
+    constexpr int steps_known = 5;
     node inventory{on_server("inventory", theirs)};
     execute(inventory, "CREATE TABLE reserved (id text PRIMARY KEY)");
     std::atomic<int> handled = 0;

@@ -5,6 +5,7 @@
 
 #include "base/async/run_on.hpp"
 #include "store/async.hpp"
+#include "store/rows/stored_time.hpp"
 
 namespace posthorn {
 
@@ -37,7 +38,8 @@ task<result<>> weekly_vacuum::look(std::uint64_t units_lately) {
     const auto last = co_await last_time();  // Another node may have done it meanwhile.
     POSTHORN_CO_TRY(last);
     known_ = *last;
-    if (*last == wall_time{}) co_return co_await note(now);  // A week from now on.
+    // A week from now on; also where a program, or a clock that was ahead, has left another time.
+    if (*last == wall_time{} || *last > now) co_return co_await note(now);
     if (!is_vacuum_due({*last, now, units_lately})) co_return result<>{};
     const auto begun = env_.clock.steady();
     if (auto done = co_await run_on(env_.readers, [this] { return file_.compact(); }); !done) {
@@ -54,9 +56,7 @@ task<result<wall_time>> weekly_vacuum::last_time() {
     wall_time last{};
     POSTHORN_CO_TRY(co_await read(where_, env_.readers, [&](store_reader& from) {
         return from.query("SELECT value FROM posthorn_meta WHERE name = 'vacuumed_at'", {},
-                          [&](const sql_row& row) {
-                              last = wall_time{std::chrono::milliseconds{row.integer(0)}};
-                          });
+                          [&](const sql_row& row) { last = bounded_from_ms(row.integer(0)); });
     }));
     co_return last;
 }

@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/bounded_sum.hpp"
 #include "store/inspection.hpp"
 #include "store/rows/stored_time.hpp"
 #include "store/rows/summary_rows.hpp"
@@ -236,7 +237,8 @@ result<bounded_count> inspection_looks<Driver>::inbox_size(std::int64_t at_most)
     }
     // Rows are added at one end and purged at about the other.
     POSTHORN_LET(ends, inbox_ends_.run());
-    return bounded_count{ends.front().integer(0) + 1, true};
+    const auto between = bounded_difference(ends.front().integer(1), ends.front().integer(0));
+    return bounded_count{bounded_sum(between, 1), true};
 }
 
 }  // namespace posthorn

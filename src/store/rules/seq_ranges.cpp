@@ -5,6 +5,8 @@
 
 #include <fmt/format.h>
 
+#include "base/bounded_sum.hpp"
+
 namespace posthorn {
 
 std::string to_ranges(std::vector<std::int64_t> seqs) {
@@ -12,7 +14,8 @@ std::string to_ranges(std::vector<std::int64_t> seqs) {
     std::string text;
     for (auto first = seqs.begin(); first != seqs.end();) {
         auto last = first;
-        while (std::next(last) != seqs.end() && *std::next(last) <= *last + 1) ++last;
+        while (std::next(last) != seqs.end() && bounded_difference(*std::next(last), *last) <= 1)
+            ++last;
         if (!text.empty()) text += ',';
         if (*first == *last)
             fmt::format_to(std::back_inserter(text), "{}", *first);

@@ -4,6 +4,7 @@
 #include <charconv>
 #include <cstdlib>
 #include <cstring>
+#include <limits>
 
 #include <libpq-fe.h>
 
@@ -94,7 +95,11 @@ std::int64_t row::integer(std::size_t column) const {
     if (is_binary(answer_, static_cast<int>(column))) return signed_number(value);
     if (value == "t") return 1;
     std::int64_t number = 0;
-    std::from_chars(value.data(), value.data() + value.size(), number);
+    const auto [stopped, wrong] =
+        std::from_chars(value.data(), value.data() + value.size(), number);
+    using limits = std::numeric_limits<std::int64_t>;
+    if (wrong == std::errc::result_out_of_range)  // A sum of what programs wrote.
+        return value.starts_with('-') ? limits::min() : limits::max();
     return number;
 }
 

@@ -186,8 +186,11 @@ migration_set store_tables() noexcept {
     static const std::string first =
         std::string(table_definitions) + std::string(intake_definitions) +
         std::string(trigger_definitions) + std::string(view_definitions);
-    static const std::array<migration, 4> steps{
-        {{1, first}, {2, time_definitions}, {3, passing_definitions}, {4, odd_definitions}}};
+    static const std::array<migration, 5> steps{{{1, first},
+                                                 {2, time_definitions},
+                                                 {3, passing_definitions},
+                                                 {4, odd_definitions},
+                                                 {5, count_definitions}}};
     return {"store", steps};
 }
 

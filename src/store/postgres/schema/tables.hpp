@@ -20,5 +20,7 @@ extern const std::string_view time_definitions;
 extern const std::string_view passing_definitions;
 /// The fourth step: what cannot be taken in holds up no others.
 extern const std::string_view odd_definitions;
+/// The fifth step: no number that a program wrote into outbox_causes keeps a message from its end.
+extern const std::string_view count_definitions;
 
 }  // namespace posthorn::postgres

@@ -293,4 +293,22 @@ $$ SELECT EXISTS (SELECT 1 FROM {s}.outbox_due AS earlier
    AND earlier.seq < of_seq)) $$;
 )sql";
 
+const std::string_view count_definitions = R"sql(
+-- As it was, and never past the end of what a number holds; what is wrong is counted anew in time.
+CREATE OR REPLACE FUNCTION {s}.cause_counted() RETURNS trigger
+ LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS
+$$
+BEGIN
+ IF TG_OP <> 'INSERT' AND OLD.cause_id IS NOT NULL THEN
+  UPDATE {s}.outbox_causes SET dead = greatest(dead, -4611686018427387904) - 1
+   WHERE cause_id = OLD.cause_id;
+ END IF;
+ IF TG_OP <> 'DELETE' AND NEW.cause_id IS NOT NULL THEN
+  UPDATE {s}.outbox_causes SET dead = least(dead, 4611686018427387903) + 1,
+   last_at = greatest(last_at, NEW.at) WHERE cause_id = NEW.cause_id;
+ END IF;
+ RETURN NULL;
+END $$;
+)sql";
+
 }  // namespace posthorn::postgres

@@ -129,11 +129,11 @@ inspection_sql::inspection_sql(connection& database)
                                   .count_dead_messages = R"sql(
           SELECT greatest((SELECT count(*) FROM
                   (SELECT 1 FROM {s}.outbox_closed WHERE status = 'Dead' LIMIT $1) AS part)
-              - (SELECT coalesce(sum(dead), 0) FROM {s}.outbox_causes
+              - (SELECT coalesce(sum(least(dead, 1000000000000)), 0) FROM {s}.outbox_causes
                   WHERE dead > 0 AND starts_with(destination, 'webhook:'))
               - (SELECT count(*) FROM {s}.outbox_closed WHERE status = 'Dead'
                   AND cause_id IS NULL AND starts_with(destination, 'webhook:')),
-              (SELECT coalesce(sum(dead), 0) FROM {s}.outbox_causes
+              (SELECT coalesce(sum(least(dead, 1000000000000)), 0) FROM {s}.outbox_causes
                   WHERE dead > 0 AND NOT starts_with(destination, 'webhook:')))::bigint)sql",
                                   .show = detail_by_id,
                                   .attempts = R"sql(
@@ -149,7 +149,7 @@ inspection_sql::inspection_sql(connection& database)
                                   .inbox_count = R"sql(
           SELECT count(*) FROM (SELECT 1 FROM {s}.inbox_messages LIMIT $1) AS part)sql",
                                   .inbox_ends = R"sql(
-          SELECT (SELECT max(seq) FROM {s}.inbox_messages) - (SELECT min(seq) FROM
+          SELECT (SELECT min(seq) FROM {s}.inbox_messages), (SELECT max(seq) FROM
               {s}.inbox_messages))sql"}),
       flows_(database),
       due_count_(database, R"sql(

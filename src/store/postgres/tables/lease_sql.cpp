@@ -33,7 +33,8 @@ lease_sql::lease_sql(connection& database)
           ON CONFLICT DO NOTHING)sql",
                      .take = take_lease,
                      .beat = R"sql(
-          UPDATE {s}.posthorn_leases SET beat = beat + 1
+          UPDATE {s}.posthorn_leases SET beat =
+              CASE WHEN beat BETWEEN 0 AND 4611686018427387903 THEN beat + 1 ELSE 1 END
           WHERE name = $1 AND owner = $2 AND epoch = $3)sql",
                      .release = R"sql(
           UPDATE {s}.posthorn_leases SET owner = NULL

@@ -12,12 +12,12 @@ outbox_sql::outbox_sql(connection& database, const clock& time, const neighbours
           database, time, others,
           {.retry = R"sql(
           UPDATE {s}.outbox_messages
-          SET retry_count = retry_count + $2::bigint, next_retry_at = $3, last_attempt_at = $4,
+          SET retry_count = least(retry_count, 2147483647) + $2::bigint, next_retry_at = $3, last_attempt_at = $4,
               last_error = coalesce($5, last_error)
           WHERE seq = $1 AND status = 'Pending')sql",
            .close = R"sql(
           UPDATE {s}.outbox_messages
-          SET status = $2, retry_count = retry_count + $3::bigint,
+          SET status = $2, retry_count = least(retry_count, 2147483647) + $3::bigint,
               last_attempt_at = CASE WHEN $3::bigint <> 0 THEN $4 ELSE last_attempt_at END,
               last_error = coalesce($5::text || CASE WHEN $7::bigint <> 0 THEN '; last: ' ||
               last_error END, $5::text, last_error), resolution = $6
@@ -28,7 +28,8 @@ outbox_sql::outbox_sql(connection& database, const clock& time, const neighbours
            .attempt = R"sql(
           INSERT INTO {s}.outbox_attempts (seq, attempt, at, error)
           SELECT $1::bigint, coalesce((SELECT max(attempt) FROM {s}.outbox_attempts WHERE seq =
-              $1::bigint), 0) + 1, $2::bigint, $3::text)sql",
+              $1::bigint AND attempt BETWEEN 0 AND 2147483646), 0) + 1, $2::bigint, $3::text
+          ON CONFLICT (seq, attempt) DO UPDATE SET at = excluded.at, error = excluded.error)sql",
            .unanswered = R"sql(
           INSERT INTO {s}.outbox_attempts (seq, attempt, at, error)
           VALUES ($1, 0, $2, $3) ON CONFLICT DO NOTHING)sql",

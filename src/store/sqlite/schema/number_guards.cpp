@@ -7,7 +7,6 @@
 #include <fmt/format.h>
 
 #include "store/sqlite/driver/statement.hpp"
-#include "store/sqlite/schema/migrate.hpp"
 
 namespace posthorn::sqlite {
 namespace {
@@ -31,7 +30,6 @@ result<std::vector<numbered_table>> numbered_tables(connection& database) {
 }
 
 bool makes(const migration_set& set, const std::string& table) {
-    if (set.folder == store_tables().folder) return false;
     const auto words = fmt::format("CREATE TABLE IF NOT EXISTS {} (", table);
     return std::ranges::any_of(set.steps,
                                [&](const migration& step) { return step.sql.contains(words); });

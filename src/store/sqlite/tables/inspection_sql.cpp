@@ -140,12 +140,12 @@ inspection_sql::inspection_sql(connection& database)
                                   .count_dead_messages = R"sql(
           SELECT max((SELECT count(*) FROM (SELECT 1 FROM outbox_messages
                   WHERE status = 'Dead' AND status <> 'Pending' AND status <> 'Sent' LIMIT ?))
-              - (SELECT coalesce(sum(dead), 0) FROM outbox_causes
+              - (SELECT coalesce(sum(min(dead, 1000000000000)), 0) FROM outbox_causes
                   WHERE dead > 0 AND destination GLOB 'webhook:*')
               - (SELECT count(*) FROM outbox_closed AS closed JOIN outbox_messages USING (seq)
                   WHERE closed.status = 'Dead' AND cause_id IS NULL
                     AND destination GLOB 'webhook:*'),
-              (SELECT coalesce(sum(dead), 0) FROM outbox_causes
+              (SELECT coalesce(sum(min(dead, 1000000000000)), 0) FROM outbox_causes
                   WHERE dead > 0 AND destination NOT GLOB 'webhook:*')))sql",
                                   .show = detail_by_id,
                                   .attempts = R"sql(
@@ -163,8 +163,8 @@ inspection_sql::inspection_sql(connection& database)
           SELECT count(*) FROM (SELECT 1 FROM inbox_messages INDEXED BY idx_inbox_expires
               LIMIT ?))sql",
                                   .inbox_ends = R"sql(
-          SELECT (SELECT max(seq) FROM inbox_messages)
-              - (SELECT min(seq) FROM inbox_messages))sql"}),
+          SELECT (SELECT min(seq) FROM inbox_messages),
+              (SELECT max(seq) FROM inbox_messages))sql"}),
       flows_(database),
       due_count_(database, count_due_in_flow),
       waiting_count_(database, count_waiting_in_flow),

@@ -17,7 +17,8 @@ lease_sql::lease_sql(connection& database)
             AND (?3 IS NULL OR (CAST(epoch AS INTEGER) = ?4 AND CAST(beat AS INTEGER) = ?5))
           RETURNING owner, epoch, beat)sql",
                      .beat = R"sql(
-          UPDATE posthorn_leases SET beat = beat + 1
+          UPDATE posthorn_leases SET beat =
+              CASE WHEN beat BETWEEN 0 AND 4611686018427387903 THEN beat + 1 ELSE 1 END
           WHERE name = ? AND owner = ? AND epoch = ?)sql",
                      .release = R"sql(
           UPDATE posthorn_leases SET owner = NULL

@@ -25,7 +25,7 @@ old_rows_sql::old_rows_sql(connection& database, const clock& time, bool gives_b
           ORDER BY expires_at LIMIT ?2)sql",
                 // In the order of their making, which is that of their times but for a clock that jumped.
                 .changes = R"sql(
-          SELECT change_seq, at < ?1 FROM changes WHERE change_seq > 0
+          SELECT change_seq, at < ?1 FROM changes WHERE change_seq > -9223372036854775808
           ORDER BY change_seq LIMIT ?2)sql"},
            // A trigger takes along what belongs to it. What is not as the account says is left alone.
            .remove = {.closed_message =

@@ -29,11 +29,11 @@ std::size_t sent_in_a_row(std::span<const settlement> of) {
 outbox_sql::outbox_sql(connection& database, const clock& time, const neighbours& others)
     : outbox_changes(database, time, others,
                      {.retry = R"sql(
-          UPDATE outbox_messages SET retry_count = retry_count + ?2, next_retry_at = ?3,
+          UPDATE outbox_messages SET retry_count = min(retry_count, 2147483647) + ?2, next_retry_at = ?3,
               last_attempt_at = ?4, last_error = coalesce(?5, last_error)
           WHERE seq = ?1 AND status = 'Pending')sql",
                       .close = R"sql(
-          UPDATE outbox_messages SET status = ?2, retry_count = retry_count + ?3,
+          UPDATE outbox_messages SET status = ?2, retry_count = min(retry_count, 2147483647) + ?3,
               last_attempt_at = CASE WHEN ?3 THEN ?4 ELSE last_attempt_at END,
               last_error = coalesce(?5 || CASE WHEN ?7 THEN '; last: ' || last_error END, ?5,
                   last_error),
@@ -44,8 +44,10 @@ outbox_sql::outbox_sql(connection& database, const clock& time, const neighbours
                       // Numbered over all rounds: a requeued message keeps its earlier attempts.
                       .attempt = R"sql(
           INSERT INTO outbox_attempts (seq, attempt, at, error)
-          SELECT ?1, coalesce((SELECT max(attempt) FROM outbox_attempts WHERE seq = ?1), 0) + 1,
-              ?2, ?3)sql",
+          SELECT ?1, coalesce((SELECT max(attempt) FROM outbox_attempts
+              WHERE seq = ?1 AND attempt BETWEEN 0 AND 2147483646), 0) + 1, ?2, ?3
+          WHERE true
+          ON CONFLICT (seq, attempt) DO UPDATE SET at = excluded.at, error = excluded.error)sql",
                       .unanswered = R"sql(
           INSERT OR IGNORE INTO outbox_attempts (seq, attempt, at, error)
           VALUES (?, 0, ?, ?))sql",
