@@ -183,10 +183,31 @@ void write_metrics(prometheus_text& text, const engine& runs) {
                                                       {"status", each.status}});
 }
 
+constexpr std::array workflow_odd{
+    odd_rows{.table = "workflow_signals",
+             .where = "octet_length(signal) > 4096 OR octet_length(payload) > 67108864",
+             .why = "they have a name of more than 4,096 bytes or a payload of more than 64 MiB, "
+                    "which no message may have: no workflow gets them",
+             .todo = "delete them from workflow_signals, and tell the workflow something smaller"},
+    odd_rows{.table = "workflow_instances",
+             .where = "octet_length(result) > 67108864",
+             .why = "they have a result of more than 64 MiB, which is shown as none",
+             .todo = "shorten workflow_instances.result"},
+    odd_rows{.table = "workflow_instances",
+             .where = "status IN ('completed', 'failed', 'cancelled') AND ended_at IS NULL",
+             .why = "they have ended and no ended_at, so they are kept for ever",
+             .todo = "set workflow_instances.ended_at, in milliseconds since 1970, or delete them"},
+    odd_rows{.table = "workflow_mailbox",
+             .where = "NOT EXISTS (SELECT 1 FROM {s}.workflow_instances AS i"
+                      " WHERE i.instance = workflow_mailbox.instance)",
+             .why = "they are for a workflow that is not there: nothing reads them",
+             .todo = "delete them from workflow_mailbox"}};
+
 class engine_of_workflows final : public feature {
 public:
     [[nodiscard]] std::string_view name() const noexcept override { return "workflow"; }
     [[nodiscard]] table_set tables() const noexcept override { return engine_tables(); }
+    [[nodiscard]] std::span<const odd_rows> odd() const noexcept override { return workflow_odd; }
     [[nodiscard]] std::span<const feature_key> keys() const noexcept override {
         return engine_keys;
     }

@@ -61,6 +61,8 @@ public:
     [[nodiscard]] virtual std::span<const feature_command> commands() const noexcept { return {}; }
     /// What `posthorn doctor` looks at in its tables.
     [[nodiscard]] virtual std::span<const feature_check> checks() const noexcept { return {}; }
+    /// What it leaves out of its tables, and would not be heard of otherwise.
+    [[nodiscard]] virtual std::span<const odd_rows> odd() const noexcept { return {}; }
     /// Before the node opens its database; `install` comes after it.
     virtual result<> before_store(store_builder& /*into*/) const { return {}; }
     /// `error_code::invalid_configuration` if what was configured cannot work.

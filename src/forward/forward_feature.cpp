@@ -174,10 +174,34 @@ void write_metrics(prometheus_text& text, const forward_counters& seen,
                "Operations that wait for their target.", static_cast<double>(depth));
 }
 
+constexpr std::array forward_odd{
+    odd_rows{.table = "forward_messages",
+             .where = "status NOT IN (0, 2)",
+             .why = "they have a status that is neither 0 (waits) nor 2 (parked): they are neither "
+                    "counted nor listed by category",
+             .todo =
+                 "set forward_messages.status to 0, or to 2 where the message of the same seq in "
+                 "outbox_messages is Dead"},
+    odd_rows{
+        .table = "forward_messages",
+        .where = "length(id) <> 36",
+        .why = "their id is no UUID, so they can be neither shown nor retried nor discarded by "
+               "it",
+        .todo = "set forward_messages.id to the message_id of the same seq in outbox_messages"},
+    odd_rows{.table = "forward_messages",
+             .where = "seq < 1",
+             .why = "they have a number below 1, where lists begin: they are not listed",
+             .todo = "delete them from forward_messages; no message has such a number"},
+    odd_rows{.table = "OperationTracking",
+             .where = "length(TrackedOperationId) <> 36",
+             .why = "their TrackedOperationId is no UUID, so they cannot be asked for",
+             .todo = "delete them from OperationTracking"}};
+
 class store_and_forward final : public feature {
 public:
     [[nodiscard]] std::string_view name() const noexcept override { return "forward"; }
     [[nodiscard]] table_set tables() const noexcept override { return forward_tables(); }
+    [[nodiscard]] std::span<const odd_rows> odd() const noexcept override { return forward_odd; }
     [[nodiscard]] std::span<const feature_key> keys() const noexcept override {
         return forward_keys;
     }

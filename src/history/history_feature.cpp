@@ -20,10 +20,18 @@ constexpr std::array history_keys{
                 [] { return feature_value(std::int64_t{16}); }},
 };
 
+constexpr std::array odd_samples{odd_rows{
+    .table = "posthorn_history",
+    .where = "octet_length(took) > 4096",
+    .why = "they have more than 4,096 bytes of durations, which no node writes: charts leave these "
+           "out",
+    .todo = "delete them from posthorn_history"}};
+
 class history final : public feature {
 public:
     [[nodiscard]] std::string_view name() const noexcept override { return "history"; }
     [[nodiscard]] table_set tables() const noexcept override { return history_tables(); }
+    [[nodiscard]] std::span<const odd_rows> odd() const noexcept override { return odd_samples; }
     [[nodiscard]] std::span<const feature_key> keys() const noexcept override {
         return history_keys;
     }
