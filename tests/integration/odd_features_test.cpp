@@ -21,20 +21,7 @@ protected:
         return file().integer(sql);
     }
     std::vector<std::string> describe() override {
-        std::vector<std::string> all(1);
-        for (const char c :
-             file().lines("SELECT t.name || '|' || c.name || '|' || (c.type = 'INTEGER') || '|' ||"
-                          " (c.pk > 0 OR EXISTS (SELECT 1 FROM pragma_index_list(t.name) AS l JOIN"
-                          " pragma_index_info(l.name) AS i WHERE l.\"unique\" AND i.name = c.name))"
-                          " FROM sqlite_master AS t JOIN pragma_table_info(t.name) AS c"
-                          " WHERE t.type = 'table' AND " +
-                          is_of_features("t.name")))
-            if (c == '\n')
-                all.emplace_back();
-            else
-                all.back() += c;
-        if (all.back().empty()) all.pop_back();
-        return all;
+        return test::split_at(file().lines(test::describe_in_file(is_of_features("t.name"))), '\n');
     }
     std::string megabytes(int number) override {
         return fmt::format("replace(hex(zeroblob({})), '00', 'uu')", number * 500'000);

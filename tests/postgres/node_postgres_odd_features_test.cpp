@@ -14,15 +14,8 @@ protected:
     }
     std::vector<std::string> describe() override {
         std::vector<std::string> all;
-        for (const auto& row : client_.rows(fmt::format(
-                 "SELECT concat_ws('|', t.relname, quote_ident(c.attname),"
-                 " (c.atttypid = 'bigint'::regtype)::int, EXISTS (SELECT 1 FROM pg_index AS i"
-                 " WHERE i.indrelid = t.oid AND i.indisunique AND c.attnum = ANY (i.indkey))::int)"
-                 " FROM pg_class AS t JOIN pg_attribute AS c ON c.attrelid = t.oid"
-                 " WHERE t.relkind = 'r' AND t.relnamespace = '{}'::regnamespace"
-                 " AND c.attnum > 0 AND NOT c.attisdropped AND c.attgenerated = '' AND {}"
-                 " ORDER BY t.relname, c.attnum",
-                 place_.schema(), is_of_features("t.relname"))))
+        for (const auto& row :
+             client_.rows(test::describe_on_server(place_.schema(), is_of_features("t.relname"))))
             all.push_back(row.at(0).value_or(""));
         return all;
     }

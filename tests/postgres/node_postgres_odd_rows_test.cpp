@@ -26,6 +26,15 @@ protected:
     void swallow_no_more(const std::string& table) override {
         EXPECT_EQ(outside("DROP TRIGGER hush ON " + table), std::nullopt);
     }
+    std::vector<std::string> describe() override {
+        std::vector<std::string> all;
+        for (const auto& row : client_.rows(test::describe_on_server(
+                 place_.schema(),
+                 "(t.relname LIKE 'outbox%' OR t.relname IN ('inbox_messages',"
+                 " 'posthorn_leases', 'posthorn_commits', 'changes'))")))
+            all.push_back(row.at(0).value_or(""));
+        return all;
+    }
     [[nodiscard]] node_options on_server() const {
         auto with = options("orders");
         with.store.database = place_.url();
@@ -44,6 +53,8 @@ TEST_F(node_postgres_odd_rows, stop_neither_the_node_nor_the_messages_beside_the
     orders.start();
     test::row_fuzz fuzz(20'261'117, test::row_fuzz::database::postgres);
     write_rows(fuzz, test::number_from("POSTHORN_ODD_ROWS", 400));
+    expect_all_in_order();
+    update_rows(fuzz, 2);
     expect_all_in_order();
     orders.stop();
     node again(on_server());  // It starts with them, too.

@@ -3,13 +3,13 @@
 #include <csignal>
 #include <cstdlib>
 #include <fstream>
-#include <map>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include <boost/json.hpp>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <gtest/gtest.h>
 
 #include "support/eventually.hpp"
@@ -53,7 +53,10 @@ protected:
         start();
         subscribe();
         expect_health_beside();
-        write_rows(rows, asked == nullptr ? 3 : std::atoi(asked));
+        const int of_each = asked == nullptr ? 3 : std::atoi(asked);
+        write_rows(rows, of_each);
+        expect_health_beside();
+        update_rows(rows, of_each);
         expect_health_beside();
         expect_answers();
         stop();
@@ -137,7 +140,7 @@ protected:
             "[webhooks]\nplain_http = true\nallow = \"127.0.0.1\"\nretry_pauses = \"5ms\"\n"
             "[forward]\nsite = \"plant\"\ncentral = \"shop\"\n"
             "categories = [{{ name = \"ExternalSystem\", to = \"{}\" }}]\n"
-            "[centre]\nenabled = true\n",
+            "[centre]\nenabled = true\n[handlers]\nJob = \"queue\"\n",
             store(), erp_.url());
         child_.emplace(std::vector<std::string>{program(), "serve", "--config", file});
         port_ = port_in(child_->read_line().value_or(""));
@@ -189,6 +192,8 @@ protected:
             fmt::format("SELECT count(*) FROM webhook_attempts WHERE message_id = '{}' AND"
                         " subscription_id = '{}'",
                         id(1), healthy_id));
+        expect_job_done(id(4));
+        expect_change_recorded();
         const auto asked = [&] {
             return number(
                 "SELECT max(asked_at) FROM posthorn_nodes WHERE node = 'other' AND"
@@ -197,20 +202,42 @@ protected:
         const auto before = asked();
         EXPECT_TRUE(eventually([&] { return asked() > before; })) << child_->err();
     }
+    /// A job comes to its queue, and a worker gets it, whatever else is there.
+    void expect_job_done(const std::string& id) {
+        ASSERT_EQ(outside(fmt::format("INSERT INTO outbox_messages (message_id, destination,"
+                                      " endpoint, payload) VALUES ('{}', 'shop', 'Job', '{{}}')",
+                                      id)),
+                  std::nullopt);
+        const auto is_done = [&] {
+            const auto taken = post("/_rf/queue/Job/take", R"({"owner":"ann","limit":100})");
+            EXPECT_EQ(taken.status, 200) << taken.body;
+            std::vector<std::int64_t> seqs;
+            boost::system::error_code wrong;
+            const auto answer = boost::json::parse(taken.body, wrong);
+            EXPECT_FALSE(wrong) << taken.body.substr(0, 2'000);
+            if (wrong) return false;
+            for (const auto& each : answer.at("messages").as_array())
+                seqs.push_back(each.at("seq").to_number<std::int64_t>());
+            const auto ended =
+                post("/_rf/queue/ack",
+                     fmt::format(R"({{"owner":"ann","seqs":[{}]}})", fmt::join(seqs, ",")));
+            EXPECT_LT(ended.status, 500) << ended.body;
+            return taken.body.contains(id);
+        };
+        EXPECT_TRUE(eventually(is_done)) << health() << "\n" << child_->err();
+    }
+    /// What an operator does is written down.
+    void expect_change_recorded() {
+        const auto name = fmt::format("nowhere-{}", rounds_);
+        EXPECT_EQ(post("/_rf/outbox/lanes/" + name + "/pause", "").status, 200);
+        EXPECT_TRUE(eventually([&] {
+            return number("SELECT count(*) FROM posthorn_audit WHERE target LIKE '%/" + name +
+                          "/%'") > 0;
+        })) << get("/_rf/audit").body.substr(0, 2'000);
+    }
     /// Rows of a seed in every table, with each column odd in turn, and with several.
     void write_rows(row_fuzz& rows, int of_each) {
-        std::map<std::string, described_table> tables;
-        for (const auto& line : describe()) {
-            std::vector<std::string> parts(1);
-            for (const char c : line)
-                if (c == '|')
-                    parts.emplace_back();
-                else
-                    parts.back() += c;
-            auto& table = tables[parts.at(0)];
-            table.name = parts[0];
-            table.columns.push_back({parts.at(1), parts.at(2) == "1", parts.at(3) == "1"});
-        }
+        const auto tables = read_tables(describe());
         EXPECT_GT(tables.size(), 15U);
         for (const auto& [name, table] : tables) {
             int accepted = 0;
@@ -224,6 +251,28 @@ protected:
             }
             EXPECT_GT(accepted, of_each) << name;
         }
+    }
+    /// Of rows that are there, whatever wrote them, each column made odd in turn, and several.
+    void update_rows(row_fuzz& rows, int of_each) {
+        for (const auto& [name, table] : read_tables(describe())) {
+            const auto only = is_free(name);
+            int accepted = 0;
+            const auto update = [&](std::optional<std::size_t> odd) {
+                accepted += outside(rows.update(table, only, odd)) ? 0 : 1;
+            };
+            for (int i = 0; i < of_each; ++i) {
+                for (std::size_t at = 0; at < table.columns.size(); ++at) update(at);
+                update({});
+                update({});
+            }
+            EXPECT_GT(accepted, of_each) << name;
+        }
+    }
+    /// What is configured stays: without it nothing would be to be sent.
+    static std::string is_free(const std::string& table) {
+        if (table == "webhook_subscriptions") return fmt::format("id <> '{}'", healthy_id);
+        if (table == "forward_categories") return "number > 1000000";
+        return "1 = 1";
     }
     /// All that an operator can look at is shown, whatever is in the tables.
     void expect_answers() {
@@ -249,6 +298,12 @@ protected:
         return ask(port_, fmt::format("GET {} HTTP/1.1\r\nHost: 127.0.0.1:{}\r\n"
                                       "Connection: close\r\n\r\n",
                                       path, port_));
+    }
+    [[nodiscard]] raw_response post(std::string_view path, std::string_view body) const {
+        return ask(port_, fmt::format("POST {} HTTP/1.1\r\nHost: 127.0.0.1:{}\r\n"
+                                      "Content-Type: application/json\r\nContent-Length: {}\r\n"
+                                      "Connection: close\r\n\r\n{}",
+                                      path, port_, body.size(), body));
     }
     [[nodiscard]] std::string health() const { return get("/_rf/health").body; }
     [[nodiscard]] process& child() { return *child_; }

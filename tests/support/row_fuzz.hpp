@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -47,6 +48,11 @@ public:
     /// that is anything; without one, up to four are.
     [[nodiscard]] std::string row_like_others(const described_table& of,
                                               std::optional<std::size_t> odd = {});
+
+    /// Makes one column of a row that is there anything, of several without one. Rows for which the
+    /// condition does not hold are left alone.
+    [[nodiscard]] std::string update(const described_table& of, std::string_view only = "1 = 1",
+                                     std::optional<std::size_t> odd = {});
 
     [[nodiscard]] std::string value();  // Any, as SQL writes it.
 
@@ -282,6 +288,77 @@ inline std::string row_fuzz::row_like_others(const described_table& of,
         "INSERT INTO {0} ({1}){2} SELECT {3} FROM (SELECT 1) AS made"
         " LEFT JOIN (SELECT *, 1 AS one FROM {0} LIMIT 1) AS other ON 1 = 1",
         of.name, fmt::join(names, ", "), by_hand, fmt::join(values, ", "));
+}
+
+inline std::string row_fuzz::update(const described_table& of, std::string_view only,
+                                    std::optional<std::size_t> odd) {
+    // Among the first and among the last ones.
+    constexpr std::size_t rows_max = 8;
+    std::vector<std::string_view> keys;
+    for (const auto& each : of.columns)
+        if (each.is_key) keys.push_back(each.name);
+    const auto by = fmt::format("{}", fmt::join(keys, ", "));
+    std::vector<std::string> changes;
+    const auto change = [&](std::size_t at) {
+        changes.push_back(fmt::format("{} = {}", of.columns[at].name, value()));
+    };
+    std::vector<std::size_t> which;
+    if (odd) which.push_back(*odd);
+    for (auto count = odd ? 0 : 2 + below(3); count > 0; --count)
+        if (const auto at = below(of.columns.size()); std::ranges::find(which, at) == which.end())
+            which.push_back(at);
+    for (const auto at : which) change(at);
+    return fmt::format(
+        "UPDATE {0} SET {1} WHERE ({2}) IN (SELECT {2} FROM {0} WHERE {3} ORDER BY {4} {5}"
+        " LIMIT 1 OFFSET {6})",
+        of.name, fmt::join(changes, ", "), by, only, keys.front(), below(2) == 0 ? "ASC" : "DESC",
+        below(rows_max));
+}
+
+[[nodiscard]] inline std::vector<std::string> split_at(std::string_view text, char mark) {
+    std::vector<std::string> parts(1);
+    for (const char c : text)
+        if (c == mark)
+            parts.emplace_back();
+        else
+            parts.back() += c;
+    if (parts.back().empty()) parts.pop_back();
+    return parts;
+}
+
+/// Asks for `table|column|is a number|is a key`, a line each; the condition is on `t.name`.
+[[nodiscard]] inline std::string describe_in_file(std::string_view which) {
+    return fmt::format(
+        "SELECT t.name || '|' || c.name || '|' || (c.type = 'INTEGER') || '|' || (c.pk > 0 OR"
+        " EXISTS (SELECT 1 FROM pragma_index_list(t.name) AS l JOIN pragma_index_info(l.name) AS i"
+        " WHERE l.\"unique\" AND i.name = c.name)) FROM sqlite_master AS t JOIN"
+        " pragma_table_info(t.name) AS c WHERE t.type = 'table' AND {}",
+        which);
+}
+/// The same of a schema; the condition is on `t.relname`.
+[[nodiscard]] inline std::string describe_on_server(std::string_view schema,
+                                                    std::string_view which) {
+    return fmt::format(
+        "SELECT concat_ws('|', t.relname, quote_ident(c.attname),"
+        " (c.atttypid = 'bigint'::regtype)::int, EXISTS (SELECT 1 FROM pg_index AS i"
+        " WHERE i.indrelid = t.oid AND i.indisunique AND c.attnum = ANY (i.indkey))::int)"
+        " FROM pg_class AS t JOIN pg_attribute AS c ON c.attrelid = t.oid"
+        " WHERE t.relkind = 'r' AND t.relnamespace = '{}'::regnamespace"
+        " AND c.attnum > 0 AND NOT c.attisdropped AND c.attgenerated = '' AND {}"
+        " ORDER BY t.relname, c.attnum",
+        schema, which);
+}
+
+[[nodiscard]] inline std::map<std::string, described_table> read_tables(
+    const std::vector<std::string>& lines) {
+    std::map<std::string, described_table> tables;
+    for (const auto& line : lines) {
+        const auto parts = split_at(line, '|');
+        auto& table = tables[parts.at(0)];
+        table.name = parts[0];
+        table.columns.push_back({parts.at(1), parts.at(2) == "1", parts.at(3) == "1"});
+    }
+    return tables;
 }
 
 }  // namespace posthorn::test

@@ -77,6 +77,10 @@ protected:
         }
         return *file_;
     }
+    std::vector<std::string> describe() {
+        return test::split_at(file().lines(test::describe_in_file("t.name LIKE 'workflow%'")),
+                              '\n');
+    }
     bool write(const std::string& sql) {
         try {
             file().run(sql);
@@ -140,6 +144,77 @@ TEST_F(workflows_with_odd_rows, go_on_beside_them) {
     again.start();
     again.transact([](transaction& tx) { tx.start(rests, "later"); });
     ASSERT_TRUE(ends_as(again, rests, "later", flow_status::completed)) << logged();
+}
+
+TEST_F(workflows_with_odd_rows, go_on_beside_those_that_a_program_changes) {
+    const auto tables = test::read_tables(describe());
+    ASSERT_EQ(tables.size(), 10U);
+    test::row_fuzz rows(20'261'120, test::row_fuzz::database::sqlite);
+    const auto names = std::to_array<std::string>({"a", "b", "c"});
+    shop_node.transact([&](transaction& tx) {
+        for (const auto& id : names) {
+            tx.start(has_everything, "odd-" + id, "odd-" + id);
+            tx.start(listens, "odd-" + id, "odd-" + id);
+            tx.signal(decided{"early-" + id, "ann", true, 1});
+        }
+    });
+    for (const auto& id : names)
+        ASSERT_TRUE(becomes(shop_node, listens, "odd-" + id,
+                            [](const workflow_view& seen) { return seen.steps == 1; }));
+    int round = 0;
+    for (const auto& [name, table] : tables) {
+        SCOPED_TRACE(name);
+        for (std::size_t at = 0; at < table.columns.size(); ++at)
+            for (int i = 0; i < 3; ++i) {
+                write(rows.row_like_others(table, at));
+                write(rows.update(table, "1 = 1", at));
+            }
+        const auto id = "good-" + std::to_string(++round);
+        shop_node.transact([&](transaction& tx) { tx.start(has_everything, id, id); });
+        shop_node.signal(decided{id, "ann", true, 1});
+        ASSERT_TRUE(ends_as(shop_node, has_everything, id, flow_status::completed)) << logged();
+    }
+}
+
+TEST_F(workflows_with_odd_rows, below_1_are_told_and_quarantined) {
+    shop_node.stop();
+    ASSERT_TRUE(
+        write("INSERT INTO workflow_instances (instance, workflow, id) VALUES"
+              " (-9223372036854775808, 'Rests', 'low'), (0, 'Rests', 'none')"));
+    ASSERT_TRUE(
+        write("INSERT INTO workflow_instances (workflow, id, run) VALUES"
+              " ('Rests', 'run', 0)"));
+    node again(options("shop"));
+    again.add(rests);
+    again.start();
+    for (const auto* const id : {"low", "none", "run"}) {
+        EXPECT_TRUE(test::eventually([&] {
+            return file().text(std::string("SELECT status FROM workflow_instances WHERE id = '") +
+                               id + "'") == "quarantined";
+        })) << id;
+        EXPECT_TRUE(
+            file()
+                .text(std::string("SELECT reason FROM workflow_instances WHERE id = '") + id + "'")
+                .contains("mend workflow_instances"))
+            << id;
+    }
+    again.transact([](transaction& tx) { tx.start(rests, "good"); });
+    EXPECT_TRUE(ends_as(again, rests, "good", flow_status::completed)) << logged();
+}
+
+TEST_F(workflows_with_odd_rows, get_what_was_told_with_a_number_below_1) {
+    shop_node.stop();
+    ASSERT_TRUE(
+        write("INSERT INTO workflow_signals (seq, signal, payload) VALUES (-5, 'Decided',"
+              " '{\"order_id\":\"low\",\"by\":\"ann\",\"approved\":true,\"level\":1}')"));
+    node again(options("shop"));
+    again.add(listens);
+    again.start();
+    ASSERT_TRUE(test::eventually([&] {
+        return number(again, "SELECT count(*) FROM workflow_unclaimed WHERE seq = -5") > 0;
+    })) << logged();
+    again.transact([](transaction& tx) { tx.start(listens, "low", "low"); });
+    EXPECT_TRUE(ends_as(again, listens, "low", flow_status::completed)) << logged();
 }
 
 TEST_F(workflows_with_odd_rows, do_not_wait_for_a_signal_that_a_trigger_refuses) {
