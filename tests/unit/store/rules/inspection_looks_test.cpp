@@ -63,7 +63,7 @@ TEST_F(looks, estimate_the_inbox_from_its_ends_once_it_is_large) {
     EXPECT_EQ(store.inbox_size(10), (bounded_count{5, false}));
     database.answers.clear();
     database.answer("inbox_count", {std::int64_t{11}});
-    database.answer("inbox_ends", {std::int64_t{999}});
+    database.answer("inbox_ends", {std::int64_t{2}, std::int64_t{1'001}});
     EXPECT_EQ(store.inbox_size(10), (bounded_count{1'000, true}));
 }
 
