@@ -36,15 +36,17 @@ void hide_variables(std::string& text) {
     }
 }
 
-// `scheme://user:password@host`.
+// `scheme://user:password@host`. People write passwords as they are, with '/', '#' and '@' in them.
 void hide_passwords(std::string& text) {
     constexpr std::string_view beginning = "://";
     for (auto at = text.find(beginning); at != std::string::npos; at = text.find(beginning, at)) {
         at += beginning.size();
-        const auto end = std::min(text.find_first_of(" /?#'\"\n", at), text.size());
+        const auto end = std::min(text.find_first_of(" '\"\n", at), text.size());
         const auto host = text.rfind('@', end);
         const auto colon = text.find(':', at);
         if (host == std::string::npos || host < at || colon >= host) continue;
+        const auto port = text.substr(colon + 1, text.find_first_of("/?#", colon) - colon - 1);
+        if (port.find_first_not_of("0123456789") == port.npos) continue;  // No password at all.
         text.replace(colon + 1, host - colon - 1, hidden);
         at = colon + hidden.size();
     }

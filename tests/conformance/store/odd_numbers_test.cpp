@@ -115,7 +115,7 @@ TEST_P(inspected_store, has_a_number_left_for_each_change_and_cause_whatever_a_p
 TEST_P(inspected_store, tells_the_size_of_an_inbox_with_any_numbers) {
     take_in("orders", 5);
     const auto insert = [&](std::string_view seq) {
-        write(
+        by_hand(
             disk(),
             fmt::format("INSERT INTO inbox_messages (seq, source_service_id, message_id, endpoint,"
                         " processed_at, expires_at){} VALUES ({}, 'orders', 'x{}', 'Take', 0,"

@@ -14,7 +14,13 @@ TEST(hide_secrets, hides_keys_and_passwords_wherever_they_stand) {
               "admin.keys: phk_(hidden) is not a hash");
     EXPECT_EQ(hide_secrets("'whsec_MfKQ9r8G+/==' or whsk_AbC="),
               "'whsec_(hidden)' or whsk_(hidden)");
-    EXPECT_EQ(hide_secrets("http://me:pa:s@s@host:1/x?y=z@w"), "http://me:(hidden)@host:1/x?y=z@w");
+    EXPECT_EQ(hide_secrets("http://me:pa:s@s@host:1/x?y=z"), "http://me:(hidden)@host:1/x?y=z");
+    for (const auto* text : {"p@ss#word", "p/ss@w", "p?s@s", "p#@"})
+        EXPECT_EQ(hide_secrets(std::string("at http://me:") + text + "@host:1/x, line 3"),
+                  "at http://me:(hidden)@host:1/x, line 3")
+            << text;
+    // Where it cannot be told what the password is, more is hidden.
+    EXPECT_EQ(hide_secrets("http://me:pass@host/x?y=z@w"), "http://me:(hidden)@w");
     EXPECT_EQ(hide_secrets("a://u:p@h b://v:q@i"), "a://u:(hidden)@h b://v:(hidden)@i");
 }
 
