@@ -34,7 +34,7 @@ constexpr std::array centre_odd{
         .table = "SiteCalls",
         .where = "length(TrackedOperationId) <> 36 OR octet_length(SourceSite) > 500"
                  " OR octet_length(SourceService) > 500",
-        .why = "their TrackedOperationId is no UUID, or their site's name is longer than 500 "
+        .why = "their TrackedOperationId is not a UUID, or their site's name is longer than 500 "
                "bytes: no operator of the centre can have them retried or discarded",
         .todo = "delete them from SiteCalls; the site tells of its calls again when they change",
         .of_inbox = true},

@@ -185,7 +185,7 @@ constexpr std::array forward_odd{
     odd_rows{
         .table = "forward_messages",
         .where = "length(id) <> 36",
-        .why = "their id is no UUID, so they can be neither shown nor retried nor discarded by "
+        .why = "their id is not a UUID, so they can be neither shown nor retried nor discarded by "
                "it",
         .todo = "set forward_messages.id to the message_id of the same seq in outbox_messages"},
     odd_rows{.table = "forward_messages",
@@ -194,7 +194,7 @@ constexpr std::array forward_odd{
              .todo = "delete them from forward_messages; no message has such a number"},
     odd_rows{.table = "OperationTracking",
              .where = "length(TrackedOperationId) <> 36",
-             .why = "their TrackedOperationId is no UUID, so they cannot be asked for",
+             .why = "their TrackedOperationId is not a UUID, so they cannot be asked for",
              .todo = "delete them from OperationTracking"}};
 
 class store_and_forward final : public feature {
