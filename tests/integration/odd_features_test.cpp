@@ -53,5 +53,9 @@ TEST_F(odd_features_in_a_file, subscriptions_of_many_megabytes_are_named_and_not
     expect_large_subscriptions_named();
 }
 
+TEST_F(odd_features_in_a_file, that_are_left_out_for_their_size_or_shape_are_named_by_the_doctor) {
+    expect_left_out_rows_named();
+}
+
 }  // namespace
 }  // namespace posthorn::integration

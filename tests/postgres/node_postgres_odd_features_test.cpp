@@ -28,6 +28,8 @@ protected:
                            place_.schema());
     }
 
+    std::string by_hand() override { return "OVERRIDING SYSTEM VALUE"; }
+
     test::postgres_place place_;
     test::postgres_client client_{place_.url()};
 };
@@ -39,6 +41,11 @@ TEST_F(odd_features_on_a_server, stop_neither_the_program_nor_what_is_well_besid
 
 TEST_F(odd_features_on_a_server, subscriptions_of_many_megabytes_are_named_and_not_fetched) {
     expect_large_subscriptions_named();
+}
+
+TEST_F(odd_features_on_a_server,
+       that_are_left_out_for_their_size_or_shape_are_named_by_the_doctor) {
+    expect_left_out_rows_named();
 }
 
 }  // namespace
