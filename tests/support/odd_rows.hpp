@@ -94,7 +94,8 @@ protected:
         const std::string untouched =
             "SELECT count(*) FROM outbox_messages, (SELECT max(created_at) + 3600000 AS soon FROM"
             " outbox_messages WHERE message_id LIKE '018f3b1c-0000-7000-9000-%') AS good"
-            " WHERE status = 'Pending' AND last_error IS NULL"
+            " WHERE status = 'Pending' AND last_error IS NULL AND (destination = 'orders'"
+            " OR length(destination) NOT BETWEEN 1 AND 255)"  // Another waits for its route.
             " AND next_retry_at < soon AND coalesce(deliver_at, 0) < soon";
         EXPECT_TRUE(test::eventually([&] { return number(untouched) == 0; })) << number(untouched);
         EXPECT_GT(accepted_, 0);
