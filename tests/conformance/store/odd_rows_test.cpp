@@ -231,9 +231,11 @@ TEST_P(inspected_store, tells_the_size_of_an_inbox_with_any_numbers) {
         by_hand(
             disk(),
             fmt::format("INSERT INTO inbox_messages (seq, source_service_id, message_id, endpoint,"
-                        " processed_at, expires_at){} VALUES ({}, 'orders', 'x{}', 'Take', 0,"
+                        " body_hash, processed_at, expires_at){} VALUES ({}, 'orders', 'x{}', "
+                        "'Take', {}, 0,"
                         " 9000000000000)",
-                        is_in_file(disk()) ? "" : " OVERRIDING SYSTEM VALUE", seq, seq));
+                        is_in_file(disk()) ? "" : " OVERRIDING SYSTEM VALUE", seq, seq,
+                        fmt::format(fmt::runtime(disk().speaks().bytes), "00")));
     };
     insert("9223372036854775807");
     insert("-9223372036854775808");
