@@ -81,6 +81,14 @@ std::unexpected<error> wrong_value(std::string_view origin, std::string_view key
                 show_value(value), wanted);
 }
 
+std::unexpected<error> wrong_shape(std::string_view origin, std::string_view key,
+                                   const config_value& value, std::string_view wanted) {
+    const auto shown =
+        std::holds_alternative<std::string>(value) ? std::string("a text") : show_value(value);
+    return fail(error_code::invalid_configuration, "{}: {} cannot be {}; write {}", origin, key,
+                shown, wanted);
+}
+
 std::unexpected<error> wrong_value(std::string_view origin, std::string_view text) {
     return fail(error_code::invalid_configuration, "{}: {}", origin, text);
 }

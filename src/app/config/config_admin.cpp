@@ -23,7 +23,7 @@ result<> check_role(const config_item& item, std::string_view key, const std::st
 
 result<admin_key_setting> read_key(const config_item& item, const key_row& self) {
     const auto* fields = std::get_if<config_fields>(&item.value);
-    if (!fields) return wrong_value(item.origin, self.key, item.value, self.wanted);
+    if (!fields) return wrong_shape(item.origin, self.key, item.value, self.wanted);
     admin_key_setting key{.origin = item.origin};
     field_reader reader(self.key, *fields);
     reader.take("name", key.name);
@@ -50,7 +50,7 @@ result<admin_key_setting> read_key(const config_item& item, const key_row& self)
 
 result<proxy_user_setting> read_user(const config_item& item, const key_row& self) {
     const auto* const fields = std::get_if<config_fields>(&item.value);
-    if (!fields) return wrong_value(item.origin, self.key, item.value, self.wanted);
+    if (!fields) return wrong_shape(item.origin, self.key, item.value, self.wanted);
     proxy_user_setting user;
     field_reader reader(self.key, *fields);
     reader.take("name", user.name);
@@ -71,7 +71,7 @@ result<proxy_user_setting> read_user(const config_item& item, const key_row& sel
 result<> set_admin_keys(const key_row& self, config& settings, const config_value& value,
                         std::string_view origin) {
     const auto* list = std::get_if<config_list>(&value);
-    if (!list) return wrong_value(origin, self.key, value, self.wanted);
+    if (!list) return wrong_shape(origin, self.key, value, self.wanted);
     std::vector<admin_key_setting> keys;
     for (const auto& item : list->items) {
         POSTHORN_LET(key, read_key(item, self));
@@ -99,7 +99,7 @@ result<> set_proxy_secret(const key_row& self, config& settings, const config_va
 result<> set_proxy_users(const key_row& self, config& settings, const config_value& value,
                          std::string_view origin) {
     const auto* const list = std::get_if<config_list>(&value);
-    if (!list) return wrong_value(origin, self.key, value, self.wanted);
+    if (!list) return wrong_shape(origin, self.key, value, self.wanted);
     std::vector<proxy_user_setting> users;
     for (const auto& item : list->items) {
         POSTHORN_LET(user, read_user(item, self));

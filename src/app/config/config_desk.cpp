@@ -47,7 +47,7 @@ result<> check_node_url(const config_item& item, desk_node_setting& node) {
 
 result<desk_node_setting> read_node(const config_item& item, const key_row& self) {
     const auto* const fields = std::get_if<config_fields>(&item.value);
-    if (!fields) return wrong_value(item.origin, self.key, item.value, self.wanted);
+    if (!fields) return wrong_shape(item.origin, self.key, item.value, self.wanted);
     desk_node_setting node{.origin = item.origin};
     field_reader reader(self.key, *fields);
     reader.take("name", node.name);
@@ -67,7 +67,7 @@ result<desk_node_setting> read_node(const config_item& item, const key_row& self
 result<> set_desk_nodes(const key_row& self, config& settings, const config_value& value,
                         std::string_view origin) {
     const auto* const list = std::get_if<config_list>(&value);
-    if (!list) return wrong_value(origin, self.key, value, self.wanted);
+    if (!list) return wrong_shape(origin, self.key, value, self.wanted);
     if (list->items.size() > nodes_max)
         return wrong_value(origin, fmt::format("desk.nodes has {} nodes; {} is the most",
                                                list->items.size(), nodes_max));

@@ -63,6 +63,10 @@ result<> set_proxy_users(const key_row&, config&, const config_value&, std::stri
 [[nodiscard]] std::unexpected<error> wrong_value(std::string_view origin, std::string_view key,
                                                  const config_value& value,
                                                  std::string_view wanted);
+/// The same of a text in the place of a list or of a table, which is not quoted: it may be a secret.
+[[nodiscard]] std::unexpected<error> wrong_shape(std::string_view origin, std::string_view key,
+                                                 const config_value& value,
+                                                 std::string_view wanted);
 [[nodiscard]] std::unexpected<error> wrong_value(std::string_view origin, std::string_view text);
 /// A field with a time, which no error quotes: beside a secret it may be one.
 result<> read_time(const config_item& item, std::optional<wall_time>& into);

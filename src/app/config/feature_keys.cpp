@@ -32,6 +32,8 @@ result<> set(const key_row& self, config& settings, const config_value& value,
             return std::nullopt;
         },
         find_key(self.key)->fallback());
+    if (!read && std::holds_alternative<struct feature_tables>(find_key(self.key)->fallback()))
+        return wrong_shape(origin, self.key, value, self.wanted);
     if (!read) return wrong_value(origin, self.key, value, self.wanted);
     settings.features.insert_or_assign(std::string(self.key), *std::move(read));
     return {};

@@ -206,7 +206,7 @@ TEST_F(workflows_with_odd_rows, get_what_was_told_with_a_number_below_1) {
     shop_node.stop();
     ASSERT_TRUE(
         write("INSERT INTO workflow_signals (seq, signal, payload) VALUES (-5, 'Decided',"
-              " '{\"order_id\":\"low\",\"by\":\"ann\",\"approved\":true,\"level\":1}')"));
+              " '{\"orderId\":\"low\",\"by\":\"ann\",\"approved\":true,\"level\":1}')"));
     node again(options("shop"));
     again.add(listens);
     again.start();
