@@ -36,12 +36,20 @@ void hide_variables(std::string& text) {
     }
 }
 
-// `scheme://user:password@host`. People write passwords as they are, with '/', '#' and '@' in them.
+/// Where an address ends that begins before `at`: behind its quotes, or at the next blank.
+std::size_t end_of_address(std::string_view text, std::size_t at) {
+    const auto scheme = text.substr(0, at).find_last_not_of(of_keys);
+    const bool is_quoted = scheme != text.npos && (text[scheme] == '"' || text[scheme] == '\'');
+    const auto end = is_quoted ? text.find(text[scheme], at) : text.find_first_of(" '\"\n", at);
+    return std::min(end, text.size());
+}
+
+// `scheme://user:password@host`. People write passwords as they are, with blanks, '/', '#' and '@'.
 void hide_passwords(std::string& text) {
     constexpr std::string_view beginning = "://";
     for (auto at = text.find(beginning); at != std::string::npos; at = text.find(beginning, at)) {
+        const auto end = end_of_address(text, at);
         at += beginning.size();
-        const auto end = std::min(text.find_first_of(" '\"\n", at), text.size());
         const auto host = text.rfind('@', end);
         const auto colon = text.find(':', at);
         if (host == std::string::npos || host < at || colon >= host) continue;

@@ -19,6 +19,8 @@ TEST(hide_secrets, hides_keys_and_passwords_wherever_they_stand) {
         EXPECT_EQ(hide_secrets(std::string("at http://me:") + text + "@host:1/x, line 3"),
                   "at http://me:(hidden)@host:1/x, line 3")
             << text;
+    EXPECT_EQ(hide_secrets(R"(at "http://me:a phrase@host:1" or me@x)"),
+              R"(at "http://me:(hidden)@host:1" or me@x)");
     // Where it cannot be told what the password is, more is hidden.
     EXPECT_EQ(hide_secrets("http://me:pass@host/x?y=z@w"), "http://me:(hidden)@w");
     EXPECT_EQ(hide_secrets("a://u:p@h b://v:q@i"), "a://u:(hidden)@h b://v:(hidden)@i");
