@@ -35,10 +35,10 @@ result<> read_scheme(std::string_view key, const config_value& value, std::strin
     const auto* text = std::get_if<std::string>(&value);
     if (text) into = parse_scheme(*text);
     if (into) return {};
-    constexpr std::string_view wanted = R"("v2", "rf-hmac" or "x-workflow")";
+    constexpr std::string_view schemes = R"("v2", "rf-hmac" or "x-workflow")";
     // Beside the name of a peer a secret may be meant.
-    return key.starts_with("signatures.") ? wrong_shape(origin, key, value, wanted)
-                                          : wrong_value(origin, key, value, wanted);
+    return key.starts_with("signatures.") ? wrong_shape(origin, key, value, schemes)
+                                          : wrong_value(origin, key, value, schemes);
 }
 
 result<> read_table(route_setting& route, std::string_view key, const config_fields& fields,
