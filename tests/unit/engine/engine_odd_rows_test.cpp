@@ -167,7 +167,8 @@ TEST_F(workflows_with_odd_rows, go_on_beside_those_that_a_program_changes) {
         for (std::size_t at = 0; at < table.columns.size(); ++at)
             for (int i = 0; i < 3; ++i) {
                 write(rows.row_like_others(table, at));
-                write(rows.update(table, "1 = 1", at));
+                // What has the number of a workflow to come would be in its way for good reason.
+                if (table.columns[at].name != "instance") write(rows.update(table, "1 = 1", at));
             }
         const auto id = "good-" + std::to_string(++round);
         shop_node.transact([&](transaction& tx) { tx.start(has_everything, id, id); });
