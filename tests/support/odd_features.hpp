@@ -186,8 +186,10 @@ protected:
             "[webhooks]\nplain_http = true\nallow = \"127.0.0.1\"\nretry_pauses = \"5ms\"\n"
             "[forward]\nsite = \"plant\"\ncentral = \"shop\"\n"
             "categories = [{{ name = \"ExternalSystem\", to = \"{}\" }}]\n"
-            "[centre]\nenabled = true\n[handlers]\nJob = \"queue\"\n",
-            store(), erp_.url());
+            "[centre]\nenabled = true\n[handlers]\nJob = \"queue\"\n"
+            "[admin]\nkeys = [{{ name = \"ann\", role = \"operator\", hash = \"sha256:{}\" }},"
+            " {{ name = \"bob\", role = \"worker\", hash = \"sha256:{}\" }}]\n",
+            store(), erp_.url(), operator_hash, worker_hash);
         child_.emplace(std::vector<std::string>{program(), "serve", "--config", file});
         port_ = port_in(child_->read_line().value_or(""));
         ASSERT_NE(port_, 0) << child_->err();
@@ -255,7 +257,8 @@ protected:
                                       id)),
                   std::nullopt);
         const auto is_done = [&] {
-            const auto taken = post("/_rf/queue/Job/take", R"({"owner":"ann","limit":100})");
+            const auto taken =
+                post("/_rf/queue/Job/take", R"({"owner":"bob","limit":100})", worker_key);
             EXPECT_EQ(taken.status, 200) << taken.body;
             std::vector<std::int64_t> seqs;
             boost::system::error_code wrong;
@@ -264,9 +267,10 @@ protected:
             if (wrong) return false;
             for (const auto& each : answer.at("messages").as_array())
                 seqs.push_back(each.at("seq").to_number<std::int64_t>());
-            const auto ended =
-                post("/_rf/queue/ack",
-                     fmt::format(R"({{"owner":"ann","seqs":[{}]}})", fmt::join(seqs, ",")));
+            if (seqs.empty()) return false;
+            const auto ended = post(
+                "/_rf/queue/ack",
+                fmt::format(R"({{"owner":"bob","seqs":[{}]}})", fmt::join(seqs, ",")), worker_key);
             EXPECT_LT(ended.status, 500) << ended.body;
             return taken.body.contains(id);
         };
@@ -275,7 +279,7 @@ protected:
     /// What an operator does is written down.
     void expect_change_recorded() {
         const auto name = fmt::format("nowhere-{}", rounds_);
-        EXPECT_EQ(post("/_rf/outbox/lanes/" + name + "/pause", "").status, 200);
+        EXPECT_EQ(post("/_rf/outbox/lanes/" + name + "/pause", "", operator_key).status, 200);
         EXPECT_TRUE(eventually([&] {
             return number("SELECT count(*) FROM posthorn_audit WHERE target LIKE '%/" + name +
                           "/%'") > 0;
@@ -342,14 +346,15 @@ protected:
     }
     [[nodiscard]] raw_response get(std::string_view path) const {
         return ask(port_, fmt::format("GET {} HTTP/1.1\r\nHost: 127.0.0.1:{}\r\n"
-                                      "Connection: close\r\n\r\n",
-                                      path, port_));
+                                      "Authorization: Bearer {}\r\nConnection: close\r\n\r\n",
+                                      path, port_, operator_key));
     }
-    [[nodiscard]] raw_response post(std::string_view path, std::string_view body) const {
+    [[nodiscard]] raw_response post(std::string_view path, std::string_view body,
+                                    std::string_view key) const {
         return ask(port_, fmt::format("POST {} HTTP/1.1\r\nHost: 127.0.0.1:{}\r\n"
                                       "Content-Type: application/json\r\nContent-Length: {}\r\n"
-                                      "Connection: close\r\n\r\n{}",
-                                      path, port_, body.size(), body));
+                                      "Authorization: Bearer {}\r\nConnection: close\r\n\r\n{}",
+                                      path, port_, body.size(), key, body));
     }
     [[nodiscard]] std::string health() const { return get("/_rf/health").body; }
     [[nodiscard]] process& child() { return *child_; }
@@ -407,6 +412,12 @@ protected:
         return tables;
     }
 
+    static constexpr std::string_view operator_key = "phk_odd-operator";
+    static constexpr std::string_view operator_hash =
+        "fb050cd933129f41b7ccaca2bbaf50171c34ab8f5b590be2230d3d3ff5578435";
+    static constexpr std::string_view worker_key = "phk_odd-worker";
+    static constexpr std::string_view worker_hash =
+        "b5aeebc854b6d4fcfe042cdabc3790af7e83185e5b61b7b004c77ca3a4ddf5c3";
     static constexpr auto healthy_id = "018f3b1c-0000-7000-8000-000000000001";
     temporary_directory folder_;
 
