@@ -110,7 +110,7 @@ task<http_response> endpoints::outbox_stats() {
 }
 
 task<http_response> endpoints::messages(http_request request, std::optional<outbox_status> only) {
-    const auto asked = parse_list_query(request.query);
+    const auto asked = parse_list_query(request.query, parts().time.wall());
     if (!asked) co_return answer_to_error(asked.error());
     const auto page = co_await run_on(parts().readers, [&]() -> result<message_list> {
         auto& where = asked->of_inbox ? *parts().stores.back() : *parts().stores.front();
@@ -123,6 +123,7 @@ task<http_response> endpoints::messages(http_request request, std::optional<outb
                                      .order_key = asked->order_key,
                                      .error = asked->error,
                                      .since = asked->since,
+                                     .until = asked->until,
                                      .before_seq = asked->before,
                                      .limit = asked->limit});
     });
@@ -189,7 +190,7 @@ task<http_response> endpoints::inbox_stats() {
 }
 
 task<http_response> endpoints::inbox_messages(http_request request) {
-    const auto asked = parse_list_query(request.query);
+    const auto asked = parse_list_query(request.query, parts().time.wall());
     if (!asked) co_return answer_to_error(asked.error());
     const auto page = co_await run_on(parts().readers, [&] {
         return list_inbox(

@@ -33,12 +33,12 @@ public:
     dead_endpoints(node_view& node, admin_gate& gate) : node_(node), gate_(gate) {}
 
     task<http_response> list(http_request request) {
-        const auto asked = parse_dead_query(request.query);
+        const auto asked = parse_dead_query(request.query, parts().time.wall());
         if (!asked) co_return answer_to_error(asked.error());
         co_return answer_to(co_await list_dead(place(asked->of_inbox), *asked));
     }
     task<http_response> groups(http_request request) {
-        const auto asked = parse_dead_query(request.query);
+        const auto asked = parse_dead_query(request.query, parts().time.wall());
         if (!asked) co_return answer_to_error(asked.error());
         co_return answer_to(co_await group_dead(place(asked->of_inbox), *asked));
     }
@@ -107,7 +107,7 @@ bool narrows(const dead_filter& wanted) {
 }
 
 task<http_response> dead_endpoints::change_many(http_request request, dead_verb verb) {
-    const auto asked = parse_dead_query(request.query);
+    const auto asked = parse_dead_query(request.query, parts().time.wall());
     if (!asked) co_return answer_to_error(asked.error());
     const auto how = parse_dead_request(verb, request.body);
     if (!how) co_return answer_to_error(how.error());

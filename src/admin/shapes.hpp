@@ -44,9 +44,8 @@ inline constexpr std::array of_node{
 
 inline constexpr std::string_view list_query =
     "{status?: Status, destination?: string, endpoint?: string, correlationId?: string,"
-    " causationId?: string, tenant?: string, orderKey?: string, error?: string, since?: time, "
-    "before?: integer, limit?: integer,"
-    " database?: 'inbox' | 'main'}";
+    " causationId?: string, tenant?: string, orderKey?: string, error?: string, since?: time,"
+    " until?: time, before?: integer, limit?: integer, database?: 'inbox' | 'main'}";
 inline constexpr std::string_view payload_query = "{payload?: boolean}";
 
 }  // namespace posthorn::shapes

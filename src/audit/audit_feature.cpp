@@ -46,7 +46,7 @@ public:
         return list_commands;
     }
     result<> install(node_builder& into) const override {
-        into.add(audit_route(into.database(), into.env().readers));
+        into.add(audit_route(into.database(), into.env()));
         return {};
     }
 };

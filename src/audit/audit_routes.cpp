@@ -8,11 +8,10 @@
 #include <boost/json/object.hpp>
 #include <boost/json/serialize.hpp>
 
-#include <posthorn/detail/time.hpp>
-
 #include "base/async/run_on.hpp"
 #include "base/text/url_query.hpp"
 #include "base/text/utf8.hpp"
+#include "base/time/time_range.hpp"
 #include "feature/answers.hpp"
 
 namespace posthorn {
@@ -27,8 +26,7 @@ struct page_request {
     std::string who{};     // All of it.
     std::string target{};  // A part of it, whatever the case of letters; likewise the outcome.
     std::string outcome{};
-    std::optional<wall_time> since{};
-    std::optional<wall_time> until{};
+    time_range when{};
     std::int64_t limit = limit_default;
     std::int64_t before = 0;  // None.
 };
@@ -41,36 +39,33 @@ std::optional<std::int64_t> read_positive(std::string_view text) {
 }
 
 result<> read_parameter(std::string_view name, const std::string& value, page_request& into) {
+    if (name == "since") return read_time(name, value, into.when.since);
+    if (name == "until") return read_time(name, value, into.when.until);
     const auto number = read_positive(value);
-    const auto time = parse_iso8601(value);
     if (name == "who")
         into.who = value;
     else if (name == "target")
         into.target = value;
     else if (name == "outcome")
         into.outcome = value;
-    else if (name == "since" && time)
-        into.since = time;
-    else if (name == "until" && time)
-        into.until = time;
     else if (name == "limit" && number && *number <= limit_max)
         into.limit = *number;
     else if (name == "before" && number)
         into.before = *number;
     else
         return fail(error_code::invalid_argument,
-                    "'{}={}' cannot be asked for; there are who, target, outcome, since and until "
-                    "(times like 2026-02-14T12:00:00Z), limit (1 to {}) and before (the next of an "
-                    "earlier page)",
+                    "'{}={}' cannot be asked for; there are who, target, outcome, since, until, "
+                    "limit (1 to {}) and before (the next of an earlier page)",
                     clean_utf8(name, 100), clean_utf8(value, 100), limit_max);
     return {};
 }
 
-result<page_request> read_query(std::string_view query) {
+result<page_request> read_query(std::string_view query, wall_time now) {
     page_request asked;
     POSTHORN_TRY(for_each_parameter(query, [&](std::string_view name, const std::string& value) {
         return read_parameter(name, value, asked);
     }));
+    POSTHORN_TRY(check_times(asked.when, now));
     return asked;
 }
 
@@ -104,8 +99,9 @@ page_statement to_statement(const page_request& asked, const std::string& target
         add(" AND lower(target) LIKE ? ESCAPE '!'", std::string_view(target));
     if (!asked.outcome.empty())
         add(" AND lower(outcome) LIKE ? ESCAPE '!'", std::string_view(outcome));
-    if (asked.since) add(" AND at >= ?", std::int64_t{asked.since->time_since_epoch().count()});
-    if (asked.until) add(" AND at < ?", std::int64_t{asked.until->time_since_epoch().count()});
+    const auto& [since, until] = asked.when;
+    if (since) add(" AND at >= ?", std::int64_t{since->time_since_epoch().count()});
+    if (until) add(" AND at < ?", std::int64_t{until->time_since_epoch().count()});
     add(" ORDER BY seq DESC LIMIT ?", asked.limit);
     return made;
 }
@@ -134,17 +130,17 @@ result<json::object> list(store& where, const page_request& asked) {
     return page;
 }
 
-task<http_response> answer(store& where, executor& readers, http_request request) {
-    const auto asked = read_query(request.query);
+task<http_response> answer(store& where, const environment& env, http_request request) {
+    const auto asked = read_query(request.query, env.clock.wall());
     if (!asked) co_return answer_to_error(asked.error());
-    const auto page = co_await run_on(readers, [&] { return list(where, *asked); });
+    const auto page = co_await run_on(env.readers, [&] { return list(where, *asked); });
     if (!page) co_return answer_to_error(page.error());
     co_return json_response(200, json::serialize(*page));
 }
 
 }  // namespace
 
-admin_route audit_route(store& where, executor& readers) {
+admin_route audit_route(store& where, const environment& env) {
     return {"GET",
             "/_rf/audit",
             admin_role::viewer,
@@ -153,8 +149,8 @@ admin_route audit_route(store& where, executor& readers) {
                        " target: string, outcome: string}], next: integer | null}",
              .query = "{who?: string, target?: string, outcome?: string, since?: time,"
                       " until?: time, limit?: integer, before?: integer}"},
-            [&where, &readers](http_request request, const admin_caller&) {
-                return answer(where, readers, std::move(request));
+            [&where, &env](http_request request, const admin_caller&) {
+                return answer(where, env, std::move(request));
             }};
 }
 

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "base/async/executor.hpp"
+#include "base/run/environment.hpp"
 #include "feature/admin_route.hpp"
 #include "store/store.hpp"
 
@@ -8,6 +8,6 @@ namespace posthorn {
 
 /// `GET /_rf/audit?limit=50&before=SEQ`: entries, newest first, and where the next page
 /// begins. Both outlive the route.
-[[nodiscard]] admin_route audit_route(store& where, executor& readers);
+[[nodiscard]] admin_route audit_route(store& where, const environment& env);
 
 }  // namespace posthorn

@@ -42,6 +42,7 @@ constexpr std::array search_options{
     feature_option{.name = "status", .doc = "only Pending, Sent, Dead, Expired or Resolved"},
     feature_option{.name = "error", .doc = "only where the last error has this in it"},
     feature_option{.name = "since", .doc = "only then or later, such as 2026-02-14T12:00:00Z"},
+    feature_option{.name = "until", .doc = "only before"},
     feature_option{.name = "limit", .doc = "how many of each node, 1 to 100", .number = true},
 };
 constexpr std::array search_columns{

@@ -157,7 +157,7 @@ task<> ask_one(const node_asker& asker, const watched_node& node, const std::str
 }
 
 task<http_response> search(const nodes_deps& with, http_request request) {
-    const auto target = search_target(request.query);
+    const auto target = search_target(request.query, with.env.clock.wall());
     if (!target) co_return answer_to_error(target.error());
     if (!with.asker.can_ask()) co_return answer_to_error(nothing_to_ask_with());
     const auto& nodes = with.asker.watch().nodes;
@@ -247,7 +247,8 @@ std::vector<admin_route> node_routes(const nodes_deps& with) {
                        " nodes: [{node: string, answered: boolean, more: boolean, why?: string}]}",
              .query = "{messageId?: uuid, status?: string, destination?: string, endpoint?: string,"
                       " correlationId?: string, causationId?: string, tenant?: string,"
-                      " orderKey?: string, error?: string, since?: time, limit?: integer}"},
+                      " orderKey?: string, error?: string, since?: time, until?: time,"
+                      " limit?: integer}"},
             [&with](http_request request, const admin_caller&) {
                 return search(with, std::move(request));
             }},

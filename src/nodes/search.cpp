@@ -13,6 +13,7 @@
 #include "base/text/percent.hpp"
 #include "base/text/url_query.hpp"
 #include "base/text/utf8.hpp"
+#include "base/time/time_range.hpp"
 
 namespace posthorn {
 namespace {
@@ -24,9 +25,9 @@ constexpr int limit_max = 100;  // Of each node.
 constexpr std::size_t hits_max = 100;
 constexpr std::size_t text_characters_max = 1024;
 
-constexpr std::array<std::string_view, 9> filters{"status",        "destination", "endpoint",
-                                                  "correlationId", "causationId", "tenant",
-                                                  "orderKey",      "error",       "since"};
+constexpr std::array<std::string_view, 10> filters{
+    "status", "destination", "endpoint", "correlationId", "causationId",
+    "tenant", "orderKey",    "error",    "since",         "until"};
 /// What a list shows of a message.
 constexpr std::array<std::string_view, 8> shown{"messageId", "destination",  "endpoint",
                                                 "status",    "createdAt",    "lastError",
@@ -76,10 +77,11 @@ std::string why_refused(const http_response& answer, const json::value& body) {
 
 }  // namespace
 
-result<std::string> search_target(std::string_view query) {
+result<std::string> search_target(std::string_view query, wall_time now) {
     std::string target;
     std::string limit = std::to_string(limit_default);
     std::optional<uuid> id;
+    time_range when;
     const auto read_one = [&](std::string_view name, const std::string& value) -> result<> {
         if (name == "messageId") {
             id = uuid::parse(value);
@@ -88,6 +90,10 @@ result<std::string> search_target(std::string_view query) {
             if (!is_limit(value)) return unknown(name, value);
             limit = value;
         } else if (std::ranges::find(filters, name) != filters.end()) {
+            if (name == "since" || name == "until") {
+                auto& side = name == "since" ? when.since : when.until;
+                POSTHORN_TRY(read_time(name, value, side));
+            }
             target += fmt::format("&{}={}", name, percent_encode(value));
         } else {
             return unknown(name, value);
@@ -95,6 +101,7 @@ result<std::string> search_target(std::string_view query) {
         return {};
     };
     POSTHORN_TRY(for_each_parameter(query, read_one));
+    POSTHORN_TRY(check_times(when, now));
     if (!id) return fmt::format("/_rf/outbox?limit={}{}", limit, target);
     if (!target.empty())
         return fail(error_code::invalid_argument,

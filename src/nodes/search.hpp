@@ -7,14 +7,16 @@
 #include <boost/json/array.hpp>
 #include <boost/json/object.hpp>
 
+#include <posthorn/detail/time.hpp>
+
 #include "base/result.hpp"
 #include "transport/http/types.hpp"
 
 namespace posthorn {
 
 /// What every node is asked for one search: `/_rf/outbox?…`, or `/_rf/outbox/ID` where an id is
-/// given. `error_code::invalid_argument` names what is unknown. Pure.
-[[nodiscard]] result<std::string> search_target(std::string_view query);
+/// given. `error_code::invalid_argument` names what is unknown or wrong. Pure.
+[[nodiscard]] result<std::string> search_target(std::string_view query, wall_time now);
 
 /// What one node has found.
 struct node_hits {

@@ -140,12 +140,13 @@ result<> check(const dead_request& asked) {
 
 }  // namespace
 
-result<dead_query> parse_dead_query(std::string_view query) {
+result<dead_query> parse_dead_query(std::string_view query, wall_time now) {
     dead_query asked;
     POSTHORN_TRY(for_each_parameter(query, [&](std::string_view name, std::string_view value) {
         return read_one(name, value, asked);
     }));
     POSTHORN_TRY(check_page(asked.limit));
+    POSTHORN_TRY(check_times({.since = asked.wanted.since, .until = asked.wanted.until}, now));
     return asked;
 }
 

@@ -20,7 +20,7 @@ struct dead_query {
 
 /// `destination=stock&cause=7&since=2026-02-14T12:00:00Z`. `error_code::invalid_argument` names
 /// what is unknown or wrong, and what is possible.
-[[nodiscard]] result<dead_query> parse_dead_query(std::string_view query);
+[[nodiscard]] result<dead_query> parse_dead_query(std::string_view query, wall_time now);
 
 enum class dead_verb : std::uint8_t { requeue, resolve, remove, reopen, edit };
 [[nodiscard]] std::string_view to_string(dead_verb verb) noexcept;

@@ -23,6 +23,7 @@ result<> read_status(std::string_view value, list_query& into) {
 result<> read_one(std::string_view name, std::string_view value, list_query& into) {
     if (name == "status") return read_status(value, into);
     if (name == "since") return read_time(name, value, into.since);
+    if (name == "until") return read_time(name, value, into.until);
     if (name == "before") return read_number(name, value, into.before);
     if (name == "limit") return read_number(name, value, into.limit);
     if (name == "destination") {
@@ -46,7 +47,7 @@ result<> read_one(std::string_view name, std::string_view value, list_query& int
     } else {
         return fail(error_code::invalid_argument,
                     "'{}' cannot be asked for; use status, destination, endpoint, correlationId, "
-                    "causationId, tenant, orderKey, error, source, since, before, limit, or "
+                    "causationId, tenant, orderKey, error, source, since, until, before, limit, or "
                     "database=inbox",
                     shown(name));
     }
@@ -71,13 +72,6 @@ result<> read_number(std::string_view name, std::string_view text, std::size_t& 
     return read_positive(name, text, into);
 }
 
-result<> read_time(std::string_view name, std::string_view text, std::optional<wall_time>& into) {
-    into = parse_iso8601(text);
-    if (into) return {};
-    return fail(error_code::invalid_argument, "{} is '{}'; give a time like 2026-02-14T12:00:00Z",
-                name, shown(text));
-}
-
 result<> check_page(std::size_t limit) {
     if (limit > list_rows_max)
         return fail(error_code::invalid_argument, "limit is {}; a page has {} rows at most", limit,
@@ -85,12 +79,13 @@ result<> check_page(std::size_t limit) {
     return {};
 }
 
-result<list_query> parse_list_query(std::string_view query) {
+result<list_query> parse_list_query(std::string_view query, wall_time now) {
     list_query asked;
     POSTHORN_TRY(for_each_parameter(query, [&](std::string_view name, std::string_view value) {
         return read_one(name, value, asked);
     }));
     POSTHORN_TRY(check_page(asked.limit));
+    POSTHORN_TRY(check_times({.since = asked.since, .until = asked.until}, now));
     return asked;
 }
 

@@ -38,6 +38,7 @@ struct message_filter {
     std::string_view order_key{};
     std::string_view error{};          // Is part of the last error, whatever the case of letters.
     std::optional<wall_time> since{};  // Created then or later.
+    std::optional<wall_time> until{};  // Created before.
     std::int64_t before_seq = 0;       // What the page before gave as `next`; zero: from the top.
     std::size_t limit = 100;           // At most `list_rows_max`.
 };

@@ -8,6 +8,11 @@ const pages = ["", "messages", "dead", "destinations", "inbox", "queues", "forwa
 
 const openOrders = (browser, path, key = told.operator, options = {}) => openAs(browser, key, told.orders, path, options);
 
+const hour = 3600000;
+/// As a field of a moment takes it: by the clock here, in minutes.
+const inField = (at) => new Date(at - new Date(at).getTimezoneOffset() * 60000).toISOString().slice(0, 16);
+const nextMinute = (at) => Math.ceil(at / 60000) * 60000 + 60000;
+
 const cases = {
   async pages(browser) {
     const page = await openOrders(browser, "");
@@ -160,6 +165,22 @@ const cases = {
     await page.keyboard.press("Enter");
     await page.waitForURL("**/desk/messages?error=NO+SUCH+TABLE");
     await rows(12);
+    // Between two moments, which stand in the address.
+    const end = nextMinute(Date.now());
+    await page.getByLabel("Since").selectOption("between…");
+    await page.getByLabel("From").fill(inField(end - 3 * hour));
+    await page.getByLabel("Until before").fill(inField(end - 2 * hour));
+    await page.getByRole("heading", { name: "No message fits these filters" }).waitFor();
+    const asked = new URL(page.url()).searchParams;
+    assert.deepEqual(["since", "until"].map((name) => Date.parse(asked.get(name))), [end - 3 * hour, end - 2 * hour]);
+    await page.getByLabel("Until before").fill(inField(end));
+    await rows(12);
+    await page.reload();
+    await rows(12);
+    assert.ok((await page.getByLabel("Until before").inputValue()).startsWith(inField(end)));
+    await page.getByLabel("From").fill(inField(end + hour));
+    await page.getByText("so nothing lies between; give an earlier since, or a later until").waitFor();
+    await accessible(page);
     await quiet(page);
   },
 
@@ -439,6 +460,14 @@ const cases = {
     assert.deepEqual((await hits.locator("td:first-child").allTextContents()).sort(),
                      ["hall (this node)", "orders", "orders"]);
     await accessible(page);
+    const soon = nextMinute(Date.now());
+    await page.getByLabel("Since").selectOption("between…");
+    await page.getByLabel("Until before").fill(inField(soon - 24 * hour));
+    await hits.first().waitFor({ state: "detached" });
+    await page.getByLabel("Until before").fill(inField(soon));
+    await hits.nth(2).waitFor();
+    await page.getByLabel("Since").selectOption("any time");
+    await hits.nth(2).waitFor();
 
     // A message of another node, whose texts are text; its payload stays there.
     await search(told.crm);
@@ -524,16 +553,14 @@ const cases = {
     };
     const rows = JSON.parse(await saved("Save as JSON"));
     // Between two moments, in minutes of the clock here.
-    const hour = 3600000;
-    const end = Math.ceil(Date.parse(rows[0].at) / 60000) * 60000 + 60000;
-    const here = (at) => new Date(at - new Date(at).getTimezoneOffset() * 60000).toISOString().slice(0, 16);
+    const end = nextMinute(Date.parse(rows[0].at));
     await page.getByLabel("Since").selectOption("between…");
-    await page.getByLabel("From").fill(here(end - 2 * hour));
-    await page.getByLabel("Until before").fill(here(end - hour));
+    await page.getByLabel("From").fill(inField(end - 2 * hour));
+    await page.getByLabel("Until before").fill(inField(end - hour));
     await page.getByRole("heading", { name: "Nothing fits these filters" }).waitFor();
     const asked = new URL(page.url()).searchParams;
     assert.deepEqual([Date.parse(asked.get("since")), Date.parse(asked.get("until"))], [end - 2 * hour, end - hour]);
-    await page.getByLabel("Until before").fill(here(end));
+    await page.getByLabel("Until before").fill(inField(end));
     await targets.nth(1).waitFor();
     await page.getByLabel("Since").selectOption("any time");
     await page.waitForURL((url) => !/since|until/.test(url.search));

@@ -12,6 +12,7 @@
 #include "conformance/store/temporary_directory.hpp"
 #include "cost/sqlite_steps.hpp"
 #include "operations/dead_operations.hpp"
+#include "operations/operations.hpp"
 #include "store/sqlite/commit/sqlite_store.hpp"
 
 namespace posthorn::cost {
@@ -42,7 +43,7 @@ protected:
         store_ = *std::move(opened);
     }
 
-    /// A million that died of two hundred causes at twenty destinations.
+    /// A million, ten a second, that died of two hundred causes at twenty destinations.
     void fill() const {
         conformance::sqlite_connection plain(path_, nullptr, conformance::durability::none);
         const auto must = [&](std::string_view sql) { ASSERT_EQ(plain.run(sql), std::nullopt); };
@@ -58,7 +59,7 @@ protected:
             " retry_count, last_error, last_attempt_at, created_at)"
             " SELECT printf('01900000-0000-7000-8000-%012x', i), 'service' || ((1 + i % 200) % 20),"
             " 'Charge', '{\"amount\":' || i || '}', 'Dead', 6, 'answered with status 500 to order '"
-            " || i, 2000 + i, 1000 FROM n");
+            " || i, 2000 + i, 100 * i FROM n");
         must(
             "INSERT OR REPLACE INTO outbox_closed (seq, status, at, cause_id)"
             " SELECT seq, 'Dead', 2000 + seq, 1 + seq % 200 FROM outbox_messages");
@@ -104,6 +105,16 @@ TEST_F(dead_letters_cost, of_a_million_no_first_page_of_anything_looks_at_all) {
     list("list by a correlation id that is not there", {.correlation_id = "none"});
     list("list by a cause that is not there", {.causation_id = "none"});
     list("list since a time", {.since = wall_time{std::chrono::milliseconds{1'000'000}}});
+    // Which begins where such messages stand, not at the newest.
+    const auto half = wall_time{std::chrono::seconds{50'000}};
+    EXPECT_LT(steps("messages until a time",
+                    [half](dead_place at) -> task<result<message_list>> {
+                        auto page = list_messages(at.where, {.until = half});
+                        EXPECT_TRUE(page && !page->rows.empty());
+                        if (page && !page->rows.empty()) EXPECT_EQ(page->rows.front().seq, 499'999);
+                        co_return page;
+                    }),
+              first_page_steps_max);
     EXPECT_LT(steps("groups", [](dead_place at) { return group_dead(at, {}); }),
               first_page_steps_max);
 

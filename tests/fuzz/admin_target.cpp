@@ -143,7 +143,7 @@ std::optional<std::vector<std::string>> page_of(const http_response& response) {
 }
 
 void ask_for_dead(admin_side& side, std::string_view query) {
-    const auto asked = parse_dead_query(query);
+    const auto asked = parse_dead_query(query, side.now());
     const auto page = page_of(side.ask("/_rf/dead", query));
     demand(asked.has_value() == page.has_value(), "what can be read is answered");
     if (!page) return demand(asked.error().code() == error_code::invalid_argument, "by its code");
@@ -164,10 +164,10 @@ void ask_for_dead(admin_side& side, std::string_view query) {
 }
 
 void ask_for_outbox(admin_side& side, std::string_view query) {
-    const auto asked = parse_list_query(query);
+    const auto asked = parse_list_query(query, side.now());
     const auto page = page_of(side.ask("/_rf/outbox", query));
     demand(asked.has_value() == page.has_value(), "what can be read is answered");
-    if (!page || asked->before > 0 || asked->since) return;
+    if (!page || asked->before > 0 || asked->since || asked->until) return;
     std::vector<std::string> expected;
     for (auto row = side.rows().rbegin(); row != side.rows().rend(); ++row)
         if ((!asked->status || row->status == to_string(*asked->status)) &&

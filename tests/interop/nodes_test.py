@@ -4,6 +4,7 @@
 nodes_test.py PROGRAM
 """
 
+import datetime
 import http.server
 import json
 import os
@@ -12,6 +13,7 @@ import sys
 import threading
 import unittest
 import urllib.error
+import urllib.parse
 import urllib.request
 from pathlib import Path
 
@@ -159,6 +161,16 @@ class Nodes(unittest.TestCase):
                                  {"stock": True, "locked": False, "refused": False, "rubbish": False,
                                   "endless": False, "gone": False})
         self.assertEqual(self.ask("/_rf/search?orderKey=none")[1]["hits"], [])
+        with self.subTest("between two moments"):
+            now = datetime.datetime.now(datetime.timezone.utc)
+            hour = datetime.timedelta(hours=1)
+            at = lambda time: urllib.parse.quote(time.isoformat(timespec="seconds"))
+            for since, until, number in [(now - hour, now + hour, 1), (now - 2 * hour, now - hour, 0)]:
+                found = self.ask(f"/_rf/search?orderKey=customer%207&since={at(since)}&until={at(until)}")[1]
+                self.assertEqual(len(found["hits"]), number, found)
+            status, refused = self.ask(f"/_rf/search?since={at(now)}&until={at(now - hour)}")
+            self.assertEqual(status, 400)
+            self.assertIn("so nothing lies between", refused["message"])
         self.assertEqual(self.ask("/_rf/search?payload=true")[0], 400)
 
     def test_a_message_of_another_is_shown_without_its_payload(self):

@@ -391,7 +391,7 @@ class WebhookPages(unittest.TestCase):
         for body, why in (({"what": "all"}, "failed or missing"), ({"since": "yesterday"}, "2026-02-14T12:00:00Z"),
                           ({"until": 7}, "'until' cannot be said so"), ({"odd": "x"}, "'odd'")):
             self.assertIn(why, self.ask("POST", f"/{one}/recover", body, expect=400)["message"])
-        self.assertIn("since cannot be 'x'", self.ask("GET", f"/{one}/recover?since=x", expect=400)["message"])
+        self.assertIn("since is 'x'; give a time like", self.ask("GET", f"/{one}/recover?since=x", expect=400)["message"])
         self.ask("POST", "/0199a0b1-0000-7000-8000-000000000003/recover", expect=404)
 
     def test_a_refusal_names_the_field(self):

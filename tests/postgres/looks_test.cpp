@@ -8,6 +8,7 @@
 #include "base/async/virtual_loop.hpp"
 #include "operations/links.hpp"
 #include "postgres/node.hpp"
+#include "support/test_environment.hpp"
 
 namespace posthorn::conformance {
 namespace {
@@ -54,8 +55,9 @@ TEST_F(looks_on_postgres, narrow_the_audit) {
         " (2000, 'desk-3', 'POST', '/_rf/dead/x%y', 'done'),"
         " (3000, 'desk-3', 'POST', '/_rf/queue/retry', 'done')");
     virtual_loop loop;
-    inline_executor readers;
-    const auto route = audit_route(own_.get(), readers);
+    auto log = logger::null();
+    const test::test_environment env{loop, log};
+    const auto route = audit_route(own_.get(), env);
     const auto count = [&](std::string query) {
         http_request request;
         request.query = std::move(query);

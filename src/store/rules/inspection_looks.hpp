@@ -13,6 +13,7 @@
 #include "store/inspection.hpp"
 #include "store/rows/stored_time.hpp"
 #include "store/rows/summary_rows.hpp"
+#include "store/rules/time_seek.hpp"
 
 namespace posthorn {
 
@@ -24,6 +25,7 @@ template <class Driver>
 class inspection_looks : public store_inspector {
 public:
     using store_inspector::list;
+    result<message_list> list(const message_filter& wanted) final;
 
     struct sql {
         std::string_view count_pending;
@@ -38,6 +40,8 @@ public:
         /// many wait; how many were looked at. Given the limits of rows, keys and messages.
         std::string_view blocked;
         std::string_view newest;
+        std::string_view highest;     // Seq, or NULL.
+        std::string_view times_from;  // When they were created, of a number of rows from a seq on.
         std::string_view inbox_count;
         std::string_view inbox_ends;
     };
@@ -51,6 +55,8 @@ public:
           waits_behind_(database, texts.waits_behind),
           blocked_(database, texts.blocked),
           newest_(database, texts.newest),
+          highest_(database, texts.highest),
+          times_from_(database, texts.times_from),
           inbox_count_(database, texts.inbox_count),
           inbox_ends_(database, texts.inbox_ends) {}
 
@@ -104,6 +110,10 @@ private:
                 .since = optional_time(row, first + 2)};
     }
     result<std::optional<order_blocker>> find_blocker(std::int64_t seq);
+    /// What a list that goes down to older rows than `until` can leave out lies from here on.
+    result<std::int64_t> end_of(wall_time until, std::int64_t before_seq);
+    /// A page of what fits, whose first row lies below `before_seq`.
+    virtual result<message_list> list_down(const message_filter& wanted) = 0;
     /// Those that something is pending for, in the order of their names.
     virtual result<std::vector<std::string>> destinations(std::size_t limit) = 0;
     /// What waits for the one that it says.
@@ -119,6 +129,8 @@ private:
     typename Driver::statement waits_behind_;
     typename Driver::statement blocked_;
     typename Driver::statement newest_;
+    typename Driver::statement highest_;
+    typename Driver::statement times_from_;
     typename Driver::statement inbox_count_;
     typename Driver::statement inbox_ends_;
 };
@@ -218,6 +230,36 @@ result<blocked_report> inspection_looks<Driver>::blocked(const blocked_limits& l
                                .waiting = up_to(row.integer(6), limits.count_max)});
     }));
     return report;
+}
+
+template <class Driver>
+result<message_list> inspection_looks<Driver>::list(const message_filter& wanted) {
+    if (!wanted.until) return list_down(wanted);
+    auto below = wanted;
+    POSTHORN_LET(end, end_of(*wanted.until, wanted.before_seq));
+    below.before_seq = end;
+    return list_down(below);
+}
+
+template <class Driver>
+result<std::int64_t> inspection_looks<Driver>::end_of(wall_time until, std::int64_t before_seq) {
+    std::int64_t top = 1;
+    {
+        POSTHORN_LET(highest, highest_.run());
+        constexpr auto last = std::numeric_limits<std::int64_t>::max() - 1;
+        if (!highest.empty() && !highest.front().is_null(0))
+            top = std::min(highest.front().integer(0), last) + 1;
+    }
+    if (before_seq > 0) top = std::min(top, before_seq);
+    time_seek seek(top, until);
+    while (!seek.is_done()) {
+        bool older = false;
+        POSTHORN_LET(some, times_from_.run(seek.place(), time_seek::rows_per_look));
+        POSTHORN_TRY(some.each(
+            [&](const sql_row& row) { older = older || seek.is_older(from_ms(row.integer(0))); }));
+        seek.saw(older);
+    }
+    return seek.end();
 }
 
 template <class Driver>

@@ -4,16 +4,14 @@
 #include <optional>
 #include <vector>
 
+#include "base/time/time_range.hpp"
 #include "store/store.hpp"
 #include "webhook/subscription_index.hpp"
 
 namespace posthorn {
 
 /// Which events are recovered, by when they were published.
-struct recover_window {
-    std::optional<wall_time> since{};
-    std::optional<wall_time> until{};  // Before this.
-};
+using recover_window = time_range;
 
 /// Deliveries of a subscription that came to nothing.
 struct failed_deliveries {

@@ -26,24 +26,21 @@ struct recover_request {
     recover_window when{};
 };
 
-result<wall_time> read_time(std::string_view name, std::string_view text) {
-    if (const auto time = parse_iso8601(text)) return *time;
-    return fail(error_code::invalid_argument, "{} cannot be '{}'; write 2026-02-14T12:00:00Z", name,
-                clean_utf8(text, 100));
+std::optional<wall_time>& side_of(recover_window& when, std::string_view name) {
+    return name == "since" ? when.since : when.until;
 }
 
-result<recover_window> read_window(std::string_view query) {
+result<recover_window> read_window(std::string_view query, wall_time now) {
     constexpr std::array<std::string_view, 2> known{"since", "until"};
     POSTHORN_LET(asked, read_query_fields(query, known));
     recover_window made;
-    for (const auto& [name, value] : asked) {
-        POSTHORN_LET(time, read_time(name, value));
-        (name == "since" ? made.since : made.until) = time;
-    }
+    for (const auto& [name, value] : asked)
+        POSTHORN_TRY(read_time(name, value, side_of(made, name)));
+    POSTHORN_TRY(check_times(made, now));
     return made;
 }
 
-result<recover_request> read_recover_request(std::string_view text) {
+result<recover_request> read_recover_request(std::string_view text, wall_time now) {
     recover_request made;
     if (text.empty()) return made;
     boost::system::error_code wrong;
@@ -55,14 +52,14 @@ result<recover_request> read_recover_request(std::string_view text) {
         if (name == "what" && said != nullptr && (*said == "failed" || *said == "missing"))
             made.missing = *said == "missing";
         else if ((name == "since" || name == "until") && said != nullptr) {
-            POSTHORN_LET(time, read_time(name, *said));
-            (name == "since" ? made.when.since : made.when.until) = time;
+            POSTHORN_TRY(read_time(name, *said, side_of(made.when, name)));
         } else
             return fail(error_code::invalid_argument,
                         "'{}' cannot be said so; there are what (failed or missing), since and "
                         "until",
                         clean_utf8(name, 100));
     }
+    POSTHORN_TRY(check_times(made.when, now));
     return made;
 }
 
@@ -89,7 +86,7 @@ task<std::expected<found_subscription, http_response>> find(const webhook_desk& 
 }
 
 task<http_response> preview(const webhook_desk& with, http_request request) {
-    const auto when = read_window(request.query);
+    const auto when = read_window(request.query, with.env.clock.wall());
     if (!when) co_return answer_to_error(when.error());
     const auto one = co_await find(with, request);
     if (!one) co_return one.error();
@@ -188,7 +185,7 @@ task<result<std::int64_t>> recover_missing(const webhook_desk& with, found_subsc
 }
 
 task<http_response> recover(const webhook_desk& with, http_request request) {
-    const auto asked = read_recover_request(request.body);
+    const auto asked = read_recover_request(request.body, with.env.clock.wall());
     if (!asked) co_return answer_to_error(asked.error());
     auto one = co_await find(with, request);
     if (!one) co_return one.error();

@@ -85,10 +85,34 @@ TEST_P(inspected_store, finds_by_destination_endpoint_and_age) {
         EXPECT_THAT(seqs({.status = status, .endpoint = "OrderCancelled"}), ElementsAre(b));
         EXPECT_THAT(seqs({.status = status, .destination = "billing", .since = noon}),
                     ElementsAre(b));
+        EXPECT_THAT(seqs({.status = status, .until = noon}), ElementsAre(a));
+        EXPECT_THAT(seqs({.status = status, .since = noon - 1h, .until = noon}), ElementsAre(a));
+        EXPECT_THAT(seqs({.status = status, .since = noon - 59min, .until = noon}), ElementsAre());
     }
     EXPECT_THAT(seqs({.destination = "stock"}), ElementsAre(dead, c));
     EXPECT_THAT(seqs({.status = outbox_status::dead, .destination = "stock"}), ElementsAre(dead));
     EXPECT_THAT(seqs({.status = outbox_status::dead, .destination = "billing"}), ElementsAre());
+    EXPECT_THAT(seqs({.status = outbox_status::dead, .until = noon + 1ms}), ElementsAre(dead));
+    EXPECT_THAT(seqs({.status = outbox_status::dead, .until = noon}), ElementsAre());
+}
+
+TEST_P(inspected_store, finds_what_was_made_before_a_time_below_very_many_newer_rows) {
+    const auto first = put(sample()), second = put(sample());
+    const auto later = (noon + 1h).time_since_epoch().count();
+    must(
+        fmt::format("INSERT INTO outbox_messages (destination, endpoint, payload, created_at,"
+                    " expires_at) WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n"
+                    " WHERE i < 30000) SELECT 'billing', 'OrderApproved', '{{}}', {}, {} FROM n",
+                    later, later + 86'400'000));
+    for (const std::optional status : {std::optional<outbox_status>{}, {outbox_status::pending}}) {
+        EXPECT_THAT(seqs({.status = status, .until = noon + 1ms}), ElementsAre(second, first));
+        EXPECT_THAT(seqs({.status = status, .until = noon + 1ms, .before_seq = second}),
+                    ElementsAre(first));
+        EXPECT_THAT(seqs({.status = status, .until = noon}), ElementsAre());
+    }
+    const auto page = list(message_filter{.until = noon + 1ms, .limit = 1});
+    EXPECT_EQ(page.next, second);
+    EXPECT_GT(list(message_filter{.until = noon + 2h}).rows.at(0).seq, page.rows.at(0).seq);
 }
 
 TEST_P(inspected_store, a_page_has_a_thousand_rows_at_most) {

@@ -119,6 +119,29 @@ TEST_F(admin_api, lists_messages_by_filter) {
     EXPECT_EQ(count("?destination=stock"), 2U);
     EXPECT_EQ(count("?destination=stock&status=Pending"), 1U);
     EXPECT_EQ(get("/_rf/outbox?status=dead").status, 400);
+    const auto first = to_iso8601(loop.time().wall());
+    loop.run_for(1min);
+    const auto second = to_iso8601(loop.time().wall());
+    enqueue("billing");
+    EXPECT_EQ(count("?until=" + second), 3U);
+    EXPECT_EQ(count("?since=" + first + "&until=" + second + "&destination=stock"), 2U);
+    EXPECT_EQ(count("?until=" + first), 0U);
+    EXPECT_EQ(get_json("/_rf/outbox/failed?until=" + second).at("messages").as_array().size(), 1U);
+}
+
+TEST_F(admin_api, refuses_times_between_which_nothing_can_lie) {
+    const auto now = to_iso8601(loop.time().wall());
+    const auto refused = [&](const std::string& query) {
+        const auto told = get("/_rf/outbox?" + query);
+        EXPECT_EQ(told.status, 400) << query;
+        return std::string(boost::json::parse(told.body).at("message").as_string());
+    };
+    EXPECT_EQ(refused("until=soon"), "until is 'soon'; give a time like 2026-02-14T12:00:00Z");
+    EXPECT_EQ(refused("since=" + now + "&until=" + now),
+              "since (" + now + ") is not before until (" + now +
+                  "), so nothing lies between; give an earlier since, or a later until");
+    EXPECT_THAT(refused("until=9000-01-01T00:00:00Z"), HasSubstr("more than a year from now"));
+    EXPECT_THAT(refused("since=0009-01-01T00:00:00Z"), HasSubstr("which is before 1970"));
 }
 
 TEST_F(admin_api, shows_a_message_but_its_payload_only_to_whom_may_read_it) {

@@ -1,5 +1,6 @@
 #include "audit/audit_routes.hpp"
 
+#include "support/test_environment.hpp"
 #include "unit/admin/admin_fixture.hpp"
 
 namespace posthorn {
@@ -13,7 +14,7 @@ using testing::HasSubstr;
 class audit_routes : public admin_fixture {
 protected:
     audit_routes() {
-        surface->add(audit_route(store(), node->parts().readers));
+        surface->add(audit_route(store(), env_));
         describe();
     }
 
@@ -33,6 +34,9 @@ protected:
             all.emplace_back(each.at("target").as_string());
         return all;
     }
+
+private:
+    test::test_environment env_{loop, log};
 };
 
 TEST_F(audit_routes, narrows_by_who_target_outcome_and_time) {
@@ -54,10 +58,18 @@ TEST_F(audit_routes, narrows_by_who_target_outcome_and_time) {
 }
 
 TEST_F(audit_routes, says_what_can_be_asked_for) {
-    for (const auto* const query : {"?limit=1001", "?since=yesterday", "?colour=red", "?who=%zz"})
+    for (const auto* const query :
+         {"?limit=1001", "?since=yesterday", "?until=tomorrow", "?colour=red", "?who=%zz"})
         EXPECT_EQ(get(std::string("/_rf/audit") + query).status, 400) << query;
     EXPECT_THAT(get("/_rf/audit?colour=red").body,
                 HasSubstr("'colour=red' cannot be asked for; there are who"));
+    EXPECT_THAT(get("/_rf/audit?until=tomorrow").body,
+                HasSubstr("until is 'tomorrow'; give a time like 2026-02-14T12:00:00Z"));
+    const auto now = to_iso8601(loop.time().wall());
+    EXPECT_THAT(get("/_rf/audit?since=" + now + "&until=" + now).body,
+                HasSubstr("so nothing lies between; give an earlier since, or a later until"));
+    EXPECT_THAT(get("/_rf/audit?until=9999-12-31T00:00:00Z").body,
+                HasSubstr("more than a year from now"));
 }
 
 }  // namespace

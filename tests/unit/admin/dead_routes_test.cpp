@@ -52,7 +52,7 @@ TEST_F(dead_routes, list_by_filter_in_pages_with_states) {
 
 TEST_F(dead_routes, refuse_a_question_that_they_do_not_know) {
     for (const auto* query : {"status=Pending", "status=dead", "cause=x", "cause=0", "limit=1001",
-                              "since=today", "colour=red"}) {
+                              "since=today", "until=0001-01-01T00:00:00Z", "colour=red"}) {
         const auto refused = get(std::string("/_rf/dead?") + query);
         EXPECT_EQ(refused.status, 400) << query;
         EXPECT_THAT(refused.body, HasSubstr("invalid_argument")) << query;

@@ -17,19 +17,25 @@ result<http_response> answer(std::uint16_t status, std::string body) {
     return http_response{.status = status, .headers = {}, .body = std::move(body)};
 }
 
+constexpr wall_time now = std::chrono::sys_days(std::chrono::year(2026) / 11 / 19);
+
+result<std::string> target_of(std::string_view query) { return search_target(query, now); }
+
 std::string refusal_of(std::string_view query) {
-    const auto target = search_target(query);
+    const auto target = target_of(query);
     return target ? "" : target.error().what();
 }
 
 TEST(search_target, hands_the_same_filters_to_every_node) {
-    EXPECT_EQ(search_target(""), "/_rf/outbox?limit=20");
-    EXPECT_EQ(search_target("status=Dead&orderKey=a%20b%26c&limit=100"),
+    EXPECT_EQ(target_of(""), "/_rf/outbox?limit=20");
+    EXPECT_EQ(target_of("status=Dead&orderKey=a%20b%26c&limit=100"),
               "/_rf/outbox?limit=100&status=Dead&orderKey=a%20b%26c");
+    EXPECT_EQ(target_of("since=2026-02-14T12:00:00Z&until=2026-02-14T13:00:00Z"),
+              "/_rf/outbox?limit=20&since=2026-02-14T12%3A00%3A00Z&until=2026-02-14T13%3A00%3A00Z");
 }
 
 TEST(search_target, asks_for_one_message_by_its_id) {
-    EXPECT_EQ(search_target("messageId=01890a5d-ac96-774b-bcce-b302099a8057"),
+    EXPECT_EQ(target_of("messageId=01890a5d-ac96-774b-bcce-b302099a8057"),
               "/_rf/outbox/01890a5d-ac96-774b-bcce-b302099a8057");
     EXPECT_THAT(refusal_of("messageId=01890a5d-ac96-774b-bcce-b302099a8057&status=Dead"),
                 HasSubstr("leave the other filters out"));
@@ -40,6 +46,13 @@ TEST(search_target, refuses_what_could_lead_elsewhere_or_be_too_much) {
          {"payload=true", "messageId=..%2Fdead", "limit=0", "limit=101", "limit=x", "before=7"})
         EXPECT_THAT(refusal_of(query), HasSubstr("cannot be asked for")) << query;
     EXPECT_THAT(refusal_of("status=%zz"), HasSubstr("percent-encoded"));
+}
+
+TEST(search_target, refuses_times_before_any_node_is_asked) {
+    EXPECT_THAT(refusal_of("until=noon"), HasSubstr("until is 'noon'; give a time like"));
+    EXPECT_THAT(refusal_of("until=2206-02-14T12:00:00Z"), HasSubstr("more than a year from now"));
+    EXPECT_THAT(refusal_of("since=2026-02-14T12:00:00Z&until=2026-02-14T12:00:00Z"),
+                HasSubstr("so nothing lies between"));
 }
 
 TEST(node_hits, are_messages_of_a_list_with_the_nodes_name) {

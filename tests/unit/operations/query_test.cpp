@@ -6,10 +6,17 @@
 namespace posthorn {
 namespace {
 
+using testing::HasSubstr;
+
+constexpr wall_time now = std::chrono::sys_days(std::chrono::year(2026) / 11 / 19);
+
+result<list_query> parse(std::string_view query) { return parse_list_query(query, now); }
+
 TEST(list_query, reads_every_field) {
-    const auto asked = parse_list_query(
-        "status=Dead&destination=a%20b&endpoint=x&source=shop&since=2026-02-14T12:00:00Z&before=7"
-        "&limit=9&database=inbox&orderKey=acct-7&tenant=acme&correlationId=c9"
+    const auto asked = parse(
+        "status=Dead&destination=a%20b&endpoint=x&source=shop&since=2026-02-14T12:00:00Z"
+        "&until=2026-02-14T13:30:00%2B01:00&before=7&limit=9&database=inbox&orderKey=acct-7&tenant="
+        "acme&correlationId=c9"
         "&causationId=m1&error=no%20route");
     ASSERT_TRUE(asked) << asked.error().what();
     EXPECT_EQ(asked->status, outbox_status::dead);
@@ -22,28 +29,38 @@ TEST(list_query, reads_every_field) {
     EXPECT_EQ(asked->causation_id, "m1");
     EXPECT_EQ(asked->error, "no route");
     EXPECT_EQ(asked->since, parse_iso8601("2026-02-14T12:00:00Z"));
+    EXPECT_EQ(asked->until, parse_iso8601("2026-02-14T12:30:00Z"));
     EXPECT_EQ(asked->before, 7);
     EXPECT_EQ(asked->limit, 9U);
     EXPECT_TRUE(asked->of_inbox);
 }
 
 TEST(list_query, asks_for_the_first_hundred_unless_told) {
-    const auto asked = parse_list_query("");
+    const auto asked = parse("");
     ASSERT_TRUE(asked);
     EXPECT_EQ(asked->limit, 100U);
-    EXPECT_FALSE(asked->status || asked->since || asked->of_inbox);
+    EXPECT_FALSE(asked->status || asked->since || asked->until || asked->of_inbox);
 }
 
 TEST(list_query, says_what_is_wrong) {
     for (const auto* wrong :
          {"limit=0", "limit=1001", "limit=-1", "limit=1x", "limit=", "limit", "before=abc",
-          "before=99999999999999999999", "status=dead", "since=yesterday", "database=other",
+          "before=99999999999999999999", "status=dead", "since=yesterday",
+          "until=", "until=2026-02-30T00:00:00Z", "until=9999-01-01T00:00:00Z", "database=other",
           "colour=red", "destination=%zz"}) {
-        const auto asked = parse_list_query(wrong);
+        const auto asked = parse(wrong);
         ASSERT_FALSE(asked) << wrong;
         EXPECT_EQ(asked.error().code(), error_code::invalid_argument);
     }
-    EXPECT_TRUE(parse_list_query("limit=1000"));
+    EXPECT_TRUE(parse("limit=1000"));
+}
+
+TEST(list_query, says_that_nothing_lies_between_times_that_are_the_wrong_way_round) {
+    const auto wrong = parse("until=2026-02-14T12:00:00Z&since=2026-02-14T13:00:00Z");
+    ASSERT_FALSE(wrong);
+    EXPECT_THAT(wrong.error().what(),
+                HasSubstr("since (2026-02-14T13:00:00.000Z) is not before until "
+                          "(2026-02-14T12:00:00.000Z), so nothing lies between"));
 }
 
 TEST(show_query, asks_for_the_payload_in_one_way_only) {

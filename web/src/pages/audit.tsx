@@ -105,7 +105,7 @@ function Audit() {
           label="Outcome"
           options={[["", "any"], ["done", "done"], ["answered", "not done"], ["40", "refused"], ["failed", "failed"]]}
         />
-        <When ends label="Since" />
+        <When label="Since" />
       </div>
       <Listing
         from={page}

@@ -155,7 +155,7 @@ function Dead() {
           <Text name="endpoint" label="Endpoint" />
           <Text name="error" label="Error contains" placeholder="any text" />
           <MoreFilters names={extra} />
-          <When ends label="Given up" />
+          <When label="Given up" />
           {filters.value.has("cause") && (
             <button type="button" onClick={() => filter({ cause: "" })}>
               Cause {filters.value.get("cause")} ×

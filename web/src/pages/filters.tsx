@@ -1,6 +1,6 @@
 // The line of filters above a list; what it says is what the address says.
 
-import { signal } from "@preact/signals";
+import { signal, useSignal } from "@preact/signals";
 import { destinations } from "../node";
 import { filter, filters } from "../route";
 
@@ -102,7 +102,6 @@ const spans: Array<[string, string]> = [
 ];
 const between: [string, string] = ["between", "between…"];
 const minutes: Record<string, number> = { "15m": 15, "1h": 60, "24h": 1440, "7d": 10080 };
-const isBetween = signal(false);
 
 function toIso(at: Date): string {
   return at.toISOString().replace(/\.\d+Z$/, "Z");
@@ -146,11 +145,12 @@ function TimeField({ name, label, at }: { name: string; label: string; at: strin
   );
 }
 
-/// A time up to now; or, where the node takes an end too, from one moment until before another.
-export function When({ label, ends = false }: { label: string; ends?: boolean }) {
+/// A time up to now, or from one moment until before another.
+export function When({ label }: { label: string }) {
+  const isBetween = useSignal(false);
   const from = filters.value.get("since") ?? "";
   const asked = times();
-  const isExact = (ends && isBetween.value) || asked.until || (from && !minutes[from]);
+  const isExact = isBetween.value || asked.until || (from && !minutes[from]);
   const choose = (span: string) => {
     isBetween.value = span === "between";
     filter({ since: isBetween.value ? (asked.since ?? "") : span, until: "" });
@@ -160,7 +160,7 @@ export function When({ label, ends = false }: { label: string; ends?: boolean })
       <label>
         {label}
         <select name="span" value={isExact ? "between" : from} onChange={(event) => choose(event.currentTarget.value)}>
-          {(ends || isExact ? [...spans, between] : spans).map(([value, text]) => (
+          {[...spans, between].map(([value, text]) => (
             <option key={value} value={value}>
               {text}
             </option>
@@ -170,7 +170,7 @@ export function When({ label, ends = false }: { label: string; ends?: boolean })
       {isExact && (
         <>
           <TimeField name="since" label="From" at={asked.since} />
-          {ends && <TimeField name="until" label="Until before" at={asked.until} />}
+          <TimeField name="until" label="Until before" at={asked.until} />
         </>
       )}
     </>

@@ -28,6 +28,7 @@ struct list_choice {
     std::string order_key{};
     std::string source{};
     std::string since{};
+    std::string until{};
     std::size_t limit = 50;
     std::int64_t before = 0;
 };

@@ -87,7 +87,8 @@ public:
                     fmt::format("--{}", each.said()), [&value] { value = "true"; },
                     std::string(each.doc));
             else
-                options.add_option(fmt::format("--{}", each.said()), value, std::string(each.doc))
+                not_empty(options.add_option(fmt::format("--{}", each.said()), value,
+                                             std::string(each.doc)))
                     ->type_name(each.number ? "NUMBER" : "TEXT");
         }
         where_.declare(options);

@@ -24,6 +24,7 @@ std::string to_query(const list_choice& wanted) {
     add("orderKey", wanted.order_key);
     add("source", wanted.source);
     add("since", wanted.since);
+    add("until", wanted.until);
     if (wanted.before > 0) query += fmt::format("&before={}", wanted.before);
     return query;
 }

@@ -124,9 +124,10 @@ void declare_dead_choice(CLI::App& options, dead_choice& wanted) {
         ->type_name("NUMBER");
     options.add_option("--error", wanted.error, "only those whose last error has this in it")
         ->type_name("TEXT");
-    options.add_option("--since", wanted.since, "only those given up then or later")
+    not_empty(options.add_option("--since", wanted.since, "only those given up then or later"))
         ->type_name("TIME");
-    options.add_option("--until", wanted.until, "only those given up before")->type_name("TIME");
+    not_empty(options.add_option("--until", wanted.until, "only those given up before"))
+        ->type_name("TIME");
     options.add_option("--correlation-id", wanted.correlation_id, "only those with this one")
         ->type_name("ID");
     options

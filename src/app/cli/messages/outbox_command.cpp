@@ -30,7 +30,9 @@ class outbox_list_command final : public look_command {
             ->type_name("NAME");
         options.add_option("--order-key", wanted_.order_key, "only those with this order key")
             ->type_name("KEY");
-        options.add_option("--since", wanted_.since, "only those made then or later")
+        not_empty(options.add_option("--since", wanted_.since, "only those made then or later"))
+            ->type_name("TIME");
+        not_empty(options.add_option("--until", wanted_.until, "only those made before"))
             ->type_name("TIME");
         declare_list(options, wanted_);
         options.footer("Example: posthorn outbox list --status Pending --destination stock");

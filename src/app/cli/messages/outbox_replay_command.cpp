@@ -10,6 +10,7 @@
 #include "app/cli/kit/options.hpp"
 #include "app/cli/kit/presentation.hpp"
 #include "base/text/counted.hpp"
+#include "base/time/time_range.hpp"
 #include "store/sqlite/tables/outbox_replay.hpp"
 
 namespace posthorn::cli {
@@ -35,7 +36,8 @@ public:
                         "what was acknowledged then or later: the time of the receiver's backup")
             ->type_name("TIME")
             ->required();
-        options.add_option("--until", until_, "and before this (now)")->type_name("TIME");
+        not_empty(options.add_option("--until", until_, "and before this (now)"))
+            ->type_name("TIME");
         options.add_option("--destination", destination_, "only those for this service")
             ->type_name("SERVICE");
         options.add_flag("--dry-run", dry_run_, "count them and change nothing");
@@ -65,10 +67,7 @@ private:
     [[nodiscard]] result<sqlite::replay_range> range_at(wall_time now) const {
         POSTHORN_LET(since, parse_past("--since", since_, now));
         POSTHORN_LET(until, until_.empty() ? now : parse_past("--until", until_, now));
-        if (since >= until)
-            return fail(error_code::invalid_argument,
-                        "--since is not before --until ({}, {}); nothing lies between",
-                        to_iso8601(since), to_iso8601(until));
+        POSTHORN_TRY(check_times({.since = since, .until = until}, now));
         return sqlite::replay_range{
             .since = since, .until = until, .destination = destination_, .count_only = dry_run_};
     }

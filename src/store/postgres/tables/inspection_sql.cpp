@@ -24,6 +24,7 @@ consteval auto search_among(const Text& looked) {
           AND ($4::text = '' OR destination = $4::text)
           AND ($5::text = '' OR endpoint = $5::text)
           AND ($6::bigint IS NULL OR created_at >= $6::bigint)
+          AND ($13::bigint IS NULL OR created_at < $13::bigint)
           AND ($8::text = '' OR correlation_id = $8::text)
           AND ($9::text = '' OR tenant = $9::text)
           AND ($10::text = '' OR order_key = $10::text)
@@ -146,6 +147,10 @@ inspection_sql::inspection_sql(connection& database)
           SELECT greatest(0::bigint,
               (SELECT at FROM {s}.changes ORDER BY change_seq DESC LIMIT 1),
               (SELECT created_at FROM {s}.outbox_messages ORDER BY seq DESC LIMIT 1)))sql",
+                                  .highest = "SELECT max(seq) FROM {s}.outbox_messages",
+                                  .times_from = R"sql(
+          SELECT created_at FROM {s}.outbox_messages WHERE seq >= $1
+          ORDER BY seq LIMIT $2)sql",
                                   .inbox_count = R"sql(
           SELECT count(*) FROM (SELECT 1 FROM {s}.inbox_messages LIMIT $1) AS part)sql",
                                   .inbox_ends = R"sql(
@@ -172,19 +177,20 @@ inspection_sql::inspection_sql(connection& database)
           WHERE $3::text = '' OR source_service_id = $3::text
           ORDER BY seq DESC LIMIT $4)sql") {}
 
-result<message_list> inspection_sql::list(const message_filter& wanted) {
+result<message_list> inspection_sql::list_down(const message_filter& wanted) {
     const auto limit = std::min(wanted.limit, list_rows_max);
     const bool walks_all = !wanted.status || *wanted.status == outbox_status::sent;
     auto& search = walks_all ? all_ : *wanted.status == outbox_status::pending ? pending_ : closed_;
     std::optional<std::string_view> status;
     if (wanted.status) status = to_string(*wanted.status);
-    std::optional<std::int64_t> since;
+    std::optional<std::int64_t> since, until;
     if (wanted.since) since = to_ms(*wanted.since);
+    if (wanted.until) until = to_ms(*wanted.until);
     POSTHORN_LET(found,
                  search.run(top(wanted.before_seq), rows_per_page_max, status, wanted.destination,
                             wanted.endpoint, since, static_cast<std::int64_t>(limit + 1),
                             wanted.correlation_id, wanted.tenant, wanted.order_key,
-                            wanted.causation_id, wanted.error));
+                            wanted.causation_id, wanted.error, until));
     message_list page;
     for (int i = 0; i < found.size(); ++i) {
         const auto row = found[i];

@@ -14,10 +14,11 @@ class inspection_sql final : public inspection_looks<driver> {
 public:
     explicit inspection_sql(connection& database);
 
-    result<message_list> list(const message_filter& wanted) override;
+    using inspection_looks::list;
     result<inbox_list> list(const inbox_filter& wanted) override;
 
 private:
+    result<message_list> list_down(const message_filter& wanted) override;
     result<std::vector<std::string>> destinations(std::size_t limit) override {
         return flows_.destinations(limit);
     }

@@ -25,7 +25,9 @@ bool is_wanted(const sql_row& row, const message_filter& wanted) {
     if (!wanted.order_key.empty() && row.text(18) != wanted.order_key) return false;
     if (!wanted.causation_id.empty() && row.text(19) != wanted.causation_id) return false;
     if (!contains_whatever_the_case(row.text(14), wanted.error)) return false;
-    return !wanted.since || from_ms(row.integer(8)) >= *wanted.since;
+    const auto created_at = from_ms(row.integer(8));
+    if (wanted.since && created_at < *wanted.since) return false;
+    return !wanted.until || created_at < *wanted.until;
 }
 
 constexpr auto count_closed = joined(R"sql(
@@ -159,6 +161,10 @@ inspection_sql::inspection_sql(connection& database)
                   WHERE change_seq = (SELECT max(change_seq) FROM changes)), 0),
               coalesce((SELECT created_at FROM outbox_messages
                   WHERE seq = (SELECT max(seq) FROM outbox_messages)), 0)))sql",
+                                  .highest = "SELECT max(seq) FROM outbox_messages",
+                                  .times_from = R"sql(
+          SELECT created_at FROM outbox_messages WHERE seq >= ?1
+          ORDER BY seq LIMIT ?2)sql",
                                   .inbox_count = R"sql(
           SELECT count(*) FROM (SELECT 1 FROM inbox_messages INDEXED BY idx_inbox_expires
               LIMIT ?))sql",
@@ -186,7 +192,7 @@ inspection_sql::inspection_sql(connection& database)
               substr(endpoint, 1, 4096), processed_at, claim_until, expires_at
           FROM inbox_messages WHERE seq < ?1 ORDER BY seq DESC)sql") {}
 
-result<message_list> inspection_sql::list(const message_filter& wanted) {
+result<message_list> inspection_sql::list_down(const message_filter& wanted) {
     const auto from = top(wanted.before_seq);
     if (wanted.status == outbox_status::pending) return list_pending(wanted);
     const bool is_open = !wanted.status || *wanted.status == outbox_status::sent;

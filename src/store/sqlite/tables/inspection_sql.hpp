@@ -14,7 +14,7 @@ class inspection_sql final : public inspection_looks<driver> {
 public:
     explicit inspection_sql(connection& database);
 
-    result<message_list> list(const message_filter& wanted) override;
+    using inspection_looks::list;
     result<inbox_list> list(const inbox_filter& wanted) override;
 
 private:
@@ -22,6 +22,7 @@ private:
     struct search;
     struct backlog_count;
 
+    result<message_list> list_down(const message_filter& wanted) override;
     result<message_list> list_pending(const message_filter& wanted);
     static result<message_list> walk(rows from, const message_filter& wanted);
     result<std::vector<std::int64_t>> pending_seqs(std::string_view destination);

@@ -1,6 +1,7 @@
 #include "store/rules/inspection_looks.hpp"
 
 #include <algorithm>
+#include <limits>
 
 #include <gmock/gmock.h>
 
@@ -23,16 +24,23 @@ public:
                                       .waits_behind = "waits_behind",
                                       .blocked = "blocked",
                                       .newest = "newest",
+                                      .highest = "highest",
+                                      .times_from = "times_from",
                                       .inbox_count = "inbox_count",
                                       .inbox_ends = "inbox_ends"}) {}
 
-    result<message_list> list(const message_filter&) override { return message_list{}; }
+    using inspection_looks::list;
     result<inbox_list> list(const inbox_filter&) override { return inbox_list{}; }
     using inspection_looks::note_waiting;
 
     std::vector<std::string> names;
+    std::int64_t asked_below = -1;
 
 private:
+    result<message_list> list_down(const message_filter& wanted) override {
+        asked_below = wanted.before_seq;
+        return message_list{};
+    }
     result<std::vector<std::string>> destinations(std::size_t limit) override {
         auto some = names;
         some.resize(std::min(limit, some.size()));
@@ -77,6 +85,30 @@ TEST_F(looks, report_destinations_in_order_and_whether_some_were_left_out) {
     ASSERT_EQ(report.destinations.size(), 2U);
     EXPECT_EQ(report.destinations[1].destination, "bb");
     EXPECT_EQ(report.destinations[1].pending.value, 2);
+}
+
+TEST_F(looks, begin_a_list_that_ends_at_a_time_near_the_first_older_row) {
+    ASSERT_TRUE(store.list(message_filter{.before_seq = 7}));
+    EXPECT_EQ(store.asked_below, 7);
+    EXPECT_THAT(database.take(), ElementsAre()) << "without an end there is nothing to look for";
+    ASSERT_TRUE(store.list(message_filter{.until = from_ms(1'000)}));
+    EXPECT_EQ(store.asked_below, 1) << "of an empty table";
+    EXPECT_THAT(database.take(), ElementsAre("highest()"));
+
+    database.answer("highest", {std::int64_t{99'999}});
+    database.answer("times_from", {std::int64_t{61'000}});
+    database.answer_rows("times_from", {{std::int64_t{61'000}}, {std::int64_t{60'999}}});
+    ASSERT_TRUE(store.list(message_filter{.until = from_ms(1'000)}));
+    EXPECT_EQ(store.asked_below, 100'000);
+    EXPECT_THAT(database.take(),
+                ElementsAre("highest()", "times_from(90000, 16)", "times_from(80000, 16)"));
+    ASSERT_TRUE(store.list(message_filter{.until = from_ms(1'000), .before_seq = 30'000}));
+    EXPECT_EQ(store.asked_below, 30'000);
+    EXPECT_THAT(database.take(), ElementsAre("highest()", "times_from(20000, 16)"));
+    database.answers["highest"] = {};
+    database.answer("highest", {std::numeric_limits<std::int64_t>::max()});
+    ASSERT_TRUE(store.list(message_filter{.until = from_ms(1'000)}));
+    EXPECT_GT(store.asked_below, 1) << "a row with the last of all numbers is no trouble";
 }
 
 TEST_F(looks, know_the_oldest_that_could_have_gone_out_and_the_first_that_cannot) {

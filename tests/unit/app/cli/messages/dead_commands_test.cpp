@@ -69,6 +69,8 @@ TEST_F(dead_commands, list_shows_a_table_by_filter_and_never_a_payload) {
     EXPECT_THAT(dead({"list", "--error", "STATUS 422"}).out, HasSubstr(b));
     EXPECT_EQ(dead({"list", "--status", "expired"}).out, "none\n");
     EXPECT_EQ(dead({"list", "--since", "soon"}).code, exit_code::usage);
+    EXPECT_THAT(dead({"requeue", "--destination", "stock", "--until", ""}).err,
+                HasSubstr("--until: it is empty"));
     EXPECT_EQ(dead({"list", "--status", "Pending"}).code, exit_code::usage);
     EXPECT_THAT(dead({"list", "--limit", "1"}).out, HasSubstr("more: add --before 2"));
 }

@@ -93,7 +93,10 @@ TEST_F(look_commands, say_how_to_go_on_in_the_audit_and_what_cannot_be_asked) {
     EXPECT_THAT(look({"audit", "list", "--limit", "4"}), Not(HasSubstr("more:")));
     const auto wrong = run(with_config({"audit", "list", "--since", "yesterday"}));
     EXPECT_EQ(wrong.code, exit_code::usage);
-    EXPECT_THAT(wrong.err, HasSubstr("'since=yesterday' cannot be asked for"));
+    EXPECT_THAT(wrong.err, HasSubstr("since is 'yesterday'; give a time like"));
+    const auto unset = run(with_config({"audit", "list", "--until", ""}));
+    EXPECT_EQ(unset.code, exit_code::usage);
+    EXPECT_THAT(unset.err, HasSubstr("--until: it is empty; give a value, or leave it out"));
 }
 
 TEST_F(look_commands, look_again_until_they_are_told_to_end) {

@@ -7,6 +7,7 @@
 
 #include <posthorn/uuid.hpp>
 
+#include "base/time/clock.hpp"
 #include "support/sqlite_file.hpp"
 #include "support/temporary_directory.hpp"
 #include "unit/app/cli/run.hpp"
@@ -170,6 +171,21 @@ TEST_F(message_commands, list_is_a_table_with_ages_in_pages) {
     EXPECT_THAT(page, HasSubstr("more: add --before 2"));
     EXPECT_THAT(with_config({"outbox", "list", "--before", "2"}).out, HasSubstr(first));
     EXPECT_EQ(with_config({"outbox", "list", "--destination", "nobody"}).out, "none\n");
+    EXPECT_EQ(with_config({"outbox", "list", "--until", "1970-01-01T00:00:00Z"}).out, "none\n");
+    EXPECT_THAT(with_config({"outbox", "list", "--since", "1970-01-01T00:00:00Z", "--until",
+                             to_iso8601(real_clock().wall() + std::chrono::hours(1))})
+                    .out,
+                HasSubstr(first));
+    for (const auto& [until, why] :
+         {std::pair("", "--until: it is empty; give a value, or leave it out"),
+          std::pair("noon", "until is 'noon'; give a time like 2026-02-14T12:00:00Z"),
+          std::pair("9999-01-01T00:00:00Z", "more than a year from now"),
+          std::pair("2020-01-01T00:00:00Z", "so nothing lies between")}) {
+        const auto wrong =
+            with_config({"outbox", "list", "--since", "2020-01-01T00:00:00Z", "--until", until});
+        EXPECT_EQ(wrong.code, exit_code::usage) << until;
+        EXPECT_THAT(wrong.err, HasSubstr(why));
+    }
     EXPECT_EQ(with_config({"dead", "list"}).out, "none\n");
     EXPECT_EQ(with_config({"inbox", "list"}).out, "none\n");
 }
