@@ -28,7 +28,9 @@ constexpr std::string_view taken_sql =
     "SELECT source_service_id, endpoint, processed_at, claim_until FROM inbox_messages"
     " WHERE source_service_id = ? AND message_id = ?";
 
-constexpr std::string_view ends_sql = "SELECT min(seq), max(seq) FROM outbox_messages";
+// Each from its end of the table: SQLite would look at every row for both at once.
+constexpr std::string_view ends_sql =
+    "SELECT (SELECT min(seq) FROM outbox_messages), (SELECT max(seq) FROM outbox_messages)";
 constexpr std::string_view next_sql =
     "SELECT seq, created_at FROM outbox_messages WHERE seq >= ? ORDER BY seq LIMIT 1";
 

@@ -12,6 +12,7 @@
 #include "conformance/store/temporary_directory.hpp"
 #include "cost/sqlite_steps.hpp"
 #include "operations/dead_operations.hpp"
+#include "operations/links.hpp"
 #include "operations/operations.hpp"
 #include "store/sqlite/commit/sqlite_store.hpp"
 
@@ -113,6 +114,12 @@ TEST_F(dead_letters_cost, of_a_million_no_first_page_of_anything_looks_at_all) {
                         EXPECT_TRUE(page && !page->rows.empty());
                         if (page && !page->rows.empty()) EXPECT_EQ(page->rows.front().seq, 499'999);
                         co_return page;
+                    }),
+              first_page_steps_max);
+    const auto oldest = *uuid::parse("01900000-0000-7000-8000-000000000001");
+    EXPECT_LT(steps("what a message led to",
+                    [oldest](dead_place at) -> task<result<message_links>> {
+                        co_return find_links({&at.where}, oldest);
                     }),
               first_page_steps_max);
     EXPECT_LT(steps("groups", [](dead_place at) { return group_dead(at, {}); }),
