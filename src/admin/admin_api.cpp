@@ -112,6 +112,9 @@ task<http_response> endpoints::outbox_stats() {
 task<http_response> endpoints::messages(http_request request, std::optional<outbox_status> only) {
     const auto asked = parse_list_query(request.query, parts().time.wall());
     if (!asked) co_return answer_to_error(asked.error());
+    if (only && asked->status.value_or(*only) != *only)
+        co_return answer_to_error({error_code::invalid_argument,
+                                   "these are dead ones; ask /_rf/outbox for other states"});
     const auto page = co_await run_on(parts().readers, [&]() -> result<message_list> {
         auto& where = asked->of_inbox ? *parts().stores.back() : *parts().stores.front();
         return list_messages(where, {.status = only ? only : asked->status,
@@ -190,7 +193,7 @@ task<http_response> endpoints::inbox_stats() {
 }
 
 task<http_response> endpoints::inbox_messages(http_request request) {
-    const auto asked = parse_list_query(request.query, parts().time.wall());
+    const auto asked = parse_inbox_query(request.query);
     if (!asked) co_return answer_to_error(asked.error());
     const auto page = co_await run_on(parts().readers, [&] {
         return list_inbox(

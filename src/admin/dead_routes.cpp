@@ -38,7 +38,7 @@ public:
         co_return answer_to(co_await list_dead(place(asked->of_inbox), *asked));
     }
     task<http_response> groups(http_request request) {
-        const auto asked = parse_dead_query(request.query, parts().time.wall());
+        const auto asked = parse_groups_query(request.query);
         if (!asked) co_return answer_to_error(asked.error());
         co_return answer_to(co_await group_dead(place(asked->of_inbox), *asked));
     }

@@ -150,6 +150,21 @@ result<dead_query> parse_dead_query(std::string_view query, wall_time now) {
     return asked;
 }
 
+result<dead_query> parse_groups_query(std::string_view query) {
+    static constexpr std::array<std::string_view, 3> known{"destination", "limit", "database"};
+    dead_query asked;
+    POSTHORN_TRY(
+        for_each_parameter(query, [&](std::string_view name, std::string_view value) -> result<> {
+            if (std::ranges::find(known, name) != known.end()) return read_one(name, value, asked);
+            return fail(error_code::invalid_argument,
+                        "'{}' cannot be asked for of groups; use destination, limit, or "
+                        "database=inbox",
+                        shown(name));
+        }));
+    POSTHORN_TRY(check_page(asked.limit));
+    return asked;
+}
+
 std::string_view to_string(dead_verb verb) noexcept {
     static constexpr std::array<std::string_view, 5> names{"requeue", "resolve", "delete", "reopen",
                                                            "edit"};

@@ -22,6 +22,9 @@ struct dead_query {
 /// what is unknown or wrong, and what is possible.
 [[nodiscard]] result<dead_query> parse_dead_query(std::string_view query, wall_time now);
 
+/// The same of the groups, which are narrowed by destination alone.
+[[nodiscard]] result<dead_query> parse_groups_query(std::string_view query);
+
 enum class dead_verb : std::uint8_t { requeue, resolve, remove, reopen, edit };
 [[nodiscard]] std::string_view to_string(dead_verb verb) noexcept;
 

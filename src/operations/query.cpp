@@ -40,14 +40,12 @@ result<> read_one(std::string_view name, std::string_view value, list_query& int
         into.tenant = value;
     } else if (name == "orderKey") {
         into.order_key = value;
-    } else if (name == "source") {
-        into.source = value;
     } else if (name == "database" && (value == "inbox" || value == "main")) {
         into.of_inbox = value == "inbox";
     } else {
         return fail(error_code::invalid_argument,
                     "'{}' cannot be asked for; use status, destination, endpoint, correlationId, "
-                    "causationId, tenant, orderKey, error, source, since, until, before, limit, or "
+                    "causationId, tenant, orderKey, error, since, until, before, limit, or "
                     "database=inbox",
                     shown(name));
     }
@@ -86,6 +84,24 @@ result<list_query> parse_list_query(std::string_view query, wall_time now) {
     }));
     POSTHORN_TRY(check_page(asked.limit));
     POSTHORN_TRY(check_times({.since = asked.since, .until = asked.until}, now));
+    return asked;
+}
+
+result<inbox_query> parse_inbox_query(std::string_view query) {
+    inbox_query asked;
+    POSTHORN_TRY(
+        for_each_parameter(query, [&](std::string_view name, std::string_view value) -> result<> {
+            if (name == "before") return read_number(name, value, asked.before);
+            if (name == "limit") return read_number(name, value, asked.limit);
+            if (name != "source")
+                return fail(error_code::invalid_argument,
+                            "'{}' cannot be asked for of what was taken in; use source, before or "
+                            "limit",
+                            shown(name));
+            asked.source = value;
+            return {};
+        }));
+    POSTHORN_TRY(check_page(asked.limit));
     return asked;
 }
 

@@ -10,7 +10,7 @@
 
 namespace posthorn {
 
-/// What a list is asked for in a URL.
+/// What a list of messages is asked for in a URL.
 struct list_query {
     std::optional<outbox_status> status{};
     std::string destination{};
@@ -20,7 +20,6 @@ struct list_query {
     std::string error{};
     std::string tenant{};
     std::string order_key{};
-    std::string source{};  // Of inbox rows.
     std::optional<wall_time> since{};
     std::optional<wall_time> until{};
     std::int64_t before = 0;
@@ -28,8 +27,18 @@ struct list_query {
     bool of_inbox = false;  // From the inbox's database, where it has one of its own.
 };
 
-/// `error_code::invalid_argument` names what is unknown or wrong, and what is possible.
+/// What a list of what was taken in is asked for.
+struct inbox_query {
+    std::string source{};
+    std::int64_t before = 0;
+    std::size_t limit = 100;
+};
+
+// `error_code::invalid_argument` names what is unknown or wrong, and what is possible: what a list
+// does not look at is not taken for a filter.
+
 [[nodiscard]] result<list_query> parse_list_query(std::string_view query, wall_time now);
+[[nodiscard]] result<inbox_query> parse_inbox_query(std::string_view query);
 /// Whether the payload is asked for.
 [[nodiscard]] result<bool> parse_show_query(std::string_view query);
 

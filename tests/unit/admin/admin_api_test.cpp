@@ -119,6 +119,9 @@ TEST_F(admin_api, lists_messages_by_filter) {
     EXPECT_EQ(count("?destination=stock"), 2U);
     EXPECT_EQ(count("?destination=stock&status=Pending"), 1U);
     EXPECT_EQ(get("/_rf/outbox?status=dead").status, 400);
+    EXPECT_EQ(get("/_rf/outbox/failed?status=Dead").status, 200);
+    EXPECT_THAT(get("/_rf/outbox/failed?status=Sent").body,
+                HasSubstr("these are dead ones; ask /_rf/outbox for other states"));
     const auto first = to_iso8601(loop.time().wall());
     loop.run_for(1min);
     const auto second = to_iso8601(loop.time().wall());

@@ -70,6 +70,11 @@ TEST_F(dead_routes, group_by_cause_and_list_one_group) {
     EXPECT_EQ(groups.at(0).at("text").as_string(), "no answer");
     EXPECT_EQ(count(fmt::format("cause={}", groups.at(0).at("cause").as_int64())), 2U);
     EXPECT_EQ(get_json("/_rf/dead/groups?destination=billing").at("groups").as_array().size(), 1U);
+    for (const auto* const query : {"since=2020-01-01T00:00:00Z", "cause=1", "before=3"}) {
+        const auto refused = get(std::string("/_rf/dead/groups?") + query);
+        EXPECT_EQ(refused.status, 400) << "and not all groups for those of " << query;
+        EXPECT_THAT(refused.body, HasSubstr("cannot be asked for of groups; use destination"));
+    }
 }
 
 TEST_F(dead_routes, show_one_with_its_state_and_the_payload_to_whom_may_read_it) {

@@ -14,7 +14,7 @@ result<list_query> parse(std::string_view query) { return parse_list_query(query
 
 TEST(list_query, reads_every_field) {
     const auto asked = parse(
-        "status=Dead&destination=a%20b&endpoint=x&source=shop&since=2026-02-14T12:00:00Z"
+        "status=Dead&destination=a%20b&endpoint=x&since=2026-02-14T12:00:00Z"
         "&until=2026-02-14T13:30:00%2B01:00&before=7&limit=9&database=inbox&orderKey=acct-7&tenant="
         "acme&correlationId=c9"
         "&causationId=m1&error=no%20route");
@@ -22,7 +22,6 @@ TEST(list_query, reads_every_field) {
     EXPECT_EQ(asked->status, outbox_status::dead);
     EXPECT_EQ(asked->destination, "a b");
     EXPECT_EQ(asked->endpoint, "x");
-    EXPECT_EQ(asked->source, "shop");
     EXPECT_EQ(asked->order_key, "acct-7");
     EXPECT_EQ(asked->tenant, "acme");
     EXPECT_EQ(asked->correlation_id, "c9");
@@ -61,6 +60,24 @@ TEST(list_query, says_that_nothing_lies_between_times_that_are_the_wrong_way_rou
     EXPECT_THAT(wrong.error().what(),
                 HasSubstr("since (2026-02-14T13:00:00.000Z) is not before until "
                           "(2026-02-14T12:00:00.000Z), so nothing lies between"));
+}
+
+TEST(inbox_query, reads_what_the_inbox_can_be_asked_for) {
+    const auto asked = parse_inbox_query("source=shop&before=7&limit=9");
+    ASSERT_TRUE(asked) << asked.error().what();
+    EXPECT_EQ(asked->source, "shop");
+    EXPECT_EQ(asked->before, 7);
+    EXPECT_EQ(asked->limit, 9U);
+    EXPECT_EQ(parse_inbox_query("")->limit, 100U);
+}
+
+TEST(queries, refuse_what_their_list_does_not_look_at) {
+    EXPECT_THAT(parse("source=shop").error().what(), HasSubstr("'source' cannot be asked for"));
+    for (const auto* const wrong : {"since=2026-02-14T12:00:00Z", "status=Dead", "limit=1001",
+                                    "before=0", "destination=stock", "source=%zz"})
+        EXPECT_FALSE(parse_inbox_query(wrong)) << wrong;
+    EXPECT_THAT(parse_inbox_query("endpoint=x").error().what(),
+                HasSubstr("'endpoint' cannot be asked for of what was taken in; use source"));
 }
 
 TEST(show_query, asks_for_the_payload_in_one_way_only) {
