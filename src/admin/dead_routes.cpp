@@ -11,6 +11,8 @@
 #include "admin/dead_render.hpp"
 #include "admin/json_answer.hpp"
 #include "admin/shapes.hpp"
+#include "audit/last_change.hpp"
+#include "base/async/run_on.hpp"
 #include "operations/dead_operations.hpp"
 #include "operations/query.hpp"
 
@@ -47,6 +49,8 @@ public:
     task<http_response> change_many(http_request request, dead_verb verb);
 
 private:
+    /// A refusal with who was faster, where the audit knows it.
+    task<error> name_winner(error refusal, std::string path) const;
     [[nodiscard]] const node_view_deps& parts() const { return node_.parts(); }
     [[nodiscard]] dead_place place(store& where) const {
         return {.where = where, .readers = parts().readers, .now = parts().time.wall()};
@@ -82,6 +86,16 @@ task<http_response> dead_endpoints::show(http_request request, admin_caller who)
     co_return response;
 }
 
+task<error> dead_endpoints::name_winner(error refusal, std::string path) const {
+    if (refusal.code() != error_code::state_changed) co_return refusal;
+    const auto last = co_await run_on(
+        parts().readers, [&] { return last_change_of(*parts().stores.front(), path); });
+    if (!last || !*last) co_return refusal;
+    const auto& [who, target, at] = **last;
+    co_return error(refusal.code(), fmt::format("{}; '{}' changed it last, at {}, by {}",
+                                                refusal.what(), who, to_iso8601(at), target));
+}
+
 task<http_response> dead_endpoints::change(http_request request, dead_verb verb) {
     const auto id = message_id_of(request);
     if (!id) co_return answer_to_error(id.error());
@@ -93,7 +107,11 @@ task<http_response> dead_endpoints::change(http_request request, dead_verb verb)
         changed = co_await change_dead(place(*where), *id, *asked);
         if (changed || changed.error().code() != error_code::not_found) break;
     }
-    if (changed) wake();
+    if (!changed) {
+        auto path = fmt::format("/_rf/dead/{}", id->to_string());
+        co_return answer_to_error(co_await name_winner(changed.error(), std::move(path)));
+    }
+    wake();
     co_return answer_to(changed);
 }
 

@@ -10,6 +10,7 @@ namespace {
 using namespace std::chrono_literals;
 using testing::ElementsAre;
 using testing::HasSubstr;
+using testing::Not;
 
 class dead_routes : public admin_fixture {
 protected:
@@ -142,7 +143,22 @@ TEST_F(dead_routes, change_a_message_only_in_the_state_that_was_seen) {
     const auto late = post(path(id, "requeue"), "", seen);
     EXPECT_EQ(late.status, 409);
     EXPECT_THAT(late.body, HasSubstr("it is Dead now, in state"));
+    EXPECT_THAT(late.body, HasSubstr("'desk-3' changed it last, at " +
+                                     to_iso8601(loop.time().wall()) + ", by " + path(id, "edit")));
     EXPECT_EQ(post(path(id, "requeue"), "", "*").status, 200);
+}
+
+TEST_F(dead_routes, name_no_winner_where_the_audit_knows_none) {
+    const auto id = bury();
+    const auto seen = std::string(*get(path(id)).headers.find("ETag"));
+    change("UPDATE outbox_messages SET endpoint = 'Other' WHERE message_id = '" + id.to_string() +
+           "'");
+    EXPECT_EQ(post(path(bury(), "resolve"), R"({"reason":"another"})").status, 200);
+    for (int i = 0; i < 2; ++i) {  // What is refused is in the audit too.
+        const auto late = post(path(id, "requeue"), "", seen);
+        EXPECT_EQ(late.status, 409);
+        EXPECT_THAT(late.body, Not(HasSubstr("changed it last")));
+    }
 }
 
 TEST_F(dead_routes, edit_and_requeue_together_or_not_at_all) {
