@@ -1,6 +1,7 @@
 #include "audit/audit.hpp"
 
 #include <array>
+#include <optional>
 #include <utility>
 
 #include <fmt/format.h>
@@ -51,19 +52,26 @@ audit_entry tidy(audit_entry entry) {
 }
 
 result<std::int64_t> insert(store_transaction& tx, const audit_entry& entry, wall_time at) {
-    std::int64_t row = 0;
     const std::array<sql_param, 5> values{std::int64_t{at.time_since_epoch().count()},
                                           std::string_view(entry.who), std::string_view(entry.what),
                                           std::string_view(entry.target),
                                           std::string_view(entry.outcome)};
-    POSTHORN_TRY(
-        tx.query("INSERT INTO posthorn_audit (at, who, what, target, outcome)"
-                 " VALUES (?, ?, ?, ?, ?) RETURNING seq",
-                 values, [&](const sql_row& made) { row = made.integer(0); }));
+    // On a server, a program may have given its rows the numbers that are next.
+    constexpr int numbers_tried = 100;
+    std::optional<std::int64_t> row;
+    for (int tried = 0; !row && tried < numbers_tried; ++tried)
+        POSTHORN_TRY(
+            tx.query("INSERT INTO posthorn_audit (at, who, what, target, outcome)"
+                     " VALUES (?, ?, ?, ?, ?) ON CONFLICT DO NOTHING RETURNING seq",
+                     values, [&](const sql_row& made) { row = made.integer(0); }));
+    if (!row)
+        return fail(error_code::statement_failed,
+                    "the next numbers of posthorn_audit are taken by rows that a program wrote; "
+                    "leave seq out of every INSERT, and delete those rows");
     constexpr std::int64_t rows_kept = 100'000;
-    const std::array<sql_param, 1> oldest{row - rows_kept};
+    const std::array<sql_param, 1> oldest{*row - rows_kept};
     POSTHORN_TRY(tx.run("DELETE FROM posthorn_audit WHERE seq <= ?", oldest));
-    return row;
+    return *row;
 }
 
 }  // namespace

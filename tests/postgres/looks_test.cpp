@@ -72,6 +72,17 @@ TEST_F(looks_on_postgres, narrow_the_audit) {
     EXPECT_EQ(count("since=1970-01-01T00:00:02Z&until=1970-01-01T00:00:03Z"), 1U);
 }
 
+TEST_F(looks_on_postgres, write_a_change_down_though_a_program_took_the_next_numbers_of_the_audit) {
+    run("INSERT INTO posthorn_audit (seq, at, who, what, target, outcome) OVERRIDING SYSTEM VALUE"
+        " SELECT n, 1000, 'program', 'INSERT', 'x', 'done' FROM generate_series(1, 7) AS n");
+    virtual_loop loop;
+    auto log = logger::null();
+    audit changes(own_.get(), loop.time(), log);
+    const auto row = loop.run(changes.begin({"ann", "POST", "/_rf/dead/requeue", ""}));
+    ASSERT_TRUE(succeeded(row));
+    EXPECT_EQ(*row, 8);
+}
+
 TEST_F(looks_on_postgres, tell_the_size_of_our_tables) {
     config settings;
     settings.store.url = {.path = "postgresql://desk:s3cret@db/orders", .on_server = true};
