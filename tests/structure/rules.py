@@ -41,7 +41,7 @@ LAYERS = {
 ROOMS = {
     "base": [".", "text", "time", "async", "log", "run"],
     "message": [".", "wire"],
-    "store": [".", "rows", "rules", "commit", "upkeep", "sqlite", "postgres"],
+    "store": [".", "rows", "statements", "rules", "commit", "upkeep", "sqlite", "postgres"],
     "store/sqlite": ["driver", "schema", "tables", "upkeep", "commit"],
     "store/postgres": ["driver", "schema", "tables", "commit", "upkeep"],
     "transport": [".", "dns", "wire", "http", "inprocess", "unix", "pipe", "grpc", "link"],

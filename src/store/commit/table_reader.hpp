@@ -4,6 +4,8 @@
 #include <utility>
 
 #include "store/rows/outbox_rows.hpp"
+#include "store/rules/dead_letter_pages.hpp"
+#include "store/rules/inbox_looks.hpp"
 #include "store/store.hpp"
 
 namespace posthorn {
@@ -11,15 +13,15 @@ namespace posthorn {
 /// A reading connection with the tables of one store on it.
 ///
 /// Threads: one at a time.
-template <class Driver, class Outbox, class Inbox, class Inspection, class DeadLetters>
+template <class Driver, class Outbox, class Inspection>
 class table_reader : public store_reader {
 public:
     using connection_type = typename Driver::connection;
 
     Outbox& outbox() override { return outbox_; }
-    Inbox& inbox() override { return inbox_; }
+    inbox_looks<Driver>& inbox() override { return inbox_; }
     Inspection& inspect() override { return inspection_; }
-    DeadLetters& dead_letters() override { return dead_letters_; }
+    dead_letter_pages<Driver>& dead_letters() override { return dead_letters_; }
 
 protected:
     table_reader(std::unique_ptr<connection_type> database, const outbox_rules& rules)
@@ -34,9 +36,9 @@ protected:
 private:
     std::unique_ptr<connection_type> database_;
     Outbox outbox_;
-    Inbox inbox_;
+    inbox_looks<Driver> inbox_;
     Inspection inspection_;
-    DeadLetters dead_letters_;
+    dead_letter_pages<Driver> dead_letters_;
 };
 
 }  // namespace posthorn

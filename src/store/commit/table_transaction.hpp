@@ -6,8 +6,8 @@
 
 namespace posthorn {
 
-/// A write transaction with the tables of one store on its connection. `Tables` has them as members:
-/// `changes`, `keys`, `outbox`, `inbox`, `leases`, `dead_letters` and `old`.
+/// A write transaction with the tables of one store on its connection. `Tables` are its
+/// `unit_tables`.
 ///
 /// Lifetime: as the writer's connection; idle between units.
 /// Threads:  the writer's.

@@ -4,7 +4,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
-#include <initializer_list>
 #include <limits>
 #include <span>
 #include <string>
@@ -18,37 +17,18 @@
 
 #include "store/old_rows.hpp"
 #include "store/rows/stored_time.hpp"
+#include "store/statements/beside_sql.hpp"
 
 namespace posthorn {
 
-/// How the tables that are kept beside messages can be wrong, after a program has changed them.
-enum class beside_fault : std::uint8_t {
-    odd,   // A row that belongs to no message, or says something else than its message.
-    lost,  // A message that no row leads to, so that no sweep, list or retention would find it.
-};
-
-/// One table to look through, in the order of its numbers.
-struct beside_sql {
-    struct text {
-        std::string_view sql;
-        bool asks_time = false;  // It is given the time too, as the last.
-    };
-    /// Given the number to go on after and how many rows at most; gives `seq` and whether the row
-    /// is `wrong`.
-    text find;
-    /// Given `Driver::numbers` of wrong rows. Each looks again; where others write too, the first
-    /// locks them.
-    std::vector<text> mend;
-};
-
-/// How many rows are wrong in tables, without changing any.
+/// How many rows are wrong, without changing any.
 template <class Driver>
-result<std::int64_t> count_wrong(typename Driver::connection& database,
-                                 std::span<const beside_sql> tables, wall_time now) {
+result<std::int64_t> count_wrong(typename Driver::connection& database, beside_fault which,
+                                 wall_time now) {
     constexpr auto first = std::numeric_limits<std::int64_t>::min();
     constexpr auto all = std::numeric_limits<std::int64_t>::max();
     std::int64_t wrong = 0;
-    for (const auto& each : tables) {
+    for (const auto& each : Driver::own(tables_beside(which))) {
         const auto sql =
             fmt::format("SELECT count(*) FROM ({}) AS looked_at WHERE wrong", each.find.sql);
         typename Driver::statement counting(database, sql);
@@ -66,10 +46,10 @@ result<std::int64_t> count_wrong(typename Driver::connection& database,
 template <class Driver>
 class beside_walk {
 public:
-    beside_walk(typename Driver::connection& database,
-                std::initializer_list<std::span<const beside_sql>> all) {
-        for (const auto tables : all)
-            for (const auto& each : tables) tables_.emplace_back(database, each);
+    explicit beside_walk(typename Driver::connection& database) {
+        for (const auto which : {beside_fault::odd, beside_fault::lost})
+            for (const auto& each : Driver::own(tables_beside(which)))
+                tables_.emplace_back(database, each);
     }
 
     result<slice_outcome> go_on(wall_time now, const slice& room);

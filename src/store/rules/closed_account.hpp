@@ -13,33 +13,27 @@
 #include "store/outbox_table.hpp"
 #include "store/rows/stored_time.hpp"
 #include "store/rules/cause.hpp"
+#include "store/statements/closed_account_sql.hpp"
 
 namespace posthorn {
 
 /// Keeps when messages were given up or closed, and dead ones by their cause, in the open
 /// transaction. A trigger has made the row; it knows neither the clock of the node nor the cause.
-/// A store gives the statements.
 ///
 /// Lifetime: as its connection.
 /// Threads:  the writer's.
 template <class Driver>
 class closed_account {
 public:
-    struct sql {
-        std::string_view error_by_seq;  // Destination, endpoint, last error.
-        std::string_view find;          // By the three.
-        std::string_view count;
-        std::string_view drop_unused;
-        std::string_view add;  // The three, and when; gives the cause's number.
-        std::string_view ungrouped;
-    };
-    closed_account(typename Driver::connection& database, const sql& texts)
+    explicit closed_account(typename Driver::connection& database,
+                            const closed_account_sql& texts = closed_account_texts)
         : error_(database, texts.error_by_seq),
           find_(database, texts.find),
           count_(database, texts.count),
           drop_unused_(database, texts.drop_unused),
           add_(database, texts.add),
-          ungrouped_(database, texts.ungrouped) {}
+          ungrouped_(database, texts.ungrouped),
+          record_(database, texts.record) {}
     virtual ~closed_account() = default;
 
     /// Of a message that is `status` by now.
@@ -47,15 +41,18 @@ public:
     /// Dead ones without a cause get theirs; gives their number.
     result<std::int64_t> group_some(std::size_t limit);
 
+protected:
+    virtual result<> write(std::int64_t seq, outbox_status status, wall_time at,
+                           std::optional<std::int64_t> cause_id) {
+        return Driver::soon(record_, seq, to_ms(at), cause_id, to_string(status));
+    }
+
 private:
     struct cause {
         std::string destination;
         std::string endpoint;
         std::string text;
     };
-
-    virtual result<> write(std::int64_t seq, outbox_status status, wall_time at,
-                           std::optional<std::int64_t> cause_id) = 0;
 
     result<std::optional<std::int64_t>> cause_of(std::int64_t seq, wall_time at);
     result<std::int64_t> find_or_add(const cause& of, wall_time at);
@@ -68,6 +65,7 @@ private:
     typename Driver::statement drop_unused_;
     typename Driver::statement add_;
     typename Driver::statement ungrouped_;
+    typename Driver::statement record_;
     int full_for_ = 0;  // So many more causes are `other` without a look.
 };
 

@@ -10,33 +10,20 @@
 #include "store/dead_letters.hpp"
 #include "store/rows/dead_rows.hpp"
 #include "store/rows/stored_time.hpp"
+#include "store/statements/dead_letter_pages_sql.hpp"
 
 namespace posthorn {
 
 /// The messages that were given up, as a reading connection sees them: which of them make a page,
-/// and how far a search looks. A store gives the statements.
+/// and how far a search looks.
 ///
 /// Lifetime: as its connection.
 /// Threads:  its connection's.
 template <class Driver>
-class dead_letter_pages : public dead_letter_reader {
+class dead_letter_pages final : public dead_letter_reader {
 public:
-    /// Rows one after the other, of a status or of a cause: from which number on, which one, and
-    /// how many at most.
-    struct walk_sql {
-        std::string_view of_status;
-        std::string_view of_cause;
-    };
-    struct sql {
-        walk_sql down;
-        walk_sql up;
-        std::string_view highest;
-        std::string_view by_seq;
-        std::string_view by_id;
-        std::string_view groups;
-        std::string_view ungrouped;
-    };
-    dead_letter_pages(typename Driver::connection& database, const sql& texts)
+    explicit dead_letter_pages(typename Driver::connection& database,
+                               const dead_letter_pages_sql& texts = dead_letter_pages_texts)
         : down_(database, texts.down),
           up_(database, texts.up),
           highest_(database, texts.highest),
@@ -60,7 +47,7 @@ private:
     static constexpr std::int64_t ungrouped_count_max = 1'000;
 
     struct walk {
-        walk(typename Driver::connection& database, const walk_sql& texts)
+        walk(typename Driver::connection& database, const dead_letter_walk_sql& texts)
             : of_status(database, texts.of_status), of_cause(database, texts.of_cause) {}
         result<typename Driver::rows> begin(const dead_filter& wanted, std::int64_t from) {
             constexpr auto limit = rows_looked_at_max + 1;

@@ -9,38 +9,23 @@
 #include "store/rows/or_null.hpp"
 #include "store/rows/stored_time.hpp"
 #include "store/rules/dead_letter_rules.hpp"
+#include "store/statements/dead_letter_rows_sql.hpp"
 #include "store/swallowed.hpp"
 
 namespace posthorn {
 
-/// The statements of messages that were given up, inside a write transaction. A store gives their
-/// texts, and what the transaction has beside them: `changes`, where they are logged, `closed`, the
+/// The statements of messages that were given up, inside a write transaction. A store gives what the
+/// transaction has beside them: `changes`, where they are logged, `closed`, the
 /// account of them, and `keys`, which knows who waits for whom.
 ///
 /// Lifetime: as its connection, and that of its neighbours.
 /// Threads:  the writer's.
 template <class Driver, class Neighbours>
-class dead_letter_rows : public dead_letter_rules {
+class dead_letter_rows final : public dead_letter_rules {
 public:
-    /// Each is given the row's number first, but for `by_id`.
-    struct sql {
-        std::string_view by_id;
-        std::string_view by_seq;
-        std::string_view keys;
-        std::string_view whole;
-        std::string_view requeue;
-        std::string_view note;    // With when, and the text.
-        std::string_view old_id;  // Before the row has its new id, so that the old one is kept.
-        std::string_view renew;
-        std::string_view resolve;
-        std::string_view reopen;
-        std::string_view remove;
-        std::string_view expire;
-        std::string_view ended;
-        std::string_view reseal;
-    };
     dead_letter_rows(typename Driver::connection& database, const message_limits& limits,
-                     const Neighbours& others, const sql& texts)
+                     const Neighbours& others,
+                     const dead_letter_rows_sql& texts = dead_letter_rows_texts)
         : dead_letter_rules(limits),
           with_(others),
           by_id_(database, texts.by_id),
@@ -56,21 +41,20 @@ public:
           remove_(database, texts.remove),
           expire_(database, texts.expire),
           ended_(database, texts.ended),
-          reseal_(database, texts.reseal) {}
+          reseal_(database, texts.reseal),
+          edit_(database, texts.edit) {}
 
     result<std::int64_t> group_some(std::size_t limit) override {
         return with_.closed.group_some(limit);
     }
 
-protected:
+private:
     /// The row was there a moment ago, in this transaction.
     static result<> require_change(result<typename Driver::rows> done) {
         if (!done) return std::unexpected(std::move(done).error());
         if (done->changed() == 0) return swallowed("outbox_messages");
         return {};
     }
-
-private:
     template <class Key>
     static result<bool> visit_one(typename Driver::statement& query, const Key& key,
                                   const row_visitor& visit) {
@@ -92,6 +76,11 @@ private:
         return visit_one(whole_, seq, visit);
     }
 
+    result<> write(std::int64_t seq, const message& body) override {
+        return require_change(edit_.run(seq, body.destination, body.endpoint,
+                                        Driver::payload(body.payload), body.content_type,
+                                        or_null(body.headers), std::int64_t{body.max_retries}));
+    }
     result<> make_pending(std::int64_t seq) override { return require_change(requeue_.run(seq)); }
     result<> place(std::int64_t seq) override { return with_.keys.place(seq); }
     result<> give_new_id(std::int64_t seq, const new_life& life) override {
@@ -141,6 +130,7 @@ private:
     typename Driver::statement expire_;
     typename Driver::statement ended_;
     typename Driver::statement reseal_;
+    typename Driver::statement edit_;
 };
 
 }  // namespace posthorn

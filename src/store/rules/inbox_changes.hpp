@@ -10,26 +10,21 @@
 #include "store/rows/inbox_rows.hpp"
 #include "store/rows/stored_time.hpp"
 #include "store/rules/inbox_looks.hpp"
+#include "store/statements/inbox_sql.hpp"
 #include "store/swallowed.hpp"
 
 namespace posthorn {
 
 /// What every store does alike with messages in the inbox, inside a write transaction; how one is
-/// inserted or claimed unless it is there is each store's own. A store gives the statements.
+/// inserted or claimed unless it is there is each store's own.
 ///
 /// Lifetime: as its connection.
 /// Threads:  the writer's.
 template <class Driver>
 class inbox_changes : public inbox_table {
 public:
-    /// Each is given source and id first.
-    struct sql {
-        std::string_view find;
-        std::string_view respond;
-        std::string_view complete;  // Gives the row's number.
-        std::string_view release;
-    };
-    inbox_changes(typename Driver::connection& database, const sql& texts)
+    explicit inbox_changes(typename Driver::connection& database,
+                           const inbox_changes_sql& texts = inbox_changes_texts)
         : find_(database, texts.find),
           respond_(database, texts.respond),
           complete_(database, texts.complete),

@@ -6,6 +6,7 @@
 
 #include "store/inbox_table.hpp"
 #include "store/rows/inbox_rows.hpp"
+#include "store/statements/inbox_sql.hpp"
 
 namespace posthorn {
 
@@ -17,16 +18,16 @@ result<std::optional<inbox_entry>> find_inbox_entry(Statement& find, const inbox
     return read_inbox_entry(found.front(), key.id);
 }
 
-/// The inbox as a reading connection sees it. A store gives the statements.
+/// The inbox as a reading connection sees it.
 ///
 /// Lifetime: as its connection.
 /// Threads:  its connection's.
 template <class Driver>
-class inbox_looks : public inbox_reader {
+class inbox_looks final : public inbox_reader {
 public:
-    inbox_looks(typename Driver::connection& database, std::string_view find_sql,
-                std::string_view count_sql)
-        : find_(database, find_sql), count_(database, count_sql) {}
+    explicit inbox_looks(typename Driver::connection& database,
+                         const inbox_looks_sql& texts = inbox_looks_texts)
+        : find_(database, texts.find), count_(database, texts.count) {}
 
     result<std::optional<inbox_entry>> find(const inbox_key& key) override {
         return find_inbox_entry(find_, key);

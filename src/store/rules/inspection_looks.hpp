@@ -14,10 +14,11 @@
 #include "store/rows/stored_time.hpp"
 #include "store/rows/summary_rows.hpp"
 #include "store/rules/time_seek.hpp"
+#include "store/statements/inspection_looks_sql.hpp"
 
 namespace posthorn {
 
-/// What people ask of a store and every store answers alike, by statements of its own.
+/// What people ask of a store and every store answers alike.
 ///
 /// Lifetime: as its connection.
 /// Threads:  its connection's.
@@ -27,25 +28,8 @@ public:
     using store_inspector::list;
     result<message_list> list(const message_filter& wanted) final;
 
-    struct sql {
-        std::string_view count_pending;
-        std::string_view count_sent;
-        std::string_view count_closed;  // Of a status.
-        std::string_view count_dead_messages;
-        std::string_view show;  // By id, and whether with the payload.
-        std::string_view attempts;
-        /// By seq: id, status, time and seq of what is in its way, the first of each status.
-        std::string_view waits_behind;
-        /// Destination, order key and tenant; id, status and time of the first one given up; how
-        /// many wait; how many were looked at. Given the limits of rows, keys and messages.
-        std::string_view blocked;
-        std::string_view newest;
-        std::string_view highest;     // Seq, or NULL.
-        std::string_view times_from;  // When they were created, of a number of rows from a seq on.
-        std::string_view inbox_count;
-        std::string_view inbox_ends;
-    };
-    inspection_looks(typename Driver::connection& database, const sql& texts)
+    explicit inspection_looks(typename Driver::connection& database,
+                              const inspection_looks_sql& texts = inspection_looks_texts)
         : count_pending_(database, texts.count_pending),
           count_sent_(database, texts.count_sent),
           count_closed_(database, texts.count_closed),

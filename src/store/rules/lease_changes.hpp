@@ -8,25 +8,19 @@
 #include <posthorn/detail/sql.hpp>
 
 #include "store/lease_table.hpp"
+#include "store/statements/lease_changes_sql.hpp"
 
 namespace posthorn {
 
-/// The leases inside a write transaction. A store gives the statements.
+/// The leases inside a write transaction.
 ///
 /// Lifetime: as its connection.
 /// Threads:  the writer's.
 template <class Driver>
 class lease_changes : public lease_table {
 public:
-    /// Each is given the lease's name first; those that give one, its owner, epoch and beat.
-    struct sql {
-        std::string_view find;
-        std::string_view make;  // Unless it is there.
-        std::string_view take;  // By whom, if it is as seen; gives the new one.
-        std::string_view beat;
-        std::string_view release;
-    };
-    lease_changes(typename Driver::connection& database, const sql& texts)
+    explicit lease_changes(typename Driver::connection& database,
+                           const lease_changes_sql& texts = lease_changes_texts)
         : find_(database, texts.find),
           make_(database, texts.make),
           take_(database, texts.take),

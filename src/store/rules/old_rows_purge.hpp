@@ -12,39 +12,28 @@
 
 #include "store/old_rows.hpp"
 #include "store/rows/stored_time.hpp"
+#include "store/rules/beside_walk.hpp"
+#include "store/statements/old_rows_purge_sql.hpp"
 #include "store/swallowed.hpp"
 
 namespace posthorn {
 
-/// How old rows are found and deleted, a slice at a time. A store gives the statements; how it
-/// finds messages that were sent, and what goes with them, is its own.
+/// How old rows are found and deleted, a slice at a time. How a store finds
+/// messages that were sent, and what goes with them, is its own.
 ///
 /// Lifetime: as its connection.
 /// Threads:  the writer's.
 template <class Driver>
 class old_rows_purge : public old_rows {
 public:
-    /// Those that find are given a time and how many at most, and `closed` a status too; they give
-    /// a row's number, and whether it is old. Those that remove are given `Driver::numbers`.
-    struct sql {
-        struct {
-            std::string_view closed;
-            std::string_view received;
-            std::string_view changes;
-        } find;
-        struct {
-            std::string_view closed_message;  // And a status, which it has to have.
-            std::string_view closed;          // Unless a message is there that is as it says.
-            std::string_view received;
-            std::string_view changes;
-        } remove;
-        /// Of received rows; given how long one lives at most, now, and how many at most.
-        std::string_view shorten;
-    };
-    old_rows_purge(typename Driver::connection& database, const sql& texts)
-        : find_closed_(database, texts.find.closed),
+    old_rows_purge(typename Driver::connection& database, const clock& time,
+                   const old_rows_purge_sql& texts = old_rows_purge_texts)
+        : time_(time),
+          beside_(database),
+          find_closed_(database, texts.find.closed),
           find_received_(database, texts.find.received),
           find_changes_(database, texts.find.changes),
+          remove_message_(database, texts.remove.message),
           remove_closed_message_(database, texts.remove.closed_message),
           remove_closed_(database, texts.remove.closed),
           remove_received_(database, texts.remove.received),
@@ -58,6 +47,11 @@ public:
                                              static_cast<std::int64_t>(room.rows())));
         const auto rows = static_cast<std::size_t>(shortened.changed());
         return slice_outcome{.rows = rows, .more = rows == room.rows()};
+    }
+    /// A server takes the room of deleted rows back by itself.
+    result<slice_outcome> give_back(const slice&) override { return slice_outcome{}; }
+    result<slice_outcome> mend_beside(const slice& room) override {
+        return beside_.go_on(time_.wall(), room);
     }
 
 protected:
@@ -74,17 +68,22 @@ protected:
         return static_cast<std::size_t>(done.changed());
     }
 
-private:
     virtual result<found> find_sent(wall_time before, std::size_t limit) = 0;
-    virtual result<std::size_t> remove_sent(numbers keys) = 0;
+    virtual result<std::size_t> remove_sent(numbers keys) {
+        return rows_changed(remove_message_, Driver::numbers(keys));
+    }
 
+private:
     result<found> find(row_kind kind, wall_time before, std::size_t limit);
     /// Gives how many are gone: a trigger of the application's may keep some.
     result<std::size_t> remove(row_kind kind, numbers keys);
 
+    const clock& time_;
+    beside_walk<Driver> beside_;
     typename Driver::statement find_closed_;
     typename Driver::statement find_received_;
     typename Driver::statement find_changes_;
+    typename Driver::statement remove_message_;
     typename Driver::statement remove_closed_message_;
     typename Driver::statement remove_closed_;
     typename Driver::statement remove_received_;

@@ -12,6 +12,7 @@
 #include "store/outbox_table.hpp"
 #include "store/rows/outbox_rows.hpp"
 #include "store/rows/stored_time.hpp"
+#include "store/statements/order_rules_sql.hpp"
 
 namespace posthorn {
 
@@ -31,15 +32,8 @@ public:
         outbox_rules rules;
         Log& log;
     };
-    struct sql {
-        std::string_view policy;   // Keeps it.
-        std::string_view scope;    // Destination, key and tenant of a row, if it has a key.
-        std::string_view head;     // The first pending one of the three.
-        std::string_view release;  // Of a row that is parked, if nothing is in its way.
-        std::string_view place;    // A pending row: due at once, or parked.
-        std::string_view due_row;  // A row that is pending and due at a time, in whole.
-    };
-    order_rules(typename Driver::connection& database, services with, const sql& texts)
+    order_rules(typename Driver::connection& database, services with,
+                const order_rules_sql& texts = order_rules_texts)
         : with_(std::move(with)),
           policy_(database, texts.policy),
           scope_(database, texts.scope),

@@ -14,6 +14,7 @@
 #include "store/outbox_table.hpp"
 #include "store/rows/or_null.hpp"
 #include "store/rows/stored_time.hpp"
+#include "store/statements/outbox_changes_sql.hpp"
 #include "store/swallowed.hpp"
 
 namespace posthorn {
@@ -28,20 +29,8 @@ namespace posthorn {
 template <class Driver, class Neighbours>
 class outbox_changes : public outbox_table {
 public:
-    /// Each is given the row's number first, but for the last three.
-    struct sql {
-        std::string_view retry;
-        std::string_view close;
-        std::string_view pending;  // A row if it is.
-        std::string_view attempt;
-        std::string_view unanswered;  // Nothing if there is one of the row already.
-        std::string_view end;
-        std::string_view requeue;  // By id; gives the number.
-        std::string_view pause;
-        std::string_view resume;
-    };
     outbox_changes(typename Driver::connection& database, const clock& time,
-                   const Neighbours& others, const sql& texts)
+                   const Neighbours& others, const outbox_changes_sql& texts = outbox_changes_texts)
         : time_(time),
           with_(others),
           retry_(database, texts.retry),

@@ -12,6 +12,7 @@
 #include "store/rows/row_sizes.hpp"
 #include "store/rows/stored_time.hpp"
 #include "store/rules/due_choice.hpp"
+#include "store/statements/outbox_looks_sql.hpp"
 
 namespace posthorn {
 
@@ -23,15 +24,8 @@ namespace posthorn {
 template <class Driver, class Flows>
 class outbox_looks : public outbox_reader {
 public:
-    struct sql {
-        std::string_view policy;
-        std::string_view by_id;
-        std::string_view status_by_id;
-        std::string_view counts;
-        std::string_view paused;
-        std::string_view ended;  // After a number, how many, and the bytes a message may have.
-    };
-    outbox_looks(typename Driver::connection& database, outbox_rules rules, const sql& texts)
+    outbox_looks(typename Driver::connection& database, outbox_rules rules,
+                 const outbox_looks_sql& texts = outbox_looks_texts)
         : rules_(std::move(rules)),
           flows_(database),
           outlook_(flows_),

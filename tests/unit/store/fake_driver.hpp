@@ -23,6 +23,7 @@
 #include "base/assert.hpp"
 #include "base/result.hpp"
 #include "base/time/clock.hpp"
+#include "store/statements/statement_text.hpp"
 
 namespace posthorn::test {
 
@@ -109,6 +110,7 @@ struct fake_connection {
 class fake_statement {
 public:
     fake_statement(fake_connection& on, std::string_view name) : on_(on), name_(name) {}
+    fake_statement(fake_connection& on, const statement_text& of) : fake_statement(on, of.sqlite) {}
 
     template <class... Args>
     result<fake_rows> run(const Args&... args) {
@@ -149,6 +151,7 @@ struct fake_driver {
     using statement = fake_statement;
     using rows = fake_rows;
 
+    [[nodiscard]] static auto own(const auto& said) { return said.sqlite; }
     template <class... Args>
     static result<> now(statement& one, const Args&... args) {
         POSTHORN_TRY(one.run(args...));
@@ -163,6 +166,7 @@ struct fake_driver {
         return of;
     }
     [[nodiscard]] static std::string storable(std::string_view text) { return std::string(text); }
+    [[nodiscard]] static std::string_view payload(std::string_view bytes) { return bytes; }
     [[nodiscard]] static std::optional<std::string_view> bytes_or_null(std::string_view text) {
         return text.empty() ? std::nullopt : std::optional(text);
     }

@@ -6,8 +6,6 @@
 
 #include "store/commit/table_reader.hpp"
 #include "store/postgres/commit/session.hpp"
-#include "store/postgres/tables/dead_letters_reading.hpp"
-#include "store/postgres/tables/inbox_sql.hpp"
 #include "store/postgres/tables/inspection_sql.hpp"
 #include "store/postgres/tables/outbox_reading.hpp"
 #include "store/store.hpp"
@@ -15,8 +13,7 @@
 namespace posthorn::postgres {
 
 /// A reading session.
-class reader final : public table_reader<driver, outbox_reading, inbox_reading, inspection_sql,
-                                         dead_letters_reading> {
+class reader final : public table_reader<driver, outbox_reading, inspection_sql> {
 public:
     static result<std::unique_ptr<reader>> open(const session_options& options, const clock& time);
 

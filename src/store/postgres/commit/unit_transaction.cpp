@@ -15,20 +15,9 @@ values values_of(std::span<const sql_param> params) {
 
 }  // namespace
 
-write_tables::write_tables(connection& database, const clock& time, const outbox_rules& rules)
-    : changes(database),
-      closed(database),
-      claims(database, rules),
-      keys(database, {time, rules, changes}, claims),
-      outbox(database, time, {changes, closed, keys, claims}),
-      inbox(database),
-      leases(database),
-      dead_letters(database, rules.limits, {changes, closed, keys, claims}),
-      old(database, time) {}
-
 unit_transaction::unit_transaction(connection& database, const clock& time,
                                    const outbox_rules& rules, std::string writer)
-    : table_transaction(database, time, rules),
+    : table_transaction(database, time, rules, database, rules),
       database_(database),
       writer_(std::move(writer)),
       touch_(database, R"sql(

@@ -4,32 +4,20 @@
 
 #include "base/time/clock.hpp"
 #include "store/commit/table_transaction.hpp"
+#include "store/commit/unit_tables.hpp"
 #include "store/postgres/commit/foreign_statements.hpp"
 #include "store/postgres/driver/connection.hpp"
-#include "store/postgres/tables/closed_messages.hpp"
-#include "store/postgres/tables/dead_letters_sql.hpp"
 #include "store/postgres/tables/inbox_sql.hpp"
 #include "store/postgres/tables/lease_sql.hpp"
 #include "store/postgres/tables/old_rows_sql.hpp"
 #include "store/postgres/tables/order_keys.hpp"
+#include "store/postgres/tables/outbox_claims.hpp"
 #include "store/postgres/tables/outbox_sql.hpp"
 
 namespace posthorn::postgres {
 
-/// What a unit can change.
-struct write_tables {
-    write_tables(connection& database, const clock& time, const outbox_rules& rules);
-
-    change_log changes;
-    closed_messages closed;
-    outbox_claims claims;
-    order_keys keys;
-    outbox_sql outbox;
-    inbox_sql inbox;
-    lease_sql leases;
-    dead_letters_sql dead_letters;
-    old_rows_sql old;
-};
+using write_tables = unit_tables<driver, outbox_claims, closed_account<driver>, order_keys,
+                                 outbox_sql, inbox_sql, lease_sql, old_rows_sql>;
 
 /// The transaction that units see, on the connection of a session that writes.
 ///
@@ -47,7 +35,7 @@ public:
                    const row_visitor& visit) override;
     result<> run(std::string_view sql, std::span<const sql_param> with) override;
     result<> take_turn(std::string_view table, std::string_view thing) override;
-    [[nodiscard]] outbox_claims& claims() noexcept { return tables().claims; }
+    [[nodiscard]] outbox_claims& claims() noexcept { return tables().own; }
 
     /// Writes something, so that the commit flushes the server's log.
     result<> touch();

@@ -14,6 +14,7 @@
 #include "base/time/clock.hpp"
 #include "store/postgres/driver/rows.hpp"
 #include "store/postgres/driver/values.hpp"
+#include "store/statements/statement_text.hpp"
 
 struct pg_conn;
 
@@ -32,6 +33,7 @@ public:
     statement() = default;
     /// `{s}` in it stands for the schema.
     statement(connection& on, std::string_view sql);
+    statement(connection& on, const statement_text& of) : statement(on, of.postgres) {}
 
     /// Sends it, with all that waits in line before it, and gives its answer.
     template <class... Args>
@@ -164,6 +166,8 @@ struct driver {
     using statement = postgres::statement;
     using rows = postgres::rows;
 
+    /// Of what is said for each database, what is said for this one.
+    [[nodiscard]] static auto own(const auto& said) { return said.postgres; }
     /// Runs it; what it gives is of no interest.
     template <class... Args>
     static result<> now(statement& one, const Args&... args) {
@@ -185,6 +189,8 @@ struct driver {
     [[nodiscard]] static std::string storable(std::string_view text) {
         return postgres::storable(text);
     }
+    /// What the columns of a payload are given. Refers to the text.
+    [[nodiscard]] static payload_bytes payload(std::string_view bytes) { return {bytes}; }
     /// What a column of bytes is given; nothing if it is empty. Refers to the text.
     [[nodiscard]] static std::optional<blob> bytes_or_null(std::string_view text) {
         if (text.empty()) return std::nullopt;

@@ -60,6 +60,16 @@ void values::add(blob bytes) {
     types_.push_back(type_bytea);
 }
 
+void values::add(const payload_bytes& payload) {
+    if (is_storable(payload.bytes)) {
+        add(payload.bytes);
+        add(nullptr);
+    } else {
+        add(nullptr);
+        add(blob{std::as_bytes(std::span(payload.bytes))});
+    }
+}
+
 void values::add(const uuid& id) {
     std::array<char, 36> text{};
     id.format_to(text);

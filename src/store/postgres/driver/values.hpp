@@ -13,6 +13,11 @@
 
 namespace posthorn::postgres {
 
+/// A payload: two columns, of which one is NULL. Text is kept as text, and what cannot be as bytes.
+struct payload_bytes {
+    std::string_view bytes;
+};
+
 /// The values of a statement's parameters, as libpq takes them.
 ///
 /// Numbers and texts travel as text without a type, so that the server finds the type by where they
@@ -39,6 +44,7 @@ public:
     void add(const std::string& text) { add(std::string_view(text)); }
     void add(const char* text) { add(std::string_view(text)); }
     void add(blob bytes);
+    void add(const payload_bytes& payload);
     void add(const uuid& id);
     /// As an array of bigint.
     void add(std::span<const std::int64_t> numbers);

@@ -9,12 +9,6 @@
 namespace posthorn::postgres {
 namespace {
 
-constexpr std::string_view find_inbox = R"sql(
-    SELECT body_hash, processed_at IS NOT NULL, response_payload, claim_until, claim_owner,
-        response_checksum
-    FROM {s}.inbox_messages
-    WHERE source_service_id = $1 AND message_id = $2)sql";
-
 using ordered_key = std::tuple<std::string_view, uuid>;
 
 ordered_key key_of(const row_ahead& one) { return {one.source, one.id}; }
@@ -23,20 +17,7 @@ ordered_key key_of_record(const inbox_record* one) { return {one->key.source, on
 }  // namespace
 
 inbox_sql::inbox_sql(connection& database)
-    : inbox_changes(database, {.find = find_inbox,
-                               .respond = R"sql(
-          UPDATE {s}.inbox_messages SET response_payload = $3, response_checksum = $4
-          WHERE source_service_id = $1 AND message_id = $2)sql",
-                               .complete = R"sql(
-          UPDATE {s}.inbox_messages
-          SET processed_at = $4, response_payload = $5, expires_at = $6,
-              response_checksum = $7, claim_owner = NULL, claim_until = NULL
-          WHERE source_service_id = $1 AND message_id = $2 AND claim_owner = $3
-          RETURNING seq)sql",
-                               .release = R"sql(
-          DELETE FROM {s}.inbox_messages
-          WHERE source_service_id = $1 AND message_id = $2 AND claim_owner = $3
-              AND processed_at IS NULL)sql"}),
+    : inbox_changes(database),
       insert_(database, R"sql(
           INSERT INTO {s}.inbox_messages (source_service_id, message_id, endpoint, body_hash,
               processed_at, expires_at, response_payload, response_checksum)
@@ -132,8 +113,5 @@ result<bool> inbox_sql::claim(const inbox_claim& wanted, wall_time now) {
                                      to_ms(wanted.expires_at), to_ms(now)));
     return claimed.changed() > 0;
 }
-
-inbox_reading::inbox_reading(connection& database)
-    : inbox_looks(database, find_inbox, "SELECT count(*) FROM {s}.inbox_messages") {}
 
 }  // namespace posthorn::postgres

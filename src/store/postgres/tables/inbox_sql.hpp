@@ -39,9 +39,4 @@ private:
     std::vector<row_ahead> ahead_;  // In the order of their keys.
 };
 
-class inbox_reading final : public inbox_looks<driver> {
-public:
-    explicit inbox_reading(connection& database);
-};
-
 }  // namespace posthorn::postgres

@@ -4,7 +4,7 @@
 #include <limits>
 #include <utility>
 
-#include "store/postgres/tables/outbox_rows.hpp"
+#include "store/rows/stored_time.hpp"
 #include "store/rows/summary_rows.hpp"
 
 namespace posthorn::postgres {
@@ -55,107 +55,10 @@ consteval auto of_destination_when(const Text& compare) {
 constexpr auto look_at_due = of_destination_when("<=");
 constexpr auto look_at_waiting = of_destination_when(">");
 
-constexpr auto detail_by_id = joined("SELECT ", summary_columns, R"sql(,
-        coalesce(octet_length(payload_bytes), octet_length(payload))::bigint,
-        substr(content_type, 1, 4096), CASE WHEN $2::bigint <> 0 THEN )sql",
-                                     payload_unless_longer(content_bytes_shown_max), " END, ",
-                                     headers_unless_longer(content_bytes_shown_max), R"sql(
-    FROM {s}.outbox_messages WHERE message_id = $1)sql");
-
-template <class Other, class Row>
-consteval auto shares_key(const Other& other, const Row& row) {
-    return joined(other, ".destination = ", row, ".destination AND ", other, ".order_key = ", row,
-                  ".order_key AND ", other, ".tenant = ", row, ".tenant");
-}
-template <class Row>
-consteval auto parks_followers(const Row& row) {  // As is_blocked has it.
-    return joined("(NOT starts_with(", row, R"sql(.destination, 'webhook:') AND NOT EXISTS (
-        SELECT 1 FROM {s}.posthorn_meta WHERE name = 'order_policy' AND value = 'pass')))sql");
-}
-
-constexpr auto what_is_in_the_way = joined(R"sql(
-    WITH mine AS (SELECT seq, destination, order_key, tenant FROM {s}.outbox_due
-        WHERE seq = $1 AND order_key IS NOT NULL),
-    found AS (
-        (SELECT earlier.seq, earlier.at FROM mine JOIN {s}.outbox_closed AS earlier ON )sql",
-                                           shares_key("earlier", "mine"), R"sql(
-            AND earlier.status IN ('Dead', 'Expired') AND earlier.seq < mine.seq
-         WHERE )sql",
-                                           parks_followers("mine"), R"sql( ORDER BY seq LIMIT 1)
-        UNION ALL
-        (SELECT earlier.seq, NULL::bigint FROM mine JOIN {s}.outbox_due AS earlier ON )sql",
-                                           shares_key("earlier", "mine"), R"sql(
-            AND earlier.seq < mine.seq ORDER BY seq LIMIT 1))
-    SELECT m.message_id, m.status, found.at, seq
-    FROM found JOIN {s}.outbox_messages AS m USING (seq))sql");
-
-// Messages with an order key have their row in outbox_due from their beginning.
-constexpr auto blocked_keys = joined(R"sql(
-    WITH looked AS MATERIALIZED (
-        SELECT destination, order_key, tenant, seq FROM {s}.outbox_closed
-        WHERE order_key IS NOT NULL AND status IN ('Dead', 'Expired')
-        ORDER BY destination, order_key, tenant, seq LIMIT $1),
-    earliest AS (SELECT destination, order_key, tenant, min(seq) AS seq
-        FROM looked GROUP BY destination, order_key, tenant),
-    blocking AS (SELECT * FROM earliest
-        WHERE )sql",
-                                     parks_followers("earliest"), R"sql( AND EXISTS (
-            SELECT 1 FROM {s}.outbox_due AS later WHERE )sql",
-                                     shares_key("later", "earliest"), R"sql(
-              AND later.seq > earliest.seq)
-        ORDER BY seq LIMIT $2)
-    SELECT blocking.destination, blocking.order_key, blocking.tenant,
-        m.message_id, m.status, closed.at,
-        (SELECT count(*) FROM (SELECT 1 FROM {s}.outbox_due AS later WHERE )sql",
-                                     shares_key("later", "blocking"), R"sql(
-              AND later.seq > blocking.seq LIMIT $3) AS part),
-        (SELECT count(*) FROM looked)
-    FROM blocking JOIN {s}.outbox_messages AS m USING (seq)
-        JOIN {s}.outbox_closed AS closed USING (seq)
-    ORDER BY blocking.seq)sql");
-
 }  // namespace
 
 inspection_sql::inspection_sql(connection& database)
-    : inspection_looks(database, {.count_pending = R"sql(
-          SELECT count(*) FROM (SELECT 1 FROM {s}.outbox_pending LIMIT $1) AS part)sql",
-                                  .count_sent = R"sql(
-          SELECT count(*)
-          FROM (SELECT 1 FROM {s}.outbox_messages WHERE status = 'Sent' LIMIT $1) AS part)sql",
-                                  .count_closed = R"sql(
-          SELECT count(*)
-          FROM (SELECT 1 FROM {s}.outbox_closed WHERE status = $1 LIMIT $2) AS part)sql",
-                                  // Of all that are dead and those that are deliveries; by their
-                                  // causes too, since there may be more than are counted.
-                                  .count_dead_messages = R"sql(
-          SELECT greatest((SELECT count(*) FROM
-                  (SELECT 1 FROM {s}.outbox_closed WHERE status = 'Dead' LIMIT $1) AS part)
-              - (SELECT coalesce(sum(least(dead, 1000000000000)), 0) FROM {s}.outbox_causes
-                  WHERE dead > 0 AND starts_with(destination, 'webhook:'))
-              - (SELECT count(*) FROM {s}.outbox_closed WHERE status = 'Dead'
-                  AND cause_id IS NULL AND starts_with(destination, 'webhook:')),
-              (SELECT coalesce(sum(least(dead, 1000000000000)), 0) FROM {s}.outbox_causes
-                  WHERE dead > 0 AND NOT starts_with(destination, 'webhook:')))::bigint)sql",
-                                  .show = detail_by_id,
-                                  .attempts = R"sql(
-          SELECT attempt, at, substr(error, 1, 4096) FROM {s}.outbox_attempts
-          WHERE seq = $1
-          ORDER BY attempt DESC LIMIT $2)sql",
-                                  .waits_behind = what_is_in_the_way,
-                                  .blocked = blocked_keys,
-                                  .newest = R"sql(
-          SELECT greatest(0::bigint,
-              (SELECT at FROM {s}.changes ORDER BY change_seq DESC LIMIT 1),
-              (SELECT created_at FROM {s}.outbox_messages ORDER BY seq DESC LIMIT 1)))sql",
-                                  .highest = "SELECT max(seq) FROM {s}.outbox_messages",
-                                  .times_from = R"sql(
-          SELECT created_at FROM {s}.outbox_messages WHERE seq >= $1
-          ORDER BY seq LIMIT $2)sql",
-                                  .inbox_count = R"sql(
-          SELECT count(*) FROM (SELECT 1 FROM {s}.inbox_messages LIMIT $1) AS part)sql",
-                                  .inbox_ends = R"sql(
-          SELECT (SELECT min(seq) FROM {s}.inbox_messages), (SELECT max(seq) FROM
-              {s}.inbox_messages))sql"}),
+    : inspection_looks(database),
       flows_(database),
       due_count_(database, R"sql(
           SELECT count(*)

@@ -3,31 +3,15 @@
 #include <algorithm>
 #include <utility>
 
-#include "store/postgres/tables/outbox_rows.hpp"
+#include "store/statements/postgres_parts.hpp"
 
 namespace posthorn::postgres {
 namespace {
 
-constexpr auto is_blocked = joined("{s}.is_blocked(m.destination, m.tenant, m.order_key, m.seq)");
-
-constexpr auto due_row_by_seq = joined("SELECT ", outbox_columns, R"sql(
-    FROM {s}.outbox_messages WHERE seq = $1 AND status = 'Pending' AND next_retry_at <= $2)sql");
-// A retry that would come past the expiry stands at the expiry too; then it comes sooner.
-constexpr auto release_parked = joined(R"sql(
-    UPDATE {s}.outbox_messages AS m SET next_retry_at = coalesce(deliver_at, 0)
-    WHERE seq = $1 AND status = 'Pending' AND next_retry_at = expires_at
-      AND order_key <> '' AND NOT )sql",
-                                       is_blocked);
 constexpr auto park_blocked = joined(R"sql(
     UPDATE {s}.outbox_messages AS m SET next_retry_at = expires_at
     WHERE seq = ANY ($1::bigint[]) AND status = 'Pending' AND order_key <> '' AND )sql",
                                      is_blocked, " RETURNING seq");
-constexpr auto place_pending = joined(R"sql(
-    UPDATE {s}.outbox_messages AS m
-    SET next_retry_at = CASE WHEN order_key <> '' AND )sql",
-                                      is_blocked, R"sql(
-        THEN expires_at ELSE coalesce(deliver_at, 0) END
-    WHERE seq = $1 AND status = 'Pending')sql");
 
 void add_new(std::vector<order_scope>& to, const std::vector<order_scope>& some) {
     for (const auto& each : some)
@@ -37,21 +21,7 @@ void add_new(std::vector<order_scope>& to, const std::vector<order_scope>& some)
 }  // namespace
 
 order_keys::order_keys(connection& database, services with, outbox_claims& claims)
-    : order_rules(database, std::move(with),
-                  {.policy = R"sql(
-          INSERT INTO {s}.posthorn_meta (name, value)
-          VALUES ('order_policy', $1)
-          ON CONFLICT (name) DO UPDATE SET value = excluded.value)sql",
-                   .scope = R"sql(
-          SELECT destination, order_key, coalesce(tenant, '') FROM {s}.outbox_messages
-          WHERE seq = $1 AND order_key <> '')sql",
-                   .head = R"sql(
-          SELECT seq FROM {s}.outbox_due
-          WHERE destination = $1 AND order_key = $2 AND tenant = $3
-          ORDER BY seq LIMIT 1)sql",
-                   .release = release_parked,
-                   .place = place_pending,
-                   .due_row = due_row_by_seq}),
+    : order_rules(database, std::move(with)),
       claims_(claims),
       lock_key_(database, "SELECT pg_try_advisory_xact_lock({s}.key_lock('o', $1, $2, $3))"),
       park_(database, park_blocked) {}

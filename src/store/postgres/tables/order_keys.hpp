@@ -5,14 +5,14 @@
 #include <vector>
 
 #include "store/postgres/driver/connection.hpp"
-#include "store/postgres/tables/closed_messages.hpp"
 #include "store/postgres/tables/outbox_claims.hpp"
+#include "store/rules/change_log.hpp"
 #include "store/rules/order_rules.hpp"
 
 namespace posthorn::postgres {
 
 /// The order of messages, where others store some of the same key at the same time.
-class order_keys final : public order_rules<driver, change_log> {
+class order_keys final : public order_rules<driver, change_log<driver>> {
 public:
     order_keys(connection& database, services with, outbox_claims& claims);
 

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "store/rows/outbox_rows.hpp"
+#include "store/statements/postgres_parts.hpp"
 
 namespace posthorn::postgres {
 namespace {
@@ -34,38 +35,13 @@ consteval auto first_of_keys(const Text& after) {
 constexpr auto keys_from_top = first_of_keys("");
 constexpr auto keys_after = first_of_keys(
     joined(" AND (d.destination, d.order_key, d.tenant) > ($2::text, $3::text, $4::text)"));
-
-constexpr auto row_by_id =
-    joined("SELECT ", outbox_columns, " FROM {s}.outbox_messages WHERE message_id = $1");
-// Up to the one that goes past `ended_bytes_max`: a page comes here as a whole.
-constexpr auto rows_to_tell_of =
-    joined("SELECT ",
-           outbox_cut_columns_with(payload_unless_longer("$3::bigint"),
-                                   headers_unless_longer("$3::bigint"), "checksum"),
-           R"sql(, status, substr(last_error, 1, 4096),
-        (EXISTS (SELECT 1 FROM {s}.outbox_attempts AS tried WHERE tried.seq = sized.seq))::int::bigint
-    FROM (SELECT m.*, sum(least()sql",
-           row_octets, R"sql(, $3::bigint)) OVER (ORDER BY seq ROWS BETWEEN UNBOUNDED PRECEDING
-            AND 1 PRECEDING) AS octets_before
-        FROM (SELECT seq FROM {s}.outbox_ended WHERE seq > $1 ORDER BY seq LIMIT $2) AS ended
-            JOIN {s}.outbox_messages AS m USING (seq)) AS sized
-    WHERE coalesce(octets_before, 0) < 8388608
-    ORDER BY seq)sql");
 constexpr auto late_rows_by_seq = joined("SELECT ", outbox_late_columns, R"sql(
     FROM {s}.outbox_messages WHERE seq = ANY ($1::bigint[]) ORDER BY seq)sql");
 
 }  // namespace
 
 outbox_reading::outbox_reading(connection& database, outbox_rules rules)
-    : outbox_looks(database, std::move(rules),
-                   {.policy = "SELECT value FROM {s}.posthorn_meta WHERE name = 'order_policy'",
-                    .by_id = row_by_id,
-                    .status_by_id = "SELECT status FROM {s}.outbox_messages WHERE message_id = $1",
-                    .counts = "SELECT status, count(*) FROM {s}.outbox_messages GROUP BY status",
-                    .paused = R"sql(
-          SELECT destination, paused_at, substr(reason, 1, 4096) FROM {s}.outbox_paused
-          ORDER BY destination LIMIT 10000)sql",
-                    .ended = rows_to_tell_of}),
+    : outbox_looks(database, std::move(rules)),
       due_(database),
       page_(database, message_rules()),
       arrivals_(database, "SELECT {s}.has_arrivals()"),

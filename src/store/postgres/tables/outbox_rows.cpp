@@ -1,18 +1,10 @@
 #include "store/postgres/tables/outbox_rows.hpp"
 
+#include "store/postgres/driver/connection.hpp"
 #include "store/rows/or_null.hpp"
 #include "store/rows/outbox_rows.hpp"
 
 namespace posthorn::postgres {
-void add_payload(values& to, std::string_view payload) {
-    if (is_storable(payload)) {
-        to.add(payload);
-        to.add(nullptr);
-    } else {
-        to.add(nullptr);
-        to.add(blob{std::as_bytes(std::span(payload))});
-    }
-}
 
 values insert_values(const message& body) {
     values with;
@@ -21,7 +13,7 @@ values insert_values(const message& body) {
     with.add(to_string(body.type));
     with.add(body.destination);
     with.add(body.endpoint);
-    add_payload(with, body.payload);
+    with.add(driver::payload(body.payload));
     with.add(or_null(body.headers));
     with.add(std::int64_t{body.max_retries});
     with.add(body.deliver_at ? to_ms(*body.deliver_at) : std::int64_t{0});

@@ -7,41 +7,10 @@
 
 namespace posthorn::postgres {
 
-outbox_sql::outbox_sql(connection& database, const clock& time, const neighbours& others)
-    : outbox_changes(
-          database, time, others,
-          {.retry = R"sql(
-          UPDATE {s}.outbox_messages
-          SET retry_count = least(retry_count, 2147483647) + $2::bigint, next_retry_at = $3, last_attempt_at = $4,
-              last_error = coalesce($5, last_error)
-          WHERE seq = $1 AND status = 'Pending')sql",
-           .close = R"sql(
-          UPDATE {s}.outbox_messages
-          SET status = $2, retry_count = least(retry_count, 2147483647) + $3::bigint,
-              last_attempt_at = CASE WHEN $3::bigint <> 0 THEN $4 ELSE last_attempt_at END,
-              last_error = coalesce($5::text || CASE WHEN $7::bigint <> 0 THEN '; last: ' ||
-              last_error END, $5::text, last_error), resolution = $6
-          WHERE seq = $1 AND status = 'Pending')sql",
-           .pending = R"sql(
-          SELECT 1 FROM {s}.outbox_messages WHERE seq = $1 AND status = 'Pending')sql",
-           // Numbered over all rounds: a requeued message keeps its earlier attempts.
-           .attempt = R"sql(
-          INSERT INTO {s}.outbox_attempts (seq, attempt, at, error)
-          SELECT $1::bigint, coalesce((SELECT max(attempt) FROM {s}.outbox_attempts WHERE seq =
-              $1::bigint AND attempt BETWEEN 0 AND 2147483646), 0) + 1, $2::bigint, $3::text
-          ON CONFLICT (seq, attempt) DO UPDATE SET at = excluded.at, error = excluded.error)sql",
-           .unanswered = R"sql(
-          INSERT INTO {s}.outbox_attempts (seq, attempt, at, error)
-          VALUES ($1, 0, $2, $3) ON CONFLICT DO NOTHING)sql",
-           .end = "INSERT INTO {s}.outbox_ended (seq) VALUES ($1) ON CONFLICT DO NOTHING",
-           .requeue = R"sql(
-          UPDATE {s}.outbox_messages SET status = 'Pending', retry_count = 0
-          WHERE message_id = $1 AND status = 'Dead' RETURNING seq)sql",
-           .pause = R"sql(
-          INSERT INTO {s}.outbox_paused (destination, paused_at, reason)
-          VALUES ($1, $2, $3)
-          ON CONFLICT DO NOTHING)sql",
-           .resume = "DELETE FROM {s}.outbox_paused WHERE destination = $1"}),
+outbox_sql::outbox_sql(connection& database, const clock& time,
+                       const table_neighbours<driver, order_keys>& others, outbox_claims& claims)
+    : outbox_changes(database, time, others),
+      claims_(claims),
       insert_(database, outbox_file_sql),
       lock_dedupe_(database, outbox_lock_dedupe_sql),
       known_(database, outbox_known_sql),
@@ -119,7 +88,7 @@ result<std::vector<std::int64_t>> outbox_sql::held_of_rest(std::span<const settl
     for (const auto& one : outcomes)
         if (one.to != outbox_status::sent) seqs.push_back(one.seq);
     if (seqs.empty()) return seqs;
-    return beside().claims.hold(seqs, epoch);
+    return claims_.hold(seqs, epoch);
 }
 
 // All of them in one statement: who inserts many of a key at once leaves many to be parked.
@@ -136,7 +105,7 @@ result<> outbox_sql::park(std::span<const settlement> outcomes, std::span<const 
 }
 
 result<std::int64_t> outbox_sql::settle(std::span<const settlement> outcomes, std::int64_t epoch) {
-    POSTHORN_TRY(beside().claims.require_epoch(epoch));
+    POSTHORN_TRY(claims_.require_epoch(epoch));
     settled_rows settled;
     POSTHORN_TRY(settle_sent(outcomes, epoch, settled));
     POSTHORN_LET(ours, held_of_rest(outcomes, epoch));

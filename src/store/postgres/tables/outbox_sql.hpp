@@ -5,15 +5,18 @@
 #include <vector>
 
 #include "store/postgres/driver/connection.hpp"
-#include "store/postgres/tables/neighbours.hpp"
+#include "store/postgres/tables/order_keys.hpp"
+#include "store/postgres/tables/outbox_claims.hpp"
 #include "store/postgres/tables/outbox_rows.hpp"
 #include "store/rules/outbox_changes.hpp"
+#include "store/rules/table_neighbours.hpp"
 
 namespace posthorn::postgres {
 
-class outbox_sql final : public outbox_changes<driver, neighbours> {
+class outbox_sql final : public outbox_changes<driver, table_neighbours<driver, order_keys>> {
 public:
-    outbox_sql(connection& database, const clock& time, const neighbours& others);
+    outbox_sql(connection& database, const clock& time,
+               const table_neighbours<driver, order_keys>& others, outbox_claims& claims);
 
     result<enqueued> insert(message&& body) override;
     using outbox_table::insert;
@@ -31,6 +34,7 @@ private:
     result<> park(std::span<const settlement> outcomes, std::span<const std::int64_t> ours,
                   settled_rows& settled);
 
+    outbox_claims& claims_;
     std::int64_t claims_as_ = 0;
     statement insert_;
     statement lock_dedupe_;

@@ -6,6 +6,7 @@
 
 #include "store/postgres/tables/outbox_rows.hpp"
 #include "store/rows/row_sizes.hpp"
+#include "store/statements/postgres_parts.hpp"
 
 namespace posthorn::postgres {
 namespace {

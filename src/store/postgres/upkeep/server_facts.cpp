@@ -6,8 +6,8 @@
 #include "store/postgres/schema/mend_schema.hpp"
 #include "store/postgres/schema/rights.hpp"
 #include "store/postgres/schema/tables.hpp"
-#include "store/postgres/tables/beside_tables.hpp"
 #include "store/postgres/tables/inspection_sql.hpp"
+#include "store/rules/beside_walk.hpp"
 
 namespace posthorn::postgres {
 namespace {
@@ -25,9 +25,7 @@ void look_at_messages(connection& database, server_facts& facts) {
     if (auto waiting = seen_by_people.backlog(facts.newest.value_or(wall_time{}), {}))
         facts.backlog = *std::move(waiting);
     const auto count = [&](beside_fault which) {
-        return count_wrong<driver>(database, tables_beside(which),
-                                   facts.newest.value_or(wall_time{}))
-            .value_or(0);
+        return count_wrong<driver>(database, which, facts.newest.value_or(wall_time{})).value_or(0);
     };
     facts.beside = {.lost = count(beside_fault::lost), .odd = count(beside_fault::odd)};
 }

@@ -5,8 +5,6 @@
 
 #include "store/commit/table_reader.hpp"
 #include "store/sqlite/driver/statement_cache.hpp"
-#include "store/sqlite/tables/dead_letters_reading.hpp"
-#include "store/sqlite/tables/inbox_sql.hpp"
 #include "store/sqlite/tables/inspection_sql.hpp"
 #include "store/sqlite/tables/outbox_sql.hpp"
 #include "store/store.hpp"
@@ -14,8 +12,7 @@
 namespace posthorn::sqlite {
 
 /// One reading connection, as those who look see it.
-class reader final : public table_reader<driver, outbox_reading, inbox_reading, inspection_sql,
-                                         dead_letters_reading> {
+class reader final : public table_reader<driver, outbox_reading, inspection_sql> {
 public:
     static result<std::unique_ptr<reader>> open(const open_options& options,
                                                 const outbox_rules& rules);

@@ -4,17 +4,6 @@
 
 namespace posthorn::sqlite {
 
-write_tables::write_tables(connection& database, const clock& time, const outbox_rules& rules,
-                           disk_keeper& room, bool gives_back)
-    : changes(database),
-      closed(database),
-      keys(database, {time, rules, changes}),
-      outbox(database, time, {changes, closed, keys, room}),
-      inbox(database, room),
-      leases(database),
-      dead_letters(database, rules.limits, {changes, closed, keys, room}),
-      old(database, time, gives_back) {}
-
 // A statement such as INSERT OR ROLLBACK ends the transaction. What ran after it would commit by
 // itself, outside of the group.
 result<> unit_transaction::require_open() const {

@@ -12,6 +12,7 @@
 
 #include "base/assert.hpp"
 #include "store/sqlite/driver/connection.hpp"
+#include "store/statements/statement_text.hpp"
 
 namespace posthorn::sqlite {
 
@@ -71,6 +72,7 @@ public:
         : on_(on.handle()), sql_(sql), meant_(prepared::use::often) {
         if (made_here() != nullptr) made_here()->push_back(sql);
     }
+    statement(connection& on, const statement_text& of) : statement(on, of.sqlite) {}
     /// On a handle that is not ours.
     statement(sqlite3* on, std::string_view sql)
         : on_(on), sql_(sql), meant_(prepared::use::once) {}
@@ -129,6 +131,8 @@ struct driver {
     using statement = sqlite::statement;
     using rows = sqlite::rows;
 
+    /// Of what is said for each database, what is said for this one.
+    [[nodiscard]] static auto own(const auto& said) { return said.sqlite; }
     /// Runs it; what it gives is of no interest.
     template <class... Args>
     static result<> now(statement& one, const Args&... args) {
@@ -148,6 +152,8 @@ struct driver {
     }
     /// Text as the database can hold it.
     [[nodiscard]] static std::string_view storable(std::string_view text) { return text; }
+    /// What the columns of a payload are given. Refers to the text.
+    [[nodiscard]] static std::string_view payload(std::string_view bytes) { return bytes; }
     /// What a column of bytes is given; nothing if it is empty. Refers to the text.
     [[nodiscard]] static std::optional<std::string_view> bytes_or_null(std::string_view text) {
         return text.empty() ? std::nullopt : std::optional(text);

@@ -8,7 +8,7 @@
 #include <string_view>
 
 #include "store/sqlite/driver/statement.hpp"
-#include "store/sqlite/schema/sql_defaults.hpp"
+#include "store/statements/sqlite_defaults.hpp"
 
 namespace posthorn::sqlite {
 namespace {

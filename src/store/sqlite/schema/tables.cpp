@@ -4,9 +4,9 @@
 #include <array>
 
 #include "store/sqlite/schema/migrate.hpp"
-#include "store/sqlite/schema/sql_defaults.hpp"
 #include "store/sqlite/schema/tables_dispatch.hpp"
 #include "store/sqlite/schema/tables_views.hpp"
+#include "store/statements/sqlite_defaults.hpp"
 
 namespace posthorn::sqlite {
 namespace {

@@ -2,8 +2,8 @@
 // of what was given up. Everything here holds for a producer with plain SQL too.
 #include "store/sqlite/schema/tables_dispatch.hpp"
 
-#include "store/sqlite/schema/sql_defaults.hpp"
-#include "store/sqlite/schema/status_sql.hpp"
+#include "store/statements/sqlite_defaults.hpp"
+#include "store/statements/sqlite_states.hpp"
 
 namespace posthorn::sqlite {
 

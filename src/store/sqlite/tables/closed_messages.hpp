@@ -2,7 +2,6 @@
 
 #include <cstdint>
 #include <optional>
-#include <string_view>
 
 #include "store/rules/closed_account.hpp"
 #include "store/sqlite/driver/statement.hpp"
@@ -18,7 +17,6 @@ private:
                    std::optional<std::int64_t> cause_id) override;
 
     statement set_;
-    statement add_;
 };
 
 }  // namespace posthorn::sqlite

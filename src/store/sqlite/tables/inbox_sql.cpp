@@ -6,11 +6,6 @@
 namespace posthorn::sqlite {
 namespace {
 
-constexpr std::string_view find_inbox = R"sql(
-    SELECT body_hash, processed_at IS NOT NULL, response_payload, claim_until, claim_owner,
-        response_checksum
-    FROM inbox_messages WHERE source_service_id = ? AND message_id = ?)sql";
-
 // False where a constraint, or a condition of the statement, kept it from changing a row.
 template <class... Args>
 result<bool> changes_a_row(statement& change, const Args&... args) {
@@ -22,20 +17,9 @@ result<bool> changes_a_row(statement& change, const Args&... args) {
 
 }  // namespace
 
-inbox_sql::inbox_sql(connection& database, disk_keeper& room)
-    : inbox_changes(database, {.find = find_inbox,
-                               .respond = R"sql(
-          UPDATE inbox_messages SET response_payload = ?3, response_checksum = ?4
-          WHERE source_service_id = ?1 AND message_id = ?2)sql",
-                               .complete = R"sql(
-          UPDATE inbox_messages SET processed_at = ?4, response_payload = ?5, expires_at = ?6,
-              response_checksum = ?7, claim_owner = NULL, claim_until = NULL
-          WHERE source_service_id = ?1 AND message_id = ?2 AND claim_owner = ?3
-          RETURNING seq)sql",
-                               .release = R"sql(
-          DELETE FROM inbox_messages WHERE source_service_id = ? AND message_id = ?
-            AND claim_owner = ? AND processed_at IS NULL)sql"}),
-      room_(room),
+inbox_sql::inbox_sql(connection& database, const file_care& file)
+    : inbox_changes(database),
+      room_(file.room),
       // A plain INSERT: UPSERT has a bug with indexes in SQLite 3.40.
       insert_(database, R"sql(
           INSERT INTO inbox_messages (source_service_id, message_id, endpoint, body_hash,
@@ -69,8 +53,5 @@ result<bool> inbox_sql::claim(const inbox_claim& wanted, wall_time now) {
     return changes_a_row(take_over_, wanted.key.source, wanted.key.id, wanted.owner,
                          to_ms(wanted.until), to_ms(now));
 }
-
-inbox_reading::inbox_reading(connection& database)
-    : inbox_looks(database, find_inbox, "SELECT count(*) FROM inbox_messages") {}
 
 }  // namespace posthorn::sqlite

@@ -2,13 +2,13 @@
 
 #include "store/rules/inbox_changes.hpp"
 #include "store/sqlite/driver/statement.hpp"
-#include "store/upkeep/disk_keeper.hpp"
+#include "store/sqlite/tables/file_care.hpp"
 
 namespace posthorn::sqlite {
 
 class inbox_sql final : public inbox_changes<driver> {
 public:
-    inbox_sql(connection& database, disk_keeper& room);
+    inbox_sql(connection& database, const file_care& file);
 
     result<bool> insert(const inbox_record& record) override;
     result<bool> claim(const inbox_claim& wanted, wall_time now) override;
@@ -18,11 +18,6 @@ private:
     statement insert_;
     statement claim_;
     statement take_over_;
-};
-
-class inbox_reading final : public inbox_looks<driver> {
-public:
-    explicit inbox_reading(connection& database);
 };
 
 }  // namespace posthorn::sqlite

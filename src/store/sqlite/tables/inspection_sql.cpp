@@ -7,8 +7,8 @@
 #include "store/rows/stored_time.hpp"
 #include "store/rows/summary_rows.hpp"
 #include "store/rows/text_search.hpp"
-#include "store/sqlite/schema/status_sql.hpp"
-#include "store/sqlite/tables/outbox_columns.hpp"
+#include "store/statements/sqlite_parts.hpp"
+#include "store/statements/sqlite_states.hpp"
 
 namespace posthorn::sqlite {
 namespace {
@@ -30,10 +30,6 @@ bool is_wanted(const sql_row& row, const message_filter& wanted) {
     return !wanted.until || created_at < *wanted.until;
 }
 
-constexpr auto count_closed = joined(R"sql(
-    SELECT count(*) FROM (SELECT 1 FROM outbox_messages WHERE status = ?1 AND )sql",
-                                     is_closed("status"), " LIMIT ?2)");
-
 constexpr auto count_due_in_flow = joined("SELECT count(*), min(seq) FROM (SELECT seq", in_flow,
                                           "AND next_retry_at <= ?4 LIMIT ?5)");
 constexpr auto count_waiting_in_flow =
@@ -52,62 +48,6 @@ constexpr auto list_closed =
            is_closed("status"), " ORDER BY seq DESC");
 constexpr auto summary_by_seq =
     joined("SELECT ", summary_columns, " FROM outbox_messages WHERE seq = ?");
-constexpr auto detail_by_id = joined("SELECT ", summary_columns, R"sql(,
-        length(CAST(payload AS BLOB)), substr(content_type, 1, 4096), CASE WHEN ?2 THEN )sql",
-                                     unless_longer("payload", content_bytes_shown_max), " END, ",
-                                     unless_longer("headers", content_bytes_shown_max), R"sql(
-    FROM outbox_messages WHERE message_id = ?1)sql");
-
-// The first one in the way, of those in one state; the index of order keys has it.
-template <class State>
-consteval auto first_in_the_way(const State& state) {
-    return joined(R"sql(
-    SELECT * FROM (SELECT earlier.seq, earlier.message_id, earlier.status, earlier.destination
-        FROM outbox_messages AS mine JOIN outbox_messages AS earlier
-        ON )sql",
-                  shares_key("earlier", "mine", state), R"sql( AND earlier.seq < mine.seq
-        WHERE mine.seq = ?1 AND mine.status = 'Pending' AND mine.order_key <> ''
-        ORDER BY earlier.seq LIMIT 1))sql");
-}
-constexpr auto what_is_in_the_way = joined(
-    R"sql(
-    SELECT message_id, found.status, closed.at, found.seq FROM ()sql",
-    first_in_the_way("'Dead'"), " UNION ALL ", first_in_the_way("'Expired'"), " UNION ALL ",
-    first_in_the_way("'Pending'"), R"sql() AS found
-    LEFT JOIN outbox_closed AS closed ON closed.seq = found.seq
-    WHERE found.status = 'Pending' OR )sql",
-    parks_followers("found"));
-
-template <class State>
-consteval auto given_up(const State& state) {
-    return joined(R"sql(
-        SELECT * FROM (SELECT seq, destination, order_key, coalesce(tenant, '') AS tenant
-            FROM outbox_messages WHERE status = )sql",
-                  state, " AND ", is_closed("status"), " ORDER BY seq LIMIT ?1)");
-}
-// Dead and expired ones are few, and pending ones may be very many; so it begins with the former.
-constexpr auto blocked_keys = joined("WITH looked AS MATERIALIZED (", given_up("'Dead'"),
-                                     " UNION ALL ", given_up("'Expired'"), R"sql(),
-    earliest AS (SELECT destination, order_key, tenant, min(seq) AS seq
-        FROM looked WHERE order_key <> '' GROUP BY destination, order_key, tenant),
-    blocking AS (SELECT * FROM earliest
-        WHERE )sql",
-                                     parks_followers("earliest"), R"sql( AND EXISTS (
-            SELECT 1 FROM outbox_messages AS later
-            WHERE )sql",
-                                     shares_key("later", "earliest", "'Pending'"), R"sql(
-              AND later.seq > earliest.seq)
-        ORDER BY seq LIMIT ?2)
-    SELECT blocking.destination, blocking.order_key, blocking.tenant,
-        first.message_id, first.status, closed.at,
-        (SELECT count(*) FROM (SELECT 1 FROM outbox_messages AS later
-            WHERE )sql",
-                                     shares_key("later", "blocking", "'Pending'"), R"sql(
-              AND later.seq > blocking.seq LIMIT ?3)),
-        (SELECT count(*) FROM looked)
-    FROM blocking JOIN outbox_messages AS first ON first.seq = blocking.seq
-        LEFT JOIN outbox_closed AS closed ON closed.seq = blocking.seq
-    ORDER BY blocking.seq)sql");
 
 }  // namespace
 
@@ -130,47 +70,7 @@ struct inspection_sql::search {
 
 // An index of pending rows is searched with `destination >= ''`, which they all fulfil.
 inspection_sql::inspection_sql(connection& database)
-    : inspection_looks(database, {.count_pending = R"sql(
-          SELECT count(*) FROM (SELECT 1 FROM outbox_messages
-              WHERE status = 'Pending' AND destination >= '' LIMIT ?))sql",
-                                  .count_sent = R"sql(
-          SELECT count(*) FROM (SELECT 1 FROM outbox_messages INDEXED BY idx_outbox_sent
-              WHERE status = 'Sent' LIMIT ?))sql",
-                                  .count_closed = count_closed,
-                                  // Of all that are dead and those that are deliveries; by their
-                                  // causes too, since there may be more than are counted.
-                                  .count_dead_messages = R"sql(
-          SELECT max((SELECT count(*) FROM (SELECT 1 FROM outbox_messages
-                  WHERE status = 'Dead' AND status <> 'Pending' AND status <> 'Sent' LIMIT ?))
-              - (SELECT coalesce(sum(min(dead, 1000000000000)), 0) FROM outbox_causes
-                  WHERE dead > 0 AND destination GLOB 'webhook:*')
-              - (SELECT count(*) FROM outbox_closed AS closed JOIN outbox_messages USING (seq)
-                  WHERE closed.status = 'Dead' AND cause_id IS NULL
-                    AND destination GLOB 'webhook:*'),
-              (SELECT coalesce(sum(min(dead, 1000000000000)), 0) FROM outbox_causes
-                  WHERE dead > 0 AND destination NOT GLOB 'webhook:*')))sql",
-                                  .show = detail_by_id,
-                                  .attempts = R"sql(
-          SELECT attempt, at, substr(error, 1, 4096) FROM outbox_attempts
-          WHERE seq = ? ORDER BY attempt DESC LIMIT ?)sql",
-                                  .waits_behind = what_is_in_the_way,
-                                  .blocked = blocked_keys,
-                                  .newest = R"sql(
-          SELECT max(
-              coalesce((SELECT at FROM changes
-                  WHERE change_seq = (SELECT max(change_seq) FROM changes)), 0),
-              coalesce((SELECT created_at FROM outbox_messages
-                  WHERE seq = (SELECT max(seq) FROM outbox_messages)), 0)))sql",
-                                  .highest = "SELECT max(seq) FROM outbox_messages",
-                                  .times_from = R"sql(
-          SELECT created_at FROM outbox_messages WHERE seq >= ?1
-          ORDER BY seq LIMIT ?2)sql",
-                                  .inbox_count = R"sql(
-          SELECT count(*) FROM (SELECT 1 FROM inbox_messages INDEXED BY idx_inbox_expires
-              LIMIT ?))sql",
-                                  .inbox_ends = R"sql(
-          SELECT (SELECT min(seq) FROM inbox_messages),
-              (SELECT max(seq) FROM inbox_messages))sql"}),
+    : inspection_looks(database),
       flows_(database),
       due_count_(database, count_due_in_flow),
       waiting_count_(database, count_waiting_in_flow),

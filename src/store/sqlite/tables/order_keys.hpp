@@ -3,20 +3,19 @@
 #include <cstdint>
 
 #include "base/text/joined.hpp"
+#include "store/rules/change_log.hpp"
 #include "store/rules/order_rules.hpp"
 #include "store/sqlite/driver/statement.hpp"
-#include "store/sqlite/schema/status_sql.hpp"
-#include "store/sqlite/tables/change_log.hpp"
+#include "store/statements/sqlite_states.hpp"
 
 namespace posthorn::sqlite {
 
-inline constexpr auto follower_is_blocked = is_blocked("follower");
 /// Whether a row has to wait for an earlier one of its order key; no row if it has none.
 inline constexpr auto ask_blocked = joined("SELECT ", follower_is_blocked, R"sql(
     FROM outbox_messages AS follower WHERE seq = ? AND order_key <> '')sql");
 result<bool> run_ask_blocked(statement& asked, std::int64_t seq);
 
-class order_keys final : public order_rules<driver, change_log> {
+class order_keys final : public order_rules<driver, change_log<driver>> {
 public:
     order_keys(connection& database, services with);
 

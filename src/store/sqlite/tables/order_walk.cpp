@@ -3,7 +3,7 @@
 #include <string>
 #include <utility>
 
-#include "store/sqlite/schema/status_sql.hpp"
+#include "store/statements/sqlite_states.hpp"
 
 namespace posthorn::sqlite {
 namespace {

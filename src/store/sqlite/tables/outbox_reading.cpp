@@ -5,22 +5,11 @@
 #include "store/rows/row_sizes.hpp"
 #include "store/rows/stored_time.hpp"
 #include "store/sqlite/driver/length_limit.hpp"
-#include "store/sqlite/tables/outbox_columns.hpp"
 #include "store/sqlite/tables/outbox_sql.hpp"
+#include "store/statements/sqlite_parts.hpp"
 
 namespace posthorn::sqlite {
 namespace {
-
-constexpr auto outbox_row_by_id =
-    joined("SELECT ", outbox_columns, " FROM outbox_messages WHERE message_id = ?");
-constexpr auto rows_to_tell_of =
-    joined("SELECT ",
-           outbox_cut_columns_with(unless_longer("payload", "?3"), unless_longer("headers", "?3"),
-                                   "checksum"),
-           R"sql(, status, substr(last_error, 1, 4096),
-        EXISTS (SELECT 1 FROM outbox_attempts WHERE outbox_attempts.seq = outbox_messages.seq)
-    FROM outbox_ended CROSS JOIN outbox_messages USING (seq)
-    WHERE outbox_ended.seq > ?1 ORDER BY outbox_ended.seq LIMIT ?2)sql");
 constexpr auto late_row_by_seq =
     joined("SELECT ", outbox_late_columns, " FROM outbox_messages WHERE seq = ?");
 
@@ -37,15 +26,7 @@ column_sizes sizes_of(connection& database, std::int64_t seq) {
 }  // namespace
 
 outbox_reading::outbox_reading(connection& database, outbox_rules rules)
-    : outbox_looks(database, std::move(rules),
-                   {.policy = "SELECT value FROM posthorn_meta WHERE name = 'order_policy'",
-                    .by_id = outbox_row_by_id,
-                    .status_by_id = "SELECT status FROM outbox_messages WHERE message_id = ?",
-                    .counts = "SELECT status, count(*) FROM outbox_messages GROUP BY status",
-                    .paused = R"sql(
-          SELECT destination, paused_at, substr(reason, 1, 4096) FROM outbox_paused
-          ORDER BY destination LIMIT 10000)sql",
-                    .ended = rows_to_tell_of}),
+    : outbox_looks(database, std::move(rules)),
       database_(database),
       keys_(database),
       due_(database),

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "store/rules/seq_ranges.hpp"
-#include "store/sqlite/schema/status_sql.hpp"
+#include "store/statements/sqlite_states.hpp"
 
 namespace posthorn::sqlite {
 namespace {

@@ -26,39 +26,10 @@ std::size_t sent_in_a_row(std::span<const settlement> of) {
 
 }  // namespace
 
-outbox_sql::outbox_sql(connection& database, const clock& time, const neighbours& others)
-    : outbox_changes(database, time, others,
-                     {.retry = R"sql(
-          UPDATE outbox_messages SET retry_count = min(retry_count, 2147483647) + ?2, next_retry_at = ?3,
-              last_attempt_at = ?4, last_error = coalesce(?5, last_error)
-          WHERE seq = ?1 AND status = 'Pending')sql",
-                      .close = R"sql(
-          UPDATE outbox_messages SET status = ?2, retry_count = min(retry_count, 2147483647) + ?3,
-              last_attempt_at = CASE WHEN ?3 THEN ?4 ELSE last_attempt_at END,
-              last_error = coalesce(?5 || CASE WHEN ?7 THEN '; last: ' || last_error END, ?5,
-                  last_error),
-              resolution = ?6
-          WHERE seq = ?1 AND status = 'Pending')sql",
-                      .pending = R"sql(
-          SELECT 1 FROM outbox_messages WHERE seq = ? AND status = 'Pending')sql",
-                      // Numbered over all rounds: a requeued message keeps its earlier attempts.
-                      .attempt = R"sql(
-          INSERT INTO outbox_attempts (seq, attempt, at, error)
-          SELECT ?1, coalesce((SELECT max(attempt) FROM outbox_attempts
-              WHERE seq = ?1 AND attempt BETWEEN 0 AND 2147483646), 0) + 1, ?2, ?3
-          WHERE true
-          ON CONFLICT (seq, attempt) DO UPDATE SET at = excluded.at, error = excluded.error)sql",
-                      .unanswered = R"sql(
-          INSERT OR IGNORE INTO outbox_attempts (seq, attempt, at, error)
-          VALUES (?, 0, ?, ?))sql",
-                      .end = "INSERT OR IGNORE INTO outbox_ended (seq) VALUES (?)",
-                      .requeue = R"sql(
-          UPDATE outbox_messages SET status = 'Pending', retry_count = 0
-          WHERE message_id = ? AND status = 'Dead' RETURNING seq)sql",
-                      .pause = R"sql(
-          INSERT OR IGNORE INTO outbox_paused (destination, paused_at, reason)
-          VALUES (?, ?, ?))sql",
-                      .resume = "DELETE FROM outbox_paused WHERE destination = ?"}),
+outbox_sql::outbox_sql(connection& database, const clock& time,
+                       const table_neighbours<driver, order_keys>& others, const file_care& file)
+    : outbox_changes(database, time, others),
+      room_(file.room),
       insert_(database, outbox_insert_sql),
       known_(database, outbox_known_sql),
       send_(database, R"sql(
@@ -83,7 +54,7 @@ result<enqueued> outbox_sql::insert(message&& body) {
         POSTHORN_LET(known, find_known(known_, body));
         if (known) return *known;
     }
-    POSTHORN_TRY(beside().room.require_room());
+    POSTHORN_TRY(room_.require_room());
     POSTHORN_LET(seq, insert_message(insert_, body));
     const enqueued stored{.seq = seq, .id = body.id};
     bool parked = false;

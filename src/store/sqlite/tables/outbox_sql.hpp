@@ -6,18 +6,21 @@
 #include "store/rules/due_choice.hpp"
 #include "store/rules/outbox_changes.hpp"
 #include "store/rules/outbox_looks.hpp"
+#include "store/rules/table_neighbours.hpp"
 #include "store/sqlite/driver/statement.hpp"
 #include "store/sqlite/tables/due_rows.hpp"
 #include "store/sqlite/tables/expired_rows.hpp"
+#include "store/sqlite/tables/file_care.hpp"
 #include "store/sqlite/tables/flow_walk.hpp"
-#include "store/sqlite/tables/neighbours.hpp"
+#include "store/sqlite/tables/order_keys.hpp"
 #include "store/sqlite/tables/order_walk.hpp"
 
 namespace posthorn::sqlite {
 
-class outbox_sql final : public outbox_changes<driver, neighbours> {
+class outbox_sql final : public outbox_changes<driver, table_neighbours<driver, order_keys>> {
 public:
-    outbox_sql(connection& database, const clock& time, const neighbours& others);
+    outbox_sql(connection& database, const clock& time,
+               const table_neighbours<driver, order_keys>& others, const file_care& file);
 
     result<enqueued> insert(message&& body) override;
     using outbox_table::insert;
@@ -32,6 +35,7 @@ private:
     result<bool> send_all(std::span<const settlement> run);
     result<> require_epoch(std::int64_t epoch);
 
+    disk_keeper& room_;
     statement insert_;
     statement known_;
     statement send_;

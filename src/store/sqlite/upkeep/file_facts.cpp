@@ -5,10 +5,10 @@
 
 #include <sqlite3.h>
 
+#include "store/rules/beside_walk.hpp"
 #include "store/sqlite/driver/statement.hpp"
 #include "store/sqlite/schema/mend_schema.hpp"
 #include "store/sqlite/schema/migrate.hpp"
-#include "store/sqlite/tables/beside_tables.hpp"
 #include "store/sqlite/tables/inspection_sql.hpp"
 #include "store/sqlite/upkeep/moving.hpp"
 
@@ -71,8 +71,7 @@ result<> look_at_messages(connection& database, file_facts& facts) {
     POSTHORN_LET(backlog, seen_by_people.backlog(facts.newest.value_or(wall_time{}), {}));
     facts.backlog = std::move(backlog);
     const auto count = [&](beside_fault which) {
-        return count_wrong<driver>(database, tables_beside(which),
-                                   facts.newest.value_or(wall_time{}));
+        return count_wrong<driver>(database, which, facts.newest.value_or(wall_time{}));
     };
     POSTHORN_LET(lost, count(beside_fault::lost));
     POSTHORN_LET(odd, count(beside_fault::odd));

@@ -14,12 +14,13 @@ using ::testing::Not;
 class an_account final : public closed_account<test::fake_driver> {
 public:
     explicit an_account(test::fake_connection& database)
-        : closed_account(database, {.error_by_seq = "error",
-                                    .find = "find",
-                                    .count = "count",
-                                    .drop_unused = "drop_unused",
-                                    .add = "add",
-                                    .ungrouped = "ungrouped"}) {}
+        : closed_account(database, {.error_by_seq = {"error"},
+                                    .find = {"find"},
+                                    .count = {"count"},
+                                    .drop_unused = {"drop_unused"},
+                                    .add = {"add"},
+                                    .ungrouped = {"ungrouped"},
+                                    .record = {"record"}}) {}
 
     std::vector<std::string> written;
 

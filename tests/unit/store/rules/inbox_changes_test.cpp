@@ -13,10 +13,10 @@ using ::testing::IsEmpty;
 class a_store final : public inbox_changes<test::fake_driver> {
 public:
     explicit a_store(test::fake_connection& database)
-        : inbox_changes(database, {.find = "find",
-                                   .respond = "respond",
-                                   .complete = "complete",
-                                   .release = "release"}) {}
+        : inbox_changes(database, {.find = {"find"},
+                                   .respond = {"respond"},
+                                   .complete = {"complete"},
+                                   .release = {"release"}}) {}
 
     result<bool> insert(const inbox_record&) override {
         note_received(1);

@@ -15,19 +15,19 @@ using ::testing::ElementsAre;
 class a_store final : public inspection_looks<test::fake_driver> {
 public:
     explicit a_store(test::fake_connection& database)
-        : inspection_looks(database, {.count_pending = "pending",
-                                      .count_sent = "sent",
-                                      .count_closed = "closed",
-                                      .count_dead_messages = "dead_messages",
-                                      .show = "show",
-                                      .attempts = "attempts",
-                                      .waits_behind = "waits_behind",
-                                      .blocked = "blocked",
-                                      .newest = "newest",
-                                      .highest = "highest",
-                                      .times_from = "times_from",
-                                      .inbox_count = "inbox_count",
-                                      .inbox_ends = "inbox_ends"}) {}
+        : inspection_looks(database, {.count_pending = {"pending"},
+                                      .count_sent = {"sent"},
+                                      .count_closed = {"closed"},
+                                      .count_dead_messages = {"dead_messages"},
+                                      .show = {"show"},
+                                      .attempts = {"attempts"},
+                                      .waits_behind = {"waits_behind"},
+                                      .blocked = {"blocked"},
+                                      .newest = {"newest"},
+                                      .highest = {"highest"},
+                                      .times_from = {"times_from"},
+                                      .inbox_count = {"inbox_count"},
+                                      .inbox_ends = {"inbox_ends"}}) {}
 
     using inspection_looks::list;
     result<inbox_list> list(const inbox_filter&) override { return inbox_list{}; }

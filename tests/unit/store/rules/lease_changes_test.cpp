@@ -12,9 +12,12 @@ using ::testing::ElementsAre;
 class leases : public ::testing::Test {
 protected:
     test::fake_connection database;
-    lease_changes<test::fake_driver> table{
-        database,
-        {.find = "find", .make = "make", .take = "take", .beat = "beat", .release = "release"}};
+    lease_changes<test::fake_driver> table{database,
+                                           {.find = {"find"},
+                                            .make = {"make"},
+                                            .take = {"take"},
+                                            .beat = {"beat"},
+                                            .release = {"release"}}};
 };
 
 TEST_F(leases, are_not_there_without_an_owner) {

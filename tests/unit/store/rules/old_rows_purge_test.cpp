@@ -12,17 +12,17 @@ using ::testing::ElementsAre;
 
 class a_store final : public old_rows_purge<test::fake_driver> {
 public:
-    explicit a_store(test::fake_connection& database)
-        : old_rows_purge(database, {.find = {.closed = "find_closed",
-                                             .received = "find_received",
-                                             .changes = "find_changes"},
-                                    .remove = {.closed_message = "remove_message",
-                                               .closed = "remove_closed",
-                                               .received = "remove_received",
-                                               .changes = "remove_changes"},
-                                    .shorten = "shorten"}) {}
-
-    result<slice_outcome> give_back(const slice&) override { return slice_outcome{}; }
+    a_store(test::fake_connection& database, const clock& time)
+        : old_rows_purge(database, time,
+                         {.find = {.closed = {"find_closed"},
+                                   .received = {"find_received"},
+                                   .changes = {"find_changes"}},
+                          .remove = {.message = {"remove_sent"},
+                                     .closed_message = {"remove_message"},
+                                     .closed = {"remove_closed"},
+                                     .received = {"remove_received"},
+                                     .changes = {"remove_changes"}},
+                          .shorten = {"shorten"}}) {}
 
 private:
     result<found> find_sent(wall_time, std::size_t) override {
@@ -56,7 +56,7 @@ protected:
     test::fake_clock still;
 
 private:
-    a_store rows_{database};
+    a_store rows_{database, still};
 };
 
 TEST_F(old_rows_of_a_store, go_in_statements_that_grow_up_to_what_the_store_takes) {

@@ -14,12 +14,12 @@ class a_store final : public order_rules<test::fake_driver, test::fake_log> {
 public:
     a_store(test::fake_connection& database, const clock& time, test::fake_log& log)
         : order_rules(database, {.time = time, .rules = {.source = "orders"}, .log = log},
-                      {.policy = "policy",
-                       .scope = "scope",
-                       .head = "head",
-                       .release = "release",
-                       .place = "place",
-                       .due_row = "due_row"}) {}
+                      {.policy = {"policy"},
+                       .scope = {"scope"},
+                       .head = {"head"},
+                       .release = {"release"},
+                       .place = {"place"},
+                       .due_row = {"due_row"}}) {}
 
     result<> let_go(const order_scope& of) override {
         POSTHORN_LET(found, release_first(of));

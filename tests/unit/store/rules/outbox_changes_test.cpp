@@ -43,15 +43,15 @@ class a_store final : public outbox_changes<test::fake_driver, neighbours> {
 public:
     a_store(test::fake_connection& database, const clock& time, const neighbours& others)
         : outbox_changes(database, time, others,
-                         {.retry = "retry",
-                          .close = "close",
-                          .pending = "pending",
-                          .attempt = "attempt",
-                          .unanswered = "unanswered",
-                          .end = "end",
-                          .requeue = "requeue",
-                          .pause = "pause",
-                          .resume = "resume"}) {}
+                         {.retry = {"retry"},
+                          .close = {"close"},
+                          .pending = {"pending"},
+                          .attempt = {"attempt"},
+                          .unanswered = {"unanswered"},
+                          .end = {"end"},
+                          .requeue = {"requeue"},
+                          .pause = {"pause"},
+                          .resume = {"resume"}}) {}
 
     result<enqueued> insert(message&& body) override {
         note_enqueued({.seq = 1, .body = std::move(body)});

@@ -69,5 +69,6 @@ consteval auto is_blocked(const Row& row) {
             AND ()sql",
                   has_earlier(row, "'Dead'"), " OR ", has_earlier(row, "'Expired'"), ")))");
 }
+inline constexpr auto follower_is_blocked = is_blocked("follower");
 
 }  // namespace posthorn::sqlite

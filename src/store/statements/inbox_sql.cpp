@@ -1,0 +1,32 @@
+#include "store/statements/inbox_sql.hpp"
+
+namespace posthorn {
+namespace {
+
+constexpr auto find_inbox = both<R"sql(
+          SELECT body_hash, processed_at IS NOT NULL, response_payload, claim_until, claim_owner,
+              response_checksum
+          FROM {s}.inbox_messages
+          WHERE source_service_id = ?1 AND message_id = ?2)sql">;
+
+}  // namespace
+
+constinit const inbox_changes_sql inbox_changes_texts{.find = find_inbox,
+                                                      .respond = both<R"sql(
+          UPDATE {s}.inbox_messages SET response_payload = ?3, response_checksum = ?4
+          WHERE source_service_id = ?1 AND message_id = ?2)sql">,
+                                                      .complete = both<R"sql(
+          UPDATE {s}.inbox_messages
+          SET processed_at = ?4, response_payload = ?5, expires_at = ?6,
+              response_checksum = ?7, claim_owner = NULL, claim_until = NULL
+          WHERE source_service_id = ?1 AND message_id = ?2 AND claim_owner = ?3
+          RETURNING seq)sql">,
+                                                      .release = both<R"sql(
+          DELETE FROM {s}.inbox_messages
+          WHERE source_service_id = ?1 AND message_id = ?2 AND claim_owner = ?3
+              AND processed_at IS NULL)sql">};
+
+constinit const inbox_looks_sql inbox_looks_texts{
+    .find = find_inbox, .count = both<"SELECT count(*) FROM {s}.inbox_messages">};
+
+}  // namespace posthorn

@@ -1,0 +1,24 @@
+#pragma once
+
+#include "store/statements/statement_text.hpp"
+
+namespace posthorn {
+
+/// Each is given source and id first.
+struct inbox_changes_sql {
+    statement_text find;  // As `read_inbox_entry` reads it.
+    statement_text respond;
+    statement_text complete;  // Gives the row's number.
+    statement_text release;
+};
+
+/// The same as a reading connection sees it.
+struct inbox_looks_sql {
+    statement_text find;
+    statement_text count;
+};
+
+extern const inbox_changes_sql inbox_changes_texts;
+extern const inbox_looks_sql inbox_looks_texts;
+
+}  // namespace posthorn

@@ -1,0 +1,63 @@
+#include "store/statements/outbox_changes_sql.hpp"
+
+namespace posthorn {
+
+constinit const outbox_changes_sql outbox_changes_texts{
+    .retry = {.sqlite = R"sql(
+          UPDATE outbox_messages SET retry_count = min(retry_count, 2147483647) + ?2,
+              next_retry_at = ?3, last_attempt_at = ?4, last_error = coalesce(?5, last_error)
+          WHERE seq = ?1 AND status = 'Pending')sql",
+              .postgres = R"sql(
+          UPDATE {s}.outbox_messages
+          SET retry_count = least(retry_count, 2147483647) + $2::bigint, next_retry_at = $3,
+              last_attempt_at = $4, last_error = coalesce($5, last_error)
+          WHERE seq = $1 AND status = 'Pending')sql"},
+    .close = {.sqlite = R"sql(
+          UPDATE outbox_messages SET status = ?2, retry_count = min(retry_count, 2147483647) + ?3,
+              last_attempt_at = CASE WHEN ?3 THEN ?4 ELSE last_attempt_at END,
+              last_error = coalesce(?5 || CASE WHEN ?7 THEN '; last: ' || last_error END, ?5,
+                  last_error),
+              resolution = ?6
+          WHERE seq = ?1 AND status = 'Pending')sql",
+              .postgres = R"sql(
+          UPDATE {s}.outbox_messages
+          SET status = $2, retry_count = least(retry_count, 2147483647) + $3::bigint,
+              last_attempt_at = CASE WHEN $3::bigint <> 0 THEN $4 ELSE last_attempt_at END,
+              last_error = coalesce($5::text || CASE WHEN $7::bigint <> 0 THEN '; last: ' ||
+              last_error END, $5::text, last_error), resolution = $6
+          WHERE seq = $1 AND status = 'Pending')sql"},
+    .pending = both<R"sql(
+          SELECT 1 FROM {s}.outbox_messages WHERE seq = ?1 AND status = 'Pending')sql">,
+    // Numbered over all rounds: a requeued message keeps its earlier attempts.
+    .attempt = {.sqlite = R"sql(
+          INSERT INTO outbox_attempts (seq, attempt, at, error)
+          SELECT ?1, coalesce((SELECT max(attempt) FROM outbox_attempts
+              WHERE seq = ?1 AND attempt BETWEEN 0 AND 2147483646), 0) + 1, ?2, ?3
+          WHERE true
+          ON CONFLICT (seq, attempt) DO UPDATE SET at = excluded.at, error = excluded.error)sql",
+                .postgres = R"sql(
+          INSERT INTO {s}.outbox_attempts (seq, attempt, at, error)
+          SELECT $1::bigint, coalesce((SELECT max(attempt) FROM {s}.outbox_attempts WHERE seq =
+              $1::bigint AND attempt BETWEEN 0 AND 2147483646), 0) + 1, $2::bigint, $3::text
+          ON CONFLICT (seq, attempt) DO UPDATE SET at = excluded.at, error = excluded.error)sql"},
+    .unanswered = {.sqlite = R"sql(
+          INSERT OR IGNORE INTO outbox_attempts (seq, attempt, at, error)
+          VALUES (?, 0, ?, ?))sql",
+                   .postgres = R"sql(
+          INSERT INTO {s}.outbox_attempts (seq, attempt, at, error)
+          VALUES ($1, 0, $2, $3) ON CONFLICT DO NOTHING)sql"},
+    .end = {.sqlite = "INSERT OR IGNORE INTO outbox_ended (seq) VALUES (?)",
+            .postgres = "INSERT INTO {s}.outbox_ended (seq) VALUES ($1) ON CONFLICT DO NOTHING"},
+    .requeue = both<R"sql(
+          UPDATE {s}.outbox_messages SET status = 'Pending', retry_count = 0
+          WHERE message_id = ?1 AND status = 'Dead' RETURNING seq)sql">,
+    .pause = {.sqlite = R"sql(
+          INSERT OR IGNORE INTO outbox_paused (destination, paused_at, reason)
+          VALUES (?, ?, ?))sql",
+              .postgres = R"sql(
+          INSERT INTO {s}.outbox_paused (destination, paused_at, reason)
+          VALUES ($1, $2, $3)
+          ON CONFLICT DO NOTHING)sql"},
+    .resume = both<"DELETE FROM {s}.outbox_paused WHERE destination = ?1">};
+
+}  // namespace posthorn
