@@ -7,93 +7,13 @@
 #include <utility>
 
 #include "store/postgres/driver/sql_text.hpp"
+#include "store/postgres/schema/migrate.hpp"
+#include "store/postgres/schema/schema_text.hpp"
+#include "store/rules/known_steps.hpp"
+#include "store/rules/schema_repairs.hpp"
 
 namespace posthorn::postgres {
 namespace {
-
-// Where quotes or a comment that begin here end; here, if none does. Our own text has quotes of
-// three kinds, and comments to the end of a line.
-std::size_t past_quotes(std::string_view sql, std::size_t at) {
-    const auto rest = sql.substr(at);
-    std::string_view closed_by;
-    if (rest.starts_with("--")) closed_by = "\n";
-    if (rest.starts_with("$$")) closed_by = "$$";
-    if (rest.starts_with('\'')) closed_by = "'";
-    if (rest.starts_with('"')) closed_by = "\"";
-    if (closed_by.empty()) return at;
-    const auto close = sql.find(closed_by, at + closed_by.size());
-    return close == std::string_view::npos ? sql.size() : close + closed_by.size() - 1;
-}
-
-std::size_t end_of_statement(std::string_view sql) {
-    for (std::size_t at = 0; at < sql.size(); ++at) {
-        if (sql[at] == ';') return at;
-        at = past_quotes(sql, at);
-    }
-    return sql.size();
-}
-
-// What stands between the commas of a list, which ends with the text or with a bracket that was
-// opened before it.
-std::vector<std::string_view> parts_of(std::string_view list) {
-    std::vector<std::string_view> parts;
-    std::size_t begin = 0;
-    int depth = 0;
-    std::size_t at = 0;
-    for (; at < list.size() && depth >= 0; ++at) {
-        const char one = list[at];
-        if (one == '(') ++depth;
-        if (one == ')' && --depth < 0) break;
-        if (one == ',' && depth == 0) {
-            parts.push_back(list.substr(begin, at - begin));
-            begin = at + 1;
-        }
-        at = past_quotes(list, at);
-    }
-    parts.push_back(list.substr(begin, std::min(at, list.size()) - begin));
-    return parts;
-}
-
-std::string_view without_comments_before(std::string_view sql) {
-    for (;;) {
-        const auto begin = sql.find_first_not_of(" \t\r\n;");
-        if (begin == std::string_view::npos) return {};
-        sql.remove_prefix(begin);
-        if (!sql.starts_with("--")) return sql;
-        const auto end = sql.find('\n');
-        if (end == std::string_view::npos) return {};
-        sql.remove_prefix(end);
-    }
-}
-
-std::string_view next_word(std::string_view& sql) {
-    sql.remove_prefix(std::min(sql.find_first_not_of(" \t\r\n"), sql.size()));
-    const auto word = sql.substr(0, sql.find_first_of(" \t\r\n("));
-    sql.remove_prefix(word.size());
-    return word;
-}
-
-std::string plain_name(std::string_view word) {
-    if (word.starts_with("{s}.")) word.remove_prefix(4);
-    if (word.starts_with('"')) word = word.substr(1, word.size() - 2);
-    return std::string(word);
-}
-
-std::vector<std::string_view> statements_in(std::string_view sql) {
-    std::vector<std::string_view> all;
-    for (auto rest = without_comments_before(sql); !rest.empty();) {
-        all.push_back(rest.substr(0, end_of_statement(rest)));
-        rest = without_comments_before(rest.substr(all.back().size()));
-    }
-    return all;
-}
-
-constexpr std::array<std::string_view, 4> kinds{"INDEX", "TRIGGER", "VIEW", "FUNCTION"};
-constexpr std::array<std::string_view, 8> passed_over{"CREATE",     "OR", "REPLACE", "UNIQUE",
-                                                      "CONSTRAINT", "IF", "NOT",     "EXISTS"};
-
-constexpr std::array<std::string_view, 6> of_the_table{"PRIMARY", "UNIQUE",  "CONSTRAINT",
-                                                       "CHECK",   "FOREIGN", "EXCLUDE"};
 
 /// What the server has, by kind and name.
 struct present_object {
@@ -140,9 +60,8 @@ bool is_source_changed(const schema_object& wanted, const present_object& found,
 }
 
 /// An object, and the statement that puts it right.
-struct repair {
-    schema_object what;
-    std::string sql;
+struct repair : schema_object {
+    std::string repairing;
 };
 
 // An index is made after the other is gone, which no query uses.
@@ -158,12 +77,7 @@ std::string repairing(const schema_object& wanted, const present_object& found) 
     return sql;
 }
 
-struct differences {
-    std::vector<std::string> lost;
-    std::vector<repair> dropped;
-    std::vector<repair> changed;
-    std::vector<std::string> foreign;
-};
+using differences = schema_repairs<repair>;
 
 result<std::set<std::pair<std::string, std::string>>> columns_of(connection& database) {
     POSTHORN_LET(found,
@@ -182,15 +96,17 @@ result<std::set<std::pair<std::string, std::string>>> columns_of(connection& dat
 
 void compare_tables(std::string_view sql,
                     const std::set<std::pair<std::string, std::string>>& there,
-                    std::vector<std::string>& lost) {
+                    std::vector<lost_data>& lost) {
+    constexpr const char* todo = "give it its name back if it was renamed, else restore a backup";
     for (const auto& one : tables_in(sql)) {
         if (!there.contains({one.name, ""})) {
-            lost.push_back("the table " + one.name);
+            lost.push_back({"the table " + one.name, todo});
             continue;
         }
         for (const auto& column : one.columns)
             if (!there.contains({one.name, column}))
-                lost.push_back(fmt::format("the column {} of the table {}", column, one.name));
+                lost.push_back(
+                    {fmt::format("the column {} of the table {}", column, one.name), todo});
     }
 }
 
@@ -266,27 +182,6 @@ result<differences> differences_of(connection& database, std::span<const migrati
     return all;
 }
 
-std::vector<std::string> names_of(const std::vector<repair>& repairs) {
-    std::vector<std::string> names;
-    for (const auto& one : repairs) names.push_back(one.what.name);
-    return names;
-}
-
-schema_differences in_words(const differences& all) {
-    return {.lost = all.lost,
-            .dropped = names_of(all.dropped),
-            .changed = names_of(all.changed),
-            .foreign = all.foreign};
-}
-
-result<> require_data(const connection& database, const differences& all) {
-    if (all.lost.empty()) return {};
-    return fail(error_code::store_corrupt,
-                "{}, which Posthorn needs, was dropped from the schema {}; give it its name back "
-                "if it was renamed, else restore a backup",
-                all.lost.front(), database.schema());
-}
-
 // A function that is made anew may be run by all; the steps take that back at their end.
 std::string rights_taken_back(std::span<const migration_set> sets) {
     std::string all;
@@ -300,113 +195,38 @@ std::string rights_taken_back(std::span<const migration_set> sets) {
 result<> make_all(connection& database, std::span<const migration_set> sets,
                   const std::vector<repair>& repairs) {
     for (const auto& one : repairs)
-        if (auto made = database.script(one.sql); !made)
+        if (auto made = database.script(one.repairing); !made)
             return fail(made.error().code(),
                         "the {} {}, which Posthorn needs, was dropped from the schema {}, or "
                         "changed, and cannot be made again: {}; run this as the schema's owner, "
                         "with {} for {{s}}, then start again: {}",
-                        one.what.kind, one.what.name, database.schema(), made.error().what(),
-                        database.schema(), one.sql);
+                        one.kind, one.name, database.schema(), made.error().what(),
+                        database.schema(), one.repairing);
     const bool has_function =
-        std::ranges::any_of(repairs, [](const repair& one) { return one.what.kind == "FUNCTION"; });
+        std::ranges::any_of(repairs, [](const repair& one) { return one.kind == "FUNCTION"; });
     return has_function ? database.script(rights_taken_back(sets)) : result<>{};
-}
-
-result<std::vector<migration_set>> taken_steps(connection& database,
-                                               std::span<const migration_set> sets) {
-    POSTHORN_LET(
-        found,
-        database.ask("SELECT folder, max(number) FROM {s}.posthorn_migrations GROUP BY folder"));
-    std::vector<migration_set> taken;
-    for (const auto& set : sets) {
-        std::size_t steps = 0;
-        for (int i = 0; i < found.size(); ++i)
-            if (found[i].text(0) == set.folder && found[i].integer(1) > 0)
-                steps = static_cast<std::size_t>(found[i].integer(1));
-        taken.push_back({set.folder, set.steps.first(std::min(steps, set.steps.size()))});
-    }
-    return taken;
 }
 
 }  // namespace
 
-std::vector<schema_object> objects_in(std::string_view sql) {
-    std::vector<schema_object> objects;
-    for (const auto one : statements_in(sql)) {
-        if (!one.starts_with("CREATE ")) continue;
-        auto words = one;
-        std::string kind;
-        for (auto word = next_word(words); !word.empty(); word = next_word(words)) {
-            if (std::ranges::find(kinds, word) != kinds.end()) {
-                kind = word;
-                continue;
-            }
-            if (std::ranges::find(passed_over, word) != passed_over.end()) continue;
-            if (!kind.empty()) objects.push_back({kind, plain_name(word), one});
-            break;
-        }
-    }
-    return objects;
-}
-
-std::vector<schema_table> tables_in(std::string_view sql) {
-    std::vector<schema_table> tables;
-    for (const auto one : statements_in(sql)) {
-        auto words = one;
-        const auto verb = next_word(words);
-        if ((verb != "CREATE" && verb != "ALTER") || next_word(words) != "TABLE") continue;
-        auto word = next_word(words);
-        while (std::ranges::find(passed_over, word) != passed_over.end()) word = next_word(words);
-        schema_table found{.name = plain_name(word), .columns = {}};
-        if (verb == "CREATE") words.remove_prefix(std::min(words.find('(') + 1, words.size()));
-        for (auto part : parts_of(words)) {
-            part = without_comments_before(part);
-            auto first = next_word(part);
-            if (verb == "ALTER" && (first != "ADD" || next_word(part) != "COLUMN")) continue;
-            if (verb == "ALTER") first = next_word(part);
-            while (std::ranges::find(passed_over, first) != passed_over.end() && verb == "ALTER")
-                first = next_word(part);
-            if (first.empty() || std::ranges::find(of_the_table, first) != of_the_table.end())
-                continue;
-            found.columns.push_back(plain_name(first));
-        }
-        tables.push_back(std::move(found));
-    }
-    return tables;
-}
-
 result<schema_differences> compare_schema(connection& database,
                                           std::span<const migration_set> sets) {
-    POSTHORN_LET(taken, taken_steps(database, sets));
-    POSTHORN_LET(all, differences_of(database, taken));
-    return in_words(all);
+    POSTHORN_LET(newest, newest_of(database));
+    POSTHORN_LET(all, differences_of(database, taken_of(sets, newest)));
+    return all.in_words();
 }
 
 result<schema_differences> mend_schema(connection& database, std::span<const migration_set> sets) {
-    differences now;
-    {
-        POSTHORN_LET(seen, differences_of(database, sets));
-        POSTHORN_TRY(require_data(database, seen));
-        if (seen.dropped.empty() && seen.changed.empty()) return in_words(seen);
-    }
-    POSTHORN_TRY(database.script("BEGIN"));
-    const auto make = [&]() -> result<> {
-        // Of several nodes that start at once, one does it.
-        POSTHORN_TRY(database.script(
-            fmt::format("SELECT pg_advisory_xact_lock(hashtextextended({}, 2))",
-                        text_literal("posthorn migrations of " + database.schema()))));
-        POSTHORN_LET(again, differences_of(database, sets));
-        now = std::move(again);
-        POSTHORN_TRY(make_all(database, sets, now.dropped));
-        return make_all(database, sets, now.changed);
-    };
-    if (auto made = make(); !made) {
-        const auto undone = database.script("ROLLBACK");
-        static_cast<void>(undone);  // The session ends with the error anyway.
-        return std::unexpected(std::move(made).error());
-    }
-    POSTHORN_TRY(database.script("COMMIT"));
-    return in_words(now);
+    // Of several nodes that start at once, one does it.
+    const auto begin = fmt::format("BEGIN; SELECT pg_advisory_xact_lock(hashtextextended({}, 2))",
+                                   text_literal("posthorn migrations of " + database.schema()));
+    return mend(
+        "the schema " + database.schema(), begin, [&] { return differences_of(database, sets); },
+        [&](const differences& now) -> result<> {
+            POSTHORN_TRY(make_all(database, sets, now.dropped));
+            return make_all(database, sets, now.changed);
+        },
+        [&](const std::string& sql) { return database.script(sql); });
 }
 
 }  // namespace posthorn::postgres

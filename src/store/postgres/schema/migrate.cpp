@@ -1,10 +1,8 @@
 #include "store/postgres/schema/migrate.hpp"
 
-#include <map>
 #include <vector>
 
 #include "store/postgres/driver/sql_text.hpp"
-#include "store/rules/known_steps.hpp"
 
 namespace posthorn::postgres {
 namespace {
@@ -19,27 +17,13 @@ std::string record_of(std::string_view folder, int number, std::int64_t at_ms) {
                        text_literal(folder), number, at_ms);
 }
 
-// By folder; empty where there is no schema yet.
-result<std::map<std::string, std::int64_t, std::less<>>> present(connection& database) {
-    std::map<std::string, std::int64_t, std::less<>> found;
-    POSTHORN_LET(there, database.ask("SELECT to_regclass(" +
-                                     text_literal(database.schema() + ".posthorn_migrations") +
-                                     ") IS NOT NULL"));
-    if (there.front().integer(0) == 0) return found;
-    POSTHORN_LET(
-        steps,
-        database.ask("SELECT folder, max(number) FROM {s}.posthorn_migrations GROUP BY folder"));
-    for (int i = 0; i < steps.size(); ++i) found.emplace(steps[i].text(0), steps[i].integer(1));
-    return found;
-}
-
 struct plan {
     std::string sql;
     bool is_needed = false;
 };
 
 result<plan> make_plan(connection& database, std::span<const migration_set> sets, wall_time now) {
-    POSTHORN_LET(done, present(database));
+    POSTHORN_LET(done, newest_of(database));
     // Asked for only where it is missing: who may make tables in one may not make schemas.
     POSTHORN_LET(there, database.ask("SELECT to_regnamespace(" + text_literal(database.schema()) +
                                      ") IS NOT NULL"));
@@ -62,6 +46,19 @@ result<plan> make_plan(connection& database, std::span<const migration_set> sets
 }
 
 }  // namespace
+
+result<newest_steps> newest_of(connection& database) {
+    newest_steps found;
+    POSTHORN_LET(there, database.ask("SELECT to_regclass(" +
+                                     text_literal(database.schema() + ".posthorn_migrations") +
+                                     ") IS NOT NULL"));
+    if (there.front().integer(0) == 0) return found;
+    POSTHORN_LET(
+        steps,
+        database.ask("SELECT folder, max(number) FROM {s}.posthorn_migrations GROUP BY folder"));
+    for (int i = 0; i < steps.size(); ++i) found.emplace(steps[i].text(0), steps[i].integer(1));
+    return found;
+}
 
 result<> migrate(connection& database, std::span<const migration_set> sets, const clock& time) {
     POSTHORN_LET(first, make_plan(database, sets, time.wall()));

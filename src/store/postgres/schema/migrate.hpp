@@ -6,6 +6,7 @@
 #include "base/time/clock.hpp"
 #include "store/migration.hpp"
 #include "store/postgres/driver/connection.hpp"
+#include "store/rules/known_steps.hpp"
 
 namespace posthorn::postgres {
 
@@ -13,6 +14,9 @@ namespace posthorn::postgres {
 /// that is recorded is not run again; a record that no folder knows is `error_code::store_too_new`.
 /// Where nothing is to be done, no right but that to read is needed.
 result<> migrate(connection& database, std::span<const migration_set> sets, const clock& time);
+
+/// Which steps were taken; none where there is no schema yet.
+result<newest_steps> newest_of(connection& database);
 
 /// What `migrate` would run in an empty database, for an application's own migrations.
 [[nodiscard]] std::string definitions(std::string_view schema, std::span<const migration_set> sets);

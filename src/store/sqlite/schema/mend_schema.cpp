@@ -7,6 +7,8 @@
 #include <set>
 #include <string_view>
 
+#include "store/rules/known_steps.hpp"
+#include "store/rules/schema_repairs.hpp"
 #include "store/sqlite/schema/number_guards.hpp"
 
 namespace posthorn::sqlite {
@@ -62,17 +64,7 @@ result<std::vector<object>> wanted_objects(std::span<const migration_set> sets,
     return objects_of(model);
 }
 
-struct lost_data {
-    std::string what;
-    std::string todo;
-};
-
-struct differences {
-    std::vector<lost_data> lost;
-    std::vector<object> dropped;
-    std::vector<object> changed;
-    std::vector<std::string> foreign;
-};
+using differences = schema_repairs<object>;
 
 void compare_table(const object& wanted, const object* found, std::vector<lost_data>& lost) {
     if (found == nullptr) {
@@ -124,26 +116,6 @@ result<differences> differences_of(connection& database, const std::vector<objec
     return all;
 }
 
-std::vector<std::string> names_of(const std::vector<object>& objects) {
-    std::vector<std::string> names;
-    for (const auto& one : objects) names.push_back(one.name);
-    return names;
-}
-
-schema_differences in_words(const differences& all) {
-    schema_differences said{
-        .dropped = names_of(all.dropped), .changed = names_of(all.changed), .foreign = all.foreign};
-    for (const auto& one : all.lost) said.lost.push_back(one.what);
-    return said;
-}
-
-// A person has to know that data are lost.
-result<> require_data(const differences& all) {
-    if (all.lost.empty()) return {};
-    return fail(error_code::store_corrupt, "{}, which Posthorn needs, was dropped; {}",
-                all.lost.front().what, all.lost.front().todo);
-}
-
 result<> execute_for(connection& database, const object& one, const std::string& sql) {
     if (auto done = database.execute(sql.c_str()); !done)
         return fail(done.error().code(),
@@ -163,54 +135,34 @@ result<> make_all(connection& database, const std::vector<object>& wanted,
     return {};
 }
 
-result<std::vector<migration_set>> taken_steps(connection& database,
-                                               std::span<const migration_set> sets) {
-    std::map<std::string, std::int64_t, std::less<>> newest;
+result<newest_steps> newest_of(connection& database) {
+    newest_steps newest;
     POSTHORN_TRY(
         visit_rows(database, "SELECT folder, max(number) FROM posthorn_migrations GROUP BY folder",
                    [&](const sql_row& row) { newest.emplace(row.text(0), row.integer(1)); }));
-    std::vector<migration_set> taken;
-    for (const auto& set : sets) {
-        const auto found = newest.find(set.folder);
-        const auto steps = found == newest.end() ? 0 : std::max<std::int64_t>(found->second, 0);
-        taken.push_back({set.folder, set.steps.first(std::min(set.steps.size(),
-                                                              static_cast<std::size_t>(steps)))});
-    }
-    return taken;
+    return newest;
 }
 
 }  // namespace
 
 result<schema_differences> compare_schema(connection& database,
                                           std::span<const migration_set> sets) {
-    POSTHORN_LET(taken, taken_steps(database, sets));
+    POSTHORN_LET(newest, newest_of(database));
     POSTHORN_LET(found, objects_of(database));
     // A file that no node has opened since there are any has none.
     const bool has_guards = std::ranges::any_of(
         found, [](const object& one) { return one.name.ends_with(number_guard_suffix); });
-    POSTHORN_LET(wanted, wanted_objects(taken, has_guards));
+    POSTHORN_LET(wanted, wanted_objects(taken_of(sets, newest), has_guards));
     POSTHORN_LET(all, differences_of(database, wanted));
-    return in_words(all);
+    return all.in_words();
 }
 
 result<schema_differences> mend_schema(connection& database, std::span<const migration_set> sets) {
     POSTHORN_LET(wanted, wanted_objects(sets));
-    POSTHORN_LET(seen, differences_of(database, wanted));
-    POSTHORN_TRY(require_data(seen));
-    if (seen.dropped.empty() && seen.changed.empty()) return in_words(seen);
-    POSTHORN_TRY(database.execute("BEGIN IMMEDIATE"));
-    differences now;
-    const auto make = [&]() -> result<> {  // Another node may have been quicker.
-        POSTHORN_LET(again, differences_of(database, wanted));
-        now = std::move(again);
-        return make_all(database, wanted, now.changed);
-    };
-    if (auto made = make(); !made) {
-        POSTHORN_TRY(database.execute("ROLLBACK"));
-        return std::unexpected(std::move(made).error());
-    }
-    POSTHORN_TRY(database.execute("COMMIT"));
-    return in_words(now);
+    return mend(
+        "", "BEGIN IMMEDIATE", [&] { return differences_of(database, wanted); },
+        [&](const differences& now) { return make_all(database, wanted, now.changed); },
+        [&](const std::string& sql) { return database.execute(sql.c_str()); });
 }
 
 }  // namespace posthorn::sqlite

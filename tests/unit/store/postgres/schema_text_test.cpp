@@ -1,4 +1,4 @@
-#include "store/postgres/schema/mend_schema.hpp"
+#include "store/postgres/schema/schema_text.hpp"
 
 #include <algorithm>
 #include <set>
