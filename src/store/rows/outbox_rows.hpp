@@ -47,6 +47,10 @@ inline constexpr std::size_t outbox_columns_count = 21;
 /// The message in a row, or why it is none: one that is not what was stored is
 /// `error_code::store_corrupt`. `source` is the service's own id.
 result<outbox_row> read_row(const sql_row& row, const std::string& source);
+/// The one whose number and id a row says has the dedupe key that was asked for.
+result<enqueued> read_known(const sql_row& row);
+/// Why a message is not stored though it is none that was sent before.
+[[nodiscard]] error duplicate_of(const message& body);
 /// Enough to tell people of a row that is not a message.
 outbox_row read_what_can_be(const sql_row& row, const std::string& source);
 

@@ -20,7 +20,7 @@ namespace posthorn {
 ///
 /// A message that waits is parked: it is not due before it expires. Taking a message out of the way
 /// (sent, resolved, deleted, and given up under the policy `pass`) lets the next one go. A store
-/// gives the statements, and `Log`, where changes are logged.
+/// gives `Log`, where changes are logged.
 ///
 /// Lifetime: as its connection.
 /// Threads:  the writer's.
@@ -53,7 +53,10 @@ public:
         return {};
     }
     /// A message of the key was taken out of the way: the next one goes.
-    virtual result<> let_go(const order_scope& of) = 0;
+    virtual result<> let_go(const order_scope& of) {
+        POSTHORN_TRY(release_first(of));
+        return {};
+    }
     /// The same for a row that is still there; nothing if it has no order key.
     result<> let_go_after(std::int64_t seq);
     /// Releases those of the rows that are parked though nothing is in their way; their number.

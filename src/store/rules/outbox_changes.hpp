@@ -13,15 +13,16 @@
 #include "base/time/clock.hpp"
 #include "store/outbox_table.hpp"
 #include "store/rows/or_null.hpp"
+#include "store/rows/outbox_rows.hpp"
 #include "store/rows/stored_time.hpp"
 #include "store/statements/outbox_changes_sql.hpp"
 #include "store/swallowed.hpp"
 
 namespace posthorn {
 
-/// What every store does alike with messages in the outbox, inside a write transaction; how they
-/// are inserted, and which of many are settled in one statement, is each store's own. A store gives
-/// the statements, and what the transaction has beside them: `changes`, where they are logged,
+/// What every store does alike with messages in the outbox, inside a write transaction; how a row
+/// is inserted, and which of many are settled in one statement, is each store's own. A store gives
+/// what the transaction has beside them: `changes`, where they are logged,
 /// `closed`, the account of those that were given up, and `keys`, the order of those with a key.
 ///
 /// Lifetime: as its connection, and that of its neighbours.
@@ -40,10 +41,20 @@ public:
           unanswered_(database, texts.unanswered),
           end_(database, texts.end),
           requeue_(database, texts.requeue),
+          known_(database, texts.known),
+          told_(database, texts.told),
           pause_(database, texts.pause),
           resume_(database, texts.resume) {}
 
+    result<enqueued> insert(message&& body) override;
+    using outbox_table::insert;
     result<bool> requeue(const uuid& id) override;
+    result<bool> mark_notified(std::int64_t seq) override {
+        bool is_at_end = false;
+        POSTHORN_LET(told, told_.run(seq));
+        POSTHORN_TRY(told.each([&](const sql_row& row) { is_at_end = row.integer(0) != 0; }));
+        return is_at_end;
+    }
     result<bool> pause(const paused_destination& what) override {
         const auto reason = Driver::storable(what.reason);
         POSTHORN_LET(paused, pause_.run(what.destination, to_ms(what.since), reason));
@@ -64,6 +75,11 @@ public:
     std::vector<outbox_row> take_enqueued() { return std::exchange(enqueued_, {}); }
 
 protected:
+    struct inserted_row {
+        std::int64_t seq = 0;
+        bool parked = false;
+        std::int64_t claim = 0;  // The epoch that it was stored under, where there are several.
+    };
     /// The numbers of settled rows, by what became of them.
     class settled_rows {
     public:
@@ -77,7 +93,10 @@ protected:
     };
 
     [[nodiscard]] const Neighbours& beside() const noexcept { return with_; }
-    void note_enqueued(outbox_row row) { enqueued_.push_back(std::move(row)); }
+    /// `error_code::duplicate_id` if its id is there.
+    virtual result<inserted_row> insert_row(const message& body) = 0;
+    /// Waits for others that store the same dedupe key just now, where there may be any.
+    virtual void await_others(const message&) {}
 
     /// Writes what became of a row that was not sent; false if it is not pending any more.
     result<bool> retry_or_close(const settlement& outcome);
@@ -102,10 +121,26 @@ private:
     typename Driver::statement unanswered_;
     typename Driver::statement end_;
     typename Driver::statement requeue_;
+    typename Driver::statement known_;
+    typename Driver::statement told_;
     typename Driver::statement pause_;
     typename Driver::statement resume_;
     std::vector<outbox_row> enqueued_;
 };
+
+template <class Driver, class Neighbours>
+result<enqueued> outbox_changes<Driver, Neighbours>::insert(message&& body) {
+    if (!body.dedupe_key.empty()) {
+        await_others(body);
+        POSTHORN_LET(known, known_.run(body.destination, body.dedupe_key));
+        if (!known.empty()) return read_known(known.front());
+    }
+    POSTHORN_LET(row, insert_row(body));
+    const enqueued stored{.seq = row.seq, .id = body.id};
+    enqueued_.push_back(
+        {.seq = row.seq, .body = std::move(body), .parked = row.parked, .claim = row.claim});
+    return stored;
+}
 
 template <class Driver, class Neighbours>
 result<bool> outbox_changes<Driver, Neighbours>::requeue(const uuid& id) {

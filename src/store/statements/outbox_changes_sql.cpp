@@ -51,6 +51,14 @@ constinit const outbox_changes_sql outbox_changes_texts{
     .requeue = both<R"sql(
           UPDATE {s}.outbox_messages SET status = 'Pending', retry_count = 0
           WHERE message_id = ?1 AND status = 'Dead' RETURNING seq)sql">,
+    .known = both<R"sql(
+          SELECT seq, message_id FROM {s}.outbox_messages
+          WHERE destination = ?1 AND dedupe_key = ?2
+          ORDER BY seq LIMIT 1)sql">,
+    .told = both<R"sql(
+          DELETE FROM {s}.outbox_ended WHERE seq = ?1
+          RETURNING EXISTS (SELECT 1 FROM {s}.outbox_messages
+              WHERE seq = ?1 AND status IN ('Dead', 'Expired')))sql">,
     .pause = {.sqlite = R"sql(
           INSERT OR IGNORE INTO outbox_paused (destination, paused_at, reason)
           VALUES (?, ?, ?))sql",

@@ -6,6 +6,8 @@
 #include "store/postgres/driver/failures.hpp"
 #include "store/postgres/driver/sql_text.hpp"
 #include "store/postgres/tables/outbox_rows.hpp"
+#include "store/rows/outbox_rows.hpp"
+#include "store/statements/outbox_changes_sql.hpp"
 #include "store/swallowed.hpp"
 
 namespace posthorn::postgres {
@@ -66,9 +68,9 @@ result<uuid> insert_on(pg_conn* handle, const foreign_target& where, const messa
     if (!body.dedupe_key.empty()) {
         const auto key = values::of(body.destination, body.dedupe_key);
         POSTHORN_TRY(ask(handle, outbox_lock_dedupe_sql, schema, key));
-        POSTHORN_LET(known, ask(handle, outbox_known_sql, schema, key));
-        if (!known.empty()) {
-            POSTHORN_LET(first, known_message(known.front()));
+        POSTHORN_LET(found, ask(handle, outbox_changes_texts.known.postgres, schema, key));
+        if (!found.empty()) {
+            POSTHORN_LET(first, read_known(found.front()));
             return first.id;
         }
     }

@@ -34,22 +34,4 @@ values insert_values(const message& body) {
     return with;
 }
 
-error duplicate_of(const message& body) {
-    return {error_code::duplicate_id,
-            fmt::format("message {} is in the outbox already; it was stored before, do not send it "
-                        "again under this id",
-                        body.id.to_string())};
-}
-
-result<enqueued> known_message(const sql_row& row) {
-    const auto id = uuid::parse(row.text(1));
-    if (!id)
-        return fail(
-            error_code::invalid_argument,
-            "the dedupe key belongs to row {} of the outbox, whose id is not a UUID; mend or "
-            "delete that row",
-            row.integer(0));
-    return enqueued{.seq = row.integer(0), .id = *id, .repeated = true};
-}
-
 }  // namespace posthorn::postgres

@@ -6,7 +6,6 @@
 #include <posthorn/message.hpp>
 
 #include "base/text/joined.hpp"
-#include "store/outbox_table.hpp"
 #include "store/postgres/driver/values.hpp"
 #include "store/rows/stored_time.hpp"
 
@@ -32,20 +31,12 @@ inline constexpr auto outbox_file_sql = joined("WITH stored AS (", outbox_insert
         FROM stored WHERE status = 'Pending' AND $17 IS NULL)
     SELECT seq, next_retry_at FROM stored)sql");
 [[nodiscard]] values insert_values(const message& body);
-/// What comes back if nothing was inserted because a message has its id.
-[[nodiscard]] error duplicate_of(const message& body);
+/// Gives a row if nothing was inserted because a message has its id.
 inline constexpr std::string_view outbox_stored_sql =
     "SELECT 1 FROM {s}.outbox_messages WHERE message_id = $1";
 
 /// Waits for others that store the same dedupe key just now; what comes after it sees theirs.
 inline constexpr std::string_view outbox_lock_dedupe_sql =
     "SELECT pg_advisory_xact_lock({s}.key_lock('d', $1, '', $2)) IS NULL";
-/// The message that had a destination's dedupe key first.
-inline constexpr std::string_view outbox_known_sql = R"sql(
-    SELECT seq, message_id FROM {s}.outbox_messages
-    WHERE destination = $1 AND dedupe_key = $2
-    ORDER BY seq LIMIT 1)sql";
-/// What that row says.
-[[nodiscard]] result<enqueued> known_message(const sql_row& row);
 
 }  // namespace posthorn::postgres

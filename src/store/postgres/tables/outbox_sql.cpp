@@ -13,7 +13,6 @@ outbox_sql::outbox_sql(connection& database, const clock& time,
       claims_(claims),
       insert_(database, outbox_file_sql),
       lock_dedupe_(database, outbox_lock_dedupe_sql),
-      known_(database, outbox_known_sql),
       send_(database, R"sql(
           UPDATE {s}.outbox_messages AS m
           SET status = 'Sent', sent_at = s.at, last_attempt_at = s.at
@@ -27,32 +26,25 @@ outbox_sql::outbox_sql(connection& database, const clock& time,
           WHERE m.seq = ANY ($1::bigint[]) AND m.status = 'Pending'
               AND (d.claim_epoch IS NULL OR d.claim_epoch = $2)
           LIMIT 1)sql"),
-      is_stored_(database, outbox_stored_sql),
-      told_(database, R"sql(
-          WITH told AS (DELETE FROM {s}.outbox_ended WHERE seq = $1 RETURNING seq)
-          SELECT seq FROM told JOIN {s}.outbox_messages USING (seq)
-          WHERE status IN ('Dead', 'Expired'))sql") {}
+      is_stored_(database, outbox_stored_sql) {}
 
-result<enqueued> outbox_sql::insert(message&& body) {
-    if (!body.dedupe_key.empty()) {
-        lock_dedupe_.defer(body.destination, body.dedupe_key);
-        POSTHORN_LET(known, known_.run(body.destination, body.dedupe_key));
-        if (!known.empty()) return known_message(known.front());
-    }
+void outbox_sql::await_others(const message& body) {
+    lock_dedupe_.defer(body.destination, body.dedupe_key);
+}
+
+result<outbox_sql::inserted_row> outbox_sql::insert_row(const message& body) {
     POSTHORN_LET(stored, insert_.run_with(insert_values(body)));
     if (stored.empty()) {
         POSTHORN_LET(known, is_stored_.run(body.id));
         if (known.empty()) return swallowed("outbox_messages");
         return std::unexpected(duplicate_of(body));
     }
-    const auto seq = stored.front().integer(0);
-    const enqueued given{.seq = seq, .id = body.id};
-    const bool parked =
-        !body.order_key.empty() && stored.front().integer(1) == to_ms(body.expires_at);
-    const bool due = stored.front().integer(1) == 0;  // As the trigger sees it.
-    note_enqueued(
-        {.seq = seq, .body = std::move(body), .parked = parked, .claim = due ? claims_as_ : 0});
-    return given;
+    const auto next_retry_at = stored.front().integer(1);
+    const bool due = next_retry_at == 0;  // As the trigger sees it.
+    return inserted_row{
+        .seq = stored.front().integer(0),
+        .parked = !body.order_key.empty() && next_retry_at == to_ms(body.expires_at),
+        .claim = due ? claims_as_ : 0};
 }
 
 // By far the most outcomes, so all of them in one statement.
@@ -119,11 +111,6 @@ result<std::int64_t> outbox_sql::settle(std::span<const settlement> outcomes, st
         POSTHORN_TRY(follow_up(outcome));
     }
     return log_settled(std::move(settled));
-}
-
-result<bool> outbox_sql::mark_notified(std::int64_t seq) {
-    POSTHORN_LET(told, told_.run(seq));
-    return !told.empty();
 }
 
 }  // namespace posthorn::postgres

@@ -18,15 +18,14 @@ public:
     outbox_sql(connection& database, const clock& time,
                const table_neighbours<driver, order_keys>& others, outbox_claims& claims);
 
-    result<enqueued> insert(message&& body) override;
-    using outbox_table::insert;
     result<std::int64_t> settle(std::span<const settlement> outcomes, std::int64_t epoch) override;
-    result<bool> mark_notified(std::int64_t seq) override;
 
     /// The epoch that the session's rows are stored under; zero for none.
     void claim_as(std::int64_t epoch) noexcept { claims_as_ = epoch; }
 
 private:
+    result<inserted_row> insert_row(const message& body) override;
+    void await_others(const message& body) override;
     result<> settle_sent(std::span<const settlement> outcomes, std::int64_t epoch,
                          settled_rows& settled);
     result<std::vector<std::int64_t>> held_of_rest(std::span<const settlement> outcomes,
@@ -38,11 +37,9 @@ private:
     std::int64_t claims_as_ = 0;
     statement insert_;
     statement lock_dedupe_;
-    statement known_;
     statement send_;
     statement unsent_;
     statement is_stored_;
-    statement told_;
 };
 
 }  // namespace posthorn::postgres

@@ -2,7 +2,9 @@
 
 #include <sqlite3.h>
 
+#include "store/rows/outbox_rows.hpp"
 #include "store/sqlite/tables/outbox_insert.hpp"
+#include "store/statements/outbox_changes_sql.hpp"
 
 namespace posthorn::sqlite {
 namespace {
@@ -31,9 +33,12 @@ result<uuid> insert_on(sqlite3* handle, const std::filesystem::path& file, const
                     "there is no open transaction on this handle; BEGIN one, so that the message "
                     "commits together with your change, or use node.send");
     if (!body.dedupe_key.empty()) {
-        statement known(handle, outbox_known_sql);
-        POSTHORN_LET(first, find_known(known, body));
-        if (first) return first->id;
+        statement known(handle, outbox_changes_texts.known.sqlite);
+        POSTHORN_LET(found, known.run(body.destination, body.dedupe_key));
+        if (!found.empty()) {
+            POSTHORN_LET(first, read_known(found.front()));
+            return first.id;
+        }
     }
     statement insert(handle, outbox_insert_sql);
     POSTHORN_TRY(insert_message(insert, body));

@@ -81,7 +81,7 @@ bool group::needs_recovery() const {
 }
 
 void group::roll_back() {
-    if (!transaction_is_gone()) POSTHORN_ASSERT(roll_back_.run().has_value());
+    if (database_.is_in_transaction()) POSTHORN_ASSERT(roll_back_.run().has_value());
 }
 
 result<bool> group::changed_by_others() {
@@ -89,8 +89,6 @@ result<bool> group::changed_by_others() {
     const auto seen = version.front().integer(0);
     return std::exchange(data_version_seen_, seen) != seen;
 }
-
-bool group::transaction_is_gone() const { return sqlite3_get_autocommit(database_.handle()) != 0; }
 
 result<> group::run_work(member& one) {
     const auto now = time_.steady();
@@ -107,7 +105,7 @@ bool group::run_and_note(member& one) {
     one.forget_rows();  // Of an earlier run.
     one.outcome = run_work(one);
     take_rows(one, transaction_);
-    if (transaction_is_gone()) {
+    if (!database_.is_in_transaction()) {
         if (one.outcome)
             one.outcome = fail(error_code::statement_failed,
                                "a statement of the unit rolled the whole transaction back; do not "

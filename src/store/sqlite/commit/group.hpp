@@ -64,7 +64,6 @@ private:
     bool run_in_savepoint(member& one);
     bool run_and_note(member& one);
     result<> run_work(member& one);
-    [[nodiscard]] bool transaction_is_gone() const;
     void guard_units();
 
     connection& database_;

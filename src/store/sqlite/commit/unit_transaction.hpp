@@ -24,17 +24,29 @@ public:
                      const file_care& file)
         : table_transaction(database, time, rules, file), database_(database), cache_(database) {}
 
-    result<std::int64_t> execute(std::string_view sql, std::span<const sql_param> with) override;
+    result<std::int64_t> execute(std::string_view sql, std::span<const sql_param> with) override {
+        POSTHORN_TRY(require_open());
+        return cache_.change(sql, with);
+    }
     result<> run(std::string_view sql, std::span<const sql_param> with) override {
         return query(sql, with, nullptr);
     }
     result<> query(std::string_view sql, std::span<const sql_param> with,
-                   const row_visitor& visit) override;
+                   const row_visitor& visit) override {
+        POSTHORN_TRY(require_open());
+        return cache_.run(sql, with, visit);
+    }
     // There is one transaction that writes at a time.
     result<> take_turn(std::string_view, std::string_view) override { return {}; }
 
 private:
-    result<> require_open() const;
+    // A statement such as INSERT OR ROLLBACK ends the transaction. What ran after it would commit by
+    // itself, outside of the group.
+    result<> require_open() const {
+        if (database_.is_in_transaction()) return {};
+        return fail(error_code::statement_failed,
+                    "an earlier statement rolled the transaction back; end the unit");
+    }
 
     connection& database_;
     statement_cache cache_;

@@ -122,6 +122,10 @@ void connection::be_patient(std::chrono::milliseconds limit) {
     sqlite3_busy_handler(handle(), wait, patience_.get());
 }
 
+bool connection::is_in_transaction() const noexcept {
+    return sqlite3_get_autocommit(handle_.get()) == 0;
+}
+
 result<prepared> connection::prepare(std::string_view sql) {
     return prepared::make(handle_.get(), sql, prepared::use::often);
 }

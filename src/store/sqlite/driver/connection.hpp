@@ -32,6 +32,8 @@ public:
     static result<connection> open_empty();
 
     [[nodiscard]] sqlite3* handle() const noexcept { return handle_.get(); }
+    /// Whether what runs now is not committed by itself.
+    [[nodiscard]] bool is_in_transaction() const noexcept;
     /// For SQL that is not ours, or is run once; the tables have a `statement` for each of theirs.
     result<prepared> prepare(std::string_view sql);
     /// Runs statements that give no rows, one after the other.

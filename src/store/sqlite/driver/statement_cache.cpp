@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include <sqlite3.h>
+
 namespace posthorn::sqlite {
 namespace {
 
@@ -42,6 +44,15 @@ result<> statement_cache::run(std::string_view sql, std::span<const sql_param> w
     auto outcome = step_through(taken, with, visit);
     give_back(sql, std::move(taken));
     return outcome;
+}
+
+result<std::int64_t> statement_cache::change(std::string_view sql,
+                                             std::span<const sql_param> with) {
+    auto* const handle = database_->handle();
+    const auto before = sqlite3_total_changes64(handle);
+    POSTHORN_TRY(run(sql, with, nullptr));
+    // What changes none leaves the number of the one before.
+    return sqlite3_total_changes64(handle) == before ? 0 : sqlite3_changes64(handle);
 }
 
 }  // namespace posthorn::sqlite

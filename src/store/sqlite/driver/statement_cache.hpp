@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <span>
 #include <string>
@@ -21,6 +22,8 @@ public:
 
     result<> run(std::string_view sql, std::span<const sql_param> with,
                  const store_transaction::row_visitor& visit);
+    /// Gives how many rows it changed.
+    result<std::int64_t> change(std::string_view sql, std::span<const sql_param> with);
 
 private:
     struct hash : std::hash<std::string_view> {

@@ -17,11 +17,6 @@ order_keys::order_keys(connection& database, services with)
       is_blocked_(database, ask_blocked),
       park_(database, park_blocked) {}
 
-result<> order_keys::let_go(const order_scope& of) {
-    POSTHORN_TRY(release_first(of));
-    return {};
-}
-
 result<bool> order_keys::park(std::int64_t seq) {
     POSTHORN_LET(parked, park_.run(seq));
     return parked.changed() != 0;

@@ -19,7 +19,6 @@ class order_keys final : public order_rules<driver, change_log<driver>> {
 public:
     order_keys(connection& database, services with);
 
-    result<> let_go(const order_scope& of) override;
     result<bool> is_blocked(std::int64_t seq) { return run_ask_blocked(is_blocked_, seq); }
     /// Parks a pending row, if something blocks it; false otherwise.
     result<bool> park(std::int64_t seq);

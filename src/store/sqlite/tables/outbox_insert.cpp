@@ -17,26 +17,8 @@ result<std::int64_t> insert_message(statement& insert, const message& body) {
         or_null(body.dedupe_key), body.priority, body.content_type, checksum_of(body));
     if (stored && stored->changed() == 0) return swallowed("outbox_messages");
     if (stored) return insert.inserted();
-    if (insert.hit_a_unique_key())
-        return fail(error_code::duplicate_id,
-                    "message {} is in the outbox already; it was stored before, do not send it "
-                    "again under this id",
-                    body.id.to_string());
+    if (insert.hit_a_unique_key()) return std::unexpected(duplicate_of(body));
     return std::unexpected(stored.error());
-}
-
-result<std::optional<enqueued>> find_known(statement& known, const message& body) {
-    POSTHORN_LET(found, known.run(body.destination, body.dedupe_key));
-    if (found.empty()) return std::nullopt;
-    const auto& row = found.front();
-    const auto id = uuid::parse(row.text(1));
-    if (!id)
-        return fail(
-            error_code::invalid_argument,
-            "the dedupe key belongs to row {} of the outbox, whose id is not a UUID; mend or "
-            "delete that row",
-            row.integer(0));
-    return enqueued{.seq = row.integer(0), .id = *id, .repeated = true};
 }
 
 }  // namespace posthorn::sqlite

@@ -1,12 +1,10 @@
 #pragma once
 
 #include <cstdint>
-#include <optional>
 #include <string_view>
 
 #include <posthorn/message.hpp>
 
-#include "store/outbox_table.hpp"
 #include "store/sqlite/driver/statement.hpp"
 
 namespace posthorn::sqlite {
@@ -20,13 +18,5 @@ inline constexpr std::string_view outbox_insert_sql = R"sql(
 
 /// Runs it; gives the row's `seq`. An id that is there is `error_code::duplicate_id`.
 result<std::int64_t> insert_message(statement& insert, const message& body);
-
-/// The message that had a destination's dedupe key first.
-inline constexpr std::string_view outbox_known_sql = R"sql(
-    SELECT seq, message_id FROM outbox_messages WHERE destination = ? AND dedupe_key = ?
-    ORDER BY seq LIMIT 1)sql";
-
-/// Runs it for a message with a dedupe key; empty if the key is new.
-result<std::optional<enqueued>> find_known(statement& known, const message& body);
 
 }  // namespace posthorn::sqlite

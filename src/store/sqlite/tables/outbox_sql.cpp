@@ -31,7 +31,6 @@ outbox_sql::outbox_sql(connection& database, const clock& time,
     : outbox_changes(database, time, others),
       room_(file.room),
       insert_(database, outbox_insert_sql),
-      known_(database, outbox_known_sql),
       send_(database, R"sql(
           UPDATE outbox_messages SET status = 'Sent', sent_at = ?2, last_attempt_at = ?2
           WHERE seq = ?1 AND status = 'Pending')sql"),
@@ -43,26 +42,16 @@ outbox_sql::outbox_sql(connection& database, const clock& time,
       pending_count_(database, R"sql(
           SELECT count(*) FROM outbox_messages NOT INDEXED
           WHERE seq BETWEEN ?1 AND ?2 AND status = 'Pending')sql"),
-      epoch_(database, "SELECT epoch FROM posthorn_leases WHERE name = 'dispatcher'"),
-      told_(database, "DELETE FROM outbox_ended WHERE seq = ?"),
-      is_ended_(database, R"sql(
-          SELECT 1 FROM outbox_messages
-          WHERE seq = ? AND status IN ('Dead', 'Expired'))sql") {}
+      epoch_(database, "SELECT epoch FROM posthorn_leases WHERE name = 'dispatcher'") {}
 
-result<enqueued> outbox_sql::insert(message&& body) {
-    if (!body.dedupe_key.empty()) {
-        POSTHORN_LET(known, find_known(known_, body));
-        if (known) return *known;
-    }
+result<outbox_sql::inserted_row> outbox_sql::insert_row(const message& body) {
     POSTHORN_TRY(room_.require_room());
     POSTHORN_LET(seq, insert_message(insert_, body));
-    const enqueued stored{.seq = seq, .id = body.id};
-    bool parked = false;
+    inserted_row stored{.seq = seq};
     if (!body.order_key.empty() && !POSTHORN_PLANTED(order_forgotten)) {
         POSTHORN_LET(blocked, beside().keys.is_blocked(seq));
-        parked = blocked;
+        stored.parked = blocked;
     }
-    note_enqueued({.seq = seq, .body = std::move(body), .parked = parked});
     return stored;
 }
 
@@ -114,13 +103,6 @@ result<std::int64_t> outbox_sql::settle(std::span<const settlement> outcomes, st
         }
     }
     return log_settled(std::move(settled));
-}
-
-result<bool> outbox_sql::mark_notified(std::int64_t seq) {
-    POSTHORN_LET(told, told_.run(seq));
-    if (told.changed() == 0) return false;
-    POSTHORN_LET(ended, is_ended_.run(seq));
-    return !ended.empty();
 }
 
 }  // namespace posthorn::sqlite

@@ -22,12 +22,10 @@ public:
     outbox_sql(connection& database, const clock& time,
                const table_neighbours<driver, order_keys>& others, const file_care& file);
 
-    result<enqueued> insert(message&& body) override;
-    using outbox_table::insert;
     result<std::int64_t> settle(std::span<const settlement> outcomes, std::int64_t epoch) override;
-    result<bool> mark_notified(std::int64_t seq) override;
 
 private:
+    result<inserted_row> insert_row(const message& body) override;
     /// False if the row is not pending any more.
     result<bool> settle_one(const settlement& one);
     result<bool> record(const settlement& outcome);
@@ -37,13 +35,10 @@ private:
 
     disk_keeper& room_;
     statement insert_;
-    statement known_;
     statement send_;
     statement send_many_;
     statement pending_count_;
     statement epoch_;
-    statement told_;
-    statement is_ended_;
 };
 
 /// The outbox as a reading connection sees it.

@@ -50,19 +50,17 @@ public:
                           .unanswered = {"unanswered"},
                           .end = {"end"},
                           .requeue = {"requeue"},
+                          .known = {"known"},
+                          .told = {"told"},
                           .pause = {"pause"},
                           .resume = {"resume"}}) {}
 
-    result<enqueued> insert(message&& body) override {
-        note_enqueued({.seq = 1, .body = std::move(body)});
-        return enqueued{.seq = 1};
-    }
+    result<inserted_row> insert_row(const message&) override { return inserted_row{.seq = 1}; }
     result<std::int64_t> settle(std::span<const settlement> outcomes, std::int64_t) override {
         settled_rows settled;
         for (const auto& one : outcomes) settled.add(one.to, one.seq);
         return log_settled(std::move(settled));
     }
-    result<bool> mark_notified(std::int64_t) override { return false; }
     using outbox_changes::follow_up;
     using outbox_changes::retry_or_close;
 };
