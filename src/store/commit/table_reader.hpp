@@ -10,17 +10,18 @@
 
 namespace posthorn {
 
-/// A reading connection with the tables of one store on it.
+/// A reading connection with the tables of one store on it. The store has a function
+/// `inspection_on` beside its connection.
 ///
 /// Threads: one at a time.
-template <class Driver, class Outbox, class Inspection>
+template <class Driver, class Outbox>
 class table_reader : public store_reader {
 public:
     using connection_type = typename Driver::connection;
 
     Outbox& outbox() override { return outbox_; }
     inbox_looks<Driver>& inbox() override { return inbox_; }
-    Inspection& inspect() override { return inspection_; }
+    store_inspector& inspect() override { return *inspection_; }
     dead_letter_pages<Driver>& dead_letters() override { return dead_letters_; }
 
 protected:
@@ -28,7 +29,7 @@ protected:
         : database_(std::move(database)),
           outbox_(*database_, rules),
           inbox_(*database_),
-          inspection_(*database_),
+          inspection_(inspection_on(*database_)),
           dead_letters_(*database_) {}
 
     [[nodiscard]] connection_type& database() const noexcept { return *database_; }
@@ -37,7 +38,7 @@ private:
     std::unique_ptr<connection_type> database_;
     Outbox outbox_;
     inbox_looks<Driver> inbox_;
-    Inspection inspection_;
+    std::unique_ptr<store_inspector> inspection_;
     dead_letter_pages<Driver> dead_letters_;
 };
 

@@ -31,7 +31,7 @@ result<due_choice::flows_found> due_choice::find_flows(const due_question& asked
     std::optional<flow> resume;
     if (auto place = resume_after_.extract(std::string(asked.destination)); !place.empty())
         resume = std::move(place.mapped());
-    POSTHORN_TRY(flows().go_round(asked.destination, resume, visit));
+    POSTHORN_TRY(flows_.go_round(asked.destination, resume, visit));
     found.cut_short = resume.has_value();
     if (resume) resume_after_.emplace(asked.destination, *std::move(resume));
     return found;

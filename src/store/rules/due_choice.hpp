@@ -27,6 +27,7 @@ struct chosen_rows {
 /// Threads: one at a time.
 class due_choice {
 public:
+    explicit due_choice(flow_source& flows) : flows_(flows) {}
     virtual ~due_choice() = default;
 
     result<chosen_rows> choose(const due_question& asked);
@@ -45,7 +46,6 @@ private:
         bool cut_short = false;
     };
 
-    virtual flow_source& flows() = 0;
     /// Of how many tenants rows are read in one question.
     [[nodiscard]] virtual std::size_t tenants_at_once() const noexcept = 0;
     /// Fills in up to `rows_max` rows of each of the tenants anew, and whether these were all.
@@ -55,6 +55,7 @@ private:
     result<> read_all(std::vector<tenant_rows>& tenants, const due_question& asked);
     result<flows_found> find_flows(const due_question& asked);
 
+    flow_source& flows_;
     std::map<std::string, flow, std::less<>> resume_after_;  // For destinations of many flows.
     std::size_t turn_ = 0;
 };

@@ -18,11 +18,12 @@
 
 namespace posthorn {
 
-/// What people ask of a store and every store answers alike.
+/// What people ask of a store and every store answers alike; `Flows` is how it goes
+/// from flow to flow.
 ///
 /// Lifetime: as its connection.
 /// Threads:  its connection's.
-template <class Driver>
+template <class Driver, class Flows>
 class inspection_looks : public store_inspector {
 public:
     using store_inspector::list;
@@ -30,7 +31,8 @@ public:
 
     explicit inspection_looks(typename Driver::connection& database,
                               const inspection_looks_sql& texts = inspection_looks_texts)
-        : count_pending_(database, texts.count_pending),
+        : flows_(database),
+          count_pending_(database, texts.count_pending),
           count_sent_(database, texts.count_sent),
           count_closed_(database, texts.count_closed),
           count_dead_messages_(database, texts.count_dead_messages),
@@ -59,6 +61,7 @@ protected:
     // A page ends after so many rows, found or not.
     static constexpr std::int64_t rows_per_page_max = 50'000;
 
+    [[nodiscard]] Flows& flows() noexcept { return flows_; }
     /// Where a list begins that goes down from there.
     [[nodiscard]] static std::int64_t top(std::int64_t before_seq) {
         return before_seq > 0 ? before_seq : std::numeric_limits<std::int64_t>::max();
@@ -98,12 +101,11 @@ private:
     result<std::int64_t> end_of(wall_time until, std::int64_t before_seq);
     /// A page of what fits, whose first row lies below `before_seq`.
     virtual result<message_list> list_down(const message_filter& wanted) = 0;
-    /// Those that something is pending for, in the order of their names.
-    virtual result<std::vector<std::string>> destinations(std::size_t limit) = 0;
     /// What waits for the one that it says.
     virtual result<> look_at(destination_backlog& into, wall_time now,
                              const backlog_limits& limits) = 0;
 
+    Flows flows_;
     typename Driver::statement count_pending_;
     typename Driver::statement count_sent_;
     typename Driver::statement count_closed_;
@@ -119,8 +121,9 @@ private:
     typename Driver::statement inbox_ends_;
 };
 
-template <class Driver>
-result<bounded_count> inspection_looks<Driver>::count(outbox_status status, std::int64_t at_most) {
+template <class Driver, class Flows>
+result<bounded_count> inspection_looks<Driver, Flows>::count(outbox_status status,
+                                                             std::int64_t at_most) {
     const auto ask = [&] {
         switch (status) {
             case outbox_status::pending: return count_pending_.run(at_most + 1);
@@ -132,11 +135,11 @@ result<bounded_count> inspection_looks<Driver>::count(outbox_status status, std:
     return up_to(counted.front().integer(0), at_most);
 }
 
-template <class Driver>
-result<backlog_report> inspection_looks<Driver>::backlog(wall_time now,
-                                                         const backlog_limits& limits) {
+template <class Driver, class Flows>
+result<backlog_report> inspection_looks<Driver, Flows>::backlog(wall_time now,
+                                                                const backlog_limits& limits) {
     backlog_report report;
-    POSTHORN_LET(names, destinations(limits.destinations_max + 1));
+    POSTHORN_LET(names, flows_.destinations(limits.destinations_max + 1));
     report.more = names.size() > limits.destinations_max;
     if (report.more) names.pop_back();
     for (auto& name : names) {
@@ -150,9 +153,9 @@ result<backlog_report> inspection_looks<Driver>::backlog(wall_time now,
     return report;
 }
 
-template <class Driver>
-result<std::optional<message_detail>> inspection_looks<Driver>::show(const uuid& id,
-                                                                     bool with_payload) {
+template <class Driver, class Flows>
+result<std::optional<message_detail>> inspection_looks<Driver, Flows>::show(const uuid& id,
+                                                                            bool with_payload) {
     constexpr std::int64_t attempts_max = 1'000;
     message_detail detail;
     {
@@ -180,8 +183,9 @@ result<std::optional<message_detail>> inspection_looks<Driver>::show(const uuid&
 }
 
 // One that was given up needs a person; the others end by themselves.
-template <class Driver>
-result<std::optional<order_blocker>> inspection_looks<Driver>::find_blocker(std::int64_t seq) {
+template <class Driver, class Flows>
+result<std::optional<order_blocker>> inspection_looks<Driver, Flows>::find_blocker(
+    std::int64_t seq) {
     std::optional<order_blocker> worst;
     std::pair<bool, std::int64_t> place{};  // Whether it ends by itself, and its seq.
     POSTHORN_LET(found, waits_behind_.run(seq));
@@ -196,8 +200,8 @@ result<std::optional<order_blocker>> inspection_looks<Driver>::find_blocker(std:
 }
 
 // Asked for one key and one row more than are wanted, to know whether there are.
-template <class Driver>
-result<blocked_report> inspection_looks<Driver>::blocked(const blocked_limits& limits) {
+template <class Driver, class Flows>
+result<blocked_report> inspection_looks<Driver, Flows>::blocked(const blocked_limits& limits) {
     blocked_report report;
     POSTHORN_LET(found,
                  blocked_.run(limits.rows_max + 1, limits.keys_max + 1, limits.count_max + 1));
@@ -216,8 +220,8 @@ result<blocked_report> inspection_looks<Driver>::blocked(const blocked_limits& l
     return report;
 }
 
-template <class Driver>
-result<message_list> inspection_looks<Driver>::list(const message_filter& wanted) {
+template <class Driver, class Flows>
+result<message_list> inspection_looks<Driver, Flows>::list(const message_filter& wanted) {
     if (!wanted.until) return list_down(wanted);
     auto below = wanted;
     POSTHORN_LET(end, end_of(*wanted.until, wanted.before_seq));
@@ -225,8 +229,9 @@ result<message_list> inspection_looks<Driver>::list(const message_filter& wanted
     return list_down(below);
 }
 
-template <class Driver>
-result<std::int64_t> inspection_looks<Driver>::end_of(wall_time until, std::int64_t before_seq) {
+template <class Driver, class Flows>
+result<std::int64_t> inspection_looks<Driver, Flows>::end_of(wall_time until,
+                                                             std::int64_t before_seq) {
     std::int64_t top = 1;
     {
         POSTHORN_LET(highest, highest_.run());
@@ -246,16 +251,16 @@ result<std::int64_t> inspection_looks<Driver>::end_of(wall_time until, std::int6
     return seek.end();
 }
 
-template <class Driver>
-result<std::optional<wall_time>> inspection_looks<Driver>::newest() {
+template <class Driver, class Flows>
+result<std::optional<wall_time>> inspection_looks<Driver, Flows>::newest() {
     POSTHORN_LET(found, newest_.run());
     const auto at = found.front().integer(0);
     if (at == 0) return std::nullopt;
     return from_ms(at);
 }
 
-template <class Driver>
-result<bounded_count> inspection_looks<Driver>::inbox_size(std::int64_t at_most) {
+template <class Driver, class Flows>
+result<bounded_count> inspection_looks<Driver, Flows>::inbox_size(std::int64_t at_most) {
     {
         POSTHORN_LET(counted, inbox_count_.run(at_most + 1));
         const auto number = counted.front().integer(0);

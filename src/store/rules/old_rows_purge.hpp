@@ -33,6 +33,7 @@ public:
           find_closed_(database, texts.find.closed),
           find_received_(database, texts.find.received),
           find_changes_(database, texts.find.changes),
+          find_sent_(database, texts.find.sent),
           remove_message_(database, texts.remove.message),
           remove_closed_message_(database, texts.remove.closed_message),
           remove_closed_(database, texts.remove.closed),
@@ -68,7 +69,15 @@ protected:
         return static_cast<std::size_t>(done.changed());
     }
 
-    virtual result<found> find_sent(wall_time before, std::size_t limit) = 0;
+    virtual result<found> find_sent(wall_time before, std::size_t limit) {
+        POSTHORN_LET(seen, look_for_sent(before, limit));
+        return collect(std::move(seen), limit);
+    }
+    template <class... Also>
+    result<typename Driver::rows> look_for_sent(wall_time before, std::size_t limit,
+                                                const Also&... also) {
+        return find_sent_.run(to_ms(before), static_cast<std::int64_t>(limit), also...);
+    }
     virtual result<std::size_t> remove_sent(numbers keys) {
         return rows_changed(remove_message_, Driver::numbers(keys));
     }
@@ -83,6 +92,7 @@ private:
     typename Driver::statement find_closed_;
     typename Driver::statement find_received_;
     typename Driver::statement find_changes_;
+    typename Driver::statement find_sent_;
     typename Driver::statement remove_message_;
     typename Driver::statement remove_closed_message_;
     typename Driver::statement remove_closed_;

@@ -16,12 +16,12 @@
 
 namespace posthorn {
 
-/// What a reading connection is asked of the outbox and every store answers alike, by statements
-/// of its own; `Flows` is how it goes from flow to flow.
+/// What a reading connection is asked of the outbox and every store answers alike; `Flows` is how
+/// it goes from flow to flow, and `Due` its `due_choice`.
 ///
 /// Lifetime: as its connection.
 /// Threads:  its connection's.
-template <class Driver, class Flows>
+template <class Driver, class Flows, class Due>
 class outbox_looks : public outbox_reader {
 public:
     outbox_looks(typename Driver::connection& database, outbox_rules rules,
@@ -29,6 +29,7 @@ public:
         : rules_(std::move(rules)),
           flows_(database),
           outlook_(flows_),
+          due_(database, flows_),
           policy_(database, texts.policy),
           find_(database, texts.by_id),
           status_(database, texts.status_by_id),
@@ -38,6 +39,10 @@ public:
 
     result<std::vector<std::string>> due_destinations(wall_time now) override {
         return outlook_.destinations(now);
+    }
+    result<outbox_page> due(const due_question& asked) override {
+        POSTHORN_LET(chosen, due_.choose(asked));
+        return read_page(chosen, asked.bytes_max);
     }
     result<std::optional<wall_time>> next_due() override { return outlook_.next(); }
     result<order_policy> present_order_policy() override {
@@ -71,9 +76,13 @@ protected:
     }
 
 private:
+    /// In the order chosen, as far as `bytes_max` goes.
+    virtual result<outbox_page> read_page(const chosen_rows& chosen, std::size_t bytes_max) = 0;
+
     outbox_rules rules_;
     Flows flows_;
     due_outlook outlook_;
+    Due due_;
     typename Driver::statement policy_;
     typename Driver::statement find_;
     typename Driver::statement status_;
@@ -82,8 +91,8 @@ private:
     typename Driver::statement ended_;
 };
 
-template <class Driver, class Flows>
-result<outbox_counts> outbox_looks<Driver, Flows>::counts() {
+template <class Driver, class Flows, class Due>
+result<outbox_counts> outbox_looks<Driver, Flows, Due>::counts() {
     outbox_counts counts;
     POSTHORN_LET(found, counts_.run());
     POSTHORN_TRY(found.each([&](const sql_row& row) {
@@ -99,8 +108,8 @@ result<outbox_counts> outbox_looks<Driver, Flows>::counts() {
     return counts;
 }
 
-template <class Driver, class Flows>
-result<std::vector<paused_destination>> outbox_looks<Driver, Flows>::paused() {
+template <class Driver, class Flows, class Due>
+result<std::vector<paused_destination>> outbox_looks<Driver, Flows, Due>::paused() {
     std::vector<paused_destination> all;
     POSTHORN_LET(found, paused_.run());
     POSTHORN_TRY(found.each([&](const sql_row& row) {
@@ -111,9 +120,9 @@ result<std::vector<paused_destination>> outbox_looks<Driver, Flows>::paused() {
     return all;
 }
 
-template <class Driver, class Flows>
-result<std::vector<final_row>> outbox_looks<Driver, Flows>::ended(std::int64_t after_seq,
-                                                                  std::size_t limit) {
+template <class Driver, class Flows, class Due>
+result<std::vector<final_row>> outbox_looks<Driver, Flows, Due>::ended(std::int64_t after_seq,
+                                                                       std::size_t limit) {
     std::vector<final_row> all;
     std::size_t bytes = 0;
     POSTHORN_LET(found, ended_.run(after_seq, static_cast<std::int64_t>(limit),

@@ -24,7 +24,14 @@ constinit const old_rows_purge_sql old_rows_purge_texts{
           ORDER BY change_seq LIMIT ?2)sql",
                      .postgres = R"sql(
           SELECT change_seq, at < $1 FROM {s}.changes
-          ORDER BY change_seq LIMIT $2)sql"}},
+          ORDER BY change_seq LIMIT $2)sql"},
+         .sent = {.sqlite = R"sql(
+          SELECT seq, 1 FROM outbox_messages WHERE status = 'Sent' AND sent_at < ?1
+          ORDER BY sent_at LIMIT ?2)sql",
+                  .postgres = R"sql(
+          SELECT seq, status = 'Sent' AND sent_at < $1 FROM {s}.outbox_messages
+          WHERE seq > $3
+          ORDER BY seq LIMIT $2)sql"}},
     // Triggers take along what belongs to it. What is not as the account says is left alone.
     .remove =
         {.message = {.sqlite = "DELETE FROM outbox_messages WHERE seq = ?",

@@ -11,6 +11,7 @@ struct old_rows_purge_sql {
         statement_text closed;
         statement_text received;
         statement_text changes;
+        statement_text sent;  // On a server, after a number too.
     } find;
     struct {
         statement_text message;         // In whichever state.

@@ -13,7 +13,7 @@
 namespace posthorn::postgres {
 
 /// A reading session.
-class reader final : public table_reader<driver, outbox_reading, inspection_sql> {
+class reader final : public table_reader<driver, outbox_reading> {
 public:
     static result<std::unique_ptr<reader>> open(const session_options& options, const clock& time);
 

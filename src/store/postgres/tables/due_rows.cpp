@@ -33,8 +33,8 @@ constexpr auto newest_unclaimed_of_tenants =
 
 }  // namespace
 
-due_rows::due_rows(connection& database)
-    : walk_(database),
+due_rows::due_rows(connection& database, flow_source& flows)
+    : due_choice(flows),
       seqs_(database, due_of_tenants),
       newest_(database, newest_of_tenants),
       unclaimed_(database, unclaimed_of_tenants),

@@ -5,7 +5,7 @@
 #include <optional>
 #include <span>
 
-#include "store/postgres/tables/flows.hpp"
+#include "store/postgres/driver/connection.hpp"
 #include "store/rules/due_choice.hpp"
 
 namespace posthorn::postgres {
@@ -16,21 +16,19 @@ namespace posthorn::postgres {
 /// Threads:  its connection's.
 class due_rows final : public due_choice {
 public:
-    explicit due_rows(connection& database);
+    due_rows(connection& database, flow_source& flows);
 
     /// As `choose`, without what living dispatchers other than `epoch` have claimed. The rows stay
     /// locked; those that another transaction has locked are passed over.
     result<chosen_rows> choose_unclaimed(const due_question& asked, std::int64_t epoch);
 
 private:
-    flow_source& flows() override { return walk_; }
     [[nodiscard]] std::size_t tenants_at_once() const noexcept override {
         return std::numeric_limits<std::size_t>::max();
     }
     result<> read(std::span<tenant_rows* const> tenants, std::size_t rows_max,
                   const due_question& asked) override;
 
-    flow_walk walk_;
     statement seqs_;
     statement newest_;
     statement unclaimed_;

@@ -4,8 +4,11 @@
 #include <limits>
 #include <utility>
 
+#include "store/postgres/driver/connection.hpp"
+#include "store/postgres/tables/flows.hpp"
 #include "store/rows/stored_time.hpp"
 #include "store/rows/summary_rows.hpp"
+#include "store/rules/inspection_looks.hpp"
 
 namespace posthorn::postgres {
 namespace {
@@ -55,99 +58,111 @@ consteval auto of_destination_when(const Text& compare) {
 constexpr auto look_at_due = of_destination_when("<=");
 constexpr auto look_at_waiting = of_destination_when(">");
 
+class inspection final : public inspection_looks<driver, flow_walk> {
+public:
+    explicit inspection(connection& database) : inspection_looks(database), database_(database) {}
+
+    using inspection_looks::list;
+
+    result<inbox_list> list(const inbox_filter& wanted) override {
+        const auto limit = std::min(wanted.limit, list_rows_max);
+        POSTHORN_LET(found, inbox_list_.run(top(wanted.before_seq), rows_per_page_max,
+                                            wanted.source, static_cast<std::int64_t>(limit + 1)));
+        inbox_list page;
+        for (int i = 0; i < found.size(); ++i) {
+            if (page.rows.size() == limit) {
+                page.next = page.rows.empty() ? 0 : page.rows.back().seq;
+                break;
+            }
+            page.rows.push_back(read_inbox_summary(found[i]));
+        }
+        return page;
+    }
+
+private:
+    result<message_list> list_down(const message_filter& wanted) override {
+        const auto limit = std::min(wanted.limit, list_rows_max);
+        const bool walks_all = !wanted.status || *wanted.status == outbox_status::sent;
+        auto& search = walks_all                                  ? all_
+                       : *wanted.status == outbox_status::pending ? pending_
+                                                                  : closed_;
+        std::optional<std::string_view> status;
+        if (wanted.status) status = to_string(*wanted.status);
+        std::optional<std::int64_t> since, until;
+        if (wanted.since) since = to_ms(*wanted.since);
+        if (wanted.until) until = to_ms(*wanted.until);
+        POSTHORN_LET(
+            found, search.run(top(wanted.before_seq), rows_per_page_max, status, wanted.destination,
+                              wanted.endpoint, since, static_cast<std::int64_t>(limit + 1),
+                              wanted.correlation_id, wanted.tenant, wanted.order_key,
+                              wanted.causation_id, wanted.error, until));
+        message_list page;
+        for (int i = 0; i < found.size(); ++i) {
+            const auto row = found[i];
+            if (row.is_null(0)) continue;  // Nothing was found among those looked at.
+            if (page.rows.size() == limit) {
+                page.next = page.rows.empty() ? 0 : page.rows.back().seq;
+                return page;
+            }
+            page.rows.push_back(read_summary(row));
+        }
+        if (!found.empty() && found.front().integer(summary_columns_count) == rows_per_page_max)
+            page.next = found.front().integer(summary_columns_count + 1);
+        return page;
+    }
+
+    result<> look_at(destination_backlog& into, wall_time now,
+                     const backlog_limits& limits) override {
+        POSTHORN_LET(counted, due_count_.run(into.destination, limits.count_max + 1));
+        into.pending = up_to(counted.front().integer(0), limits.count_max);
+        POSTHORN_LET(all_due, look_at_rows(into, due_rows_, now, limits.rows_max));
+        POSTHORN_LET(all_waiting, look_at_rows(into, waiting_rows_, now, limits.rows_max));
+        if (!(all_due && all_waiting) && into.undeliverable.value > 0)
+            into.undeliverable.at_least = true;
+        POSTHORN_LET(first, first_due_.run(into.destination, to_ms(now), limits.count_max + 1));
+        if (!first.empty()) note_first_due(into, first.front());
+        return {};
+    }
+
+    // Which of the rows waits only for its own time, and which cannot go anywhere, stands in no index.
+    // Gives whether these were all.
+    static result<bool> look_at_rows(destination_backlog& into, statement& rows_of, wall_time now,
+                                     std::int64_t rows_max) {
+        POSTHORN_LET(found, rows_of.run(into.destination, to_ms(now), rows_max));
+        for (int i = 0; i < found.size(); ++i) {
+            const auto row = found[i];
+            const auto since = from_ms(std::max(row.integer(0), row.integer(1)));
+            note_waiting(into, since, row.text(2), now);
+        }
+        return found.size() < rows_max;
+    }
+
+    connection& database_;
+    statement due_count_{database_, R"sql(
+        SELECT count(*)
+        FROM (SELECT 1 FROM {s}.outbox_pending WHERE destination = $1 LIMIT $2) AS part)sql"};
+    statement first_due_{database_, R"sql(
+        SELECT greatest(created_at, deliver_at) FROM {s}.outbox_messages
+        WHERE seq = (SELECT min(seq) FROM (SELECT seq FROM {s}.outbox_pending WHERE
+            destination = $1 AND next_retry_at <= $2 LIMIT $3) AS part))sql"};
+    statement due_rows_{database_, look_at_due};
+    statement waiting_rows_{database_, look_at_waiting};
+    statement all_{database_, search_all};
+    statement pending_{database_, search_pending};
+    statement closed_{database_, search_closed};
+    statement inbox_list_{database_, R"sql(
+        SELECT seq, substr(source_service_id, 1, 4096), substr(message_id, 1, 4096),
+            substr(endpoint, 1, 4096), processed_at, claim_until, expires_at
+        FROM (SELECT * FROM {s}.inbox_messages WHERE seq < $1 ORDER BY seq DESC LIMIT $2) AS
+            looked
+        WHERE $3::text = '' OR source_service_id = $3::text
+        ORDER BY seq DESC LIMIT $4)sql"};
+};
+
 }  // namespace
 
-inspection_sql::inspection_sql(connection& database)
-    : inspection_looks(database),
-      flows_(database),
-      due_count_(database, R"sql(
-          SELECT count(*)
-          FROM (SELECT 1 FROM {s}.outbox_pending WHERE destination = $1 LIMIT $2) AS part)sql"),
-      first_due_(database, R"sql(
-          SELECT greatest(created_at, deliver_at) FROM {s}.outbox_messages
-          WHERE seq = (SELECT min(seq) FROM (SELECT seq FROM {s}.outbox_pending WHERE
-              destination = $1 AND next_retry_at <= $2 LIMIT $3) AS part))sql"),
-      due_rows_(database, look_at_due),
-      waiting_rows_(database, look_at_waiting),
-      all_(database, search_all),
-      pending_(database, search_pending),
-      closed_(database, search_closed),
-      inbox_list_(database, R"sql(
-          SELECT seq, substr(source_service_id, 1, 4096), substr(message_id, 1, 4096),
-              substr(endpoint, 1, 4096), processed_at, claim_until, expires_at
-          FROM (SELECT * FROM {s}.inbox_messages WHERE seq < $1 ORDER BY seq DESC LIMIT $2) AS
-              looked
-          WHERE $3::text = '' OR source_service_id = $3::text
-          ORDER BY seq DESC LIMIT $4)sql") {}
-
-result<message_list> inspection_sql::list_down(const message_filter& wanted) {
-    const auto limit = std::min(wanted.limit, list_rows_max);
-    const bool walks_all = !wanted.status || *wanted.status == outbox_status::sent;
-    auto& search = walks_all ? all_ : *wanted.status == outbox_status::pending ? pending_ : closed_;
-    std::optional<std::string_view> status;
-    if (wanted.status) status = to_string(*wanted.status);
-    std::optional<std::int64_t> since, until;
-    if (wanted.since) since = to_ms(*wanted.since);
-    if (wanted.until) until = to_ms(*wanted.until);
-    POSTHORN_LET(found,
-                 search.run(top(wanted.before_seq), rows_per_page_max, status, wanted.destination,
-                            wanted.endpoint, since, static_cast<std::int64_t>(limit + 1),
-                            wanted.correlation_id, wanted.tenant, wanted.order_key,
-                            wanted.causation_id, wanted.error, until));
-    message_list page;
-    for (int i = 0; i < found.size(); ++i) {
-        const auto row = found[i];
-        if (row.is_null(0)) continue;  // Nothing was found among those looked at.
-        if (page.rows.size() == limit) {
-            page.next = page.rows.empty() ? 0 : page.rows.back().seq;
-            return page;
-        }
-        page.rows.push_back(read_summary(row));
-    }
-    if (!found.empty() && found.front().integer(summary_columns_count) == rows_per_page_max)
-        page.next = found.front().integer(summary_columns_count + 1);
-    return page;
-}
-
-result<inbox_list> inspection_sql::list(const inbox_filter& wanted) {
-    const auto limit = std::min(wanted.limit, list_rows_max);
-    POSTHORN_LET(found, inbox_list_.run(top(wanted.before_seq), rows_per_page_max, wanted.source,
-                                        static_cast<std::int64_t>(limit + 1)));
-    inbox_list page;
-    for (int i = 0; i < found.size(); ++i) {
-        if (page.rows.size() == limit) {
-            page.next = page.rows.empty() ? 0 : page.rows.back().seq;
-            break;
-        }
-        page.rows.push_back(read_inbox_summary(found[i]));
-    }
-    return page;
-}
-
-result<> inspection_sql::look_at(destination_backlog& into, wall_time now,
-                                 const backlog_limits& limits) {
-    POSTHORN_LET(counted, due_count_.run(into.destination, limits.count_max + 1));
-    into.pending = up_to(counted.front().integer(0), limits.count_max);
-    POSTHORN_LET(all_due, look_at_rows(into, due_rows_, now, limits.rows_max));
-    POSTHORN_LET(all_waiting, look_at_rows(into, waiting_rows_, now, limits.rows_max));
-    if (!(all_due && all_waiting) && into.undeliverable.value > 0)
-        into.undeliverable.at_least = true;
-    POSTHORN_LET(first, first_due_.run(into.destination, to_ms(now), limits.count_max + 1));
-    if (!first.empty()) note_first_due(into, first.front());
-    return {};
-}
-
-// Which of the rows waits only for its own time, and which cannot go anywhere, stands in no index.
-// Gives whether these were all.
-result<bool> inspection_sql::look_at_rows(destination_backlog& into, statement& rows_of,
-                                          wall_time now, std::int64_t rows_max) {
-    POSTHORN_LET(found, rows_of.run(into.destination, to_ms(now), rows_max));
-    for (int i = 0; i < found.size(); ++i) {
-        const auto row = found[i];
-        const auto since = from_ms(std::max(row.integer(0), row.integer(1)));
-        note_waiting(into, since, row.text(2), now);
-    }
-    return found.size() < rows_max;
+std::unique_ptr<store_inspector> inspection_on(connection& database) {
+    return std::make_unique<inspection>(database);
 }
 
 }  // namespace posthorn::postgres

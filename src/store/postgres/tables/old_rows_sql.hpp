@@ -11,12 +11,11 @@ namespace posthorn::postgres {
 /// a look goes on where the one before ended, and begins anew after the last.
 class old_rows_sql final : public old_rows_purge<driver> {
 public:
-    old_rows_sql(connection& database, const clock& time);
+    using old_rows_purge::old_rows_purge;
 
 private:
     result<found> find_sent(wall_time before, std::size_t limit) override;
 
-    statement find_sent_;
     std::int64_t sent_after_ = 0;
 };
 

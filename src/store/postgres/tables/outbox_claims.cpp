@@ -13,7 +13,8 @@ constexpr auto hold_unclaimed = joined(R"sql(
 }  // namespace
 
 outbox_claims::outbox_claims(connection& database, const outbox_rules& rules)
-    : due_(database),
+    : flows_(database),
+      due_(database, flows_),
       page_(database, rules),
       epoch_(database, R"sql(
           SELECT epoch FROM {s}.posthorn_leases

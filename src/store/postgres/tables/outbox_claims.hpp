@@ -4,6 +4,7 @@
 #include "store/claim_table.hpp"
 #include "store/postgres/driver/connection.hpp"
 #include "store/postgres/tables/due_rows.hpp"
+#include "store/postgres/tables/flows.hpp"
 #include "store/postgres/tables/page_reader.hpp"
 
 namespace posthorn::postgres {
@@ -49,6 +50,7 @@ private:
     /// in.
     void remove_idle(const chosen_rows& chosen, const outbox_page& found);
 
+    flow_walk flows_;
     due_rows due_;
     page_reader page_;
     statement epoch_;

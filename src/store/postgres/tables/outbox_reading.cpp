@@ -42,7 +42,6 @@ constexpr auto late_rows_by_seq = joined("SELECT ", outbox_late_columns, R"sql(
 
 outbox_reading::outbox_reading(connection& database, outbox_rules rules)
     : outbox_looks(database, std::move(rules)),
-      due_(database),
       page_(database, message_rules()),
       arrivals_(database, "SELECT {s}.has_arrivals()"),
       expired_(database, R"sql(
@@ -61,11 +60,6 @@ outbox_reading::outbox_reading(connection& database, outbox_rules rules)
 result<bool> outbox_reading::has_arrivals() {
     POSTHORN_LET(found, arrivals_.run());
     return found.front().integer(0) != 0;
-}
-
-result<outbox_page> outbox_reading::due(const due_question& asked) {
-    POSTHORN_LET(chosen, due_.choose(asked));
-    return page_.read(chosen, asked.bytes_max);
 }
 
 result<expired_slice> outbox_reading::expired(const expired_question& asked) {

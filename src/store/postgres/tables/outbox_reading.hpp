@@ -14,19 +14,21 @@ namespace posthorn::postgres {
 ///
 /// Lifetime: as its connection.
 /// Threads:  its connection's.
-class outbox_reading final : public outbox_looks<driver, flow_walk> {
+class outbox_reading final : public outbox_looks<driver, flow_walk, due_rows> {
 public:
     outbox_reading(connection& database, outbox_rules rules);
 
     /// Whether others have committed what only `outbox_claims::take_in` makes known to the rest.
     result<bool> has_arrivals();
-    result<outbox_page> due(const due_question& asked) override;
     result<expired_slice> expired(const expired_question& asked) override;
     result<unblocked_slice> unblocked(const std::optional<order_scope>& after,
                                       std::size_t keys_max) override;
 
 private:
-    due_rows due_;
+    result<outbox_page> read_page(const chosen_rows& chosen, std::size_t bytes_max) override {
+        return page_.read(chosen, bytes_max);
+    }
+
     page_reader page_;
     statement arrivals_;
     statement expired_;

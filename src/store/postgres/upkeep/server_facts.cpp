@@ -19,10 +19,10 @@ void look_at_messages(connection& database, server_facts& facts) {
         facts.numbers_left = last->front().integer(0);
     const auto piped = database.begin_pipeline();
     if (!piped) return;
-    inspection_sql seen_by_people(database);
-    if (auto blocked = seen_by_people.blocked({})) facts.blocked = *std::move(blocked);
-    if (const auto newest = seen_by_people.newest()) facts.newest = *newest;
-    if (auto waiting = seen_by_people.backlog(facts.newest.value_or(wall_time{}), {}))
+    const auto seen_by_people = inspection_on(database);
+    if (auto blocked = seen_by_people->blocked({})) facts.blocked = *std::move(blocked);
+    if (const auto newest = seen_by_people->newest()) facts.newest = *newest;
+    if (auto waiting = seen_by_people->backlog(facts.newest.value_or(wall_time{}), {}))
         facts.backlog = *std::move(waiting);
     const auto count = [&](beside_fault which) {
         return count_wrong<driver>(database, which, facts.newest.value_or(wall_time{})).value_or(0);

@@ -12,7 +12,7 @@
 namespace posthorn::sqlite {
 
 /// One reading connection, as those who look see it.
-class reader final : public table_reader<driver, outbox_reading, inspection_sql> {
+class reader final : public table_reader<driver, outbox_reading> {
 public:
     static result<std::unique_ptr<reader>> open(const open_options& options,
                                                 const outbox_rules& rules);

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "store/rows/stored_time.hpp"
+#include "store/sqlite/tables/flow_walk.hpp"
 
 namespace posthorn::sqlite {
 namespace {
@@ -15,8 +16,8 @@ constexpr auto newest_in_flow = joined("SELECT seq", in_flow,
 
 }  // namespace
 
-due_rows::due_rows(connection& database)
-    : walk_(database), seqs_(database, due_in_flow), newest_(database, newest_in_flow) {}
+due_rows::due_rows(connection& database, flow_source& flows)
+    : due_choice(flows), seqs_(database, due_in_flow), newest_(database, newest_in_flow) {}
 
 result<> due_rows::read(std::span<tenant_rows* const> one, std::size_t rows_max,
                         const due_question& asked) {

@@ -3,7 +3,7 @@
 #include <span>
 
 #include "store/rules/due_choice.hpp"
-#include "store/sqlite/tables/flow_walk.hpp"
+#include "store/sqlite/driver/statement.hpp"
 
 namespace posthorn::sqlite {
 
@@ -13,15 +13,13 @@ namespace posthorn::sqlite {
 /// Threads:  its connection's.
 class due_rows final : public due_choice {
 public:
-    explicit due_rows(connection& database);
+    due_rows(connection& database, flow_source& flows);
 
 private:
-    flow_source& flows() override { return walk_; }
     [[nodiscard]] std::size_t tenants_at_once() const noexcept override { return 1; }
     result<> read(std::span<tenant_rows* const> one, std::size_t rows_max,
                   const due_question& asked) override;
 
-    flow_walk walk_;
     statement seqs_;
     statement newest_;
 };

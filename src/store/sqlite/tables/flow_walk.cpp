@@ -78,6 +78,15 @@ result<std::optional<flow>> flow_walk::next_of_same(const flow& after) {
     return from_tenant(after.destination, just_after(after.tenant));
 }
 
+result<std::vector<std::string>> flow_walk::destinations(std::size_t limit) {
+    std::vector<std::string> names;
+    for (auto at = first();; at = next_destination(names.back())) {
+        if (!at) return std::unexpected(std::move(at).error());
+        if (!*at || names.size() == limit) return names;
+        names.push_back((*at)->destination);
+    }
+}
+
 result<> flow_walk::go_round(std::optional<std::string_view> destination,
                              std::optional<flow>& resume, const flow_visitor& visit) {
     constexpr std::size_t flows_max = 10'000;

@@ -1,7 +1,9 @@
 #pragma once
 
 #include <optional>
+#include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/text/joined.hpp"
 #include "store/rules/flow.hpp"
@@ -38,6 +40,9 @@ public:
 
     result<> go_round(std::optional<std::string_view> destination, std::optional<flow>& resume,
                       const flow_visitor& visit) override;
+
+    /// Names of destinations that have something pending, in order.
+    result<std::vector<std::string>> destinations(std::size_t limit);
 
 private:
     result<std::optional<flow>> from_destination(std::string_view name);

@@ -13,19 +13,11 @@ std::int64_t pages_to_give_back(std::int64_t free, std::int64_t all) {
 
 old_rows_sql::old_rows_sql(connection& database, const clock& time, const file_care& file)
     : old_rows_purge(database, time),
-      find_sent_(database, R"sql(
-          SELECT seq, 1 FROM outbox_messages WHERE status = 'Sent' AND sent_at < ?1
-          ORDER BY sent_at LIMIT ?2)sql"),
       remove_attempts_(database, "DELETE FROM outbox_attempts WHERE seq = ?"),
       free_pages_(database, "PRAGMA freelist_count"),
       pages_(database, "PRAGMA page_count"),
       vacuum_(database, "PRAGMA incremental_vacuum"),
       gives_back_(file.gives_back) {}
-
-result<old_rows_sql::found> old_rows_sql::find_sent(wall_time before, std::size_t limit) {
-    POSTHORN_LET(seen, find_sent_.run(to_ms(before), limit));
-    return collect(std::move(seen), limit);
-}
 
 result<std::size_t> old_rows_sql::remove_sent(numbers keys) {
     POSTHORN_TRY(remove_attempts_.run(driver::numbers(keys)));

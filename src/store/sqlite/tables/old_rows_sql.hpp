@@ -15,10 +15,8 @@ public:
     result<slice_outcome> give_back(const slice& room) override;
 
 private:
-    result<found> find_sent(wall_time before, std::size_t limit) override;
     result<std::size_t> remove_sent(numbers keys) override;
 
-    statement find_sent_;
     statement remove_attempts_;
     statement free_pages_;
     statement pages_;

@@ -29,14 +29,12 @@ outbox_reading::outbox_reading(connection& database, outbox_rules rules)
     : outbox_looks(database, std::move(rules)),
       database_(database),
       keys_(database),
-      due_(database),
       expired_(database),
       one_(database, outbox_row_by_seq),
       late_(database, late_row_by_seq),
       is_blocked_(database, ask_blocked) {}
 
-result<outbox_page> outbox_reading::due(const due_question& asked) {
-    POSTHORN_LET(chosen, due_.choose(asked));
+result<outbox_page> outbox_reading::read_page(const chosen_rows& chosen, std::size_t bytes_max) {
     outbox_page page;
     page.rows.reserve(chosen.seqs.size());
     page.more = chosen.more;
@@ -44,7 +42,7 @@ result<outbox_page> outbox_reading::due(const due_question& asked) {
     const length_limit nothing_larger(database_, 2 * row_bytes_max(message_rules().limits));
     std::size_t bytes = 0;
     for (const auto seq : chosen.seqs) {
-        if (bytes > 0 && bytes >= asked.bytes_max) {
+        if (bytes > 0 && bytes >= bytes_max) {
             page.more = true;
             break;
         }

@@ -42,11 +42,10 @@ private:
 };
 
 /// The outbox as a reading connection sees it.
-class outbox_reading final : public outbox_looks<driver, flow_walk> {
+class outbox_reading final : public outbox_looks<driver, flow_walk, due_rows> {
 public:
     outbox_reading(connection& database, outbox_rules rules);
 
-    result<outbox_page> due(const due_question& asked) override;
     result<expired_slice> expired(const expired_question& asked) override;
     result<unblocked_slice> unblocked(const std::optional<order_scope>& after,
                                       std::size_t keys_max) override {
@@ -54,12 +53,12 @@ public:
     }
 
 private:
+    result<outbox_page> read_page(const chosen_rows& chosen, std::size_t bytes_max) override;
     /// Gives the bytes that the page holds more. A row that is too large is not read.
     result<std::size_t> read_into(outbox_page& page, std::int64_t seq);
 
     connection& database_;
     order_walk keys_;
-    due_rows due_;
     expired_rows expired_;
     statement one_;
     statement late_;

@@ -62,13 +62,13 @@ void ask_of_tables(questions& file, file_facts& facts) {
 }
 
 result<> look_at_messages(connection& database, file_facts& facts) {
-    inspection_sql seen_by_people(database);
-    POSTHORN_LET(newest, seen_by_people.newest());
+    const auto seen_by_people = inspection_on(database);
+    POSTHORN_LET(newest, seen_by_people->newest());
     facts.newest = newest;
     if (facts.step < facts.step_known) return {};  // Older tables lack what it asks for.
-    POSTHORN_LET(blocked, seen_by_people.blocked({}));
+    POSTHORN_LET(blocked, seen_by_people->blocked({}));
     facts.blocked = std::move(blocked);
-    POSTHORN_LET(backlog, seen_by_people.backlog(facts.newest.value_or(wall_time{}), {}));
+    POSTHORN_LET(backlog, seen_by_people->backlog(facts.newest.value_or(wall_time{}), {}));
     facts.backlog = std::move(backlog);
     const auto count = [&](beside_fault which) {
         return count_wrong<driver>(database, which, facts.newest.value_or(wall_time{}));

@@ -13,8 +13,9 @@ namespace {
 using seqs = std::vector<std::int64_t>;
 
 /// Flows and their rows, as a store would find them.
-class a_store final : public due_choice, private flow_source {
+class a_store final : private flow_source, public due_choice {
 public:
+    a_store() : due_choice(static_cast<flow_source&>(*this)) {}
     void add(const flow& one, seqs rows) {
         rows_.emplace_back(one, std::move(rows));
         std::ranges::sort(rows_,
@@ -24,7 +25,6 @@ public:
     std::size_t at_once = 10'000;
 
 private:
-    flow_source& flows() override { return *this; }
     result<> go_round(std::optional<std::string_view> destination, std::optional<flow>& resume,
                       const flow_visitor& visit) override {
         const auto mark = std::exchange(resume, std::nullopt);

@@ -12,7 +12,19 @@ namespace {
 
 using ::testing::ElementsAre;
 
-class a_store final : public inspection_looks<test::fake_driver> {
+struct fake_flows {
+    explicit fake_flows(test::fake_connection&) {}
+
+    [[nodiscard]] result<std::vector<std::string>> destinations(std::size_t limit) const {
+        auto some = names;
+        some.resize(std::min(limit, some.size()));
+        return some;
+    }
+
+    std::vector<std::string> names{};
+};
+
+class a_store final : public inspection_looks<test::fake_driver, fake_flows> {
 public:
     explicit a_store(test::fake_connection& database)
         : inspection_looks(database, {.count_pending = {"pending"},
@@ -31,20 +43,15 @@ public:
 
     using inspection_looks::list;
     result<inbox_list> list(const inbox_filter&) override { return inbox_list{}; }
+    using inspection_looks::flows;
     using inspection_looks::note_waiting;
 
-    std::vector<std::string> names;
     std::int64_t asked_below = -1;
 
 private:
     result<message_list> list_down(const message_filter& wanted) override {
         asked_below = wanted.before_seq;
         return message_list{};
-    }
-    result<std::vector<std::string>> destinations(std::size_t limit) override {
-        auto some = names;
-        some.resize(std::min(limit, some.size()));
-        return some;
     }
     result<> look_at(destination_backlog& into, wall_time, const backlog_limits&) override {
         into.pending.value = std::ssize(into.destination);
@@ -76,7 +83,7 @@ TEST_F(looks, estimate_the_inbox_from_its_ends_once_it_is_large) {
 }
 
 TEST_F(looks, report_destinations_in_order_and_whether_some_were_left_out) {
-    store.names = {"a", "bb", "ccc"};
+    store.flows().names = {"a", "bb", "ccc"};
     auto report = store.backlog({}, {.destinations_max = 3}).value();
     EXPECT_FALSE(report.more);
     EXPECT_EQ(report.destinations.size(), 3U);
