@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <ranges>
 #include <span>
 #include <string_view>
 #include <vector>
@@ -18,6 +19,11 @@ struct migration_set {
     std::string_view folder;
     std::span<const migration> steps;
 };
+
+/// The steps of all sets, in their order.
+[[nodiscard]] inline auto steps_in(std::span<const migration_set> sets) {
+    return sets | std::views::transform(&migration_set::steps) | std::views::join;
+}
 
 /// A table that both databases have, as `posthorn migrate` copies it from a file to a server.
 struct copied_table {

@@ -30,6 +30,12 @@ struct member {
     }
 };
 
+/// Of all that are not settled.
+inline void give_outcome(std::span<member> members, const result<>& outcome) {
+    for (auto& one : members)
+        if (!one.settled) one.outcome = outcome;
+}
+
 /// How an attempt to commit a group ended.
 enum class commit_end : std::uint8_t {
     committed,  // Every member has its outcome.

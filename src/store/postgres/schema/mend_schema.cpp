@@ -114,12 +114,11 @@ void compare_tables(std::string_view sql,
 result<std::vector<std::string>> foreign_to(connection& database,
                                             std::span<const migration_set> sets) {
     std::set<std::pair<std::string, std::string>> ours;
-    for (const auto& set : sets)
-        for (const auto& step : set.steps) {
-            for (const auto& one : tables_in(step.sql)) ours.emplace("table", one.name);
-            for (const auto& one : objects_in(step.sql))
-                if (one.kind == "TRIGGER") ours.emplace("trigger", one.name);
-        }
+    for (const auto& step : steps_in(sets)) {
+        for (const auto& one : tables_in(step.sql)) ours.emplace("table", one.name);
+        for (const auto& one : objects_in(step.sql))
+            if (one.kind == "TRIGGER") ours.emplace("trigger", one.name);
+    }
     const auto in_schema = " WHERE relnamespace = to_regnamespace(" +
                            text_literal(database.schema()) + ") AND relkind IN ('r', 'p')";
     POSTHORN_LET(
@@ -147,17 +146,16 @@ result<std::vector<std::string>> foreign_to(connection& database,
 // As the last step has it that makes it, in the place of the first: others may build upon it.
 std::vector<schema_object> newest_objects(std::span<const migration_set> sets) {
     std::vector<schema_object> all;
-    for (const auto& set : sets)
-        for (const auto& step : set.steps)
-            for (auto& one : objects_in(step.sql)) {
-                const auto before = std::ranges::find_if(all, [&](const schema_object& other) {
-                    return other.kind == one.kind && other.name == one.name;
-                });
-                if (before == all.end())
-                    all.push_back(std::move(one));
-                else
-                    *before = std::move(one);
-            }
+    for (const auto& step : steps_in(sets))
+        for (auto& one : objects_in(step.sql)) {
+            const auto before = std::ranges::find_if(all, [&](const schema_object& other) {
+                return other.kind == one.kind && other.name == one.name;
+            });
+            if (before == all.end())
+                all.push_back(std::move(one));
+            else
+                *before = std::move(one);
+        }
     return all;
 }
 
@@ -165,8 +163,7 @@ result<differences> differences_of(connection& database, std::span<const migrati
     POSTHORN_LET(objects, look_at_objects(database));
     POSTHORN_LET(columns, columns_of(database));
     differences all;
-    for (const auto& set : sets)
-        for (const auto& step : set.steps) compare_tables(step.sql, columns, all.lost);
+    for (const auto& step : steps_in(sets)) compare_tables(step.sql, columns, all.lost);
     for (const auto& one : newest_objects(sets)) {
         const auto found = objects.find({one.kind, one.name});
         if (found == objects.end()) {
@@ -185,10 +182,9 @@ result<differences> differences_of(connection& database, std::span<const migrati
 // A function that is made anew may be run by all; the steps take that back at their end.
 std::string rights_taken_back(std::span<const migration_set> sets) {
     std::string all;
-    for (const auto& set : sets)
-        for (const auto& step : set.steps)
-            for (const auto one : statements_in(step.sql))
-                if (one.starts_with("REVOKE ")) all += std::string(one) + ";\n";
+    for (const auto& step : steps_in(sets))
+        for (const auto one : statements_in(step.sql))
+            if (one.starts_with("REVOKE ")) all += std::string(one) + ";\n";
     return all;
 }
 

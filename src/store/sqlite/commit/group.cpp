@@ -167,8 +167,7 @@ std::optional<commit_end> group::run(std::span<member> members) {
     }
     if (auto logged = log_changes(transaction_.log(), members, time_.wall()); !logged) {
         roll_back();
-        for (auto& one : members)
-            if (!one.settled) one.outcome = logged;
+        give_outcome(members, logged);
         return commit_end::refused;
     }
     run_time_ = time_.steady() - begun;
@@ -192,11 +191,8 @@ commit_end group::commit(std::span<member> members) {
                        "{}; whether this commit took hold shows after a restart: repeat it with "
                        "the same message id",
                        committed.error().what());
-    for (auto& one : members) {
-        // Even one that failed by itself: what it saw of its neighbours' rows is not there.
-        if (POSTHORN_PLANTED(full_disk_not_told) && refused) continue;
-        if (!one.settled) one.outcome = outcome;
-    }
+    // Even one that failed by itself: what it saw of its neighbours' rows is not there.
+    if (!(POSTHORN_PLANTED(full_disk_not_told) && refused)) give_outcome(members, outcome);
     return refused ? commit_end::refused : commit_end::in_doubt;
 }
 

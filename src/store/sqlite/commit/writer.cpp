@@ -97,8 +97,7 @@ void writer::commit(std::vector<member> members) {
 commit_end writer::try_commit(std::span<member> members) {
     if (auto begun = begin_commit(); !begun) {
         trouble_.note_failure(begun.error(), time_.steady());
-        for (auto& one : members)
-            if (!one.settled) one.outcome = begun;
+        give_outcome(members, begun);
         return commit_end::refused;
     }
     if (const auto foreign = group_.changed_by_others(); foreign && *foreign)

@@ -57,9 +57,8 @@ result<std::vector<object>> objects_of(connection& database) {
 result<std::vector<object>> wanted_objects(std::span<const migration_set> sets,
                                            bool has_guards = true) {
     POSTHORN_LET(model, connection::open_empty());
-    for (const auto& set : sets)
-        for (const auto& step : set.steps)
-            POSTHORN_TRY(model.execute(std::string(step.sql).c_str()));
+    for (const auto& step : steps_in(sets))
+        POSTHORN_TRY(model.execute(std::string(step.sql).c_str()));
     if (has_guards) POSTHORN_TRY(guard_numbers(model, sets));
     return objects_of(model);
 }
