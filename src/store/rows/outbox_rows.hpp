@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <string>
 
 #include <posthorn/detail/sql.hpp>
@@ -49,6 +50,14 @@ inline constexpr std::size_t outbox_columns_count = 21;
 result<outbox_row> read_row(const sql_row& row, const std::string& source);
 /// The one whose number and id a row says has the dedupe key that was asked for.
 result<enqueued> read_known(const sql_row& row);
+/// The first one with a message's dedupe key, if it has a key; `find` asks for its number and id.
+template <class Find>
+result<std::optional<enqueued>> find_known(const message& body, Find find) {
+    if (body.dedupe_key.empty()) return std::nullopt;
+    POSTHORN_LET(found, find());
+    if (found.empty()) return std::nullopt;
+    return read_known(found.front());
+}
 /// Why a message is not stored though it is none that was sent before.
 [[nodiscard]] error duplicate_of(const message& body);
 /// Enough to tell people of a row that is not a message.

@@ -16,7 +16,7 @@
 namespace posthorn {
 
 /// What every store does alike with messages in the inbox, inside a write transaction; how one is
-/// inserted or claimed unless it is there is each store's own.
+/// claimed unless it is there is each store's own.
 ///
 /// Lifetime: as its connection.
 /// Threads:  the writer's.
@@ -26,12 +26,22 @@ public:
     explicit inbox_changes(typename Driver::connection& database,
                            const inbox_changes_sql& texts = inbox_changes_texts)
         : find_(database, texts.find),
+          insert_(database, texts.insert),
           respond_(database, texts.respond),
           complete_(database, texts.complete),
           release_(database, texts.release) {}
 
     result<std::optional<inbox_entry>> find(const inbox_key& key) override {
         return find_inbox_entry(find_, key);
+    }
+    result<bool> insert(const inbox_record& record) override {
+        POSTHORN_LET(seq, Driver::insert_new(insert_, record.key.source, record.key.id,
+                                             record.endpoint, blob{record.hash},
+                                             to_ms(record.processed_at), to_ms(record.expires_at),
+                                             Driver::bytes_or_null(record.response),
+                                             seal_of(record.response)));
+        if (seq) note_received(*seq);
+        return seq.has_value();
     }
     result<> respond(const inbox_key& key, std::string_view response) override {
         POSTHORN_LET(kept, respond_.run(key.source, key.id, Driver::bytes_or_null(response),
@@ -61,6 +71,7 @@ protected:
 
 private:
     typename Driver::statement find_;
+    typename Driver::statement insert_;
     typename Driver::statement respond_;
     typename Driver::statement complete_;
     typename Driver::statement release_;

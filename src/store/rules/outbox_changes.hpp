@@ -130,11 +130,11 @@ private:
 
 template <class Driver, class Neighbours>
 result<enqueued> outbox_changes<Driver, Neighbours>::insert(message&& body) {
-    if (!body.dedupe_key.empty()) {
-        await_others(body);
-        POSTHORN_LET(known, known_.run(body.destination, body.dedupe_key));
-        if (!known.empty()) return read_known(known.front());
-    }
+    POSTHORN_LET(known, find_known(body, [&] {
+                     await_others(body);
+                     return known_.run(body.destination, body.dedupe_key);
+                 }));
+    if (known) return *known;
     POSTHORN_LET(row, insert_row(body));
     const enqueued stored{.seq = row.seq, .id = body.id};
     enqueued_.push_back(

@@ -11,17 +11,28 @@ constexpr auto find_inbox = both<R"sql(
 
 }  // namespace
 
-constinit const inbox_changes_sql inbox_changes_texts{.find = find_inbox,
-                                                      .respond = both<R"sql(
+constinit const inbox_changes_sql inbox_changes_texts{
+    .find = find_inbox,
+    // Plain on SQLite: UPSERT has a bug with indexes in SQLite 3.40.
+    .insert = {.sqlite = R"sql(
+          INSERT INTO inbox_messages (source_service_id, message_id, endpoint, body_hash,
+              processed_at, expires_at, response_payload, response_checksum)
+          VALUES (?, ?, ?, ?, ?, ?, ?, ?))sql",
+               .postgres = R"sql(
+          INSERT INTO {s}.inbox_messages (source_service_id, message_id, endpoint, body_hash,
+              processed_at, expires_at, response_payload, response_checksum)
+          VALUES ($1, $2, $3, $4, $5, $6, $7, $8)
+          ON CONFLICT (source_service_id, message_id) DO NOTHING RETURNING seq)sql"},
+    .respond = both<R"sql(
           UPDATE {s}.inbox_messages SET response_payload = ?3, response_checksum = ?4
           WHERE source_service_id = ?1 AND message_id = ?2)sql">,
-                                                      .complete = both<R"sql(
+    .complete = both<R"sql(
           UPDATE {s}.inbox_messages
           SET processed_at = ?4, response_payload = ?5, expires_at = ?6,
               response_checksum = ?7, claim_owner = NULL, claim_until = NULL
           WHERE source_service_id = ?1 AND message_id = ?2 AND claim_owner = ?3
           RETURNING seq)sql">,
-                                                      .release = both<R"sql(
+    .release = both<R"sql(
           DELETE FROM {s}.inbox_messages
           WHERE source_service_id = ?1 AND message_id = ?2 AND claim_owner = ?3
               AND processed_at IS NULL)sql">};

@@ -6,7 +6,8 @@ namespace posthorn {
 
 /// Each is given source and id first.
 struct inbox_changes_sql {
-    statement_text find;  // As `read_inbox_entry` reads it.
+    statement_text find;    // As `read_inbox_entry` reads it.
+    statement_text insert;  // Unless it is there.
     statement_text respond;
     statement_text complete;  // Gives the row's number.
     statement_text release;

@@ -161,6 +161,12 @@ struct fake_driver {
     static result<> soon(statement& one, const Args&... args) {
         return now(one, args...);
     }
+    template <class... Args>
+    static result<std::optional<std::int64_t>> insert_new(statement& one, const Args&... args) {
+        POSTHORN_LET(inserted, one.run(args...));
+        if (inserted.empty()) return std::nullopt;
+        return inserted.front().integer(0);
+    }
     static constexpr std::size_t rows_per_delete = 3;
     [[nodiscard]] static std::span<const std::int64_t> numbers(std::span<const std::int64_t> of) {
         return of;

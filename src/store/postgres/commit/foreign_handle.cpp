@@ -65,23 +65,20 @@ result<uuid> insert_on(pg_conn* handle, const foreign_target& where, const messa
     POSTHORN_TRY(require_transaction(handle));
     const auto schema = quoted_identifier(where.schema);
     POSTHORN_TRY(require_own(handle, schema, where));
-    if (!body.dedupe_key.empty()) {
-        const auto key = values::of(body.destination, body.dedupe_key);
-        POSTHORN_TRY(ask(handle, outbox_lock_dedupe_sql, schema, key));
-        POSTHORN_LET(found, ask(handle, outbox_changes_texts.known.postgres, schema, key));
-        if (!found.empty()) {
-            POSTHORN_LET(first, read_known(found.front()));
-            return first.id;
-        }
-    }
+    POSTHORN_LET(known, find_known(body, [&]() -> result<rows> {
+                     const auto key = values::of(body.destination, body.dedupe_key);
+                     POSTHORN_TRY(ask(handle, outbox_lock_dedupe_sql, schema, key));
+                     return ask(handle, outbox_changes_texts.known.postgres, schema, key);
+                 }));
+    if (known) return known->id;
     const auto with = insert_values(body);
     if (with.has_zero_byte())
         return fail(error_code::invalid_argument,
                     "a text holds a zero byte, which PostgreSQL cannot store; send it as bytes");
     POSTHORN_LET(stored, ask(handle, outbox_insert_sql, schema, with));
     if (stored.empty()) {
-        POSTHORN_LET(known, ask(handle, outbox_stored_sql, schema, values::of(body.id)));
-        if (known.empty()) return swallowed("outbox_messages");
+        POSTHORN_LET(same, ask(handle, outbox_stored_sql, schema, values::of(body.id)));
+        if (same.empty()) return swallowed("outbox_messages");
         return std::unexpected(duplicate_of(body));
     }
     return body.id;

@@ -180,6 +180,13 @@ struct driver {
         one.defer(args...);
         return {};
     }
+    /// Inserts a row, unless its key is there; gives its number, as the statement does.
+    template <class... Args>
+    static result<std::optional<std::int64_t>> insert_new(statement& one, const Args&... args) {
+        POSTHORN_LET(inserted, one.run(args...));
+        if (inserted.empty()) return std::nullopt;
+        return inserted.front().integer(0);
+    }
     /// In one statement, between two looks at the time; and what such a statement is given.
     static constexpr std::size_t rows_per_delete = 100;
     [[nodiscard]] static std::span<const std::int64_t> numbers(std::span<const std::int64_t> of) {

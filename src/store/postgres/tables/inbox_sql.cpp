@@ -18,11 +18,6 @@ ordered_key key_of_record(const inbox_record* one) { return {one->key.source, on
 
 inbox_sql::inbox_sql(connection& database)
     : inbox_changes(database),
-      insert_(database, R"sql(
-          INSERT INTO {s}.inbox_messages (source_service_id, message_id, endpoint, body_hash,
-              processed_at, expires_at, response_payload, response_checksum)
-          VALUES ($1, $2, $3, $4, $5, $6, $7, $8)
-          ON CONFLICT (source_service_id, message_id) DO NOTHING RETURNING seq)sql"),
       claim_(database, R"sql(
           INSERT INTO {s}.inbox_messages AS known (source_service_id, message_id, endpoint,
               body_hash, claim_owner, claim_until, expires_at)
@@ -98,13 +93,7 @@ result<bool> inbox_sql::insert(const inbox_record& record) {
         if (is_new) note_received(ahead->seq);
         return is_new;
     }
-    POSTHORN_LET(inserted,
-                 insert_.run(record.key.source, record.key.id, record.endpoint, blob{record.hash},
-                             to_ms(record.processed_at), to_ms(record.expires_at),
-                             driver::bytes_or_null(record.response), seal_of(record.response)));
-    if (inserted.empty()) return false;
-    note_received(inserted.front().integer(0));
-    return true;
+    return inbox_changes::insert(record);
 }
 
 result<bool> inbox_sql::claim(const inbox_claim& wanted, wall_time now) {

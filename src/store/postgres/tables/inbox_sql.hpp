@@ -33,7 +33,6 @@ public:
 private:
     row_ahead* find_ahead(const inbox_key& key);
 
-    statement insert_;
     statement claim_;
     statement insert_all_;
     std::vector<row_ahead> ahead_;  // In the order of their keys.

@@ -32,14 +32,10 @@ result<uuid> insert_on(sqlite3* handle, const std::filesystem::path& file, const
         return fail(error_code::no_transaction,
                     "there is no open transaction on this handle; BEGIN one, so that the message "
                     "commits together with your change, or use node.send");
-    if (!body.dedupe_key.empty()) {
-        statement known(handle, outbox_changes_texts.known.sqlite);
-        POSTHORN_LET(found, known.run(body.destination, body.dedupe_key));
-        if (!found.empty()) {
-            POSTHORN_LET(first, read_known(found.front()));
-            return first.id;
-        }
-    }
+    statement find(handle, outbox_changes_texts.known.sqlite);
+    POSTHORN_LET(known,
+                 find_known(body, [&] { return find.run(body.destination, body.dedupe_key); }));
+    if (known) return known->id;
     statement insert(handle, outbox_insert_sql);
     POSTHORN_TRY(insert_message(insert, body));
     return body.id;

@@ -143,6 +143,14 @@ struct driver {
     static result<> soon(statement& one, const Args&... args) {
         return now(one, args...);
     }
+    /// Inserts a row, unless its key is there; gives its number.
+    template <class... Args>
+    static result<std::optional<std::int64_t>> insert_new(statement& one, const Args&... args) {
+        auto done = one.run(args...);
+        if (!done && !one.hit_a_unique_key()) return std::unexpected(std::move(done).error());
+        if (!done || done->changed() == 0) return std::nullopt;
+        return one.inserted();
+    }
     /// Rows are deleted one by one: a single statement over many could not be stopped in time where
     /// they are large, without losing what it had done.
     static constexpr std::size_t rows_per_delete = 1;

@@ -15,7 +15,6 @@ public:
 
 private:
     disk_keeper& room_;
-    statement insert_;
     statement claim_;
     statement take_over_;
 };

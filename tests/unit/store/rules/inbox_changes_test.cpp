@@ -14,14 +14,11 @@ class a_store final : public inbox_changes<test::fake_driver> {
 public:
     explicit a_store(test::fake_connection& database)
         : inbox_changes(database, {.find = {"find"},
+                                   .insert = {"insert"},
                                    .respond = {"respond"},
                                    .complete = {"complete"},
                                    .release = {"release"}}) {}
 
-    result<bool> insert(const inbox_record&) override {
-        note_received(1);
-        return true;
-    }
     result<bool> claim(const inbox_claim&, wall_time) override { return false; }
 };
 
@@ -45,9 +42,15 @@ TEST_F(an_inbox, completes_a_claim_only_while_it_is_the_owners) {
 }
 
 TEST_F(an_inbox, counts_a_completed_one_beside_those_that_the_unit_inserted) {
-    ASSERT_TRUE(inbox.insert({.key = key}));
+    database.answer("insert", {std::int64_t{1}});
+    EXPECT_EQ(inbox.insert({.key = key}), true);
     EXPECT_EQ(inbox.complete({.key = key}, "us"), false);
     EXPECT_THAT(inbox.take_received(), ElementsAre(1));
+}
+
+TEST_F(an_inbox, counts_none_that_was_there) {
+    EXPECT_EQ(inbox.insert({.key = key}), false);
+    EXPECT_THAT(inbox.take_received(), IsEmpty());
 }
 
 TEST_F(an_inbox, gives_a_claim_up_if_there_is_one) {
