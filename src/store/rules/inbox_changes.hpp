@@ -15,8 +15,7 @@
 
 namespace posthorn {
 
-/// What every store does alike with messages in the inbox, inside a write transaction; how one is
-/// claimed unless it is there is each store's own.
+/// Messages in the inbox, inside a write transaction.
 ///
 /// Lifetime: as its connection.
 /// Threads:  the writer's.
@@ -27,6 +26,8 @@ public:
                            const inbox_changes_sql& texts = inbox_changes_texts)
         : find_(database, texts.find),
           insert_(database, texts.insert),
+          claim_(database, texts.claim),
+          take_over_(database, texts.take_over),
           respond_(database, texts.respond),
           complete_(database, texts.complete),
           release_(database, texts.release) {}
@@ -34,15 +35,8 @@ public:
     result<std::optional<inbox_entry>> find(const inbox_key& key) override {
         return find_inbox_entry(find_, key);
     }
-    result<bool> insert(const inbox_record& record) override {
-        POSTHORN_LET(seq, Driver::insert_new(insert_, record.key.source, record.key.id,
-                                             record.endpoint, blob{record.hash},
-                                             to_ms(record.processed_at), to_ms(record.expires_at),
-                                             Driver::bytes_or_null(record.response),
-                                             seal_of(record.response)));
-        if (seq) note_received(*seq);
-        return seq.has_value();
-    }
+    result<bool> insert(const inbox_record& record) override;
+    result<bool> claim(const inbox_claim& wanted, wall_time now) override;
     result<> respond(const inbox_key& key, std::string_view response) override {
         POSTHORN_LET(kept, respond_.run(key.source, key.id, Driver::bytes_or_null(response),
                                         seal_of(response)));
@@ -67,15 +61,42 @@ public:
     std::vector<std::int64_t> take_received() { return std::exchange(received_, {}); }
 
 protected:
+    /// `error_code::store_full` where no more is to be taken in.
+    virtual result<> require_room() { return {}; }
     void note_received(std::int64_t seq) { received_.push_back(seq); }
 
 private:
     typename Driver::statement find_;
     typename Driver::statement insert_;
+    typename Driver::statement claim_;
+    typename Driver::statement take_over_;
     typename Driver::statement respond_;
     typename Driver::statement complete_;
     typename Driver::statement release_;
     std::vector<std::int64_t> received_;
 };
+
+template <class Driver>
+result<bool> inbox_changes<Driver>::insert(const inbox_record& record) {
+    POSTHORN_TRY(require_room());
+    POSTHORN_LET(seq, Driver::insert_new(
+                          insert_, record.key.source, record.key.id, record.endpoint,
+                          blob{record.hash}, to_ms(record.processed_at), to_ms(record.expires_at),
+                          Driver::bytes_or_null(record.response), seal_of(record.response)));
+    if (seq) note_received(*seq);
+    return seq.has_value();
+}
+
+template <class Driver>
+result<bool> inbox_changes<Driver>::claim(const inbox_claim& wanted, wall_time now) {
+    POSTHORN_TRY(require_room());
+    POSTHORN_LET(made, Driver::insert_new(claim_, wanted.key.source, wanted.key.id, wanted.endpoint,
+                                          blob{wanted.hash}, wanted.owner, to_ms(wanted.until),
+                                          to_ms(wanted.expires_at)));
+    if (made) return true;
+    POSTHORN_LET(taken, take_over_.run(wanted.key.source, wanted.key.id, wanted.owner,
+                                       to_ms(wanted.until), to_ms(now)));
+    return taken.changed() > 0;
+}
 
 }  // namespace posthorn

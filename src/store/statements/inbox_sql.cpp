@@ -23,6 +23,19 @@ constinit const inbox_changes_sql inbox_changes_texts{
               processed_at, expires_at, response_payload, response_checksum)
           VALUES ($1, $2, $3, $4, $5, $6, $7, $8)
           ON CONFLICT (source_service_id, message_id) DO NOTHING RETURNING seq)sql"},
+    .claim = {.sqlite = R"sql(
+          INSERT INTO inbox_messages (source_service_id, message_id, endpoint, body_hash,
+              claim_owner, claim_until, expires_at)
+          VALUES (?, ?, ?, ?, ?, ?, ?))sql",
+              .postgres = R"sql(
+          INSERT INTO {s}.inbox_messages (source_service_id, message_id, endpoint, body_hash,
+              claim_owner, claim_until, expires_at)
+          VALUES ($1, $2, $3, $4, $5, $6, $7)
+          ON CONFLICT (source_service_id, message_id) DO NOTHING RETURNING seq)sql"},
+    .take_over = both<R"sql(
+          UPDATE {s}.inbox_messages SET claim_owner = ?3, claim_until = ?4
+          WHERE source_service_id = ?1 AND message_id = ?2 AND processed_at IS NULL
+              AND claim_until <= ?5)sql">,
     .respond = both<R"sql(
           UPDATE {s}.inbox_messages SET response_payload = ?3, response_checksum = ?4
           WHERE source_service_id = ?1 AND message_id = ?2)sql">,

@@ -17,15 +17,7 @@ ordered_key key_of_record(const inbox_record* one) { return {one->key.source, on
 }  // namespace
 
 inbox_sql::inbox_sql(connection& database)
-    : inbox_changes(database),
-      claim_(database, R"sql(
-          INSERT INTO {s}.inbox_messages AS known (source_service_id, message_id, endpoint,
-              body_hash, claim_owner, claim_until, expires_at)
-          VALUES ($1, $2, $3, $4, $5, $6, $7)
-          ON CONFLICT (source_service_id, message_id) DO UPDATE
-          SET claim_owner = excluded.claim_owner, claim_until = excluded.claim_until
-          WHERE known.processed_at IS NULL AND known.claim_until <= $8::bigint)sql"),
-      insert_all_(database, R"sql(
+    : inbox_changes(database), insert_all_(database, R"sql(
           INSERT INTO {s}.inbox_messages (source_service_id, message_id, endpoint, body_hash,
               processed_at, expires_at)
           SELECT source, id, endpoint,
@@ -94,13 +86,6 @@ result<bool> inbox_sql::insert(const inbox_record& record) {
         return is_new;
     }
     return inbox_changes::insert(record);
-}
-
-result<bool> inbox_sql::claim(const inbox_claim& wanted, wall_time now) {
-    POSTHORN_LET(claimed, claim_.run(wanted.key.source, wanted.key.id, wanted.endpoint,
-                                     blob{wanted.hash}, wanted.owner, to_ms(wanted.until),
-                                     to_ms(wanted.expires_at), to_ms(now)));
-    return claimed.changed() > 0;
 }
 
 }  // namespace posthorn::postgres

@@ -22,7 +22,6 @@ public:
     explicit inbox_sql(connection& database);
 
     result<bool> insert(const inbox_record& record) override;
-    result<bool> claim(const inbox_claim& wanted, wall_time now) override;
 
     /// Inserts the rows of a group at once; the units that insert them one by one then are told
     /// what became of them.
@@ -33,7 +32,6 @@ public:
 private:
     row_ahead* find_ahead(const inbox_key& key);
 
-    statement claim_;
     statement insert_all_;
     std::vector<row_ahead> ahead_;  // In the order of their keys.
 };

@@ -6,17 +6,16 @@
 
 namespace posthorn::sqlite {
 
+/// The inbox in a file whose disk may be full.
 class inbox_sql final : public inbox_changes<driver> {
 public:
-    inbox_sql(connection& database, const file_care& file);
-
-    result<bool> insert(const inbox_record& record) override;
-    result<bool> claim(const inbox_claim& wanted, wall_time now) override;
+    inbox_sql(connection& database, const file_care& file)
+        : inbox_changes(database), room_(file.room) {}
 
 private:
+    result<> require_room() override { return room_.require_room(); }
+
     disk_keeper& room_;
-    statement claim_;
-    statement take_over_;
 };
 
 }  // namespace posthorn::sqlite

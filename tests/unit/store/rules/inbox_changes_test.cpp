@@ -15,11 +15,11 @@ public:
     explicit a_store(test::fake_connection& database)
         : inbox_changes(database, {.find = {"find"},
                                    .insert = {"insert"},
+                                   .claim = {"claim"},
+                                   .take_over = {"take_over"},
                                    .respond = {"respond"},
                                    .complete = {"complete"},
                                    .release = {"release"}}) {}
-
-    result<bool> claim(const inbox_claim&, wall_time) override { return false; }
 };
 
 class an_inbox : public ::testing::Test {
@@ -50,6 +50,18 @@ TEST_F(an_inbox, counts_a_completed_one_beside_those_that_the_unit_inserted) {
 
 TEST_F(an_inbox, counts_none_that_was_there) {
     EXPECT_EQ(inbox.insert({.key = key}), false);
+    EXPECT_THAT(inbox.take_received(), IsEmpty());
+}
+
+TEST_F(an_inbox, is_claimed_where_nothing_is_there_or_a_claim_has_run_out) {
+    const inbox_claim wanted{.key = key, .owner = "us"};
+    EXPECT_EQ(inbox.claim(wanted, {}), false) << "it is another's, or processed";
+    database.change("take_over", 1);
+    EXPECT_EQ(inbox.claim(wanted, {}), true);
+    database.take();
+    database.answer("claim", {std::int64_t{1}});
+    EXPECT_EQ(inbox.claim(wanted, {}), true);
+    EXPECT_EQ(database.take().size(), 1U) << "nothing has to be taken over";
     EXPECT_THAT(inbox.take_received(), IsEmpty());
 }
 
