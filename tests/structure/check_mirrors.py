@@ -3,10 +3,14 @@
 
 A file that stands in both stores' folders, at the same path, is compared with its twin, line by line
 and in order, without comments, includes and the insides of literals. What is the same in both belongs
-into a room that both may use (`store/rules`, `store/rows`, `store/commit`).
+into a room that both may use: a statement that both ask into `store/statements`, by one name and with
+its text on each, what they do alike into `store/rules`, `store/rows` or `store/commit`.
 
 There are two limits, which only go down: one for all lines, and one for those that tell something. A
-brace, a label, a namespace, and a name for an SQL text are the same in any two classes of this kind.
+brace, a label, a namespace, and a name for an SQL text are the same in any two classes of this kind:
+of two headers of the stores that have nothing to do with each other one line in seven is the same, of
+two sources one in thirteen. What tells something and is still the same are mostly signatures, of an
+interface that both implement.
 """
 
 import re
@@ -15,8 +19,8 @@ from difflib import SequenceMatcher
 from common import CPP, Report, arguments, code_only, main, project_files, read
 
 STORES = ("src/store/sqlite", "src/store/postgres")
-SAME_PERCENT_MAX = 26.0
-TELLING_PERCENT_MAX = 15.0
+SAME_PERCENT_MAX = 18.5
+TELLING_PERCENT_MAX = 9.0
 LITERAL = re.compile(r'\bR\s+"|"\s*"')  # As `code_only` leaves them: raw, and others.
 INCLUDE = re.compile(r"\s*#\s*include\b")
 TELLS_NOTHING = re.compile(r"""
