@@ -61,7 +61,8 @@ public:
     virtual result<bool> insert(const inbox_record& record) = 0;
     /// Adds what the handler answered to the row that the same transaction inserted.
     virtual result<> respond(const inbox_key& key, std::string_view response) = 0;
-    /// Takes a claim, or takes over one that ran out; false if another holds it or it is processed.
+    /// Takes a claim, or takes over one that ran out; false if another holds it or it is processed,
+    /// which `find` then shows.
     virtual result<bool> claim(const inbox_claim& wanted, wall_time now) = 0;
     /// Turns the owner's claim into a processed record; false if the claim is no longer the
     /// owner's.

@@ -27,11 +27,14 @@ constinit const inbox_changes_sql inbox_changes_texts{
           INSERT INTO inbox_messages (source_service_id, message_id, endpoint, body_hash,
               claim_owner, claim_until, expires_at)
           VALUES (?, ?, ?, ?, ?, ?, ?))sql",
+              // Changes nothing of a row that is there, and locks it: another transaction may
+              // release that claim, and what is asked next would find nothing.
               .postgres = R"sql(
-          INSERT INTO {s}.inbox_messages (source_service_id, message_id, endpoint, body_hash,
-              claim_owner, claim_until, expires_at)
+          INSERT INTO {s}.inbox_messages AS known (source_service_id, message_id, endpoint,
+              body_hash, claim_owner, claim_until, expires_at)
           VALUES ($1, $2, $3, $4, $5, $6, $7)
-          ON CONFLICT (source_service_id, message_id) DO NOTHING RETURNING seq)sql"},
+          ON CONFLICT (source_service_id, message_id) DO UPDATE
+          SET claim_owner = known.claim_owner WHERE false RETURNING seq)sql"},
     .take_over = both<R"sql(
           UPDATE {s}.inbox_messages SET claim_owner = ?3, claim_until = ?4
           WHERE source_service_id = ?1 AND message_id = ?2 AND processed_at IS NULL

@@ -8,7 +8,7 @@ namespace posthorn {
 struct inbox_changes_sql {
     statement_text find;       // As `read_inbox_entry` reads it.
     statement_text insert;     // Unless it is there.
-    statement_text claim;      // Likewise.
+    statement_text claim;      // Likewise; what is there stays as it is while the unit runs.
     statement_text take_over;  // A claim that has run out.
     statement_text respond;
     statement_text complete;  // Gives the row's number.
