@@ -14,6 +14,13 @@ constexpr auto renew = joined("UPDATE outbox_messages SET message_id = ", new_id
     created_at = ?2, deliver_at = NULL, expires_at = ?2 +
         max(CASE ?3 WHEN 0 THEN expires_at - created_at ELSE ?3 END, 1000)
     WHERE seq = ?1)sql");
+constexpr auto add_old_id = joined(R"sql(
+    INSERT INTO outbox_attempts (seq, attempt, at, error)
+    SELECT ?1, )sql",
+                                   next_attempt, R"sql(, ?2,
+        'requeued under a new id; until then it was ' || message_id
+    FROM outbox_messages WHERE seq = ?1)sql",
+                                   instead_of_attempt);
 
 }  // namespace
 }  // namespace sqlite
@@ -30,6 +37,13 @@ constexpr auto keys_by_seq_to_change = joined("SELECT ", dead_key_columns, R"sql
     FROM {s}.outbox_messages AS m WHERE m.seq = $1 FOR UPDATE)sql");
 constexpr auto whole_by_seq =
     joined("SELECT ", outbox_columns, " FROM {s}.outbox_messages WHERE seq = $1");
+constexpr auto add_old_id = joined(R"sql(
+    INSERT INTO {s}.outbox_attempts (seq, attempt, at, error)
+    SELECT $1::bigint, )sql",
+                                   next_attempt, R"sql(, $2::bigint,
+        'requeued under a new id; until then it was ' || message_id
+    FROM {s}.outbox_messages WHERE seq = $1::bigint)sql",
+                                   instead_of_attempt);
 
 }  // namespace
 }  // namespace postgres
@@ -44,26 +58,8 @@ constinit const dead_letter_rows_sql dead_letter_rows_texts{
           SET status = 'Pending', retry_count = 0, resolution = NULL,
               next_retry_at = coalesce(deliver_at, 0)
           WHERE seq = ?1)sql">,
-    .note = {.sqlite = R"sql(
-          INSERT INTO outbox_attempts (seq, attempt, at, error)
-          VALUES (?1, coalesce((SELECT max(attempt) FROM outbox_attempts WHERE seq = ?1), 0) + 1,
-              ?2, ?3))sql",
-             .postgres = R"sql(
-          INSERT INTO {s}.outbox_attempts (seq, attempt, at, error)
-          VALUES ($1::bigint, coalesce((SELECT max(attempt) FROM {s}.outbox_attempts WHERE seq =
-              $1::bigint), 0) + 1, $2::bigint, $3::text))sql"},
-    .old_id = {.sqlite = R"sql(
-          INSERT INTO outbox_attempts (seq, attempt, at, error)
-          SELECT ?1, coalesce((SELECT max(attempt) FROM outbox_attempts WHERE seq = ?1), 0) + 1,
-              ?2, 'requeued under a new id; until then it was ' || message_id
-          FROM outbox_messages WHERE seq = ?1)sql",
-               .postgres = R"sql(
-          INSERT INTO {s}.outbox_attempts (seq, attempt, at, error)
-          SELECT $1::bigint, coalesce((SELECT max(attempt) FROM {s}.outbox_attempts WHERE seq =
-              $1::bigint), 0) + 1, $2::bigint,
-              'requeued under a new id; until then it was ' || message_id
-          FROM {s}.outbox_messages
-          WHERE seq = $1::bigint)sql"},
+    .note = {.sqlite = sqlite::add_attempt, .postgres = postgres::add_attempt},
+    .old_id = {.sqlite = sqlite::add_old_id, .postgres = postgres::add_old_id},
     .renew = {.sqlite = sqlite::renew, .postgres = R"sql(
           UPDATE {s}.outbox_messages
           SET message_id = {s}.new_id(), created_at = $2,

@@ -1,5 +1,8 @@
 #include "store/statements/outbox_changes_sql.hpp"
 
+#include "store/statements/postgres_parts.hpp"
+#include "store/statements/sqlite_parts.hpp"
+
 namespace posthorn {
 
 constinit const outbox_changes_sql outbox_changes_texts{
@@ -29,17 +32,7 @@ constinit const outbox_changes_sql outbox_changes_texts{
     .pending = both<R"sql(
           SELECT 1 FROM {s}.outbox_messages WHERE seq = ?1 AND status = 'Pending')sql">,
     // Numbered over all rounds: a requeued message keeps its earlier attempts.
-    .attempt = {.sqlite = R"sql(
-          INSERT INTO outbox_attempts (seq, attempt, at, error)
-          SELECT ?1, coalesce((SELECT max(attempt) FROM outbox_attempts
-              WHERE seq = ?1 AND attempt BETWEEN 0 AND 2147483646), 0) + 1, ?2, ?3
-          WHERE true
-          ON CONFLICT (seq, attempt) DO UPDATE SET at = excluded.at, error = excluded.error)sql",
-                .postgres = R"sql(
-          INSERT INTO {s}.outbox_attempts (seq, attempt, at, error)
-          SELECT $1::bigint, coalesce((SELECT max(attempt) FROM {s}.outbox_attempts WHERE seq =
-              $1::bigint AND attempt BETWEEN 0 AND 2147483646), 0) + 1, $2::bigint, $3::text
-          ON CONFLICT (seq, attempt) DO UPDATE SET at = excluded.at, error = excluded.error)sql"},
+    .attempt = {.sqlite = sqlite::add_attempt, .postgres = postgres::add_attempt},
     .unanswered = {.sqlite = R"sql(
           INSERT OR IGNORE INTO outbox_attempts (seq, attempt, at, error)
           VALUES (?, 0, ?, ?))sql",

@@ -53,6 +53,20 @@ inline constexpr auto dead_key_columns = joined(R"sql(
     substr(m.correlation_id, 1, 65536), substr(m.causation_id, 1, 64),
     substr(m.resolution, 1, 64))sql");
 
+/// The number of the next line in the history of the message `$1`, beside any that a program wrote
+/// there; and what becomes of a line that has it nevertheless.
+inline constexpr auto next_attempt =
+    joined(R"sql(coalesce((SELECT max(attempt) FROM {s}.outbox_attempts
+        WHERE seq = $1::bigint AND attempt BETWEEN 0 AND 2147483646), 0) + 1)sql");
+inline constexpr auto instead_of_attempt = joined(R"sql(
+    ON CONFLICT (seq, attempt) DO UPDATE SET at = excluded.at, error = excluded.error)sql");
+/// Given the seq, when, and the text.
+inline constexpr auto add_attempt =
+    joined(R"sql(
+    INSERT INTO {s}.outbox_attempts (seq, attempt, at, error)
+    SELECT $1::bigint, )sql",
+           next_attempt, ", $2::bigint, $3::text", instead_of_attempt);
+
 /// Whether an earlier message of its order key is in the way of the row `m`.
 inline constexpr auto is_blocked =
     joined("{s}.is_blocked(m.destination, m.tenant, m.order_key, m.seq)");

@@ -26,6 +26,18 @@ inline constexpr auto dead_row_columns =
     (SELECT cause FROM outbox_causes WHERE cause_id =
         (SELECT cause_id FROM outbox_closed WHERE outbox_closed.seq = outbox_messages.seq)))sql");
 
+/// The number of the next line in the history of the message `?1`, beside any that a program wrote
+/// there; and what becomes of a line that has it nevertheless.
+inline constexpr auto next_attempt = joined(R"sql(coalesce((SELECT max(attempt) FROM outbox_attempts
+        WHERE seq = ?1 AND attempt BETWEEN 0 AND 2147483646), 0) + 1)sql");
+inline constexpr auto instead_of_attempt = joined(R"sql(
+    ON CONFLICT (seq, attempt) DO UPDATE SET at = excluded.at, error = excluded.error)sql");
+/// Given the seq, when, and the text; has a condition, so that ON is not read as that of a join.
+inline constexpr auto add_attempt = joined(R"sql(
+    INSERT INTO outbox_attempts (seq, attempt, at, error)
+    SELECT ?1, )sql",
+                                           next_attempt, ", ?2, ?3 WHERE true", instead_of_attempt);
+
 inline constexpr auto dead_row_by_id =
     joined("SELECT ", dead_row_columns, " FROM outbox_messages WHERE message_id = ?");
 inline constexpr auto dead_row_by_seq =

@@ -303,6 +303,23 @@ TEST_P(store_of_dead_letters, a_new_id_may_have_another_time_to_live) {
     EXPECT_EQ(page.rows[0].body.expires_at, late + 90min);
 }
 
+TEST_P(store_of_dead_letters, any_number_of_an_attempt_leaves_room_for_what_an_operator_does) {
+    const auto body = sample();
+    const auto seq = bury(body);
+    for (const std::string_view last : {"9223372036854775807", "2147483647", "2147483646", "-9"}) {
+        SCOPED_TRACE(last);
+        ASSERT_EQ(disk().connect()->run(
+                      fmt::format("INSERT INTO outbox_attempts (seq, attempt, at, error)"
+                                  " VALUES ({}, {}, 0, 'by hand')",
+                                  seq, last)),
+                  std::nullopt);
+        EXPECT_TRUE(succeeded(edit(body.id, {.endpoint = fmt::format("Charge{}", last)})));
+    }
+    EXPECT_TRUE(succeeded(change(body.id, {.what = dead_action::requeue, .new_id = true})));
+    EXPECT_EQ(number("SELECT count(*) FROM outbox_attempts WHERE error LIKE '%until then it was%'"),
+              1);
+}
+
 TEST_P(store_of_dead_letters, an_expired_one_is_requeued_under_a_new_id_alone) {
     const auto body = sample(), other = sample(), third = sample();
     for (const auto& each : {body, other, third}) close(each, outbox_status::expired);
