@@ -117,7 +117,7 @@ class Desk(DeskCase):
         request = urllib.request.Request(f"http://127.0.0.1:{cls.orders.admin}/_rf/queue/{verb}",
                                          json.dumps(body).encode(),
                                          {"Authorization": f"Bearer {cls.operator['key']}"})
-        with urllib.request.urlopen(request, timeout=30) as answer:
+        with urllib.request.urlopen(request, timeout=120) as answer:
             return json.load(answer)
 
     def browse(self, case, answer=None, **more):

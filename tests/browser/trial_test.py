@@ -89,7 +89,7 @@ class Trial(DeskCase):
         request = urllib.request.Request(f"http://127.0.0.1:{cls.orders.admin}/_rf/webhooks",
                                          json.dumps({"url": cls.receiver.url, "maxRetries": 1}).encode(),
                                          {"Authorization": f"Bearer {cls.operator['key']}"})
-        urllib.request.urlopen(request, timeout=30).close()
+        urllib.request.urlopen(request, timeout=120).close()
         for i in range(3):
             cls.send("webhooks", "order.paid", {"order": i})
             cls.send("billing", "Charge", {"order": i})

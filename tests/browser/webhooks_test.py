@@ -42,7 +42,7 @@ class Webhooks(DeskCase):
         request = urllib.request.Request(f"http://127.0.0.1:{self.shop.admin}/_rf/webhooks",
                                          json.dumps({"url": url, **more}).encode(),
                                          {"Authorization": f"Bearer {self.operator['key']}"})
-        with urllib.request.urlopen(request, timeout=30) as answer:
+        with urllib.request.urlopen(request, timeout=120) as answer:
             return json.load(answer)
 
     def publish(self, payload, kind="order.paid", tenant=None):

@@ -41,7 +41,7 @@ class Contracts(unittest.TestCase):
         self.node.stdout.close()
 
     def published(self):
-        with urllib.request.urlopen(self.url + "/_workflow/metadata", timeout=30) as answer:
+        with urllib.request.urlopen(self.url + "/_workflow/metadata", timeout=120) as answer:
             return answer.read().decode()
 
     def test_published_metadata_is_what_its_schema_says(self):

@@ -60,7 +60,7 @@ class OpenApi(unittest.TestCase):
     @classmethod
     def ask(cls, node, method, path, body=None, route=None):
         """An answer with the route that gave it."""
-        connection = http.client.HTTPConnection("127.0.0.1", node.admin, timeout=30)
+        connection = http.client.HTTPConnection("127.0.0.1", node.admin, timeout=120)
         connection.request(method, path, body=None if body is None else json.dumps(body),
                            headers={"Authorization": f"Bearer {cls.key}"})
         answer = connection.getresponse()

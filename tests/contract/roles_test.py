@@ -115,7 +115,7 @@ class Roles(unittest.TestCase):
         path = path.replace("{endpoint}", "Nothing").replace("{node}", "other").replace("{name}", "none").replace("{event}", ID)
         if key:
             headers["Authorization"] = f"Bearer {key['key']}"
-        connection = http.client.HTTPConnection("127.0.0.1", (node or self.node).admin, timeout=30)
+        connection = http.client.HTTPConnection("127.0.0.1", (node or self.node).admin, timeout=120)
         try:
             body = headers.pop("body", None)
             connection.request(method, path, body=body, headers=headers)

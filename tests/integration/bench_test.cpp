@@ -29,7 +29,7 @@ protected:
         for (const auto* more : {"--json", "--folder"}) command.emplace_back(more);
         command.push_back(folder_.path());
         test::process child(command);
-        const auto end = child.wait(std::chrono::seconds(110));
+        const auto end = child.wait(std::chrono::minutes(10));
         EXPECT_EQ(end, (test::process_end{0, 0})) << child.err();
         std::error_code why;
         auto parsed = json::parse(child.out(), why);
@@ -104,7 +104,7 @@ TEST_F(bench, cleans_up_when_it_is_interrupted) {
                          "--folder", folder_.path()});
     ASSERT_TRUE(test::eventually([&] { return !std::filesystem::is_empty(folder_.path()); }));
     child.send_signal(SIGINT);
-    EXPECT_EQ(child.wait(std::chrono::seconds(60)), (test::process_end{1, 0})) << child.err();
+    EXPECT_EQ(child.wait(std::chrono::minutes(5)), (test::process_end{1, 0})) << child.err();
     expect_clean();
 }
 

@@ -242,7 +242,7 @@ class Attacks(unittest.TestCase):
                     f"[handlers]\n{COUNT}").init()
         shop.sql("CREATE TABLE counted (n INTEGER)")
         self.nodes.append(shop.start())
-        asked = http.client.HTTPConnection("127.0.0.1", stock.port, timeout=30)
+        asked = http.client.HTTPConnection("127.0.0.1", stock.port, timeout=120)
         body = encode(count())
         asked.request("POST", RECEIVE, body, {"content-type": "application/json"}
                       | sign(OLD, "shop", "stock", "request", RECEIVE, body))
@@ -408,7 +408,7 @@ jitter_max = "10ms"
     # Operators.
 
     def ask_admin(self, node, method, path, key=None, **headers):
-        connection = http.client.HTTPConnection("127.0.0.1", node.admin, timeout=30)
+        connection = http.client.HTTPConnection("127.0.0.1", node.admin, timeout=120)
         if key:
             headers["Authorization"] = f"Bearer {key}"
         connection.request(method, path, headers=headers)

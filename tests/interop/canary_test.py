@@ -78,7 +78,7 @@ jitter_max = "1ms"
             node.kill()
 
     def ask(self, node, method, path, key=None, body=None):
-        connection = http.client.HTTPConnection("127.0.0.1", node.admin, timeout=30)
+        connection = http.client.HTTPConnection("127.0.0.1", node.admin, timeout=120)
         connection.request(method, path, body,
                            {"Authorization": f"Bearer {key}"} if key else {})
         answer = connection.getresponse()
@@ -87,7 +87,7 @@ jitter_max = "1ms"
         return answer.status, text
 
     def command(self, *words):
-        run = subprocess.run([PROGRAM, *words], capture_output=True, text=True, timeout=60)
+        run = subprocess.run([PROGRAM, *words], capture_output=True, text=True, timeout=240)
         self.assertNotEqual(run.stdout + run.stderr, "", words)
         return run.stdout + run.stderr
 

@@ -54,7 +54,7 @@ class GrpcNode(Node):
     def ask(self, *calls, tls=None, deadline=20000):
         wish = {"address": self.grpc, "proto": str(PROTO), "tls": tls, "deadline": deadline, "calls": calls}
         done = subprocess.run(["node", HERE / "grpc_client.js"], input=json.dumps(wish), text=True,
-                              capture_output=True, env=NPM, timeout=60)
+                              capture_output=True, env=NPM, timeout=240)
         if done.returncode != 0:
             raise RuntimeError(done.stderr)
         return json.loads(done.stdout)

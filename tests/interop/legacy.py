@@ -55,7 +55,7 @@ def workflow_signature(secret, body, seconds=None):
 
 class LegacySender:
     def __init__(self, port):
-        self.connection = http.client.HTTPConnection("127.0.0.1", port, timeout=30)
+        self.connection = http.client.HTTPConnection("127.0.0.1", port, timeout=120)
 
     def send(self, message, headers=None, path="/_rf/receive"):
         body = message if isinstance(message, bytes) else encode(message)

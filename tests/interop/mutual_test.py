@@ -39,7 +39,7 @@ class ToPosthorn(unittest.TestCase):
         context = ssl.create_default_context(cafile=FOLDER / "authority.crt")
         if name:
             context.load_cert_chain(FOLDER / f"{name}.crt", FOLDER / f"{name}.key")
-        connection = http.client.HTTPSConnection("127.0.0.1", self.stock.port, timeout=30, context=context)
+        connection = http.client.HTTPSConnection("127.0.0.1", self.stock.port, timeout=120, context=context)
         body = json.dumps(envelope("shop", "Reserve", {"sku": "tea"})).encode()
         headers = sign(SECRET, "shop", "stock", "request", "/_rf/receive", body)
         try:

@@ -95,7 +95,7 @@ class Node:
         return (self.folder / f"{self.service}.log").read_text()
 
     def sql(self, statement, *values):
-        with sqlite3.connect(self.database, timeout=30) as db:
+        with sqlite3.connect(self.database, timeout=120) as db:
             return db.execute(statement, values).fetchall()
 
     def number(self, statement, *values):
@@ -105,7 +105,7 @@ class Node:
         request = urllib.request.Request(f"http://127.0.0.1:{self.admin}{path}")
         if key:
             request.add_header("Authorization", f"Bearer {key}")
-        with urllib.request.urlopen(request, timeout=30) as answer:
+        with urllib.request.urlopen(request, timeout=120) as answer:
             return answer.read().decode()
 
     def get_json(self, path, key=None):

@@ -86,7 +86,7 @@ class Nodes(unittest.TestCase):
 
     def ask(self, path):
         try:
-            with urllib.request.urlopen(f"http://127.0.0.1:{self.hall.admin}{path}", timeout=30) as answer:
+            with urllib.request.urlopen(f"http://127.0.0.1:{self.hall.admin}{path}", timeout=120) as answer:
                 return answer.status, json.load(answer)
         except urllib.error.HTTPError as refused:
             return refused.code, json.load(refused)
@@ -196,7 +196,7 @@ class Nodes(unittest.TestCase):
         self.assertIn("customer 7", self.run_program("nodes", "search", "--orderKey", "customer 7", "--url", url,
                                                      "--json"))
         self.assertEqual(self.run_program("nodes", "list", "--database", str(self.stock.database)), "none\n")
-        with urllib.request.urlopen(f"{url}/metrics", timeout=30) as answer:
+        with urllib.request.urlopen(f"{url}/metrics", timeout=120) as answer:
             metrics = answer.read().decode()
         self.assertRegex(metrics, r'posthorn_watched_nodes\{light="red"\} [56]\n')
 

@@ -91,7 +91,7 @@ class RawSecrets(unittest.TestCase):
         said = []
         for words in (["config", "show"], ["config", "check"], ["doctor"]):
             run = subprocess.run([PROGRAM, *words, "--config", file], capture_output=True, text=True,
-                                 timeout=60, env=self.whole_environment())
+                                 timeout=240, env=self.whole_environment())
             said.append((words, run.stdout + run.stderr))
         serve = subprocess.Popen([PROGRAM, "serve", "--config", file], stdout=subprocess.PIPE,
                                  stderr=subprocess.STDOUT, text=True, env=self.whole_environment())

@@ -63,7 +63,7 @@ class Receiving(unittest.TestCase):
                                          headers={"Authorization": f"Bearer {OPERATOR}"},
                                          data=b"" if method == "POST" else None)
         try:
-            with urllib.request.urlopen(request, timeout=30) as answer:
+            with urllib.request.urlopen(request, timeout=120) as answer:
                 return answer.status, answer.read().decode()
         except urllib.error.HTTPError as refusal:
             return refusal.code, refusal.read().decode()

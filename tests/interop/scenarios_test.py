@@ -59,7 +59,7 @@ jitter_max = "10ms"
         self.proxy.target = self.stock.port
 
     def order(self, number, endpoint="Ordered", more="", values=""):
-        with sqlite3.connect(self.shop.database, timeout=30) as db:
+        with sqlite3.connect(self.shop.database, timeout=120) as db:
             db.execute("INSERT INTO orders VALUES (?)", (number,))
             db.execute("INSERT INTO outbox_messages (destination, endpoint, payload" + more + ")"
                        " VALUES ('stock', ?, json_object('id', ?)" + values + ")",
@@ -79,7 +79,7 @@ jitter_max = "10ms"
     def test_01_the_sender_dies_before_the_outbox_write_commits(self):
         child = subprocess.Popen([sys.executable, "-c", textwrap.dedent("""
             import sqlite3, sys
-            db = sqlite3.connect(sys.argv[1], isolation_level=None, timeout=30)
+            db = sqlite3.connect(sys.argv[1], isolation_level=None, timeout=120)
             db.execute("BEGIN IMMEDIATE")
             db.execute("INSERT INTO orders VALUES (1)")
             db.execute("INSERT INTO outbox_messages (destination, endpoint, payload)"
@@ -197,7 +197,7 @@ jitter_max = "10ms"
                 file.seek(page * 4096)
                 file.write(b"\xa5" * 64)
         ran = subprocess.run([PROGRAM, "serve", "--config", self.shop.file], capture_output=True,
-                             text=True, timeout=60, env=self.shop.environment)
+                             text=True, timeout=240, env=self.shop.environment)
         self.assertEqual(ran.returncode, 1)
         self.assertIn("restore a backup", ran.stderr)
         self.assertEqual(self.effects(), [1])

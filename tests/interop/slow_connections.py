@@ -18,7 +18,7 @@ class SlowConnections:
     def dribble(pipe, port, number):
         slow = []
         for _ in range(number):
-            one = socket.create_connection(("127.0.0.1", port), timeout=30)
+            one = socket.create_connection(("127.0.0.1", port), timeout=120)
             one.sendall(b"POST /_rf/receive HTTP/1.1\r\n")
             one.setblocking(False)
             slow.append(one)

@@ -47,7 +47,7 @@ class Follower:
         self.port, self.admin = ports
 
     def get(self, path):
-        with urllib.request.urlopen(f"http://127.0.0.1:{self.admin}{path}", timeout=30) as answer:
+        with urllib.request.urlopen(f"http://127.0.0.1:{self.admin}{path}", timeout=120) as answer:
             return answer.read().decode()
 
     def stop(self):

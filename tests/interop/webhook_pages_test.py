@@ -41,7 +41,7 @@ class WebhookPages(unittest.TestCase):
         return subprocess.run([PROGRAM, *words], check=True, capture_output=True, text=True).stdout
 
     def ask(self, method, path, body=None, expect=200):
-        connection = http.client.HTTPConnection("127.0.0.1", self.node.admin, timeout=30)
+        connection = http.client.HTTPConnection("127.0.0.1", self.node.admin, timeout=120)
         connection.request(method, "/_rf/webhooks" + path, None if body is None else json.dumps(body),
                            {"Authorization": f"Bearer {self.key}"})
         answer = connection.getresponse()

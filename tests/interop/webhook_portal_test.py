@@ -44,7 +44,7 @@ class WebhookPortal(unittest.TestCase):
             for more in ({"tenant": "acme"}, {"tenant": "globex"}, {}))
 
     def send(self, port, method, path, body, bearer):
-        connection = http.client.HTTPConnection("127.0.0.1", port, timeout=30)
+        connection = http.client.HTTPConnection("127.0.0.1", port, timeout=120)
         connection.request(method, path, None if body is None else json.dumps(body),
                            {} if bearer is None else {"Authorization": f"Bearer {bearer}"})
         answer = connection.getresponse()

@@ -60,7 +60,7 @@ class WebhookReceivers(unittest.TestCase):
     def post(self, port, request, **changed):
         headers = {name: value for name, value in request["headers"].items()
                    if name.lower().startswith("webhook-")} | changed.get("headers", {})
-        connection = http.client.HTTPConnection("127.0.0.1", port, timeout=30)
+        connection = http.client.HTTPConnection("127.0.0.1", port, timeout=120)
         connection.request("POST", "/", changed.get("body", request["body"]).encode(), headers)
         answer = connection.getresponse()
         answer.read()

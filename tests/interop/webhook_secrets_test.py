@@ -66,7 +66,7 @@ class WebhookSecrets(unittest.TestCase):
         self.addCleanup(self.node.kill)
 
     def ask(self, method, path, body=None, who="boss", port=None, token=None):
-        connection = http.client.HTTPConnection("127.0.0.1", port or self.node.admin, timeout=30)
+        connection = http.client.HTTPConnection("127.0.0.1", port or self.node.admin, timeout=120)
         connection.request(method, path, None if body is None else json.dumps(body),
                            {"Authorization": f"bearer {token}" if token else f"Bearer {self.keys[who]}"})
         answer = connection.getresponse()

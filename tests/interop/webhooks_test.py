@@ -260,7 +260,7 @@ class Webhooks(unittest.TestCase):
             node = Node(PROGRAM, "shop", f"[webhooks]\nsubscribers = [{entry}]\n",
                         environment={"HOOK": "whsec_" + "A" * 43 + "=", "SHORT": "whsec_AAAA"})
             done = subprocess.run([PROGRAM, "serve", "--config", node.file], capture_output=True,
-                                  text=True, env=node.environment, timeout=60)
+                                  text=True, env=node.environment, timeout=240)
             self.assertNotEqual(done.returncode, 0, entry)
             self.assertIn(why, done.stderr, entry)
             self.assertNotIn("whsec_abc", done.stderr)
@@ -270,7 +270,7 @@ class Webhooks(unittest.TestCase):
             node = Node(PROGRAM, "shop", f'[webhooks]\nalerts = "{name}"\n')
             for words in (("serve",), ("config", "check")):
                 done = subprocess.run([PROGRAM, *words, "--config", node.file], capture_output=True, text=True,
-                                      env=node.environment, timeout=60)
+                                      env=node.environment, timeout=240)
                 self.assertNotEqual(done.returncode, 0, words)
                 self.assertIn(f"webhooks.alerts cannot be '{name}'", done.stdout + done.stderr, words)
 

@@ -66,7 +66,7 @@ class Sender:
     """Sends to one Posthorn, and believes only what it signs."""
 
     def __init__(self, port, source, destination, secret):
-        self.connection = http.client.HTTPConnection("127.0.0.1", port, timeout=30)
+        self.connection = http.client.HTTPConnection("127.0.0.1", port, timeout=120)
         self.source, self.destination, self.secret = source, destination, secret
 
     def post(self, path, document, headers=None):

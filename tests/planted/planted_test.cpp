@@ -32,7 +32,7 @@ ending run(const harness& what, std::string_view bug) {
                                                    {"POSTHORN_TEST_PATIENCE", "5"}};
     if (what.rounds > 0) environment["POSTHORN_PROOF_ROUNDS"] = std::to_string(what.rounds);
     test::process child(command, {.environment = environment});
-    const auto end = child.wait(std::chrono::seconds(100));
+    const auto end = child.wait(std::chrono::minutes(10));
     EXPECT_TRUE(end.has_value()) << "it does not end: "
                                  << fmt::format("{}", fmt::join(command, " "));
     return {end == test::process_end{0, 0}, child.out() + child.err()};

@@ -10,7 +10,7 @@ namespace posthorn::test {
 /// that another process writes: it is asked again every so often.
 template <class Condition>
 [[nodiscard]] bool eventually(Condition condition,
-                              std::chrono::milliseconds limit = std::chrono::seconds(30),
+                              std::chrono::milliseconds limit = std::chrono::minutes(2),
                               std::chrono::milliseconds every = std::chrono::milliseconds(1)) {
     const auto deadline = std::chrono::steady_clock::now() + limit;
     std::mutex mutex;

@@ -37,7 +37,7 @@ struct process_options {
 class process {
 public:
     using duration = std::chrono::milliseconds;
-    static constexpr duration patience = std::chrono::seconds(30);  // Sanitizers are slow.
+    static constexpr duration patience = std::chrono::minutes(2);  // For what hangs.
 
     /// `command` is the program's path and its arguments.
     explicit process(const std::vector<std::string>& command, const process_options& options = {});

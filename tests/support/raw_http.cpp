@@ -17,7 +17,7 @@
 namespace posthorn::test {
 namespace {
 
-constexpr timeval patience{.tv_sec = 30, .tv_usec = 0};
+constexpr timeval patience{.tv_sec = 120, .tv_usec = 0};
 
 void limit_waits(int descriptor) {
     ::setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);

@@ -18,7 +18,7 @@ struct raw_response {
 /// A connection to 127.0.0.1 that sends bytes as they are, the wrong ones too.
 ///
 /// Lifetime: connects in the constructor, which throws if it cannot.
-/// Threads:  one at a time. Every wait ends after 30 seconds with a `std::runtime_error`.
+/// Threads:  one at a time. Every wait ends after two minutes with a `std::runtime_error`.
 class raw_http {
 public:
     explicit raw_http(std::uint16_t port);
@@ -50,7 +50,7 @@ private:
 /// The other end, which answers as the test says: a request is received as a response is, its first
 /// line in the head.
 ///
-/// Threads: one at a time. Every wait ends after 30 seconds with a `std::runtime_error`.
+/// Threads: one at a time. Every wait ends after two minutes with a `std::runtime_error`.
 class raw_listener {
 public:
     raw_listener();

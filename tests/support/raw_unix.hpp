@@ -22,7 +22,7 @@ struct raw_frame {
 /// One end of a Unix socket connection that sends bytes as they are, the wrong ones too.
 ///
 /// Lifetime: connects in the constructor, which throws `std::system_error` if it cannot.
-/// Threads:  one at a time. Every wait ends after 30 seconds with a `std::runtime_error`.
+/// Threads:  one at a time. Every wait ends after two minutes with a `std::runtime_error`.
 class raw_unix {
 public:
     explicit raw_unix(const std::string& path);

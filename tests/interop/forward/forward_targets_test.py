@@ -39,7 +39,7 @@ class Historian:
             done = subprocess.run(["psql", self.url, "-qtA", "-F", "\t", "-v", "ON_ERROR_STOP=1", "-c", statement],
                                   capture_output=True, text=True, check=True)
             return [tuple(line.split("\t")) for line in done.stdout.splitlines()]
-        with sqlite3.connect(self.path, timeout=30) as db:
+        with sqlite3.connect(self.path, timeout=120) as db:
             return db.execute(statement).fetchall()
 
     def rows(self):

@@ -42,7 +42,7 @@ class Forward(unittest.TestCase):
         return id
 
     def ask(self, method, path, expect=200):
-        connection = http.client.HTTPConnection("127.0.0.1", self.site.admin, timeout=30)
+        connection = http.client.HTTPConnection("127.0.0.1", self.site.admin, timeout=120)
         connection.request(method, "/_rf/forward" + path, headers={"Authorization": f"Bearer {self.key}"})
         answer = connection.getresponse()
         told = json.loads(answer.read())
