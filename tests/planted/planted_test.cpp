@@ -28,8 +28,9 @@ struct ending {
 ending run(const harness& what, std::string_view bug) {
     std::vector<std::string> command{fs::path(POSTHORN_TEST_PROGRAMS) / what.program};
     command.insert(command.end(), what.arguments.begin(), what.arguments.end());
-    std::map<std::string, std::string> environment{{"POSTHORN_PLANTED", std::string(bug)},
-                                                   {"POSTHORN_TEST_PATIENCE", "5"}};
+    std::map<std::string, std::string> environment;
+    if (!bug.empty())  // With it, what is waited for may not come.
+        environment = {{"POSTHORN_PLANTED", std::string(bug)}, {"POSTHORN_TEST_PATIENCE", "5"}};
     if (what.rounds > 0) environment["POSTHORN_PROOF_ROUNDS"] = std::to_string(what.rounds);
     test::process child(command, {.environment = environment});
     const auto end = child.wait(std::chrono::minutes(10));
