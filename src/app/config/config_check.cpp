@@ -163,8 +163,12 @@ void check_server(const config& settings, findings& found) {
 /// A node that asks peers for certificates sends nothing where none is shown.
 void check_no_route_is_plain(const config& settings, findings& found) {
     const auto check = [&](std::string_view name, const route_setting& route) {
-        const auto url = parse_route_url(for_service(route.url, "x"));
-        if (url && is_plain(*url))
+        const auto shown = for_service(route.url, "x");
+        const auto is_open = [](std::string_view each) {
+            const auto url = parse_route_url(each);
+            return url && is_plain(*url);
+        };
+        if (std::ranges::any_of(addresses_in(shown), is_open))
             found.add_at(route.origin,
                          fmt::format("routes.{} has no TLS, but tls.mutual = true asks for a "
                                      "certificate of every peer; write https:// or grpcs://",

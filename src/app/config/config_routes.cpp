@@ -92,8 +92,15 @@ result<> set_route(config& settings, std::string_view name, const config_value& 
     }
     const bool is_default = name == "default";
     // Any name in the place of the destinations' own, which are not known yet.
-    const auto url = parse_route_url(is_default ? for_service(route.url, "any") : route.url);
-    if (!url) return wrong_value(origin, fmt::format("{}: {}", key, url.error().what()));
+    constexpr std::size_t addresses_max = 8;
+    const auto addresses = addresses_in(route.url);
+    if (addresses.size() > addresses_max)
+        return wrong_value(origin, fmt::format("{} names {} addresses; write up to {}", key,
+                                               addresses.size(), addresses_max));
+    for (const auto each : addresses) {
+        const auto url = parse_route_url(is_default ? for_service(each, "any") : std::string(each));
+        if (!url) return wrong_value(origin, fmt::format("{}: {}", key, url.error().what()));
+    }
     if (is_default && route.signature && *route.signature != signature_scheme::v2)
         return wrong_value(origin,
                            fmt::format("routes.default.signature cannot be \"{}\", which is "

@@ -29,6 +29,25 @@ result<route_url> parse_route_url(std::string_view text) {
     return url ? url : not_understood(text);
 }
 
+std::vector<std::string_view> addresses_in(std::string_view text) {
+    std::vector<std::string_view> found;
+    // A comma in a path is none of ours: what follows ours begins with a scheme.
+    for (auto comma = text.find(','); comma != std::string_view::npos;
+         comma = text.find(',', comma + 1)) {
+        const auto rest = text.find_first_not_of(' ', comma + 1);
+        const auto scheme = text.find("://", comma);
+        if (rest == std::string_view::npos || scheme == std::string_view::npos ||
+            text.substr(rest, scheme - rest).find_first_of(",/ ") != std::string_view::npos)
+            continue;
+        const auto one = text.substr(0, comma);
+        found.push_back(one.substr(0, one.find_last_not_of(' ') + 1));
+        text.remove_prefix(rest);
+        comma = 0;
+    }
+    found.push_back(text);
+    return found;
+}
+
 bool is_signed(std::string_view url) {
     const auto* const kind = transport_of(url);
     return kind != nullptr && kind->is_signed;

@@ -6,6 +6,7 @@
 #include "app/config/route_url.hpp"
 #include "app/transports.hpp"
 #include "base/async/run_on.hpp"
+#include "transport/addresses.hpp"
 
 namespace posthorn {
 
@@ -78,6 +79,20 @@ const transport_function* network_connector::own(std::string_view url) const {
 
 result<std::unique_ptr<transport>> network_connector::connect(const std::string& destination,
                                                               const core_route& route) {
+    const auto addresses = addresses_in(route.url);
+    if (addresses.size() == 1) return connect_to_one(destination, route);
+    std::vector<std::unique_ptr<transport>> ways;
+    for (const auto each : addresses) {
+        auto one = route;
+        one.url = each;
+        POSTHORN_LET(way, connect_to_one(destination, one));
+        ways.push_back(std::move(way));
+    }
+    return std::make_unique<several_addresses>(std::move(ways));
+}
+
+result<std::unique_ptr<transport>> network_connector::connect_to_one(const std::string& destination,
+                                                                     const core_route& route) {
     if (const auto* const function = own(route.url))
         return std::make_unique<own_transport>(on_.env.workers, *function, destination, route.url);
     POSTHORN_LET(url, parse_route_url(route.url));

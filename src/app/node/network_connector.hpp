@@ -53,6 +53,8 @@ private:
     class own_transport;
 
     network_connector(const config& settings, deps on, tls_trust trusted);
+    result<std::unique_ptr<transport>> connect_to_one(const std::string& destination,
+                                                      const core_route& route);
     [[nodiscard]] const transport_function* own(std::string_view url) const;
     task<result<http_response>> call_web(web_call call);
 

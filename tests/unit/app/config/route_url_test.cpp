@@ -18,6 +18,18 @@ TEST(route_url, knows_four_schemes) {
               (route_url{.scheme = "unix", .path = "/run/stock.sock"}));
 }
 
+TEST(route_url, may_name_several_addresses) {
+    using testing::ElementsAre;
+    EXPECT_THAT(addresses_in("http://one:1"), ElementsAre("http://one:1"));
+    EXPECT_THAT(addresses_in("http://one:1,http://two:2"),
+                ElementsAre("http://one:1", "http://two:2"));
+    EXPECT_THAT(addresses_in("http://one:1/a,b , unix:///run/c,d.sock, grpc://e:5"),
+                ElementsAre("http://one:1/a,b", "unix:///run/c,d.sock", "grpc://e:5"));
+    EXPECT_THAT(addresses_in(""), ElementsAre(""));
+    EXPECT_THAT(addresses_in("http://one:1,"), ElementsAre("http://one:1,"));
+    EXPECT_THAT(addresses_in(",http://one:1"), ElementsAre("", "http://one:1"));
+}
+
 TEST(route_url, names_a_place_by_grpc) {
     EXPECT_EQ(parse_route_url("grpc://h:5001").value(),
               (route_url{.scheme = "grpc", .host = "h", .port = 5001}));
