@@ -3,6 +3,7 @@
 #include <array>
 
 #include "standby/promotion.hpp"
+#include "standby/shipping.hpp"
 
 namespace posthorn::standby {
 namespace {
@@ -39,6 +40,7 @@ boost::json::object to_json(const pair_state& kept) {
             {"phase", to_string(kept.phase)},
             {"epoch", kept.epoch},
             {"stream", to_hex(kept.stream)},
+            {"began", began_of(kept)},
             {"lostByPromotion", kept.as == pair_state::role::primary ? "-" : loss_of(kept)}};
 }
 

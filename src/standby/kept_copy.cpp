@@ -4,6 +4,9 @@
 #include <charconv>
 #include <tuple>
 
+#include "standby/change/log_cut.hpp"
+#include "standby/change/switch_rules.hpp"
+
 namespace posthorn::standby {
 namespace {
 
@@ -63,11 +66,16 @@ result<> kept_copy::load() {
                     "{} is a database that is not a copy of a primary's; name another file in "
                     "store.url, or move it away",
                     database_.string());
-    if (found && found->as == pair_state::role::primary)
+    if (found && may_lead(*found))
         return fail(error_code::invalid_argument,
                     "{} is a primary's; 'posthorn standby rejoin' makes a standby of it",
                     database_.string());
     if (found) state_ = *found;
+    if (state_.phase == standby_phase::handing) return {};
+    if (state_.phase == standby_phase::rejoining) {
+        POSTHORN_LET(joined, finish_cut(database_, state_));
+        state_ = joined;
+    }
     return load_segments();
 }
 
@@ -108,9 +116,16 @@ pair_state kept_copy::state() const {
 
 standby_place kept_copy::place() const {
     const std::scoped_lock lock(mutex_);
-    standby_place told{.stream = state_.stream, .epoch = state_.epoch, .phase = state_.phase};
-    if (!segments_.empty()) told.at = segments_.rbegin()->second->place();
-    return told;
+    return {.stream = state_.stream,
+            .epoch = state_.epoch,
+            .phase = state_.phase,
+            .at = end_of_segments()};
+}
+
+/// Under the lock.
+log_place kept_copy::end_of_segments() const {
+    if (!segments_.empty()) return segments_.rbegin()->second->place();
+    return state_.parting.value_or(log_place{});
 }
 
 fs::path kept_copy::path_of(std::uint64_t number) const {
@@ -259,20 +274,57 @@ result<> kept_copy::fold() {
 result<> kept_copy::promote(std::uint64_t epoch, const std::function<result<>()>& finish) {
     const std::scoped_lock no_fold(folding_);
     const auto phase = state().phase;
-    if (phase == standby_phase::empty || phase == standby_phase::copying)
+    if (phase != standby_phase::following && phase != standby_phase::promoted)
         return fail(error_code::invalid_argument,
                     "{} is not yet a whole copy of its primary's database, and cannot take its "
                     "place",
                     database_.string());
+    const auto at = place().at;
     POSTHORN_TRY(change([&](pair_state& mine) {
-        mine.phase = standby_phase::promoted;
-        mine.epoch = std::max(mine.epoch, epoch);
+        if (mine.phase == standby_phase::promoted) return;  // It is gone on with.
+        mine = standby::take_role(mine, {.epoch = std::max(mine.epoch, epoch), .at = at});
     }));
     while (!segments_.empty()) POSTHORN_TRY(fold_oldest());
     for (const auto& each : free_) POSTHORN_TRY(remove_file(each));
     free_.clear();
     if (finish) POSTHORN_TRY(finish());
-    return change([](pair_state& mine) { mine.as = pair_state::role::primary; });
+    // What `finish` has changed is in a log that begins where the old one ended.
+    POSTHORN_LET(first, end_of_log(database_));
+    return change([&](pair_state& mine) {
+        mine.as = pair_state::role::primary;
+        if (first) mine.first_log = first->salts;
+    });
+}
+
+result<> kept_copy::take_role(const link_hand_over& asked) {
+    const auto at = place().at;
+    std::string refusal;
+    POSTHORN_TRY(change([&](pair_state& mine) {
+        refusal = refuse_role(mine, at, asked);
+        if (refusal.empty()) mine = standby::take_role(mine, asked);
+    }));
+    if (refusal.empty()) return {};
+    return fail(error_code::invalid_argument, "{}", refusal);
+}
+
+result<> kept_copy::follow_on(std::uint64_t epoch) {
+    POSTHORN_TRY(change([&](pair_state& mine) {
+        if (mine.phase == standby_phase::handing) mine = become_standby(mine, epoch);
+    }));
+    const auto now = state();
+    if (now.phase != standby_phase::rejoining) return {};
+    POSTHORN_LET(joined, finish_cut(database_, now));
+    {
+        const std::scoped_lock lock(mutex_);
+        state_ = joined;
+    }
+    return load_segments();
+}
+
+result<> kept_copy::take_back() {
+    return change([](pair_state& mine) {
+        if (mine.phase == standby_phase::handing) mine = standby::take_back(mine);
+    });
 }
 
 }  // namespace posthorn::standby

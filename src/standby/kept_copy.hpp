@@ -7,6 +7,7 @@
 #include <mutex>
 #include <vector>
 
+#include "standby/link_format.hpp"
 #include "standby/pair_state.hpp"
 #include "standby/segment.hpp"
 
@@ -56,10 +57,21 @@ public:
     /// May be called again after a failure.
     result<> promote(std::uint64_t epoch, const std::function<result<>()>& finish = {});
 
+    // How the role changes hands, as `switch_rules.hpp` has it.
+
+    /// The primary gives us its role. What was ours is promoted from then on, durably.
+    /// `error_code::invalid_argument` with the reason if we are not where its log ends.
+    result<> take_role(const link_hand_over& asked);
+    /// Of one that hands over: it was taken, and it follows from now on.
+    result<> follow_on(std::uint64_t epoch);
+    /// Of one that hands over: it was not taken.
+    result<> take_back();
+
 private:
     explicit kept_copy(std::filesystem::path database) : database_(std::move(database)) {}
     result<> load();
     result<> load_segments();
+    [[nodiscard]] log_place end_of_segments() const;
     result<> change(const std::function<void(pair_state&)>& how);
     result<> fold_oldest();
     result<> free_segment(std::uint64_t number);

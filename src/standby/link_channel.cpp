@@ -3,42 +3,41 @@
 #include <algorithm>
 #include <array>
 
+#include "standby/door/introduction.hpp"
+
 namespace posthorn::standby {
-namespace {
 
-using nonce_pair = std::array<std::byte, 2 * nonce_size>;
-
-}  // namespace
-
-result<link_channel> link_channel::connect(const host_port& to, const secret& pair_key,
-                                           random_source& random,
+result<link_channel> link_channel::connect(const link_place& to, const parts& with,
                                            std::chrono::milliseconds patience) {
+    POSTHORN_LET(keys, with.access.keys());
+    const auto* const key = keys.signer(with.time.wall());
+    if (key == nullptr)
+        return fail(error_code::secret_unavailable, "no key in standby.key is in force now");
+    POSTHORN_LET(security, with.access.security());
     POSTHORN_LET(socket, link_socket::connect(to, patience));
-    link_channel made(std::move(socket), link_end::primary, patience);
-    nonce_pair nonces{};
-    const auto ours = std::span(nonces).first<nonce_size>();
-    random.fill(ours);
-    POSTHORN_LET(answer, made.ask(link_kind::hello, {ours}, link_kind::nonce));
-    if (answer.body.size() != nonce_size)
-        return fail(error_code::malformed_request, "the standby's nonce is not one");
-    std::ranges::copy(answer.body, nonces.begin() + nonce_size);
-    made.seal_ = link_seal(link_end::primary, pair_key, nonces);
-    return made;
-}
-
-result<link_channel> link_channel::answer(link_socket from, const secret& pair_key,
-                                          random_source& random,
-                                          std::chrono::milliseconds patience) {
-    link_channel made(std::move(from), link_end::standby, patience);
-    POSTHORN_LET(hello, made.hear());
-    if (hello.kind != link_kind::hello || hello.body.size() != nonce_size)
-        return fail(error_code::malformed_request, "what came is not a primary's first message");
-    nonce_pair nonces{};
-    std::ranges::copy(hello.body, nonces.begin());
-    const auto ours = std::span(nonces).last<nonce_size>();
-    random.fill(ours);
-    POSTHORN_TRY(made.say(link_kind::nonce, {ours}));
-    made.seal_ = link_seal(link_end::standby, pair_key, nonces);
+    POSTHORN_TRY(socket.secure(security, patience));
+    link_channel made(std::move(socket), link_seal(link_end::primary), patience);
+    std::array<std::byte, 2 * nonce_size> nonces{};
+    link_hello hello{.key_id = key->id};
+    with.random.fill(hello.nonce);
+    POSTHORN_TRY(made.say(link_kind::hello, {encode(hello)}));
+    POSTHORN_LET(answer, made.hear(greeting_body_max));
+    // It has not shown that it has the key, so that what it says is no more than a hint.
+    if (answer.kind == link_kind::refused)
+        return fail(error_code::bad_signature, "{} does not know us: {}", to_string(to),
+                    words_of(answer.body));
+    if (const auto version = version_in(answer.body); version && *version != link_version)
+        return fail(error_code::bad_signature,
+                    "the standby speaks version {} of what a pair says, and this primary {}; give "
+                    "both the same release of posthorn",
+                    *version, link_version);
+    const auto theirs = answer.kind == link_kind::nonce ? decode_nonce(answer.body) : std::nullopt;
+    if (!theirs)
+        return fail(error_code::malformed_request, "what answers at {} is not a standby",
+                    to_string(to));
+    std::ranges::copy(hello.nonce, nonces.begin());
+    std::ranges::copy(theirs->nonce, nonces.begin() + nonce_size);
+    made.seal_ = link_seal(link_end::primary, key->value, nonces);
     return made;
 }
 
@@ -46,10 +45,10 @@ result<> link_channel::say(link_kind kind, std::initializer_list<bytes_view> bod
     return socket_.write(seal_.seal(kind, body), patience_);
 }
 
-result<link_message> link_channel::hear() {
+result<link_message> link_channel::hear(std::size_t body_max) {
     std::vector<std::byte> whole(link_head_size);
     POSTHORN_TRY(socket_.read(whole, patience_));
-    POSTHORN_LET(rest, link_seal::rest_after(whole));
+    POSTHORN_LET(rest, link_seal::rest_after(whole, body_max));
     whole.resize(link_head_size + rest);
     POSTHORN_TRY(socket_.read(std::span(whole).last(rest), patience_));
     return seal_.open(whole);
@@ -61,9 +60,7 @@ result<link_message> link_channel::ask(link_kind kind, std::initializer_list<byt
     POSTHORN_LET(answer, hear());
     if (answer.kind == expected) return std::move(answer);
     if (answer.kind == link_kind::refused)
-        return fail(error_code::access_denied, "the standby refused: {}",
-                    std::string_view(reinterpret_cast<const char*>(answer.body.data()),
-                                     answer.body.size()));
+        return fail(error_code::access_denied, "the standby refused: {}", words_of(answer.body));
     return fail(error_code::malformed_request, "the standby gave an answer to another question");
 }
 

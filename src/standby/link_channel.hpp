@@ -4,6 +4,8 @@
 #include <initializer_list>
 
 #include "base/random.hpp"
+#include "base/time/clock.hpp"
+#include "standby/door/pair_access.hpp"
 #include "standby/link_format.hpp"
 #include "transport/link/link_socket.hpp"
 
@@ -15,16 +17,21 @@ namespace posthorn::standby {
 /// Threads: one; `cut_off` from any.
 class link_channel {
 public:
-    /// As the primary.
-    static result<link_channel> connect(const host_port& to, const secret& pair_key,
-                                        random_source& random, std::chrono::milliseconds patience);
-    /// As the standby, whom one has connected to. Whether it has the key shows with what it says
-    /// next.
-    static result<link_channel> answer(link_socket from, const secret& pair_key,
-                                       random_source& random, std::chrono::milliseconds patience);
+    struct parts {
+        const pair_access& access;
+        random_source& random;
+        const clock& time;
+    };
+    /// As the primary. `error_code::bad_signature`, in its words, if the other does not take our
+    /// key or version, or is not whom we trust.
+    static result<link_channel> connect(const link_place& to, const parts& with,
+                                        std::chrono::milliseconds patience);
+    /// Goes on as the standby with one that has proven to have the key.
+    link_channel(link_socket socket, link_seal seal, std::chrono::milliseconds patience)
+        : socket_(std::move(socket)), seal_(std::move(seal)), patience_(patience) {}
 
     result<> say(link_kind kind, std::initializer_list<bytes_view> body);
-    result<link_message> hear();
+    result<link_message> hear(std::size_t body_max = link_body_max);
     /// Says it and hears the answer. What is refused is `error_code::access_denied`, in the other's
     /// words; any other answer than `expected` is `error_code::malformed_request`.
     result<link_message> ask(link_kind kind, std::initializer_list<bytes_view> body,
@@ -32,9 +39,6 @@ public:
     void cut_off() const noexcept { socket_.cut_off(); }
 
 private:
-    link_channel(link_socket socket, link_end self, std::chrono::milliseconds patience)
-        : socket_(std::move(socket)), seal_(self), patience_(patience) {}
-
     link_socket socket_;
     link_seal seal_;
     std::chrono::milliseconds patience_;

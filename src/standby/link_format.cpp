@@ -17,12 +17,16 @@ std::string_view text_of(bytes_view bytes) {
     return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
 }
 
-secret derive(const secret& from, std::string_view label, bytes_view more) {
-    const auto made = hmac_of(from, fmt::format("posthorn standby 1 {} {}", label, text_of(more)));
-    return secret(made);
+/// The first messages are made as they were in version 1, so that an older one reads a refusal.
+secret derive_first(std::string_view label) {
+    const secret zeros(std::array<std::byte, secret_bytes_min>{});
+    return secret(hmac_of(zeros, fmt::format("posthorn standby 1 {} ", label)));
 }
 
-secret zeros() { return secret(std::array<std::byte, secret_bytes_min>{}); }
+secret derive(const secret& from, std::string_view label, bytes_view more) {
+    return secret(hmac_of(
+        from, fmt::format("posthorn standby {} {} {}", link_version, label, text_of(more))));
+}
 
 constexpr std::string_view label_of(link_end end) {
     return end == link_end::primary ? "from primary" : "from standby";
@@ -75,7 +79,7 @@ public:
 }  // namespace
 
 link_seal::link_seal(link_end self)
-    : out_(derive(zeros(), label_of(self), {})), in_(derive(zeros(), label_of(other(self)), {})) {}
+    : out_(derive_first(label_of(self))), in_(derive_first(label_of(other(self)))) {}
 
 link_seal::link_seal(link_end self, const secret& pair_key, std::span<const std::byte> nonces)
     : out_(derive(pair_key, label_of(self), nonces)),
@@ -93,13 +97,13 @@ std::vector<std::byte> link_seal::seal(link_kind kind, std::initializer_list<byt
     return std::move(into.made);
 }
 
-result<std::size_t> link_seal::rest_after(bytes_view head) {
+result<std::size_t> link_seal::rest_after(bytes_view head, std::size_t body_max) {
     field_reader from(head);
     from.number(8);
     const auto size = from.number(4);
     const auto kind = from.number(1);
-    if (!from.is_done() || size > link_body_max || kind < static_cast<unsigned>(link_kind::hello) ||
-        kind > static_cast<unsigned>(link_kind::refused))
+    if (!from.is_done() || size > body_max || kind < static_cast<unsigned>(link_kind::hello) ||
+        kind > static_cast<unsigned>(last_link_kind))
         return fail(error_code::malformed_request, "what came is not a message of a pair's");
     return size + link_tag_size;
 }
@@ -122,10 +126,52 @@ result<link_message> link_seal::open(bytes_view whole) {
     return link_message{static_cast<link_kind>(said[12]), {body.begin(), body.end()}};
 }
 
+std::vector<std::byte> encode(const link_hello& what) {
+    field_writer into;
+    into.number(what.version, 2).number(static_cast<std::uint64_t>(what.self), 1);
+    auto id = what.key_id;
+    id.resize(key_id_size);
+    into.bytes(std::as_bytes(std::span(id))).bytes(what.nonce);
+    return std::move(into.made);
+}
+
+std::optional<link_hello> decode_hello(bytes_view body) {
+    field_reader from(body);
+    link_hello read;
+    read.version = static_cast<std::uint16_t>(from.number(2));
+    const auto self = from.number(1);
+    read.key_id = text_of(from.bytes(key_id_size));
+    from.into(read.nonce);
+    if (!from.is_done() || self > static_cast<unsigned>(link_end::standby)) return std::nullopt;
+    read.self = static_cast<link_end>(self);
+    return read;
+}
+
+std::vector<std::byte> encode(const link_nonce& what) {
+    field_writer into;
+    into.number(what.version, 2).bytes(what.nonce);
+    return std::move(into.made);
+}
+
+std::optional<link_nonce> decode_nonce(bytes_view body) {
+    field_reader from(body);
+    link_nonce read;
+    read.version = static_cast<std::uint16_t>(from.number(2));
+    from.into(read.nonce);
+    if (!from.is_done()) return std::nullopt;
+    return read;
+}
+
+std::optional<std::uint16_t> version_in(bytes_view body) {
+    if (body.size() == nonce_size) return 1;  // Which said a nonce and nothing else.
+    if (body.size() < 2) return std::nullopt;
+    return static_cast<std::uint16_t>(read_number(body.first(2)));
+}
+
 std::vector<std::byte> encode(const link_identity& what) {
     field_writer into;
     into.bytes(what.stream).number(what.epoch, 8).number(what.may_lack ? 1 : 0, 1);
-    into.bytes(std::as_bytes(std::span(what.service)));
+    into.bytes(what.run).bytes(std::as_bytes(std::span(what.service)));
     return std::move(into.made);
 }
 
@@ -136,34 +182,67 @@ std::optional<link_identity> decode_identity(bytes_view body) {
     read.epoch = from.number(8);
     const auto lack = from.number(1);
     read.may_lack = lack == 1;
+    from.into(read.run);
     read.service = text_of(from.rest());
     if (!from.ok || lack > 1 || read.service.size() > service_max) return std::nullopt;
     return read;
 }
 
-std::vector<std::byte> encode(const standby_place& what) {
+namespace {
+
+void write(field_writer& into, const log_place& at) {
+    into.bytes(at.salts).number(at.offset, 8).number(at.sum.first, 4).number(at.sum.second, 4);
+}
+
+void read(field_reader& from, log_place& at) {
+    from.into(at.salts);
+    at.offset = from.number(8);
+    at.sum.first = static_cast<std::uint32_t>(from.number(4));
+    at.sum.second = static_cast<std::uint32_t>(from.number(4));
+}
+
+}  // namespace
+
+std::vector<std::byte> encode(const link_welcome& what) {
     field_writer into;
-    into.bytes(what.stream).number(what.epoch, 8);
-    into.number(static_cast<std::uint64_t>(what.phase), 1);
-    into.bytes(what.at.salts).number(what.at.offset, 8);
-    into.number(what.at.sum.first, 4).number(what.at.sum.second, 4);
+    into.bytes(what.place.stream).number(what.place.epoch, 8);
+    into.number(static_cast<std::uint64_t>(what.place.phase), 1);
+    write(into, what.place.at);
+    into.number(what.can_lead ? 1 : 0, 1).bytes(std::as_bytes(std::span(what.service)));
     return std::move(into.made);
 }
 
-std::optional<standby_place> decode_place(bytes_view body) {
+std::optional<link_welcome> decode_welcome(bytes_view body) {
     field_reader from(body);
-    standby_place read;
-    from.into(read.stream);
-    read.epoch = from.number(8);
+    link_welcome said;
+    from.into(said.place.stream);
+    said.place.epoch = from.number(8);
     const auto phase = from.number(1);
-    from.into(read.at.salts);
-    read.at.offset = from.number(8);
-    read.at.sum.first = static_cast<std::uint32_t>(from.number(4));
-    read.at.sum.second = static_cast<std::uint32_t>(from.number(4));
-    if (!from.is_done() || phase > static_cast<unsigned>(standby_phase::promoted))
+    read(from, said.place.at);
+    const auto can_lead = from.number(1);
+    said.can_lead = can_lead == 1;
+    said.service = text_of(from.rest());
+    if (!from.ok || phase > static_cast<unsigned>(last_standby_phase) || can_lead > 1 ||
+        said.service.size() > service_max)
         return std::nullopt;
-    read.phase = static_cast<standby_phase>(phase);
-    return read;
+    said.place.phase = static_cast<standby_phase>(phase);
+    return said;
+}
+
+std::vector<std::byte> encode(const link_hand_over& what) {
+    field_writer into;
+    into.number(what.epoch, 8);
+    write(into, what.at);
+    return std::move(into.made);
+}
+
+std::optional<link_hand_over> decode_hand_over(bytes_view body) {
+    field_reader from(body);
+    link_hand_over said;
+    said.epoch = from.number(8);
+    read(from, said.at);
+    if (!from.is_done()) return std::nullopt;
+    return said;
 }
 
 std::vector<std::byte> encode(const page_hashes& what) {

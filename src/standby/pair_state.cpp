@@ -12,9 +12,11 @@
 namespace posthorn::standby {
 namespace {
 
-constexpr std::string_view first_line = "posthorn standby 1";
-constexpr std::array phases{standby_phase::empty, standby_phase::copying, standby_phase::following,
-                            standby_phase::promoted};
+constexpr std::string_view first_line = "posthorn standby 2";
+constexpr std::string_view first_line_before = "posthorn standby 1";  // Without the last three.
+constexpr std::array phases{standby_phase::empty,     standby_phase::copying,
+                            standby_phase::following, standby_phase::promoted,
+                            standby_phase::handing,   standby_phase::rejoining};
 
 std::int64_t sum_of(std::string_view text) {
     checksum sum;
@@ -40,7 +42,8 @@ bool read(std::string_view text, Number& into, int base = 10) {
     return wrong == std::errc{} && end == text.data() + text.size();
 }
 
-bool read(std::string_view text, stream_id& into) {
+template <std::size_t Size>
+bool read(std::string_view text, std::array<std::byte, Size>& into) {
     if (text.size() != 2 * into.size()) return false;
     for (std::size_t i = 0; i < into.size(); ++i) {
         unsigned byte = 0;
@@ -48,6 +51,19 @@ bool read(std::string_view text, stream_id& into) {
         into[i] = static_cast<std::byte>(byte);
     }
     return true;
+}
+
+bool read(std::string_view text, std::optional<log_place>& into) {
+    into = parse_log_place(text);
+    return into.has_value() || text == "none";
+}
+
+bool read(std::string_view text, std::optional<log_salts>& into) {
+    if (text == "none") {
+        into.reset();
+        return true;
+    }
+    return read(text, into.emplace());
 }
 
 bool read(std::string_view text, standby_phase& into) {
@@ -68,15 +84,41 @@ bool read(std::string_view text, bool& into) {
 }
 
 std::string body_of(const pair_state& state) {
-    return fmt::format("{}\nrole {}\nstream {}\nepoch {}\nphase {}\noldest {}\nmay_lack {}\n",
-                       first_line, state.as == pair_state::role::primary ? "primary" : "standby",
-                       to_hex(state.stream), state.epoch, to_string(state.phase),
-                       state.oldest_segment, state.may_lack ? "yes" : "no");
+    const auto place = [](const std::optional<log_place>& at) {
+        return at ? to_text(*at) : std::string("none");
+    };
+    return fmt::format(
+        "{}\nrole {}\nstream {}\nepoch {}\nphase {}\noldest {}\nmay_lack {}\nparting {}\nbegan "
+        "{}\nfirst_log {}\n",
+        first_line, state.as == pair_state::role::primary ? "primary" : "standby",
+        to_hex(state.stream), state.epoch, to_string(state.phase), state.oldest_segment,
+        state.may_lack ? "yes" : "no", place(state.parting), place(state.began),
+        state.first_log ? posthorn::to_hex(std::span(*state.first_log)) : "none");
 }
 
 }  // namespace
 
 std::string to_hex(const stream_id& id) { return posthorn::to_hex(std::span(id)); }
+
+std::string to_text(const log_place& at) {
+    return fmt::format("{}-{}-{:08x}{:08x}", posthorn::to_hex(std::span(at.salts)), at.offset,
+                       at.sum.first, at.sum.second);
+}
+
+std::optional<log_place> parse_log_place(std::string_view text) {
+    log_place made;
+    const auto first = text.find('-');
+    const auto last = text.rfind('-');
+    if (first == std::string_view::npos || last == first) return std::nullopt;
+    const auto sum = text.substr(last + 1);
+    constexpr std::size_t digits = 8;
+    if (sum.size() != 2 * digits || !read(text.substr(0, first), made.salts) ||
+        !read(text.substr(first + 1, last - first - 1), made.offset) ||
+        !read(sum.substr(0, digits), made.sum.first, 16) ||
+        !read(sum.substr(digits), made.sum.second, 16))
+        return std::nullopt;
+    return made;
+}
 
 std::filesystem::path state_file_of(const std::filesystem::path& database) {
     return database.string() + "-standby";
@@ -89,7 +131,9 @@ std::string to_text(const pair_state& state) {
 
 std::optional<pair_state> parse_pair_state(std::string_view text) {
     const auto whole = text;
-    if (!text.starts_with(first_line) || !text.substr(first_line.size()).starts_with('\n'))
+    const bool is_older = text.starts_with(first_line_before);
+    if ((!is_older && !text.starts_with(first_line)) ||
+        !text.substr(first_line.size()).starts_with('\n'))
         return std::nullopt;
     text.remove_prefix(first_line.size() + 1);
     pair_state state;
@@ -101,6 +145,9 @@ std::optional<pair_state> parse_pair_state(std::string_view text) {
     if (!next("role", state.as) || !next("stream", state.stream) || !next("epoch", state.epoch) ||
         !next("phase", state.phase) || !next("oldest", state.oldest_segment) ||
         !next("may_lack", state.may_lack))
+        return std::nullopt;
+    if (!is_older && (!next("parting", state.parting) || !next("began", state.began) ||
+                      !next("first_log", state.first_log)))
         return std::nullopt;
     const auto body = whole.substr(0, whole.size() - text.size());
     if (!next("sum", sum) || !text.empty() || sum != sum_of(body)) return std::nullopt;
@@ -125,7 +172,13 @@ result<std::optional<pair_state>> load_state(const std::filesystem::path& databa
 namespace {
 
 result<> refuse_copy(const std::filesystem::path& database, const pair_state& state) {
-    if (state.as == pair_state::role::primary) return {};
+    if (state.as == pair_state::role::primary && state.phase != standby_phase::handing) return {};
+    if (state.as == pair_state::role::primary)
+        return fail(error_code::invalid_argument,
+                    "{} gave its role to its standby, and whether that took it is not known yet; "
+                    "'posthorn serve' finds out once it is reached, or 'posthorn standby promote' "
+                    "takes the role back where the other one is lost",
+                    database.string());
     return fail(error_code::invalid_argument,
                 "{} is a standby's copy of another machine's database, and whatever is written "
                 "here would spoil it; 'posthorn standby promote' lets it take its primary's place",

@@ -22,6 +22,13 @@ struct pair_state {
     standby_phase phase = standby_phase::empty;  // Of a standby.
     std::uint64_t oldest_segment = 0;            // Those before it are in its file.
     bool may_lack = false;  // Its primary may answer before the standby has what it answers.
+    /// Where two histories part: up to there, one that gives its role away, or that rejoins, has
+    /// what the other has.
+    std::optional<log_place> parting{};
+    /// Of one that was promoted: what of the log of the primary before it has,
+    std::optional<log_place> began{};
+    /// and the log that is its own first, which follows from just that.
+    std::optional<log_salts> first_log{};
 
     bool operator==(const pair_state&) const = default;
 };
@@ -45,5 +52,8 @@ result<> require_no_copy(const std::filesystem::path& database);
 
 /// Thirty-two hexadecimal digits.
 [[nodiscard]] std::string to_hex(const stream_id& id);
+/// A place in a log as one word, for people to copy: `SALTS-OFFSET-SUM`.
+[[nodiscard]] std::string to_text(const log_place& at);
+[[nodiscard]] std::optional<log_place> parse_log_place(std::string_view text);
 
 }  // namespace posthorn::standby

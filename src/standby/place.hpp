@@ -28,7 +28,10 @@ enum class standby_phase : std::uint8_t {
     copying,    // A part of a copy, which is of no use until it is whole.
     following,  // A whole copy, and the log behind it.
     promoted,   // It is a primary itself now.
+    handing,    // A primary that gave its role away, and does not know whether it was taken.
+    rejoining,  // It was a primary, and its log is being cut where the two histories part.
 };
+inline constexpr auto last_standby_phase = standby_phase::rejoining;
 
 [[nodiscard]] std::string_view to_string(standby_phase phase);
 
@@ -68,7 +71,7 @@ enum class next_step : std::uint8_t {
 ///
 /// | the standby is | then |
 /// |---|---|
-/// | promoted, or of a newer epoch | refuse_epoch |
+/// | promoted, handing its role over, or of a newer epoch | refuse_epoch |
 /// | of another stream, and not empty | refuse_stream |
 /// | empty, or had a part of a copy | copy |
 /// | at an end in the present generation, with the same sum | go_on |

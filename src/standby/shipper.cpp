@@ -4,6 +4,8 @@
 #include <array>
 #include <utility>
 
+#include "standby/door/introduction.hpp"
+
 namespace posthorn::standby {
 namespace {
 
@@ -26,7 +28,9 @@ std::string_view to_string(ship_report::state how) {
 }
 
 shipper::shipper(shipper_options options, const parts& with)
-    : options_(std::move(options)), with_(with) {}
+    : options_(std::move(options)), with_(with) {
+    with_.random.fill(run_);
+}
 
 shipper::~shipper() { end(); }
 
@@ -119,7 +123,9 @@ ship_report shipper::report() const {
                      .is_refused = is_refused_,
                      .alone = alone_,
                      .position = asked_.end,
-                     .trouble = trouble_};
+                     .trouble = trouble_,
+                     .can_lead = can_lead_,
+                     .copies = copies_};
     if (done_ == asked_.number) return told;
     // A log that has begun anew is shorter than what of the one before was shipped.
     told.behind = asked_.end < shipped_ ? asked_.end : asked_.end - shipped_;
@@ -158,6 +164,14 @@ void shipper::note_away(const result<>& ended) {
     change(ship_report::state::away);
 }
 
+// A standby that has just been given its role, or is being restarted, is there in a moment.
+std::chrono::milliseconds shipper::pause() {
+    constexpr int quick_tries = 100;
+    if (tries_ >= quick_tries) return options_.beat;
+    ++tries_;
+    return std::min(options_.beat, options_.first_beat);
+}
+
 void shipper::run() {
     std::unique_lock lock(mutex_);
     while (!stopping_) {
@@ -174,29 +188,39 @@ void shipper::run() {
         link_.reset();
         has_tried_ = true;
         changed_.notify_all();
-        changed_.wait_for(lock, options_.beat, [this] { return stopping_; });
+        changed_.wait_for(lock, pause(), [this] { return stopping_; });
     }
     running_ = false;
     changed_.notify_all();
 }
 
 result<> shipper::follow() {
-    POSTHORN_LET(link, link_channel::connect(options_.to, options_.pair_key, with_.random,
-                                             options_.patience));
+    POSTHORN_LET(link,
+                 link_channel::connect(options_.to, {options_.access, with_.random, with_.time},
+                                       options_.patience));
     {
         const std::scoped_lock lock(mutex_);
         if (stopping_) return {};
         link_now_ = &link_.emplace(std::move(link));
     }
     const bool may_lack = options_.mode == ship_mode::async || options_.lost == when_lost::alone;
-    const auto us = encode(link_identity{.stream = options_.stream,
-                                         .epoch = options_.epoch,
-                                         .may_lack = may_lack,
-                                         .service = options_.service});
-    POSTHORN_LET(said, link_->ask(link_kind::identity, {us}, link_kind::place));
-    const auto place = decode_place(said.body);
-    if (!place) return fail(error_code::malformed_request, "the standby's place cannot be read");
-    POSTHORN_TRY(meet(*place));
+    const link_identity us{.stream = options_.stream,
+                           .epoch = options_.epoch,
+                           .may_lack = may_lack,
+                           .run = run_,
+                           .service = options_.service};
+    POSTHORN_LET(said, link_->ask(link_kind::identity, {encode(us)}, link_kind::place));
+    const auto welcome = decode_welcome(said.body);
+    if (!welcome) return fail(error_code::malformed_request, "the standby's place cannot be read");
+    if (const auto why = refuse_standby(*welcome, us); !why.empty())
+        return fail(error_code::access_denied, "{}", why);
+    POSTHORN_TRY(meet(welcome->place));
+    {
+        const std::scoped_lock lock(mutex_);
+        can_lead_ = welcome->can_lead;
+        if (copied_) ++copies_;
+    }
+    tries_ = 0;
     note(copied_ ? ship_report::state::copying : ship_report::state::following);
     // What was done before, an earlier standby may have lost.
     {
@@ -239,6 +263,8 @@ result<> shipper::meet(const standby_place& standby) {
         // All of a generation was shipped before the next could begin, or it is not sure.
         if (!is_unsure_ && shipped_at_ && shipped_at_->salts != header.salts)
             ours.before = shipped_at_;
+        // The first log after a promotion follows from where that of the one before ended.
+        if (!shipped_at_ && options_.first_log == header.salts) ours.before = options_.began;
     }
     if (standby.at.salts == header.salts) {
         POSTHORN_LET(sum, sum_at(header, standby.at.offset));

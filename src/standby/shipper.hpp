@@ -11,6 +11,7 @@
 #include "base/async/executor.hpp"
 #include "base/log/log.hpp"
 #include "base/time/clock.hpp"
+#include "standby/door/pair_access.hpp"
 #include "standby/link_channel.hpp"
 #include "store/log_shipper.hpp"
 
@@ -28,16 +29,21 @@ enum class when_lost : std::uint8_t {
 };
 
 struct shipper_options {
-    host_port to{};
-    secret pair_key{};
+    link_place to{};
+    pair_access access{};
     stream_id stream{};
     std::uint64_t epoch = 1;
+    /// Where the log of the primary before this one ended, and its own first log, if that is known.
+    std::optional<log_place> began{};
+    std::optional<log_salts> first_log{};
     std::string service{};
     ship_mode mode = ship_mode::sync;
     when_lost lost = when_lost::wait;
     std::chrono::milliseconds patience = std::chrono::seconds{5};
     std::chrono::milliseconds beat = std::chrono::milliseconds{500};  // How often it is asked.
-    std::uint64_t log_kept = std::uint64_t{1} << 30U;                 // For a standby that is away.
+    /// How soon it is tried again at first: it may just be changing its role.
+    std::chrono::milliseconds first_beat = std::chrono::milliseconds{20};
+    std::uint64_t log_kept = std::uint64_t{1} << 30U;  // For a standby that is away.
 };
 
 /// How it stands between primary and standby.
@@ -52,6 +58,8 @@ struct ship_report {
     std::uint64_t behind = 0;    // Bytes of the log that it has not answered for,
     std::chrono::milliseconds behind_for{};  // and for how long it has not.
     std::string trouble{};                   // Why it is away.
+    bool can_lead = false;                   // It would serve after a switch.
+    std::uint64_t copies = 0;                // How often it was compared page by page.
 };
 
 [[nodiscard]] std::string_view to_string(ship_report::state how);
@@ -98,6 +106,7 @@ private:
     };
 
     void run();
+    [[nodiscard]] std::chrono::milliseconds pause();
     result<> follow();
     result<> meet(const standby_place& standby);
     result<> go_on(const order& asked);
@@ -133,10 +142,14 @@ private:
     steady_time asked_at_{};  // Since when `asked_` has not been done.
     ship_report::state state_ = ship_report::state::away;
     std::string trouble_;
+    bool can_lead_ = false;
+    std::uint64_t copies_ = 0;
     std::uint64_t shipped_ = 0;  // Offset in the present generation.
     link_channel* link_now_ = nullptr;
 
     // Of the thread.
+    run_id run_{};
+    int tries_ = 0;  // To reach a standby that never was there.
     std::optional<link_channel> link_;
     std::optional<progress> at_;
     std::optional<log_place> shipped_at_;  // The end of the last order that was done.

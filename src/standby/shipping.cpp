@@ -2,6 +2,8 @@
 
 #include <array>
 
+#include "standby/rejoin.hpp"
+
 namespace posthorn::standby {
 namespace {
 
@@ -37,20 +39,44 @@ health_worry worry_about_absence(const ship_report& seen, const standby_settings
 
 }  // namespace
 
-shipping::shipping(const standby_settings& how, const pair_state& as, secret pair_key,
+shipping::shipping(const standby_settings& how, const pair_state& as, pair_access access,
                    const environment& env, std::string service)
     : settings_(how),
       as_(as),
       shipper_({.to = *how.to,
-                .pair_key = std::move(pair_key),
+                .access = std::move(access),
                 .stream = as.stream,
                 .epoch = as.epoch,
+                .began = as.began,
+                .first_log = as.first_log,
                 .service = std::move(service),
                 .mode = how.mode,
                 .lost = how.lost,
                 .patience = how.patience,
                 .log_kept = how.wal_keep},
                {thread_, env.random, env.log, env.clock}) {}
+
+std::string refuse_switch(const ship_report& seen, const standby_settings& how) {
+    if (!how.can_switch())
+        return "the configuration has no standby.listen, where this machine would follow; set it";
+    if (seen.how != state::following)
+        return fmt::format("the standby is {}; wait until it is following", to_string(seen.how));
+    if (!seen.can_lead)
+        return "the standby has no standby.to, which would lead it to this machine; set it there, "
+               "and start 'posthorn serve' or 'posthorn standby follow' anew";
+    if (seen.alone) return "this disk alone has what was answered lately; wait for the standby";
+    return {};
+}
+
+result<> shipping::begin_switch() {
+    if (const auto why = refuse_switch(report(), settings_); !why.empty())
+        return fail(error_code::state_changed, "{}", why);
+    if (!begin_switch_)
+        return fail(error_code::state_changed,
+                    "this node is not run by 'posthorn serve', which alone can change its role");
+    begin_switch_();
+    return {};
+}
 
 std::vector<health_worry> worries_of(const ship_report& seen, const standby_settings& how) {
     if (!seen.has_tried) return {};  // A moment after the start.
@@ -84,6 +110,11 @@ std::string loss_of(const ship_report& seen, const standby_settings& how) {
     return lag_of(seen);
 }
 
+std::string began_of(const pair_state& kept) {
+    if (!kept.began) return {};
+    return to_text(new_history{kept.stream, kept.epoch, *kept.began});
+}
+
 boost::json::object to_json(const shipping& of) {
     const auto seen = of.report();
     const auto& how = of.settings();
@@ -95,9 +126,13 @@ boost::json::object to_json(const shipping& of) {
             {"alone", seen.alone},
             {"epoch", of.as().epoch},
             {"stream", to_hex(of.as().stream)},
+            {"began", began_of(of.as())},
+            {"noSwitch", refuse_switch(seen, how)},
+            {"switchTrouble", of.switch_trouble()},
             {"position", seen.position},
             {"lagBytes", seen.behind},
             {"lagSeconds", seconds_of(seen.behind_for)},
+            {"copies", seen.copies},
             {"lostByPromotion", loss_of(seen, how)},
             {"trouble", seen.trouble}};
 }
@@ -114,6 +149,9 @@ void write_metrics(prometheus_text& text, const ship_report& seen, std::uint64_t
     text.gauge("posthorn_standby_lag_seconds", "How long it has not.", seconds_of(seen.behind_for));
     text.gauge("posthorn_standby_position_bytes", "Where the present log ends.",
                static_cast<double>(seen.position));
+    text.counter("posthorn_standby_copies_total",
+                 "How often the standby was compared page by page since this node was started.",
+                 seen.copies);
     text.gauge("posthorn_standby_epoch", "Raised by each promotion.", static_cast<double>(epoch));
 }
 

@@ -2,7 +2,10 @@
 
 #include <boost/json/serialize.hpp>
 
+#include "feature/answers.hpp"
 #include "feature/node_builder.hpp"
+#include "standby/door/pair_credentials.hpp"
+#include "standby/following.hpp"
 #include "standby/shipping.hpp"
 
 namespace posthorn {
@@ -11,8 +14,25 @@ namespace {
 namespace json = boost::json;
 using standby::shipping;
 
-task<http_response> answer(const shipping* of) {
-    const auto told = of == nullptr ? json::object{{"role", "none"}} : standby::to_json(*of);
+task<http_response> begin_switch(shipping* of) {
+    if (of == nullptr)
+        co_return answer_to_error(
+            {error_code::state_changed, "this node has no standby: standby.to is none"});
+    const auto begun = of->begin_switch();
+    if (!begun) co_return answer_to_error(begun.error());
+    co_return json_response(
+        202, json::serialize(json::object{{"switching", true}, {"epoch", of->as().epoch + 1}}));
+}
+
+/// One that was of a pair, and ships to no standby now.
+struct lone_primary {
+    standby::pair_state kept;
+};
+
+task<http_response> answer(const shipping* of, const lone_primary* alone) {
+    json::object told{{"role", "none"}};
+    if (alone != nullptr) told = standby::to_json(alone->kept);
+    if (of != nullptr) told = standby::to_json(*of);
     co_return json_response(200, json::serialize(told));
 }
 
@@ -35,28 +55,53 @@ public:
     result<> before_store(store_builder& into) const override {
         const auto& said = into.settings();
         POSTHORN_LET(how, standby::read_standby_settings(said));
-        if (!how.to) return {};
+        if (!how.to) return show_lone_primary(into);
         if (auto why = standby::refuse_plan(said, into.plan())) return std::unexpected(why->why);
-        POSTHORN_LET(key, standby::read_pair_key(said));
+        const auto& service = into.plan().service;
+        POSTHORN_LET(known, standby::read_credentials(said, service));
+        POSTHORN_TRY(standby::check_credentials(known, into.env().clock));
         POSTHORN_LET(as, standby::begin_as_primary(into.plan().file, into.env().random));
-        auto& ships = into.make<shipping>(how, as, std::move(key), into.env(), into.plan().service);
+        auto& ships = into.make<shipping>(
+            how, as, access_with(known, standby::link_end::primary, into.env().clock), into.env(),
+            service);
         into.ship_with(ships.log());
         into.show(ships);
         return {};
     }
 
+    // How its history began is asked for when the primary before it comes back.
+    static result<> show_lone_primary(store_builder& into) {
+        if (into.plan().on_server || into.plan().in_memory) return {};
+        POSTHORN_LET(found, standby::load_state(into.plan().file));
+        if (found) into.show(into.make<lone_primary>(*found));
+        return {};
+    }
+
     result<> install(node_builder& into) const override {
-        const auto* const ships = into.find<shipping>();
+        const auto* const alone = into.find<lone_primary>();
+        auto* const ships = into.find<shipping>();
         into.add(admin_route{
             "GET",
             "/_rf/standby",
             admin_role::viewer,
             {.summary = "How it stands between this node and its standby.",
-             .answer = "{role: string, standby?: string, state?: string, mode?: string, "
-                       "whenLost?: string, alone?: boolean, epoch?: integer, stream?: string, "
-                       "position?: integer, lagBytes?: integer, lagSeconds?: number, "
-                       "lostByPromotion?: string, trouble?: string}"},
-            [ships](const http_request&, const admin_caller&) { return answer(ships); }});
+             .answer =
+                 "{role: string, standby?: string, phase?: string, state?: string, mode?: string, "
+                 "whenLost?: string, alone?: boolean, epoch?: integer, stream?: string, "
+                 "began?: string, noSwitch?: string, switchTrouble?: string, position?: "
+                 "integer, lagBytes?: integer, lagSeconds?: number, copies?: integer, "
+                 "lostByPromotion?: string, trouble?: string}"},
+            [ships, alone](const http_request&, const admin_caller&) {
+                return answer(ships, alone);
+            }});
+        into.add(admin_route{
+            "POST",
+            "/_rf/standby/switch",
+            admin_role::operator_,
+            {.summary = "Gives the role of the primary to the standby, which has all of it: this "
+                        "node stops, and follows from then on.",
+             .answer = "{switching: boolean, epoch: integer}"},
+            [ships](const http_request&, const admin_caller&) { return begin_switch(ships); }});
         if (ships == nullptr) return {};
         into.health([ships] { return standby::worries_of(ships->report(), ships->settings()); });
         into.metrics([ships](prometheus_text& text) {

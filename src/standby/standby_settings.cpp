@@ -1,12 +1,9 @@
 #include "standby/standby_settings.hpp"
 
 #include <array>
-#include <charconv>
-#include <filesystem>
 
-#include "base/text/referenced_text.hpp"
-#include "security/ring_file.hpp"
-#include "transport/http/types.hpp"
+#include "base/time/clock.hpp"
+#include "standby/door/pair_credentials.hpp"
 
 namespace posthorn::standby {
 namespace {
@@ -14,11 +11,20 @@ namespace {
 using std::chrono::milliseconds;
 
 constexpr std::array keys{
-    feature_key{"to", "on a primary: HOST:PORT where its standby listens, or none",
+    feature_key{"to", "on a primary: HOST:PORT or unix:/PATH where its standby listens, or none",
                 [] { return feature_value(std::string("none")); }},
-    feature_key{"listen", "on a standby: ADDRESS:PORT where its primary comes, or none",
+    feature_key{"listen",
+                "on a standby: ADDRESS:PORT or unix:/PATH where its primary comes, or none",
                 [] { return feature_value(std::string("none")); }},
     feature_key{"key", "the pair's: env:NAME or file:PATH of 32 bytes in base64, or none",
+                [] { return feature_value(std::string("none")); }},
+    feature_key{"certificate", "the chain that this one of the pair shows: a file, or none",
+                [] { return feature_value(std::string("none")); }},
+    feature_key{"private_key", "the certificate's private key: a file, or none",
+                [] { return feature_value(std::string("none")); }},
+    feature_key{"authority", "whom the other's certificate is believed by: a file, or none",
+                [] { return feature_value(std::string("none")); }},
+    feature_key{"peer_name", "of whom that must be; none for the service's id",
                 [] { return feature_value(std::string("none")); }},
     feature_key{"mode", "a commit is answered once it is on both disks, sync, or on ours, async",
                 [] { return feature_value(std::string("sync")); }},
@@ -34,48 +40,29 @@ constexpr std::array keys{
                 [] { return feature_value(false); }},
 };
 
-/// As `parse_host_port`, but of any name.
-std::optional<host_port> place_of(std::string_view text) {
-    if (auto parsed = parse_host_port(text)) return *std::move(parsed);
-    const auto colon = text.rfind(':');
-    if (colon == std::string_view::npos || colon == 0) return std::nullopt;
-    const auto host = text.substr(0, colon);
-    for (const char each : host)
-        if (each <= ' ' || each > '~' || each == ':' || each == '/') return std::nullopt;
-    host_port place{.host = std::string(host)};
-    const auto* const end = text.data() + text.size();
-    const auto [stopped, wrong] = std::from_chars(text.data() + colon + 1, end, place.port);
-    if (wrong != std::errc{} || stopped != end || place.port == 0) return std::nullopt;
-    return place;
-}
-
-bool stays_here(const host_port& place) {
-    return place.host == "localhost" || is_loopback(place.host);
-}
-
 /// Empty if it is `none`.
-result<std::optional<host_port>> read_place(const feature_settings& said, std::string_view key) {
+result<std::optional<link_place>> read_place(const feature_settings& said, std::string_view key) {
     const auto& text = said.get<std::string>(key);
-    if (text == "none") return std::optional<host_port>{};
+    if (text == "none") return std::optional<link_place>{};
     const auto is_ours = key == "listen";
-    std::optional<host_port> place;
-    if (!is_ours)
-        place = place_of(text);
-    else if (auto parsed = parse_host_port(text))
-        place = *std::move(parsed);
+    auto place = parse_link_place(text);
+    if (place && is_ours && place->path.empty() && !parse_host_port(text))
+        place = fail(error_code::invalid_argument, "that is not an address");
     if (!place)
         return fail(error_code::invalid_configuration,
-                    "standby.{} cannot be \"{}\"; write {} and a port, such as \"{}:7402\", or "
-                    "none",
+                    "standby.{} cannot be \"{}\"; write {} and a port, such as \"{}:7402\", "
+                    "unix:/PATH, or none",
                     key, text, is_ours ? "an address of this machine" : "a host",
                     is_ours ? "127.0.0.1" : "standby.example");
-    if (!stays_here(*place) && !said.get<bool>("plain_text"))
-        return fail(error_code::invalid_configuration,
-                    "standby.{} is {}, and what the pair says there can be read on the way: all of "
-                    "the database. Lead it through a tunnel that ends on 127.0.0.1 or, on a "
-                    "network that is yours alone, set standby.plain_text = true",
-                    key, text);
-    return place;
+    const bool has_tls = said.get<std::string>("certificate") != "none";
+    if (!place->stays_here() && !has_tls && !said.get<bool>("plain_text"))
+        return fail(
+            error_code::invalid_configuration,
+            "standby.{} is {}, and what the pair says there can be read on the way: all of "
+            "the database. Give both a certificate (standby.certificate, private_key and "
+            "authority) or, on a network that is yours alone, set standby.plain_text = true",
+            key, text);
+    return std::optional(*std::move(place));
 }
 
 /// One of two words.
@@ -98,20 +85,6 @@ result<milliseconds> read_time(const feature_settings& said, std::string_view ke
     if (time >= milliseconds{10} && time <= std::chrono::hours{1}) return time;
     return fail(error_code::invalid_configuration, "standby.{} cannot be {} ms; write 10ms to 1h",
                 key, time.count());
-}
-
-/// A key that others can read is theirs too.
-result<> require_private(std::string_view reference) {
-    namespace fs = std::filesystem;
-    if (!reference.starts_with("file:")) return {};
-    const fs::path path(reference.substr(5));
-    std::error_code unusable;
-    const auto may = fs::status(path, unusable).permissions();
-    if (unusable || (may & (fs::perms::group_all | fs::perms::others_all)) == fs::perms::none)
-        return {};
-    return fail(error_code::secret_unavailable,
-                "standby.key: others may read {}; run chmod 600 on it, or make a new one",
-                path.string());
 }
 
 }  // namespace
@@ -140,37 +113,31 @@ result<standby_settings> read_standby_settings(const feature_settings& said) {
                             .wal_keep = static_cast<std::uint64_t>(wal_keep)};
 }
 
-result<secret> read_pair_key(const feature_settings& said) {
-    const auto& reference = said.get<std::string>("key");
-    if (reference == "none")
-        return fail(error_code::invalid_configuration,
-                    "standby.key is missing; make one with 'posthorn keys new', and give primary "
-                    "and standby the same: file:PATH or env:NAME");
-    POSTHORN_TRY(require_private(reference));
-    const auto text = referenced_text(reference);
-    if (!text) return fail(text.error().code(), "standby.key: {}", text.error().what());
-    const auto ring = ring_file::parse(*text, "standby.key");
-    if (!ring) return std::unexpected(ring.error());
-    for (const auto& each : ring->keys())
-        if (!each.revoked) return each.value;
-    return fail(error_code::secret_unavailable,
-                "standby.key holds no key that is in force; write base64:… there, or run posthorn "
-                "keys new");
+namespace {
+
+/// An error of ours begins with the section and the key.
+feature_problem problem_of(const error& why) {
+    const std::string_view what(why.what());
+    constexpr std::string_view section = "standby.";
+    for (const auto& key : keys)
+        if (what.starts_with(section) && what.substr(section.size()).starts_with(key.name) &&
+            (what.substr(section.size() + key.name.size()).starts_with(' ') ||
+             what.substr(section.size() + key.name.size()).starts_with(':')))
+            return {key.name, why};
+    return {"key", why};
 }
+
+}  // namespace
 
 std::vector<feature_problem> check_standby_settings(const feature_settings& said) {
     const auto read = read_standby_settings(said);
-    if (!read) {
-        // It begins with the section and the key.
-        const std::string_view what(read.error().what());
-        constexpr std::string_view section = "standby.";
-        const auto name = what.substr(section.size(), what.find(' ') - section.size());
-        for (const auto& key : keys)
-            if (key.name == name) return {{key.name, read.error()}};
-        return {{"to", read.error()}};
-    }
+    if (!read) return {problem_of(read.error())};
     if (!read->to && !read->listen) return {};
-    if (const auto key = read_pair_key(said); !key) return {{"key", key.error()}};
+    const auto known = read_credentials(said, {});
+    if (!known) return {problem_of(known.error())};
+    const real_clock time;
+    if (const auto usable = check_credentials(*known, time); !usable)
+        return {problem_of(usable.error())};
     return {};
 }
 

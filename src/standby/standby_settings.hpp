@@ -9,33 +9,32 @@
 
 #include "feature/feature.hpp"
 #include "feature/store_builder.hpp"
-#include "security/secret.hpp"
 #include "standby/shipper.hpp"
 
 namespace posthorn::standby {
 
 /// What the section `[standby]` says.
 struct standby_settings {
-    std::optional<host_port> to{};      // Of a primary: where its standby is.
-    std::optional<host_port> listen{};  // Of a standby: where its primary comes.
+    std::optional<link_place> to{};      // Of a primary: where its standby is.
+    std::optional<link_place> listen{};  // Of a standby: where its primary comes.
     ship_mode mode = ship_mode::sync;
     when_lost lost = when_lost::wait;
     std::chrono::milliseconds patience{};
     std::chrono::milliseconds lag_alarm{};
     std::uint64_t wal_keep = 0;
+
+    /// Whether the two may change their roles while they run.
+    [[nodiscard]] bool can_switch() const noexcept { return to && listen; }
 };
 
 [[nodiscard]] std::span<const feature_key> standby_keys();
 
 /// `error_code::invalid_configuration`, naming the key.
 [[nodiscard]] result<standby_settings> read_standby_settings(const feature_settings& said);
-/// All that is wrong, the pair's key included.
+/// All that is wrong, the pair's key and certificates included.
 [[nodiscard]] std::vector<feature_problem> check_standby_settings(const feature_settings& said);
 /// Why a database has no standby of this kind; empty if it may have one, or is to have none.
 [[nodiscard]] std::optional<feature_problem> refuse_plan(const feature_settings& said,
                                                          const store_plan& plan);
-
-/// The pair's key; `error_code::secret_unavailable` or `invalid_configuration`.
-[[nodiscard]] result<secret> read_pair_key(const feature_settings& said);
 
 }  // namespace posthorn::standby

@@ -36,7 +36,8 @@ void add_standby(const config& settings, doctor_facts& facts) {
         facts.standby = to_string(*how->to);
         facts.standby_may_lack =
             how->mode == standby::ship_mode::async || how->lost == standby::when_lost::alone;
-        facts.standby_link_is_open = said.get<bool>("plain_text") && !is_loopback(how->to->host);
+        facts.standby_link_is_open =
+            !how->to->stays_here() && said.get<std::string>("certificate") == "none";
     }
     if (plan.on_server || plan.in_memory) return;
     const auto kept = standby::load_state(plan.file);

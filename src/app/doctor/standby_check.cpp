@@ -26,7 +26,7 @@ finding check_standby(const doctor_facts& facts) {
         return {finding_level::warn,
                 fmt::format("what goes to the standby {} is not encrypted", facts.standby),
                 "who can listen on the way reads all of the database",
-                "lead it through a tunnel that ends on 127.0.0.1"};
+                "give both a certificate: standby.certificate, private_key and authority"};
     return good(fmt::format("what is answered is on the standby {} too", facts.standby));
 }
 

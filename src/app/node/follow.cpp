@@ -22,6 +22,8 @@
 #include "base/async/io_threads.hpp"
 #include "base/async/run_on.hpp"
 #include "base/async/task_group.hpp"
+#include "standby/change/hand_over.hpp"
+#include "standby/door/pair_credentials.hpp"
 #include "standby/following.hpp"
 #include "standby/standby_feature.hpp"
 #include "standby/standby_settings.hpp"
@@ -46,6 +48,14 @@ std::string_view to_string(health_level level) {
 
 task<http_response> given(http_response answer) { co_return answer; }
 
+http_response not_the_primary() {
+    auto answer = error_response(
+        503, "not_primary",
+        "this is a standby; the primary is elsewhere, and nothing is charged to the message");
+    answer.headers.add("Retry-After", "1");
+    return answer;
+}
+
 std::string environment_of(const char* name) {
     const char* const value = std::getenv(name);  // NOLINT(concurrency-mt-unsafe)
     return value != nullptr ? value : "";
@@ -66,11 +76,13 @@ public:
                    .proxy = admin_proxy_of(settings)}) {}
 
     result<> open();
-    task<result<>> run(const follow_options& options);
+    task<result<standby::follow_end>> run(const follow_options& options);
     [[nodiscard]] asio::any_io_executor network() { return network_.executor(); }
 
 private:
     using handler = std::function<http_response()>;
+    result<> listen_for_messages();
+    task<> ask_the_other();
     void add(std::string path, handler answer);
     [[nodiscard]] http_response ask(const http_request& request, const handler& answer) const;
     [[nodiscard]] http_response health() const;
@@ -92,12 +104,16 @@ private:
     io_threads network_{"posthorn-io"};
     worker_threads folds_{"posthorn-fold"};
     worker_threads keeper_{"posthorn-keep"};
+    worker_threads asker_{"posthorn-ask"};
     environment env_{clock_, timer_, random_, log_, network_.executor(), folds_, folds_};
     std::unique_ptr<standby::kept_copy> copy_;
     std::optional<standby::follower> follower_;
     std::unique_ptr<http_server> admin_;
+    std::unique_ptr<tls_server> certificate_;
+    std::unique_ptr<http_server> messages_;
     std::string database_;
-    result<> ended_{};
+    standby::hand_over_options other_{};
+    result<standby::follow_end> ended_ = standby::follow_end::stopped;
     bell over_;
 };
 
@@ -110,16 +126,28 @@ result<> followed_copy::open() {
                     "standby.listen is none; say where the primary finds this standby, such as "
                     "\"127.0.0.1:7402\"");
     if (const auto why = standby::refuse_plan(said, plan)) return std::unexpected(why->why);
-    POSTHORN_LET(key, standby::read_pair_key(said));
+    const auto& service = settings_.service.id;
+    POSTHORN_LET(known, standby::read_credentials(said, service));
+    POSTHORN_TRY(standby::check_credentials(known, clock_));
     database_ = plan.file.string();
     POSTHORN_TRY(make_folder_of(database_));
     POSTHORN_LET(copy, standby::kept_copy::open(plan.file));
     copy_ = std::move(copy);
     auto follower = standby::follower::open(
-        {.listen = *how.listen, .pair_key = std::move(key)},
+        {.listen = *how.listen,
+         .access = access_with(known, standby::link_end::standby, clock_),
+         .service = service,
+         .can_lead = how.can_switch()},
         {.copy = *copy_, .folds = folds_, .random = random_, .log = log_, .time = clock_});
     if (!follower) return std::unexpected(settings_.at_key("standby.listen", follower.error()));
     follower_.emplace(*std::move(follower));
+    if (how.to)
+        other_ = {.database = plan.file,
+                  .to = *how.to,
+                  .access = access_with(known, standby::link_end::primary, clock_),
+                  .service = service,
+                  .patience = how.patience};
+    POSTHORN_TRY(listen_for_messages());
     if (!settings_.listen.admin) return {};
     add("/_rf/standby",
         [this] { return json_response(200, json::serialize(to_json(follower_->report()))); });
@@ -132,6 +160,27 @@ result<> followed_copy::open() {
          .limits = limits_of(settings_)});
     if (!admin) return std::unexpected(settings_.at_key("listen.admin", admin.error()));
     admin_ = *std::move(admin);
+    return {};
+}
+
+// Those who have an address of each of the two find out at once that this one is not the primary;
+// the others come again when this one is.
+result<> followed_copy::listen_for_messages() {
+    if (!settings_.listen.http) return {};
+    if (!settings_.tls.certificate.empty()) {
+        auto loaded = tls_server::load(server_files_of(settings_), clock_);
+        if (!loaded) return std::unexpected(settings_.at_key("tls.certificate", loaded.error()));
+        certificate_ = *std::move(loaded);
+    }
+    auto made = http_server::listen(
+        *settings_.listen.http,
+        {.env = env_,
+         .handler = [](const http_request&) { return given(not_the_primary()); },
+         .limits = limits_of(settings_),
+         .tls = certificate_.get(),
+         .refuses = [](const http_request&) { return std::optional(not_the_primary()); }});
+    if (!made) return std::unexpected(settings_.at_key("listen.http", made.error()));
+    messages_ = *std::move(made);
     return {};
 }
 
@@ -181,7 +230,7 @@ http_response followed_copy::metrics() const {
 
 void followed_copy::announce(const follow_options& options) {
     const auto said = settings_of(settings_, standby_feature());
-    auto at = *parse_host_port(said.get<std::string>("listen"));
+    auto at = *parse_link_place(said.get<std::string>("listen"));
     at.port = follower_->port();
     options.announce(fmt::format("posthorn: standby on {} for its primary", to_string(at)));
     if (admin_)
@@ -212,27 +261,51 @@ task<> followed_copy::keep() {
     over_.ring();
 }
 
+// One that gave its role away and died before it knew what came of it.
+task<> followed_copy::ask_the_other() {
+    constexpr std::chrono::milliseconds often{200};
+    while (other_.access.keys && copy_->state().phase == standby::standby_phase::handing) {
+        const auto handing = copy_->state();
+        const auto became = co_await run_on(asker_, [&] {
+            return standby::ask_what_became(other_, handing, {other_.access, random_, clock_});
+        });
+        if (became == standby::handing_end::not_taken) {
+            if (const auto back = follower_->take_back(); !back)
+                log_.error("Standby: the role cannot be taken back: {Error}",
+                           {{"Error", back.error().what()}});
+            co_return;
+        }
+        if (!co_await timer_.sleep_for(often)) co_return;
+    }
+}
+
 task<> followed_copy::wait_for_end() { static_cast<void>(co_await over_.wait()); }
 
-task<result<>> followed_copy::run(const follow_options& options) {
+task<result<standby::follow_end>> followed_copy::run(const follow_options& options) {
     using namespace asio::experimental::awaitable_operators;
     if (admin_) admin_->start();
+    if (messages_) messages_->start();
     announce(options);
     manager_.tell("READY=1");
     task_group keeping(network_.executor());
+    task_group asking(network_.executor());
     keeping.spawn(keep());
+    asking.spawn(ask_the_other());
     co_await (wait_for_signal() || wait_for_end() || feed_watchdog());
-    manager_.tell("STOPPING=1");
     follower_->stop();
+    asking.cancel();
     co_await keeping.join();
-    if (admin_) co_await admin_->stop(std::chrono::seconds{1});
+    co_await asking.join();
+    if (ended_ && *ended_ == standby::follow_end::stopped) manager_.tell("STOPPING=1");
+    if (messages_) co_await messages_->stop(std::chrono::milliseconds{50});
+    if (admin_) co_await admin_->stop(std::chrono::milliseconds{50});
     log_.info("Stopped");
     co_return ended_;
 }
 
 }  // namespace
 
-result<> follow(const config& settings, const follow_options& options) {
+result<standby::follow_end> follow(const config& settings, const follow_options& options) {
     followed_copy one(settings);
     POSTHORN_TRY(one.open());
     return start(one.network(), one.run(options)).get();

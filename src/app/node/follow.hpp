@@ -4,6 +4,7 @@
 #include <string>
 
 #include "app/config/config.hpp"
+#include "standby/follower.hpp"
 
 namespace posthorn {
 
@@ -18,6 +19,8 @@ struct follow_options {
 ///
 /// If it cannot start, nothing was announced. It ends with an error when the disk fails: what is
 /// there is not trusted before a restart has read it again.
-[[nodiscard]] result<> follow(const config& settings, const follow_options& options);
+/// Ends too when the role of the primary is its own: what is next is up to the caller.
+[[nodiscard]] result<standby::follow_end> follow(const config& settings,
+                                                 const follow_options& options);
 
 }  // namespace posthorn

@@ -16,8 +16,11 @@
 #include <sys/resource.h>
 
 #include "app/node/node_runtime.hpp"
+#include "app/node/pair.hpp"
+#include "base/async/bell.hpp"
 #include "base/async/run_on.hpp"
 #include "base/async/task_group.hpp"
+#include "standby/shipping.hpp"
 #include "transport/unix/notify_socket.hpp"
 
 namespace posthorn {
@@ -62,9 +65,12 @@ public:
           open_files_max_(open_files_max),
           manager_(environment("NOTIFY_SOCKET")) {}
 
-    task<result<>> run();
+    task<result<serve_end>> run();
 
 private:
+    void listen_for_switch();
+    task<> wait_for_switch();
+    task<> give_up_on_drain();
     task<int> next_signal();
     task<> work();
     task<> drain();
@@ -80,21 +86,48 @@ private:
     notify_socket manager_;
     real_clock clock_;
     asio::signal_set signals_{node_.network(), SIGINT, SIGTERM, SIGHUP};
+    bell switch_;
+    bool switching_ = false;
 };
 
-task<result<>> served_node::run() {
+void served_node::listen_for_switch() {
+    auto* const ships = node_.core().features().find<standby::shipping>();
+    if (ships == nullptr) return;
+    ships->note_switch(options_.switch_trouble);
+    ships->switch_with([this] { switch_.ring(); });
+}
+
+task<> served_node::wait_for_switch() { switching_ = co_await switch_.wait(); }
+
+// Those who wait for the other one to serve waits for this too.
+task<> served_node::give_up_on_drain() {
+    constexpr std::chrono::milliseconds patience{300};
+    if (co_await node_.sleeper().sleep_for(patience)) node_.cut_off();
+}
+
+task<result<serve_end>> served_node::run() {
     using namespace asio::experimental::awaitable_operators;
+    listen_for_switch();
     POSTHORN_CO_TRY(co_await node_.start());
     announce();
     log_start();
     manager_.tell("READY=1");
-    co_await (work() || feed_watchdog());
+    co_await (work() || feed_watchdog() || wait_for_switch());
+    if (switching_) {
+        node_.log().info("Stopping, to give the role of the primary to the standby");
+        task_group waiting(node_.network());
+        waiting.spawn(give_up_on_drain());
+        co_await drain();
+        waiting.cancel();
+        co_await waiting.join();
+        co_return serve_end::switching;
+    }
     manager_.tell("STOPPING=1");
     node_.log().info("Stopping; a second signal stops without waiting");
     // Stopping heeds no cancellation, so this waits for it whichever ends first.
     co_await (drain() || cut_off_on_signal());
     node_.log().info("Stopped");
-    co_return result<>{};
+    co_return serve_end::stopped;
 }
 
 void served_node::announce() const {
@@ -195,6 +228,13 @@ task<> served_node::reload() {
 }  // namespace
 
 result<> serve(const config& settings, const serve_options& options) {
+    if (may_change_role(settings))
+        return serve_as_one_of_a_pair(settings, options, first_role::primary);
+    POSTHORN_TRY(serve_once(settings, options));
+    return {};
+}
+
+result<serve_end> serve_once(const config& settings, const serve_options& options) {
     const auto open_files_max = raise_open_files();
     POSTHORN_LET(node, node_runtime::open(settings, {.make_folders = true,
                                                      .may_call = false,

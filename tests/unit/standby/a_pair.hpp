@@ -21,25 +21,45 @@ inline secret key_of(std::uint8_t seed) {
     return secret(std::array<std::byte, 32>{std::byte{seed}});
 }
 
+/// With one key, in plain text.
+inline pair_access access_of(std::uint8_t seed) {
+    return {.keys = [seed]() -> result<key_ring> { return key_ring({make_key(key_of(seed))}); },
+            .security = []() -> result<link_security> { return link_security{}; }};
+}
+
 /// A standby at work on threads of its own, until it is stopped.
 class running_standby {
 public:
     explicit running_standby(const std::filesystem::path& database, std::uint16_t port = 0,
                              std::uint8_t key = 1)
+        : running_standby(database, {.listen = {"127.0.0.1", port}, .access = access_of(key)}) {}
+    running_standby(const std::filesystem::path& database, follower_options how)
         : copy_(std::move(kept_copy::open(database)).value()),
           follower_(
               follower::open(
-                  {.listen = {"127.0.0.1", port}, .pair_key = key_of(key)},
+                  std::move(how),
                   {.copy = *copy_, .folds = folds_, .random = random_, .log = log_, .time = time_})
                   .value()),
-          thread_([this] { EXPECT_TRUE(follower_.run()); }) {}
-    ~running_standby() { follower_.stop(); }
+          thread_([this] { end_ = follower_.run(); }) {}
+    ~running_standby() {
+        if (thread_.joinable()) EXPECT_EQ(stop(), follow_end::stopped);
+    }
     running_standby(const running_standby&) = delete;
     running_standby& operator=(const running_standby&) = delete;
 
     [[nodiscard]] std::uint16_t port() const { return follower_.port(); }
     [[nodiscard]] follow_report report() const { return follower_.report(); }
     [[nodiscard]] const kept_copy& copy() const { return *copy_; }
+    /// Why it ended; empty after a failure, which is told.
+    std::optional<follow_end> stop() {
+        follower_.stop();
+        return wait();
+    }
+    std::optional<follow_end> wait() {
+        thread_.join();
+        EXPECT_TRUE(end_) << end_.error().what();
+        return end_ ? std::optional(*end_) : std::nullopt;
+    }
 
 private:
     logger log_ = logger::null();
@@ -48,6 +68,7 @@ private:
     std::unique_ptr<kept_copy> copy_;
     worker_threads folds_{"fold"};
     follower follower_;
+    result<follow_end> end_ = follow_end::stopped;
     std::jthread thread_;  // Ends before what it runs on.
 };
 

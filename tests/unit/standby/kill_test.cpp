@@ -71,7 +71,7 @@ protected:
     static void take_orders(const std::filesystem::path& database, std::uint16_t port,
                             std::int64_t from, int to) {
         running_primary primary(database, {.to = {"127.0.0.1", port},
-                                           .pair_key = key_of(1),
+                                           .access = access_of(1),
                                            .stream = {std::byte{5}},
                                            .service = "orders",
                                            .beat = milliseconds{5}});

@@ -56,26 +56,43 @@ TEST(a_link_message, is_not_waited_for_when_it_claims_to_be_endless) {
 TEST(a_link_message, of_a_kind_that_is_not_known_is_refused) {
     std::array<std::byte, link_head_size> head{};
     EXPECT_FALSE(link_seal::rest_after(head));
-    head.back() = std::byte{15};
+    head.back() = static_cast<std::byte>(std::to_underlying(last_link_kind) + 1);
     EXPECT_FALSE(link_seal::rest_after(head));
 }
 
 TEST(link_bodies, are_read_as_they_were_written) {
-    const link_identity identity{{std::byte{3}}, 7, true, "orders"};
+    const link_hello hello{.key_id = "0123456789abcdef", .nonce = {std::byte{4}}};
+    EXPECT_EQ(decode_hello(encode(hello)), hello);
+    EXPECT_EQ(version_in(encode(hello)), link_version);
+    const link_nonce nonce{.nonce = {std::byte{4}}};
+    EXPECT_EQ(decode_nonce(encode(nonce)), nonce);
+    const link_identity identity{{std::byte{3}}, 7, true, {std::byte{2}}, "orders"};
     EXPECT_EQ(decode_identity(encode(identity)), identity);
-    const standby_place place{
-        {std::byte{3}}, 7, standby_phase::following, {{std::byte{9}}, 4'152, {5, 6}}};
-    EXPECT_EQ(decode_place(encode(place)), place);
+    const log_place at{{std::byte{9}}, 4'152, {5, 6}};
+    const link_welcome welcome{{{std::byte{3}}, 7, standby_phase::following, at}, true, "orders"};
+    EXPECT_EQ(decode_welcome(encode(welcome)), welcome);
+    const link_hand_over offer{8, at};
+    EXPECT_EQ(decode_hand_over(encode(offer)), offer);
     const page_hashes hashes{8'192, 4'096, {{std::byte{1}}, {std::byte{2}}}};
     EXPECT_EQ(decode_hashes(encode(hashes)), hashes);
 }
 
 TEST(link_bodies, that_are_cut_or_too_long_are_refused) {
-    auto place = encode(standby_place{});
-    EXPECT_FALSE(decode_place(bytes_view(place).first(place.size() - 1)));
-    place.push_back(std::byte{});
-    EXPECT_FALSE(decode_place(place));
-    EXPECT_FALSE(decode_identity(bytes_view(place).first(20)));
+    const auto is_cut = [](const std::vector<std::byte>& whole, const auto& decode) {
+        for (std::size_t size = 0; size < whole.size(); ++size)
+            if (decode(bytes_view(whole).first(size))) return false;
+        return true;
+    };
+    EXPECT_TRUE(is_cut(encode(link_hello{}), decode_hello));
+    EXPECT_TRUE(is_cut(encode(link_nonce{}), decode_nonce));
+    EXPECT_TRUE(is_cut(encode(link_identity{}), decode_identity));
+    EXPECT_TRUE(is_cut(encode(link_welcome{}), decode_welcome));
+    EXPECT_TRUE(is_cut(encode(link_hand_over{}), decode_hand_over));
+    auto offer = encode(link_hand_over{});
+    offer.push_back(std::byte{});
+    EXPECT_FALSE(decode_hand_over(offer));
+    EXPECT_FALSE(decode_identity(encode(link_identity{.service = std::string(1'025, 'x')})));
+    EXPECT_EQ(version_in(std::array<std::byte, nonce_size>{}), 1);  // As the first release began.
     EXPECT_FALSE(decode_hashes(encode(page_hashes{0, 0, {}})));
     EXPECT_FALSE(decode_hashes(encode(page_hashes{0, 1 << 20, {}})));
 }

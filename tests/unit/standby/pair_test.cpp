@@ -16,7 +16,7 @@ protected:
     }
     [[nodiscard]] shipper_options options() const {
         return {.to = {"127.0.0.1", port_},
-                .pair_key = key_of(1),
+                .access = access_of(1),
                 .stream = {std::byte{5}},
                 .service = "orders",
                 .beat = milliseconds{20}};

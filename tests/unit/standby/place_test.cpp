@@ -53,6 +53,7 @@ TEST(places_of_a_pair, decide_how_the_two_go_on) {
         {"of another database", {another, 3, phase::following, in_the_log}, primary, refuse_stream},
         {"a part of another's copy", {another, 3, phase::copying, {}}, primary, refuse_stream},
         {"promoted", at(in_the_log, phase::promoted, 4), primary, refuse_epoch},
+        {"that gave its role away", at(in_the_log, phase::handing), primary, refuse_epoch},
         {"of a newer epoch", at(in_the_log, phase::following, 4), primary, refuse_epoch},
         {"of an older epoch", at(in_the_log, phase::following, 2), primary, go_on},
         {"a part of a copy", at(in_the_log, phase::copying), primary, copy},

@@ -18,7 +18,7 @@ protected:
     void follow_a_primary(ship_mode mode = ship_mode::sync) {
         running_standby standby(copy_);
         running_primary primary(database_, {.to = {"127.0.0.1", standby.port()},
-                                            .pair_key = key_of(1),
+                                            .access = access_of(1),
                                             .stream = {std::byte{5}},
                                             .epoch = 4,
                                             .service = "orders",
@@ -53,6 +53,8 @@ TEST_F(a_promotion, makes_a_primary_of_a_newer_epoch_with_all_that_was_answered)
     EXPECT_EQ(after->epoch, 5U);
     EXPECT_EQ(number("SELECT count(*) FROM orders"), 3);
     EXPECT_EQ(*load_state(copy_).value(), *after);
+    EXPECT_TRUE(after->began);
+    EXPECT_TRUE(after->first_log);
     system_random random;
     EXPECT_EQ(begin_as_primary(copy_, random).value().epoch, 5U);
     EXPECT_THAT(refusal({.database = copy_}), HasSubstr("is a primary's"));

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include <sqlite3.h>
 #include <unistd.h>
 
 #include "base/planted.hpp"
@@ -136,7 +137,14 @@ result<> begin_epoch(const open_options& file, std::int64_t epoch, wall_time now
 
 result<> raise_epochs(const open_options& file) {
     POSTHORN_LET(database, connection::open(file));
-    return database.execute("UPDATE posthorn_leases SET epoch = epoch + 1");
+    // What changes stays in the log, for others who follow the file from here on.
+    sqlite3_db_config(database.handle(), SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, nullptr);
+    POSTHORN_TRY(database.execute("PRAGMA wal_autocheckpoint = 0"));
+    return database.execute(
+        "BEGIN IMMEDIATE;"
+        "UPDATE posthorn_leases SET epoch = epoch + 1;"
+        "UPDATE posthorn_meta SET value = value + 1 WHERE name = 'barrier';"  // Always a change.
+        "COMMIT");
 }
 
 result<restore_report> restore(const restore_options& asked, const clock& time) {

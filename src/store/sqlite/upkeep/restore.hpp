@@ -40,7 +40,8 @@ struct restore_report {
 [[nodiscard]] result<> begin_epoch(const open_options& file, std::int64_t epoch, wall_time now);
 
 /// Lets no outcome be recorded any more that an owner of before brings, in a database that takes the
-/// place of another. The owners stay, so that their leases run out before others act.
+/// place of another. The owners stay, so that their leases run out before others act. The change is
+/// in the log, and not copied into the file.
 [[nodiscard]] result<> raise_epochs(const open_options& file);
 
 }  // namespace posthorn::sqlite
