@@ -21,7 +21,7 @@ task<http_response> begin_switch(shipping* of) {
     const auto begun = of->begin_switch();
     if (!begun) co_return answer_to_error(begun.error());
     co_return json_response(
-        202, json::serialize(json::object{{"switching", true}, {"epoch", of->as().epoch + 1}}));
+        200, json::serialize(json::object{{"switching", true}, {"epoch", of->as().epoch + 1}}));
 }
 
 /// One that was of a pair, and ships to no standby now.

@@ -56,7 +56,8 @@ NEEDS = {
         *(f"POST /_rf/webhooks/{{id}}/{what}" for what in (
             "edit", "pause", "resume", "disable", "enable", "rotate", "test", "recover", "remove")),
         *(f"POST /_rf/workflows/{{workflow}}/{{id}}/{what}" for what in ("signal", "cancel", "pause", "resume")),
-        "POST /_rf/forward/messages/{id}/retry", "POST /_rf/forward/messages/{id}/discard"],
+        "POST /_rf/forward/messages/{id}/retry", "POST /_rf/forward/messages/{id}/discard",
+        "POST /_rf/standby/switch"],
 }
 ROUTES = [(*route.split(" "), role) for role, routes in NEEDS.items() for route in routes]
 WITHOUT_A_KEY = ["POST /_rf/session"]
