@@ -222,9 +222,11 @@ class OpenApi(unittest.TestCase):
                    self.ask(o, "POST", "/_rf/webhooks", {"url": "nope"}), self.ask(o, "POST", "/_rf/session", {"key": "no"}),
                    self.ask(o, "GET", "/_rf/workflows?status=odd"),
                    self.ask(o, "GET", "/_rf/workflows/A/b", route="/_rf/workflows/{workflow}/{id}"),
-                   self.ask(o, "GET", "/_rf/dead/0", route="/_rf/dead/{messageId}")]
+                   self.ask(o, "GET", "/_rf/dead/0", route="/_rf/dead/{messageId}"),
+                   self.ask(o, "POST", "/_rf/standby/switch")]
         self.assertEqual([(each["path"], each["body"]) for each in answers if each["status"] != 200], [])
-        asked = {(each["method"], each["route"]) for each in answers}
+        # A node that changed its role would answer nothing more: it has no standby, and says so.
+        asked = {(each["method"], each["route"]) for each in [*answers, refused[-1]]}
         described = {(method, path) for path, operations in self.document["paths"].items() for method in operations}
         self.assertEqual(described - asked, set())
         code, said = run("node", HERE / "answers_as_described.js",
