@@ -67,7 +67,8 @@ bool read(std::string_view text, std::optional<log_salts>& into) {
 }
 
 bool read(std::string_view text, standby_phase& into) {
-    const auto* const found = std::ranges::find(phases, text, to_string);
+    const auto name_of = [](standby_phase each) { return to_string(each); };
+    const auto* const found = std::ranges::find(phases, text, name_of);
     if (found == phases.end()) return false;
     into = *found;
     return true;
