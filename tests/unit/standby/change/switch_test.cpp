@@ -45,9 +45,9 @@ protected:
                 .beat = milliseconds{20}};
     }
     /// Which of the two files leads, and which follows.
-    void take_role_of(const std::filesystem::path& leader, const std::filesystem::path& follower) {
-        leader_ = leader;
-        follower_ = follower;
+    void take_role_of(std::filesystem::path leader, std::filesystem::path follower) {
+        leader_ = std::move(leader);
+        follower_ = std::move(follower);
     }
     void start_primary() { primary_.emplace(leader_, options(leader_)); }
     void place_orders(int count) {

@@ -203,6 +203,7 @@ TEST_F(a_guarded_pair, trusts_no_certificate_of_another_name_or_authority) {
     refusal(how);
     standby_.reset();
     start_guarded(named_otherwise);
+    how.to = place_;
     how.access = access(right, link_end::primary);
     EXPECT_THAT(refusal(how), HasSubstr("not trusted"));
 }
