@@ -126,7 +126,10 @@ second_primary judge_second(const second_primary_facts& seen) {
 
 std::string words_of(bytes_view body) {
     const auto some = body.first(std::min(body.size(), refusal_max));
-    return clean_utf8({reinterpret_cast<const char*>(some.data()), some.size()}, refusal_max);
+    auto text = clean_utf8({reinterpret_cast<const char*>(some.data()), some.size()}, refusal_max);
+    const auto is_control = [](char each) { return (each >= 0 && each < ' ') || each == '\x7f'; };
+    std::ranges::replace_if(text, is_control, '?');  // A terminal would obey it.
+    return text;
 }
 
 }  // namespace posthorn::standby

@@ -71,9 +71,10 @@ TEST_F(a_pair, has_each_commit_on_the_standby_when_it_is_answered) {
 
 TEST_F(a_pair, is_copied_while_commits_go_on) {
     {
-        running_primary alone(
-            database_,
-            {.to = {"127.0.0.1", 1}, .lost = when_lost::alone, .patience = milliseconds{1}});
+        running_primary alone(database_, {.to = {"127.0.0.1", 1},
+                                          .access = access_of(1),
+                                          .lost = when_lost::alone,
+                                          .patience = milliseconds{1}});
         ASSERT_TRUE(alone.commit("CREATE TABLE orders (n INTEGER PRIMARY KEY, note)"));
         ASSERT_TRUE(alone.commit(
             "WITH RECURSIVE c(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM c WHERE n < 300) "
