@@ -140,9 +140,9 @@ void primary_door::refuse(proven_primary one) {
         "this standby follows another process of {} that is alive: two primaries have one standby; "
         "stop the one that is not meant to run",
         words_of(std::as_bytes(std::span(one.who.service))));
+    note(why);
     link_channel over(std::move(one.socket), std::move(one.seal), refusal_patience);
     std::ignore = over.say(link_kind::refused, {std::as_bytes(std::span(why))});
-    note(why);
 }
 
 std::optional<proven_primary> primary_door::next(milliseconds at_most) {
