@@ -2,8 +2,6 @@
 
 #include <utility>
 
-#include "base/planted.hpp"
-
 namespace posthorn::standby {
 namespace {
 
@@ -112,8 +110,7 @@ void primary_door::offer(proven_primary one) {
     const second_primary_facts seen{.is_same_run = one.who.run == other,
                                     .other_waits = waiting_.has_value(),
                                     .patience = most_.second_waits};
-    const auto what =
-        POSTHORN_PLANTED(second_primary_let_in) ? second_primary::takes_over : judge_second(seen);
+    const auto what = judge_second(seen);
     if (what == second_primary::is_refused) {
         lock.unlock();
         return refuse(std::move(one));
