@@ -14,6 +14,7 @@ import unittest
 import urllib.request
 from pathlib import Path
 
+sys.path.insert(0, str(Path(__file__).parents[1]))
 from node import Node, eventually, new_folder
 
 PROGRAM = sys.argv.pop(1)

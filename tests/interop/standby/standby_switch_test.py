@@ -6,7 +6,6 @@ standby_switch_test.py PROGRAM
 """
 
 import json
-import random
 import resource
 import signal
 import socket
@@ -18,6 +17,7 @@ import unittest
 import urllib.request
 from pathlib import Path
 
+sys.path.insert(0, str(Path(__file__).parents[1]))
 from node import Node, eventually, new_folder
 
 PROGRAM = sys.argv.pop(1)
@@ -96,6 +96,10 @@ class Machine:
 
     def log_text(self):
         return (self.folder / "orders.log").read_text()
+
+    def keeps(self, line):
+        """Whether that is on its disk now, of its role."""
+        return line + "\n" in Path(f"{self.database}-standby").read_text()
 
     def told(self):
         """What it says of itself; nothing while it does not answer."""
@@ -187,13 +191,17 @@ class StandbySwitch(unittest.TestCase):
         self.in_step(one, two)
         shop = self.shop(one, two)
         leader, follower = one, two
-        dice = random.Random(27)
-        for round in range(8):
+        steps = [lambda: "Stopping, to give the role" in leader.log_text()[heard:],
+                 lambda: leader.keeps("phase handing"), lambda: follower.keeps("phase promoted"),
+                 lambda: leader.keeps("phase rejoining"), lambda: follower.keeps("role primary")]
+        for round, step in enumerate(step for step in steps for _ in range(3)):
+            heard = len(leader.log_text())
             self.send(shop, 5)
             switching = subprocess.Popen([PROGRAM, "standby", "switch", "--url", leader.url],
                                          stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
             victims = [(leader,), (follower,), (leader, follower)][round % 3]
-            time.sleep(dice.uniform(0, 0.4))  # Anywhere in it.
+            while switching.poll() is None and not step():
+                pass  # A look at a time of its own would come too late.
             for each in victims:
                 each.kill()
             switching.kill()
