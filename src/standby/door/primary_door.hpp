@@ -74,7 +74,7 @@ private:
 
     // Of the thread.
     key_ring keys_;
-    link_security security_;
+    std::optional<link_security> security_;  // Empty before it could be read once.
     std::optional<steady_time> read_at_;
 
     mutable std::mutex mutex_;

@@ -36,11 +36,15 @@ void link_lobby::drop_oldest(news& into) {
 void link_lobby::let_in(link_socket came, news& into) {
     while (waiting_.size() >= most_.waiting_max) drop_oldest(into);
     const auto with = with_.security();
+    if (!with) {
+        into.trouble.emplace_back("its own certificate cannot be read");
+        return;
+    }
     guest one{.socket = std::move(came),
               .greeting = with_.greet(),
               .since = with_.time.steady(),
-              .is_secure = with.is_plain()};
-    if (const auto ready = one.socket.expect(with); !ready) {
+              .is_secure = with->is_plain()};
+    if (const auto ready = one.socket.expect(*with); !ready) {
         into.trouble.emplace_back(ready.error().what());
         return;
     }

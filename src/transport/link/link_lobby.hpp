@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -38,7 +39,7 @@ public:
     struct parts {
         link_listener& at;
         const clock& time;
-        std::function<link_security()> security;
+        std::function<std::optional<link_security>()> security;  // Empty: none is let in now.
         std::function<std::unique_ptr<link_greeting>()> greet;
     };
     struct arrival {

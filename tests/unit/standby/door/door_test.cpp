@@ -1,5 +1,6 @@
 // Who comes to a standby's port: strangers, other primaries, and the right one with its key,
 // certificate or socket.
+#include <atomic>
 #include <fstream>
 #include <iterator>
 #include <list>
@@ -206,6 +207,24 @@ TEST_F(a_guarded_pair, trusts_no_certificate_of_another_name_or_authority) {
     how.to = place_;
     how.access = access(right, link_end::primary);
     EXPECT_THAT(refusal(how), HasSubstr("not trusted"));
+}
+
+TEST_F(a_guarded_pair, takes_no_plain_text_while_a_certificate_cannot_be_read) {
+    make_key_file();
+    std::atomic<bool> is_there = false;
+    auto access = access_of(1);
+    access.security = [&]() -> result<link_security> {
+        if (is_there) return link_security{};
+        return fail(error_code::certificate_unusable, "it is being changed");
+    };
+    start_standby({.listen = {"127.0.0.1", 0}, .access = access});
+    place_ = {"127.0.0.1", standby_->port()};
+    EXPECT_FALSE(refusal(options()).empty());
+    EXPECT_THAT(standby_->report().trouble, HasSubstr("cannot be read"));
+    is_there = true;
+    expect_following(options());
+    primary_.reset();
+    standby_.reset();
 }
 
 TEST_F(a_guarded_pair, says_what_is_wrong_where_one_talks_in_plain_text) {
