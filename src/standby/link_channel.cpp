@@ -15,13 +15,20 @@ result<link_channel> link_channel::connect(const link_place& to, const parts& wi
         return fail(error_code::secret_unavailable, "no key in standby.key is in force now");
     POSTHORN_LET(security, with.access.security());
     POSTHORN_LET(socket, link_socket::connect(to, patience));
+    const auto begun = with.time.steady();
+    const auto left = [&] {
+        const auto gone = std::chrono::floor<std::chrono::milliseconds>(with.time.steady() - begun);
+        return std::max(patience - gone, std::chrono::milliseconds{0});
+    };
     POSTHORN_TRY(socket.secure(security, patience));
-    link_channel made(std::move(socket), link_seal(link_end::primary), patience);
+    link_channel made(std::move(socket), link_seal(link_end::primary), left());
     std::array<std::byte, 2 * nonce_size> nonces{};
     link_hello hello{.key_id = key->id};
     with.random.fill(hello.nonce);
     POSTHORN_TRY(made.say(link_kind::hello, {encode(hello)}));
+    made.patience_ = left();
     POSTHORN_LET(answer, made.hear(greeting_body_max));
+    made.patience_ = patience;
     // It has not shown that it has the key, so that what it says is no more than a hint.
     if (answer.kind == link_kind::refused)
         return fail(error_code::bad_signature, "{} does not know us: {}", to_string(to),

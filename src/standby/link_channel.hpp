@@ -22,7 +22,8 @@ public:
         random_source& random;
         const clock& time;
     };
-    /// As the primary. `error_code::bad_signature`, in its words, if the other does not take our
+    /// As the primary, which waits for little more than `patience` until the other has shown that it
+    /// has the key. `error_code::bad_signature`, in its words, if the other does not take our
     /// key or version, or is not whom we trust.
     static result<link_channel> connect(const link_place& to, const parts& with,
                                         std::chrono::milliseconds patience);

@@ -18,6 +18,8 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include "base/time/clock.hpp"
+
 namespace posthorn {
 namespace {
 
@@ -52,12 +54,18 @@ bool wait_for(int descriptor, short what, milliseconds patience) {
     return ready > 0;
 }
 
-/// How often less than all of it may go: a peer that gives a byte at a time is not waited for.
-std::size_t tries_for(std::size_t bytes) {
-    constexpr std::size_t tries_min = 64;
-    constexpr std::size_t bytes_a_try = 256;
-    return tries_min + (bytes / bytes_a_try);
-}
+/// The system's time, as `poll` has it.
+class time_left {
+public:
+    explicit time_left(milliseconds all) : until_(real_clock().steady() + all) {}
+    [[nodiscard]] milliseconds operator()(milliseconds at_most) const {
+        const auto left = std::chrono::ceil<milliseconds>(until_ - real_clock().steady());
+        return std::clamp(left, milliseconds{0}, at_most);
+    }
+
+private:
+    steady_time until_;
+};
 
 void answer_at_once(int descriptor) {
     const int on = 1;
@@ -140,15 +148,14 @@ result<> link_socket::secure(const link_security& with, milliseconds patience) {
     if (with.is_plain()) return {};
     POSTHORN_LET(made, link_tls::make(with, link_tls::end::client, descriptor_));
     tls_.emplace(std::move(made));
-    constexpr std::size_t messages_max = 64 * 1024;  // A chain of certificates is shorter.
-    for (auto tries = tries_for(messages_max); tries > 0; --tries) {
+    for (const time_left left(patience);;) {
         const auto step = tls_->shake();
         if (step.what == link_step::kind::done) return {};
         if (step.what == link_step::kind::ended)
             return fail(error_code::bad_signature, "the other end is not trusted: {}",
                         tls_->trouble());
         const short event = step.what == link_step::kind::wait_to_read ? POLLIN : POLLOUT;
-        if (!wait_for(descriptor_, event, patience)) break;
+        if (!wait_for(descriptor_, event, left(patience))) break;
     }
     return fail(error_code::unreachable,
                 "the other end does not agree on TLS; see that both have a certificate or neither");
@@ -184,18 +191,19 @@ namespace {
 /// Tries `some` on what is left of the bytes until there is nothing left, or it takes too long.
 template <class Bytes, class Some>
 bool go_on_with(Bytes bytes, int descriptor, milliseconds patience, const Some& some) {
-    for (auto tries = tries_for(bytes.size()); !bytes.empty() && tries > 0;) {
+    const auto parts = 1 + (bytes.size() / link_socket::bytes_in_patience);
+    const time_left left(patience * static_cast<milliseconds::rep>(parts));
+    while (!bytes.empty()) {
         const link_step step = some(bytes);
         if (step.what == link_step::kind::ended) return false;
         if (step.what == link_step::kind::done) {
             bytes = bytes.subspan(step.bytes);
             continue;
         }
-        --tries;
         const short event = step.what == link_step::kind::wait_to_read ? POLLIN : POLLOUT;
-        if (!wait_for(descriptor, event, patience)) return false;
+        if (!wait_for(descriptor, event, left(patience))) return false;
     }
-    return bytes.empty();
+    return true;
 }
 
 }  // namespace

@@ -26,8 +26,8 @@ public:
     link_socket(const link_socket&) = delete;
     link_socket& operator=(const link_socket&) = delete;
 
-    /// Agrees on TLS with a server; nothing to do for plain text. `error_code::bad_signature` if
-    /// that is not whom we look for.
+    /// Agrees on TLS with a server, all of it within `patience`; nothing to do for plain text.
+    /// `error_code::bad_signature` if that is not whom we look for.
     result<> secure(const link_security& with, std::chrono::milliseconds patience);
     /// From now on the other end, which has connected, must agree on TLS with us: see `shake`.
     result<> expect(const link_security& with);
@@ -36,8 +36,9 @@ public:
     /// Why it has ended; empty without TLS.
     [[nodiscard]] std::string trouble() const { return tls_ ? tls_->trouble() : std::string{}; }
 
-    /// All of it, `error_code::unreachable` otherwise. Something must go within `patience`, and it
-    /// must not come byte by byte.
+    /// All of it, `error_code::unreachable` otherwise. Something must go within `patience`, and no
+    /// less than `bytes_in_patience`: a peer that gives a byte at a time is not waited for.
+    static constexpr std::size_t bytes_in_patience = std::size_t{64} * 1024;
     result<> write(std::span<const std::byte> bytes, std::chrono::milliseconds patience);
     result<> read(std::span<std::byte> into, std::chrono::milliseconds patience);
     /// As much as there is now.
