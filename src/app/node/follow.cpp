@@ -1,5 +1,6 @@
 #include "app/node/follow.hpp"
 
+#include <algorithm>
 #include <csignal>
 #include <cstdlib>
 #include <memory>
@@ -36,6 +37,8 @@ namespace {
 
 namespace asio = boost::asio;
 namespace json = boost::json;
+
+constexpr std::chrono::milliseconds ask_patience{1000};  // It is asked again and again.
 
 std::string_view to_string(health_level level) {
     switch (level) {
@@ -146,7 +149,7 @@ result<> followed_copy::open() {
                   .to = *how.to,
                   .access = access_with(known, standby::link_end::primary, clock_),
                   .service = service,
-                  .patience = how.patience};
+                  .patience = std::min(how.patience, ask_patience)};
     POSTHORN_TRY(listen_for_messages());
     if (!settings_.listen.admin) return {};
     add("/_rf/standby",

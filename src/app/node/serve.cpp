@@ -71,6 +71,7 @@ private:
     void listen_for_switch();
     task<> wait_for_switch();
     task<> give_up_on_drain();
+    task<> note_stop();
     task<int> next_signal();
     task<> work();
     task<> drain();
@@ -88,6 +89,7 @@ private:
     asio::signal_set signals_{node_.network(), SIGINT, SIGTERM, SIGHUP};
     bell switch_;
     bool switching_ = false;
+    bool stop_asked_ = false;  // By a signal, which counts for more than a switch.
 };
 
 void served_node::listen_for_switch() {
@@ -113,14 +115,17 @@ task<result<serve_end>> served_node::run() {
     log_start();
     manager_.tell("READY=1");
     co_await (work() || feed_watchdog() || wait_for_switch());
-    if (switching_) {
+    if (switching_ && !stop_asked_) {
         node_.log().info("Stopping, to give the role of the primary to the standby");
         task_group waiting(node_.network());
         waiting.spawn(give_up_on_drain());
-        co_await drain();
+        co_await (drain() || note_stop());
         waiting.cancel();
         co_await waiting.join();
-        co_return serve_end::switching;
+        if (!stop_asked_) co_return serve_end::switching;
+        manager_.tell("STOPPING=1");
+        node_.log().info("Stopped; the role of the primary was not given away");
+        co_return serve_end::stopped;
     }
     manager_.tell("STOPPING=1");
     node_.log().info("Stopping; a second signal stops without waiting");
@@ -174,7 +179,15 @@ task<int> served_node::next_signal() {
 
 /// Until a signal asks it to end.
 task<> served_node::work() {
-    while (co_await next_signal() == SIGHUP) co_await reload();
+    int number = 0;
+    while ((number = co_await next_signal()) == SIGHUP) co_await reload();
+    stop_asked_ = number != 0;
+}
+
+task<> served_node::note_stop() {
+    int number = SIGHUP;
+    while (number == SIGHUP) number = co_await next_signal();
+    stop_asked_ = number != 0;
 }
 
 // Not to be left half-way by the signal that ends the patience.
