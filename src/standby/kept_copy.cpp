@@ -53,12 +53,8 @@ result<std::unique_ptr<kept_copy>> kept_copy::open(const fs::path& database) {
 kept_copy::~kept_copy() = default;
 
 result<> kept_copy::load() {
-    const fs::path lock_path = database_.string() + "-standby.lock";
-    POSTHORN_LET(lock, plain_file::open(lock_path, plain_file::how::make));
+    POSTHORN_LET(lock, lock_state(database_));
     lock_ = std::move(lock);
-    if (!lock_.lock())
-        return fail(error_code::store_busy, "another process keeps the standby {}; stop it first",
-                    database_.string());
     POSTHORN_LET(found, load_state(database_));
     std::error_code unusable;
     if (!found && fs::exists(database_, unusable))
@@ -72,11 +68,19 @@ result<> kept_copy::load() {
                     database_.string());
     if (found) state_ = *found;
     if (state_.phase == standby_phase::handing) return {};
+    POSTHORN_TRY(keep_others_off());
     if (state_.phase == standby_phase::rejoining) {
         POSTHORN_LET(joined, finish_cut(database_, state_));
         state_ = joined;
     }
     return load_segments();
+}
+
+result<> kept_copy::keep_others_off() {
+    alone_.reset();
+    POSTHORN_LET(alone, sqlite::sole_use::take(database_.string()));
+    alone_.emplace(std::move(alone));
+    return {};
 }
 
 result<> kept_copy::load_segments() {
@@ -156,6 +160,8 @@ result<> kept_copy::drop_segments() {
 
 result<> kept_copy::begin_copy(const pair_state& of, const log_header& first) {
     const std::scoped_lock no_fold(folding_);
+    std::error_code unusable;
+    const bool is_new = !fs::exists(database_, unusable);  // And has no lock on it yet.
     POSTHORN_TRY(change([&](pair_state& mine) {
         mine = of;
         mine.as = pair_state::role::standby;
@@ -168,6 +174,7 @@ result<> kept_copy::begin_copy(const pair_state& of, const log_header& first) {
         POSTHORN_TRY(remove_file(database_.string() + beside));
     POSTHORN_LET(base, open_database());
     base_ = std::move(base);
+    if (is_new) POSTHORN_TRY(keep_others_off());
     POSTHORN_TRY(sync_names_beside(database_));
     return next_generation(first);
 }
@@ -284,15 +291,18 @@ result<> kept_copy::promote(std::uint64_t epoch, const std::function<result<>()>
         if (mine.phase == standby_phase::promoted) return;  // It is gone on with.
         mine = standby::take_role(mine, {.epoch = std::max(mine.epoch, epoch), .at = at});
     }));
+    // One that goes on with it may find changes of the first try in the file, and not in its log.
+    const bool is_first_try = !segments_.empty();
     while (!segments_.empty()) POSTHORN_TRY(fold_oldest());
     for (const auto& each : free_) POSTHORN_TRY(remove_file(each));
     free_.clear();
+    alone_.reset();
     if (finish) POSTHORN_TRY(finish());
     // What `finish` has changed is in a log that begins where the old one ended.
     POSTHORN_LET(first, end_of_log(database_));
     return change([&](pair_state& mine) {
         mine.as = pair_state::role::primary;
-        if (first) mine.first_log = first->salts;
+        if (first && is_first_try) mine.first_log = first->salts;
     });
 }
 
@@ -308,6 +318,7 @@ result<> kept_copy::take_role(const link_hand_over& asked) {
 }
 
 result<> kept_copy::follow_on(std::uint64_t epoch) {
+    if (!alone_) POSTHORN_TRY(keep_others_off());
     POSTHORN_TRY(change([&](pair_state& mine) {
         if (mine.phase == standby_phase::handing) mine = become_standby(mine, epoch);
     }));

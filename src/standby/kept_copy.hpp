@@ -5,11 +5,13 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <vector>
 
 #include "standby/link_format.hpp"
 #include "standby/pair_state.hpp"
 #include "standby/segment.hpp"
+#include "store/sqlite/driver/file_locks.hpp"
 
 namespace posthorn::standby {
 
@@ -19,7 +21,8 @@ namespace posthorn::standby {
 /// Frames are on the disk when `append` returns. A finished generation goes into the database
 /// later, by `fold`, and its file is used again: to overwrite one costs a third of extending it.
 ///
-/// Lifetime: `open`; it alone has the files until it is destroyed.
+/// Lifetime: `open`; it alone has the files until it is destroyed, or promoted. Programs that would
+///           open the database with SQLite find it locked: what they wrote would spoil it.
 /// Threads:  one, and another for `fold`.
 class kept_copy {
 public:
@@ -70,6 +73,7 @@ public:
 private:
     explicit kept_copy(std::filesystem::path database) : database_(std::move(database)) {}
     result<> load();
+    result<> keep_others_off();
     result<> load_segments();
     [[nodiscard]] log_place end_of_segments() const;
     result<> change(const std::function<void(pair_state&)>& how);
@@ -81,6 +85,7 @@ private:
 
     std::filesystem::path database_;
     plain_file lock_;
+    std::optional<sqlite::sole_use> alone_;  // Not while it is not known who leads.
     std::mutex folding_;  // Held while the database is written by a fold, or must not be.
     std::mutex changing_;
     mutable std::mutex mutex_;  // Of what follows; not held while a file is read or written long.

@@ -7,7 +7,6 @@
 
 #include "base/checksum.hpp"
 #include "security/hex.hpp"
-#include "standby/plain_file.hpp"
 
 namespace posthorn::standby {
 namespace {
@@ -191,6 +190,14 @@ result<> refuse_copy(const std::filesystem::path& database, const pair_state& st
 result<> require_no_copy(const std::filesystem::path& database) {
     POSTHORN_LET(found, load_state(database));
     return found ? refuse_copy(database, *found) : result<>();
+}
+
+result<plain_file> lock_state(const std::filesystem::path& database) {
+    POSTHORN_LET(lock,
+                 plain_file::open(database.string() + "-standby.lock", plain_file::how::make));
+    if (lock.lock()) return std::move(lock);
+    return fail(error_code::store_busy, "another process keeps the standby {}; stop it first",
+                database.string());
 }
 
 result<pair_state> begin_as_primary(const std::filesystem::path& database, random_source& random) {

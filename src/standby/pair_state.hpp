@@ -9,6 +9,7 @@
 #include "base/random.hpp"
 #include "base/result.hpp"
 #include "standby/place.hpp"
+#include "standby/plain_file.hpp"
 
 namespace posthorn::standby {
 
@@ -43,6 +44,10 @@ struct pair_state {
 result<std::optional<pair_state>> load_state(const std::filesystem::path& database);
 /// It survives a power cut from then on.
 result<> save_state(const std::filesystem::path& database, const pair_state& state);
+
+/// Until it is destroyed no other process follows with this database, or changes what is kept of it.
+/// `error_code::store_busy` while another does.
+result<plain_file> lock_state(const std::filesystem::path& database);
 
 /// What a database is to be shipped as: what it is already or, if it never was one of a pair, the
 /// beginning of a stream. `error_code::invalid_argument` if it is a copy that was not promoted.

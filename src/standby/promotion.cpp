@@ -44,6 +44,9 @@ namespace {
 /// One that gave its role away, to another that is lost.
 result<pair_state> promote_by_force(const std::filesystem::path& database,
                                     const pair_state& handing) {
+    // A process that waits to hear of the other one would go on with what it knows.
+    POSTHORN_LET(lock, lock_state(database));
+    std::ignore = lock;
     POSTHORN_LET(alone, sqlite::sole_use::take(database.string()));
     std::ignore = alone;
     const auto taken = take_by_force(handing);

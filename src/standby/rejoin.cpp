@@ -127,8 +127,8 @@ result<std::optional<rejoin_report>> cut(const fs::path& database, const pair_st
     }
     POSTHORN_LET(alone, sqlite::sole_use::take(database.string()));
     std::ignore = alone;
-    POSTHORN_LET(end, end_of_log(database));
-    if (!end || *end != tail->end)
+    POSTHORN_LET(still, find_tail(database, now.began));
+    if (!still || still->end != tail->end || still->is_in_file)
         return fail(error_code::state_changed, "{} was written meanwhile; stop its writers first",
                     database.string());
     auto joins = become_standby(state, now.epoch);
@@ -178,19 +178,27 @@ std::string refuse_cut(const pair_state& old, const std::optional<new_history>& 
 }
 
 result<rejoin_report> rejoin(const fs::path& database, const std::optional<new_history>& now) {
+    const auto refused = [&] {
+        return fail(error_code::invalid_argument,
+                    "{} is not a primary's, and needs no rejoining; 'posthorn standby follow' "
+                    "copies what is missing",
+                    database.string());
+    };
+    POSTHORN_LET(found, load_state(database));
+    if (!found) return refused();
+    POSTHORN_LET(lock, lock_state(database));
+    std::ignore = lock;
     POSTHORN_LET(state, load_state(database));
     if (state && state->phase == standby_phase::rejoining) {
         const auto kept = tail_file_of(database, *state);
+        POSTHORN_LET(alone, sqlite::sole_use::take(database.string()));
+        std::ignore = alone;
         POSTHORN_TRY(finish_cut(database, *state));
         std::error_code unusable;
         return rejoin_report{.kept = fs::exists(kept, unusable) ? kept : fs::path{},
                              .was_cut = true};
     }
-    if (!state || state->as != pair_state::role::primary)
-        return fail(error_code::invalid_argument,
-                    "{} is not a primary's, and needs no rejoining; 'posthorn standby follow' "
-                    "copies what is missing",
-                    database.string());
+    if (!state || state->as != pair_state::role::primary) return refused();
     {
         POSTHORN_LET(alone, sqlite::sole_use::take(database.string()));
         std::ignore = alone;

@@ -76,6 +76,8 @@ result<hand_over_report> hand_over(const hand_over_options& asked,
         return fail(error_code::invalid_argument, "{} is not a primary's, and has no role to give",
                     asked.database.string());
     // From here on nothing else writes the file, and its log ends where it ends.
+    auto lock = lock_state(asked.database);
+    if (!lock) return kept_since(lock.error());
     auto alone = sqlite::sole_use::take(asked.database.string());
     if (!alone) return kept_since(alone.error());
     POSTHORN_LET(end, end_of_log(asked.database));

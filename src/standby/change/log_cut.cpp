@@ -1,11 +1,13 @@
 #include "standby/change/log_cut.hpp"
 
+#include <algorithm>
 #include <array>
 #include <map>
 #include <set>
 #include <vector>
 
 #include "base/planted.hpp"
+#include "standby/link_format.hpp"
 #include "standby/plain_file.hpp"
 
 namespace posthorn::standby {
@@ -69,7 +71,7 @@ result<> copy_bytes(const plain_file& from, std::uint64_t at, std::uint64_t unti
     return {};
 }
 
-/// Pages that only the tail has, each with the sums of what it was there.
+/// Pages that only the tail has, each with the hashes of what it was there: a tail may be long.
 class tail_pages {
 public:
     explicit tail_pages(const fs::path& database) : database_(database) {}
@@ -78,17 +80,18 @@ public:
         if (is_before)
             before_.insert(frame.page);
         else if (!before_.contains(frame.page))
-            later_[frame.page].emplace_back(frame.data.begin(), frame.data.end());
+            later_[frame.page].push_back(hash_of_page(frame.data));
+        page_size_ = frame.data.size();
     }
     /// The log up to the place does not say what such a page was, so that the file must.
     [[nodiscard]] result<bool> are_in_file() const {
         POSTHORN_LET(file, plain_file::open(database_, plain_file::how::read));
+        std::vector<std::byte> page(page_size_);
         for (const auto& [number, versions] : later_) {
-            std::vector<std::byte> page(versions.front().size());
             POSTHORN_LET(size, file.read(page, std::uint64_t{number - 1} * page.size()));
-            if (size < page.size()) continue;
-            for (const auto& each : versions)
-                if (each == page) return true;
+            if (size == page.size() &&
+                std::ranges::find(versions, hash_of_page(page)) != versions.end())
+                return true;
         }
         return false;
     }
@@ -96,7 +99,8 @@ public:
 private:
     fs::path database_;
     std::set<std::uint32_t> before_;
-    std::map<std::uint32_t, std::vector<std::vector<std::byte>>> later_;
+    std::map<std::uint32_t, std::vector<std::array<std::byte, page_hash_size>>> later_;
+    std::size_t page_size_ = 0;
 };
 
 }  // namespace
@@ -147,16 +151,16 @@ fs::path tail_file_of(const fs::path& database, const pair_state& state) {
 
 namespace {
 
-/// Behind the place, for people and their tools; nothing of Posthorn's reads it again.
-result<> keep_tail(const fs::path& database, const pair_state& state, const log_place& at) {
+/// What is from there on, for people and their tools; nothing of Posthorn's reads it again.
+result<> keep_tail(const fs::path& database, const pair_state& state, std::uint64_t from) {
     POSTHORN_LET(log, plain_file::open(log_of(database), plain_file::how::read));
     POSTHORN_LET(end, end_of_log(database));
-    if (!end || end->offset <= at.offset) return {};
+    if (!end || end->offset <= from) return {};
     const auto kept = tail_file_of(database, state);
     POSTHORN_LET(into, plain_file::open(kept, plain_file::how::make));
     POSTHORN_TRY(into.resize(0));
     POSTHORN_TRY(copy_bytes(log, 0, log_header_size, into));
-    POSTHORN_TRY(copy_bytes(log, at.offset, end->offset, into));
+    POSTHORN_TRY(copy_bytes(log, from, end->offset, into));
     POSTHORN_TRY(into.sync());
     return sync_names_beside(kept);
 }
@@ -167,6 +171,29 @@ result<> cut_at(const fs::path& database, const log_place& at) {
     return log.sync();
 }
 
+result<> make_segment_of_log(const fs::path& database, const fs::path& segment) {
+    std::error_code failure;
+    fs::remove(database.string() + "-shm", failure);
+    fs::rename(log_of(database), segment, failure);
+    if (!failure) return sync_names_beside(segment);
+    return fail(error_code::io_failed, "cannot rename {} to {}: {}", log_of(database).string(),
+                segment.string(), failure.message());
+}
+
+/// False if what is left is not the database as it was at `parting`.
+result<bool> cut_off_tail(const fs::path& database, const pair_state& state) {
+    const fs::path segment = fmt::format("{}-log-{}", database.string(), state.oldest_segment);
+    // It was cut before, or others have closed the database, which put the log into the file.
+    if (!is_there(log_of(database))) return is_there(segment);
+    const auto& at = *state.parting;
+    POSTHORN_LET(tail, find_tail(database, at));
+    POSTHORN_TRY(keep_tail(database, state, tail ? at.offset : log_header_size));
+    if (!tail || tail->is_in_file) return false;
+    POSTHORN_TRY(cut_at(database, at));
+    POSTHORN_TRY(make_segment_of_log(database, segment));
+    return true;
+}
+
 }  // namespace
 
 result<pair_state> finish_cut(const fs::path& database, pair_state state) {
@@ -175,19 +202,8 @@ result<pair_state> finish_cut(const fs::path& database, pair_state state) {
                     "{} does not say where to cut the log; remove it and the database, so that "
                     "both are copied anew",
                     state_file_of(database).string());
-    const fs::path segment = fmt::format("{}-log-{}", database.string(), state.oldest_segment);
-    if (is_there(log_of(database))) {
-        POSTHORN_TRY(keep_tail(database, state, *state.parting));
-        POSTHORN_TRY(cut_at(database, *state.parting));
-        std::error_code failure;
-        fs::remove(database.string() + "-shm", failure);
-        fs::rename(log_of(database), segment, failure);
-        if (failure)
-            return fail(error_code::io_failed, "cannot rename {} to {}: {}",
-                        log_of(database).string(), segment.string(), failure.message());
-        POSTHORN_TRY(sync_names_beside(segment));
-    }
-    state.phase = standby_phase::following;
+    POSTHORN_LET(is_whole, cut_off_tail(database, state));
+    state.phase = is_whole ? standby_phase::following : standby_phase::copying;
     state.parting.reset();
     POSTHORN_TRY(save_state(database, state));
     return state;

@@ -30,7 +30,9 @@ result<> copy_log(const std::filesystem::path& database, const log_place& at,
 [[nodiscard]] std::filesystem::path tail_file_of(const std::filesystem::path& database,
                                                  const pair_state& state);
 /// Makes a standby of one that is `rejoining`: its log, cut at `parting`, becomes its first
-/// segment; what comes behind is kept as `tail_file_of`. May be called again after a failure.
+/// segment; what comes behind is kept as `tail_file_of`. Where others have written to it since that
+/// was decided, it is a part of a copy, of which pages that differ are sent. None else has it open.
+/// May be called again after a failure.
 [[nodiscard]] result<pair_state> finish_cut(const std::filesystem::path& database,
                                             pair_state state);
 

@@ -50,7 +50,9 @@ result<> follow_session::greet() {
     if (kept.phase == standby_phase::handing && other.epoch > kept.epoch &&
         judge_handing(kept, other) == handing_end::taken)
         if (const auto joined = with_.copy.follow_on(primary_.epoch); !joined)
-            return say_failure(joined.error());
+            return joined.error().code() == error_code::store_busy
+                       ? turn_away(joined.error().what())
+                       : say_failure(joined.error());
     const auto ours = with_.copy.place();
     if (const auto why = refuse_primary(primary_, {.place = ours, .service = us_.service});
         !why.empty())
@@ -124,7 +126,10 @@ result<> follow_session::take_role(bytes_view body) {
     if (const auto taken = with_.copy.take_role(*asked); !taken) {
         if (taken.error().code() == error_code::invalid_argument)
             return refuse(taken.error().what());
-        return say_failure(taken.error());
+        // It may be on the disk all the same. A refusal would let the primary go on beside us; it
+        // is told nothing, and asks until a restart has read what is there.
+        broken_ = taken.error();
+        return {};
     }
     has_taken_role_ = true;
     std::ignore = with_.link.say(link_kind::taken, {});  // It finds out anyway.

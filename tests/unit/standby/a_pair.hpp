@@ -50,15 +50,20 @@ public:
     [[nodiscard]] std::uint16_t port() const { return follower_.port(); }
     [[nodiscard]] follow_report report() const { return follower_.report(); }
     [[nodiscard]] const kept_copy& copy() const { return *copy_; }
+    /// How it ended by itself.
+    result<follow_end> end() {
+        thread_.join();
+        return end_;
+    }
     /// Why it ended; empty after a failure, which is told.
     std::optional<follow_end> stop() {
         follower_.stop();
         return wait();
     }
     std::optional<follow_end> wait() {
-        thread_.join();
-        EXPECT_TRUE(end_) << end_.error().what();
-        return end_ ? std::optional(*end_) : std::nullopt;
+        const auto ended = end();
+        EXPECT_TRUE(ended) << ended.error().what();
+        return ended ? std::optional(*ended) : std::nullopt;
     }
 
 private:

@@ -1,4 +1,6 @@
 // The role of the primary changes hands between two stores, and an old primary comes back.
+#include <algorithm>
+
 #include <gmock/gmock.h>
 #include <sqlite3.h>
 
@@ -192,6 +194,115 @@ TEST_F(a_changing_pair, is_not_opened_while_it_is_not_known_who_has_the_role) {
               handing_end::not_taken);
     running_standby unsure(leader_, {.listen = {"127.0.0.1", 0}, .access = access_of(1)});
     EXPECT_EQ(unsure.report().state.phase, standby_phase::handing);
+    // Nor is the role taken back by force beside one that is about to find out.
+    const auto forced = promote({.database = leader_});
+    ASSERT_FALSE(forced);
+    EXPECT_THAT(forced.error().what(), HasSubstr("another process keeps"));
+    EXPECT_EQ(kept(leader_), handing);
+}
+
+TEST_F(a_changing_pair, does_not_know_who_has_the_role_where_the_standbys_disk_fails_at_it) {
+    start_standby();
+    start_primary();
+    place_orders(1);
+    wait_until_in_step();
+    primary_.reset();
+    // It may be kept all the same, where only the last sync of it fails.
+    const auto in_the_way = state_file_of(follower_).string() + ".new";
+    ASSERT_TRUE(std::filesystem::create_directory(in_the_way));
+    EXPECT_EQ(hand_over_now().end, hand_over_end::unknown);
+    EXPECT_EQ(kept(leader_).phase, standby_phase::handing);
+    EXPECT_FALSE(standby_->end());
+    standby_.reset();
+    const auto asked = asking();
+    EXPECT_EQ(ask_what_became(asked, kept(leader_), {asked.access, random_, time_}),
+              handing_end::unknown);
+    // Once it was started anew, what is on its disk decides.
+    std::filesystem::remove(in_the_way);
+    start_standby();
+    EXPECT_EQ(ask_what_became(asked, kept(leader_), {asked.access, random_, time_}),
+              handing_end::not_taken);
+}
+
+/// A program on the machine that was the primary's a moment ago, which does not know of it.
+class an_unaware_program : public a_changing_pair {
+protected:
+    void change_roles_and_write(const std::string& sql, bool closes_as_others_do) {
+        start_standby();
+        start_primary();
+        place_orders(3);
+        wait_until_in_step();
+        primary_.reset();
+        ASSERT_EQ(hand_over_now().end, hand_over_end::given);
+        ASSERT_EQ(standby_->wait(), follow_end::has_role);
+        standby_.reset();
+        ASSERT_TRUE(promote({.database = follower_, .accept_loss = true}));
+        EXPECT_EQ(write(leader_, sql, closes_as_others_do), SQLITE_OK);
+        take_role_of(follower_, leader_);
+        start_standby();
+    }
+    static int write(const std::filesystem::path& database, const std::string& sql,
+                     bool closes_as_others_do = true) {
+        sqlite3* other = nullptr;
+        EXPECT_EQ(sqlite3_open(database.c_str(), &other), SQLITE_OK);
+        sqlite3_db_config(other, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, closes_as_others_do ? 0 : 1,
+                          nullptr);
+        const int code = sqlite3_exec(other, sql.c_str(), nullptr, nullptr, nullptr);
+        sqlite3_close(other);
+        return code;
+    }
+    void expect_equal_files(std::uint64_t copies) {
+        start_primary();
+        place_orders(1);
+        wait_until_in_step();
+        EXPECT_EQ(primary_->report().copies, copies);
+        primary_.reset();
+        standby_.reset();
+        EXPECT_EQ(rows_after_promotion(follower_), 4);
+        test::sqlite_file(leader_).run("PRAGMA wal_checkpoint(TRUNCATE)");
+        EXPECT_TRUE(bytes_of(leader_) == bytes_of(follower_));
+    }
+    [[nodiscard]] bool is_tail_kept() const {
+        const auto folder = std::filesystem::directory_iterator(folder_.path());
+        return std::ranges::any_of(folder, [](const auto& each) {
+            return each.path().string().contains(".tail-before-epoch-");
+        });
+    }
+};
+
+TEST_F(an_unaware_program, has_what_it_wrote_cut_off_and_kept) {
+    change_roles_and_write("INSERT INTO orders DEFAULT VALUES", false);
+    EXPECT_EQ(standby_->report().state.phase, standby_phase::following);
+    EXPECT_TRUE(is_tail_kept());
+    expect_equal_files(0);
+}
+
+TEST_F(an_unaware_program, makes_a_part_of_a_copy_of_a_file_that_it_has_put_the_log_into) {
+    change_roles_and_write("CREATE TABLE more (n); INSERT INTO more VALUES (zeroblob(9000))", true);
+    EXPECT_EQ(standby_->report().state.phase, standby_phase::copying);
+    expect_equal_files(1);
+}
+
+TEST_F(an_unaware_program, makes_one_also_where_the_log_is_left) {
+    change_roles_and_write(
+        "CREATE TABLE more (n); INSERT INTO more VALUES (zeroblob(9000));"
+        "PRAGMA wal_checkpoint(PASSIVE)",
+        false);
+    EXPECT_EQ(standby_->report().state.phase, standby_phase::copying);
+    EXPECT_TRUE(is_tail_kept());
+    expect_equal_files(1);
+}
+
+TEST_F(an_unaware_program, finds_the_copy_locked_while_it_is_kept) {
+    start_standby();
+    start_primary();
+    place_orders(1);
+    wait_until_in_step();
+    EXPECT_EQ(write(follower_, "INSERT INTO orders DEFAULT VALUES"), SQLITE_BUSY);
+    place_orders(1);
+    primary_.reset();
+    standby_.reset();
+    EXPECT_EQ(rows_after_promotion(follower_), 2);
 }
 
 /// A standby of the test's own, which looks at what the primary keeps when it is offered the role.
