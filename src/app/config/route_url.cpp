@@ -49,8 +49,10 @@ std::vector<std::string_view> addresses_in(std::string_view text) {
 }
 
 bool is_signed(std::string_view url) {
-    const auto* const kind = transport_of(url);
-    return kind != nullptr && kind->is_signed;
+    return std::ranges::any_of(addresses_in(url), [](std::string_view each) {
+        const auto* const kind = transport_of(each);
+        return kind != nullptr && kind->is_signed;
+    });
 }
 
 bool is_plain(const route_url& url) {

@@ -17,7 +17,8 @@ namespace posthorn {
 /// The addresses of a route that names several, with commas in between; the text itself otherwise.
 [[nodiscard]] std::vector<std::string_view> addresses_in(std::string_view text);
 
-/// Whether what goes over such a route is signed; not so of a scheme that is not known.
+/// Whether what goes over such a route is signed, to one of its addresses at least; not so of a
+/// scheme that is not known.
 [[nodiscard]] bool is_signed(std::string_view url);
 /// Whether others on the way can read along.
 [[nodiscard]] bool is_plain(const route_url& url);
