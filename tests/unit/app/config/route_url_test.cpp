@@ -30,6 +30,13 @@ TEST(route_url, may_name_several_addresses) {
     EXPECT_THAT(addresses_in(",http://one:1"), ElementsAre("", "http://one:1"));
 }
 
+TEST(route_url, is_signed_if_one_of_its_addresses_is) {
+    EXPECT_TRUE(is_signed("http://one:1,http://two:2"));
+    EXPECT_TRUE(is_signed("inprocess:,http://one:1"));
+    EXPECT_FALSE(is_signed("inprocess:"));
+    EXPECT_FALSE(is_signed("carrier pigeon"));
+}
+
 TEST(route_url, names_a_place_by_grpc) {
     EXPECT_EQ(parse_route_url("grpc://h:5001").value(),
               (route_url{.scheme = "grpc", .host = "h", .port = 5001}));
