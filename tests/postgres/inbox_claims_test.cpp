@@ -66,8 +66,8 @@ protected:
     bool is_waited_for_a_lock() {
         return number(
                    "SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND"
-                   " application_name = 'posthorn " +
-                   place_.schema() + "'") > 0;
+                   " query LIKE '%" +
+                   place_.schema() + "%'") > 0;
     }
 
     a_store first_{place_};

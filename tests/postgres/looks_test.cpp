@@ -5,6 +5,8 @@
 #include "app/node/own_report.hpp"
 #include "audit/audit.hpp"
 #include "audit/audit_routes.hpp"
+#include "base/async/io_threads.hpp"
+#include "base/async/task_group.hpp"
 #include "base/async/virtual_loop.hpp"
 #include "operations/links.hpp"
 #include "postgres/node.hpp"
@@ -75,10 +77,12 @@ TEST_F(looks_on_postgres, narrow_the_audit) {
 TEST_F(looks_on_postgres, write_a_change_down_though_a_program_took_the_next_numbers_of_the_audit) {
     run("INSERT INTO posthorn_audit (seq, at, who, what, target, outcome) OVERRIDING SYSTEM VALUE"
         " SELECT n, 1000, 'program', 'INSERT', 'x', 'done' FROM generate_series(1, 7) AS n");
-    virtual_loop loop;
+    io_threads threads("audit");
+    const real_clock time;
     auto log = logger::null();
-    audit changes(own_.get(), loop.time(), log);
-    const auto row = loop.run(changes.begin({"ann", "POST", "/_rf/dead/requeue", ""}));
+    audit changes(own_.get(), time, log);
+    const auto row =
+        start(threads.executor(), changes.begin({"ann", "POST", "/_rf/dead/requeue", ""})).get();
     ASSERT_TRUE(succeeded(row));
     EXPECT_EQ(*row, 8);
 }

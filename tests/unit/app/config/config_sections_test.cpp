@@ -241,7 +241,8 @@ TEST(config_admin_keys, have_a_name_a_role_and_a_hash) {
     const auto bare = problem("name = \"a\", role = \"viewer\", hash = \"canary\"");
     EXPECT_THAT(bare, StartsWith("p.toml:2: the hash of admin key 'a' is not one"));
     EXPECT_THAT(bare, Not(HasSubstr("canary")));
-    EXPECT_THAT(problem_of("[admin]\nkeys = \"x\""), HasSubstr("cannot be \"x\"; write a list"));
+    EXPECT_THAT(problem_of("[admin]\nkeys = \"x\""),
+                HasSubstr("admin.keys cannot be a text; write a list"));
     const auto twice = fmt::format("{{ name = \"a\", role = \"viewer\", hash = \"{}\" }}", hash);
     EXPECT_THAT(problem_of(fmt::format("[admin]\nkeys = [{0}, {0}]", twice)),
                 HasSubstr("are called 'a'"));
