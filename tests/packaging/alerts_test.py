@@ -46,6 +46,7 @@ CASES = {
     "PosthornBackupOld": [("posthorn_backup_newest_timestamp_seconds", "-90000x60", "0x60")],
     "PosthornStandbyLost": [('posthorn_standby_state{state="following"}', "0x60", "1x60")],
     "PosthornStandbyBehind": [("posthorn_standby_lag_seconds", "61x60", "60x60")],
+    "PosthornSourceApart": [("posthorn_consume_connected", "0x60", "1x60")],
     "PosthornNotDurable": [("posthorn_store_durable", "0x60", "1x60")],
     "PosthornBadSignatures": [("posthorn_bad_signatures_total", "0+60x60", "0+1x60")],
     "PosthornConflicts": [("posthorn_inbox_conflicts_total", "0x50 1x10", "1x60")],
@@ -164,6 +165,7 @@ class Node(unittest.TestCase):
         (Path(folder) / "posthorn.toml").write_text(
             '[service]\nid = "orders"\n[handlers]\nShip = "queue"\n[backup]\nfolder = "backups"\n'
             '[routes]\nstock = "http://127.0.0.1:1"\n'
+            '[consume]\nsources = [{ name = "in", url = "amqp://127.0.0.1:1", queue = "in" }]\n'
             '[standby]\nto = "127.0.0.1:1"\nmode = "async"\nkey = "env:PAIR_KEY"\n'
             '[secrets]\nstock = "base64:MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3ODlhYmNkZWY="\n')
         run("init")
