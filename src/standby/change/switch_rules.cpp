@@ -59,7 +59,7 @@ pair_state take_by_force(pair_state handing) {
     handing.epoch += 2;
     handing.began.reset();
     handing.first_log.reset();
-    return take_back(std::move(handing));
+    return take_back(handing);
 }
 
 handing_end judge_handing(const pair_state& handing, const standby_place& other) {
