@@ -261,6 +261,12 @@ class StandbySwitch(unittest.TestCase):
         one.serve()
         two.follow()
         self.in_step(one, two)
+        # A node begins its log anew when it starts. Until the standby has some of that log, it has the
+        # end of the one before, where this one cannot be cut.
+        begun = one.told()["position"]
+        self.assertEqual(run("send", "shop", "Kept", '{"id": 1}', "--config", one.file).returncode, 0)
+        self.assertTrue(eventually(lambda: begun < one.told()["position"] == two.told()["position"]),
+                        self.logs(one, two))
         two.kill()
         self.assertTrue(eventually(lambda: one.told().get("state") == "away"))
         for endpoint in ("Lost", "LostToo"):
