@@ -140,10 +140,10 @@ TEST_F(node_forward_limits, samples_within_the_deadband_are_thinned_while_their_
     for (const double value : {5000.0, 5000.5, 5000.9, 5002.0, 5001.5, 5000.0})
         ids.push_back(hold(site, value));
     ASSERT_TRUE(test::eventually([&] { return held(site) == 15; }));
-    std::vector<std::string> became;
-    for (const auto& id : ids) became.push_back(status(site, id));
-    EXPECT_THAT(became, ElementsAre("Submitted", "Discarded", "Discarded", "Submitted", "Discarded",
-                                    "Submitted"));
+    // What is kept may have been tried since.
+    std::vector<bool> is_kept;
+    for (const auto& id : ids) is_kept.push_back(status(site, id) != "Discarded");
+    EXPECT_THAT(is_kept, ElementsAre(true, false, false, true, false, true));
     EXPECT_EQ(text(site, "SELECT resolution FROM outbox_messages WHERE status = 'Resolved'"),
               "within deadband");
     EXPECT_TRUE(test::eventually([&] { return heard("Thinned") == 3; }));
