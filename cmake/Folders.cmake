@@ -28,22 +28,48 @@ endfunction()
 function(posthorn_together out name root)
     set(joined ${ARGN})
     foreach(source IN LISTS ARGN)
-        # tests/planted compiles those with a bug a second time, each in place of the library's own;
-        # files that compile a library are long enough; the names of `using enum` are not seen; the
+        # Files that compile a library are long enough; the names of `using enum` are not seen; the
         # others have definitions of their own.
         file(STRINGS ${source} alone LIMIT_COUNT 1 REGEX
-            "POSTHORN_PLANTED\\(|^using enum |include <.*/src[.]hpp>|POSTHORN_BUILD_TYPE|POSTHORN_WITH_|feature_list all_features")
+            "^using enum |include <.*/src[.]hpp>|POSTHORN_BUILD_TYPE|POSTHORN_WITH_|feature_list all_features")
         if(alone)
             list(REMOVE_ITEM joined ${source})
             list(APPEND left ${source})
         endif()
     endforeach()
     list(SORT joined)
+    posthorn_planted_among(planted ${joined})
+    if(NOT POSTHORN_SANITIZE)
+        list(REMOVE_ITEM joined ${planted})
+        posthorn_groups(planted ${name}_planted ${root} ${planted})
+        posthorn_planted_among(planted_left ${left})
+        set_property(GLOBAL APPEND PROPERTY POSTHORN_PLANTED ${planted} ${planted_left})
+        list(APPEND left ${planted})
+    endif()
+    posthorn_groups(files ${name} ${root} ${joined})
+    set(${out} ${left} ${files} PARENT_SCOPE)
+endfunction()
+
+# Of the sources those that have bugs planted in them: tests/planted compiles those a second time, each in
+# place of the library's own, so that none may be together with one that has none. With sanitizers it
+# does not.
+function(posthorn_planted_among out)
+    set(found "")
+    foreach(source IN LISTS ARGN)
+        file(STRINGS ${source} asks REGEX "POSTHORN_PLANTED\\(" LIMIT_COUNT 1)
+        if(asks)
+            list(APPEND found ${source})
+        endif()
+    endforeach()
+    set(${out} ${found} PARENT_SCOPE)
+endfunction()
+
+function(posthorn_groups out name root)
     execute_process(COMMAND ${Python3_EXECUTABLE} -B ${PROJECT_SOURCE_DIR}/cmake/unity.py
-            ${root} ${CMAKE_CURRENT_BINARY_DIR}/together ${name} 8 ${joined}
+            ${root} ${CMAKE_CURRENT_BINARY_DIR}/together ${name} 8 ${ARGN}
         OUTPUT_VARIABLE files OUTPUT_STRIP_TRAILING_WHITESPACE COMMAND_ERROR_IS_FATAL ANY)
     string(REPLACE "\n" ";" files "${files}")
-    set(${out} ${left} ${files} PARENT_SCOPE)
+    set(${out} ${files} PARENT_SCOPE)
 endfunction()
 
 # The objects of a folder; files whose path matches EXCLUDE are left out.

@@ -24,6 +24,9 @@ DECLARED = [
     # A function or a variable: a name before ( { [ = or ; that another word, * or & comes before.
     re.compile(r"[\w>*&\]]\s*[ *&](\w+)\s*(?=[({\[=;])"),
 ]
+# Every source may have this one, as long as it stands for the same.
+ALIAS = re.compile(r"\bnamespace\s+(\w+)\s*=\s*([\w:]+)\s*;")
+BASE = re.compile(r"\b(?:public|protected|private)\s+[\w:]+")
 KEYWORDS = {"return", "if", "while", "for", "switch", "co_return", "co_await", "operator", "const",
             "noexcept", "requires", "sizeof", "override", "final", "default", "delete", "auto"}
 
@@ -49,29 +52,33 @@ def unnamed(code):
 
 
 def names(text):
-    """(the names that the source keeps to itself, all words in it)"""
+    """(the names that the source keeps to itself, all words in it, its aliases of namespaces)"""
     code = NOISE.sub(" ", text)
+    words, aliases = set(WORD.findall(code)), dict(ALIAS.findall(code))
+    code = ALIAS.sub(" ", code)
     own = set(DECLARED[0].findall(code))
-    inside = unnamed(code)
+    inside = BASE.sub(" ", unnamed(code))
     for pattern in DECLARED[1:]:
         own.update(pattern.findall(inside))
-    return own - KEYWORDS, set(WORD.findall(code))
+    return own - KEYWORDS, words, aliases
 
 
 def group(sources, most):
-    groups = []  # [own names, all words, sources]
+    groups = []  # [own names, all words, aliases, sources]
     for source in sources:
-        own, words = names(Path(source).read_text(encoding="utf-8"))
+        own, words, aliases = names(Path(source).read_text(encoding="utf-8"))
         for each in groups:
-            if len(each[2]) < most and not (own & each[1]) and not (words & each[0]):
+            if (len(each[3]) < most and not (own & each[1]) and not (words & each[0]) and
+                    all(each[2].get(name, what) == what for name, what in aliases.items())):
                 break
         else:
-            each = [set(), set(), []]
+            each = [set(), set(), {}, []]
             groups.append(each)
         each[0] |= own
         each[1] |= words
-        each[2].append(source)
-    return [each[2] for each in groups]
+        each[2].update(aliases)
+        each[3].append(source)
+    return [each[3] for each in groups]
 
 
 def main(root, folder, name, most, *sources):
