@@ -180,7 +180,7 @@ TEST_F(flows_of_an_engine, are_not_guessed_at_where_a_signal_lacks_what_they_wai
     EXPECT_EQ(shop_node.wait_for_end(hears, "h", 30s).result, R"("ann")");
 }
 
-TEST_F(flows_of_an_engine, get_a_signal_together_with_a_hundred_thousand_others) {
+TEST_F(flows_of_an_engine, get_a_signal_together_with_twenty_thousand_others) {
     shop_node.add(hears);
     start();
     shop_node.transact([](transaction& tx) {
@@ -190,7 +190,7 @@ TEST_F(flows_of_an_engine, get_a_signal_together_with_a_hundred_thousand_others)
     ASSERT_TRUE(test::eventually(
         [&] { return number(shop_node, "SELECT count(*) FROM workflow_waits") == 2; }));
     // Of workflows that are not here.
-    for (int slice = 1; slice <= 10; ++slice)
+    for (int slice = 1; slice <= 2; ++slice)
         run(shop_node,
             fmt::format(
                 "WITH RECURSIVE n(i) AS (SELECT {0}0001 UNION ALL SELECT i + 1 FROM n WHERE i < "
@@ -203,7 +203,7 @@ TEST_F(flows_of_an_engine, get_a_signal_together_with_a_hundred_thousand_others)
     EXPECT_EQ(shop_node.wait_for_end(hears, "one", 60s).result, R"("ann")") << logged();
     EXPECT_EQ(shop_node.wait_for_end(hears, "other", 60s).result, R"("bob")");
     EXPECT_EQ(number(shop_node, "SELECT count(*) FROM workflow_mailbox WHERE kind = 'signalled'"),
-              100'000);
+              20'000);
     EXPECT_EQ(number(shop_node, "SELECT count(*) FROM workflow_waits WHERE taken = 0"), 0);
 }
 

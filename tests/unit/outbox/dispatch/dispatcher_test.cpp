@@ -48,7 +48,7 @@ TEST(dispatcher, sends_what_was_there_when_it_started) {
 TEST(dispatcher, a_lane_that_wakes_looks_for_its_own_messages_alone) {
     virtual_loop loop;
     rig node(loop);
-    constexpr int destinations = 200;
+    constexpr int destinations = 60;
     for (int i = 0; i < destinations; ++i) {
         node.wire("dead" + std::to_string(i)).always(outcome::unanswered);
         for (int j = 0; j < 5; ++j) node.store.send(node.to("dead" + std::to_string(i)));

@@ -551,7 +551,7 @@ TEST(lane, that_is_dead_costs_the_others_nothing) {
     dead.delay = 1h;  // It hangs.
     auto& well = node.wire("well");
     node.start();
-    for (int i = 0; i < 2000; ++i) node.store.send(node.to("dead"));
+    for (int i = 0; i < 500; ++i) node.store.send(node.to("dead"));
     loop.run_for(10min);
     const auto before = loop.time().wall();
     node.store.send(node.to("well"));

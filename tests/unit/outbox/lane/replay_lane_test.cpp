@@ -135,12 +135,12 @@ TEST_F(replay_lane, brings_everything_once_and_is_live_again) {
                 replay_options{.settle_time = 1s, .rate = 50, .ramp = 5s, .newest_first = newest}};
         other.start();
         wire.always(outcome::unanswered);
-        for (int i = 0; i < 600; ++i) other.store.send(other.to("plant"));
+        for (int i = 0; i < 300; ++i) other.store.send(other.to("plant"));
         loop.run_for(5s);
         wire.sends.clear();
         wire.always(outcome::delivered, "");
-        loop.run_for(2min);
-        EXPECT_EQ(other.count(outbox_status::sent), 600U);
+        loop.run_for(1min);
+        EXPECT_EQ(other.count(outbox_status::sent), 300U);
         EXPECT_EQ(std::set(wire.sends.begin(), wire.sends.end()).size(), wire.sends.size());
         for (const auto& one : other.get().counters().board.list())
             EXPECT_EQ(one.replay, replay_phase::live);
