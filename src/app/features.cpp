@@ -23,7 +23,7 @@ feature_list all_features() noexcept {
     return all;
 }
 
-std::vector<table_set> feature_tables() {
+std::vector<table_set> tables_of_features() {
     std::vector<table_set> all;
     for (const auto* const each : all_features())
         if (const auto own = each->tables(); !own.sqlite.steps.empty()) all.push_back(own);

@@ -10,6 +10,6 @@ namespace posthorn {
 [[nodiscard]] feature_list all_features() noexcept;
 
 /// The tables of all of them, for code that opens a store.
-[[nodiscard]] std::vector<table_set> feature_tables();
+[[nodiscard]] std::vector<table_set> tables_of_features();
 
 }  // namespace posthorn

@@ -19,7 +19,7 @@ feature_list all_features() noexcept {
     return all;
 }
 
-std::vector<table_set> feature_tables() {
+std::vector<table_set> tables_of_features() {
     std::vector<table_set> all;
     for (const auto* const each : all_features()) all.push_back(each->tables());
     return all;

@@ -42,7 +42,7 @@ core_options core_settings(const config& settings) {
                      .shared = settings.store.shared,
                      .limits = message_limits_of(settings),
                      .defaults = row_defaults_of(settings),
-                     .above = feature_tables(),
+                     .above = tables_of_features(),
                      .disk = {.low_water = settings.store.disk_low_water.bytes,
                               .ballast = settings.store.ballast.bytes}},
         .sending = {.source = settings.service.id,

@@ -177,7 +177,7 @@ void add_backups(const config& settings, const std::string& database, doctor_fac
 void add_file(const std::string& database, bool full, doctor_facts& facts) {
     std::error_code unusable;
     auto seen = fs::exists(database, unusable)
-                    ? sqlite::look_at_file(database, full, feature_tables())
+                    ? sqlite::look_at_file(database, full, tables_of_features())
                     : fail(error_code::not_found, "there is no database at {}", database);
     facts.file.reset();
     facts.checked_fully = full;

@@ -80,7 +80,7 @@ result<probed_database> probe_database(const config& settings, const database_ur
                                        [[maybe_unused]] const clock& time) {
     if (!url.on_server)
         return sqlite::probe(url.in_memory ? std::string{} : settings.path_of(url),
-                             feature_tables(), time);
+                             tables_of_features(), time);
 #ifdef POSTHORN_WITH_POSTGRES
     return postgres::probe({.url = settings.path_of(url),
                             .schema = settings.store.schema,
@@ -93,7 +93,7 @@ result<probed_database> probe_database(const config& settings, const database_ur
 
 result<std::string> server_definitions([[maybe_unused]] const std::string& schema) {
 #ifdef POSTHORN_WITH_POSTGRES
-    return postgres::schema_definitions(schema, feature_tables());
+    return postgres::schema_definitions(schema, tables_of_features());
 #else
     return fail(error_code::invalid_configuration, "this Posthorn was built without PostgreSQL");
 #endif
@@ -102,7 +102,7 @@ result<std::string> server_definitions([[maybe_unused]] const std::string& schem
 result<server_store_facts> look_at_server([[maybe_unused]] const server_database& server,
                                           [[maybe_unused]] const clock& time) {
 #ifdef POSTHORN_WITH_POSTGRES
-    const auto above = feature_tables();
+    const auto above = tables_of_features();
     POSTHORN_LET(seen,
                  postgres::look_at_server(
                      {.url = server.url, .schema = server.schema, .application = "posthorn doctor"},
@@ -146,7 +146,7 @@ postgres::move_options options_of(const store_move& asked) {
             .url = asked.to.url,
             .schema = asked.to.schema,
             .id = asked.id,
-            .above = feature_tables(),
+            .above = tables_of_features(),
             .progress = asked.progress};
 }
 

@@ -103,7 +103,7 @@ result<std::unique_ptr<database_session>> database_session::open(const config& s
                                      .check = sqlite::check_at_start::none,
                                      .shared = true,
                                      .defaults = defaults,
-                                     .above = feature_tables(),
+                                     .above = tables_of_features(),
                                      .disk = {.low_water = settings.store.disk_low_water.bytes}},
                                     server, {made->clock_, made->writer_, made->log_}));
     made->store_ = std::move(opened);
