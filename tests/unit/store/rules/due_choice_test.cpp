@@ -17,9 +17,9 @@ class a_store final : private flow_source, public due_choice {
 public:
     a_store() : due_choice(static_cast<flow_source&>(*this)) {}
     void add(const flow& one, seqs rows) {
-        rows_.emplace_back(one, std::move(rows));
-        std::ranges::sort(rows_,
-                          [](const auto& a, const auto& b) { return is_past(b.first, a.first); });
+        const auto after = std::ranges::find_if(
+            rows_, [&](const auto& other) { return is_past(other.first, one); });
+        rows_.emplace(after, one, std::move(rows));
     }
     seqs looked_at{};  // How many tenants there were in each look.
     std::size_t at_once = 10'000;
@@ -123,12 +123,12 @@ TEST(due_choice, gives_the_odd_row_to_another_tenant_each_time) {
 
 TEST(due_choice, goes_on_after_the_flows_of_the_look_before) {
     a_store store;
-    for (int i = 0; i < 300; ++i) store.add(of(std::to_string(10'000 + i)), {i});
-    const auto first = store.choose(asking_for(200));
+    for (int i = 0; i < 1'500; ++i) store.add(of(std::to_string(10'000 + i)), {i});
+    const auto first = store.choose(asking_for(1'000));
     EXPECT_TRUE(first->more);
     EXPECT_EQ(first->seqs.front(), 0);
-    EXPECT_EQ(store.choose(asking_for(200))->seqs.front(), 200);
-    EXPECT_EQ(store.looked_at, (seqs{200, 200}));
+    EXPECT_EQ(store.choose(asking_for(1'000))->seqs.front(), 1'000);
+    EXPECT_EQ(store.looked_at, (seqs{1'000, 1'000}));
 }
 
 TEST(due_choice, reads_more_of_some_where_others_have_less_than_their_share) {
