@@ -56,7 +56,7 @@ const cases = {
     await page.getByRole("alert").getByText("this key is not known here").waitFor();
     await signIn(page, told.viewer);
     await page.getByRole("heading", { name: "Something needs you" }).waitFor();
-    await page.locator(".card", { hasText: "Dead" }).getByText("16").waitFor();
+    await page.locator(".card", { hasText: "Dead" }).getByText("16", { exact: true }).waitFor();
 
     // A viewer may look, and neither change nor read payloads.
     await page.locator("nav a", { hasText: "Destinations" }).click();
@@ -319,7 +319,7 @@ const cases = {
     await page.getByRole("button", { name: "Show what they answered" }).click();
     const answers = page.locator("section", { has: page.getByRole("heading", { name: "What web services refused" }) });
     const row = answers.getByRole("row", { name: /Label/ }).first();
-    await row.getByText("422").waitFor();
+    await row.getByRole("cell", { name: "422", exact: true }).waitFor();
     await row.locator("pre", { hasText: `no label for ${told.markup}` }).waitFor();
     assert.equal(await page.locator("main img").count(), 0);
     await accessible(page);
