@@ -93,8 +93,8 @@ const cases = {
     // The filters are in the address.
     await page.getByLabel("State").selectOption("delivering");
     await page.waitForURL("**/webhooks?state=delivering");
+    await rows(page).nth(1).waitFor({ state: "detached" });
     await first.getByText("the one that works").waitFor();
-    assert.equal(await rows(page).count(), 1);
     await page.getByLabel("State").selectOption("");
     await page.getByLabel("Tenant").fill("globex");
     await page.keyboard.press("Enter");
