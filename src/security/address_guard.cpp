@@ -8,6 +8,8 @@
 #include <boost/asio/ip/network_v4.hpp>
 #include <boost/asio/ip/network_v6.hpp>
 
+#include "base/text/comma_list.hpp"
+
 namespace posthorn {
 
 namespace ip = boost::asio::ip;
@@ -282,6 +284,15 @@ result<ip_network> ip_network::parse(std::string_view text) {
                     "'{}' has bits behind its prefix; write {}/{}, or the address alone", text,
                     lowest.to_string(), bits);
     return ip_network(*first, bits);
+}
+
+result<std::vector<ip_network>> parse_networks(std::string_view listed) {
+    std::vector<ip_network> all;
+    for (const auto& each : split_at_commas(listed)) {
+        POSTHORN_LET(network, ip_network::parse(each));
+        all.push_back(std::move(network));
+    }
+    return all;
 }
 
 bool ip_network::contains(const ip_address& one) const {

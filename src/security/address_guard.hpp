@@ -42,6 +42,9 @@ private:
     unsigned bits_ = 0;
 };
 
+/// Of `10.0.0.0/8, ::1`; fails as `ip_network::parse` does.
+[[nodiscard]] result<std::vector<ip_network>> parse_networks(std::string_view listed);
+
 /// What an operator lets strangers' URLs lead to beyond public servers over https.
 struct guard_rules {
     bool plain_http = false;

@@ -4,6 +4,7 @@
 #include <array>
 #include <charconv>
 
+#include "base/text/comma_list.hpp"
 #include "base/text/utf8.hpp"
 #include "message/event.hpp"
 #include "webhook/configured_subscribers.hpp"
@@ -70,27 +71,11 @@ constexpr std::array keys{
                 [] { return feature_value(std::int64_t{1024}); }},
 };
 
-std::string_view trimmed(std::string_view text) {
-    const auto first = text.find_first_not_of(' ');
-    if (first == text.npos) return {};
-    return text.substr(first, text.find_last_not_of(' ') - first + 1);
-}
-
 /// What a key says if not the word for nothing of its own.
 std::string_view said_besides(const feature_settings& said, std::string_view key,
                               std::string_view nothing) {
     const std::string_view text = said.get<std::string>(key);
     return text == nothing ? std::string_view() : text;
-}
-
-std::vector<std::string> split(std::string_view text) {
-    std::vector<std::string> parts;
-    while (!text.empty()) {
-        const auto part = text.substr(0, text.find(','));
-        text.remove_prefix(std::min(text.size(), part.size() + 1));
-        if (const auto one = trimmed(part); !one.empty()) parts.emplace_back(one);
-    }
-    return parts;
 }
 
 std::optional<milliseconds> pause_of(std::string_view text) {
@@ -143,14 +128,9 @@ result<milliseconds> read_disable_after(const feature_settings& said) {
 }
 
 result<std::vector<ip_network>> read_allow(const feature_settings& said) {
-    std::vector<ip_network> all;
-    for (const auto& each : split(said_besides(said, "allow", "none"))) {
-        const auto network = ip_network::parse(each);
-        if (!network)
-            return fail(error_code::invalid_configuration, "webhooks.allow: {}",
-                        network.error().what());
-        all.push_back(*network);
-    }
+    auto all = parse_networks(said_besides(said, "allow", "none"));
+    if (!all)
+        return fail(error_code::invalid_configuration, "webhooks.allow: {}", all.error().what());
     return all;
 }
 
@@ -164,7 +144,7 @@ result<webhook_client::options> read_client_options(const feature_settings& said
     POSTHORN_LET(allow, read_allow(said));
     made.client.rules.allow = std::move(allow);
     made.authorities = said_besides(said, "authorities", "system");
-    made.names.servers = split(said_besides(said, "name_servers", "system"));
+    made.names.servers = split_at_commas(said_besides(said, "name_servers", "system"));
     POSTHORN_LET(connections, read_number(said, connections_max));
     made.client.connections_max = static_cast<std::size_t>(connections);
     return made;
@@ -172,7 +152,7 @@ result<webhook_client::options> read_client_options(const feature_settings& said
 
 result<std::shared_ptr<const retry_policy>> read_retries(const feature_settings& said) {
     listed_backoff listed;
-    for (const auto& each : split(said.get<std::string>("retry_pauses"))) {
+    for (const auto& each : split_at_commas(said.get<std::string>("retry_pauses"))) {
         const auto pause = pause_of(each);
         if (!pause)
             return fail(error_code::invalid_configuration,

@@ -332,5 +332,14 @@ TEST(ip_network, refuses_what_is_none_and_says_what_to_write) {
     EXPECT_THAT(ip_network::parse("64:ff9b::/96").error().what(), HasSubstr("as IPv4"));
 }
 
+TEST(ip_networks, are_read_from_one_line_or_not_at_all) {
+    EXPECT_EQ(parse_networks("").value(), std::vector<ip_network>{});
+    EXPECT_EQ(parse_networks(" 10.0.0.0/8,::1 ").value(),
+              (std::vector{network("10.0.0.0/8"), network("::1")}));
+    const auto wrong = parse_networks("10.0.0.0/8, stock.example");
+    ASSERT_FALSE(wrong);
+    EXPECT_THAT(wrong.error().what(), HasSubstr("'stock.example' is not a network"));
+}
+
 }  // namespace
 }  // namespace posthorn
