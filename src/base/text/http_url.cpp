@@ -98,4 +98,23 @@ std::string origin(const http_url& url) {
     return fmt::format("{}://{}", url.tls ? "https" : "http", authority(url));
 }
 
+std::string path_before_ours(const http_url& url) {
+    const auto last = url.path.find_last_not_of('/');
+    return last == std::string::npos ? "" : url.path.substr(0, last + 1);
+}
+
+bool has_url_scheme(std::string_view text) noexcept {
+    const auto scheme = text.substr(0, text.find("://"));
+    const auto is_letter = [](char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); };
+    const auto fits = [&](char c) {
+        return is_letter(c) || (c >= '0' && c <= '9') || c == '+' || c == '-' || c == '.';
+    };
+    return scheme.size() < text.size() && !scheme.empty() && is_letter(scheme.front()) &&
+           std::ranges::all_of(scheme, fits);
+}
+
+bool has_http_scheme(std::string_view text) noexcept {
+    return text.starts_with("https://") || text.starts_with("http://");
+}
+
 }  // namespace posthorn

@@ -26,5 +26,11 @@ struct http_url {
 [[nodiscard]] std::string authority(const http_url& url);
 /// `https://host:port`: what connections are shared by.
 [[nodiscard]] std::string origin(const http_url& url);
+/// What stands before a path of ours: the URL's own, without a slash at its end.
+[[nodiscard]] std::string path_before_ours(const http_url& url);
+/// Whether it begins as a URL of any scheme does: `scheme://`.
+[[nodiscard]] bool has_url_scheme(std::string_view text) noexcept;
+/// Whether it begins as one of HTTP does.
+[[nodiscard]] bool has_http_scheme(std::string_view text) noexcept;
 
 }  // namespace posthorn

@@ -60,6 +60,26 @@ void write_signature(http_headers& headers, const signature_headers& signature) 
             headers.add(std::string(each.name), value);
 }
 
+http_headers write_request_headers(wire_request& request) {
+    http_headers headers;
+    headers.add("content-type", std::move(request.content_type));
+    write_signature(headers, request.signature);
+    if (!request.workflow_signature.empty())
+        headers.add("X-Workflow-Signature", std::move(request.workflow_signature));
+    if (!request.traceparent.empty()) headers.add("traceparent", std::move(request.traceparent));
+    return headers;
+}
+
+wire_reply read_reply(std::uint16_t status, const http_headers& headers, std::string body) {
+    wire_reply reply;
+    reply.status = status;
+    reply.content_type = read_header(headers, "content-type");
+    reply.signature = read_signature(headers);
+    if (const auto text = headers.find("retry-after")) reply.retry_after = parse_retry_after(*text);
+    reply.body = std::move(body);
+    return reply;
+}
+
 std::optional<std::chrono::milliseconds> parse_retry_after(std::string_view text) {
     std::uint64_t seconds = 0;
     const auto [stop, failure] = std::from_chars(text.begin(), text.end(), seconds);

@@ -1,12 +1,14 @@
 #pragma once
 
 #include <chrono>
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
 
 #include "security/signature.hpp"
 #include "transport/http/types.hpp"
+#include "transport/wire/exchange.hpp"
 
 namespace posthorn {
 
@@ -15,6 +17,10 @@ namespace posthorn {
 /// Leaves out what is empty.
 void write_signature(http_headers& headers, const signature_headers& signature);
 [[nodiscard]] std::string read_header(const http_headers& headers, std::string_view name);
+/// All that stands in the headers of a request of the wire.
+[[nodiscard]] http_headers write_request_headers(wire_request& request);
+[[nodiscard]] wire_reply read_reply(std::uint16_t status, const http_headers& headers,
+                                    std::string body);
 /// The first of the wire's own headers that is there twice, so that it is not clear which one
 /// counts. In lower case; empty if there is none.
 [[nodiscard]] std::string find_repeated(const http_headers& headers);

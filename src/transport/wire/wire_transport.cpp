@@ -110,6 +110,12 @@ task<std::vector<delivery>> wire_transport::deliver(message_batch batch) {
     co_return given;
 }
 
+std::shared_ptr<const key_ring> wire_transport::find_keys() const {
+    auto found = keys_.find(options_.destination);
+    if (!found && !options_.keys_else.empty()) found = keys_.find(options_.keys_else);
+    return found;
+}
+
 result<wire_request> wire_transport::with_signature(wire_request request,
                                                     const key_ring* keys) const {
     if (keys == nullptr)
@@ -125,7 +131,7 @@ result<wire_request> wire_transport::with_signature(wire_request request,
 }
 
 void wire_transport::prepare(const message& next) {
-    const auto keys = keys_.find(options_.destination);
+    const auto keys = find_keys();
     if (!keys || keys->scheme() != signature_scheme::v2) return;
     auto packed = pack({&next}, 0, false);
     if (packed.refused) return;
@@ -141,8 +147,7 @@ std::optional<wire_request> wire_transport::take_ready(const message_batch& batc
     const std::scoped_lock lock(preparing_);
     auto ready = std::exchange(ready_, {});
     if (!ready || batch.size() != 1 || !is_same(*batch.front(), ready->of)) return std::nullopt;
-    if (time_.steady() >= ready->until || keys_.find(options_.destination) != ready->keys.lock())
-        return std::nullopt;
+    if (time_.steady() >= ready->until || find_keys() != ready->keys.lock()) return std::nullopt;
     return std::move(ready->request);
 }
 
@@ -151,7 +156,7 @@ bool wire_transport::may_batch() const { return time_.steady() >= batches_again_
 task<bool> wire_transport::send_all(const message_batch& batch, answers& to) {
     if (auto ready = take_ready(batch)) co_return co_await send_one(*std::move(ready), to);
     while (to.size() < batch.size()) {
-        const auto keys = keys_.find(options_.destination);
+        const auto keys = find_keys();
         if (keys && keys->scheme() != signature_scheme::v2) {
             if (!co_await send_legacy(*batch[to.size()], *keys, to)) co_return false;
             continue;
@@ -293,7 +298,7 @@ task<bool> wire_transport::send_legacy(const message& what, const key_ring& keys
 
 task<wire_transport::believed> wire_transport::exchange(wire_request request) {
     // Found anew each time, since they change.
-    const auto keys = keys_.find(options_.destination);
+    const auto keys = find_keys();
     if (keys && keys->scheme() != signature_scheme::v2)  // Since it was looked at last.
         co_return believed{
             .failure = unheard(error(error_code::cancelled, "the scheme has just changed")),

@@ -20,6 +20,7 @@ namespace posthorn {
 struct wire_transport_options {
     std::string source;                                  // Our own id.
     std::string destination;                             // The peer's, by which its keys are found.
+    std::string keys_else{};                             // Whose keys count where it has none.
     std::size_t batch_bytes_max = std::size_t{1} << 20;  // Of a body; larger ones are split.
     std::size_t batch_messages_max = 1000;               // More are split too.
     std::chrono::milliseconds batch_recheck = std::chrono::minutes{5};  // For peers without it.
@@ -55,6 +56,7 @@ private:
     using answers = std::vector<delivery>;
 
     [[nodiscard]] parcel pack(const message_batch& batch, std::size_t from, bool many) const;
+    [[nodiscard]] std::shared_ptr<const key_ring> find_keys() const;
     [[nodiscard]] bool may_batch() const;
     /// What was prepared for a batch, if it was.
     [[nodiscard]] std::optional<wire_request> take_ready(const message_batch& batch);

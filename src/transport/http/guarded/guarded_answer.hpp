@@ -6,6 +6,8 @@
 #include <string>
 #include <string_view>
 
+#include "transport/http/types.hpp"
+
 namespace posthorn {
 
 /// What kept a request to a stranger from being answered.
@@ -45,10 +47,11 @@ struct guarded_answer {
     std::uint16_t status = 0;      // Zero where there was no answer.
     std::optional<std::string> retry_after{};
     std::optional<std::string> webhook_delivery{};
-    std::string body{};     // Its first 4,000 characters, as UTF-8 throughout.
-    bool body_cut = false;  // There was more of it than is read.
-    std::string address{};  // Where the connection went; for operators.
-    bool reused = false;    // On a connection that was kept.
+    std::string body{};      // Its first 4,000 characters, as UTF-8 throughout; or as it came.
+    bool body_cut = false;   // There was more of it than is read.
+    http_headers headers{};  // Its own, if `guarded_limits::verbatim`.
+    std::string address{};   // Where the connection went; for operators.
+    bool reused = false;     // On a connection that was kept.
     guarded_phases took{};
 };
 

@@ -255,7 +255,13 @@ task<guarded_step<>> guarded_connection::read_answer(guarded_answer& into) {
         into.webhook_delivery = field(head, "webhook-delivery");
         into.body_cut = !parser.is_done() || body.size() > limits.body_bytes_max;
         body.resize(std::min(body.size(), limits.body_bytes_max));
-        into.body = clean_utf8(body, limits.body_characters_max);
+        if (limits.verbatim) {
+            for (const auto& each : head)
+                into.headers.add(std::string(each.name_string()), std::string(each.value()));
+            into.body = std::move(body);
+        } else {
+            into.body = clean_utf8(body, limits.body_characters_max);
+        }
         keeps_ =
             parser.is_done() && parser.keep_alive() && buffer_.size() == 0 && into.status != 101;
         co_return guarded_step<>{};

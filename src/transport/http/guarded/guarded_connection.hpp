@@ -32,6 +32,9 @@ struct guarded_limits {
     std::size_t headers_max = 100;
     std::size_t addresses_max = 4;           // How many of a name's are tried.
     std::size_t body_characters_max = 4000;  // Kept of the answer.
+    /// Whether the answer's headers are kept, and its body to the byte instead, for those who verify
+    /// a signature over it.
+    bool verbatim = false;
 };
 
 /// Why a step did not succeed.

@@ -16,6 +16,25 @@ TEST(http_url, is_read_in_its_parts) {
     EXPECT_EQ(*parse_http_url("http://host?q"), (http_url{false, "host", 80, "", "q"}));
 }
 
+TEST(http_url, tells_what_stands_before_a_path_of_ours) {
+    for (const std::string_view text : {"http://a", "http://a/", "http://a//"})
+        EXPECT_EQ(path_before_ours(parse_http_url(text).value()), "") << text;
+    for (const std::string_view text : {"http://a/b/c", "http://a/b/c/", "http://a/b/c//"})
+        EXPECT_EQ(path_before_ours(parse_http_url(text).value()), "/b/c") << text;
+}
+
+TEST(http_url, is_told_from_a_name_by_its_scheme) {
+    for (const std::string_view text : {"http://", "https://a", "HTTP://a", "a+b-c.1://x"})
+        EXPECT_TRUE(has_url_scheme(text)) << text;
+    for (const std::string_view text :
+         {"", "://", "stock", "http:", "http:/a", "1a://x", "a b://x", "webhook:7", "a/b://c"})
+        EXPECT_FALSE(has_url_scheme(text)) << text;
+    EXPECT_TRUE(has_http_scheme("http://a"));
+    EXPECT_TRUE(has_http_scheme("https://a"));
+    for (const std::string_view text : {"", "http:/", "httpx://a", "HTTP://a", "ftp://a"})
+        EXPECT_FALSE(has_http_scheme(text)) << text;
+}
+
 TEST(http_url, refuses_what_it_could_not_send_as_it_was_meant) {
     for (const std::string_view text : {"",
                                         "host",

@@ -94,6 +94,20 @@ TEST(wire_transport, brings_several_at_once_and_keeps_their_order) {
     EXPECT_EQ(given[2].payload, "\"03\"");
 }
 
+TEST(wire_transport, signs_with_the_keys_of_another_name_where_the_peer_has_none) {
+    transport_rig rig(
+        {.source = "orders", .destination = "stock", .keys_else = "https://stock.example"});
+    rig.keys.replace(rings_of("https://stock.example", {wire_key('k')}));
+    expect_all(rig.send(1), delivered);
+    EXPECT_EQ(rig.way.requests[0].signature.destination, "stock");
+    rig.keys.replace(rings_of("http://stock.example", {wire_key('k')}));
+    expect_all(rig.send(1), undeliverable);
+    auto both = rings_of("https://stock.example", {wire_key('x')});
+    both.merge(rings_of("stock", {wire_key('k')}));
+    rig.keys.replace(both);
+    expect_all(rig.send(1), delivered);
+}
+
 TEST(wire_transport, an_empty_batch_needs_no_request) {
     transport_rig rig;
     EXPECT_TRUE(rig.send(0).empty());
