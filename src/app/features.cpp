@@ -10,15 +10,16 @@
 #include "nodes/nodes_feature.hpp"
 #include "queue/queue_feature.hpp"
 #include "standby/standby_feature.hpp"
+#include "url/url_feature.hpp"
 #include "webhook/webhook_feature.hpp"
 
 namespace posthorn {
 
 feature_list all_features() noexcept {
     static const std::array all{
-        &queue_feature(),  &audit_feature(),   &history_feature(),
-        &nodes_feature(),  &webhook_feature(), &engine_feature(),
-        &centre_feature(), &forward_feature(), &standby_feature(),
+        &queue_feature(),   &audit_feature(),  &history_feature(), &nodes_feature(),
+        &webhook_feature(), &engine_feature(), &centre_feature(),  &forward_feature(),
+        &standby_feature(), &url_feature(),
     };
     return all;
 }

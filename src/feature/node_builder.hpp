@@ -26,6 +26,7 @@
 #include "store/outside_database.hpp"
 #include "store/store.hpp"
 #include "transport/http/types.hpp"
+#include "transport/wire/wire_identity.hpp"
 
 namespace posthorn {
 
@@ -103,9 +104,10 @@ public:
         /// Null before the node has started, and where it has none. Empty where no node runs.
         std::function<const class inbox*()> inbox{};
         node_watch watch{};
-        web_client web{};               // Empty where no node runs, and in the simulator.
-        peer_ways ways{};               // Empty where no node runs.
-        outside_opener open_outside{};  // Likewise, and in the simulator.
+        web_client web{};                         // Empty where no node runs, and in the simulator.
+        const wire_identity* identity = nullptr;  // Null likewise.
+        peer_ways ways{};                         // Empty where no node runs.
+        outside_opener open_outside{};            // Likewise, and in the simulator.
         /// Ends the process at once. Empty where no node runs.
         std::function<void(const std::string& why)> fail_stop{};
     };
@@ -133,6 +135,8 @@ public:
     /// The other nodes that the desk shows.
     [[nodiscard]] const node_watch& watch() const noexcept { return with_.watch; }
     [[nodiscard]] const web_client& web() const noexcept { return with_.web; }
+    /// As whom the node speaks to peers over the wire; null where it speaks to none.
+    [[nodiscard]] const wire_identity* identity() const noexcept { return with_.identity; }
     [[nodiscard]] const peer_ways& ways() const noexcept { return with_.ways; }
     [[nodiscard]] const outside_opener& open_outside() const noexcept { return with_.open_outside; }
     [[nodiscard]] const std::function<void(const std::string& why)>& fail_stop() const noexcept {

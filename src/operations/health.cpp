@@ -9,6 +9,7 @@
 
 #include "base/assert.hpp"
 #include "base/text/counted.hpp"
+#include "base/text/http_url.hpp"
 #include "base/text/utf8.hpp"
 
 namespace posthorn {
@@ -24,24 +25,33 @@ std::string shown(const bounded_count& number, std::string_view one, std::string
                            : counted(number.value, one, many);
 }
 
+// Of a destination that only a setting keeps from being one.
+std::string_view setting_for(std::string_view destination, std::string_view why) {
+    const bool is_off = has_http_scheme(destination) && why.starts_with("no route to ");
+    return is_off ? "; messages go to a URL with urls.enabled = true" : "";
+}
+
 // One destination is named, or the three with the most of them.
 std::string why_undeliverable(const outbox_overview& outbox) {
     const auto all =
         shown(outbox.undeliverable, "message is undeliverable", "messages are undeliverable");
     const auto causes = undeliverable_causes(outbox.backlog);
     if (causes.size() < 2)
-        return fmt::format("{}: '{}' has no route, no secret or no handler for {}", all,
-                           outbox.undeliverable_destination,
-                           outbox.undeliverable.value == 1 ? "it" : "them");
+        return fmt::format(
+            "{}: '{}' has no route, no secret or no handler for {}{}", all,
+            outbox.undeliverable_destination, outbox.undeliverable.value == 1 ? "it" : "them",
+            setting_for(outbox.undeliverable_destination, outbox.undeliverable_error));
     std::string names;
+    std::string_view setting;
     std::int64_t named = 0;
     for (const auto& one : causes) {
         names += fmt::format("{}'{}' ({})", names.empty() ? "" : ", ", one.destination,
                              shown(one.count));
         named += one.count.value;
+        if (setting.empty()) setting = setting_for(one.destination, one.error);
     }
-    return fmt::format("{}: {}{} have no route, no secret or no handler for them", all, names,
-                       named < outbox.undeliverable.value ? " and others" : "");
+    return fmt::format("{}: {}{} have no route, no secret or no handler for them{}", all, names,
+                       named < outbox.undeliverable.value ? " and others" : "", setting);
 }
 
 void worsen(health_verdict& verdict, std::string why) {

@@ -6,6 +6,7 @@
 #include "base/assert.hpp"
 #include "base/planted.hpp"
 #include "base/text/base64.hpp"
+#include "base/text/http_url.hpp"
 #include "security/hex.hpp"
 #include "security/hmac.hpp"
 
@@ -76,8 +77,12 @@ result<> check_pair(const signed_pair& who, const signature_headers& claimed) {
         return fail(error_code::bad_signature, "rf-source is not the service that it must be from");
     if (POSTHORN_PLANTED(destination_not_compared)) return {};
     if (!is_service_id(claimed.destination) || claimed.destination != who.destination)
-        return fail(error_code::bad_signature,
-                    "rf-destination is another service; correct the route or the service id");
+        return has_http_scheme(claimed.destination)
+                   ? fail(error_code::bad_signature,
+                          "rf-destination is a URL that is not in service.urls here; add it there, "
+                          "or correct it where it was sent to")
+                   : fail(error_code::bad_signature,
+                          "rf-destination is another service; correct the route or the service id");
     return {};
 }
 

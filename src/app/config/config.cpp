@@ -6,6 +6,7 @@
 
 #include "app/config/config_table.hpp"
 #include "app/config/nearest.hpp"
+#include "base/text/comma_list.hpp"
 #include "base/text/hide_secrets.hpp"
 #include "base/text/without_password.hpp"
 
@@ -139,6 +140,8 @@ std::string config::shown_database() const {
     const auto absolute = std::filesystem::absolute(path, unusable);
     return unusable ? path : absolute.lexically_normal().string();
 }
+
+std::vector<std::string> config::service_urls() const { return split_at_commas(service.urls); }
 
 std::string config::pipe_name() const { return replaced(listen.pipe, "{service}", service.id); }
 

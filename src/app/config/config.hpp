@@ -30,6 +30,7 @@ namespace posthorn {
 struct config {
     struct {
         std::string id = "posthorn";
+        std::string urls;  // Separated by commas.
         defaults_name defaults = defaults_name::messaging;
         node_parts parts = node_parts::both;
     } service;
@@ -160,6 +161,8 @@ struct config {
     [[nodiscard]] std::string path_of(const std::filesystem::path& written) const;
     /// The name of the pipe to listen on, `{service}` replaced; empty if there is none.
     [[nodiscard]] std::string pipe_name() const;
+    /// The URLs by which others may mean this service.
+    [[nodiscard]] std::vector<std::string> service_urls() const;
     /// How requests from and to a peer are signed.
     [[nodiscard]] signature_scheme scheme_of(std::string_view peer) const;
     /// Whether all that is promised outlives the process.

@@ -6,6 +6,8 @@
 #include "app/config/core_settings.hpp"
 #include "app/config/mutual_check.hpp"
 #include "app/config/route_url.hpp"
+#include "base/text/http_url.hpp"
+#include "base/text/utf8.hpp"
 #include "message/json_check.hpp"
 #include "transport/http/types.hpp"
 
@@ -178,6 +180,15 @@ void check_no_route_is_plain(const config& settings, findings& found) {
     if (settings.default_route) check("default", *settings.default_route);
 }
 
+constexpr std::string_view urls_without_names =
+    "urls.enabled cannot be true with tls.mutual, which asks for a certificate in the name of a "
+    "service: a URL has no such name; give these services routes, or leave one of the two off";
+
+bool sends_to_urls(const config& settings) {
+    const auto said = settings.features.find("urls.enabled");
+    return said != settings.features.end() && std::get<bool>(said->second);
+}
+
 /// Without a secret anyone who reaches the listener could name any person.
 void check_proxy(const config& settings, findings& found) {
     const auto& admin = settings.admin;
@@ -228,6 +239,12 @@ void check_together(const config& settings, findings& found) {
         found.add("service.id",
                   "service.id holds a character that cannot be sent; write 1 to 255 visible ASCII "
                   "characters, without spaces");
+    for (const auto& url : settings.service_urls())
+        if (!is_service_id(url) || !has_http_scheme(url))
+            found.add("service.urls",
+                      fmt::format("service.urls: '{}' is not a URL that a sender could write; "
+                                  "write https://HOST:PORT, of 255 bytes at most",
+                                  clean_utf8(url, 100)));
     const auto stem = [&](const database_url& url) {
         return std::filesystem::path(settings.path_of(url)).stem();
     };
@@ -253,6 +270,8 @@ void check_together(const config& settings, findings& found) {
     if (const auto shown = check_mutual(settings); !shown)
         found.add("tls.mutual", shown.error().what());
     if (settings.tls.mutual) check_no_route_is_plain(settings, found);
+    if (settings.tls.mutual && sends_to_urls(settings))
+        found.add("urls.enabled", std::string(urls_without_names));
 }
 
 }  // namespace

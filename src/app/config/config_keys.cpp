@@ -79,6 +79,9 @@ consteval key_row text_or_none(std::string_view key, std::string_view wanted,
 
 constexpr std::array table{
     KEY(service.id, "the name under which other services know this one"),
+    text_or_none<[](auto& settings) -> auto& { return settings.service.urls; }>(
+        "service.urls", R"(URLs such as "https://stock.example:7400", or "" for none)",
+        "what senders without a route write for this service; signatures for these count too"),
     KEY(service.defaults, "which system's numbers hold where the file says nothing"),
     KEY(service.parts, "inbox: it only receives; outbox: it only sends"),
     KEY(store.url, "the service's own database; {service} stands for its id"),

@@ -27,6 +27,7 @@
 #include "store/sqlite/commit/sqlite_store.hpp"
 #include "store/sqlite/upkeep/backup_keeper.hpp"
 #include "transport/inprocess/hub.hpp"
+#include "transport/wire/wire_identity.hpp"
 
 namespace posthorn {
 
@@ -70,10 +71,11 @@ struct node_seams {
     environment env;
     executor& writer;
     inprocess_hub& hub;
-    executor* backups = nullptr;           // Where there are any; kept busy while one is made.
-    executor* inbox_writer = nullptr;      // Where the inbox has a database of its own.
-    class connector* connector = nullptr;  // Null where all nodes are in one process.
-    web_client web{};                      // Empty likewise.
+    executor* backups = nullptr;              // Where there are any; kept busy while one is made.
+    executor* inbox_writer = nullptr;         // Where the inbox has a database of its own.
+    class connector* connector = nullptr;     // Null where all nodes are in one process.
+    web_client web{};                         // Empty likewise.
+    const wire_identity* identity = nullptr;  // Null likewise.
 };
 
 /// A database on a PostgreSQL server, in place of a file.

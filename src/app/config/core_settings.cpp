@@ -157,6 +157,7 @@ row_defaults row_defaults_of(const config& settings) {
 
 wire_server_options wire_options_of(const config& settings) {
     return {.service = settings.service.id,
+            .urls = settings.service_urls(),
             .messages_max = static_cast<std::size_t>(settings.limits.messages_in_batch),
             .requests_at_work_max = static_cast<std::size_t>(settings.limits.requests_at_work),
             .limits = message_limits_of(settings)};

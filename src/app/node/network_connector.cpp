@@ -49,8 +49,9 @@ private:
 
 network_connector::network_connector(const config& settings, deps on, tls_trust trusted)
     : on_(std::move(on)),
-      service_(settings.service.id),
-      answer_bytes_max_(settings.limits.answer.bytes),
+      identity_{.keys = on_.keys,
+                .service = settings.service.id,
+                .answer_bytes_max = settings.limits.answer.bytes},
       mutual_(settings.tls.mutual),
       tls_(std::move(trusted)),
       connections_(on_.env.network),
@@ -108,14 +109,14 @@ result<std::unique_ptr<transport>> network_connector::connect_to_one(const std::
                           .connections = connections_,
                           .keys = on_.keys,
                           .tls = tls_,
-                          .service = service_,
+                          .service = identity_.service,
                           .destination = destination,
                           .url = route.url,
                           .to = std::move(url),
                           .peer_name = mutual_ ? destination : std::string{},
                           .timeout = route.timeout,
                           .connections_max = static_cast<std::size_t>(route.connections),
-                          .reply_bytes_max = answer_bytes_max_});
+                          .reply_bytes_max = identity_.answer_bytes_max});
 }
 
 result<> network_connector::reload_certificates() {
@@ -149,7 +150,7 @@ task<result<http_response>> network_connector::call_web(web_call call) {
                          .body = std::move(call.body)};
     co_return co_await client_.send(
         std::move(call.url), std::move(request),
-        {.exchange_timeout = call.timeout, .reply_bytes_max = answer_bytes_max_});
+        {.exchange_timeout = call.timeout, .reply_bytes_max = identity_.answer_bytes_max});
 }
 
 void network_connector::cut_off() {

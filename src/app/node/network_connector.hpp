@@ -13,7 +13,7 @@
 #include "inbox/configured/http_handler.hpp"
 #include "transport/http/http_client.hpp"
 #include "transport/http/tls.hpp"
-#include "transport/wire/peer_keys.hpp"
+#include "transport/wire/wire_identity.hpp"
 
 namespace posthorn {
 
@@ -46,6 +46,8 @@ public:
     [[nodiscard]] web_caller caller();
     /// For whatever else asks web servers that a person configured.
     [[nodiscard]] web_client web();
+    /// As whom its ways speak.
+    [[nodiscard]] const wire_identity& identity() const noexcept { return identity_; }
     void cut_off();
     task<> stop();
 
@@ -59,8 +61,7 @@ private:
     task<result<http_response>> call_web(web_call call);
 
     deps on_;
-    std::string service_;
-    std::size_t answer_bytes_max_;
+    wire_identity identity_;
     bool mutual_;  // Peers must show certificates of their own names.
     tls_trust tls_;
     task_group connections_;

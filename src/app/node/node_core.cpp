@@ -90,6 +90,7 @@ result<> node_core::install_features() {
              .inbox = [this]() -> const class inbox* { return inbox_.get(); },
              .watch = options_.watch,
              .web = seams_.web,
+             .identity = seams_.identity,
              .ways = [this](std::string_view service) { return routes_->find(service); },
              .open_outside =
                  [this](const std::string& url) { return open_outside(url, seams_.env.clock); },

@@ -79,6 +79,8 @@ result<> node_core::routes::replace(core_routes named, std::optional<core_route>
 
 route_facts node_core::routes::facts_of(std::string_view destination) const {
     const auto found = named_.all.find(destination);
+    // A feature says itself what it lacks.
+    if (found == named_.all.end() && order_.has_feature_to(destination)) return {.exists = true};
     const auto route =
         found != named_.all.end() ? std::optional(found->second.route) : default_.to(destination);
     if (!route) return {};

@@ -132,7 +132,8 @@ node_seams node_runtime::seams() {
             .backups = backups_ ? &*backups_ : nullptr,
             .inbox_writer = inbox_writer_ ? &*inbox_writer_ : nullptr,
             .connector = connector_.get(),
-            .web = connector_->web()};
+            .web = connector_->web(),
+            .identity = &connector_->identity()};
 }
 
 namespace {

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "base/planted.hpp"
+#include "base/text/http_url.hpp"
 
 namespace posthorn {
 namespace {
@@ -68,8 +69,10 @@ std::vector<delivery> timed_out(std::size_t rows, std::chrono::milliseconds limi
 
 delivery no_route_to(std::string_view destination) {
     return failure(
-        fmt::format("no route to '{}'; add it under [routes], or in C++ to the node's routes",
-                    destination),
+        fmt::format(
+            "no route to '{}'; add it under [routes], or in C++ to the node's routes{}",
+            destination,
+            has_http_scheme(destination) ? ", or let URLs be sent to: urls.enabled = true" : ""),
         outcome::undeliverable);
 }
 

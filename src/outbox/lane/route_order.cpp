@@ -5,6 +5,11 @@
 
 namespace posthorn {
 
+bool route_order::has_feature_to(std::string_view destination) const {
+    return std::ranges::any_of(
+        features_, [&](const auto* each) { return each->limits(destination).has_value(); });
+}
+
 transport* route_order::find(std::string_view destination) {
     if (auto* const found = fixed_.find(destination)) return found;
     for (auto* const each : features_)

@@ -21,6 +21,9 @@ public:
     /// Of a feature.
     void add(route_source& from) { features_.push_back(&from); }
 
+    /// Whether a feature leads there.
+    [[nodiscard]] bool has_feature_to(std::string_view destination) const;
+
     transport* find(std::string_view destination) override;
     [[nodiscard]] route_limits limits(std::string_view destination) const override;
     [[nodiscard]] std::vector<drop_order> take_drops() override;

@@ -101,15 +101,19 @@ std::optional<wire_reply> wire_server::refuse_by_head(const wire_request& head) 
     const auto keys = parts_.keys.find(head.signature.source);
     auto checked = check_sender(head, keys.get());
     if (checked)
-        checked =
-            check_claim(*keys, {.source = head.signature.source, .destination = options_.service},
-                        head.signature, parts_.time.wall());
+        checked = check_claim(*keys, {.source = head.signature.source, .destination = meant(head)},
+                              head.signature, parts_.time.wall());
     if (checked) return std::nullopt;
     return distrust(head, std::nullopt, checked.error());
 }
 
 wire_counts wire_server::counts() const {
     return {.bad_signatures = bad_signatures_, .malformed = malformed_, .overloaded = overloaded_};
+}
+
+const std::string& wire_server::meant(const wire_request& request) const {
+    const auto known = std::ranges::find(options_.urls, request.signature.destination);
+    return known == options_.urls.end() ? options_.service : *known;
 }
 
 result<> wire_server::check_sender(const wire_request& request, const key_ring* keys) {
@@ -124,7 +128,7 @@ result<> wire_server::check_sender(const wire_request& request, const key_ring* 
 result<> wire_server::check(const wire_request& request, const key_ring* keys) const {
     POSTHORN_TRY(check_sender(request, keys));
     return verify(
-        *keys, {.source = request.signature.source, .destination = options_.service},
+        *keys, {.source = request.signature.source, .destination = meant(request)},
         request.signature,
         {.path = request.path, .content_type = request.content_type, .body = request.body},
         parts_.time.wall());
@@ -226,13 +230,13 @@ wire_reply wire_server::shed(const wire_request& request, const key_ring* keys) 
     // Signed without having verified the request, which would be most of the work: it says no more
     // than any peer could say unsigned.
     if (keys != nullptr && keys->scheme() == signature_scheme::v2 &&
-        request.signature.destination == options_.service)
+        request.signature.destination == meant(request))
         seal(reply, request, *keys);
     return reply;
 }
 
 void wire_server::seal(wire_reply& reply, const wire_request& request, const key_ring& keys) {
-    auto made = sign(keys, {.source = options_.service, .destination = request.signature.source},
+    auto made = sign(keys, {.source = meant(request), .destination = request.signature.source},
                      {.path = request.path,
                       .content_type = reply.content_type,
                       .body = reply.body,

@@ -21,7 +21,8 @@
 namespace posthorn {
 
 struct wire_server_options {
-    std::string service;  // Our own id, which requests must be meant for.
+    std::string service;              // Our own id, which requests must be meant for.
+    std::vector<std::string> urls{};  // By which senders without a route may mean us as well.
     std::size_t messages_max = 1000;
     std::size_t requests_at_work_max = 256;
     std::size_t answer_payload_bytes_max = std::size_t{2} << 20;  // Of a batch; see `shorten`.
@@ -68,6 +69,8 @@ private:
     /// For a request to one endpoint, from the peer on x-workflow that has signed it.
     task<wire_reply> answer_workflow(wire_request request);
     task<wire_reply> hand_on(result<message> read);
+    /// The name of ours that a request is for, or our id if it is for another service.
+    [[nodiscard]] const std::string& meant(const wire_request& request) const;
     [[nodiscard]] static result<> check_sender(const wire_request& request, const key_ring* keys);
     [[nodiscard]] result<> check(const wire_request& request, const key_ring* keys) const;
     /// A peer that shows a certificate speaks in no name but its own.

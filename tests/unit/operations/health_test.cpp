@@ -12,6 +12,7 @@ using namespace std::chrono_literals;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
+using testing::Not;
 
 health_facts waiting(std::int64_t pending, std::chrono::milliseconds age = {}) {
     health_facts facts;
@@ -101,6 +102,28 @@ TEST(traffic_light, has_the_colour_of_a_worry_though_the_node_works) {
     const auto red = judge_health({.worries = {{health_level::red, "the disk is full"}}});
     EXPECT_EQ(red.status, health_level::red);
     EXPECT_TRUE(red.working);
+}
+
+TEST(traffic_light, names_the_setting_that_messages_to_a_url_wait_for) {
+    health_facts facts;
+    facts.outbox.undeliverable = {1, false};
+    facts.outbox.undeliverable_destination = "https://stock.example";
+    facts.outbox.undeliverable_error = "no route to 'https://stock.example'; add it";
+    EXPECT_THAT(judge_health(facts).reasons, ElementsAre(HasSubstr("urls.enabled = true")));
+    facts.outbox.undeliverable_error = "secret_unavailable: there is no secret";
+    EXPECT_THAT(judge_health(facts).reasons, ElementsAre(Not(HasSubstr("urls.enabled"))));
+    const auto wait_for = [&](std::string destination) {
+        facts.outbox.backlog.push_back({.destination = std::move(destination),
+                                        .pending = {},
+                                        .undeliverable = {1, false},
+                                        .undeliverable_error = "no route to it"});
+    };
+    facts.outbox.undeliverable = {2, false};
+    wait_for("billing");
+    wait_for("http://10.0.0.1:7400/a");
+    EXPECT_THAT(judge_health(facts).reasons, ElementsAre(HasSubstr("urls.enabled = true")));
+    facts.outbox.backlog.back().destination = "archive";
+    EXPECT_THAT(judge_health(facts).reasons, ElementsAre(Not(HasSubstr("urls.enabled"))));
 }
 
 TEST(traffic_light, raises_an_alarm_of_its_own_for_what_is_undeliverable) {

@@ -333,6 +333,13 @@ TEST(config, says_where_what_is_wrong_and_what_to_write_instead) {
         bad_case{"[tls]\nmutual = true\ncertificate = \"c\"\nkey = \"k\"\nauthority = \"a\"\n"
                  "[routes]\ndefault = \"grpc://{service}:1\"",
                  "p.toml:7: routes.default has no TLS, but tls.mutual = true"},
+        bad_case{"[tls]\nmutual = true\ncertificate = \"c\"\nkey = \"k\"\nauthority = \"a\"\n"
+                 "[urls]\nenabled = true",
+                 "p.toml:7: urls.enabled cannot be true with tls.mutual"},
+        bad_case{"[service]\nurls = \"https://stock.example, stock\"",
+                 "p.toml:2: service.urls: 'stock' is not a URL that a sender could write"},
+        bad_case{"[service]\nurls = \"https://sto ck.example\"",
+                 "p.toml:2: service.urls: 'https://sto ck.example' is not a URL"},
         bad_case{"id = \"orders\"", "p.toml:1: 'id' stands outside a section; write it below one"},
         bad_case{"listen.htp = \"\"", "p.toml:1: unknown key 'htp' in [listen]; did you mean"},
         bad_case{"[service]\nid = \"a", "p.toml:2: this is not TOML: "},

@@ -255,6 +255,18 @@ TEST(dispatcher, a_message_expires_at_its_time_without_another_attempt) {
     EXPECT_EQ(node.get().counters().expired, 1U);
 }
 
+TEST(dispatcher, a_message_to_a_url_without_a_route_says_which_setting_would_send_it) {
+    virtual_loop loop;
+    rig node(loop);
+    node.start();
+    const auto seq = node.store.send(node.to("https://stock.example"));
+    loop.run_for(10ms);
+    EXPECT_EQ(node.row(seq).status, outbox_status::pending);
+    EXPECT_EQ(node.row(seq).error,
+              "no route to 'https://stock.example'; add it under [routes], or in C++ to the node's "
+              "routes, or let URLs be sent to: urls.enabled = true");
+}
+
 TEST(dispatcher, a_message_without_a_route_stays_pending_uncharged_and_raises_an_alarm) {
     virtual_loop loop;
     rig node(loop);

@@ -108,5 +108,13 @@ TEST_F(route_order_test, asks_anew_each_time_so_that_a_new_route_takes_hold_at_o
     EXPECT_EQ(routes.find("billing"), &otherwise.way);
 }
 
+TEST_F(route_order_test, tells_whether_a_feature_leads_there) {
+    second.known = {"https://stock.example"};
+    fixed.known = {"billing"};
+    otherwise.knows_all = true;
+    EXPECT_TRUE(routes.has_feature_to("https://stock.example"));
+    EXPECT_FALSE(routes.has_feature_to("billing"));
+}
+
 }  // namespace
 }  // namespace posthorn

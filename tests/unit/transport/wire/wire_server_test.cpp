@@ -261,6 +261,38 @@ TEST(wire_server, responses_that_do_not_fit_one_answer_are_asked_for_again) {
     EXPECT_TRUE((*results)[2].acknowledged) << "it has nothing that would not fit";
 }
 
+TEST(wire_server, takes_what_is_meant_for_one_of_its_urls_and_answers_in_that_name) {
+    const std::string url = "https://stock.example:7400";
+    server_rig rig({.service = "stock", .urls = {"https://other.example", url}});
+    auto request = rig.signed_request(one_message());
+    rig.sign_again(request, {"orders", url});
+    EXPECT_FALSE(rig.server.refuse_by_head(request));
+    const auto reply = rig.ask(request);
+    EXPECT_EQ(reply.status, 200);
+    EXPECT_TRUE(
+        verify(key_ring({wire_key('k')}), {url, "orders"}, reply.signature,
+               {request.path, reply.content_type, reply.body, request.signature.hmac, reply.status},
+               rig.loop.time().wall()));
+    ASSERT_EQ(rig.to.seen.size(), 1U);
+    EXPECT_EQ(rig.to.seen[0].destination, "stock");
+    const auto by_id = rig.signed_request(one_message(2));
+    EXPECT_TRUE(rig.is_believed(rig.ask(by_id), by_id)) << "its id still counts";
+}
+
+TEST(wire_server, refuses_what_is_meant_for_a_url_that_is_not_among_its_own) {
+    server_rig rig({.service = "stock", .urls = {"https://stock.example"}});
+    for (const std::string_view url :
+         {"https://stock.example/", "https://stock.example:443", "http://stock.example"}) {
+        auto request = rig.signed_request(one_message());
+        rig.sign_again(request, {"orders", url});
+        const auto reply = rig.ask(request);
+        EXPECT_EQ(reply.status, 401) << url;
+        EXPECT_NE(reply.body.find("service.urls"), std::string::npos) << reply.body;
+        EXPECT_TRUE(rig.server.refuse_by_head(request)) << url;
+    }
+    EXPECT_EQ(rig.to.calls, 0);
+}
+
 TEST(wire_server, answers_unsigned_if_no_key_may_sign) {
     server_rig rig;
     auto key = wire_key('k');

@@ -43,6 +43,14 @@ TEST_F(lanes_commands, pause_and_resume_on_the_file_and_show_it) {
     EXPECT_EQ(outbox({"lanes"}).out, "none\n");
 }
 
+TEST_F(lanes_commands, take_a_destination_that_is_a_url) {
+    const std::string url = "https://stock.example:7400/a?b&c";
+    EXPECT_EQ(outbox({"pause", url}).out, url + " is paused\n");
+    EXPECT_THAT(outbox({"lanes"}).out, HasSubstr("https://stock.example"));
+    EXPECT_EQ(outbox({"resume", url}).out, url + " goes on\n");
+    EXPECT_EQ(outbox({"resume", url}).out, url + " was not paused\n");
+}
+
 TEST_F(lanes_commands, refuse_a_pause_without_a_destination) {
     EXPECT_EQ(outbox({"pause"}).code, exit_code::usage);
     EXPECT_EQ(outbox({"pause", ""}).code, exit_code::usage);
