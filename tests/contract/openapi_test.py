@@ -74,14 +74,19 @@ class OpenApi(unittest.TestCase):
     def webhooks_of(self, node):
         """Every route of a subscription, in the course of one's life."""
         added = self.ask(node, "POST", "/_rf/webhooks", {
-            "url": "https://127.0.0.1:1/hook", "headers": {"X-A": "b"}, "filter": {"/data/a": [1]}, "tenant": "t"})
+            "url": "https://127.0.0.1:1/hook", "headers": {"X-A": "b"}, "filter": {"/data/a": [1]}, "tenant": "t",
+            "maxRetries": 0})
         one, route = f"/_rf/webhooks/{json.loads(added['body'])['id']}", "/_rf/webhooks/{id}"
         [(event,)] = node.sql("INSERT INTO outbox_messages (destination, endpoint, payload, tenant)"
                               " VALUES ('webhooks', 'x', '{\"a\": 1}', 't') RETURNING message_id")
         attempts = "SELECT max(seq) FROM webhook_attempts"
         self.assertTrue(eventually(lambda: node.number(attempts)), node.log_text()[-3000:])
-        tried = f"/deliveries/{node.number(attempts)}?payload=true"
-        return [added, self.ask(node, "GET", "/_rf/webhooks"), self.ask(node, "GET", one, route=route),
+        tried = f"/deliveries/{node.number(attempts)}"
+        given_up = "SELECT count(*) FROM outbox_messages WHERE destination LIKE 'webhook:%' AND status = 'Dead'"
+        self.assertTrue(eventually(lambda: node.number(given_up) == 1), node.log_text()[-3000:])
+        return [added, self.ask(node, "POST", f"{one}{tried}/retry", None, route + "/deliveries/{seq}/retry"),
+                self.ask(node, "GET", f"{one}{tried}?payload=true", route=route + "/deliveries/{seq}"),
+                self.ask(node, "GET", "/_rf/webhooks"), self.ask(node, "GET", one, route=route),
                 self.ask(node, "GET", "/_rf/webhooks/endpoints"),
                 self.ask(node, "POST", "/_rf/webhooks/portal-tokens", {"tenant": "t"}),
                 self.ask(node, "GET", f"/_rf/webhooks/events/{event}", route="/_rf/webhooks/events/{event}"),
@@ -93,7 +98,6 @@ class OpenApi(unittest.TestCase):
                 self.ask(node, "GET", "/_rf/webhooks/types"),
                 self.ask(node, "POST", "/_rf/webhooks/types/x/remove", None, "/_rf/webhooks/types/{name}/remove"),
                 *(self.ask(node, "GET", f"{one}/{what}", route=f"{route}/{what}") for what in ("health", "recover")),
-                self.ask(node, "GET", one + tried, route=route + "/deliveries/{seq}"),
                 self.ask(node, "POST", one + "/edit", {"description": "d"}, route + "/edit"),
                 *(self.ask(node, "POST", f"{one}/{verb}", None, f"{route}/{verb}") for verb in (
                     "pause", "resume", "disable", "enable", "rotate", "test", "recover")),

@@ -54,7 +54,8 @@ NEEDS = {
         "POST /_rf/webhooks/portal-tokens", "POST /_rf/webhooks/types", "POST /_rf/webhooks/types/{name}/remove",
         "POST /_rf/webhooks/events/{event}/recover",
         *(f"POST /_rf/webhooks/{{id}}/{what}" for what in (
-            "edit", "pause", "resume", "disable", "enable", "rotate", "test", "recover", "remove")),
+            "edit", "pause", "resume", "disable", "enable", "rotate", "test", "recover", "remove",
+            "deliveries/{seq}/retry")),
         *(f"POST /_rf/workflows/{{workflow}}/{{id}}/{what}" for what in ("signal", "cancel", "pause", "resume")),
         "POST /_rf/forward/messages/{id}/retry", "POST /_rf/forward/messages/{id}/discard",
         "POST /_rf/standby/switch"],

@@ -178,6 +178,30 @@ class WebhookPages(unittest.TestCase):
         self.attempts(6)
         self.assertEqual(self.ask("GET", f"/{one}/recover")["dead"], 0)
 
+    def test_one_delivery_is_tried_again_by_an_attempt_of_it(self):
+        one = self.add(self.bad, maxRetries=0)
+        other = self.add(self.good, eventType="none.such")
+        for n in range(2):
+            self.publish({"n": n})
+        self.attempts(2)
+        self.assertTrue(eventually(lambda: self.ask("GET", f"/{one}/recover")["dead"] == 2))
+        first = self.ask("GET", f"/{one}/deliveries")["deliveries"][1]
+        retry = f"/deliveries/{first['seq']}/retry"
+        self.ask("POST", f"/{other}{retry}", expect=404)
+        self.ask("POST", f"/{one}/deliveries/0/retry", expect=400)
+        self.ask("POST", f"/{one}/deliveries/999999/retry", expect=404)
+        self.ask("POST", f"/{one}/disable")
+        self.assertIn("enable it first", self.ask("POST", f"/{one}{retry}", expect=409)["message"])
+        self.ask("POST", f"/{one}/enable")
+        self.bad.status = 200
+        self.assertEqual(self.ask("POST", f"/{one}{retry}"), {"id": one, "recovered": 1})
+        self.attempts(3)
+        self.assertEqual([each["headers"]["webhook-id"] for each in self.bad.requests][2:], [first["messageId"]])
+        self.assertTrue(eventually(lambda: self.ask("GET", f"/{one}/recover")["dead"] == 1))
+        self.assertTrue(eventually(lambda: self.node.number(
+            "SELECT count(*) FROM outbox_messages WHERE status = 'Pending'") == 0))
+        self.assertIn("it was delivered", self.ask("POST", f"/{one}{retry}", expect=409)["message"])
+
     def delivered_to(self, receiver, events):
         ids = lambda: sorted(request["headers"]["webhook-id"] for request in receiver.requests)
         self.assertTrue(eventually(lambda: ids() == sorted(events)), (ids(), events, self.node.log_text()[-3000:]))

@@ -1,6 +1,8 @@
 #include "webhook/routes/recover_routes.hpp"
 
 #include <array>
+#include <limits>
+#include <string>
 #include <utility>
 
 #include <boost/json/parse.hpp>
@@ -10,9 +12,11 @@
 #include "base/text/utf8.hpp"
 #include "feature/answers.hpp"
 #include "store/async.hpp"
+#include "webhook/attempt_page.hpp"
 #include "webhook/fan_out.hpp"
 #include "webhook/routes/recover.hpp"
 #include "webhook/routes/route_kit.hpp"
+#include "webhook/webhook_ids.hpp"
 
 namespace posthorn {
 namespace {
@@ -200,6 +204,72 @@ task<http_response> recover(const webhook_desk& with, http_request request) {
     co_return answer_with({{"id", id.to_string()}, {"recovered", *recovered}});
 }
 
+/// What a delivery is that an attempt belongs to.
+struct found_delivery {
+    std::string status;  // Empty if it is past its retention.
+    message body{};
+};
+
+result<found_delivery> find_delivery(store_reader& from, const uuid& subscription,
+                                     std::int64_t attempt) {
+    POSTHORN_LET(tried, find_attempt(from, subscription, attempt));
+    if (!tried)
+        return fail(error_code::not_found, "there is no attempt {} of this subscription", attempt);
+    const auto id = child_id(tried->body.event, subscription);
+    const auto text = id.to_string();
+    const std::array<sql_param, 1> with{std::string_view(text)};
+    found_delivery found;
+    POSTHORN_TRY(from.query("SELECT status FROM outbox_messages WHERE message_id = ?", with,
+                            [&](const sql_row& row) { found.status = row.text(0); }));
+    POSTHORN_LET(row, from.outbox().find(id));
+    if (row) found.body = std::move(row->body);
+    found.body.id = id;
+    return found;
+}
+
+/// Whether a delivery can be tried again, by its status. Pure.
+result<outbox_status> failed_as(std::string_view status) {
+    for (const auto failed : {outbox_status::dead, outbox_status::expired})
+        if (status == to_string(failed)) return failed;
+    if (status.empty())
+        return fail(error_code::not_found,
+                    "the delivery is past its retention, so it cannot be tried again");
+    if (status == to_string(outbox_status::pending))
+        return fail(error_code::state_changed, "it is still being tried; nothing needs to be done");
+    return fail(error_code::state_changed, "it was delivered or resolved since; look again");
+}
+
+/// One delivery that came to nothing, named by an attempt of it.
+task<http_response> retry(const webhook_desk& with, http_request request) {
+    const auto seq = number_in({{"seq", request.parameters.at("seq")}},
+                               {"seq", std::numeric_limits<std::int64_t>::max(), 0});
+    if (!seq) co_return answer_to_error(seq.error());
+    const auto one = co_await find(with, request);
+    if (!one) co_return one.error();
+    const auto& of = one->of->of;
+    if (of.state == subscription_state::disabled)
+        co_return answer_to_error(
+            {error_code::state_changed, "it is disabled; enable it first, then try again"});
+    failed_slice some;
+    auto done = co_await read(with.where, with.env.readers, [&](store_reader& from) -> result<> {
+        POSTHORN_LET(found, find_delivery(from, of.id, *seq));
+        POSTHORN_LET(status, failed_as(found.status));
+        some.status = status;
+        some.deliveries.push_back(std::move(found.body));
+        return {};
+    });
+    if (!done) co_return answer_to_error(done.error());
+    const auto now = with.env.clock.wall();
+    std::int64_t number = 0;
+    done = co_await commit(with.where, [&](store_transaction& tx) -> result<> {
+        POSTHORN_LET(tried, try_again(tx, some, now, now + with.life));
+        number = tried;
+        return {};
+    });
+    if (!done) co_return answer_to_error(done.error());
+    co_return answer_with({{"id", of.id.to_string()}, {"recovered", number}});
+}
+
 }  // namespace
 
 std::vector<admin_route> recover_routes(const webhook_desk& with) {
@@ -225,6 +295,14 @@ std::vector<admin_route> recover_routes(const webhook_desk& with) {
           .body = "{what?: 'failed' | 'missing', since?: time, until?: time}"},
          [&with](http_request request, admin_caller /*who*/) {
              return recover(with, std::move(request));
+         }},
+        {"POST",
+         "/_rf/webhooks/{id}/deliveries/{seq}/retry",
+         admin_role::operator_,
+         {.summary = "Tries the delivery of an attempt again, if it was given up or expired.",
+          .answer = "{id: uuid, recovered: integer}"},
+         [&with](http_request request, admin_caller /*who*/) {
+             return retry(with, std::move(request));
          }},
     };
 }
