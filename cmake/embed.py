@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Writes the files of a folder into a C++ source, plain and compressed, as src/desk/desk_files.hpp has them.
+"""Writes the files of a folder into a C++ source, plain and compressed: the function NAME of HEADER gives them.
 
-    embed.py FOLDER OUT.cpp
+    embed.py FOLDER HEADER NAME OUT.cpp
 """
 
 import gzip
@@ -18,18 +18,18 @@ def literal(data):
 
 
 def main():
-    folder, out = Path(sys.argv[1]), Path(sys.argv[2])
+    folder, header, name, out = Path(sys.argv[1]), sys.argv[2], sys.argv[3], Path(sys.argv[4])
     files = sorted(path for path in folder.rglob("*") if path.is_file())
     parts = []
     for path in files:
         plain = path.read_bytes()
         packed = gzip.compress(plain, 9, mtime=0)
-        parts.append(f'    desk_file{{"{path.relative_to(folder).as_posix()}",\n'
+        parts.append(f'    served_file{{"{path.relative_to(folder).as_posix()}",\n'
                      f"        {{\n{literal(plain)}, {len(plain)}}},\n"
                      f"        {{\n{literal(packed)}, {len(packed)}}}}},\n")
-    out.write_text('#include "desk/desk_files.hpp"\n\n#include <array>\n\nnamespace posthorn {\nnamespace {\n\n'
+    out.write_text(f'#include "{header}"\n\n#include <array>\n\nnamespace posthorn {{\nnamespace {{\n\n'
                    "constexpr std::array files{\n" + "".join(parts) + "};\n\n}  // namespace\n\n"
-                   "std::span<const desk_file> desk_files() noexcept { return files; }\n\n"
+                   f"std::span<const served_file> {name}() noexcept {{ return files; }}\n\n"
                    "}  // namespace posthorn\n")
 
 

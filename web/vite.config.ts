@@ -1,10 +1,8 @@
 import { readFileSync } from "node:fs";
 import { defineConfig, type Plugin } from "vite";
 
-// What is served is a copy of these packages, whose licences want to be told.
-const packages = ["preact", "@preact/signals", "@preact/signals-core", "uplot"];
-
-function licences(): Plugin {
+/// What is served is a copy of these packages, whose licences want to be told.
+function licences(packages: string[]): Plugin {
   return {
     name: "licences",
     generateBundle() {
@@ -17,22 +15,36 @@ function licences(): Plugin {
   };
 }
 
-export default defineConfig({
-  base: "/desk/",
-  plugins: [licences()],
-  esbuild: { jsx: "automatic", jsxImportSource: "preact" },
-  build: {
-    target: "es2022",
-    // The content security policy allows files of the node alone, no code or picture inside a page.
-    assetsInlineLimit: 0,
-    modulePreload: { polyfill: false },
-    reportCompressedSize: false,
-    rollupOptions: {
-      output: {
-        entryFileNames: "assets/desk-[hash].js",
-        assetFileNames: "assets/[name]-[hash][extname]",
+const parts = ["preact", "@preact/signals", "@preact/signals-core"];
+const pages = {
+  desk: { page: "index.html", base: "/desk/", out: "dist", packages: [...parts, "uplot"] },
+  // Relative, so that a proxy may show the portal somewhere else.
+  portal: { page: "portal.html", base: "./", out: "dist-portal", packages: parts },
+};
+
+/// The desk, unless `--mode portal` asks for the page of webhooks' subscribers.
+export default defineConfig(({ mode }) => {
+  const name = mode === "portal" ? "portal" : "desk";
+  const { page, base, out, packages } = pages[name];
+  return {
+    base,
+    plugins: [licences(packages)],
+    esbuild: { jsx: "automatic", jsxImportSource: "preact" },
+    build: {
+      outDir: out,
+      target: "es2022",
+      // The content security policy allows files of the node alone, no code or picture inside a page.
+      assetsInlineLimit: 0,
+      modulePreload: { polyfill: false },
+      reportCompressedSize: false,
+      rollupOptions: {
+        input: page,
+        output: {
+          entryFileNames: `assets/${name}-[hash].js`,
+          assetFileNames: "assets/[name]-[hash][extname]",
+        },
       },
     },
-  },
-  server: { proxy: { "/_rf": "http://127.0.0.1:7401", "/metrics": "http://127.0.0.1:7401" } },
+    server: { proxy: { "/_rf": "http://127.0.0.1:7401", "/metrics": "http://127.0.0.1:7401" } },
+  };
 });

@@ -15,7 +15,4 @@ namespace posthorn {
 /// their key. All that it shows comes from the API, which asks for that key.
 void add_desk_routes(router& routes);
 
-/// Whether a file's name changes with what is in it, so that a browser may keep it. Pure.
-[[nodiscard]] bool is_named_by_content(std::string_view path) noexcept;
-
 }  // namespace posthorn

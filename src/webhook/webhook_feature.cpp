@@ -14,6 +14,7 @@
 #include "webhook/routes/endpoint_routes.hpp"
 #include "webhook/routes/event_routes.hpp"
 #include "webhook/routes/hidden_headers.hpp"
+#include "webhook/routes/portal_page.hpp"
 #include "webhook/routes/portal_routes.hpp"
 #include "webhook/routes/recover_routes.hpp"
 #include "webhook/routes/type_routes.hpp"
@@ -229,6 +230,7 @@ public:
         POSTHORN_LET(rules, read_failing_rules(said));
         POSTHORN_LET(alerts, read_alerts(said, into.maker().defaults().limits));
         POSTHORN_LET(tokens, read_portal(said));
+        POSTHORN_LET(embedders, read_embedders(said));
         POSTHORN_LET(retries_max, read_retries_max(said));
         POSTHORN_LET(secrets_of_tenants, read_tenant_secrets(said));
         POSTHORN_LET(pace, read_pace(said));
@@ -280,6 +282,8 @@ public:
         for (auto& each : event_routes(desk)) into.add(std::move(each));
         into.add(portal_token_route(portal));
         for (auto& each : portal_routes(portal)) into.add(std::move(each));
+        if (portal.tokens)
+            for (auto& each : portal_page_routes(embedders)) into.add(std::move(each));
         return {};
     }
 

@@ -8,6 +8,7 @@
 #include "base/text/utf8.hpp"
 #include "message/event.hpp"
 #include "webhook/configured_subscribers.hpp"
+#include "webhook/routes/portal_page.hpp"
 #include "webhook/secrets/referenced_secret.hpp"
 
 namespace posthorn {
@@ -52,6 +53,9 @@ constexpr std::array keys{
                 [] { return feature_value(false); }},
     feature_key{"portal", "whether subscribers reach their own endpoints, with tokens",
                 [] { return feature_value(false); }},
+    feature_key{"portal_embedders",
+                "origins whose pages may show the portal in a frame: https://app.example, or none",
+                [] { return feature_value(std::string("none")); }},
     feature_key{"tenant_secrets",
                 "where secrets of tenants lie: env:HOOK_{tenant} or file:PATH/{tenant}, or none",
                 [] { return feature_value(std::string("none")); }},
@@ -240,6 +244,7 @@ std::vector<feature_problem> check_webhook_settings(const feature_settings& said
     note("disable_backlog", read_number(said, disable_backlog));
     note("alerts", read_alerts(said, limits));
     note("subscribers", read_subscribers(said));
+    note("portal_embedders", read_embedders(said));
     // The portal needs the key, and would say the same of it.
     const auto key = read_webhook_key(said);
     note("key", key);
@@ -267,6 +272,14 @@ result<std::optional<portal_tokens>> read_portal(const feature_settings& said) {
         return fail(error_code::invalid_configuration,
                     "webhooks.portal needs webhooks.key, with which its tokens are signed");
     return std::optional(portal_tokens(*key));
+}
+
+result<std::vector<std::string>> read_embedders(const feature_settings& said) {
+    auto all = parse_embedders(said_besides(said, "portal_embedders", "none"));
+    if (!all)
+        return fail(error_code::invalid_configuration, "webhooks.portal_embedders: {}",
+                    all.error().what());
+    return all;
 }
 
 }  // namespace posthorn

@@ -31,6 +31,8 @@ namespace posthorn {
 [[nodiscard]] result<std::optional<secret_box>> read_webhook_key(const feature_settings& said);
 /// What the portal's tokens are signed with; none if it is off.
 [[nodiscard]] result<std::optional<portal_tokens>> read_portal(const feature_settings& said);
+/// Where pages may come from that show the portal in a frame.
+[[nodiscard]] result<std::vector<std::string>> read_embedders(const feature_settings& said);
 
 /// How much of what is published is under way at once.
 struct webhook_pace {

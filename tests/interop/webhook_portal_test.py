@@ -6,10 +6,12 @@ webhook_portal_test.py PROGRAM [WebhookPortal.test_…]
 """
 
 import base64
+import gzip
 import hashlib
 import hmac
 import http.client
 import json
+import re
 import subprocess
 import sys
 import time
@@ -22,9 +24,10 @@ from webhook_receiver import AnsweringReceiver
 PROGRAM = sys.argv.pop(1)
 KEY = base64.b64encode(bytes(range(32))).decode()
 SETTINGS = ('[webhooks]\nplain_http = true\nallow = "127.0.0.1"\nretry_pauses = "20ms"\n'
-            'portal = true\nkey = "env:SEALING"\n')
+            'portal = true\nportal_embedders = "https://app.example"\nkey = "env:SEALING"\n')
 READS = ["", "/health", "/recover", "/deliveries", "/deliveries/1", "/deliveries/1?payload=true"]
-CHANGES = ["edit", "pause", "resume", "disable", "enable", "rotate", "recover", "remove", "test"]
+CHANGES = ["edit", "pause", "resume", "disable", "enable", "rotate", "recover", "remove", "test",
+           "deliveries/1/retry"]
 ABSENT = "01890a5d-ac96-774b-bcce-b302099a8057"
 
 
@@ -104,6 +107,7 @@ class WebhookPortal(unittest.TestCase):
         # An attempt of another's, by way of one's own endpoint.
         for seq in rows:
             self.ask("GET", f"/{self.mine}/deliveries/{seq}?payload=true", token=token, expect=404)
+            self.ask("POST", f"/{self.mine}/deliveries/{seq}/retry", {}, token, 404)
         self.assertEqual(self.ask("GET", f"/{self.mine}/deliveries", token=token)["deliveries"], [])
         for query in ("?tenant=globex", "?tenant=acme&tenant=globex", "?text=x&tenant=globex", "?%74enant=globex"):
             self.ask("GET", "/endpoints" + query, token=token, expect=400)
@@ -152,6 +156,42 @@ class WebhookPortal(unittest.TestCase):
         self.ask("POST", "", {"url": self.receiver.url}, token, 403)
         self.assertEqual(self.receiver.requests, [])
 
+    def test_a_token_is_told_what_it_lets_do(self):
+        for rights in ("read", "read,write"):
+            told = self.ask("GET", "/token", token=self.token(rights=rights, forSeconds=600))
+            self.assertEqual((told["tenant"], told["rights"]), ("acme", rights))
+            self.assertTrue(0 < told["secondsLeft"] <= 600, told)
+        self.ask("GET", "/token", expect=401)
+
+    def fetch(self, path, **headers):
+        connection = http.client.HTTPConnection("127.0.0.1", self.node.port, timeout=30)
+        connection.request("GET", path, headers=headers)
+        answer = connection.getresponse()
+        body = answer.read()
+        connection.close()
+        return answer, body
+
+    def test_the_page_may_be_framed_by_those_that_are_named_and_holds_nothing_of_the_node(self):
+        answer, page = self.fetch("/webhooks/portal/")
+        self.assertEqual(answer.status, 200)
+        self.assertIn("frame-ancestors https://app.example", answer.getheader("Content-Security-Policy"))
+        self.assertIn(b'content="https://app.example"', page)
+        moved, _ = self.fetch("/webhooks/portal")
+        self.assertEqual((moved.status, moved.getheader("Location")), (308, "portal/"))
+        [script] = re.findall(rb'src="\./(assets/portal-[^"]+\.js)"', page)
+        answer, packed = self.fetch("/webhooks/portal/" + script.decode(), **{"Accept-Encoding": "gzip"})
+        self.assertEqual((answer.status, answer.getheader("Content-Encoding")), (200, "gzip"))
+        self.assertIn(b"posthorn-portal", gzip.decompress(packed))
+        # On the admin listener there is none.
+        status, _ = self.send(self.node.admin, "GET", "/webhooks/portal/", None, self.key)
+        self.assertEqual(status, 404)
+
+    def test_answers_are_not_kept_nor_taken_for_anything_else(self):
+        for path in ("/webhooks/portal/endpoints", f"/webhooks/portal/{self.mine}", "/webhooks/portal/token"):
+            answer, _ = self.fetch(path, Authorization=f"Bearer {self.token()}")
+            self.assertEqual((answer.status, answer.getheader("Cache-Control"), answer.getheader("X-Content-Type-Options")),
+                             (200, "no-store", "nosniff"))
+
     def test_paths_that_play_tricks_lead_nowhere(self):
         token = self.token()
         for path in (f"/{self.mine}/../{self.theirs}", f"/{self.mine}%2F..%2F{self.theirs}", f"//{self.theirs}",
@@ -193,8 +233,9 @@ class WebhookPortal(unittest.TestCase):
     def test_it_is_off_unless_it_is_turned_on_and_wants_a_key(self):
         off = node_of_this_run(PROGRAM, "quiet", "[webhooks]\n").init().start()
         self.addCleanup(off.kill)
-        status, _ = self.send(off.port, "GET", "/webhooks/portal/endpoints", None, self.token())
-        self.assertEqual(status, 404)
+        for path in ("/webhooks/portal/endpoints", "/webhooks/portal/token", "/webhooks/portal/", "/webhooks/portal"):
+            status, _ = self.send(off.port, "GET", path, None, self.token())
+            self.assertEqual(status, 404, path)
         said = subprocess.run([PROGRAM, "webhooks", "portal-token", "--tenant", "acme", "--config", off.file],
                               capture_output=True, text=True)
         self.assertNotEqual(said.returncode, 0)

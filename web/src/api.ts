@@ -1,24 +1,14 @@
 // Asks the node. Who asks is known by a cookie that no script can read; a key is sent once, to sign in.
 
 import { computed, signal } from "@preact/signals";
+import { asking, query, Refusal, refusalOf, wordsOf } from "./answer";
 import type { Caller } from "./types";
 
-export class Refusal extends Error {
-  constructor(
-    readonly status: number,
-    readonly code: string,
-    message: string,
-    readonly field = "", // Of what was sent, that it is about.
-  ) {
-    super(message);
-  }
-}
+export { asking, query, Refusal, wordsOf };
 
 /// Who the node takes us for; null before it was asked, and while it lets us do nothing.
 export const caller = signal<Caller | null>(null);
 export const signedIn = computed(() => caller.value?.by === "session");
-/// Why a key is asked for; null while none is.
-export const asking = signal<string | null>(null);
 /// There was a session, and the node does not know it any more.
 export const ended = signal(false);
 /// What a person should know before they give a key: why the last one did not do, or the session ended.
@@ -94,15 +84,6 @@ async function send(path: string, ask: Ask): Promise<Response> {
   } catch {
     answering.value = false;
     throw new Refusal(0, "unreachable", "The node does not answer. It may be restarting.");
-  }
-}
-
-async function refusalOf(answer: Response): Promise<Refusal> {
-  try {
-    const told = (await answer.json()) as { error?: string; message?: string; field?: string };
-    return new Refusal(answer.status, told.error ?? "", told.message ?? answer.statusText, told.field);
-  } catch {
-    return new Refusal(answer.status, "", `The node answered ${answer.status}.`);
   }
 }
 
@@ -204,18 +185,4 @@ export async function listen(path: string, take: (data: string) => void, signal:
       if (data) take(data.slice("data: ".length));
     }
   }
-}
-
-/// `?name=value` of what is not empty.
-export function query(fields: Record<string, string | number | boolean | null | undefined>): string {
-  const text = new URLSearchParams();
-  for (const [name, value] of Object.entries(fields))
-    if (value !== undefined && value !== null && value !== "") text.set(name, String(value));
-  const joined = text.toString().replaceAll("+", "%20");
-  return joined ? `?${joined}` : "";
-}
-
-/// What to tell a person of anything that was thrown.
-export function wordsOf(thrown: unknown): string {
-  return thrown instanceof Error ? thrown.message : String(thrown);
 }

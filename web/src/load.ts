@@ -2,7 +2,7 @@
 
 import { useComputed, useSignal, useSignalEffect, type ReadonlySignal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
-import { asking, wordsOf } from "./api";
+import { asking, wordsOf } from "./answer";
 
 export interface Loaded<T> {
   value: ReadonlySignal<T | null>; // The last that was read, kept while it is read anew.

@@ -1,9 +1,9 @@
 // A list that is read in pages: the first page again and again, further ones when asked.
 
 import { useSignal, useSignalEffect } from "@preact/signals";
-import { get, wordsOf } from "./api";
+import { filters } from "./address";
+import { wordsOf } from "./answer";
 import { useLoaded } from "./load";
-import { filters } from "./route";
 import type { Page } from "./types";
 import { tell } from "./ui";
 
@@ -20,12 +20,12 @@ interface Told<Row> {
   [name: string]: Row[] | number | null | undefined;
 }
 
-/// `path` gives the address of the page that follows a row, by the filters in the desk's address;
+/// `path` gives the address of the page that follows a row, by the filters in the page's address;
 /// `list` is the name of the rows in its answer, `ask` whom it is read from.
-export function usePaged<Row extends { seq: number }>(
+export function usePagedOf<Row extends { seq: number }>(
+  ask: <T>(path: string) => Promise<T>,
   path: (after: number | null) => string,
-  list = "messages",
-  ask = get,
+  list: string,
 ): Paged<Row> {
   const older = useSignal<Page<Row> | null>(null);
   const read = async (at: string): Promise<Page<Row>> => {

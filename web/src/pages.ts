@@ -14,7 +14,7 @@ import { nodes } from "./pages/nodes";
 import { overview } from "./pages/overview";
 import { queues } from "./pages/queues";
 import { store } from "./pages/store";
-import { webhooks } from "./pages/webhooks";
+import { webhooks } from "./pages/webhooks_desk";
 import { workflows } from "./pages/workflows";
 import { place } from "./route";
 

@@ -1,8 +1,9 @@
-// Where the desk is. The address holds all of it, so that a link shows another person the same.
+// Where the desk is, and where in it things are.
 
-import { computed, signal } from "@preact/signals";
+import { computed } from "@preact/signals";
+import { filter, filters, go, here, takeClicks } from "./address";
 
-const here = signal(new URL(location.href));
+export { filter, filters, go };
 
 /// The page's name, and the id of what it is about; the page may not exist.
 export const place = computed<{ name: string; id: string }>(() => {
@@ -16,37 +17,9 @@ export const place = computed<{ name: string; id: string }>(() => {
   }
 });
 
-export const filters = computed(() => here.value.searchParams);
-
-export function go(to: string) {
-  history.pushState(null, "", to);
-  here.value = new URL(location.href);
-  scrollTo(0, 0);
-}
-
-/// Changes some filters and leaves the others.
-export function filter(changed: Record<string, string>) {
-  const next = new URL(location.href);
-  for (const [name, value] of Object.entries(changed))
-    if (value) next.searchParams.set(name, value);
-    else next.searchParams.delete(name);
-  if (next.href === location.href) return;
-  history.replaceState(null, "", next);
-  here.value = next;
-}
-
-addEventListener("popstate", () => (here.value = new URL(location.href)));
-
-// A click on a link to the desk changes the page, unless it asks for another window.
-addEventListener("click", (event) => {
-  if (event.defaultPrevented || event.button !== 0) return;
-  if (event.ctrlKey || event.metaKey || event.shiftKey || event.altKey) return;
-  const link = event.target instanceof Element ? event.target.closest("a") : null;
-  if (!link || link.target || link.origin !== location.origin) return;
-  if (!link.pathname.startsWith("/desk") || link.pathname.startsWith("/desk/assets/")) return;
-  if (link.hash && link.pathname === location.pathname) return; // Further down on this page.
-  event.preventDefault();
-  go(link.href);
+takeClicks((link) => {
+  if (!link.pathname.startsWith("/desk") || link.pathname.startsWith("/desk/assets/")) return false;
+  return !link.hash || link.pathname !== location.pathname; // Otherwise further down on this page.
 });
 
 export function messageLink(id: string): string {

@@ -3,7 +3,7 @@
 import { signal, useSignal } from "@preact/signals";
 import type { ComponentChildren } from "preact";
 import { useEffect, useRef } from "preact/hooks";
-import { wordsOf } from "./api";
+import { wordsOf } from "./answer";
 import { exact, now, relative } from "./format";
 import type { Light, Status } from "./types";
 

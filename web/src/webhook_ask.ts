@@ -1,27 +1,28 @@
-// Whom the pages of webhooks ask: the node's desk asks its admin listener, the portal its own.
+// Whom the pages of webhooks ask: the node's desk asks its admin listener, the portal its own routes.
 
-import { createContext } from "preact";
+import { createContext, type VNode } from "preact";
 import { useContext } from "preact/hooks";
-import { get, post } from "./api";
+import type { Endpoint } from "./webhook_types";
+
+/// What operators have besides; a subscriber sees their own endpoints alone.
+export interface OperatorSide {
+  messageLink: (id: string) => string;
+  deadLink: (id: string) => string;
+  history: (of: Endpoint, onClose: () => void) => VNode;
+}
 
 export interface WebhookAsk {
   get: <T>(path: string) => Promise<T>;
   post: <T>(path: string, body?: unknown) => Promise<T>;
-  home: string; // The address of the list.
-  isPortal: boolean; // A subscriber looks, who sees their own endpoints alone.
+  link: (id?: string) => string; // The address of an endpoint, or of their list.
   mayChange: boolean;
+  operator?: OperatorSide;
 }
 
-const base = "/_rf/webhooks";
-
-export const WebhookContext = createContext<WebhookAsk>({
-  get: (path) => get(base + path),
-  post: (path, body) => post(base + path, body),
-  home: "/desk/webhooks",
-  isPortal: false,
-  mayChange: true, // The node refuses those who may not, and says so.
-});
+export const WebhookContext = createContext<WebhookAsk | null>(null);
 
 export function useWebhooks(): WebhookAsk {
-  return useContext(WebhookContext);
+  const ask = useContext(WebhookContext);
+  if (!ask) throw new Error("a page of webhooks stands outside of WebhookContext");
+  return ask;
 }

@@ -45,11 +45,15 @@ constexpr std::array shared_routes{
     shared_route{"POST", "/{id}/enable"},
     shared_route{"POST", "/{id}/rotate"},
     shared_route{"POST", "/{id}/recover"},
+    shared_route{"POST", "/{id}/deliveries/{seq}/retry"},
     shared_route{"POST", "/{id}/remove"},
 };
 
+// Texts in these answers were chosen by strangers: no browser may take one for anything but what it
+// is said to be, nor keep it.
 http_response without_cache(http_response answer) {
     answer.headers.add("Cache-Control", "no-store");
+    answer.headers.add("X-Content-Type-Options", "nosniff");
     return answer;
 }
 
@@ -179,8 +183,26 @@ task<http_response> answer_test(const webhook_portal& with, http_request request
         co_await send_test(with.desk, *own, *std::move(sample), test_reader::subscriber));
 }
 
+std::string_view rights_of(const portal_grant& grant) {
+    return grant.may_write ? "read,write" : "read";
+}
+
+/// What a token lets its holder do, so that a page shows that and no more.
+task<http_response> show_token(const webhook_portal& with, http_request request) {
+    const auto grant = let_in(with, request);
+    if (!grant) co_return grant.error();
+    const auto left =
+        std::chrono::floor<std::chrono::seconds>(grant->until - with.desk.env.clock.wall());
+    co_return answer_with({{"tenant", grant->tenant},
+                           {"rights", rights_of(*grant)},
+                           {"until", to_iso8601(grant->until)},
+                           {"secondsLeft", left.count()}});
+}
+
 task<http_response> without_cache_of(task<http_response> work) {
-    co_return without_cache(co_await std::move(work));
+    auto answer = without_cache(co_await std::move(work));
+    answer.known_caller = answer.status != 401;  // All else is told to those with a token alone.
+    co_return answer;
 }
 
 /// `read`, `write` or both, in any order.
@@ -243,7 +265,7 @@ task<http_response> mint(const webhook_portal& with, http_request request, admin
     asked->grant.until = with.desk.env.clock.wall() + asked->life;
     co_return answer_with({{"token", with.tokens->mint(asked->grant)},
                            {"tenant", asked->grant.tenant},
-                           {"rights", asked->grant.may_write ? "read,write" : "read"},
+                           {"rights", rights_of(asked->grant)},
                            {"until", to_iso8601(asked->grant.until)}});
 }
 
@@ -277,6 +299,9 @@ std::vector<public_route> portal_routes(const webhook_portal& with) {
     }
     made.push_back({"POST", std::string(portal_root) + "/{id}/test", [&with](http_request request) {
                         return without_cache_of(answer_test(with, std::move(request)));
+                    }});
+    made.push_back({"GET", std::string(portal_root) + "/token", [&with](http_request request) {
+                        return without_cache_of(show_token(with, std::move(request)));
                     }});
     return made;
 }

@@ -4,7 +4,7 @@ import { save, toCsv } from "../export";
 import { count, plural } from "../format";
 import { Listing } from "../listing";
 import type { DeskPage } from "../page";
-import { usePaged } from "../paged";
+import { usePaged } from "../node_paged";
 import { filters } from "../route";
 import type { AuditEntry } from "../types";
 import { attempt, Empty, Time } from "../ui";

@@ -4,7 +4,7 @@ import { count, plural, shortId } from "../format";
 import { useLoaded } from "../load";
 import { stats } from "../node";
 import type { DeskPage } from "../page";
-import { usePaged } from "../paged";
+import { usePaged } from "../node_paged";
 import { filter, filters, messageLink } from "../route";
 import type { DeadFilter } from "../change";
 import type { DeadLetter, Group, Groups } from "../types";

@@ -6,7 +6,7 @@ import { Listing, Table } from "../listing";
 import { useLoaded } from "../load";
 import { look } from "../node";
 import type { DeskPage } from "../page";
-import { usePaged } from "../paged";
+import { usePaged } from "../node_paged";
 import { filters, go } from "../route";
 import type { Page } from "../types";
 import { attempt, Empty, Failure, FormDialog, Time, Waiting } from "../ui";

@@ -6,7 +6,7 @@ import { Listing, Table } from "../listing";
 import { useLoaded } from "../load";
 import { handling, inbox, routes } from "../node";
 import type { DeskPage } from "../page";
-import { usePaged } from "../paged";
+import { usePaged } from "../node_paged";
 import { filters, inboxLink } from "../route";
 import type { FailedMessage, Handler, InboxRow, RefusedCall, TakenDetail } from "../types";
 import { Empty, Failure, Time, Waiting } from "../ui";

@@ -2,7 +2,7 @@ import { query } from "../api";
 import { shortId } from "../format";
 import { Listing } from "../listing";
 import type { DeskPage } from "../page";
-import { usePaged } from "../paged";
+import { usePaged } from "../node_paged";
 import { filters, messageLink } from "../route";
 import type { Message } from "../types";
 import { Empty, StatusMark, Time } from "../ui";

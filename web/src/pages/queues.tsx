@@ -5,7 +5,7 @@ import { Listing, Table } from "../listing";
 import { useLoaded } from "../load";
 import { look } from "../node";
 import type { DeskPage } from "../page";
-import { usePaged } from "../paged";
+import { usePaged } from "../node_paged";
 import { filters } from "../route";
 import type { Job, JobState, Queue } from "../types";
 import { attempt, Empty, Failure, FormDialog, Time, Waiting } from "../ui";

@@ -5,7 +5,7 @@ import { count } from "../format";
 import type { KnownSite, ParkedAtSite, SiteCall } from "../forward_types";
 import { Listing, Table } from "../listing";
 import { useLoaded } from "../load";
-import { usePaged } from "../paged";
+import { usePaged } from "../node_paged";
 import { filter, filters } from "../route";
 import { attempt, Empty, Failure, Time } from "../ui";
 

@@ -1,16 +1,15 @@
 import { useSignal } from "@preact/signals";
-import { query } from "../api";
+import { filters, go } from "../address";
+import { query } from "../answer";
 import { count, shortId } from "../format";
-import { HistoryDialog } from "../history";
 import { Listing, NotShown, Table } from "../listing";
 import { useLoaded } from "../load";
-import { usePaged } from "../paged";
-import { filters, go, messageLink } from "../route";
+import { usePagedOf } from "../paged";
 import type { Light } from "../types";
 import { attempt, CopyButton, Empty, FactList, Failure, Time } from "../ui";
 import { useWebhooks, type WebhookAsk } from "../webhook_ask";
 import type { DeliveryAttempt, EndpointDetail } from "../webhook_types";
-import { Choice } from "./filters";
+import { Choice } from "./fields";
 import { AttemptDialog, RecoverDialog, RemoveDialog, RotateDialog, SecretDialog, TestDialog } from "./webhook_dialogs";
 import { WebhookForm } from "./webhook_form";
 import { HealthMark } from "./webhooks";
@@ -25,11 +24,18 @@ const stateLight: Partial<Record<DeliveryAttempt["state"], Light>> = { failed: "
 
 /// How it is, in words.
 function Words({ one }: { one: EndpointDetail }) {
+  const { mayChange } = useWebhooks();
   if (one.state === "disabled")
-    return <p>Events pass it by. Enable it to tell it of new ones; what it missed can be recovered then.</p>;
+    return (
+      <p>
+        Events pass it by.
+        {mayChange && " Enable it to tell it of new ones; what it missed can be recovered then."}
+      </p>
+    );
   if (one.trouble) return <p>Nothing can be sent to it: {one.trouble}</p>;
   if (one.state === "paused") return <p>Its events wait until it is resumed.</p>;
-  if (one.health === "quiet") return <p>Nothing was sent to it yet. Send a test to see whether it answers.</p>;
+  if (one.health === "quiet")
+    return <p>Nothing was sent to it yet.{mayChange && " Send a test to see whether it answers."}</p>;
   if (one.health === "failing")
     return (
       <p>
@@ -83,7 +89,11 @@ function AttemptRow({ one, ask, onShow }: { one: DeliveryAttempt; ask: WebhookAs
       </td>
       <td class="clip">{one.eventType ?? <span class="quiet">gone</span>}</td>
       <td class="id" title={one.messageId}>
-        {ask.isPortal ? shortId(one.messageId) : <a href={messageLink(one.messageId)}>{shortId(one.messageId)}</a>}
+        {ask.operator ? (
+          <a href={ask.operator.messageLink(one.messageId)}>{shortId(one.messageId)}</a>
+        ) : (
+          shortId(one.messageId)
+        )}
       </td>
       <td class="number" data-label="attempt">{one.attempt}</td>
       <td>
@@ -106,10 +116,10 @@ function AttemptRow({ one, ask, onShow }: { one: DeliveryAttempt; ask: WebhookAs
 function Deliveries({ id }: { id: string }) {
   const ask = useWebhooks();
   const shown = useSignal<DeliveryAttempt | null>(null);
-  const page = usePaged<DeliveryAttempt>(
+  const page = usePagedOf<DeliveryAttempt>(
+    ask.get,
     (before) => `/${id}/deliveries${query({ failed: filters.value.get("failed"), limit: 50, before })}`,
     "deliveries",
-    ask.get,
   );
   const narrowed = filters.value.has("failed");
   return (
@@ -172,7 +182,7 @@ function Facts({ one }: { one: EndpointDetail }) {
       facts={[
         ["Id", <span class="whole">{one.id}</span>],
         ["Events", one.eventType],
-        ["Tenant", ask.isPortal ? "" : (one.tenant ?? "every tenant's events")],
+        ["Tenant", ask.operator && (one.tenant ?? "every tenant's events")],
         ["Description", one.description],
         ["Filter", one.filter && <code class="whole">{JSON.stringify(one.filter)}</code>],
         ["Headers", one.headers && <code class="whole">{JSON.stringify(one.headers)}</code>],
@@ -198,7 +208,7 @@ export function WebhookPage({ id }: { id: string }) {
   if (!one)
     return (
       <NotShown what="endpoint" why={read.failure.value}>
-        <a href={ask.home}>All endpoints</a>
+        <a href={ask.link()}>All endpoints</a>
       </NotShown>
     );
   const close = (changed = false) => {
@@ -225,12 +235,12 @@ export function WebhookPage({ id }: { id: string }) {
           )}
           {one.dead > 0 && (
             <p>
-              {ask.isPortal ? (
-                `${count(one.dead)} given up`
-              ) : (
-                <a class="bad" href={`/desk/dead${query({ destination: `webhook:${one.id}` })}`}>
+              {ask.operator ? (
+                <a class="bad" href={ask.operator.deadLink(one.id)}>
                   {count(one.dead)} given up
                 </a>
+              ) : (
+                `${count(one.dead)} given up`
               )}
             </p>
           )}
@@ -238,7 +248,7 @@ export function WebhookPage({ id }: { id: string }) {
         <section>
           <h2>About it</h2>
           <Facts one={one} />
-          {!ask.isPortal && (
+          {ask.operator && (
             <p>
               <button type="button" onClick={() => (asked.value = "history")}>
                 History
@@ -250,13 +260,11 @@ export function WebhookPage({ id }: { id: string }) {
       </div>
       <Deliveries id={one.id} />
       <Types one={one} />
-      {asked.value === "history" && (
-        <HistoryDialog of={{ destination: `webhook:${one.id}` }} title={`History of ${one.url}`} onClose={() => close()} />
-      )}
+      {asked.value === "history" && ask.operator?.history(one, () => close())}
       {asked.value === "test" && <TestDialog id={one.id} onClose={() => close(true)} />}
       {asked.value === "edit" && <WebhookForm one={one} onClose={() => close()} onMade={() => close(true)} />}
       {asked.value === "recover" && <RecoverDialog one={one} onClose={close} />}
-      {asked.value === "remove" && <RemoveDialog one={one} onClose={() => close()} onDone={() => go(ask.home)} />}
+      {asked.value === "remove" && <RemoveDialog one={one} onClose={() => close()} onDone={() => go(ask.link())} />}
       {asked.value === "rotate" && (
         <RotateDialog
           one={one}

@@ -1,17 +1,19 @@
 // What is asked and shown before and after something is done about an endpoint.
 
 import { useSignal } from "@preact/signals";
+import type { ComponentChildren } from "preact";
 import { useEffect } from "preact/hooks";
-import { wordsOf } from "../api";
+import { wordsOf } from "../answer";
 import { count, plural, pretty } from "../format";
 import { useLoaded } from "../load";
 import { attempt, CopyButton, Dialog, Failure, FormDialog, Time, Waiting } from "../ui";
 import { useWebhooks } from "../webhook_ask";
 import type { DeliveryAttempt, Endpoint, SentRequest, TestResult } from "../webhook_types";
 
-function Close({ onClose }: { onClose: () => void }) {
+function Close({ onClose, children }: { onClose: () => void; children?: ComponentChildren }) {
   return (
     <div class="actions">
+      {children}
       <button type="button" class="primary" onClick={onClose}>
         Close
       </button>
@@ -30,7 +32,7 @@ export function SecretDialog({ secret, open, onClose }: { secret: string; open?:
       </pre>
       <p>
         <CopyButton text={secret} label="Copy the secret" />
-        {open && <a href={`${ask.home}/${open}`}>Open the endpoint</a>}
+        {open && <a href={ask.link(open)}>Open the endpoint</a>}
       </p>
       <Close onClose={onClose} />
     </Dialog>
@@ -111,6 +113,13 @@ export function TestDialog({ id, onClose }: { id: string; onClose: () => void })
 export function AttemptDialog(props: { id: string; one: DeliveryAttempt; onClose: () => void }) {
   const ask = useWebhooks();
   const { one } = props;
+  const again = async () => {
+    const done = await attempt(async () => {
+      await ask.post(`/${props.id}/deliveries/${one.seq}/retry`);
+      return "It will be tried again.";
+    });
+    if (done) props.onClose();
+  };
   const read = useLoaded(() => ask.get<DeliveryAttempt>(`/${props.id}/deliveries/${one.seq}?payload=true`));
   const told = read.value.value;
   return (
@@ -133,7 +142,13 @@ export function AttemptDialog(props: { id: string; one: DeliveryAttempt; onClose
           The endpoint was changed since: this is what would be sent now, and its signature is left out.
         </p>
       )}
-      <Close onClose={props.onClose} />
+      <Close onClose={props.onClose}>
+        {one.state === "dead" && ask.mayChange && (
+          <button type="button" onClick={again}>
+            Try again
+          </button>
+        )}
+      </Close>
     </Dialog>
   );
 }

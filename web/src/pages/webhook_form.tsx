@@ -2,10 +2,11 @@
 
 import { useSignal } from "@preact/signals";
 import type { ComponentChildren } from "preact";
-import { Refusal, wordsOf } from "../api";
+import { Refusal, wordsOf } from "../answer";
+import { useLoaded } from "../load";
 import { Failure, FormDialog } from "../ui";
 import { useWebhooks } from "../webhook_ask";
-import type { Subscription } from "../webhook_types";
+import type { EventType, Subscription } from "../webhook_types";
 
 interface Fault {
   field: string;
@@ -49,6 +50,21 @@ function bodyOf(form: HTMLFormElement, made: boolean): Record<string, unknown> {
   return body;
 }
 
+/// What the catalogue has is offered; anything else can be typed.
+function KnownTypes() {
+  const ask = useWebhooks();
+  const read = useLoaded(() => ask.get<{ types: EventType[] }>("/types"));
+  return (
+    <datalist id="event-types">
+      {read.value.value?.types.map((each) => (
+        <option key={each.name} value={each.name}>
+          {each.description}
+        </option>
+      ))}
+    </datalist>
+  );
+}
+
 export function WebhookForm(props: {
   one?: Subscription; // To be changed; a new one without it.
   onClose: () => void;
@@ -83,9 +99,10 @@ export function WebhookForm(props: {
       </Field>
       <div class="fields">
         <Field name="eventType" label="Events" hint="order.paid, order.* or *" {...common}>
-          <input name="eventType" defaultValue={one?.eventType ?? "*"} />
+          <input name="eventType" defaultValue={one?.eventType ?? "*"} list="event-types" />
+          <KnownTypes />
         </Field>
-        {!one && !ask.isPortal && (
+        {!one && ask.operator && (
           <Field name="tenant" label="Tenant" hint="Events of every tenant if empty" {...common}>
             <input name="tenant" />
           </Field>

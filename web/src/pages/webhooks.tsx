@@ -1,16 +1,14 @@
 import { useSignal } from "@preact/signals";
-import { query } from "../api";
+import { filters } from "../address";
+import { query } from "../answer";
 import { count, plural } from "../format";
 import { Table } from "../listing";
 import { useLoaded } from "../load";
-import type { DeskPage } from "../page";
-import { filters } from "../route";
 import type { Light } from "../types";
 import { Empty, Failure, Time, Waiting } from "../ui";
 import { useWebhooks } from "../webhook_ask";
 import type { Endpoint, EndpointHealth, EndpointPage, EventType, Subscription } from "../webhook_types";
-import { Choice, Text } from "./filters";
-import { WebhookPage } from "./webhook";
+import { Choice, Text } from "./fields";
 import { SecretDialog } from "./webhook_dialogs";
 import { WebhookForm } from "./webhook_form";
 
@@ -30,11 +28,11 @@ function Row({ one }: { one: Endpoint }) {
         <HealthMark health={one.health} />
       </td>
       <td class="wide clip" title={one.url}>
-        <a href={`${ask.home}/${one.id}`}>{one.url}</a>
+        <a href={ask.link(one.id)}>{one.url}</a>
         {one.description && <span class="quiet aside clip">{one.description}</span>}
       </td>
       <td class="clip">{one.eventType}</td>
-      {!ask.isPortal && <td class="clip">{one.tenant ?? <span class="quiet">all tenants</span>}</td>}
+      {ask.operator && <td class="clip">{one.tenant ?? <span class="quiet">all tenants</span>}</td>}
       <td class="number" data-label="taken" title="Of the last attempts, at most 20">
         {one.lastAttemptAt ? `${one.delivered} of ${one.delivered + one.failed}` : "–"}
       </td>
@@ -80,7 +78,7 @@ function NoEndpoints({ narrowed }: { narrowed: boolean }) {
     return (
       <Empty title="No endpoint fits these filters">
         <p>
-          <a href={ask.home}>Show all</a>
+          <a href={ask.link()}>Show all</a>
         </p>
       </Empty>
     );
@@ -88,7 +86,7 @@ function NoEndpoints({ narrowed }: { narrowed: boolean }) {
     <Empty title="No endpoint is subscribed yet">
       <p>
         An endpoint is a URL that is told of events of a type.
-        {!ask.isPortal && (
+        {ask.operator && (
           <>
             {" "}
             Events are published in the transaction that causes them: <code>tx.publish("order.paid", payload)</code>,
@@ -135,7 +133,7 @@ export function Webhooks() {
       </div>
       <div class="filters">
         <Choice name="state" label="State" options={stateOptions(page?.states ?? {})} />
-        {!ask.isPortal && <Text name="tenant" label="Tenant" />}
+        {ask.operator && <Text name="tenant" label="Tenant" />}
         <Text name="text" label="URL, events or text" />
       </div>
       <Failure why={read.failure.value} again={read.again} />
@@ -148,7 +146,7 @@ export function Webhooks() {
             "State",
             { text: "Endpoint", as: "wide" },
             "Events",
-            ...(ask.isPortal ? [] : ["Tenant"]),
+            ...(ask.operator ? ["Tenant"] : []),
             { text: "Taken lately", as: "number", title: "Of the last attempts, at most 20" },
             { text: "Given up", as: "number" },
             { text: "Last attempt", as: "number" },
@@ -183,11 +181,3 @@ export function Webhooks() {
     </section>
   );
 }
-
-export const webhooks: DeskPage = {
-  name: "webhooks",
-  title: "Webhooks",
-  needs: "GET /_rf/webhooks/endpoints",
-  show: () => <Webhooks />,
-  showOne: (id) => <WebhookPage id={id} />,
-};

@@ -3,7 +3,7 @@ import { caller, get, post, query } from "../api";
 import { count, pretty } from "../format";
 import { Listing, NotShown, Table } from "../listing";
 import { useLoaded } from "../load";
-import { usePaged } from "../paged";
+import { usePagedOf } from "../paged";
 import { stateChanges, type StateChange } from "../state_changes";
 import { attempt, CopyButton, Empty, FactList, Failure, Time, Words } from "../ui";
 import type { WorkflowDetail, WorkflowStep } from "../workflow_types";
@@ -101,14 +101,14 @@ function StepRow({ one, isWrong, onShow }: { one: ShownStep; isWrong: boolean; o
 function Timeline({ path, wrong }: { path: string; wrong?: number }) {
   const shown = useSignal<ShownStep | null>(null);
   const damage = useSignal("");
-  const page = usePaged<WorkflowStep>(
-    (after) => `${path}/history${query({ limit: 100, after })}`,
-    "steps",
+  const page = usePagedOf<WorkflowStep>(
     async <T,>(at: string) => {
       const told = await get<{ steps: WorkflowStep[]; next?: number; damage?: string }>(at);
       damage.value = told.damage ?? "";
       return { ...told, steps: told.steps.map((each) => ({ ...each, seq: each.step })) } as T;
     },
+    (after) => `${path}/history${query({ limit: 100, after })}`,
+    "steps",
   );
   const steps = page.rows && tellSteps(page.rows);
   const mayRead = caller.value?.rights.includes("payloads");

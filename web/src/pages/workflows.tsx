@@ -3,7 +3,7 @@ import { count } from "../format";
 import { Listing, Table } from "../listing";
 import { useLoaded } from "../load";
 import type { DeskPage } from "../page";
-import { usePaged } from "../paged";
+import { usePaged } from "../node_paged";
 import { filters } from "../route";
 import type { Light } from "../types";
 import { Empty, Time } from "../ui";

@@ -87,6 +87,7 @@ TEST_F(config_command, check_finds_what_webhooks_do_not_take) {
     write(
         "[limits]\nname = 20\n[webhooks]\nallow = \"10.0.0.0/99\"\nretry_pauses = \"soon\"\n"
         "disable_after = \"1ms\"\ndisable_backlog = 0\nconnections_max = 0\nportal = true\n"
+        "portal_embedders = \"app.example\"\n"
         "subscribers = [{ url = \"https://a.example/\" }]\nalerts = \"webhooks\"\n");
     const auto checked = run({"config", "check", "-c", path_});
     EXPECT_EQ(checked.code, exit_code::usage);
@@ -96,9 +97,11 @@ TEST_F(config_command, check_finds_what_webhooks_do_not_take) {
                                           "[^\n]*:7: webhooks.disable_backlog [^\n]*\n"
                                           "[^\n]*:8: webhooks.connections_max [^\n]*\n"
                                           "[^\n]*:9: webhooks.portal needs [^\n]*\n"
-                                          "[^\n]*:10: webhooks.subscribers, entry 1: [^\n]*\n"
-                                          "[^\n]*:11: webhooks.alerts cannot be [^\n]*\n"));
-    EXPECT_THAT(checked.err, HasSubstr("has 8 mistakes"));
+                                          "[^\n]*:10: webhooks.portal_embedders: 'app.example' is "
+                                          "[^\n]*\n"
+                                          "[^\n]*:11: webhooks.subscribers, entry 1: [^\n]*\n"
+                                          "[^\n]*:12: webhooks.alerts cannot be [^\n]*\n"));
+    EXPECT_THAT(checked.err, HasSubstr("has 9 mistakes"));
 }
 
 TEST_F(config_command, check_finds_alerts_of_webhooks_that_would_be_events_or_no_message) {

@@ -152,6 +152,7 @@ disable_backlog = 50
 alerts = "operations"
 subscribers = [{ url = "https://a.example/", secret = "env:A", headers = { X = "y" } }]
 portal = true
+portal_embedders = "https://app.example"
 connections_max = 5
 tenant_secrets = "file:/etc/tenants"
 secret_cache = "1m"
