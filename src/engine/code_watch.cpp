@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "engine/step_writer.hpp"
+#include "engine/steps/step_writer.hpp"
 #include "store/async.hpp"
 
 namespace posthorn {

@@ -7,7 +7,7 @@
 
 #include "base/run/environment.hpp"
 #include "base/run/node_service.hpp"
-#include "engine/engine_report.hpp"
+#include "engine/steps/engine_report.hpp"
 #include "store/store.hpp"
 
 namespace posthorn {

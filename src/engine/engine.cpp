@@ -5,7 +5,7 @@
 
 #include "base/async/run_on.hpp"
 #include "base/planted.hpp"
-#include "engine/call_ids.hpp"
+#include "engine/rows/call_ids.hpp"
 
 namespace posthorn {
 namespace {

@@ -17,14 +17,14 @@
 
 #include "base/run/environment.hpp"
 #include "base/run/node_service.hpp"
-#include "engine/engine_report.hpp"
-#include "engine/flow_loop.hpp"
-#include "engine/frame_cache.hpp"
-#include "engine/mailroom.hpp"
-#include "engine/matchmaker.hpp"
-#include "engine/outside_work.hpp"
-#include "engine/step_writer.hpp"
-#include "engine/workflow_intake.hpp"
+#include "engine/steps/engine_report.hpp"
+#include "engine/steps/flow_loop.hpp"
+#include "engine/steps/frame_cache.hpp"
+#include "engine/steps/mailroom.hpp"
+#include "engine/steps/matchmaker.hpp"
+#include "engine/steps/outside_work.hpp"
+#include "engine/steps/step_writer.hpp"
+#include "engine/steps/workflow_intake.hpp"
 #include "feature/node_builder.hpp"
 
 namespace posthorn {

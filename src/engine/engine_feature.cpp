@@ -2,12 +2,12 @@
 
 #include <array>
 
-#include "engine/call_ids.hpp"
 #include "engine/code_watch.hpp"
 #include "engine/engine.hpp"
-#include "engine/engine_tables.hpp"
+#include "engine/routes/workflow_routes.hpp"
+#include "engine/rows/call_ids.hpp"
+#include "engine/rows/engine_tables.hpp"
 #include "engine/workflow_retention.hpp"
-#include "engine/workflow_routes.hpp"
 #include "feature/node_builder.hpp"
 
 namespace posthorn {

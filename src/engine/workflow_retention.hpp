@@ -9,7 +9,7 @@
 #include "base/run/environment.hpp"
 #include "base/run/node_service.hpp"
 #include "base/time/clock_watch.hpp"
-#include "engine/workflow_rows.hpp"
+#include "engine/rows/workflow_rows.hpp"
 #include "store/old_rows.hpp"
 
 namespace posthorn {

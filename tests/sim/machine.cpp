@@ -7,7 +7,7 @@
 #include <fmt/format.h>
 
 #include "engine/engine_feature.hpp"
-#include "engine/engine_tables.hpp"
+#include "engine/rows/engine_tables.hpp"
 #include "sim/disk_query.hpp"
 #include "sim/workload.hpp"
 

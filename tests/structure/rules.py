@@ -48,6 +48,7 @@ ROOMS = {
     "transport/http": [".", "guarded"],
     "outbox": ["rules", "relay", "lane", "upkeep", "dispatch"],
     "inbox": [".", "configured"],
+    "engine": ["rows", "steps", "routes", "."],
     "admin": ["access", "."],
     "app": [".", "config", "store", "doctor", "node", "rounds", "cli"],
     "app/cli": ["kit", "keys", "messages", "store", "top", "contracts", "bench", "demo", "."],

@@ -6,8 +6,8 @@
 
 #include <fmt/format.h>
 
-#include "engine/call_ids.hpp"
-#include "engine/workflow_rows.hpp"
+#include "engine/rows/call_ids.hpp"
+#include "engine/rows/workflow_rows.hpp"
 #include "sim/checks/keys.hpp"
 #include "sim/flows/courses.hpp"
 #include "workflow/matching.hpp"

@@ -8,7 +8,7 @@
 
 #include <posthorn/node.hpp>
 
-#include "shop.hpp"
+#include "unit/engine/shop.hpp"
 
 namespace shop {
 namespace {

@@ -4,7 +4,7 @@
 
 #include "base/async/task_group.hpp"
 #include "base/async/virtual_loop.hpp"
-#include "engine/engine_tables.hpp"
+#include "engine/rows/engine_tables.hpp"
 #include "store/async.hpp"
 #include "store/sqlite/commit/sqlite_store.hpp"
 #include "support/temporary_directory.hpp"

@@ -5,11 +5,11 @@
 #include <fmt/format.h>
 
 #include "conformance/store/suite.hpp"
-#include "engine/engine_tables.hpp"
-#include "engine/matchmaker.hpp"
-#include "engine/step_writer.hpp"
+#include "engine/rows/engine_tables.hpp"
+#include "engine/rows/workflow_rows.hpp"
+#include "engine/steps/matchmaker.hpp"
+#include "engine/steps/step_writer.hpp"
 #include "engine/workflow_retention.hpp"
-#include "engine/workflow_rows.hpp"
 
 namespace posthorn::conformance {
 

@@ -1,4 +1,4 @@
-#include "engine/engine_tables.hpp"
+#include "engine/rows/engine_tables.hpp"
 
 #include <array>
 

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "base/result.hpp"
-#include "engine/workflow_rows.hpp"
+#include "engine/rows/workflow_rows.hpp"
 #include "store/message_maker.hpp"
 #include "store/transaction.hpp"
 

@@ -1,8 +1,8 @@
-#include "engine/outside_work.hpp"
+#include "engine/steps/outside_work.hpp"
 
 #include <algorithm>
 
-#include "engine/call_ids.hpp"
+#include "engine/rows/call_ids.hpp"
 
 namespace posthorn {
 namespace {

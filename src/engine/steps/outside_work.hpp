@@ -6,9 +6,9 @@
 #include <utility>
 
 #include "base/run/environment.hpp"
-#include "engine/engine_report.hpp"
-#include "engine/flow_loop.hpp"
-#include "engine/frame_cache.hpp"
+#include "engine/steps/engine_report.hpp"
+#include "engine/steps/flow_loop.hpp"
+#include "engine/steps/frame_cache.hpp"
 #include "store/store.hpp"
 
 namespace posthorn {

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "base/time/clock.hpp"
-#include "engine/workflow_rows.hpp"
+#include "engine/rows/workflow_rows.hpp"
 #include "feature/node_builder.hpp"
 
 namespace posthorn {

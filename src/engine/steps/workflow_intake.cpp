@@ -1,10 +1,10 @@
-#include "engine/workflow_intake.hpp"
+#include "engine/steps/workflow_intake.hpp"
 
 #include <fmt/format.h>
 
 #include "base/planted.hpp"
-#include "engine/call_ids.hpp"
-#include "engine/workflow_rows.hpp"
+#include "engine/rows/call_ids.hpp"
+#include "engine/rows/workflow_rows.hpp"
 #include "store/dead_letters.hpp"
 
 namespace posthorn {

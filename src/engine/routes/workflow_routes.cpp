@@ -1,4 +1,4 @@
-#include "engine/workflow_routes.hpp"
+#include "engine/routes/workflow_routes.hpp"
 
 #include <array>
 #include <utility>
@@ -10,9 +10,9 @@
 
 #include "base/text/url_query.hpp"
 #include "base/text/utf8.hpp"
-#include "engine/state_changes.hpp"
-#include "engine/workflow_json.hpp"
-#include "engine/workflow_rows.hpp"
+#include "engine/routes/workflow_json.hpp"
+#include "engine/rows/state_changes.hpp"
+#include "engine/rows/workflow_rows.hpp"
 #include "feature/answers.hpp"
 #include "store/async.hpp"
 #include "workflow/matching.hpp"

@@ -10,7 +10,7 @@
 #include "base/async/bell.hpp"
 #include "base/async/executor.hpp"
 #include "base/run/environment.hpp"
-#include "engine/flow_gate.hpp"
+#include "engine/steps/flow_gate.hpp"
 
 namespace posthorn {
 

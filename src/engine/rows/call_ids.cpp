@@ -1,4 +1,4 @@
-#include "engine/call_ids.hpp"
+#include "engine/rows/call_ids.hpp"
 
 #include <charconv>
 

@@ -1,4 +1,4 @@
-#include "engine/flow_gate.hpp"
+#include "engine/steps/flow_gate.hpp"
 
 #include <utility>
 

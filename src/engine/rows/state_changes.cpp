@@ -1,4 +1,4 @@
-#include "engine/state_changes.hpp"
+#include "engine/rows/state_changes.hpp"
 
 #include <algorithm>
 #include <string_view>

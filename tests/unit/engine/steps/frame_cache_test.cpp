@@ -1,4 +1,4 @@
-#include "engine/frame_cache.hpp"
+#include "engine/steps/frame_cache.hpp"
 
 #include <gtest/gtest.h>
 

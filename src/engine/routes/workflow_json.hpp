@@ -8,8 +8,8 @@
 #include <boost/json/array.hpp>
 #include <boost/json/object.hpp>
 
-#include "engine/state_changes.hpp"
-#include "engine/workflow_rows.hpp"
+#include "engine/rows/state_changes.hpp"
+#include "engine/rows/workflow_rows.hpp"
 
 /// Rows of workflows as the admin API tells them. Pure.
 namespace posthorn {

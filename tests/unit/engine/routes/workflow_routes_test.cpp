@@ -1,4 +1,4 @@
-#include "engine/workflow_routes.hpp"
+#include "engine/routes/workflow_routes.hpp"
 
 #include <boost/json/object.hpp>
 #include <boost/json/parse.hpp>
@@ -7,8 +7,8 @@
 #include <gtest/gtest.h>
 
 #include "base/async/virtual_loop.hpp"
-#include "engine/engine_tables.hpp"
-#include "engine/workflow_rows.hpp"
+#include "engine/rows/engine_tables.hpp"
+#include "engine/rows/workflow_rows.hpp"
 #include "feature/shape.hpp"
 #include "store/async.hpp"
 #include "store/sqlite/commit/sqlite_store.hpp"

@@ -6,7 +6,7 @@
 
 #include "base/log/log.hpp"
 #include "base/time/clock.hpp"
-#include "engine/matchmaker.hpp"
+#include "engine/steps/matchmaker.hpp"
 #include "outbox/upkeep/dead_letter_notifier.hpp"
 #include "store/message_maker.hpp"
 

@@ -1,12 +1,12 @@
-#include "engine/step_writer.hpp"
+#include "engine/steps/step_writer.hpp"
 
 #include <array>
 #include <exception>
 #include <utility>
 
 #include "base/planted.hpp"
-#include "engine/call_ids.hpp"
-#include "engine/matchmaker.hpp"
+#include "engine/rows/call_ids.hpp"
+#include "engine/steps/matchmaker.hpp"
 #include "store/user_transaction.hpp"
 
 namespace posthorn {

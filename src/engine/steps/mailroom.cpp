@@ -1,11 +1,11 @@
-#include "engine/mailroom.hpp"
+#include "engine/steps/mailroom.hpp"
 
 #include <algorithm>
 #include <memory>
 #include <utility>
 
 #include "base/bounded_sum.hpp"
-#include "engine/workflow_rows.hpp"
+#include "engine/rows/workflow_rows.hpp"
 
 namespace posthorn {
 namespace {

@@ -8,7 +8,7 @@
 #include <string>
 #include <unordered_map>
 
-#include "engine/workflow_rows.hpp"
+#include "engine/rows/workflow_rows.hpp"
 
 namespace posthorn {
 

@@ -1,4 +1,4 @@
-#include "engine/workflow_json.hpp"
+#include "engine/routes/workflow_json.hpp"
 
 #include <boost/json/parse.hpp>
 

@@ -1,4 +1,4 @@
-#include "engine/engine_report.hpp"
+#include "engine/steps/engine_report.hpp"
 
 #include <algorithm>
 #include <ranges>

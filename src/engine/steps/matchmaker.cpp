@@ -1,4 +1,4 @@
-#include "engine/matchmaker.hpp"
+#include "engine/steps/matchmaker.hpp"
 
 #include <algorithm>
 #include <optional>
@@ -11,7 +11,7 @@
 
 #include "base/bounded_sum.hpp"
 #include "base/planted.hpp"
-#include "engine/workflow_rows.hpp"
+#include "engine/rows/workflow_rows.hpp"
 #include "workflow/matching.hpp"
 
 namespace posthorn {

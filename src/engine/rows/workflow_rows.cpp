@@ -1,4 +1,4 @@
-#include "engine/workflow_rows.hpp"
+#include "engine/rows/workflow_rows.hpp"
 
 #include <algorithm>
 #include <limits>

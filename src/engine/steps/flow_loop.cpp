@@ -1,4 +1,4 @@
-#include "engine/flow_loop.hpp"
+#include "engine/steps/flow_loop.hpp"
 
 #include <algorithm>
 #include <utility>

@@ -12,9 +12,9 @@
 #include <vector>
 
 #include "base/run/environment.hpp"
-#include "engine/engine_report.hpp"
-#include "engine/flow_loop.hpp"
-#include "engine/matchmaker.hpp"
+#include "engine/steps/engine_report.hpp"
+#include "engine/steps/flow_loop.hpp"
+#include "engine/steps/matchmaker.hpp"
 #include "store/store.hpp"
 
 namespace posthorn {
