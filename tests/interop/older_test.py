@@ -5,8 +5,8 @@ older_test.py PROGRAM [OlderTables.test_…]
 
 older/sqlite_store_N.sql is what the program of that time made at step N, with a few rows. A step
 that lands gets its file before the next one does; none of them is ever changed.
-older/sqlite_webhook_N.sql and older/sqlite_forward_N.sql have the tables of webhooks and of
-store-and-forward at step N, beside the store's newest file.
+older/sqlite_webhook_N.sql, older/sqlite_forward_N.sql and older/sqlite_workflow_N.sql have the
+tables of webhooks, of store-and-forward and of workflows at step N, beside the store's newest file.
 """
 
 import base64
@@ -32,6 +32,8 @@ WEBHOOKS = {int(re.search(r"_(\d+)\.sql$", str(file))[1]): file
             for file in (Path(__file__).parent / "older").glob("sqlite_webhook_*.sql")}
 FORWARDS = {int(re.search(r"_(\d+)\.sql$", str(file))[1]): file
             for file in (Path(__file__).parent / "older").glob("sqlite_forward_*.sql")}
+WORKFLOWS = {int(re.search(r"_(\d+)\.sql$", str(file))[1]): file
+             for file in (Path(__file__).parent / "older").glob("sqlite_workflow_*.sql")}
 PENDING, SENT, DEAD, RECEIVED = (f"01900000-0000-7000-8000-00000000000{i}" for i in (1, 2, 3, 9))
 
 
@@ -79,9 +81,10 @@ class OlderTables(unittest.TestCase):
         self.assertGreaterEqual(FILES.keys(), set(range(1, steps["store"])), steps)
         self.assertGreaterEqual(WEBHOOKS.keys(), set(range(1, steps["webhook"])), steps)
         self.assertGreaterEqual(FORWARDS.keys(), set(range(1, steps["forward"])), steps)
+        self.assertGreaterEqual(WORKFLOWS.keys(), set(range(1, steps["workflow"])), steps)
         # queue_of_before.* opens a queue of its first step.
         self.assertEqual({folder: step for folder, step in steps.items()
-                          if folder not in ("store", "webhook", "forward") and step > 1},
+                          if folder not in ("store", "webhook", "forward", "workflow") and step > 1},
                          {"inbox/queue": 2}, "a folder has a second step: a file of its first one is due")
 
     def test_an_older_file_becomes_what_a_new_one_is(self):
@@ -121,6 +124,22 @@ class OlderTables(unittest.TestCase):
                 listed = json.loads(self.run_command(old, "forward", "list", "--json"))["messages"]
                 self.assertEqual([(one["id"][-2:], one["target"], one["status"]) for one in listed],
                                  [("f1", "erp", "waiting")])
+
+    def test_workflows_of_an_older_file_are_kept_in_tables_as_new_ones_are(self):
+        new = self.node().init()
+        for step, file in sorted(WORKFLOWS.items()):
+            with self.subTest(step=step):
+                old = self.older(max(FILES), file)
+                old.init()
+                self.assertEqual(self.newest(old), self.newest(new))
+                for was, is_ in zip(shape(old), shape(new)):
+                    self.assertEqual(was, is_)
+                listed = json.loads(self.run_command(old, "workflow", "list", "--json"))["workflows"]
+                self.assertEqual([(one["id"], one["status"]) for one in listed],
+                                 [("done", "completed"), ("open", "running")])
+                shown = json.loads(self.run_command(old, "workflow", "show", "Approve", "open", "--json"))
+                self.assertEqual((shown["steps"], shown["waitsFor"], shown["state"]),
+                                 (1, ['Decided where orderId == "o1"'], {"now": "waiting"}))
 
     def test_opening_again_and_again_changes_neither_tables_nor_rows(self):
         for node in (self.node().init(), self.older(max(FILES)).init()):

@@ -2,6 +2,8 @@
 
 #include <array>
 
+#include "engine/rows/second_step.hpp"
+
 namespace posthorn {
 namespace {
 
@@ -121,7 +123,7 @@ CREATE INDEX IF NOT EXISTS idx_workflow_shapes ON workflow_shapes (signal, shape
     WHERE indexed_to IS NOT NULL;
 )sql";
 
-constexpr std::array file_steps{migration{1, file_tables}};
+constexpr std::array file_steps{migration{1, file_tables}, migration{2, workflow_step_2_in_file}};
 
 constexpr std::string_view server_tables = R"sql(
 CREATE TABLE {s}.workflow_instances (
@@ -228,7 +230,8 @@ CREATE INDEX workflow_shapes_part ON {s}.workflow_shapes (signal, shape)
     WHERE indexed_to IS NOT NULL;
 )sql";
 
-constexpr std::array server_steps{migration{1, server_tables}};
+constexpr std::array server_steps{migration{1, server_tables},
+                                  migration{2, workflow_step_2_on_server}};
 
 using column = copied_table::column;
 constexpr auto a_number = column::kind::number;
@@ -247,7 +250,12 @@ constexpr std::array instance_columns{column{"instance", a_number},
                                       column{"started_at", a_number},
                                       column{"ended_at", a_number},
                                       column{"result"},
-                                      column{"reason", a_note}};
+                                      column{"reason", a_note},
+                                      column{"parent_run", a_number},
+                                      column{"fate"},
+                                      column{"depth", a_number},
+                                      column{"watched", a_number},
+                                      column{"carried"}};
 constexpr std::array history_columns{column{"instance", a_number},
                                      column{"run", a_number},
                                      column{"step", a_number},
@@ -285,7 +293,10 @@ constexpr std::array signal_columns{column{"seq", a_number},
                                     column{"workflow"},
                                     column{"id"},
                                     column{"received_at", a_number},
-                                    column{"matched_at", a_number}};
+                                    column{"matched_at", a_number},
+                                    column{"correlation_id"},
+                                    column{"tenant"},
+                                    column{"expires_at", a_number}};
 constexpr std::array unclaimed_columns{column{"seq", a_number},
                                        column{"signal"},
                                        column{"shape"},
@@ -294,6 +305,12 @@ constexpr std::array unclaimed_columns{column{"seq", a_number},
                                        column{"expires_at", a_number}};
 constexpr std::array shape_columns{column{"signal"}, column{"shape"},
                                    column{"indexed_to", a_number}};
+constexpr std::array watch_columns{column{"instance", a_number}, column{"command", a_number},
+                                   column{"target", a_number}};
+constexpr std::array request_columns{column{"instance", a_number}, column{"command", a_number},
+                                     column{"signal", a_number}};
+constexpr std::array version_columns{column{"version", a_number}, column{"workflow"},
+                                     column{"linked", a_number}, column{"at", a_number}};
 
 // What is ordered by a text needs the same order on both, so numbers come first where there are any.
 constexpr std::array copied{
@@ -310,6 +327,9 @@ constexpr std::array copied{
     copied_table{
         .name = "workflow_unclaimed", .columns = unclaimed_columns, .and_by = "shape, key"},
     copied_table{.name = "workflow_shapes", .columns = shape_columns, .and_by = "shape"},
+    copied_table{.name = "workflow_watches", .columns = watch_columns, .and_by = "command"},
+    copied_table{.name = "workflow_requests", .columns = request_columns, .and_by = "command"},
+    copied_table{.name = "workflow_versions", .columns = version_columns, .and_by = "workflow"},
 };
 
 }  // namespace

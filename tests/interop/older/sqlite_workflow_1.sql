@@ -1,0 +1,36 @@
+-- The tables of workflows at step 1, as the program made them then, and a few rows: for a file of the
+-- store's step 9. One workflow waits for a signal, one has ended, and a signal waits for its wait.
+BEGIN TRANSACTION;
+CREATE TABLE workflow_instances ( instance INTEGER PRIMARY KEY AUTOINCREMENT, uuid TEXT NOT NULL UNIQUE DEFAULT (lower(hex(randomblob(4)) || '-' || hex(randomblob(2)) || '-4' || substr(hex(randomblob(2)), 2) || '-' || substr('89ab', 1 + (random() & 3), 1) || substr(hex(randomblob(2)), 2) || '-' || hex(randomblob(6)))), workflow TEXT NOT NULL CHECK (workflow <> ''), version INTEGER NOT NULL DEFAULT 0, id TEXT NOT NULL CHECK (id <> ''), run INTEGER NOT NULL DEFAULT 1, status TEXT NOT NULL DEFAULT 'starting' CHECK (status IN ('starting', 'running', 'paused', 'quarantined', 'completed', 'failed', 'cancelled')), tenant TEXT, parent INTEGER, arguments TEXT NOT NULL DEFAULT '[]', started_at INTEGER NOT NULL DEFAULT (CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER)), ended_at INTEGER, result TEXT, reason TEXT);
+CREATE UNIQUE INDEX idx_workflow_ids ON workflow_instances (workflow, id);
+CREATE INDEX idx_workflow_open ON workflow_instances (workflow, version, status) WHERE status IN ('starting', 'running', 'paused', 'quarantined');
+CREATE INDEX idx_workflow_starting ON workflow_instances (instance) WHERE status = 'starting';
+CREATE INDEX idx_workflow_status ON workflow_instances (status, ended_at);
+CREATE TABLE workflow_history ( instance INTEGER NOT NULL, run INTEGER NOT NULL, step INTEGER NOT NULL, at INTEGER NOT NULL, version INTEGER NOT NULL, cause TEXT NOT NULL, command INTEGER NOT NULL, payload TEXT NOT NULL, did TEXT NOT NULL, state TEXT, PRIMARY KEY (instance, run, step)) WITHOUT ROWID;
+CREATE INDEX idx_workflow_states ON workflow_history (instance, run, step) WHERE state IS NOT NULL;
+CREATE TABLE workflow_mailbox ( seq INTEGER PRIMARY KEY AUTOINCREMENT, instance INTEGER NOT NULL, command INTEGER NOT NULL DEFAULT 0, kind TEXT NOT NULL, payload TEXT, signal INTEGER, alone INTEGER NOT NULL DEFAULT 0);
+CREATE INDEX idx_workflow_mailbox ON workflow_mailbox (instance, seq);
+CREATE TABLE workflow_calls ( instance INTEGER NOT NULL, command INTEGER NOT NULL, destination TEXT NOT NULL, endpoint TEXT NOT NULL, undoes INTEGER NOT NULL DEFAULT 0, PRIMARY KEY (instance, command)) WITHOUT ROWID;
+CREATE TABLE workflow_waits ( seq INTEGER PRIMARY KEY AUTOINCREMENT, instance INTEGER NOT NULL, command INTEGER NOT NULL, signal TEXT NOT NULL, shape TEXT NOT NULL, key TEXT NOT NULL, terms TEXT NOT NULL, exclusive INTEGER NOT NULL DEFAULT 0, taken INTEGER NOT NULL DEFAULT 0);
+CREATE UNIQUE INDEX idx_workflow_waits_command ON workflow_waits (instance, command);
+CREATE INDEX idx_workflow_waits ON workflow_waits (signal, shape, key) WHERE taken = 0;
+CREATE TABLE workflow_timers ( due_at INTEGER NOT NULL, instance INTEGER NOT NULL, command INTEGER NOT NULL, PRIMARY KEY (due_at, instance, command)) WITHOUT ROWID;
+CREATE UNIQUE INDEX idx_workflow_timers ON workflow_timers (instance, command);
+CREATE TABLE workflow_runs ( instance INTEGER NOT NULL, command INTEGER NOT NULL, PRIMARY KEY (instance, command)) WITHOUT ROWID;
+CREATE TABLE workflow_signals ( seq INTEGER PRIMARY KEY AUTOINCREMENT, source TEXT, message_id TEXT, signal TEXT NOT NULL CHECK (signal <> ''), payload TEXT NOT NULL, workflow TEXT, id TEXT, received_at INTEGER NOT NULL DEFAULT (CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER)), matched_at INTEGER);
+CREATE INDEX idx_workflow_unmatched ON workflow_signals (seq) WHERE matched_at IS NULL;
+CREATE INDEX idx_workflow_signals ON workflow_signals (received_at);
+CREATE TABLE workflow_unclaimed ( signal TEXT NOT NULL, shape TEXT NOT NULL, key TEXT NOT NULL, seq INTEGER NOT NULL, instance INTEGER NOT NULL DEFAULT 0, expires_at INTEGER NOT NULL, PRIMARY KEY (signal, shape, key, seq)) WITHOUT ROWID;
+CREATE INDEX idx_workflow_unclaimed ON workflow_unclaimed (seq);
+CREATE INDEX idx_workflow_expiry ON workflow_unclaimed (expires_at);
+CREATE TABLE workflow_shapes ( signal TEXT NOT NULL, shape TEXT NOT NULL, indexed_to INTEGER, PRIMARY KEY (signal, shape)) WITHOUT ROWID;
+CREATE INDEX idx_workflow_shapes ON workflow_shapes (signal, shape) WHERE indexed_to IS NOT NULL;
+INSERT INTO workflow_instances (instance, uuid, workflow, version, id, status, arguments, started_at) VALUES (1, '01900000-0000-7000-8000-0000000000a1', 'Approve', 1, 'open', 'running', '["o1"]', 1767225600000);
+INSERT INTO workflow_instances (instance, uuid, workflow, version, id, status, arguments, started_at, ended_at, result) VALUES (2, '01900000-0000-7000-8000-0000000000a2', 'Approve', 1, 'done', 'completed', '["o2"]', 1767225600000, 9000000000000, '"yes"');
+INSERT INTO workflow_history (instance, run, step, at, version, cause, command, payload, did, state) VALUES (1, 1, 1, 1767225600000, 1, 'start', 0, '', '{"commands":[{"kind":"wait","name":"Decided","sum":0}],"dropped":[],"status":"running","result":""}', '{"now":"waiting"}');
+INSERT INTO workflow_waits (seq, instance, command, signal, shape, key, terms) VALUES (1, 1, 1, 'Decided', 'orderId:text', '4:"o1"', '[["orderId","==","text","o1"]]');
+INSERT INTO workflow_shapes (signal, shape) VALUES ('Decided', 'orderId:text');
+INSERT INTO workflow_signals (seq, signal, payload, received_at, matched_at) VALUES (1, 'Decided', '{"orderId":"o3","by":"ann"}', 1767225600000, 1767225600000);
+INSERT INTO workflow_unclaimed (signal, shape, key, seq, expires_at) VALUES ('Decided', 'orderId:text', '4:"o3"', 1, 9000000000000);
+INSERT INTO posthorn_migrations VALUES('workflow',1,1763000000000);
+COMMIT;
