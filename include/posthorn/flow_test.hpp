@@ -46,6 +46,7 @@ public:
     void signal(std::string_view name, std::string payload);
     void advance(std::chrono::milliseconds by);
     void cancel(std::string reason);
+    void leave_unpatched(std::string_view name);
 
     void crash_everywhere() const;
     void explore(std::size_t runs, const std::function<void()>& check);
@@ -71,6 +72,7 @@ private:
     std::string arguments_;
     std::unique_ptr<world> world_;
     std::vector<input> script_;
+    std::vector<std::string> unpatched_;
 };
 
 }  // namespace detail
@@ -182,6 +184,9 @@ public:
     /// Time goes by; whatever is due on the way happens at its time.
     void advance(std::chrono::milliseconds by) { bench_.advance(by); }
     void cancel(std::string reason) { bench_.cancel(std::move(reason)); }
+
+    /// From its beginning as one that was under way before the code had this patch. Said first.
+    void without_patch(detail::patch_name name) { bench_.leave_unpatched(name.text()); }
 
     /// Repeats what has happened so far with a crash at each step, once before and once after its
     /// commit. Every time the workflow has to come out the same.

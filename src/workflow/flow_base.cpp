@@ -168,7 +168,7 @@ void flow_base::destroy_frame() noexcept {
 
 std::size_t flow_base::bytes() const noexcept {
     return sizeof(*this) + frame_bytes_ + handles_.capacity() * sizeof(pending_base*) +
-           undos_.capacity() * sizeof(undo_note);
+           undos_.capacity() * sizeof(undo_note) + patches_.capacity() * sizeof(patch_note);
 }
 
 void flow_base::note_frame(std::size_t bytes) {
@@ -217,11 +217,11 @@ event_fit flow_base::fit_of(const flow_event& event, flow_step& into) {
     return had_none && undo_of(event.command) != nullptr ? event_fit::taken : event_fit::ignored;
 }
 
-event_fit flow_base::feed(flow_event event, flow_step& into, bool is_replay) {
+event_fit flow_base::feed(flow_event event, flow_step& into, const recorded_patches* recorded) {
     if (const auto fit = fit_of(event, into); fit != event_fit::taken) return fit;
     into.clear();
     step_ = &into;
-    is_replay_ = is_replay;
+    recorded_ = recorded;
     now_ = std::max(now_, event.at);  // A clock that is set back is not seen by the code.
     if (event.kind == event_kind::start) {
         begin(event);
@@ -237,6 +237,7 @@ event_fit flow_base::feed(flow_event event, flow_step& into, bool is_replay) {
     look_at_state();
     into.status = status_;
     step_ = nullptr;
+    recorded_ = nullptr;
     return event_fit::taken;
 }
 
@@ -401,7 +402,17 @@ std::uint64_t flow_base::next_random() noexcept {
 }
 
 void flow_base::write_log(std::string_view text) {
-    if (!is_replay_) step_->log.emplace_back(text);
+    if (recorded_ == nullptr) step_->log.emplace_back(text);
+}
+
+bool flow_base::has_patch(std::string_view name) {
+    const auto known = std::ranges::find(patches_, name, &patch_note::name);
+    if (known != patches_.end()) return known->is_there;
+    const bool is_there =
+        recorded_ == nullptr || std::ranges::find(*recorded_, name) != recorded_->end();
+    patches_.push_back({std::string(name), is_there});
+    if (is_there) issue(command_kind::patch, name);
+    return is_there;
 }
 
 // --- What a program has ---

@@ -39,17 +39,23 @@ flow_event event_of(const recorded_step& step) {
             .payload = step.payload};
 }
 
+/// The workflow under test, and the patches that its run had passed by before.
+struct tested_code {
+    const workflow_entry& entry;
+    std::span<const std::string> unpatched{};
+};
+
 /// The run that rows tell of; each of its steps has to come out as it was.
-std::unique_ptr<flow_base> built_from(const workflow_entry& code,
-                                      std::span<const std::string> rows) {
+std::unique_ptr<flow_base> built_from(const tested_code& code, std::span<const std::string> rows) {
     std::vector<recorded_step> steps;
     steps.reserve(rows.size());
     for (const auto& row : rows) steps.push_back(*parse_row(row));
     flow_step scratch;
-    auto same = rebuild(code, run_id(), steps, scratch);
+    auto same = rebuild(code.entry, run_id(), steps, scratch);
     if (!same)
         throw flow_test_failed("the workflow did something else when it was repeated, " +
                                same.error());
+    for (const auto& each : code.unpatched) (*same)->leave_unpatched(each);
     return *std::move(same);
 }
 
@@ -83,7 +89,7 @@ public:
         bool is_expected = false;
     };
 
-    explicit world(const workflow_entry& code) : code_(code), frame_(code.begin(run_id())) {}
+    explicit world(const tested_code& code) : code_(code), frame_(built_from(code, {})) {}
 
     /// One event, and then what can happen by itself.
     void take(flow_event event, const trouble& with = {}) {
@@ -165,6 +171,7 @@ private:
         rows.push_back(to_row(record(event, step_)));
         open.erase(event.command);
         for (auto& command : step_.commands) {
+            if (command.kind == command_kind::patch) continue;  // Nothing comes of it.
             const auto number = command.number;
             open.emplace(number, open_command{.name = std::string(command.name),
                                               .payload = std::string(step_.of(command.payload)),
@@ -222,7 +229,7 @@ private:
         return next;
     }
 
-    const workflow_entry& code_;
+    tested_code code_;
     std::unique_ptr<flow_base> frame_;
     flow_step step_;
 };
@@ -230,11 +237,19 @@ private:
 flow_bench::flow_bench(std::unique_ptr<workflow_entry> code, std::string arguments)
     : code_(std::move(code)),
       arguments_(std::move(arguments)),
-      world_(std::make_unique<world>(*code_)) {
+      world_(std::make_unique<world>(tested_code{*code_})) {
     world_->take({.kind = event_kind::start, .payload = arguments_});
 }
 
 flow_bench::~flow_bench() = default;
+
+void flow_bench::leave_unpatched(std::string_view name) {
+    if (!script_.empty())
+        throw flow_test_failed("without_patch comes first, before anything happens in the test");
+    unpatched_.emplace_back(name);
+    world_ = std::make_unique<world>(tested_code{*code_, unpatched_});
+    world_->take({.kind = event_kind::start, .payload = arguments_});
+}
 
 std::uint32_t flow_bench::expect_call(std::string_view endpoint) {
     auto* const found = world_->find([&](const world::open_command& each) {
@@ -312,8 +327,9 @@ void flow_bench::crash_everywhere() const {
     const std::span<const std::string> rows(world_->rows);
     for (std::size_t crash = 0; crash < rows.size(); ++crash) {
         // The commit of this step is lost: the code has run, and all that it did is gone.
-        static_cast<void>(built_from(*code_, rows.first(crash + 1)));
-        const auto frame = built_from(*code_, rows.first(crash));
+        const tested_code code{*code_, unpatched_};
+        static_cast<void>(built_from(code, rows.first(crash + 1)));
+        const auto frame = built_from(code, rows.first(crash));
         flow_step step;
         for (std::size_t at = crash; at < rows.size(); ++at) {
             const auto recorded = *parse_row(rows[at]);
@@ -331,7 +347,7 @@ void flow_bench::crash_everywhere() const {
 
 void flow_bench::explore(std::size_t runs, const std::function<void()>& check) {
     for (std::size_t seed = 1; seed <= runs; ++seed) {
-        auto kept = std::exchange(world_, std::make_unique<world>(*code_));
+        auto kept = std::exchange(world_, std::make_unique<world>(tested_code{*code_, unpatched_}));
         try {
             run_otherwise(seed);
             if (check) check();
@@ -425,6 +441,7 @@ std::vector<std::string> flow_bench::waits_for() const {
             case command_kind::sleep: words.push_back(to_iso8601(command.made.due)); break;
             case command_kind::transact: words.emplace_back("what transact gives"); break;
             case command_kind::run: words.emplace_back("what run gives"); break;
+            case command_kind::patch: break;
         }
     return words;
 }

@@ -36,6 +36,7 @@ std::string now_does(const recorded_command& command) {
         case command_kind::wait: return "waits for " + command.name;
         case command_kind::sleep: return "sleeps";
         case command_kind::transact: return "calls transact";
+        case command_kind::patch: return "has the patch " + command.name;
         case command_kind::run: break;
     }
     return "calls run";
@@ -47,7 +48,8 @@ std::string_view what_differs(const recorded_command& command) {
         case command_kind::wait: return "with other comparisons";
         case command_kind::sleep: return "until another time";
         case command_kind::transact:
-        case command_kind::run: break;
+        case command_kind::run:
+        case command_kind::patch: break;
     }
     return "otherwise";
 }
@@ -129,6 +131,7 @@ std::string in_words(const recorded_command& command) {
         case command_kind::wait: return "wait for " + command.name;
         case command_kind::sleep: return "sleep";
         case command_kind::transact: return "transact";
+        case command_kind::patch: return "patch " + command.name;
         case command_kind::run: break;
     }
     return "run";
@@ -189,6 +192,7 @@ std::expected<std::unique_ptr<detail::flow_base>, std::string> rebuild(
     detail::flow_step& scratch,
     const std::function<void(const detail::flow_event&, detail::flow_step&)>& seen, quoting what) {
     auto flow = code.begin(run);
+    detail::recorded_patches patches;
     std::size_t number = 0;
     for (const auto& step : history) {
         const detail::flow_event event{.kind = step.cause,
@@ -197,7 +201,10 @@ std::expected<std::unique_ptr<detail::flow_base>, std::string> rebuild(
                                        .at = wall_time(std::chrono::milliseconds(step.at_ms)),
                                        .payload = step.payload};
         ++number;
-        if (flow->feed(event, scratch, true) != event_fit::taken)
+        patches.clear();
+        for (const auto& command : step.commands)
+            if (command.kind == command_kind::patch) patches.push_back(command.name);
+        if (flow->feed(event, scratch, &patches) != event_fit::taken)
             return std::unexpected(fmt::format(
                 "step {}: recorded that {} came for command {}, the code now does not wait for it",
                 number, encode(step.cause), step.command));

@@ -19,7 +19,7 @@
 
 namespace posthorn::detail {
 
-POSTHORN_ENUM(command_kind, call, wait, sleep, transact, run)
+POSTHORN_ENUM(command_kind, call, wait, sleep, transact, run, patch)
 POSTHORN_ENUM(event_kind, start, answered, died, signalled, elapsed, done, refused, cancel)
 
 }  // namespace posthorn::detail

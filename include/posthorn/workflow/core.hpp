@@ -32,7 +32,7 @@ struct call_options {
 namespace detail {
 
 /// What a workflow asks for. Each has a number, from 1, in the order in which the code makes them.
-enum class command_kind : std::uint8_t { call, wait, sleep, transact, run };
+enum class command_kind : std::uint8_t { call, wait, sleep, transact, run, patch };
 
 /// A part of `flow_step::text`.
 struct text_slice {
@@ -92,6 +92,9 @@ struct flow_step {
     }
     void clear();
 };
+
+/// Which patches the record of a step names, for code that repeats it.
+using recorded_patches = std::vector<std::string>;
 
 /// Whether an event was for this frame.
 enum class event_fit : std::uint8_t {
@@ -196,7 +199,11 @@ public:
 
     /// Runs the code until it waits. Events that are not `taken` change nothing; of an `unfit` one
     /// the step's result says why.
-    [[nodiscard]] event_fit feed(flow_event event, flow_step& into, bool is_replay = false);
+    /// `recorded` is what the record of a step says of patches, if the step is repeated.
+    [[nodiscard]] event_fit feed(flow_event event, flow_step& into,
+                                 const recorded_patches* recorded = nullptr);
+    /// As in a run that had passed by before the code had this patch.
+    void leave_unpatched(std::string_view name) { patches_.push_back({std::string(name), false}); }
 
     [[nodiscard]] std::uint32_t commands() const noexcept { return issued_; }
     [[nodiscard]] flow_status status() const noexcept { return status_; }
@@ -218,6 +225,8 @@ public:
     [[nodiscard]] wall_time step_time() const noexcept { return now_; }
     [[nodiscard]] std::uint64_t next_random() noexcept;
     void write_log(std::string_view text);
+    /// The name is a constant.
+    [[nodiscard]] bool has_patch(std::string_view name);
 
 protected:
     /// Makes the coroutine, which waits to be resumed.
@@ -234,6 +243,11 @@ private:
         std::string_view name;
         std::string payload;
         call_options options;
+    };
+
+    struct patch_note {
+        std::string name;
+        bool is_there = false;
     };
 
     [[nodiscard]] pending_base* find(std::uint32_t command) const noexcept;
@@ -255,6 +269,8 @@ private:
     std::vector<pending_base*>
         handles_;  // By number, from `first_handle_`; null once they are gone.
     std::vector<undo_note> undos_;
+    std::vector<patch_note> patches_;  // That the code has asked for: it hears the same again.
+    const recorded_patches* recorded_ = nullptr;  // Of a step that is repeated.
     std::uint32_t first_handle_ = 1;
     std::uint32_t live_handles_ = 0;
     std::uint32_t issued_ = 0;
@@ -267,7 +283,6 @@ private:
     flow_status status_ = flow_status::running;
     bool is_begun_ = false;
     bool is_cancelled_ = false;
-    bool is_replay_ = false;
     std::string reason_;
     flow_status leaves_as_ = flow_status::running;  // How the code ended.
 };

@@ -82,6 +82,17 @@ std::string recorded_result(Function& call, Args&... args) {
     }
 }
 
+/// The name of a patch: a constant of the program.
+class patch_name {
+public:
+    // NOLINTNEXTLINE(google-explicit-constructor): `f.patched("fees of 2027")`.
+    consteval patch_name(const char* text) : text_(text) {}
+    [[nodiscard]] constexpr std::string_view text() const noexcept { return text_; }
+
+private:
+    std::string_view text_;
+};
+
 }  // namespace detail
 
 /// What a workflow works with: calls, waits, time, and its own state. All of it is recorded, so that
@@ -235,6 +246,14 @@ public:
     /// A line of the log; silent where the code only repeats what it did.
     void log(std::string_view text) { core_.write_log(text); }
     [[nodiscard]] bool is_cancelled() const noexcept { return core_.is_cancelled(); }
+    /// Whether this run came here with code that has the patch: false in one that had passed by
+    /// before. It says the same for the rest of the run:
+    ///
+    ///     const auto fee = f.patched("fees of 2027") ? new_fee(o) : old_fee(o);
+    ///
+    /// When no run from before is left, the branch may go; the call stays until those are gone that
+    /// have recorded it.
+    bool patched(detail::patch_name name) { return core_.has_patch(name.text()); }
 
 private:
     template <class Any>

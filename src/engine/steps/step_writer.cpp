@@ -154,6 +154,7 @@ result<> write_command(store_transaction& tx, pending_step& step, const flow_com
             return must_change(tx, "workflow_runs",
                                "INSERT INTO workflow_runs (instance, command) VALUES (?, ?)",
                                instance, command.number);
+        case command_kind::patch: return {};  // The record of the step has it.
     }
     std::unreachable();
 }
