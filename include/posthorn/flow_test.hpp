@@ -26,6 +26,9 @@ public:
 
 namespace detail {
 
+class flow_world;
+struct test_input;
+
 /// A workflow's engine in memory: virtual time, no database, no threads.
 class flow_bench {
 public:
@@ -51,6 +54,7 @@ public:
     void crash_everywhere() const;
     void explore(std::size_t runs, const std::function<void()>& check);
 
+    [[nodiscard]] std::size_t run() const;
     [[nodiscard]] flow_status status() const;
     /// Of a workflow that ended so; otherwise it throws what became of it.
     [[nodiscard]] const std::string& result(flow_status as) const;
@@ -61,17 +65,14 @@ public:
     [[nodiscard]] std::vector<std::string> waits_for() const;
 
 private:
-    class world;
-    struct input;
-
-    void put(input given);
+    void put(test_input given);
     /// The script again, as a seed orders it.
     void run_otherwise(std::uint64_t seed);
 
     std::unique_ptr<workflow_entry> code_;
     std::string arguments_;
-    std::unique_ptr<world> world_;
-    std::vector<input> script_;
+    std::unique_ptr<flow_world> world_;
+    std::vector<test_input> script_;
     std::vector<std::string> unpatched_;
 };
 
@@ -209,11 +210,13 @@ public:
     [[nodiscard]] std::string quarantine() const { return bench_.result(flow_status::quarantined); }
 
     [[nodiscard]] flow_status status() const { return bench_.status(); }
+    /// Which run this is, from 1: `again` begins the next one.
+    [[nodiscard]] std::size_t run() const { return bench_.run(); }
     /// As it was stored last.
     [[nodiscard]] State state() const { return decode<State>(bench_.state()); }
     [[nodiscard]] wall_time now() const { return bench_.now(); }
     [[nodiscard]] std::vector<std::string> log() const { return bench_.log(); }
-    /// One line for each step: `2 answered 1: wait for Decided, sleep`.
+    /// One line for each step of this run: `2 answered 1: wait for Decided, sleep`.
     [[nodiscard]] std::vector<std::string> history() const { return bench_.history(); }
     /// What is open, in words: `Decided where orderId == "o1"`.
     [[nodiscard]] std::vector<std::string> waits_for() const { return bench_.waits_for(); }

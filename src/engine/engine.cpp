@@ -16,6 +16,7 @@ constexpr std::size_t round_instances = 256;
 constexpr milliseconds look_over_interval = std::chrono::seconds{30};
 constexpr int look_share = 20;  // Of the time, one part for looking over all that is open.
 constexpr std::int64_t steps_max = 50'000;
+constexpr std::int64_t steps_warned = 10'000;
 constexpr std::string_view unread = "workflows cannot be read, and wait";
 
 }  // namespace
@@ -171,7 +172,7 @@ void engine::activate_some() {
     }
     if (round.empty()) return;
     const auto read = with_.where.read([&](store_reader& from) -> result<> {
-        for (auto& one : round) POSTHORN_TRY(load(from, one));
+        for (auto& one : round) POSTHORN_TRY(load_instance(from, one));
         return {};
     });
     if (!read) {
@@ -186,32 +187,6 @@ void engine::activate_some() {
     report_.forget_obstacle(unread);
     for (auto& one : round) activate(std::move(one));
     if (!ready_.empty()) wake();
-}
-
-result<> engine::load(store_reader& from, loaded& one) {
-    const auto note = [&](const error& why) -> result<> {
-        if (why.code() != error_code::store_corrupt) return std::unexpected(why);
-        one.damage = why;
-        return {};
-    };
-    auto next = next_mail(from, one.instance);
-    if (!next) POSTHORN_TRY(note(next.error()));
-    if (next) one.next = *std::move(next);
-    if (one.cached) return {};
-    auto row = find_instance(from, one.instance);
-    if (!row) return note(row.error());
-    if (!*row || !is_active((*row)->status)) return {};
-    one.row = **std::move(row);
-    POSTHORN_TRY(ask(
-        from, "SELECT command FROM workflow_runs WHERE instance = ? ORDER BY command",
-        [&](const sql_row& found) { one.works.push_back(found.get<std::uint32_t>(0)); },
-        one.instance));
-    const bool is_new = one.row->status == instance_status::starting;
-    if (is_new || (!one.next && one.works.empty())) return {};
-    auto history = read_history(from, *one.row);
-    if (!history) return note(history.error());
-    one.history = *std::move(history);
-    return {};
 }
 
 void engine::activate(loaded one) {
@@ -232,8 +207,9 @@ void engine::activate(loaded one) {
         if (const auto found = one.cached->works.find(command); found != one.cached->works.end())
             works_.start(one.cached->of, command, found->second);
     if (is_new) {
-        one.next =
-            mail{.event = {.kind = detail::event_kind::start, .payload = one.cached->of.arguments}};
+        one.next = mail{.event = {.kind = detail::event_kind::start,
+                                  .payload = one.cached->of.arguments,
+                                  .state = one.cached->of.carried}};
     } else if (!one.next) {
         frames_.put(std::move(one.cached));
         activities_.erase(one.instance);
@@ -250,32 +226,15 @@ bool engine::build_frame(loaded& one) {
         if (!report_.knows_missing(of)) look_over_soon();
         return false;
     }
-    auto made = std::make_unique<frame>();
-    of.version = code->version();
-    made->of = of;
-    made->code = code;
-    made->steps = static_cast<std::int64_t>(one.history.size());
-    detail::flow_step scratch;
-    const auto keep_works = [&](const detail::flow_event& event, detail::flow_step& step) {
-        made->works.erase(event.command);
-        for (auto& command : step.commands) {
-            made->made.add(command.kind);
-            if (command.kind == detail::command_kind::run)
-                made->works[command.number] =
-                    std::make_shared<frame::work::element_type>(std::move(command.run));
-        }
-    };
     report_.code_runs(of);
-    auto built = rebuild(*code, of.name, one.history, scratch, keep_works, quoting::nothing);
+    auto built = build_frame_of(*code, of, one.history);
     report_.code_waits();
     if (!built) {
         hold(one.instance, of, std::move(built.error()));
         return false;
     }
-    made->flow = *std::move(built);
-    if (made->steps > 0) made->of.arguments.clear();  // They are needed once.
-    if (made->steps > 0) ++counts_.rebuilt;
-    one.cached = std::move(made);
+    one.cached = *std::move(built);
+    if (one.cached->steps > 0) ++counts_.rebuilt;
     one.is_fresh = true;
     return true;
 }
@@ -342,9 +301,17 @@ void engine::take_step(std::unique_ptr<frame> one, mail cause, detail::flow_step
     step.did = std::move(did);
     if (step.number > steps_max)
         return hold(step.of.instance, step.of,
-                    fmt::format("step {}: a history has {} steps at most; end the workflow and "
-                                "start another",
+                    fmt::format("step {}: a history has {} steps at most; let the code begin "
+                                "another run before, with again",
                                 step.number, steps_max));
+    if (step.number == steps_warned)
+        with_.env.log.warn(
+            "Workflow {Workflow} {Id} has taken {Steps} steps, and is quarantined at {Most}: let "
+            "it begin another run with again",
+            {{"Workflow", step.of.workflow},
+             {"Id", step.of.id},
+             {"Steps", step.number},
+             {"Most", steps_max}});
     if (const auto prepared = prepare_step(step, with_.maker); !prepared)
         return hold(step.of.instance, step.of,
                     fmt::format("step {}: {}", step.number, prepared.error().what()));
@@ -405,9 +372,16 @@ void engine::settled(const flight_ptr& flying, const result<>& outcome) {
             activities_.erase(instance);
             return wake();  // It may have given signals back.
         }
+        if (step.did.next_run() != nullptr) {  // It begins, and may have got signals.
+            ++counts_.runs;
+            activities_.erase(instance);
+            make_ready(instance);
+            return wake();
+        }
         one->steps = step.number;
         one->of.status = instance_status::running;
         one->of.arguments.clear();
+        one->of.carried.clear();
         for (const auto command : flying->new_works)
             works_.start(one->of, command, one->works[command]);
     }

@@ -20,6 +20,7 @@
 #include "engine/steps/engine_report.hpp"
 #include "engine/steps/flow_loop.hpp"
 #include "engine/steps/frame_cache.hpp"
+#include "engine/steps/loading.hpp"
 #include "engine/steps/mailroom.hpp"
 #include "engine/steps/matchmaker.hpp"
 #include "engine/steps/outside_work.hpp"
@@ -39,6 +40,7 @@ struct engine_counters {
     std::atomic<std::uint64_t> rebuilt = 0;  // Frames, from their history.
     std::atomic<std::uint64_t> refused = 0;  // Steps that were not committed.
     std::atomic<std::uint64_t> ended = 0;
+    std::atomic<std::uint64_t> runs = 0;  // That were followed by another one.
     std::atomic<std::uint64_t> quarantined = 0;
     std::atomic<std::uint64_t> ignored = 0;  // Events that nothing waited for.
     std::atomic<std::uint64_t> unfit = 0;    // Signals that lack what they are waited for by.
@@ -120,17 +122,6 @@ private:
         std::int64_t came = 0;    // The mail that came meanwhile, or `several`.
         std::uint32_t failures = 0;
     };
-    /// An instance with what the tables say of it.
-    struct loaded {
-        std::int64_t instance = 0;
-        std::unique_ptr<frame> cached{};
-        std::optional<instance_row> row{};  // If it is not cached.
-        std::optional<mail> next{};
-        std::vector<recorded_step> history{};
-        std::vector<std::uint32_t> works{};
-        std::optional<error> damage{};
-        bool is_fresh = false;
-    };
     /// A unit of an instance under way.
     struct flight {
         std::unique_ptr<frame> one{};
@@ -138,6 +129,7 @@ private:
         bool writes_step = false;
         std::vector<std::uint32_t> new_works{};
     };
+    using loaded = loaded_instance;
     using flight_ptr = std::shared_ptr<flight>;
     using unit_work = std::move_only_function<result<>(store_transaction&)>;
 
@@ -152,7 +144,6 @@ private:
     [[nodiscard]] bool is_look_due();
 
     void activate_some();
-    [[nodiscard]] result<> load(store_reader& from, loaded& one);
     void activate(loaded one);
     [[nodiscard]] bool build_frame(loaded& one);
     void feed(loaded one);

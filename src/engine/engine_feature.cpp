@@ -165,6 +165,8 @@ void write_metrics(prometheus_text& text, const engine& runs) {
     text.counter("posthorn_workflow_rebuilt_total", "Workflows built again from their history.",
                  seen.rebuilt);
     text.counter("posthorn_workflow_ended_total", "Workflows that ended.", seen.ended);
+    text.counter("posthorn_workflow_again_total", "Runs that were followed by another one.",
+                 seen.runs);
     text.counter("posthorn_workflow_quarantined_total", "Workflows that were quarantined.",
                  seen.quarantined);
     text.counter("posthorn_workflow_ignored_total",

@@ -20,15 +20,6 @@ void require_id(std::string_view id) {
 
 }  // namespace
 
-const workflow_entry& entry_of(workflow_entry::any_function code) {
-    const auto* const found = workflow_entry::find(code);
-    if (found == nullptr)
-        throw error(error_code::invalid_argument,
-                    "this function has no name as a workflow; write POSTHORN_WORKFLOW(function, "
-                    "\"Name\", 1) after it");
-    return *found;
-}
-
 void start_workflow(transaction& in, const workflow_entry& code, std::string_view id,
                     std::string_view arguments) {
     require_id(id);

@@ -54,6 +54,11 @@ void flow_step::clear() {
     log.clear();
 }
 
+const flow_command* flow_step::next_run() const noexcept {
+    const bool is_any = !commands.empty() && commands.back().kind == command_kind::again;
+    return is_any ? &commands.back() : nullptr;
+}
+
 wall_time later(wall_time than, std::chrono::milliseconds by) noexcept {
     const auto since = than.time_since_epoch();
     if (by <= std::chrono::milliseconds::zero()) return than;
@@ -195,7 +200,7 @@ flow_base::undo_note* flow_base::undo_of(std::uint32_t command) noexcept {
 event_fit flow_base::fit_of(const flow_event& event, flow_step& into) {
     if (event.kind == event_kind::start) return is_begun_ ? event_fit::ignored : event_fit::taken;
     if (!is_begun_) return event_fit::stale;
-    if (status_ != flow_status::running) return event_fit::ignored;
+    if (status_ != flow_status::running || has_next_run_) return event_fit::ignored;
     if (event.kind == event_kind::cancel)
         return is_cancelled_ || undoing_ != 0 ? event_fit::ignored : event_fit::taken;
     if (event.command == 0 || event.command > issued_) return event_fit::stale;
@@ -243,11 +248,15 @@ event_fit flow_base::feed(flow_event event, flow_step& into, const recorded_patc
 
 void flow_base::begin(const flow_event& event) {
     is_begun_ = true;
+    std::string_view what;
     try {
+        what = "its state, which the run before left, does";
+        if (!event.state.empty()) decode_state(event.state);
+        what = "its arguments do";
         frame_ = make_frame(event.payload);
     } catch (const error& refused) {
         const bool is_misfit = refused.code() == error_code::invalid_payload;
-        return quarantine(is_misfit ? fmt::format("its arguments do not fit: {}", refused.what())
+        return quarantine(is_misfit ? fmt::format("{} not fit: {}", what, refused.what())
                                     : refused.what());
     } catch (const std::exception& refused) {
         return quarantine(refused.what());
@@ -275,7 +284,7 @@ void flow_base::deliver(flow_event event) {
 void flow_base::go_on() {
     until_ = nullptr;
     frame_.resume();
-    if (frame_.done()) end_code();
+    if (frame_.done() || has_next_run_) end_code();
 }
 
 void flow_base::complete(std::string_view result) {
@@ -307,6 +316,7 @@ void flow_base::leave_by_exception() noexcept {
 
 void flow_base::end_code() {
     destroy_frame();
+    if (has_next_run_) return undos_.clear();  // What was called is kept.
     if (leaves_as_ == flow_status::quarantined) return quarantine(reason_);
     if (leaves_as_ == flow_status::completed) {
         status_ = flow_status::completed;
@@ -391,6 +401,15 @@ flow_command& flow_base::issue(command_kind kind, std::string_view name) {
     return made;
 }
 
+void flow_base::end_run(const workflow_entry& next, std::string_view arguments) {
+    auto& made = issue(command_kind::again, next.name());
+    made.code = &next;
+    made.payload = {static_cast<std::uint32_t>(step_->text.size()),
+                    static_cast<std::uint32_t>(arguments.size())};
+    step_->text += arguments;
+    has_next_run_ = true;
+}
+
 void flow_base::throw_cancelled() const { throw cancelled(reason_); }
 
 std::uint64_t flow_base::next_random() noexcept {
@@ -425,6 +444,15 @@ const workflow_entry*& workflow_entry::all() noexcept {
 const awaited_signal*& awaited_signal::first() noexcept {
     static const awaited_signal* one = nullptr;
     return one;
+}
+
+const workflow_entry& entry_of(any_function code) {
+    const auto* const found = workflow_entry::find(code);
+    if (found == nullptr)
+        throw error(error_code::invalid_argument,
+                    "this function has no name as a workflow; write POSTHORN_WORKFLOW(function, "
+                    "\"Name\", 1) after it");
+    return *found;
 }
 
 const workflow_entry* workflow_entry::find(any_function code) noexcept {

@@ -37,6 +37,7 @@ std::string now_does(const recorded_command& command) {
         case command_kind::sleep: return "sleeps";
         case command_kind::transact: return "calls transact";
         case command_kind::patch: return "has the patch " + command.name;
+        case command_kind::again: return "begins another run";
         case command_kind::run: break;
     }
     return "calls run";
@@ -46,6 +47,7 @@ std::string_view what_differs(const recorded_command& command) {
     switch (command.kind) {
         case command_kind::call: return "with another payload or other options";
         case command_kind::wait: return "with other comparisons";
+        case command_kind::again: return "with other arguments";
         case command_kind::sleep: return "until another time";
         case command_kind::transact:
         case command_kind::run:
@@ -108,6 +110,7 @@ recorded_step record(const detail::flow_event& event, const detail::flow_step& s
                        .dropped = step.dropped,
                        .status = step.status,
                        .result = step.result};
+    if (!event.state.empty()) made.carried = raw_json{event.state};
     made.commands.reserve(step.commands.size());
     for (const auto& command : step.commands)
         made.commands.push_back({command.kind, std::string(command.name), sum_of(command, step)});
@@ -132,6 +135,7 @@ std::string in_words(const recorded_command& command) {
         case command_kind::sleep: return "sleep";
         case command_kind::transact: return "transact";
         case command_kind::patch: return "patch " + command.name;
+        case command_kind::again: return "again";
         case command_kind::run: break;
     }
     return "run";
@@ -199,7 +203,8 @@ std::expected<std::unique_ptr<detail::flow_base>, std::string> rebuild(
                                        .command = step.command,
                                        .may_have_taken_effect = step.may_have_taken_effect,
                                        .at = wall_time(std::chrono::milliseconds(step.at_ms)),
-                                       .payload = step.payload};
+                                       .payload = step.payload,
+                                       .state = step.carried.value_or(raw_json{}).text};
         ++number;
         patches.clear();
         for (const auto& command : step.commands)

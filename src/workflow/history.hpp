@@ -19,7 +19,7 @@
 
 namespace posthorn::detail {
 
-POSTHORN_ENUM(command_kind, call, wait, sleep, transact, run, patch)
+POSTHORN_ENUM(command_kind, call, wait, sleep, transact, run, patch, again)
 POSTHORN_ENUM(event_kind, start, answered, died, signalled, elapsed, done, refused, cancel)
 
 }  // namespace posthorn::detail
@@ -45,6 +45,7 @@ struct recorded_step {
     bool may_have_taken_effect = true;
     std::int64_t at_ms = 0;
     std::string payload{};
+    std::optional<raw_json> carried{};  // Of a start: the state that the run before has left.
     std::vector<recorded_command> commands{};
     std::vector<std::uint32_t> dropped{};
     std::optional<raw_json> state{};  // If it changed.

@@ -32,13 +32,15 @@ struct call_options {
 namespace detail {
 
 /// What a workflow asks for. Each has a number, from 1, in the order in which the code makes them.
-enum class command_kind : std::uint8_t { call, wait, sleep, transact, run, patch };
+enum class command_kind : std::uint8_t { call, wait, sleep, transact, run, patch, again };
 
 /// A part of `flow_step::text`.
 struct text_slice {
     std::uint32_t at = 0;
     std::uint32_t size = 0;
 };
+
+class workflow_entry;
 
 /// One command. Names are constants of the program.
 struct flow_command {
@@ -53,6 +55,7 @@ struct flow_command {
     text_slice undo{};
     wall_time due{};  // Of sleeps.
     call_options options{};
+    const workflow_entry* code = nullptr;  // Of what begins by it.
     unique_function<std::string(transaction&)> transact{};
     unique_function<std::string(const uuid& key)> run{};
 };
@@ -75,6 +78,7 @@ struct flow_event {
     bool may_have_taken_effect = true;  // Of `died`.
     wall_time at{};
     std::string payload{};
+    std::string state{};  // Of `start`: what the run before has left.
 };
 
 /// What the code did on one event. Used again for the next, so that nothing is allocated.
@@ -90,6 +94,8 @@ struct flow_step {
     [[nodiscard]] std::string_view of(text_slice part) const noexcept {
         return std::string_view(text).substr(part.at, part.size);
     }
+    /// The command that ends this run and begins another one; null if there is none.
+    [[nodiscard]] const flow_command* next_run() const noexcept;
     void clear();
 };
 
@@ -219,6 +225,8 @@ public:
     [[nodiscard]] bool is_cancelled() const noexcept { return is_cancelled_; }
     [[noreturn]] void throw_cancelled() const;
     void complete(std::string_view result);
+    /// The code goes no further: another run takes its place.
+    void end_run(const workflow_entry& next, std::string_view arguments);
     void leave_by_exception() noexcept;
     void note_frame(std::size_t bytes);
 
@@ -232,6 +240,8 @@ protected:
     /// Makes the coroutine, which waits to be resumed.
     virtual std::coroutine_handle<> make_frame(std::string_view arguments) = 0;
     virtual void encode_state(std::string& to) const = 0;
+    /// Throws if it is none of this workflow.
+    virtual void decode_state(std::string_view from) = 0;
     /// Before the state goes, which the frame may look at.
     void destroy_frame() noexcept;
 
@@ -283,6 +293,7 @@ private:
     flow_status status_ = flow_status::running;
     bool is_begun_ = false;
     bool is_cancelled_ = false;
+    bool has_next_run_ = false;
     std::string reason_;
     flow_status leaves_as_ = flow_status::running;  // How the code ended.
 };

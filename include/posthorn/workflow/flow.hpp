@@ -16,6 +16,7 @@
 #include <posthorn/workflow/core.hpp>
 #include <posthorn/workflow/match.hpp>
 #include <posthorn/workflow/pending.hpp>
+#include <posthorn/workflow/starting.hpp>
 
 namespace posthorn {
 
@@ -236,6 +237,25 @@ public:
     [[nodiscard]] auto some(std::size_t count, std::vector<pending<R>>& handles) {
         return detail::some_of<R, std::vector<pending<R>>&>(core_, std::min(count, handles.size()),
                                                             handles);
+    }
+
+    /// Ends this run and begins the next one, with these arguments, the state as it is, children that
+    /// go on, and the signals that wait: `co_await f.again(subscription, c)`. What was recorded is
+    /// left behind, so a workflow may live for ever. Nothing of this run is waited for any more, and
+    /// none of its calls undone.
+    ///
+    /// It takes a function of the same name: another version lets the workflow go on as that one.
+    template <class R, class Other, class... Params, class... Args>
+    [[nodiscard]] auto again(workflow<R> (*code)(flow<Other>&, Params...), const Args&... args) {
+        static_assert(std::same_as<Other, State>,
+                      "posthorn: the next run keeps the state; give again a workflow with the "
+                      "same one");
+        if constexpr (std::same_as<Other, State>)
+            return detail::next_run(
+                core_, detail::entry_of(code),
+                detail::started_with<flow<Other>&, Params...>::encoded(args...));
+        else
+            return detail::refused{};
     }
 
     /// The time of the step: the same whenever it is repeated.

@@ -14,6 +14,7 @@
 #include <posthorn/reply.hpp>
 #include <posthorn/workflow/core.hpp>
 #include <posthorn/workflow/flow.hpp>
+#include <posthorn/workflow/starting.hpp>
 
 namespace posthorn {
 namespace detail {
@@ -207,6 +208,7 @@ private:
                           given);
     }
     void encode_state(std::string& to) const override { encode_to(to, flow_.state); }
+    void decode_state(std::string_view from) override { flow_.state = decode<State>(from); }
 
     static void decode_argument(std::tuple<Args...>& given, std::size_t index, json_reader& from) {
         [&]<std::size_t... At>(std::index_sequence<At...>) {
@@ -222,7 +224,7 @@ private:
 /// What a program says of a function: its name and version, and how a run of it is made.
 class workflow_entry {
 public:
-    using any_function = void (*)();
+    using any_function = detail::any_function;
 
     template <class R, class State, class... Args>
     workflow_entry(workflow_function<R, State, Args...> code, std::string_view name,
@@ -249,6 +251,7 @@ public:
             reinterpret_cast<workflow_function<R, State, Args...>>(code), run);
     }
 
+    [[nodiscard]] any_function function() const noexcept { return code_; }
     [[nodiscard]] std::string_view name() const noexcept { return name_; }
     [[nodiscard]] unsigned version() const noexcept { return version_; }
     [[nodiscard]] std::unique_ptr<flow_base> begin(const uuid& run) const {
@@ -265,14 +268,6 @@ private:
     std::unique_ptr<flow_base> (*make_)(any_function, const uuid&);
     const workflow_entry* next_ = nullptr;
 };
-
-/// Arguments as they are stored: a JSON array.
-template <class... Args>
-[[nodiscard]] std::string encode_arguments(const Args&... args) {
-    std::string text = "[";
-    ((text.size() > 1 ? static_cast<void>(text += ',') : void(), encode_to(text, args)), ...);
-    return text += ']';
-}
 
 }  // namespace detail
 }  // namespace posthorn

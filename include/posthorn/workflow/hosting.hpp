@@ -12,6 +12,7 @@
 #include <posthorn/workflow/flow.hpp>
 #include <posthorn/workflow/function.hpp>
 #include <posthorn/workflow/match.hpp>
+#include <posthorn/workflow/starting.hpp>
 
 namespace posthorn {
 namespace detail {
@@ -30,33 +31,6 @@ struct start_rule {
           field(travelling_name<Member>()),
           type(match_type_of<typename named_field<Member>::value>()) {
         static_assert(check_awaited_signal<typename named_field<Member>::owner>());
-    }
-};
-
-/// Throws if no `POSTHORN_WORKFLOW` names it.
-[[nodiscard]] const workflow_entry& entry_of(workflow_entry::any_function code);
-template <class R, class... Params>
-[[nodiscard]] const workflow_entry& entry_of(workflow<R> (*code)(Params...)) {
-    return entry_of(reinterpret_cast<workflow_entry::any_function>(code));
-}
-
-template <class... Params>
-struct started_with;
-template <class Flow, class... Params>
-struct started_with<Flow, Params...> {
-    static constexpr std::size_t count = sizeof...(Params);
-
-    template <class... Args>
-    static std::string encoded(const Args&... args) {
-        static_assert(sizeof...(Args) == count,
-                      "posthorn: this workflow is started with another number of arguments");
-        if constexpr (sizeof...(Args) == count) {
-            static_assert((std::convertible_to<const Args&, Params> && ...),
-                          "posthorn: this workflow is started with arguments of other types");
-            return encode_arguments<Params...>(args...);
-        } else {
-            return {};
-        }
     }
 };
 
@@ -83,10 +57,11 @@ struct workflow_view {
     unsigned version = 0;  // Zero before its first step, if none was asked for.
     flow_status status = flow_status::running;
     bool is_paused = false;
-    std::size_t steps = 0;
-    std::string state;   // JSON; empty before its first step.
-    std::string result;  // JSON, once completed.
-    std::string reason;  // Why it failed, was cancelled, or is quarantined.
+    std::int64_t run = 1;   // After `again` the next one.
+    std::size_t steps = 0;  // Of this run.
+    std::string state;      // JSON; empty before its first step.
+    std::string result;     // JSON, once completed.
+    std::string reason;     // Why it failed, was cancelled, or is quarantined.
 };
 
 template <class R, class... Params, class... Args>

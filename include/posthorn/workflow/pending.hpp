@@ -25,6 +25,24 @@ concept awaited_by_flow = std::derived_from<std::remove_cvref_t<T>, flow_awaitab
 
 void issue_sleep(flow_base& in, wall_time until);
 
+/// Ends a run of a workflow and begins the next one.
+class [[nodiscard("posthorn: co_await it: the next run begins by that")]] next_run
+    : public flow_awaitable {
+public:
+    next_run(flow_base& in, const workflow_entry& code, std::string arguments)
+        : in_(in), code_(code), arguments_(std::move(arguments)) {}
+
+    [[nodiscard]] bool await_ready() const noexcept { return in_.is_cancelled(); }
+    void await_suspend(std::coroutine_handle<>) { in_.end_run(code_, arguments_); }
+    /// Only of one that is cancelled.
+    [[noreturn]] void await_resume() const { in_.throw_cancelled(); }
+
+private:
+    flow_base& in_;
+    const workflow_entry& code_;
+    std::string arguments_;
+};
+
 }  // namespace detail
 
 template <class R>

@@ -28,6 +28,7 @@ json::object workflow_json(const instance_row& one) {
                       {"id", clean_utf8(one.id, shown_text_max)},
                       {"instance", one.name.to_string()},
                       {"version", one.version},
+                      {"run", one.run},
                       {"status", to_string(one.status)},
                       {"startedAt", time_text(one.started_at)}};
     if (one.ended_at) made["endedAt"] = time_text(*one.ended_at);

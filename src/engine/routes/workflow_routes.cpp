@@ -25,11 +25,11 @@ namespace json = boost::json;
 constexpr std::int64_t rows_max = 1000;
 
 constexpr std::array workflow_shapes{
-    named_shape{
-        "Workflow",
-        "{seq: integer, workflow: string, id: string, instance: uuid, version: integer, status: "
-        "'starting' | 'running' | 'paused' | 'quarantined' | 'completed' | 'failed' | "
-        "'cancelled', startedAt: time, endedAt?: time, reason?: string}"},
+    named_shape{"Workflow",
+                "{seq: integer, workflow: string, id: string, instance: uuid, version: integer, "
+                "run: integer, status: "
+                "'starting' | 'running' | 'paused' | 'quarantined' | 'completed' | 'failed' | "
+                "'cancelled', startedAt: time, endedAt?: time, reason?: string}"},
     named_shape{"WorkflowStep",
                 "{step: integer, at: time, cause: string, command?: integer, commands: [string],"
                 " dropped: [integer], status: string, payload?: any, state?: any, result?: any}"},
@@ -369,7 +369,8 @@ task<http_response> resume_workflow(const workflow_desk& with, http_request requ
             POSTHORN_TRY(require_change(change(
                 tx,
                 "UPDATE workflow_instances SET reason = NULL, status = CASE WHEN EXISTS (SELECT 1"
-                " FROM workflow_history h WHERE h.instance = workflow_instances.instance)"
+                " FROM workflow_history h WHERE h.instance = workflow_instances.instance"
+                " AND h.run = workflow_instances.run)"
                 " THEN 'running' ELSE 'starting' END"
                 " WHERE workflow = ? AND id = ? AND status IN ('paused', 'quarantined')",
                 which.workflow, which.id)));

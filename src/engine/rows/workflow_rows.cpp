@@ -6,6 +6,7 @@
 #include <posthorn/json/decode.hpp>
 
 #include "base/text/utf8.hpp"
+#include "engine/rows/call_ids.hpp"
 #include "store/rows/stored_time.hpp"
 
 namespace posthorn {
@@ -32,7 +33,8 @@ constexpr std::string_view instance_columns_sql =
     " CASE WHEN octet_length(arguments) <= 67108864 THEN arguments END,"
     " started_at, ended_at, CASE WHEN octet_length(result) <= 67108864 THEN result ELSE '' END,"
     " coalesce(reason, ''), octet_length(arguments),"
-    " octet_length(workflow) <= 4096 AND octet_length(id) <= 4096"
+    " octet_length(workflow) <= 4096 AND octet_length(id) <= 4096,"
+    " CASE WHEN octet_length(carried) > 67108864 THEN NULL ELSE coalesce(carried, '') END"
     " FROM workflow_instances";
 
 struct cause_word {
@@ -71,6 +73,10 @@ result<std::optional<instance_row>> one_instance(store_reader& from, std::string
                     "its row has instance {} and run {}, which are given by the table, from 1 on; "
                     "mend workflow_instances",
                     row.integer(0), row.integer(5));
+            else if (row.is_null(15))
+                damage =
+                    "the state that its last run has left is longer than any state may be; mend "
+                    "workflow_instances.carried";
             if (!damage.empty()) return;
             found = instance_row{.instance = row.integer(0),
                                  .name = *name,
@@ -81,6 +87,7 @@ result<std::optional<instance_row>> one_instance(store_reader& from, std::string
                                  .status = *status,
                                  .tenant = std::string(row.text(7)),
                                  .arguments = std::string(row.text(8)),
+                                 .carried = std::string(row.text(15)),
                                  .started_at = row.integer(9),
                                  .ended_at = row.get<std::optional<std::int64_t>>(10),
                                  .result = std::string(row.text(11)),
@@ -116,6 +123,10 @@ instance_status status_of(flow_status status) noexcept {
 std::string_view cause_text(detail::event_kind kind, bool may_have_taken_effect) {
     if (kind == detail::event_kind::died && !may_have_taken_effect) return without_effect;
     return cause_words[static_cast<std::size_t>(kind)];
+}
+
+uuid run_name(const instance_row& of) {
+    return of.run == 1 ? of.name : id_of({.instance = of.name, .run = of.run});
 }
 
 result<std::optional<instance_row>> find_instance(store_reader& from, std::int64_t instance) {
@@ -180,17 +191,21 @@ result<stored_steps> read_steps(store_reader& from, const instance_row& of, step
             if (!cause)
                 throw error(error_code::invalid_payload,
                             fmt::format("its cause is {}", row.text(2)));
-            steps.push_back({.cause = cause->kind,
-                             .command = row.get<std::uint32_t>(3),
-                             .may_have_taken_effect = cause->may_have_taken_effect,
-                             .at_ms = to_ms(bounded_from_ms(row.integer(1))),
-                             .payload = cause->kind == detail::event_kind::start
-                                            ? of.arguments
-                                            : std::string(row.text(4)),
-                             .commands = std::move(deeds.commands),
-                             .dropped = std::move(deeds.dropped),
-                             .status = deeds.status,
-                             .result = std::move(deeds.result)});
+            steps.push_back(
+                {.cause = cause->kind,
+                 .command = row.get<std::uint32_t>(3),
+                 .may_have_taken_effect = cause->may_have_taken_effect,
+                 .at_ms = to_ms(bounded_from_ms(row.integer(1))),
+                 // Those of the first run lie in the instance's own row alone.
+                 .payload = cause->kind == detail::event_kind::start && row.text(4).empty()
+                                ? of.arguments
+                                : std::string(row.text(4)),
+                 .commands = std::move(deeds.commands),
+                 .dropped = std::move(deeds.dropped),
+                 .status = deeds.status,
+                 .result = std::move(deeds.result)});
+            if (cause->kind == detail::event_kind::start && !of.carried.empty())
+                steps.back().carried = raw_json{of.carried};
             if (!row.is_null(6)) steps.back().state = raw_json{std::string(row.text(6))};
         } catch (const error& damaged) {
             damage.emplace(error_code::store_corrupt,
@@ -222,7 +237,7 @@ result<std::string> read_state(store_reader& from, const instance_row& of,
         "SELECT state FROM workflow_history WHERE instance = ? AND run = ? AND step <= ?"
         " AND state IS NOT NULL ORDER BY step DESC LIMIT 1",
         [&](const sql_row& row) { state = row.text(0); }, of.instance, of.run, up_to_step));
-    return state;
+    return state.empty() ? of.carried : state;
 }
 
 result<std::int64_t> count_steps(store_reader& from, const instance_row& of) {
@@ -244,6 +259,7 @@ result<std::optional<workflow_view>> view_instance(store_reader& from, std::stri
                        .version = static_cast<unsigned>(std::clamp<std::int64_t>(
                            found->version, 0, std::numeric_limits<unsigned>::max())),
                        .is_paused = found->status == instance_status::paused,
+                       .run = found->run,
                        .steps = static_cast<std::size_t>(steps),
                        .state = std::move(state),
                        .result = std::move(found->result),

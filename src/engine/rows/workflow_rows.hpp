@@ -51,11 +51,15 @@ struct instance_row {
     instance_status status = instance_status::starting;
     std::string tenant{};
     std::string arguments{};
+    std::string carried{};  // The state that the run before has left; empty of the first.
     std::int64_t started_at = 0;
     std::optional<std::int64_t> ended_at{};
     std::string result{};
     std::string reason{};
 };
+
+/// What makes a run's random numbers its own.
+[[nodiscard]] uuid run_name(const instance_row& of);
 
 /// Something that came for a workflow.
 struct mail {

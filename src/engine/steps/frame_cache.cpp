@@ -7,7 +7,7 @@ namespace posthorn {
 std::size_t frame::bytes() const noexcept {
     constexpr std::size_t node_bytes = 128;  // Of the containers that hold it, and of each work.
     return sizeof(*this) + flow->bytes() + of.workflow.size() + of.id.size() + of.tenant.size() +
-           of.arguments.capacity() + node_bytes * (1 + works.size());
+           of.arguments.capacity() + of.carried.capacity() + node_bytes * (1 + works.size());
 }
 
 std::unique_ptr<frame> frame_cache::remove(order::iterator at) {

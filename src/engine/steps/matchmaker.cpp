@@ -376,6 +376,28 @@ result<> rearm_wait(store_transaction& tx, std::int64_t instance, std::uint32_t 
     return claim_for(tx, wait, signal, key_of(terms));
 }
 
+result<> hand_on_signals(store_transaction& tx, std::int64_t instance) {
+    POSTHORN_TRY(change(tx,
+                        "UPDATE workflow_signals SET matched_at = NULL WHERE seq IN"
+                        " (SELECT signal FROM workflow_mailbox WHERE instance = ?"
+                        " AND kind = 'signalled' AND alone = 1)",
+                        instance));
+    // Others have got these, too: a copy is for this workflow alone.
+    POSTHORN_TRY(change(tx,
+                        "INSERT INTO workflow_signals (source, message_id, signal, payload,"
+                        " workflow, id, received_at)"
+                        " SELECT s.source, s.message_id, s.signal, s.payload, i.workflow, i.id,"
+                        " s.received_at FROM workflow_mailbox m"
+                        " JOIN workflow_signals s ON s.seq = m.signal"
+                        " JOIN workflow_instances i ON i.instance = m.instance"
+                        " WHERE m.instance = ? AND m.kind = 'signalled' AND m.alone = 0"
+                        " ORDER BY m.seq",
+                        instance));
+    POSTHORN_TRY(
+        change(tx, "DELETE FROM workflow_mailbox WHERE instance = ? AND command <> 0", instance));
+    return {};
+}
+
 result<> give_back_signals(store_transaction& tx, std::int64_t instance) {
     POSTHORN_TRY(change(tx,
                         "UPDATE workflow_signals SET matched_at = NULL WHERE seq IN"

@@ -62,6 +62,9 @@ result<> add_wait(store_transaction& tx, const new_wait& wait);
 result<> drop_wait(store_transaction& tx, std::int64_t instance, std::uint32_t command);
 /// The signal that it was given was none: it goes on.
 result<> rearm_wait(store_transaction& tx, std::int64_t instance, std::uint32_t command);
+/// Lets the signals that came for a workflow, and were not told to it, wait for its next run. What
+/// else came for commands of this run goes; a cancellation stays.
+result<> hand_on_signals(store_transaction& tx, std::int64_t instance);
 /// All that is left for a workflow that has ended.
 result<> give_back_signals(store_transaction& tx, std::int64_t instance);
 

@@ -1,12 +1,12 @@
 #include "engine/steps/step_writer.hpp"
 
-#include <array>
 #include <exception>
 #include <utility>
 
 #include "base/planted.hpp"
 #include "engine/rows/call_ids.hpp"
 #include "engine/steps/matchmaker.hpp"
+#include "engine/steps/run_end.hpp"
 #include "store/user_transaction.hpp"
 
 namespace posthorn {
@@ -44,7 +44,8 @@ std::unexpected<error> was_first(const pending_step& step) {
 
 result<> write_history(store_transaction& tx, const pending_step& step) {
     const auto& event = step.cause.event;
-    const bool is_start = event.kind == event_kind::start;
+    // The instance's row has the arguments of the first run for good.
+    const bool is_in_row = event.kind == event_kind::start && step.of.run == 1;
     auto state = step.did.state ? std::optional(step.did.of(*step.did.state)) : std::nullopt;
     if (POSTHORN_PLANTED(snapshot_left_out) && event.kind == event_kind::answered) state.reset();
     POSTHORN_LET(
@@ -55,27 +56,28 @@ result<> write_history(store_transaction& tx, const pending_step& step) {
                " ON CONFLICT (instance, run, step) DO NOTHING",
                step.of.instance, step.of.run, step.number, event.at.time_since_epoch().count(),
                step.of.version, cause_text(event.kind, event.may_have_taken_effect), event.command,
-               is_start ? std::string_view() : std::string_view(event.payload), step.deeds, state));
+               is_in_row ? std::string_view() : std::string_view(event.payload), step.deeds,
+               state));
     if (written != 1) return was_first(step);
     return {};
 }
 
 /// The event is dealt with; a second one who does finds it gone, and so does one whose workflow was
-/// paused meanwhile.
+/// paused, or given to another version, meanwhile.
 result<> take_cause(store_transaction& tx, const pending_step& step) {
     const auto& event = step.cause.event;
     if (event.kind == event_kind::start) {
         POSTHORN_LET(begun, change(tx,
                                    "UPDATE workflow_instances SET status = 'running', version = ?"
-                                   " WHERE instance = ? AND status = 'starting'",
-                                   step.of.version, step.of.instance));
+                                   " WHERE instance = ? AND status = 'starting' AND run = ?",
+                                   step.of.version, step.of.instance, step.of.run));
         return begun == 1 ? result<>{} : was_first(step);
     }
     POSTHORN_LET(taken, change(tx,
                                "DELETE FROM workflow_mailbox WHERE seq = ? AND EXISTS"
                                " (SELECT 1 FROM workflow_instances WHERE instance = ?"
-                               " AND status = 'running')",
-                               step.cause.seq, step.of.instance));
+                               " AND status = 'running' AND run = ? AND version IN (0, ?))",
+                               step.cause.seq, step.of.instance, step.of.run, step.of.version));
     if (taken != 1) return was_first(step);
     if (event.kind == event_kind::signalled)
         POSTHORN_TRY(change(tx, "DELETE FROM workflow_waits WHERE instance = ? AND command = ?",
@@ -154,34 +156,19 @@ result<> write_command(store_transaction& tx, pending_step& step, const flow_com
             return must_change(tx, "workflow_runs",
                                "INSERT INTO workflow_runs (instance, command) VALUES (?, ?)",
                                instance, command.number);
-        case command_kind::patch: return {};  // The record of the step has it.
+        case command_kind::patch:  // The record of the step has it.
+        case command_kind::again: return {};
     }
     std::unreachable();
-}
-
-result<> write_end(store_transaction& tx, const pending_step& step) {
-    const bool has_completed = step.did.status == flow_status::completed;
-    const auto instance = step.of.instance;
-    POSTHORN_TRY(must_change(
-        tx, "workflow_instances",
-        "UPDATE workflow_instances SET status = ?, ended_at = ?, result = ?, reason = ?"
-        " WHERE instance = ?",
-        to_string(status_of(step.did.status)), step.cause.event.at.time_since_epoch().count(),
-        has_completed ? std::optional<std::string_view>(step.did.result) : std::nullopt,
-        has_completed ? std::nullopt : std::optional<std::string_view>(step.did.result), instance));
-    static constexpr std::array rows_of{
-        std::pair(command_kind::wait, "DELETE FROM workflow_waits WHERE instance = ?"),
-        std::pair(command_kind::sleep, "DELETE FROM workflow_timers WHERE instance = ?"),
-        std::pair(command_kind::call, "DELETE FROM workflow_calls WHERE instance = ?"),
-        std::pair(command_kind::run, "DELETE FROM workflow_runs WHERE instance = ?")};
-    for (const auto& [kind, sql] : rows_of)
-        if (step.made.has(kind)) POSTHORN_TRY(change(tx, sql, instance));
-    return give_back_signals(tx, instance);
 }
 
 }  // namespace
 
 result<> prepare_step(pending_step& step, const message_maker& maker) {
+    if (const auto* const next = step.did.next_run(); next && next->name != step.of.workflow)
+        return fail(error_code::invalid_argument,
+                    "the next run of {} would be {}; give again a workflow of the same name",
+                    step.of.workflow, next->name);
     step.deeds = encode_deeds(record(step.cause.event, step.did));
     for (const auto& command : step.did.commands) {
         if (command.kind != command_kind::call) continue;
@@ -201,6 +188,7 @@ result<> write_step(store_transaction& tx, pending_step& step, const message_mak
     for (const auto& command : step.did.commands)
         POSTHORN_TRY(write_command(tx, step, command, maker));
     for (const auto& call : step.calls) POSTHORN_TRY(tx.outbox().insert(call));
+    if (step.did.next_run() != nullptr) return write_next_run(tx, step);
     // What one step both makes and drops was made above.
     for (const auto command : step.did.dropped) {
         if (POSTHORN_PLANTED(timer_row_kept)) {

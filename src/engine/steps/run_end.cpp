@@ -1,0 +1,66 @@
+#include "engine/steps/run_end.hpp"
+
+#include <array>
+#include <optional>
+#include <string_view>
+#include <utility>
+
+#include "base/planted.hpp"
+#include "engine/steps/matchmaker.hpp"
+
+namespace posthorn {
+namespace {
+
+using detail::command_kind;
+
+/// Rows of commands that nothing waits for any more.
+result<> delete_open(store_transaction& tx, const pending_step& step) {
+    static constexpr std::array rows_of{
+        std::pair(command_kind::wait, "DELETE FROM workflow_waits WHERE instance = ?"),
+        std::pair(command_kind::sleep, "DELETE FROM workflow_timers WHERE instance = ?"),
+        std::pair(command_kind::call, "DELETE FROM workflow_calls WHERE instance = ?"),
+        std::pair(command_kind::run, "DELETE FROM workflow_runs WHERE instance = ?")};
+    for (const auto& [kind, sql] : rows_of)
+        if (step.made.has(kind)) POSTHORN_TRY(change(tx, sql, step.of.instance));
+    return {};
+}
+
+}  // namespace
+
+result<> write_end(store_transaction& tx, const pending_step& step) {
+    const bool has_completed = step.did.status == flow_status::completed;
+    const auto instance = step.of.instance;
+    POSTHORN_TRY(must_change(
+        tx, "workflow_instances",
+        "UPDATE workflow_instances SET status = ?, ended_at = ?, result = ?, reason = ?"
+        " WHERE instance = ?",
+        to_string(status_of(step.did.status)), step.cause.event.at.time_since_epoch().count(),
+        has_completed ? std::optional<std::string_view>(step.did.result) : std::nullopt,
+        has_completed ? std::nullopt : std::optional<std::string_view>(step.did.result), instance));
+    POSTHORN_TRY(delete_open(tx, step));
+    return give_back_signals(tx, instance);
+}
+
+result<> write_next_run(store_transaction& tx, const pending_step& step) {
+    const auto& next = *step.did.next_run();
+    const auto& of = step.of;
+    std::optional<std::string> state;
+    POSTHORN_TRY(ask(
+        tx,
+        "SELECT state FROM workflow_history WHERE instance = ? AND run = ? AND state IS NOT NULL"
+        " ORDER BY step DESC LIMIT 1",
+        [&](const sql_row& row) { state = row.text(0); }, of.instance, of.run));
+    if (POSTHORN_PLANTED(state_left_behind)) state.reset();
+    if (!POSTHORN_PLANTED(signals_left_behind)) POSTHORN_TRY(hand_on_signals(tx, of.instance));
+    POSTHORN_TRY(delete_open(tx, step));
+    POSTHORN_TRY(must_change(
+        tx, "workflow_instances",
+        "UPDATE workflow_instances SET run = ?, status = 'starting', version = ?, arguments = ?,"
+        " carried = coalesce(?, carried) WHERE instance = ? AND run = ? AND status = 'running'",
+        of.run + 1, next.code->version(), step.did.of(next.payload), state, of.instance, of.run));
+    POSTHORN_TRY(change(tx, "DELETE FROM workflow_history WHERE instance = ? AND run < ?",
+                        of.instance, of.run));
+    return {};
+}
+
+}  // namespace posthorn
