@@ -40,7 +40,10 @@ public:
     /// The oldest open call of an endpoint, or work of a kind, that was not expected yet.
     [[nodiscard]] std::uint32_t expect_call(std::string_view endpoint);
     [[nodiscard]] std::uint32_t expect_work(command_kind kind);
+    /// Of a child, or one that is attached; of any if the id is empty.
+    [[nodiscard]] std::uint32_t expect_end(std::string_view name, std::string_view id);
     [[nodiscard]] std::string payload_of(std::uint32_t command) const;
+    [[nodiscard]] std::string id_of(std::uint32_t command) const;
     [[nodiscard]] std::string do_transact(std::uint32_t command, transaction& in) const;
     [[nodiscard]] std::string do_run(std::uint32_t command) const;
 
@@ -54,6 +57,8 @@ public:
     void crash_everywhere() const;
     void explore(std::size_t runs, const std::function<void()>& check);
 
+    [[nodiscard]] std::vector<std::string> started() const;
+    [[nodiscard]] std::vector<std::string> fates() const;
     [[nodiscard]] std::size_t run() const;
     [[nodiscard]] flow_status status() const;
     /// Of a workflow that ended so; otherwise it throws what became of it.
@@ -138,6 +143,38 @@ private:
     std::uint32_t command_;
 };
 
+/// Another workflow whose end this one waits for: `t.expect_child(ship).complete(label{"l1"});`
+template <class R>
+class expected_end {
+public:
+    expected_end(detail::flow_bench& on, std::uint32_t command) : bench_(on), command_(command) {}
+
+    [[nodiscard]] std::string id() const { return bench_.id_of(command_); }
+    /// What a child was begun with: a JSON array.
+    [[nodiscard]] std::string arguments() const { return bench_.payload_of(command_); }
+
+    template <class T = R>
+        requires std::convertible_to<const T&, R>
+    void complete(const T& result) {
+        bench_.answer(command_, detail::event_kind::returned, encode<R>(result));
+    }
+    void complete()
+        requires std::is_void_v<R>
+    {
+        bench_.answer(command_, detail::event_kind::returned, "null");
+    }
+    void fail(std::string why) {
+        bench_.answer(command_, detail::event_kind::failed, std::move(why));
+    }
+    void cancel(std::string why) {
+        bench_.answer(command_, detail::event_kind::stopped, std::move(why));
+    }
+
+private:
+    detail::flow_bench& bench_;
+    std::uint32_t command_;
+};
+
 /// Runs a workflow in a test: virtual time, no database. After each step the workflow is built again
 /// from what was recorded, and has to come out the same.
 ///
@@ -171,6 +208,18 @@ public:
     [[nodiscard]] expected_work expect_run() {
         return {bench_, bench_.expect_work(detail::command_kind::run)};
     }
+
+    /// The oldest child of this kind, or of this id, that was not expected yet; or another workflow
+    /// that this one is attached to.
+    template <class ChildR, class... Params>
+    [[nodiscard]] expected_end<ChildR> expect_child(workflow<ChildR> (*code)(Params...),
+                                                    std::string_view id = {}) {
+        return {bench_, bench_.expect_end(detail::entry_of(code).name(), id)};
+    }
+    /// Each workflow that `start` began: `Ship s1`.
+    [[nodiscard]] std::vector<std::string> started() const { return bench_.started(); }
+    /// What becomes of the children that were left: `cancel Ship s1`.
+    [[nodiscard]] std::vector<std::string> fates() const { return bench_.fates(); }
 
     /// A signal comes. If nothing waits for it, it is kept until something does.
     template <message_contract T>

@@ -6,6 +6,7 @@
 #include "base/async/run_on.hpp"
 #include "base/planted.hpp"
 #include "engine/rows/call_ids.hpp"
+#include "engine/steps/family.hpp"
 
 namespace posthorn {
 namespace {
@@ -18,6 +19,12 @@ constexpr int look_share = 20;  // Of the time, one part for looking over all th
 constexpr std::int64_t steps_max = 50'000;
 constexpr std::int64_t steps_warned = 10'000;
 constexpr std::string_view unread = "workflows cannot be read, and wait";
+
+bool begins_others(const detail::flow_step& did) {
+    return std::ranges::any_of(did.commands, [](const auto& each) {
+        return each.kind == detail::command_kind::child || each.kind == detail::command_kind::start;
+    });
+}
 
 }  // namespace
 
@@ -190,6 +197,7 @@ void engine::activate_some() {
 }
 
 void engine::activate(loaded one) {
+    if (one.next && one.next->is_end) return end_at_once(std::move(one));
     const bool is_new = one.row && one.row->status == instance_status::starting;
     const bool has_work = is_new || one.next || !one.works.empty();
     if (one.damage) {
@@ -378,6 +386,7 @@ void engine::settled(const flight_ptr& flying, const result<>& outcome) {
             make_ready(instance);
             return wake();
         }
+        if (step.did.has_left || begins_others(step.did)) wake();
         one->steps = step.number;
         one->of.status = instance_status::running;
         one->of.arguments.clear();
@@ -436,6 +445,26 @@ void engine::hold(std::int64_t instance, const instance_row& of, std::string rea
                      report_.forget_trouble(of.instance);
                      activities_.erase(of.instance);
                      look_over_soon();
+                 });
+             }});
+}
+
+void engine::end_at_once(loaded one) {
+    instance_row of = one.cached ? one.cached->of : one.row.value_or(instance_row{});
+    of.instance = one.instance;
+    activities_[one.instance].is_busy = true;
+    with_.where.submit(
+        {.work = [what = *one.next, instance = one.instance, &time = with_.env.clock](
+                     store_transaction& tx) { return terminate(tx, instance, what, time.wall()); },
+         .done =
+             [this, of, gate = loop_.gate()](result<> outcome) {
+                 gate->post([this, of, outcome = std::move(outcome)] {
+                     if (!outcome) return tried_in_vain(of, outcome.error());
+                     ++counts_.ended;
+                     note_end();
+                     report_.forget_trouble(of.instance);
+                     activities_.erase(of.instance);
+                     wake();  // It may have children, and others may wait for it.
                  });
              }});
 }

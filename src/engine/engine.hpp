@@ -153,6 +153,7 @@ private:
     void settled(const flight_ptr& flying, const result<>& outcome);
     void hold(std::int64_t instance, const instance_row& of, std::string reason);
     void go_on(std::unique_ptr<frame> one, std::vector<mail> results);
+    void end_at_once(loaded one);
     void note_end();
     void tried_in_vain(const instance_row& of, const error& why);
 

@@ -34,7 +34,10 @@ constexpr std::array workflow_list_options{
     feature_option{.name = "status",
                    .doc = "starting, running, paused, quarantined, completed, failed, cancelled"},
     feature_option{.name = "workflow", .doc = "those of this name"},
-    feature_option{.name = "id", .doc = "those of this id"}, how_many,
+    feature_option{.name = "id", .doc = "those of this id"},
+    feature_option{.name = "version", .doc = "those of this version", .number = true},
+    feature_option{.name = "parent", .doc = "children of the one of this 'seq'", .number = true},
+    how_many,
     feature_option{.name = "before", .doc = "the next page: what 'next' said", .number = true}};
 constexpr std::array one_workflow{which_workflow, which_id};
 constexpr std::array workflow_show_options{
@@ -92,6 +95,12 @@ constexpr std::array workflow_commands{
                     .path = "/_rf/workflows/{workflow}/{id}/cancel",
                     .options = workflow_cancel_options,
                     .example = "posthorn workflow cancel ApproveOrder o1 --reason 'ordered twice'"},
+    feature_command{.name = "terminate",
+                    .summary = "end it at once, whatever it is at; nothing is undone",
+                    .method = "POST",
+                    .path = "/_rf/workflows/{workflow}/{id}/terminate",
+                    .options = workflow_cancel_options,
+                    .example = "posthorn workflow terminate ApproveOrder o1 --reason 'by mistake'"},
     feature_command{.name = "pause",
                     .summary = "let what comes for it wait",
                     .method = "POST",

@@ -30,6 +30,9 @@ bool is_answer(event_kind event, command_kind to) noexcept {
         case event_kind::elapsed: return to == command_kind::sleep;
         case event_kind::done:
         case event_kind::refused: return to == command_kind::transact || to == command_kind::run;
+        case event_kind::returned:
+        case event_kind::failed:
+        case event_kind::stopped: return to == command_kind::child || to == command_kind::attach;
         case event_kind::start:
         case event_kind::cancel: break;
     }
@@ -52,6 +55,7 @@ void flow_step::clear() {
     status = flow_status::running;
     result.clear();
     log.clear();
+    has_left = false;
 }
 
 const flow_command* flow_step::next_run() const noexcept {
@@ -86,82 +90,6 @@ uuid random_uuid(flow_base& from) noexcept {
     }
     return uuid(bytes);
 }
-
-// --- Handles ---
-
-pending_base::pending_base(flow_base& in, std::uint32_t number, command_kind kind, checker check)
-    : in_(&in), check_(check), number_(number), kind_(kind) {
-    if (in.live_handles_ == 0) {
-        in.handles_.clear();
-        in.first_handle_ = number;
-    }
-    in.handles_.resize(number - in.first_handle_ + 1, nullptr);
-    in.handles_.back() = this;
-    ++in.live_handles_;
-}
-
-pending_base::pending_base(pending_base&& other) noexcept
-    : in_(std::exchange(other.in_, nullptr)),
-      check_(other.check_),
-      number_(other.number_),
-      arrived_(other.arrived_),
-      kind_(other.kind_),
-      has_failed_(other.has_failed_),
-      may_have_taken_effect_(other.may_have_taken_effect_),
-      payload_(std::move(other.payload_)) {
-    if (in_ != nullptr) in_->handles_[number_ - in_->first_handle_] = this;
-}
-
-pending_base& pending_base::operator=(pending_base&& other) noexcept {
-    if (this == &other) return *this;
-    unlink();
-    in_ = std::exchange(other.in_, nullptr);
-    group_ = nullptr;
-    check_ = other.check_;
-    number_ = other.number_;
-    arrived_ = other.arrived_;
-    kind_ = other.kind_;
-    has_failed_ = other.has_failed_;
-    may_have_taken_effect_ = other.may_have_taken_effect_;
-    payload_ = std::move(other.payload_);
-    if (in_ != nullptr) in_->handles_[number_ - in_->first_handle_] = this;
-    return *this;
-}
-
-pending_base::~pending_base() { unlink(); }
-
-void pending_base::unlink() noexcept {
-    if (in_ == nullptr) return;
-    auto& flow = *std::exchange(in_, nullptr);
-    flow.handles_[number_ - flow.first_handle_] = nullptr;
-    --flow.live_handles_;
-    // Without a step the frame itself goes, and nothing is decided by that.
-    const bool ends = kind_ == command_kind::wait || kind_ == command_kind::sleep;
-    if (flow.step_ != nullptr && ends && !is_ready()) flow.step_->dropped.push_back(number_);
-}
-
-void pending_base::join(pending_group& group) noexcept {
-    if (is_ready())
-        ++(has_failed_ ? group.failures : group.arrived);
-    else
-        group_ = &group;
-}
-
-void pending_base::throw_failure(std::string_view endpoint) const {
-    if (kind_ == command_kind::call) throw call_failed(endpoint, payload_, may_have_taken_effect_);
-    throw permanent(payload_);
-}
-
-flow_command& pending_base::command() const {
-    auto& made = in_->step().commands;
-    if (made.empty() || number_ < made.front().number)
-        throw error(error_code::invalid_argument,
-                    "undo and exclusive come too late here; say them where the call or the wait "
-                    "is made");
-    return made[number_ - made.front().number];
-}
-
-// --- The flow ---
 
 flow_base::flow_base(const uuid& run) noexcept : run_(run), random_state_(seed_of(run)) {}
 
@@ -265,7 +193,9 @@ void flow_base::begin(const flow_event& event) {
 }
 
 void flow_base::deliver(flow_event event) {
-    const bool has_failed = event.kind == event_kind::died || event.kind == event_kind::refused;
+    const bool was_stopped = event.kind == event_kind::stopped;
+    const bool has_failed = event.kind == event_kind::died || event.kind == event_kind::refused ||
+                            event.kind == event_kind::failed || was_stopped;
     if (event.kind == event_kind::died && !event.may_have_taken_effect &&
         !POSTHORN_PLANTED(undo_of_what_failed))
         if (const auto* const note = undo_of(event.command))
@@ -275,6 +205,7 @@ void flow_base::deliver(flow_event event) {
     handle->arrived_ = ++arrivals_;
     handle->has_failed_ = has_failed;
     handle->may_have_taken_effect_ = event.may_have_taken_effect;
+    handle->was_stopped_ = was_stopped;
     handle->payload_ = std::move(event.payload);
     if (auto* const group = std::exchange(handle->group_, nullptr))
         ++(has_failed ? group->failures : group->arrived);
@@ -318,6 +249,7 @@ void flow_base::end_code() {
     destroy_frame();
     if (has_next_run_) return undos_.clear();  // What was called is kept.
     if (leaves_as_ == flow_status::quarantined) return quarantine(reason_);
+    step_->has_left = true;
     if (leaves_as_ == flow_status::completed) {
         status_ = flow_status::completed;
         return;
@@ -454,6 +386,8 @@ const workflow_entry& entry_of(any_function code) {
                     "\"Name\", 1) after it");
     return *found;
 }
+
+std::string_view name_of(const workflow_entry& code) noexcept { return code.name(); }
 
 const workflow_entry* workflow_entry::find(any_function code) noexcept {
     const auto* each = all();

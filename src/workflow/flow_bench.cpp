@@ -69,6 +69,23 @@ std::uint32_t flow_bench::expect_work(command_kind kind) {
     return found->made.number;
 }
 
+std::uint32_t flow_bench::expect_end(std::string_view name, std::string_view id) {
+    auto* const found = world_->find([&](const flow_world::open_command& each) {
+        const bool is_other =
+            each.made.kind == command_kind::child || each.made.kind == command_kind::attach;
+        return is_other && each.name == name && (id.empty() || each.id == id);
+    });
+    if (found == nullptr)
+        throw flow_test_failed(
+            fmt::format("the workflow does not wait for the end of {}{}{}; it "
+                        "waits for: {}",
+                        name, id.empty() ? "" : " ", id, fmt::join(waits_for(), "; ")));
+    found->is_expected = true;
+    return found->made.number;
+}
+
+std::string flow_bench::id_of(std::uint32_t command) const { return world_->open.at(command).id; }
+
 std::string flow_bench::payload_of(std::uint32_t command) const {
     return world_->open.at(command).payload;
 }
@@ -89,6 +106,7 @@ void flow_bench::answer(std::uint32_t command, event_kind how, std::string paylo
     put({.what = test_input::kind::answer,
          .name = found->second.name,
          .payload = found->second.payload,
+         .id = found->second.id,
          .to_kind = found->second.made.kind,
          .event = {.kind = how,
                    .command = command,
@@ -204,6 +222,8 @@ void flow_bench::run_otherwise(std::uint64_t seed) {
     let_some_come();
 }
 
+std::vector<std::string> flow_bench::started() const { return world_->started; }
+std::vector<std::string> flow_bench::fates() const { return world_->fates; }
 std::size_t flow_bench::run() const { return world_->code().run; }
 flow_status flow_bench::status() const { return world_->status; }
 
@@ -243,8 +263,13 @@ std::vector<std::string> flow_bench::waits_for() const {
             case command_kind::sleep: words.push_back(to_iso8601(command.made.due)); break;
             case command_kind::transact: words.emplace_back("what transact gives"); break;
             case command_kind::run: words.emplace_back("what run gives"); break;
+            case command_kind::child:
+            case command_kind::attach:
+                words.push_back(fmt::format("the end of {} {}", command.name, command.id));
+                break;
             case command_kind::patch:
-            case command_kind::again: break;
+            case command_kind::again:
+            case command_kind::start: break;
         }
     return words;
 }

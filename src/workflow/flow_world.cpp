@@ -17,6 +17,11 @@ constexpr std::size_t steps_in_all = 100'000;
 constexpr std::size_t compared_each_max = 200;
 constexpr std::size_t compared_every = 1'000;
 
+/// Of the others nothing comes.
+bool is_awaited(command_kind one) noexcept {
+    return one != command_kind::patch && one != command_kind::again && one != command_kind::start;
+}
+
 }  // namespace
 
 uuid test_run_id(std::size_t run) {
@@ -61,7 +66,7 @@ void flow_world::tell(told_signal what, const trouble& with) {
 std::uint32_t flow_world::open_for(const test_input& answer) const {
     for (const auto& [number, command] : open)
         if (command.made.kind == answer.to_kind && command.name == answer.name &&
-            command.payload == answer.payload)
+            command.payload == answer.payload && command.id == answer.id)
             return number;
     return 0;
 }
@@ -117,13 +122,19 @@ void flow_world::commit(const flow_event& event) {
         throw flow_test_failed(fmt::format("the workflow has taken {} steps; does it end?",
                                            std::max(rows.size(), steps_ - 1)));
     rows.push_back(to_row(record(event, step_)));
-    open.erase(event.command);
+    if (const auto ended = open.find(event.command); ended != open.end()) {
+        children_.erase(fmt::format("{} {}", ended->second.name, ended->second.id));
+        open.erase(ended);
+    }
     for (auto& command : step_.commands) {
-        // Nothing comes of these.
-        if (command.kind == command_kind::patch || command.kind == command_kind::again) continue;
+        const auto named = fmt::format("{} {}", command.name, step_.of(command.id));
+        if (command.kind == command_kind::start) started.push_back(named);
+        if (command.kind == command_kind::child) children_[named] = command.fate;
+        if (!is_awaited(command.kind)) continue;
         const auto number = command.number;
         open.emplace(number, open_command{.name = std::string(command.name),
                                           .payload = std::string(step_.of(command.payload)),
+                                          .id = std::string(step_.of(command.id)),
                                           .made = std::move(command)});
     }
     for (const auto number : step_.dropped) open.erase(number);
@@ -131,7 +142,15 @@ void flow_world::commit(const flow_event& event) {
     log.insert(log.end(), step_.log.begin(), step_.log.end());
     status = step_.status;
     result = step_.result;
+    if (step_.has_left) leave_children();
     if (status != flow_status::running) open.clear();
+}
+
+void flow_world::leave_children() {
+    for (const auto& [named, fate] : children_)
+        if (fate != child_fate::abandon)
+            fates.push_back((fate == child_fate::cancel ? "cancel " : "terminate ") + named);
+    children_.clear();
 }
 
 /// Signals that are there come to those who wait for them, and sleeps that are over end.

@@ -22,6 +22,7 @@ struct test_input {
     kind what{};
     std::string name{};     // Of the call or the signal.
     std::string payload{};  // Of the call or the signal; why it is cancelled.
+    std::string id{};       // Of another workflow.
     command_kind to_kind{};
     flow_event event{};  // Of the answer.
     std::chrono::milliseconds time{};
@@ -52,6 +53,7 @@ public:
     struct open_command {
         std::string name;
         std::string payload;
+        std::string id;  // Of another workflow.
         flow_command made;
         bool is_expected = false;
     };
@@ -79,6 +81,8 @@ public:
     std::vector<std::string> rows;
     std::map<std::uint32_t, open_command> open;
     std::vector<told_signal> unclaimed;
+    std::vector<std::string> started;  // `Ship s1`, for each workflow that `start` began.
+    std::vector<std::string> fates;    // `cancel Ship s1`, for each child that was left.
     std::vector<std::string> log;
     wall_time now{std::chrono::milliseconds{1'767'225'600'000}};  // 2026-01-01
     flow_status status = flow_status::running;
@@ -89,6 +93,7 @@ private:
     void take_alone(flow_event event, const trouble& with);
     void begin_next_run();
     void commit(const flow_event& event);
+    void leave_children();
     void settle(trouble with);
     [[nodiscard]] std::optional<flow_event> next_by_itself();
     [[nodiscard]] std::uint32_t waiting_for(const told_signal& signal) const;
@@ -97,8 +102,9 @@ private:
     tested_code code_;
     std::unique_ptr<flow_base> frame_;
     flow_step step_;
-    std::optional<flow_event> next_start_;  // Of the run that follows.
-    std::size_t steps_ = 0;                 // Of all runs.
+    std::map<std::string, child_fate> children_;  // `Ship s1`: those that go on.
+    std::optional<flow_event> next_start_;        // Of the run that follows.
+    std::size_t steps_ = 0;                       // Of all runs.
 };
 
 }  // namespace posthorn::detail

@@ -26,6 +26,10 @@ std::int64_t sum_of(const detail::flow_command& command, const detail::flow_step
     sum.add(std::uint64_t{command.undoes} << 1U | std::uint64_t{command.exclusive});
     sum.add(command.options.order_key);
     sum.add(command.options.tenant);
+    if (command.kind >= command_kind::child) {  // Those before have the sums of older programs.
+        sum.add(step.of(command.id));
+        sum.add(static_cast<std::uint64_t>(command.fate));
+    }
     return sum.value();
 }
 
@@ -38,6 +42,9 @@ std::string now_does(const recorded_command& command) {
         case command_kind::transact: return "calls transact";
         case command_kind::patch: return "has the patch " + command.name;
         case command_kind::again: return "begins another run";
+        case command_kind::child: return "begins the child " + command.name;
+        case command_kind::start: return "starts " + command.name;
+        case command_kind::attach: return "waits for the end of " + command.name;
         case command_kind::run: break;
     }
     return "calls run";
@@ -48,6 +55,9 @@ std::string_view what_differs(const recorded_command& command) {
         case command_kind::call: return "with another payload or other options";
         case command_kind::wait: return "with other comparisons";
         case command_kind::again: return "with other arguments";
+        case command_kind::child:
+        case command_kind::start: return "with another id, other arguments or another fate";
+        case command_kind::attach: return "of another id";
         case command_kind::sleep: return "until another time";
         case command_kind::transact:
         case command_kind::run:
@@ -136,6 +146,9 @@ std::string in_words(const recorded_command& command) {
         case command_kind::transact: return "transact";
         case command_kind::patch: return "patch " + command.name;
         case command_kind::again: return "again";
+        case command_kind::child: return "child " + command.name;
+        case command_kind::start: return "start " + command.name;
+        case command_kind::attach: return "attach to " + command.name;
         case command_kind::run: break;
     }
     return "run";

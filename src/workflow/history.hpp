@@ -19,8 +19,9 @@
 
 namespace posthorn::detail {
 
-POSTHORN_ENUM(command_kind, call, wait, sleep, transact, run, patch, again)
-POSTHORN_ENUM(event_kind, start, answered, died, signalled, elapsed, done, refused, cancel)
+POSTHORN_ENUM(command_kind, call, wait, sleep, transact, run, patch, again, child, start, attach)
+POSTHORN_ENUM(event_kind, start, answered, died, signalled, elapsed, done, refused, cancel,
+              returned, failed, stopped)
 
 }  // namespace posthorn::detail
 

@@ -29,10 +29,28 @@ struct call_options {
     std::optional<std::chrono::milliseconds> expires_in{};
 };
 
+/// What becomes of a child that goes on when its parent ends.
+enum class child_fate : std::uint8_t {
+    cancel,     // It is cancelled, and undoes what it has done.
+    terminate,  // It ends at once; nothing of it is undone.
+    abandon     // It goes on.
+};
+
 namespace detail {
 
 /// What a workflow asks for. Each has a number, from 1, in the order in which the code makes them.
-enum class command_kind : std::uint8_t { call, wait, sleep, transact, run, patch, again };
+enum class command_kind : std::uint8_t {
+    call,
+    wait,
+    sleep,
+    transact,
+    run,
+    patch,
+    again,
+    child,
+    start,
+    attach
+};
 
 /// A part of `flow_step::text`.
 struct text_slice {
@@ -50,7 +68,9 @@ struct flow_command {
     std::uint32_t undoes = 0;        // The call that this one undoes.
     std::string_view destination{};  // Of calls.
     std::string_view name{};         // The endpoint of a call, the name of a signal.
-    text_slice payload{};            // JSON: what is called with, or which signals.
+    text_slice payload{};            // JSON: what is called or begun with, or which signals.
+    text_slice id{};                 // Of another workflow.
+    child_fate fate{};               // Of a child.
     std::string_view undo_name{};    // What undoes this call; empty if nothing does.
     text_slice undo{};
     wall_time due{};  // Of sleeps.
@@ -66,10 +86,13 @@ enum class event_kind : std::uint8_t {
     answered,  // A call; the payload is its response.
     died,      // A call was given up; the payload says why.
     signalled,
-    elapsed,  // A sleep.
-    done,     // `transact` or `run`; the payload is its result.
-    refused,  // One of these, for good; the payload says why.
-    cancel    // The payload is the reason.
+    elapsed,   // A sleep.
+    done,      // `transact` or `run`; the payload is its result.
+    refused,   // One of these, for good; the payload says why.
+    cancel,    // The payload is the reason.
+    returned,  // A child, or one that is attached; the payload is its result.
+    failed,    // It failed, or could not be begun; the payload says why.
+    stopped    // It was cancelled; the payload says why.
 };
 
 struct flow_event {
@@ -90,6 +113,7 @@ struct flow_step {
     flow_status status = flow_status::running;
     std::string result{};  // JSON if completed, otherwise why.
     std::vector<std::string> log{};
+    bool has_left = false;  // The code has come to its end; there may be something to undo.
 
     [[nodiscard]] std::string_view of(text_slice part) const noexcept {
         return std::string_view(text).substr(part.at, part.size);
@@ -187,6 +211,7 @@ private:
     command_kind kind_;
     bool has_failed_ = false;
     bool may_have_taken_effect_ = true;
+    bool was_stopped_ = false;
     std::string payload_;
 };
 

@@ -34,6 +34,21 @@ private:
     bool may_have_taken_effect_;
 };
 
+/// A workflow that this one waits for has failed or was cancelled, or there is none of that id; or a
+/// child could not be begun, since its id was used before.
+class child_failed : public call_failed {
+public:
+    /// The name is a constant.
+    child_failed(std::string_view workflow, const std::string& why, bool was_cancelled)
+        : call_failed(workflow, why, true), was_cancelled_(was_cancelled) {}
+
+    [[nodiscard]] std::string_view workflow() const noexcept { return endpoint(); }
+    [[nodiscard]] bool was_cancelled() const noexcept { return was_cancelled_; }
+
+private:
+    bool was_cancelled_;
+};
+
 /// What every `co_await` throws once the workflow is cancelled. It ends as Cancelled, after what was
 /// to be undone is undone.
 ///

@@ -239,6 +239,35 @@ public:
                                                             handles);
     }
 
+    /// Begins another workflow in the commit of this step, and gives its result; `child_failed` if it
+    /// ends otherwise: `co_await f.child(ship, o.id + "/1", parcel)`. When this workflow is cancelled,
+    /// so are its children.
+    ///
+    /// The id is used once, as always; but after `again` it gives the child that goes on from the run
+    /// before.
+    template <class R, class... Params, class... Args>
+    [[nodiscard]] pending_child<R> child(workflow<R> (*code)(Params...), std::string_view id,
+                                         const Args&... args) {
+        return {core_, begin(detail::command_kind::child, code, id, args...),
+                detail::command_kind::child, detail::name_of(detail::entry_of(code))};
+    }
+    /// Begins another workflow that has nothing to do with this one any more. If there is one of
+    /// this id already, it is left as it is.
+    template <class R, class... Params, class... Args>
+    void start(workflow<R> (*code)(Params...), std::string_view id, const Args&... args) {
+        begin(detail::command_kind::start, code, id, args...);
+    }
+    /// Waits for the end of another workflow, whichever began it, and gives its result.
+    template <class R, class... Params>
+    [[nodiscard]] pending<R> attach(workflow<R> (*code)(Params...), std::string_view id) {
+        const auto& entry = detail::entry_of(code);
+        const auto name = written([&](std::string& to) { to += id; });
+        auto& made = core_.issue(detail::command_kind::attach, detail::name_of(entry));
+        made.code = &entry;
+        made.id = name;
+        return {core_, made.number, made.kind, detail::name_of(entry)};
+    }
+
     /// Ends this run and begins the next one, with these arguments, the state as it is, children that
     /// go on, and the signals that wait: `co_await f.again(subscription, c)`. What was recorded is
     /// left behind, so a workflow may live for ever. Nothing of this run is waited for any more, and
@@ -282,9 +311,10 @@ private:
     template <class... Handles>
     static consteval bool check_handles() {
         constexpr bool all_are = sizeof...(Handles) > 0 && (detail::handle_of_flow<Handles> && ...);
-        static_assert(all_are,
-                      "posthorn: first and all take what call, wait, sleep, transact and run give, "
-                      "as it is: give .within as a sleep of its own");
+        static_assert(
+            all_are,
+            "posthorn: first and all take what call, wait, sleep and the like give, as it "
+            "is: give .within as a sleep of its own");
         return all_are;
     }
 
@@ -295,6 +325,20 @@ private:
         const auto at = static_cast<std::uint32_t>(text.size());
         write(text);
         return {at, static_cast<std::uint32_t>(text.size()) - at};
+    }
+
+    template <class R, class... Params, class... Args>
+    std::uint32_t begin(detail::command_kind kind, workflow<R> (*code)(Params...),
+                        std::string_view id, const Args&... args) {
+        const auto& entry = detail::entry_of(code);
+        const auto arguments = written(
+            [&](std::string& to) { to += detail::started_with<Params...>::encoded(args...); });
+        const auto name = written([&](std::string& to) { to += id; });
+        auto& made = core_.issue(kind, detail::name_of(entry));
+        made.code = &entry;
+        made.payload = arguments;
+        made.id = name;
+        return made.number;
     }
 
     template <class Service, class T>

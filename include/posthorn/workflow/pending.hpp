@@ -143,6 +143,19 @@ public:
     }
 };
 
+/// A child on its way. It goes on without its handle, too.
+template <class R>
+class [[nodiscard]] pending_child : public pending<R> {
+public:
+    using pending<R>::pending;
+
+    /// What becomes of it if this workflow ends first; it is cancelled unless something is said.
+    [[nodiscard]] pending_child if_parent_ends(child_fate fate) && {
+        this->command().fate = fate;
+        return std::move(*this);
+    }
+};
+
 /// A handle with a time limit.
 template <class R>
 class [[nodiscard("posthorn: co_await it: the time limit ends with it")]] limited

@@ -3,6 +3,7 @@
 #include <concepts>
 #include <cstddef>
 #include <string>
+#include <string_view>
 #include <type_traits>
 
 #include <posthorn/json/encode.hpp>
@@ -18,6 +19,8 @@ class workflow_entry;
 
 using any_function = void (*)();
 
+/// As the program calls it: a constant.
+[[nodiscard]] std::string_view name_of(const workflow_entry& code) noexcept;
 /// Throws if no `POSTHORN_WORKFLOW` names it.
 [[nodiscard]] const workflow_entry& entry_of(any_function code);
 template <class R, class... Params>

@@ -31,6 +31,7 @@ json::object workflow_json(const instance_row& one) {
                       {"run", one.run},
                       {"status", to_string(one.status)},
                       {"startedAt", time_text(one.started_at)}};
+    if (one.parent != 0) made["parent"] = one.parent;
     if (one.ended_at) made["endedAt"] = time_text(*one.ended_at);
     if (!one.reason.empty()) made["reason"] = clean_utf8(one.reason, shown_text_max);
     return made;

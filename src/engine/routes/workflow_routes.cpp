@@ -1,6 +1,7 @@
 #include "engine/routes/workflow_routes.hpp"
 
 #include <array>
+#include <map>
 #include <utility>
 
 #include <boost/json/array.hpp>
@@ -9,12 +10,9 @@
 #include <boost/json/serialize.hpp>
 
 #include "base/text/url_query.hpp"
-#include "base/text/utf8.hpp"
+#include "engine/routes/workflow_changes.hpp"
 #include "engine/routes/workflow_json.hpp"
 #include "engine/rows/state_changes.hpp"
-#include "engine/rows/workflow_rows.hpp"
-#include "feature/answers.hpp"
-#include "store/async.hpp"
 #include "workflow/matching.hpp"
 
 namespace posthorn {
@@ -29,42 +27,14 @@ constexpr std::array workflow_shapes{
                 "{seq: integer, workflow: string, id: string, instance: uuid, version: integer, "
                 "run: integer, status: "
                 "'starting' | 'running' | 'paused' | 'quarantined' | 'completed' | 'failed' | "
-                "'cancelled', startedAt: time, endedAt?: time, reason?: string}"},
+                "'cancelled', parent?: integer, startedAt: time, endedAt?: time, reason?: "
+                "string}"},
     named_shape{"WorkflowStep",
                 "{step: integer, at: time, cause: string, command?: integer, commands: [string],"
                 " dropped: [integer], status: string, payload?: any, state?: any, result?: any}"},
     named_shape{"WorkflowCount",
                 "{workflow: string, version: integer, status: string, count: integer}"},
 };
-
-struct named_instance {
-    std::string workflow;
-    std::string id;
-};
-
-named_instance instance_in(const http_request& request) {
-    return {request.parameters.at("workflow"), request.parameters.at("id")};
-}
-
-result<instance_row> require_instance(store_reader& from, const named_instance& which) {
-    POSTHORN_LET(found, find_instance(from, which.workflow, which.id));
-    if (!found)
-        return fail(error_code::not_found, "there is no workflow {} {}",
-                    clean_utf8(which.workflow, 100), clean_utf8(which.id, 100));
-    return *std::move(found);
-}
-
-template <class Look>
-task<http_response> look_at(const workflow_desk& with, Look look) {
-    json::object answer;
-    const auto read =
-        co_await posthorn::read(with.where, with.env.readers,
-                                [&](store_reader& from) -> result<> { return look(from, answer); });
-    if (!read) co_return answer_to_error(read.error());
-    co_return json_response(200, json::serialize(answer));
-}
-
-// --- Looking ---
 
 // One that is damaged is named, and keeps none of the others from being seen.
 result<> list_one(store_reader& from, std::int64_t instance, json::array& into) {
@@ -90,13 +60,21 @@ result<> list_one(store_reader& from, std::int64_t instance, json::array& into) 
 
 task<http_response> list_workflows(const workflow_desk& with, http_request request,
                                    admin_caller /*who*/) {
-    constexpr std::array<std::string_view, 5> known{"status", "workflow", "id", "limit", "before"};
+    constexpr std::array<std::string_view, 7> known{"status", "workflow", "id",    "version",
+                                                    "parent", "limit",    "before"};
     const auto asked = read_query_fields(request.query, known);
     if (!asked) co_return answer_to_error(asked.error());
     const auto limit = number_in(*asked, {"limit", rows_max, 100});
     if (!limit) co_return answer_to_error(limit.error());
     const auto before = number_in(*asked, {"before", INT64_MAX, INT64_MAX});
     if (!before) co_return answer_to_error(before.error());
+    std::map<std::string_view, std::int64_t> numbers;
+    for (const std::string_view each : {"version", "parent"}) {
+        if (!asked->contains(each)) continue;
+        const auto number = number_in(*asked, {each, INT64_MAX, 0});
+        if (!number) co_return answer_to_error(number.error());
+        numbers[each] = *number;
+    }
     const auto status = asked->find("status");
     if (status != asked->end() && !parse_instance_status(status->second))
         co_return answer_to_error(
@@ -112,6 +90,10 @@ task<http_response> list_workflows(const workflow_desk& with, http_request reque
             if (wanted == asked->end()) continue;
             sql += fmt::format(" AND {} = ?", column);
             values.emplace_back(std::string_view(wanted->second));
+        }
+        for (const auto& [column, wanted] : numbers) {
+            sql += fmt::format(" AND {} = ?", column);
+            values.emplace_back(wanted);
         }
         sql += " ORDER BY instance DESC LIMIT ?";
         values.emplace_back(*limit);
@@ -159,6 +141,16 @@ result<json::array> waits_of(store_reader& from, std::int64_t instance) {
             const auto terms = parse_terms(row.text(1));
             all.push_back(
                 json::string(terms ? in_words(row.text(0), *terms) : std::string(row.text(0))));
+        },
+        instance));
+    POSTHORN_TRY(ask(
+        from,
+        "SELECT i.workflow, i.id FROM workflow_watches w"
+        " JOIN workflow_instances i ON i.instance = w.target"
+        " WHERE w.instance = ? ORDER BY w.command LIMIT 1000",
+        [&](const sql_row& row) {
+            all.push_back(json::string(fmt::format("the end of {} {}", row.text(0),
+                                                   clean_utf8(row.text(1), shown_text_max))));
         },
         instance));
     POSTHORN_TRY(ask(
@@ -246,148 +238,11 @@ task<http_response> show_history(const workflow_desk& with, http_request request
     });
 }
 
-// --- Changing ---
-
-result<json::object> body_of(const http_request& request) {
-    if (request.body.empty()) return json::object{};
-    boost::system::error_code wrong;
-    auto body = json::parse(request.body, wrong);
-    if (wrong || !body.is_object())
-        return fail(error_code::invalid_argument, "the body is not a JSON object");
-    return std::move(body.as_object());
-}
-
-result<std::string> text_in(const json::object& body, std::string_view field) {
-    const auto* const found = body.if_contains(field);
-    if (found == nullptr) return std::string{};
-    if (!found->is_string()) return fail(error_code::invalid_argument, "{} is to be a text", field);
-    return std::string(found->as_string());
-}
-
-constexpr std::string_view is_open_sql =
-    " AND status IN ('starting', 'running', 'paused', 'quarantined')";
-
-/// One statement, of which at least one row must change; otherwise it is not there, or not so.
-task<http_response> change_one(const workflow_desk& with, named_instance which,
-                               std::string_view refusal, unit::work_type work) {
-    const auto exists = co_await look_at(with, [&](store_reader& from, json::object&) -> result<> {
-        POSTHORN_TRY(require_instance(from, which));
-        return {};
-    });
-    if (exists.status != 200) co_return exists;
-    const auto done = co_await commit(with.where, std::move(work));
-    if (!done && done.error().code() == error_code::state_changed)
-        co_return answer_to_error(
-            {error_code::state_changed, fmt::format("{} {} {}", clean_utf8(which.workflow, 100),
-                                                    clean_utf8(which.id, 100), refusal)});
-    if (!done) co_return answer_to_error(done.error());
-    co_return co_await look_at(with, [&](store_reader& from, json::object& answer) -> result<> {
-        POSTHORN_LET(one, require_instance(from, which));
-        answer = workflow_json(one);
-        return {};
-    });
-}
-
-result<> require_change(const result<std::int64_t>& changed) {
-    if (!changed) return std::unexpected(changed.error());
-    if (*changed == 0) return fail(error_code::state_changed, "nothing was changed");
-    return {};
-}
-
-task<http_response> signal_workflow(const workflow_desk& with, http_request request,
-                                    admin_caller /*who*/) {
-    const auto body = body_of(request);
-    if (!body) co_return answer_to_error(body.error());
-    const auto signal = text_in(*body, "signal");
-    if (!signal) co_return answer_to_error(signal.error());
-    const auto* const said = body->if_contains("payload");
-    if (signal->empty() || said == nullptr)
-        co_return answer_to_error(
-            {error_code::invalid_argument, "give the signal's name, and its payload as JSON"});
-    // The command line has texts only; no signal is one.
-    const auto payload =
-        said->is_string() ? std::string(said->as_string()) : json::serialize(*said);
-    boost::system::error_code wrong;
-    if (!json::parse(payload, wrong).is_object() || wrong)
-        co_return answer_to_error(
-            {error_code::invalid_payload, "the payload of a signal is a JSON object"});
-    const auto which = instance_in(request);
-    co_return co_await change_one(
-        with, which, "has ended, so nothing can be told to it",
-        [=, name = *signal](store_transaction& tx) -> result<> {
-            tx.announce();
-            return require_change(
-                change(tx,
-                       fmt::format("INSERT INTO workflow_signals (signal, payload, workflow, id)"
-                                   " SELECT ?, ?, workflow, id FROM workflow_instances"
-                                   " WHERE workflow = ? AND id = ?{}",
-                                   is_open_sql),
-                       name, payload, which.workflow, which.id));
-        });
-}
-
-task<http_response> cancel_instance(const workflow_desk& with, http_request request,
-                                    admin_caller who) {
-    const auto body = body_of(request);
-    if (!body) co_return answer_to_error(body.error());
-    auto reason = text_in(*body, "reason");
-    if (!reason) co_return answer_to_error(reason.error());
-    if (reason->empty()) *reason = fmt::format("cancelled by {}", who.name);
-    const auto which = instance_in(request);
-    co_return co_await change_one(
-        with, which, "has ended", [=, why = *reason](store_transaction& tx) -> result<> {
-            tx.announce();
-            return require_change(
-                change(tx,
-                       fmt::format("INSERT INTO workflow_mailbox (instance, kind, payload)"
-                                   " SELECT instance, 'cancel', ? FROM workflow_instances"
-                                   " WHERE workflow = ? AND id = ?{}",
-                                   is_open_sql),
-                       why, which.workflow, which.id));
-        });
-}
-
-task<http_response> pause_workflow(const workflow_desk& with, http_request request,
-                                   admin_caller /*who*/) {
-    const auto which = instance_in(request);
-    co_return co_await change_one(
-        with, which, "is not running", [=](store_transaction& tx) -> result<> {
-            return require_change(change(tx,
-                                         "UPDATE workflow_instances SET status = 'paused'"
-                                         " WHERE workflow = ? AND id = ?"
-                                         " AND status IN ('starting', 'running')",
-                                         which.workflow, which.id));
-        });
-}
-
-task<http_response> resume_workflow(const workflow_desk& with, http_request request,
-                                    admin_caller /*who*/) {
-    const auto which = instance_in(request);
-    co_return co_await change_one(
-        with, which, "is neither paused nor quarantined", [=](store_transaction& tx) -> result<> {
-            tx.announce();
-            POSTHORN_TRY(require_change(change(
-                tx,
-                "UPDATE workflow_instances SET reason = NULL, status = CASE WHEN EXISTS (SELECT 1"
-                " FROM workflow_history h WHERE h.instance = workflow_instances.instance"
-                " AND h.run = workflow_instances.run)"
-                " THEN 'running' ELSE 'starting' END"
-                " WHERE workflow = ? AND id = ? AND status IN ('paused', 'quarantined')",
-                which.workflow, which.id)));
-            return require_change(change(tx,
-                                         "INSERT INTO workflow_mailbox (instance, kind)"
-                                         " SELECT instance, ? FROM workflow_instances"
-                                         " WHERE workflow = ? AND id = ?",
-                                         nudge_text, which.workflow, which.id));
-        });
-}
-
 }  // namespace
 
 std::vector<admin_route> workflow_routes(const workflow_desk& with) {
-    using work = task<http_response> (*)(const workflow_desk&, http_request, admin_caller);
     const auto route = [&with](std::string method, std::string path, const route_doc& doc,
-                               work answer) {
+                               workflow_work answer) {
         const auto needs = method == "GET" ? admin_role::viewer : admin_role::operator_;
         return admin_route{std::move(method), std::move(path), needs, doc,
                            [&with, answer](http_request request, admin_caller who) {
@@ -403,8 +258,8 @@ std::vector<admin_route> workflow_routes(const workflow_desk& with) {
         route("GET", "/_rf/workflows",
               {.summary = "Workflows, the newest first.",
                .answer = "{workflows: [Workflow], next?: integer}",
-               .query = "{status?: string, workflow?: string, id?: string, limit?: integer,"
-                        " before?: integer}",
+               .query = "{status?: string, workflow?: string, id?: string, version?: integer,"
+                        " parent?: integer, limit?: integer, before?: integer}",
                .shapes = workflow_shapes},
               &list_workflows),
         route("GET", "/_rf/workflows/counts",
@@ -437,6 +292,9 @@ std::vector<admin_route> workflow_routes(const workflow_desk& with) {
         route("POST", one + "/cancel",
               turn("Cancels it; what was to be undone is undone.", "{reason?: string}"),
               &cancel_instance),
+        route("POST", one + "/terminate",
+              turn("Ends it at once, whatever it is at; nothing is undone.", "{reason?: string}"),
+              &terminate_instance),
         route("POST", one + "/pause", turn("Lets what comes for it wait."), &pause_workflow),
         route("POST", one + "/resume", turn("Lets it go on, also after a quarantine."),
               &resume_workflow),

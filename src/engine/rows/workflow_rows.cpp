@@ -24,8 +24,10 @@ namespace {
 
 constexpr std::array<std::string_view, 7> status_words{
     "starting", "running", "paused", "quarantined", "completed", "failed", "cancelled"};
-constexpr std::array<std::string_view, 8> cause_words{"start",   "answered", "died",    "signalled",
-                                                      "elapsed", "done",     "refused", "cancel"};
+constexpr std::array<std::string_view, 11> cause_words{
+    "start",   "answered", "died",     "signalled", "elapsed", "done",
+    "refused", "cancel",   "returned", "failed",    "stopped"};
+constexpr std::array<std::string_view, 3> fate_words{"cancel", "terminate", "abandon"};
 constexpr std::string_view without_effect = "unsent";
 
 constexpr std::string_view instance_columns_sql =
@@ -34,7 +36,8 @@ constexpr std::string_view instance_columns_sql =
     " started_at, ended_at, CASE WHEN octet_length(result) <= 67108864 THEN result ELSE '' END,"
     " coalesce(reason, ''), octet_length(arguments),"
     " octet_length(workflow) <= 4096 AND octet_length(id) <= 4096,"
-    " CASE WHEN octet_length(carried) > 67108864 THEN NULL ELSE coalesce(carried, '') END"
+    " CASE WHEN octet_length(carried) > 67108864 THEN NULL ELSE coalesce(carried, '') END,"
+    " coalesce(parent, 0)"
     " FROM workflow_instances";
 
 struct cause_word {
@@ -86,6 +89,7 @@ result<std::optional<instance_row>> one_instance(store_reader& from, std::string
                                  .run = row.integer(5),
                                  .status = *status,
                                  .tenant = std::string(row.text(7)),
+                                 .parent = row.integer(16),
                                  .arguments = std::string(row.text(8)),
                                  .carried = std::string(row.text(15)),
                                  .started_at = row.integer(9),
@@ -118,6 +122,10 @@ instance_status status_of(flow_status status) noexcept {
         case flow_status::quarantined: break;
     }
     return instance_status::quarantined;
+}
+
+std::string_view fate_text(child_fate fate) noexcept {
+    return fate_words[static_cast<std::size_t>(fate)];
 }
 
 std::string_view cause_text(detail::event_kind kind, bool may_have_taken_effect) {
@@ -154,7 +162,8 @@ result<std::optional<mail>> next_mail(store_reader& from, std::int64_t instance)
         [&](const sql_row& row) {
             const auto cause = parse_cause(row.text(2));
             const bool is_nudge = row.text(2) == nudge_text;
-            if (!cause && !is_nudge)
+            const bool is_end = row.text(2) == termination_text;
+            if (!cause && !is_nudge && !is_end)
                 damage = fmt::format("is of no known kind: {}", clean_utf8(row.text(2), 100));
             else if (row.is_null(3))
                 damage = fmt::format("has {} bytes, which no message may have; delete it",
@@ -166,11 +175,30 @@ result<std::optional<mail>> next_mail(store_reader& from, std::int64_t instance)
                                    .payload = std::string(row.text(3))},
                          .signal = row.integer(4),
                          .alone = row.integer(5) != 0,
-                         .is_nudge = is_nudge};
+                         .is_nudge = is_nudge,
+                         .is_end = is_end};
         },
         instance));
     if (!damage.empty())
         return fail(error_code::store_corrupt, "row {} of workflow_mailbox {}", found->seq, damage);
+    return found;
+}
+
+result<std::optional<mail>> find_termination(store_reader& from, std::int64_t instance) {
+    std::optional<mail> found;
+    POSTHORN_TRY(ask(
+        from,
+        "SELECT m.seq, coalesce(m.payload, '') FROM workflow_mailbox m"
+        " JOIN workflow_instances i ON i.instance = m.instance"
+        " AND i.status IN ('starting', 'running', 'paused', 'quarantined')"
+        " WHERE m.instance = ? AND m.kind = 'terminate' ORDER BY m.seq LIMIT 1",
+        [&](const sql_row& row) {
+            found = mail{
+                .seq = row.integer(0),
+                .event = {.kind = detail::event_kind::cancel, .payload = std::string(row.text(1))},
+                .is_end = true};
+        },
+        instance));
     return found;
 }
 

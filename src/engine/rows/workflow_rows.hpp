@@ -50,6 +50,7 @@ struct instance_row {
     std::int64_t run = 1;
     instance_status status = instance_status::starting;
     std::string tenant{};
+    std::int64_t parent = 0;  // Zero if it has none.
     std::string arguments{};
     std::string carried{};  // The state that the run before has left; empty of the first.
     std::int64_t started_at = 0;
@@ -68,6 +69,7 @@ struct mail {
     std::int64_t signal = 0;
     bool alone = false;     // Of a signal: no other workflow got it.
     bool is_nudge = false;  // No event: a person has let the workflow go on.
+    bool is_end = false;    // No event: it is to end at once.
 };
 
 /// What kinds of commands a workflow has made: it may have rows of them, and of no others.
@@ -87,7 +89,10 @@ private:
 
 /// How a person's word to go on lies in the mailbox.
 inline constexpr std::string_view nudge_text = "resume";
+/// How it lies there that the workflow is to end at once.
+inline constexpr std::string_view termination_text = "terminate";
 
+[[nodiscard]] std::string_view fate_text(child_fate fate) noexcept;
 /// In the tables: as the event is called, but `unsent` for a call that surely had no effect.
 [[nodiscard]] std::string_view cause_text(detail::event_kind kind, bool may_have_taken_effect);
 
@@ -136,6 +141,10 @@ inline constexpr std::string_view open_counts_sql =
 /// The next that came for it, unless it is held or has ended; nothing if nothing did.
 /// `error_code::store_corrupt` if it cannot be read.
 [[nodiscard]] result<std::optional<mail>> next_mail(store_reader& from, std::int64_t instance);
+
+/// That it is to end at once, whatever its status, if it is open.
+[[nodiscard]] result<std::optional<mail>> find_termination(store_reader& from,
+                                                           std::int64_t instance);
 
 /// All steps of its present run. `error_code::store_corrupt` names the first that is missing or
 /// damaged.

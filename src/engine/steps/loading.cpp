@@ -13,6 +13,11 @@ result<> load_instance(store_reader& from, loaded_instance& one) {
     auto next = next_mail(from, one.instance);
     if (!next) POSTHORN_TRY(note(next.error()));
     if (next) one.next = *std::move(next);
+    if (!one.cached || !one.next) {
+        auto end = find_termination(from, one.instance);
+        if (!end) return std::unexpected(end.error());
+        if (*end) one.next = **std::move(end);
+    }
     if (one.cached) return {};
     auto row = find_instance(from, one.instance);
     if (!row) return note(row.error());

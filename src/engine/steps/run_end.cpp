@@ -6,12 +6,19 @@
 #include <utility>
 
 #include "base/planted.hpp"
+#include "engine/steps/family.hpp"
 #include "engine/steps/matchmaker.hpp"
 
 namespace posthorn {
 namespace {
 
 using detail::command_kind;
+
+detail::event_kind end_told(flow_status as) {
+    if (as == flow_status::completed) return detail::event_kind::returned;
+    if (as == flow_status::cancelled) return detail::event_kind::stopped;
+    return detail::event_kind::failed;
+}
 
 /// Rows of commands that nothing waits for any more.
 result<> delete_open(store_transaction& tx, const pending_step& step) {
@@ -22,6 +29,9 @@ result<> delete_open(store_transaction& tx, const pending_step& step) {
         std::pair(command_kind::run, "DELETE FROM workflow_runs WHERE instance = ?")};
     for (const auto& [kind, sql] : rows_of)
         if (step.made.has(kind)) POSTHORN_TRY(change(tx, sql, step.of.instance));
+    if (step.made.has(command_kind::child) || step.made.has(command_kind::attach))
+        POSTHORN_TRY(
+            change(tx, "DELETE FROM workflow_watches WHERE instance = ?", step.of.instance));
     return {};
 }
 
@@ -30,15 +40,20 @@ result<> delete_open(store_transaction& tx, const pending_step& step) {
 result<> write_end(store_transaction& tx, const pending_step& step) {
     const bool has_completed = step.did.status == flow_status::completed;
     const auto instance = step.of.instance;
-    POSTHORN_TRY(must_change(
-        tx, "workflow_instances",
+    std::optional<bool> is_watched;
+    POSTHORN_TRY(ask(
+        tx,
         "UPDATE workflow_instances SET status = ?, ended_at = ?, result = ?, reason = ?"
-        " WHERE instance = ?",
+        " WHERE instance = ? RETURNING watched",
+        [&](const sql_row& row) { is_watched = row.integer(0) != 0; },
         to_string(status_of(step.did.status)), step.cause.event.at.time_since_epoch().count(),
         has_completed ? std::optional<std::string_view>(step.did.result) : std::nullopt,
         has_completed ? std::nullopt : std::optional<std::string_view>(step.did.result), instance));
+    if (!is_watched) return swallowed("workflow_instances");
     POSTHORN_TRY(delete_open(tx, step));
-    return give_back_signals(tx, instance);
+    POSTHORN_TRY(give_back_signals(tx, instance));
+    if (!*is_watched) return {};
+    return tell_end(tx, instance, end_told(step.did.status), step.did.result);
 }
 
 result<> write_next_run(store_transaction& tx, const pending_step& step) {

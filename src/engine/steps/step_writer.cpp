@@ -5,6 +5,7 @@
 
 #include "base/planted.hpp"
 #include "engine/rows/call_ids.hpp"
+#include "engine/steps/family.hpp"
 #include "engine/steps/matchmaker.hpp"
 #include "engine/steps/run_end.hpp"
 #include "store/user_transaction.hpp"
@@ -85,20 +86,6 @@ result<> take_cause(store_transaction& tx, const pending_step& step) {
     return {};
 }
 
-result<> add_result(store_transaction& tx, pending_step& step, std::uint32_t command,
-                    event_kind kind, std::string payload) {
-    mail made{.event = {.kind = kind, .command = command, .payload = std::move(payload)}};
-    POSTHORN_TRY(ask(
-        tx,
-        "INSERT INTO workflow_mailbox (instance, command, kind, payload) VALUES (?, ?, ?, ?)"
-        " RETURNING seq",
-        [&](const sql_row& row) { made.seq = row.integer(0); }, step.of.instance, command,
-        cause_text(kind, true), made.event.payload));
-    if (made.seq == 0) return swallowed("workflow_mailbox");
-    step.results.push_back(std::move(made));
-    return {};
-}
-
 /// Its result is mail, or a crash would strand the workflow between this commit and the next step.
 result<> run_transact(store_transaction& tx, pending_step& step, const flow_command& command,
                       const message_maker& maker) {
@@ -158,11 +145,28 @@ result<> write_command(store_transaction& tx, pending_step& step, const flow_com
                                instance, command.number);
         case command_kind::patch:  // The record of the step has it.
         case command_kind::again: return {};
+        case command_kind::child: return begin_child(tx, step, command);
+        case command_kind::start: return begin_other(tx, step, command);
+        case command_kind::attach: return attach_to(tx, step, command);
     }
     std::unreachable();
 }
 
 }  // namespace
+
+result<> add_result(store_transaction& tx, pending_step& step, std::uint32_t command,
+                    event_kind kind, std::string payload) {
+    mail made{.event = {.kind = kind, .command = command, .payload = std::move(payload)}};
+    POSTHORN_TRY(ask(
+        tx,
+        "INSERT INTO workflow_mailbox (instance, command, kind, payload) VALUES (?, ?, ?, ?)"
+        " RETURNING seq",
+        [&](const sql_row& row) { made.seq = row.integer(0); }, step.of.instance, command,
+        cause_text(kind, true), made.event.payload));
+    if (made.seq == 0) return swallowed("workflow_mailbox");
+    step.results.push_back(std::move(made));
+    return {};
+}
 
 result<> prepare_step(pending_step& step, const message_maker& maker) {
     if (const auto* const next = step.did.next_run(); next && next->name != step.of.workflow)
@@ -189,6 +193,8 @@ result<> write_step(store_transaction& tx, pending_step& step, const message_mak
         POSTHORN_TRY(write_command(tx, step, command, maker));
     for (const auto& call : step.calls) POSTHORN_TRY(tx.outbox().insert(call));
     if (step.did.next_run() != nullptr) return write_next_run(tx, step);
+    const bool has_others =
+        step.made.has(command_kind::child) || step.made.has(command_kind::attach);
     // What one step both makes and drops was made above.
     for (const auto command : step.did.dropped) {
         if (POSTHORN_PLANTED(timer_row_kept)) {
@@ -200,7 +206,16 @@ result<> write_step(store_transaction& tx, pending_step& step, const message_mak
                             step.of.instance, command));
         if (slept == 0 && !POSTHORN_PLANTED(loser_left_armed))
             POSTHORN_TRY(drop_wait(tx, step.of.instance, command));
+        if (has_others)
+            POSTHORN_TRY(change(tx,
+                                "DELETE FROM workflow_watches WHERE instance = ? AND command = ?",
+                                step.of.instance, command));
     }
+    const bool has_children = step.made.has(command_kind::child) || step.of.run > 1;
+    if (step.did.has_left && has_children)
+        POSTHORN_TRY(leave_children(
+            tx, step.of.instance,
+            fmt::format("{} {}, which has begun it, has ended", step.of.workflow, step.of.id)));
     if (step.did.status != flow_status::running) return write_end(tx, step);
     return {};
 }

@@ -40,6 +40,10 @@ result<> prepare_step(pending_step& step, const message_maker& maker);
 /// step knows from now on: the unit is to run again.
 result<> write_step(store_transaction& tx, pending_step& step, const message_maker& maker);
 
+/// Puts what came of a command at once into the workflow's mailbox.
+result<> add_result(store_transaction& tx, pending_step& step, std::uint32_t command,
+                    detail::event_kind kind, std::string payload);
+
 /// Something came that the workflow does not wait for any more: no step.
 result<> drop_mail(store_transaction& tx, std::int64_t instance, const mail& what);
 /// A signal came that is not what it says: the wait goes on.

@@ -1,5 +1,5 @@
-// expect: posthorn: first and all take what call, wait, sleep, transact and run give, as it is:
-// give .within as a sleep of its own only: clang++-19
+// expect: posthorn: first and all take what call, wait, sleep and the like give, as it is: give
+// .within as a sleep of its own only: clang++-19
 #include <chrono>
 #include <string>
 
