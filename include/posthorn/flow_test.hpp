@@ -50,6 +50,10 @@ public:
     void answer(std::uint32_t command, event_kind how, std::string payload,
                 bool may_have_taken_effect = true);
     void signal(std::string_view name, std::string payload);
+    /// The number of the Command that it is told.
+    [[nodiscard]] std::size_t request(std::string_view name, std::string payload);
+    [[nodiscard]] bool is_answered(std::size_t request) const;
+    [[nodiscard]] std::string answer_to(std::size_t request, bool as_refusal) const;
     void advance(std::chrono::milliseconds by);
     void cancel(std::string reason);
     void leave_unpatched(std::string_view name);
@@ -79,6 +83,7 @@ private:
     std::unique_ptr<flow_world> world_;
     std::vector<test_input> script_;
     std::vector<std::string> unpatched_;
+    std::size_t requests_ = 0;
 };
 
 }  // namespace detail
@@ -141,6 +146,27 @@ public:
 private:
     detail::flow_bench& bench_;
     std::uint32_t command_;
+};
+
+/// A Command that the workflow was sent: `t.request(change_card{"c1"}).response()`.
+template <class Command>
+class sent_request {
+public:
+    sent_request(detail::flow_bench& on, std::size_t number) : bench_(on), number_(number) {}
+
+    [[nodiscard]] bool is_answered() const { return bench_.is_answered(number_); }
+    /// Throws if it is not answered yet, or was refused.
+    response_of<Command> response() const {
+        const auto payload = bench_.answer_to(number_, false);
+        if constexpr (!std::is_void_v<response_of<Command>>)
+            return decode<response_of<Command>>(payload);
+    }
+    /// Why it was refused; throws if it was not.
+    [[nodiscard]] std::string refusal() const { return bench_.answer_to(number_, true); }
+
+private:
+    detail::flow_bench& bench_;
+    std::size_t number_;
 };
 
 /// Another workflow whose end this one waits for: `t.expect_child(ship).complete(label{"l1"});`
@@ -230,6 +256,16 @@ public:
     template <class Service, message_contract T>
     void signal(const T& told) {
         bench_.signal(Service::template endpoint<T>, encode(told));
+    }
+    /// A Command comes. If nothing receives it, it is kept until something does.
+    template <message_contract Command>
+    sent_request<Command> request(const Command& told) {
+        return {bench_, bench_.request(endpoint_of<Command>, encode(told))};
+    }
+    /// One of a service.
+    template <class Service, message_contract Command>
+    sent_request<Command> request(const Command& told) {
+        return {bench_, bench_.request(Service::template endpoint<Command>, encode(told))};
     }
     /// Time goes by; whatever is due on the way happens at its time.
     void advance(std::chrono::milliseconds by) { bench_.advance(by); }

@@ -35,7 +35,7 @@ engine::engine(deps with, engine_options options)
       options_(options),
       intake_({with.maker, with.env.clock, with.env.log}, starts_),
       report_(with.env.clock),
-      mailroom_({with.env, with.where, loop_, starts_, report_, counts_.unfit},
+      mailroom_({with.env, with.where, loop_, starts_, report_, counts_.unfit, with.maker},
                 options.unclaimed_kept),
       works_({with.env, with.where, loop_, report_}),
       frames_(options.cache_bytes),
@@ -75,10 +75,13 @@ result<> engine::prepare() {
         if (with_.handlers.find(each->name()) != nullptr) continue;
         POSTHORN_TRY(with_.handlers.add(
             std::string(each->name()),
-            {.run = transactional_handler([this](context& tx, const message& received) {
-                 return intake_.take_signal(tx, received);
-             }),
-             .takes_responses = false}));
+            {.run = transactional_handler(
+                 [this, is_command = each->is_command()](context& tx, const message& received) {
+                     return is_command ? intake_.take_request(tx, received)
+                                       : intake_.take_signal(tx, received);
+                 }),
+             .takes_responses = false,
+             .answers_later = each->is_command()}));
     }
     with_.handlers.add_correlated(
         std::string(call_prefix),
@@ -290,8 +293,10 @@ void engine::feed(loaded one) {
             flying->one = std::move(one.cached);
             flying->step.of = of;
             flying->step.cause = what;
-            return submit(flying, [instance = one.instance, what, is_unfit](store_transaction& tx) {
-                return is_unfit ? refuse_signal(tx, instance, what) : drop_mail(tx, instance, what);
+            return submit(flying, [instance = one.instance, what, is_unfit, why = did.result,
+                                   &maker = with_.maker](store_transaction& tx) {
+                return is_unfit ? refuse_signal(tx, instance, what, why, maker)
+                                : drop_mail(tx, instance, what);
             });
         }
     }
@@ -453,20 +458,22 @@ void engine::end_at_once(loaded one) {
     instance_row of = one.cached ? one.cached->of : one.row.value_or(instance_row{});
     of.instance = one.instance;
     activities_[one.instance].is_busy = true;
-    with_.where.submit(
-        {.work = [what = *one.next, instance = one.instance, &time = with_.env.clock](
-                     store_transaction& tx) { return terminate(tx, instance, what, time.wall()); },
-         .done =
-             [this, of, gate = loop_.gate()](result<> outcome) {
-                 gate->post([this, of, outcome = std::move(outcome)] {
-                     if (!outcome) return tried_in_vain(of, outcome.error());
-                     ++counts_.ended;
-                     note_end();
-                     report_.forget_trouble(of.instance);
-                     activities_.erase(of.instance);
-                     wake();  // It may have children, and others may wait for it.
-                 });
-             }});
+    with_.where.submit({.work =
+                            [what = *one.next, instance = one.instance, &time = with_.env.clock,
+                             &maker = with_.maker](store_transaction& tx) {
+                                return terminate(tx, instance, what, time.wall(), maker);
+                            },
+                        .done =
+                            [this, of, gate = loop_.gate()](result<> outcome) {
+                                gate->post([this, of, outcome = std::move(outcome)] {
+                                    if (!outcome) return tried_in_vain(of, outcome.error());
+                                    ++counts_.ended;
+                                    note_end();
+                                    report_.forget_trouble(of.instance);
+                                    activities_.erase(of.instance);
+                                    wake();  // It may have children, and others may wait for it.
+                                });
+                            }});
 }
 
 void engine::note_end() {

@@ -22,8 +22,9 @@ result<std::int64_t> delete_steps(store_transaction& tx, std::int64_t instance, 
 
 /// An ended instance has none of these, unless a program put them there.
 result<> delete_rest(store_transaction& tx, std::int64_t instance) {
-    for (const std::string_view table : {"workflow_mailbox", "workflow_calls", "workflow_waits",
-                                         "workflow_timers", "workflow_runs", "workflow_instances"})
+    for (const std::string_view table :
+         {"workflow_mailbox", "workflow_calls", "workflow_waits", "workflow_timers",
+          "workflow_runs", "workflow_watches", "workflow_requests", "workflow_instances"})
         POSTHORN_TRY(change(tx, fmt::format("DELETE FROM {} WHERE instance = ?", table), instance));
     return {};
 }
@@ -68,6 +69,7 @@ result<std::vector<std::int64_t>> find_spent_signals(store_reader& from, wall_ti
         "SELECT s.seq FROM workflow_signals s WHERE s.received_at < ? AND s.matched_at IS NOT NULL"
         " AND NOT EXISTS (SELECT 1 FROM workflow_unclaimed u WHERE u.seq = s.seq)"
         " AND s.seq NOT IN (SELECT signal FROM workflow_mailbox WHERE signal IS NOT NULL)"
+        " AND NOT EXISTS (SELECT 1 FROM workflow_requests r WHERE r.signal = s.seq)"
         " ORDER BY s.received_at LIMIT ?",
         [&](const sql_row& row) { found.push_back(row.integer(0)); },
         std::int64_t{before.time_since_epoch().count()}, static_cast<std::int64_t>(count)));

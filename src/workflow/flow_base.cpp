@@ -26,7 +26,7 @@ bool is_answer(event_kind event, command_kind to) noexcept {
     switch (event) {
         case event_kind::answered:
         case event_kind::died: return to == command_kind::call;
-        case event_kind::signalled: return to == command_kind::wait;
+        case event_kind::signalled: return to == command_kind::wait || to == command_kind::receive;
         case event_kind::elapsed: return to == command_kind::sleep;
         case event_kind::done:
         case event_kind::refused: return to == command_kind::transact || to == command_kind::run;
@@ -202,6 +202,7 @@ void flow_base::deliver(flow_event event) {
             undos_.erase(undos_.begin() + (note - undos_.data()));
     auto* const handle = find(event.command);
     if (handle == nullptr) return;
+    if (handle->kind_ == command_kind::receive) unanswered_.push_back(event.command);
     handle->arrived_ = ++arrivals_;
     handle->has_failed_ = has_failed;
     handle->may_have_taken_effect_ = event.may_have_taken_effect;
@@ -331,6 +332,18 @@ flow_command& flow_base::issue(command_kind kind, std::string_view name) {
     made.kind = kind;
     made.name = name;
     return made;
+}
+
+void flow_base::answer(const answered_request& what, std::string_view payload) {
+    if (std::erase(unanswered_, what.request) == 0)
+        throw error(error_code::invalid_argument,
+                    fmt::format("the Command {} is answered already", what.endpoint));
+    auto& made = issue(command_kind::answer, what.endpoint);
+    made.request = what.request;
+    made.is_refusal = what.is_refusal;
+    made.payload = {static_cast<std::uint32_t>(step_->text.size()),
+                    static_cast<std::uint32_t>(payload.size())};
+    step_->text += payload;
 }
 
 void flow_base::end_run(const workflow_entry& next, std::string_view arguments) {

@@ -120,6 +120,32 @@ void flow_bench::signal(std::string_view name, std::string payload) {
          .payload = std::move(payload)});
 }
 
+std::size_t flow_bench::request(std::string_view name, std::string payload) {
+    const auto number = ++requests_;
+    put({.what = test_input::kind::request,
+         .name = std::string(name),
+         .payload = std::move(payload),
+         .request = number});
+    return number;
+}
+
+bool flow_bench::is_answered(std::size_t request) const {
+    return world_->answers.contains(request);
+}
+
+std::string flow_bench::answer_to(std::size_t request, bool as_refusal) const {
+    const auto found = world_->answers.find(request);
+    if (found == world_->answers.end())
+        throw flow_test_failed(
+            fmt::format("the Command is not answered yet; the workflow waits "
+                        "for: {}",
+                        fmt::join(waits_for(), "; ")));
+    if (found->second.is_refusal != as_refusal)
+        throw flow_test_failed(fmt::format(
+            "the Command was {}: {}", as_refusal ? "answered" : "refused", found->second.payload));
+    return found->second.payload;
+}
+
 void flow_bench::advance(std::chrono::milliseconds by) {
     put({.what = test_input::kind::advance, .time = by});
 }
@@ -131,7 +157,10 @@ void flow_bench::cancel(std::string reason) {
 void flow_bench::put(test_input given) {
     switch (given.what) {
         case test_input::kind::answer: world_->take(given.event); break;
-        case test_input::kind::signal: world_->tell({given.name, given.payload}); break;
+        case test_input::kind::signal: world_->tell({given.name, given.payload, 0}); break;
+        case test_input::kind::request:
+            world_->tell({given.name, given.payload, given.request});
+            break;
         case test_input::kind::advance: world_->advance_to(later(world_->now, given.time)); break;
         case test_input::kind::cancel:
             world_->take({.kind = event_kind::cancel, .payload = given.payload});
@@ -191,16 +220,15 @@ void flow_bench::run_otherwise(std::uint64_t seed) {
             std::vector<const test_input*> possible;
             std::set<std::string_view> told;  // Signals of one kind keep their order.
             for (const auto* each : waiting) {
-                if (each->what == test_input::kind::signal && !told.insert(each->name).second)
-                    continue;
-                if (each->what == test_input::kind::signal || world_->open_for(*each) != 0)
-                    possible.push_back(each);
+                const bool is_told = each->what != test_input::kind::answer;
+                if (is_told && !told.insert(each->name).second) continue;
+                if (is_told || world_->open_for(*each) != 0) possible.push_back(each);
             }
             if (possible.empty() || world_->status != flow_status::running) return;
             const auto* const next = possible[chance.below(possible.size())];
             std::erase(waiting, next);
-            if (next->what == test_input::kind::signal) {
-                world_->tell({next->name, next->payload}, trouble_now());
+            if (next->what != test_input::kind::answer) {
+                world_->tell({next->name, next->payload, next->request}, trouble_now());
             } else {
                 auto event = next->event;
                 event.command = world_->open_for(*next);
@@ -209,7 +237,7 @@ void flow_bench::run_otherwise(std::uint64_t seed) {
         }
     };
     for (const auto& each : script_) {
-        if (each.what == test_input::kind::answer || each.what == test_input::kind::signal) {
+        if (each.what != test_input::kind::advance && each.what != test_input::kind::cancel) {
             waiting.push_back(&each);
             continue;
         }
@@ -258,6 +286,7 @@ std::vector<std::string> flow_bench::waits_for() const {
     for (const auto& [number, command] : world_->open) switch (command.made.kind) {
             case command_kind::call: words.push_back("the response to " + command.name); break;
             case command_kind::wait:
+            case command_kind::receive:
                 words.push_back(in_words(command.name, *parse_terms(command.payload)));
                 break;
             case command_kind::sleep: words.push_back(to_iso8601(command.made.due)); break;
@@ -269,7 +298,8 @@ std::vector<std::string> flow_bench::waits_for() const {
                 break;
             case command_kind::patch:
             case command_kind::again:
-            case command_kind::start: break;
+            case command_kind::start:
+            case command_kind::answer: break;
         }
     return words;
 }

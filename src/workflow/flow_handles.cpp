@@ -9,8 +9,8 @@ namespace {
 
 /// A call or a child goes on; that nothing waits for it is noted of the latter alone.
 bool ends_with_its_handle(command_kind one) noexcept {
-    return one == command_kind::wait || one == command_kind::sleep || one == command_kind::child ||
-           one == command_kind::attach;
+    return one == command_kind::wait || one == command_kind::receive ||
+           one == command_kind::sleep || one == command_kind::child || one == command_kind::attach;
 }
 
 }  // namespace

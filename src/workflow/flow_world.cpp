@@ -19,7 +19,8 @@ constexpr std::size_t compared_every = 1'000;
 
 /// Of the others nothing comes.
 bool is_awaited(command_kind one) noexcept {
-    return one != command_kind::patch && one != command_kind::again && one != command_kind::start;
+    return one != command_kind::patch && one != command_kind::again && one != command_kind::start &&
+           one != command_kind::answer;
 }
 
 }  // namespace
@@ -58,7 +59,10 @@ void flow_world::advance_to(wall_time until) {
 }
 
 void flow_world::tell(told_signal what, const trouble& with) {
-    if (status != flow_status::running) return;
+    if (status != flow_status::running) {
+        if (what.request != 0) answers[what.request] = {"the workflow has ended", true};
+        return;
+    }
     unclaimed.push_back(std::move(what));
     settle(with);
 }
@@ -79,8 +83,10 @@ void flow_world::take_alone(flow_event event, const trouble& with) {
         frame_ = built_from(code_, rows);
     }
     const auto fit = frame_->feed(event, step_);
-    if (fit == event_fit::unfit)
+    if (fit == event_fit::unfit) {
         log.push_back(fmt::format("a signal does not fit: {}", step_.result));
+        if (given_.request != 0) answers[given_.request] = {step_.result, true};
+    }
     if (fit != event_fit::taken) return;
     if (step_.status == flow_status::quarantined) {
         status = step_.status;
@@ -115,6 +121,8 @@ void flow_world::begin_next_run() {
     rows.clear();
     open.clear();
     frame_ = built_from(code_, {});
+    for (auto& [number, each] : unanswered_) unclaimed.insert(unclaimed.begin(), std::move(each));
+    unanswered_.clear();
 }
 
 void flow_world::commit(const flow_event& event) {
@@ -142,8 +150,28 @@ void flow_world::commit(const flow_event& event) {
     log.insert(log.end(), step_.log.begin(), step_.log.end());
     status = step_.status;
     result = step_.result;
+    note_requests(event);
     if (step_.has_left) leave_children();
-    if (status != flow_status::running) open.clear();
+    if (status == flow_status::running) return;
+    open.clear();
+    leave_requests();
+}
+
+void flow_world::note_requests(const flow_event& event) {
+    if (event.kind == event_kind::signalled && given_.request != 0)
+        unanswered_[event.command] = given_;
+    for (const auto& command : step_.commands) {
+        if (command.kind != command_kind::answer) continue;
+        const auto to = unanswered_.find(command.request);
+        answers[to->second.request] = {std::string(step_.of(command.payload)), command.is_refusal};
+        unanswered_.erase(to);
+    }
+}
+
+void flow_world::leave_requests() {
+    for (const auto& [number, each] : unanswered_)
+        answers[each.request] = {"the workflow has ended without an answer", true};
+    unanswered_.clear();
 }
 
 void flow_world::leave_children() {
@@ -165,11 +193,10 @@ std::optional<flow_event> flow_world::next_by_itself() {
     for (auto signal = unclaimed.begin(); signal != unclaimed.end(); ++signal) {
         const auto number = waiting_for(*signal);
         if (number == 0) continue;
-        flow_event event{.kind = event_kind::signalled,
-                         .command = number,
-                         .payload = std::move(signal->payload)};
+        given_ = std::move(*signal);
         unclaimed.erase(signal);
-        return event;
+        return flow_event{
+            .kind = event_kind::signalled, .command = number, .payload = given_.payload};
     }
     const auto* const sleep = next_due();
     if (sleep == nullptr || sleep->due > now) return {};
@@ -179,7 +206,8 @@ std::optional<flow_event> flow_world::next_by_itself() {
 /// The oldest wait that a signal fits; zero if there is none.
 std::uint32_t flow_world::waiting_for(const told_signal& signal) const {
     for (const auto& [number, command] : open) {
-        if (command.made.kind != command_kind::wait || command.name != signal.name) continue;
+        const auto kind = signal.request != 0 ? command_kind::receive : command_kind::wait;
+        if (command.made.kind != kind || command.name != signal.name) continue;
         const auto wanted = key_of(*parse_terms(command.payload));
         if (key_in(wanted.shape, signal.payload) == wanted.key &&
             passes(wanted.filter, signal.payload))

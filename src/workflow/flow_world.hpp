@@ -18,7 +18,7 @@ namespace posthorn::detail {
 
 /// What the test told the workflow, so that it can be told again.
 struct test_input {
-    enum class kind : std::uint8_t { answer, signal, advance, cancel };
+    enum class kind : std::uint8_t { answer, signal, request, advance, cancel };
     kind what{};
     std::string name{};     // Of the call or the signal.
     std::string payload{};  // Of the call or the signal; why it is cancelled.
@@ -26,6 +26,7 @@ struct test_input {
     command_kind to_kind{};
     flow_event event{};  // Of the answer.
     std::chrono::milliseconds time{};
+    std::size_t request = 0;  // The number of a Command that it is told.
 };
 
 /// What goes wrong around one event.
@@ -60,6 +61,11 @@ public:
     struct told_signal {
         std::string name;
         std::string payload;
+        std::size_t request = 0;  // Of a Command, which is to be answered.
+    };
+    struct given_answer {
+        std::string payload;  // Or why it was refused.
+        bool is_refusal = false;
     };
 
     explicit flow_world(const tested_code& code) : code_(code), frame_(built_from(code, {})) {}
@@ -81,6 +87,7 @@ public:
     std::vector<std::string> rows;
     std::map<std::uint32_t, open_command> open;
     std::vector<told_signal> unclaimed;
+    std::map<std::size_t, given_answer> answers;  // By the number of the request.
     std::vector<std::string> started;  // `Ship s1`, for each workflow that `start` began.
     std::vector<std::string> fates;    // `cancel Ship s1`, for each child that was left.
     std::vector<std::string> log;
@@ -93,6 +100,8 @@ private:
     void take_alone(flow_event event, const trouble& with);
     void begin_next_run();
     void commit(const flow_event& event);
+    void note_requests(const flow_event& event);
+    void leave_requests();
     void leave_children();
     void settle(trouble with);
     [[nodiscard]] std::optional<flow_event> next_by_itself();
@@ -103,8 +112,10 @@ private:
     std::unique_ptr<flow_base> frame_;
     flow_step step_;
     std::map<std::string, child_fate> children_;  // `Ship s1`: those that go on.
-    std::optional<flow_event> next_start_;        // Of the run that follows.
-    std::size_t steps_ = 0;                       // Of all runs.
+    told_signal given_;                           // The last one.
+    std::map<std::uint32_t, told_signal> unanswered_;
+    std::optional<flow_event> next_start_;  // Of the run that follows.
+    std::size_t steps_ = 0;                 // Of all runs.
 };
 
 }  // namespace posthorn::detail

@@ -29,6 +29,7 @@ std::int64_t sum_of(const detail::flow_command& command, const detail::flow_step
     if (command.kind >= command_kind::child) {  // Those before have the sums of older programs.
         sum.add(step.of(command.id));
         sum.add(static_cast<std::uint64_t>(command.fate));
+        sum.add(std::uint64_t{command.request} << 1U | std::uint64_t{command.is_refusal});
     }
     return sum.value();
 }
@@ -45,6 +46,8 @@ std::string now_does(const recorded_command& command) {
         case command_kind::child: return "begins the child " + command.name;
         case command_kind::start: return "starts " + command.name;
         case command_kind::attach: return "waits for the end of " + command.name;
+        case command_kind::receive: return "receives " + command.name;
+        case command_kind::answer: return "answers " + command.name;
         case command_kind::run: break;
     }
     return "calls run";
@@ -53,7 +56,9 @@ std::string now_does(const recorded_command& command) {
 std::string_view what_differs(const recorded_command& command) {
     switch (command.kind) {
         case command_kind::call: return "with another payload or other options";
-        case command_kind::wait: return "with other comparisons";
+        case command_kind::wait:
+        case command_kind::receive: return "with other comparisons";
+        case command_kind::answer: return "with another payload, or another one";
         case command_kind::again: return "with other arguments";
         case command_kind::child:
         case command_kind::start: return "with another id, other arguments or another fate";
@@ -149,6 +154,8 @@ std::string in_words(const recorded_command& command) {
         case command_kind::child: return "child " + command.name;
         case command_kind::start: return "start " + command.name;
         case command_kind::attach: return "attach to " + command.name;
+        case command_kind::receive: return "receive " + command.name;
+        case command_kind::answer: return "answer " + command.name;
         case command_kind::run: break;
     }
     return "run";

@@ -19,7 +19,8 @@
 
 namespace posthorn::detail {
 
-POSTHORN_ENUM(command_kind, call, wait, sleep, transact, run, patch, again, child, start, attach)
+POSTHORN_ENUM(command_kind, call, wait, sleep, transact, run, patch, again, child, start, attach,
+              receive, answer)
 POSTHORN_ENUM(event_kind, start, answered, died, signalled, elapsed, done, refused, cancel,
               returned, failed, stopped)
 

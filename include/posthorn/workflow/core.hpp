@@ -49,7 +49,9 @@ enum class command_kind : std::uint8_t {
     again,
     child,
     start,
-    attach
+    attach,
+    receive,
+    answer
 };
 
 /// A part of `flow_step::text`.
@@ -71,6 +73,8 @@ struct flow_command {
     text_slice payload{};            // JSON: what is called or begun with, or which signals.
     text_slice id{};                 // Of another workflow.
     child_fate fate{};               // Of a child.
+    std::uint32_t request = 0;       // Of an answer: the `receive` that got the Command.
+    bool is_refusal = false;         // Of an answer.
     std::string_view undo_name{};    // What undoes this call; empty if nothing does.
     text_slice undo{};
     wall_time due{};  // Of sleeps.
@@ -82,17 +86,17 @@ struct flow_command {
 
 /// What wakes a workflow. Every one but `start` and `cancel` is about a command.
 enum class event_kind : std::uint8_t {
-    start,     // The payload is the JSON array of arguments.
-    answered,  // A call; the payload is its response.
-    died,      // A call was given up; the payload says why.
-    signalled,
-    elapsed,   // A sleep.
-    done,      // `transact` or `run`; the payload is its result.
-    refused,   // One of these, for good; the payload says why.
-    cancel,    // The payload is the reason.
-    returned,  // A child, or one that is attached; the payload is its result.
-    failed,    // It failed, or could not be begun; the payload says why.
-    stopped    // It was cancelled; the payload says why.
+    start,      // The payload is the JSON array of arguments.
+    answered,   // A call; the payload is its response.
+    died,       // A call was given up; the payload says why.
+    signalled,  // A signal, or a Command to be answered.
+    elapsed,    // A sleep.
+    done,       // `transact` or `run`; the payload is its result.
+    refused,    // One of these, for good; the payload says why.
+    cancel,     // The payload is the reason.
+    returned,   // A child, or one that is attached; the payload is its result.
+    failed,     // It failed, or could not be begun; the payload says why.
+    stopped     // It was cancelled; the payload says why.
 };
 
 struct flow_event {
@@ -138,22 +142,31 @@ enum class event_fit : std::uint8_t {
 [[nodiscard]] wall_time later(wall_time than, std::chrono::milliseconds by) noexcept;
 [[noreturn]] void fail_arguments(std::size_t given, std::size_t wanted);
 
-/// A signal that some workflow of this program waits for. Filled before `main`, and only read later.
+/// Which Command an answer is to.
+struct answered_request {
+    std::uint32_t request = 0;
+    std::string_view endpoint;  // A constant.
+    bool is_refusal = false;
+};
+
+/// A signal that some workflow of this program waits for, or a Command that one receives. Filled before `main`, and only read later.
 class awaited_signal {
 public:
     /// The name is a constant.
-    explicit awaited_signal(std::string_view name) noexcept
-        : name_(name), next_(std::exchange(first(), this)) {}
+    explicit awaited_signal(std::string_view name, bool is_command = false) noexcept
+        : name_(name), is_command_(is_command), next_(std::exchange(first(), this)) {}
     awaited_signal(const awaited_signal&) = delete;
     awaited_signal& operator=(const awaited_signal&) = delete;
     ~awaited_signal() = default;
 
     [[nodiscard]] static const awaited_signal*& first() noexcept;
     [[nodiscard]] std::string_view name() const noexcept { return name_; }
+    [[nodiscard]] bool is_command() const noexcept { return is_command_; }
     [[nodiscard]] const awaited_signal* next() const noexcept { return next_; }
 
 private:
     std::string_view name_;
+    bool is_command_;
     const awaited_signal* next_;
 };
 
@@ -197,6 +210,7 @@ protected:
     /// Throws what came in place of a value.
     void throw_failure(std::string_view endpoint) const;
     [[nodiscard]] const std::string& payload() const noexcept { return payload_; }
+    [[nodiscard]] std::uint32_t number() const noexcept { return number_; }
     [[nodiscard]] flow_command& command() const;
 
 private:
@@ -250,6 +264,8 @@ public:
     [[nodiscard]] bool is_cancelled() const noexcept { return is_cancelled_; }
     [[noreturn]] void throw_cancelled() const;
     void complete(std::string_view result);
+    /// Each request once.
+    void answer(const answered_request& what, std::string_view payload);
     /// The code goes no further: another run takes its place.
     void end_run(const workflow_entry& next, std::string_view arguments);
     void leave_by_exception() noexcept;
@@ -304,6 +320,7 @@ private:
     std::vector<pending_base*>
         handles_;  // By number, from `first_handle_`; null once they are gone.
     std::vector<undo_note> undos_;
+    std::vector<std::uint32_t> unanswered_;  // Requests.
     std::vector<patch_note> patches_;  // That the code has asked for: it hears the same again.
     const recorded_patches* recorded_ = nullptr;  // Of a step that is repeated.
     std::uint32_t first_handle_ = 1;

@@ -61,6 +61,22 @@ consteval std::string_view signal_name() {
 template <class Service, class T>
 inline const awaited_signal awaited_by_program{signal_name<Service, T>()};
 
+template <class T>
+consteval bool check_received_command() {
+    if constexpr (!check_message<T>()) {
+        return false;
+    } else {
+        constexpr bool is_command = contract_of<T>::type == message_type::command;
+        static_assert(is_command,
+                      "posthorn: a workflow receives Commands, which it answers; a signal is "
+                      "waited for with f.wait");
+        return is_command;
+    }
+}
+/// Lets the node take the Command in before any workflow receives it.
+template <class Service, class T>
+inline const awaited_signal received_by_program{signal_name<Service, T>(), true};
+
 template <class Result>
 consteval bool check_kept_result() {
     if constexpr (std::is_void_v<Result>) {
@@ -151,6 +167,33 @@ public:
     template <message_contract T>
     [[nodiscard]] auto wait() {
         return wait(match<T>());
+    }
+
+    /// The next Command that fits, to be answered or refused by this workflow:
+    ///
+    ///     const auto asked = co_await f.receive(the<&change_card::customer> == c.id);
+    ///     asked.answer(changed{});
+    ///
+    /// One that came before counts, too; of several workflows that would, the oldest wait gets it.
+    template <class T>
+    [[nodiscard]] auto receive(const match<T>& of) {
+        if constexpr (detail::check_received_command<T>())
+            return receive_for<void>(of);
+        else
+            return detail::refused{};
+    }
+    /// A Command that belongs to a version of a service.
+    template <class Service, class T>
+    [[nodiscard]] auto receive(const match<T>& of) {
+        if constexpr (detail::check_in_service<Service, T>() && detail::check_received_command<T>())
+            return receive_for<Service>(of);
+        else
+            return detail::refused{};
+    }
+    /// The next one of its kind, whatever it says.
+    template <message_contract T>
+    [[nodiscard]] auto receive() {
+        return receive(match<T>());
     }
 
     [[nodiscard]] pending<void> sleep(std::chrono::milliseconds time) {
@@ -347,6 +390,17 @@ private:
         const auto terms = written([&](std::string& to) { detail::encode_terms(to, of.terms()); });
         auto& made = core_.issue(detail::command_kind::wait, name);
         made.payload = terms;
+        return {core_, made.number, made.kind, name,
+                [](std::string_view payload) { static_cast<void>(decode<T>(payload)); }};
+    }
+
+    template <class Service, class T>
+    pending<request<T>> receive_for(const match<T>& of) {
+        const auto name = detail::received_by_program<Service, T>.name();
+        const auto terms = written([&](std::string& to) { detail::encode_terms(to, of.terms()); });
+        auto& made = core_.issue(detail::command_kind::receive, name);
+        made.payload = terms;
+        made.exclusive = true;
         return {core_, made.number, made.kind, name,
                 [](std::string_view payload) { static_cast<void>(decode<T>(payload)); }};
     }

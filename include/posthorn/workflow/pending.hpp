@@ -14,6 +14,7 @@
 #include <posthorn/proxy.hpp>
 #include <posthorn/workflow/core.hpp>
 #include <posthorn/workflow/failure.hpp>
+#include <posthorn/workflow/request.hpp>
 
 namespace posthorn {
 namespace detail {
@@ -97,7 +98,10 @@ public:
 private:
     [[nodiscard]] R decoded() const {
         try {
-            return decode<R>(payload());
+            if constexpr (detail::is_request<R>)
+                return R(flow(), number(), endpoint_, decode<typename R::message_type>(payload()));
+            else
+                return decode<R>(payload());
         } catch (const error& misfit) {
             throw call_failed(endpoint_, misfit.what(), true);
         }

@@ -15,6 +15,7 @@
 #include "engine/engine.hpp"
 #include "forward/forward_desk.hpp"
 #include "forward/forward_rows.hpp"
+#include "message/refusal.hpp"
 #include "store/inside_unit.hpp"
 #include "store/sqlite/commit/foreign_handle.hpp"
 #include "webhook/webhook_program.hpp"
@@ -131,8 +132,13 @@ void node::add_external_handler(std::string endpoint, external handler, external
 }
 
 void node::add_response_handler(std::string endpoint, transactional handler) {
+    auto answered = [call = std::move(handler)](context& with, const message& received) mutable {
+        if (const auto why = refusal_in(received.headers))
+            throw permanent("the Command was refused: " + *why);
+        return call(with, received);
+    };
     value_or_throw(parts_->core().registry().add_response(
-        std::move(endpoint), {.run = transactional_handler(std::move(handler))}));
+        std::move(endpoint), {.run = transactional_handler(std::move(answered))}));
 }
 
 void node::add_workflow(const detail::workflow_entry& code, const detail::start_rule& rule) {

@@ -12,6 +12,7 @@
 #include "app/node/node_routes.hpp"
 #include "app/store/open_store.hpp"
 #include "base/assert.hpp"
+#include "message/refusal.hpp"
 #include "store/dead_letters.hpp"
 #include "store/inside_unit.hpp"
 #include "store/user_transaction.hpp"
@@ -110,8 +111,12 @@ transactional_handler node_core::reply_handler() {
     return [waiting = replies_, &workers = seams_.env.workers, &log = seams_.env.log](
                context&, const message& received) {
         workers.post([waiting, &log, id = received.correlation_id, from = received.source,
-                      payload = received.payload] {
-            if (!waiting->complete(id, from, payload))
+                      payload = received.payload, refusal = refusal_in(received.headers)] {
+            const auto why = refusal ? std::make_exception_ptr(error(
+                                           error_code::closed,
+                                           fmt::format("{} refused the call: {}", from, *refusal)))
+                                     : nullptr;
+            if (!waiting->complete(id, from, payload, why))
                 log.warn("Inbox: {Source} answered a call that was made to another service",
                          {{"Source", from}});
         });

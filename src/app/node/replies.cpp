@@ -110,15 +110,16 @@ std::shared_ptr<replies::waiting_reply> replies::take(std::string_view correlati
     return waiting;
 }
 
-bool replies::complete(std::string_view correlation_id, std::string_view from,
-                       std::string payload) {
+bool replies::complete(std::string_view correlation_id, std::string_view from, std::string payload,
+                       std::exception_ptr refusal) {
     {
         const std::lock_guard lock(mutex_);
         const auto found = waiting_.find(correlation_id);
         // An answer from another service must not end the wait either.
         if (found != waiting_.end() && found->second.to != from) return false;
     }
-    if (const auto waiting = take(correlation_id)) waiting->finish({std::move(payload), nullptr});
+    if (const auto waiting = take(correlation_id))
+        waiting->finish({std::move(payload), std::move(refusal)});
     return true;
 }
 

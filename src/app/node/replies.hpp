@@ -38,7 +38,8 @@ public:
     result<std::shared_ptr<detail::reply_state>> expect(std::string correlation_id,
                                                         std::string_view from);
     /// Gives a Response to the call that waits for it. False if one waits for another service.
-    bool complete(std::string_view correlation_id, std::string_view from, std::string payload);
+    bool complete(std::string_view correlation_id, std::string_view from, std::string payload,
+                  std::exception_ptr refusal = {});
     /// Lets the call that waits throw this, if one does.
     void fail(std::string_view correlation_id, std::exception_ptr why);
     /// Ends every wait.

@@ -5,6 +5,7 @@
 
 #include "base/planted.hpp"
 #include "engine/steps/matchmaker.hpp"
+#include "engine/steps/requests.hpp"
 
 namespace posthorn {
 namespace {
@@ -182,7 +183,8 @@ result<> tell_end(store_transaction& tx, std::int64_t instance, event_kind how,
     return {};
 }
 
-result<> terminate(store_transaction& tx, std::int64_t instance, const mail& what, wall_time now) {
+result<> terminate(store_transaction& tx, std::int64_t instance, const mail& what, wall_time now,
+                   const message_maker& maker) {
     POSTHORN_LET(ended, change(tx,
                                "UPDATE workflow_instances SET status = 'cancelled', ended_at = ?,"
                                " reason = ? WHERE instance = ?"
@@ -195,6 +197,7 @@ result<> terminate(store_transaction& tx, std::int64_t instance, const mail& wha
     for (const std::string_view table : {"workflow_waits", "workflow_timers", "workflow_calls",
                                          "workflow_runs", "workflow_watches"})
         POSTHORN_TRY(change(tx, fmt::format("DELETE FROM {} WHERE instance = ?", table), instance));
+    POSTHORN_TRY(refuse_held(tx, instance, maker));
     POSTHORN_TRY(give_back_signals(tx, instance));
     POSTHORN_TRY(leave_children(tx, instance, what.event.payload));
     return tell_end(tx, instance, event_kind::stopped, what.event.payload);

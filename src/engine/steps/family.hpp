@@ -25,6 +25,7 @@ result<> tell_end(store_transaction& tx, std::int64_t instance, detail::event_ki
                   std::string_view payload);
 
 /// Ends a workflow at once, and nothing that it did is undone: its mail says so. No step is taken.
-result<> terminate(store_transaction& tx, std::int64_t instance, const mail& what, wall_time now);
+result<> terminate(store_transaction& tx, std::int64_t instance, const mail& what, wall_time now,
+                   const message_maker& maker);
 
 }  // namespace posthorn

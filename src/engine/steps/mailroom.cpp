@@ -6,6 +6,7 @@
 
 #include "base/bounded_sum.hpp"
 #include "engine/rows/workflow_rows.hpp"
+#include "engine/steps/requests.hpp"
 
 namespace posthorn {
 namespace {
@@ -50,6 +51,19 @@ result<> end_due(store_transaction& tx, std::int64_t now_ms) {
                               " WHERE due_at <= ? ORDER BY due_at, instance, command LIMIT 1000)",
                               now_ms));
     if (told != gone) return swallowed("workflow_timers or workflow_mailbox");
+    return {};
+}
+
+/// Commands among the signals that no workflow has taken in time.
+result<> refuse_expired(store_transaction& tx, std::int64_t now_ms, const message_maker& maker) {
+    std::vector<std::int64_t> late;
+    POSTHORN_TRY(ask(
+        tx,
+        "SELECT DISTINCT u.seq FROM workflow_unclaimed u JOIN workflow_signals s ON s.seq = u.seq"
+        " WHERE u.expires_at <= ? AND s.correlation_id IS NOT NULL LIMIT 1000",
+        [&](const sql_row& row) { late.push_back(row.integer(0)); }, now_ms));
+    for (const auto seq : late)
+        POSTHORN_TRY(refuse_request(tx, seq, "no workflow has taken it in time", maker));
     return {};
 }
 
@@ -361,7 +375,8 @@ void mailroom::forget_expired() {
     if (!read || !is_any) return;
     const auto gone = std::make_shared<std::int64_t>(0);
     with_.where.submit(
-        {.work = [now, gone](store_transaction& tx) -> result<> {
+        {.work = [now, gone, &maker = with_.maker](store_transaction& tx) -> result<> {
+             POSTHORN_TRY(refuse_expired(tx, now, maker));
              POSTHORN_LET(some,
                           change(tx,
                                  "DELETE FROM workflow_unclaimed WHERE seq IN (SELECT seq FROM"

@@ -15,6 +15,7 @@
 #include "engine/steps/engine_report.hpp"
 #include "engine/steps/flow_loop.hpp"
 #include "engine/steps/matchmaker.hpp"
+#include "store/message_maker.hpp"
 #include "store/store.hpp"
 
 namespace posthorn {
@@ -33,6 +34,7 @@ public:
         const std::vector<starting_rule>& starts;
         engine_report& report;
         std::atomic<std::uint64_t>& unfit;  // Signals that lack what they are waited for by.
+        const message_maker& maker;         // Of refusals.
     };
 
     mailroom(deps with, std::chrono::milliseconds unclaimed_kept);

@@ -27,7 +27,8 @@ struct told_signal {
     std::int64_t seq = 0;
     std::string name{};
     std::string payload{};
-    std::int64_t to = 0;  // One instance alone, if not zero.
+    std::int64_t to = 0;                  // One instance alone, if not zero.
+    std::int64_t expires_at = INT64_MAX;  // Of a Command.
 };
 
 struct fitting_wait {
@@ -233,7 +234,7 @@ result<std::optional<told_signal>> read_signal(store_transaction& tx, std::int64
         // What no message may be is no signal that any workflow waits for.
         "SELECT CASE WHEN octet_length(s.signal) <= 4096 THEN s.signal ELSE '' END,"
         " CASE WHEN octet_length(s.payload) <= 67108864 THEN s.payload ELSE '' END,"
-        " s.id IS NOT NULL, coalesce(i.instance, 0)"
+        " s.id IS NOT NULL, coalesce(i.instance, 0), s.expires_at"
         " FROM workflow_signals s LEFT JOIN workflow_instances i"
         " ON i.workflow = s.workflow AND i.id = s.id AND i.status IN"
         " ('starting', 'running', 'paused', 'quarantined')"
@@ -241,6 +242,7 @@ result<std::optional<told_signal>> read_signal(store_transaction& tx, std::int64
         [&](const sql_row& row) {
             told = told_signal{seq, std::string(row.text(0)), std::string(row.text(1)),
                                row.integer(3)};
+            if (!row.is_null(4)) told->expires_at = row.integer(4);
             has_address = row.get<bool>(2);
         },
         seq));
@@ -296,7 +298,7 @@ result<std::string> match_signal(store_transaction& tx, std::int64_t seq, const 
     for (const auto& each : chosen) POSTHORN_TRY(give(tx, each, seq, chosen.size() == 1));
     POSTHORN_LET(has_started, start_by(tx, *told, rules));
     if (!chosen.empty() || has_started) return std::string();
-    const auto expires_at = now_ms + rules.unclaimed_kept.count();
+    const auto expires_at = std::min(now_ms + rules.unclaimed_kept.count(), told->expires_at);
     POSTHORN_TRY(add_unclaimed(tx, *told, "", expires_at));
     for (const auto& shape : shapes)
         if (!shape.empty()) POSTHORN_TRY(add_unclaimed(tx, *told, shape, expires_at));

@@ -8,6 +8,7 @@
 #include "base/planted.hpp"
 #include "engine/steps/family.hpp"
 #include "engine/steps/matchmaker.hpp"
+#include "engine/steps/requests.hpp"
 
 namespace posthorn {
 namespace {
@@ -29,6 +30,8 @@ result<> delete_open(store_transaction& tx, const pending_step& step) {
         std::pair(command_kind::run, "DELETE FROM workflow_runs WHERE instance = ?")};
     for (const auto& [kind, sql] : rows_of)
         if (step.made.has(kind)) POSTHORN_TRY(change(tx, sql, step.of.instance));
+    if (step.made.has(command_kind::receive) && !step.made.has(command_kind::wait))
+        POSTHORN_TRY(change(tx, "DELETE FROM workflow_waits WHERE instance = ?", step.of.instance));
     if (step.made.has(command_kind::child) || step.made.has(command_kind::attach))
         POSTHORN_TRY(
             change(tx, "DELETE FROM workflow_watches WHERE instance = ?", step.of.instance));
@@ -37,7 +40,7 @@ result<> delete_open(store_transaction& tx, const pending_step& step) {
 
 }  // namespace
 
-result<> write_end(store_transaction& tx, const pending_step& step) {
+result<> write_end(store_transaction& tx, const pending_step& step, const message_maker& maker) {
     const bool has_completed = step.did.status == flow_status::completed;
     const auto instance = step.of.instance;
     std::optional<bool> is_watched;
@@ -51,6 +54,7 @@ result<> write_end(store_transaction& tx, const pending_step& step) {
         has_completed ? std::nullopt : std::optional<std::string_view>(step.did.result), instance));
     if (!is_watched) return swallowed("workflow_instances");
     POSTHORN_TRY(delete_open(tx, step));
+    if (step.made.has(command_kind::receive)) POSTHORN_TRY(refuse_held(tx, instance, maker));
     POSTHORN_TRY(give_back_signals(tx, instance));
     if (!*is_watched) return {};
     return tell_end(tx, instance, end_told(step.did.status), step.did.result);
@@ -67,6 +71,7 @@ result<> write_next_run(store_transaction& tx, const pending_step& step) {
         [&](const sql_row& row) { state = row.text(0); }, of.instance, of.run));
     if (POSTHORN_PLANTED(state_left_behind)) state.reset();
     if (!POSTHORN_PLANTED(signals_left_behind)) POSTHORN_TRY(hand_on_signals(tx, of.instance));
+    if (step.made.has(command_kind::receive)) POSTHORN_TRY(hand_on_held(tx, of.instance));
     POSTHORN_TRY(delete_open(tx, step));
     POSTHORN_TRY(must_change(
         tx, "workflow_instances",

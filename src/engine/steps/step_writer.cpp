@@ -7,6 +7,7 @@
 #include "engine/rows/call_ids.hpp"
 #include "engine/steps/family.hpp"
 #include "engine/steps/matchmaker.hpp"
+#include "engine/steps/requests.hpp"
 #include "engine/steps/run_end.hpp"
 #include "store/user_transaction.hpp"
 
@@ -80,9 +81,11 @@ result<> take_cause(store_transaction& tx, const pending_step& step) {
                                " AND status = 'running' AND run = ? AND version IN (0, ?))",
                                step.cause.seq, step.of.instance, step.of.run, step.of.version));
     if (taken != 1) return was_first(step);
-    if (event.kind == event_kind::signalled)
-        POSTHORN_TRY(change(tx, "DELETE FROM workflow_waits WHERE instance = ? AND command = ?",
-                            step.of.instance, event.command));
+    if (event.kind != event_kind::signalled) return {};
+    POSTHORN_TRY(change(tx, "DELETE FROM workflow_waits WHERE instance = ? AND command = ?",
+                        step.of.instance, event.command));
+    if (step.made.has(command_kind::receive))
+        POSTHORN_TRY(hold_request(tx, step.of.instance, step.cause));
     return {};
 }
 
@@ -113,6 +116,12 @@ result<> run_transact(store_transaction& tx, pending_step& step, const flow_comm
     return add_result(tx, step, command.number, event_kind::done, std::move(given));
 }
 
+/// What a message is, and not the database, is why it cannot be sent.
+bool is_about_message(error_code why) {
+    return why == error_code::invalid_payload || why == error_code::invalid_argument ||
+           why == error_code::message_too_large;
+}
+
 result<> write_command(store_transaction& tx, pending_step& step, const flow_command& command,
                        const message_maker& maker) {
     const auto instance = step.of.instance;
@@ -123,7 +132,8 @@ result<> write_command(store_transaction& tx, pending_step& step, const flow_com
                                " endpoint, undoes) VALUES (?, ?, ?, ?, ?)",
                                instance, command.number, command.destination, command.name,
                                command.undoes);
-        case command_kind::wait: {
+        case command_kind::wait:
+        case command_kind::receive: {
             auto added = add_wait(tx, {.instance = instance,
                                        .command = command.number,
                                        .signal = command.name,
@@ -148,6 +158,13 @@ result<> write_command(store_transaction& tx, pending_step& step, const flow_com
         case command_kind::child: return begin_child(tx, step, command);
         case command_kind::start: return begin_other(tx, step, command);
         case command_kind::attach: return attach_to(tx, step, command);
+        case command_kind::answer: {
+            auto sent = answer_request(tx, step, command, maker);
+            if (!sent && is_about_message(sent.error().code()))
+                step.bug = fmt::format("command {}: {} cannot be answered so: {}", command.number,
+                                       command.name, sent.error().what());
+            return sent;
+        }
     }
     std::unreachable();
 }
@@ -216,7 +233,7 @@ result<> write_step(store_transaction& tx, pending_step& step, const message_mak
         POSTHORN_TRY(leave_children(
             tx, step.of.instance,
             fmt::format("{} {}, which has begun it, has ended", step.of.workflow, step.of.id)));
-    if (step.did.status != flow_status::running) return write_end(tx, step);
+    if (step.did.status != flow_status::running) return write_end(tx, step, maker);
     return {};
 }
 
@@ -227,7 +244,9 @@ result<> drop_mail(store_transaction& tx, std::int64_t instance, const mail& wha
     return {};
 }
 
-result<> refuse_signal(store_transaction& tx, std::int64_t instance, const mail& what) {
+result<> refuse_signal(store_transaction& tx, std::int64_t instance, const mail& what,
+                       std::string_view why, const message_maker& maker) {
+    POSTHORN_TRY(refuse_request(tx, what.signal, why, maker));
     POSTHORN_TRY(change(tx, "DELETE FROM workflow_mailbox WHERE seq = ?", what.seq));
     return rearm_wait(tx, instance, what.event.command);
 }

@@ -46,8 +46,9 @@ result<> add_result(store_transaction& tx, pending_step& step, std::uint32_t com
 
 /// Something came that the workflow does not wait for any more: no step.
 result<> drop_mail(store_transaction& tx, std::int64_t instance, const mail& what);
-/// A signal came that is not what it says: the wait goes on.
-result<> refuse_signal(store_transaction& tx, std::int64_t instance, const mail& what);
+/// A signal came that is not what it says: the wait goes on, and the sender of a Command hears why.
+result<> refuse_signal(store_transaction& tx, std::int64_t instance, const mail& what,
+                       std::string_view why, const message_maker& maker);
 /// Holds an instance until a person has looked.
 result<> quarantine(store_transaction& tx, std::int64_t instance, std::string_view reason);
 

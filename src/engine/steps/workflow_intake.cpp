@@ -5,6 +5,7 @@
 #include "base/planted.hpp"
 #include "engine/rows/call_ids.hpp"
 #include "engine/rows/workflow_rows.hpp"
+#include "message/refusal.hpp"
 #include "store/dead_letters.hpp"
 
 namespace posthorn {
@@ -45,6 +46,19 @@ std::string workflow_intake::take_signal(context& tx, const message& received) c
     return {};
 }
 
+std::string workflow_intake::take_request(context& tx, const message& received) const {
+    if (received.type != message_type::command) return take_signal(tx, received);
+    const auto stored = tx.execute(
+        "INSERT INTO workflow_signals (source, message_id, signal, payload, received_at,"
+        " correlation_id, tenant, expires_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+        received.source, received.id.to_string(), received.endpoint, json_of(received),
+        with_.time.wall().time_since_epoch().count(),
+        received.correlation_id.empty() ? received.id.to_string() : received.correlation_id,
+        received.tenant, std::int64_t{received.expires_at.time_since_epoch().count()});
+    if (stored == 0) throw not_stored("workflow_signals");
+    return {};
+}
+
 // The row of a call is there once, and names who may answer it.
 std::string workflow_intake::take_response(context& tx, const message& received) const {
     const auto call = parse_correlation_id(received.correlation_id);
@@ -63,10 +77,13 @@ std::string workflow_intake::take_response(context& tx, const message& received)
     if (open && tx.execute("DELETE FROM workflow_calls WHERE instance = ? AND command = ?"
                            " AND destination = ? AND endpoint = ?",
                            *open, call->command, answers_as, received.endpoint) == 1) {
+        const auto refusal = refusal_in(received.headers);
         const auto stored = tx.execute(
-            "INSERT INTO workflow_mailbox (instance, command, kind, payload)"
-            " VALUES (?, ?, 'answered', ?)",
-            *open, call->command, json_of(received));
+            "INSERT INTO workflow_mailbox (instance, command, kind, payload) VALUES (?, ?, ?, ?)",
+            *open, call->command,
+            refusal ? cause_text(detail::event_kind::died, false)
+                    : cause_text(detail::event_kind::answered, true),
+            refusal ? "refused: " + *refusal : json_of(received));
         if (stored == 0) throw not_stored("workflow_mailbox");
         return {};
     }

@@ -30,6 +30,8 @@ public:
 
     /// Handlers of the inbox.
     std::string take_signal(context& tx, const message& received) const;
+    /// Of a Command that a workflow answers, in its time.
+    std::string take_request(context& tx, const message& received) const;
     std::string take_response(context& tx, const message& received) const;
 
     /// A dead call is told to its workflow, and resolved by that. One that undoes another waits for

@@ -144,7 +144,9 @@ TEST_P(workflow_store, lets_a_wait_go_on_that_got_what_it_cannot_read) {
         look<std::optional<mail>>([=](store_reader& from) { return next_mail(from, one); });
     ASSERT_TRUE(first);
     EXPECT_THAT(first->event.payload, HasSubstr(R"("level":2)"));
-    must([=](store_transaction& tx) { return refuse_signal(tx, one, *first); });
+    must([=](store_transaction& tx) {
+        return refuse_signal(tx, one, *first, "it is odd", test_maker());
+    });
     const auto second =
         look<std::optional<mail>>([=](store_reader& from) { return next_mail(from, one); });
     ASSERT_TRUE(second);
@@ -165,12 +167,7 @@ TEST_P(workflow_store, takes_a_step_once) {
     step.did.status = flow_status::cancelled;
     step.did.result = "enough";
     step.deeds = encode_deeds(record(cause->event, step.did));
-    const message_maker maker = [] {
-        static const real_clock time;
-        static seeded_random random(1);
-        static uuid_generator ids([] { return noon; }, random);
-        return message_maker({.source = "orders"}, time, ids);
-    }();
+    const auto& maker = test_maker();
     must([&](store_transaction& tx) { return write_step(tx, step, maker); });
     EXPECT_EQ(text("SELECT status || ' ' || reason FROM workflow_instances"), "cancelled enough");
     const auto again = run([&](store_transaction& tx) { return write_step(tx, step, maker); });

@@ -71,6 +71,13 @@ protected:
         });
         return is_any;
     }
+    static const message_maker& test_maker() {
+        static const real_clock time;
+        static seeded_random random(1);
+        static uuid_generator ids([] { return noon; }, random);
+        static const message_maker maker({.source = "orders"}, time, ids);
+        return maker;
+    }
     std::int64_t mail_of(std::int64_t instance) {
         return number(
             fmt::format("SELECT count(*) FROM workflow_mailbox WHERE instance = {}", instance));
