@@ -6,7 +6,9 @@
 #include "base/async/run_on.hpp"
 #include "base/planted.hpp"
 #include "engine/rows/call_ids.hpp"
+#include "engine/rows/versions.hpp"
 #include "engine/steps/family.hpp"
+#include "engine/steps/verify.hpp"
 
 namespace posthorn {
 namespace {
@@ -20,11 +22,8 @@ constexpr std::int64_t steps_max = 50'000;
 constexpr std::int64_t steps_warned = 10'000;
 constexpr std::string_view unread = "workflows cannot be read, and wait";
 
-bool begins_others(const detail::flow_step& did) {
-    return std::ranges::any_of(did.commands, [](const auto& each) {
-        return each.kind == detail::command_kind::child || each.kind == detail::command_kind::start;
-    });
-}
+constexpr std::string_view unrecorded =
+    "a workflow depends on what is not recorded, such as a clock of its own";
 
 }  // namespace
 
@@ -51,7 +50,15 @@ result<> engine::add(const detail::workflow_entry& code, const detail::start_rul
         return fail(error_code::invalid_argument,
                     "version {} of the workflow {} is added already; give each its own number",
                     key.second, key.first);
-    if (!rule.signal.empty()) starts_.push_back({key.first, key.second, rule});
+    if (rule.signal.empty()) return {};
+    // Of several versions that a signal starts the newest is.
+    const auto known = std::ranges::find_if(starts_, [&](const starting_rule& each) {
+        return each.workflow == key.first && each.on.signal == rule.signal;
+    });
+    if (known == starts_.end())
+        starts_.push_back({key.first, key.second, rule});
+    else if (known->version < key.second)
+        *known = {key.first, key.second, rule};
     return {};
 }
 
@@ -71,27 +78,13 @@ result<> engine::prepare() {
             error_code::invalid_configuration,
             "this node has workflows but no outbox, so they could call nothing; give it one "
             "with service.parts = \"both\"");
-    for (const auto* each = detail::awaited_signal::first(); each != nullptr; each = each->next()) {
-        if (with_.handlers.find(each->name()) != nullptr) continue;
-        POSTHORN_TRY(with_.handlers.add(
-            std::string(each->name()),
-            {.run = transactional_handler(
-                 [this, is_command = each->is_command()](context& tx, const message& received) {
-                     return is_command ? intake_.take_request(tx, received)
-                                       : intake_.take_signal(tx, received);
-                 }),
-             .takes_responses = false,
-             .answers_later = each->is_command()}));
-    }
-    with_.handlers.add_correlated(
-        std::string(call_prefix),
-        {.run = transactional_handler([this](context& tx, const message& received) {
-             return intake_.take_response(tx, received);
-         })});
-    return {};
+    return add_intake(with_.handlers, intake_);
 }
 
 task<> engine::run() {
+    std::vector<linked_version> linked;
+    for (const auto& [key, code] : codes_) linked.push_back(key);
+    if (!linked.empty()) submit_versions(with_.where, with_.env, std::move(linked));
     if (is_hosting())
         co_await loop_.run();
     else
@@ -158,11 +151,14 @@ void engine::look_over() {
 
 // --- Running code ---
 
+const detail::workflow_entry* engine::find_code(std::string_view workflow,
+                                                std::int64_t version) const {
+    const auto found = codes_.find(std::pair(std::string(workflow), version));
+    return found == codes_.end() ? nullptr : found->second;
+}
+
 const detail::workflow_entry* engine::code_for(const instance_row& of) const {
-    if (of.version != 0) {
-        const auto found = codes_.find(std::pair(of.workflow, of.version));
-        return found == codes_.end() ? nullptr : found->second;
-    }
+    if (of.version != 0) return find_code(of.workflow, of.version);
     const auto after = codes_.upper_bound(std::pair(of.workflow, INT64_MAX));
     if (after == codes_.begin()) return nullptr;
     const auto newest = std::prev(after);
@@ -319,12 +315,9 @@ void engine::take_step(std::unique_ptr<frame> one, mail cause, detail::flow_step
                                 step.number, steps_max));
     if (step.number == steps_warned)
         with_.env.log.warn(
-            "Workflow {Workflow} {Id} has taken {Steps} steps, and is quarantined at {Most}: let "
-            "it begin another run with again",
-            {{"Workflow", step.of.workflow},
-             {"Id", step.of.id},
-             {"Steps", step.number},
-             {"Most", steps_max}});
+            "Workflow {Workflow} {Id} has taken {Steps} steps; let it begin another "
+            "run with again, or it is quarantined at 50000",
+            {{"Workflow", step.of.workflow}, {"Id", step.of.id}, {"Steps", step.number}});
     if (const auto prepared = prepare_step(step, with_.maker); !prepared)
         return hold(step.of.instance, step.of,
                     fmt::format("step {}: {}", step.number, prepared.error().what()));
@@ -379,9 +372,14 @@ void engine::settled(const flight_ptr& flying, const result<>& outcome) {
             with_.env.log.info(
                 "Workflow {Workflow} {Id}: {Text}",
                 {{"Workflow", step.of.workflow}, {"Id", step.of.id}, {"Text", line}});
+        const bool is_chosen = is_verified(++steps_unverified_, step.number, options_.verify_every);
+        if (is_chosen && !step.did.next_run()) {
+            steps_unverified_ = 0;
+            if (!verify(*one, step.did.status)) return;
+        }
         if (step.did.status != flow_status::running) {
             ++counts_.ended;
-            note_end();
+            ends_.note();
             activities_.erase(instance);
             return wake();  // It may have given signals back.
         }
@@ -446,12 +444,33 @@ void engine::hold(std::int64_t instance, const instance_row& of, std::string rea
                  gate->post([this, of, outcome = std::move(outcome)] {
                      if (!outcome) return tried_in_vain(of, outcome.error());
                      ++counts_.quarantined;
-                     note_end();
+                     ends_.note();
                      report_.forget_trouble(of.instance);
                      activities_.erase(of.instance);
                      look_over_soon();
                  });
              }});
+}
+
+/// False if the workflow is held for that.
+bool engine::verify(const frame& one, flow_status as) {
+    const auto of = one.of;
+    report_.code_runs(of);
+    auto differs = find_own_difference(with_.where, one);
+    report_.code_waits();
+    ++counts_.verified;
+    if (!differs) return true;
+    ++counts_.differed;
+    if (as == flow_status::running) {
+        hold(of.instance, of, *std::move(differs));
+        return false;
+    }
+    report_.note_obstacle(unrecorded, fmt::format("{} {}: {}", of.workflow, of.id, *differs));
+    with_.env.log.error(
+        "Workflow {Workflow} {Id} has ended, and comes out otherwise when it is "
+        "repeated: {Reason}",
+        {{"Workflow", of.workflow}, {"Id", of.id}, {"Reason", *differs}});
+    return true;
 }
 
 void engine::end_at_once(loaded one) {
@@ -468,30 +487,12 @@ void engine::end_at_once(loaded one) {
                                 gate->post([this, of, outcome = std::move(outcome)] {
                                     if (!outcome) return tried_in_vain(of, outcome.error());
                                     ++counts_.ended;
-                                    note_end();
+                                    ends_.note();
                                     report_.forget_trouble(of.instance);
                                     activities_.erase(of.instance);
                                     wake();  // It may have children, and others may wait for it.
                                 });
                             }});
-}
-
-void engine::note_end() {
-    {
-        const std::scoped_lock lock(ends_mutex_);
-        ++ends_;
-    }
-    ends_changed_.notify_all();
-}
-
-std::uint64_t engine::ends() const {
-    const std::scoped_lock lock(ends_mutex_);
-    return ends_;
-}
-
-void engine::await_end(std::uint64_t seen, std::chrono::milliseconds at_most) const {
-    std::unique_lock lock(ends_mutex_);
-    ends_changed_.wait_for(lock, at_most, [&] { return ends_ > seen; });
 }
 
 }  // namespace posthorn

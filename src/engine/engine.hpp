@@ -2,11 +2,9 @@
 
 #include <atomic>
 #include <chrono>
-#include <condition_variable>
 #include <deque>
 #include <map>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <string>
 #include <unordered_map>
@@ -17,6 +15,7 @@
 
 #include "base/run/environment.hpp"
 #include "base/run/node_service.hpp"
+#include "engine/steps/end_count.hpp"
 #include "engine/steps/engine_report.hpp"
 #include "engine/steps/flow_loop.hpp"
 #include "engine/steps/frame_cache.hpp"
@@ -33,6 +32,7 @@ namespace posthorn {
 struct engine_options {
     std::size_t cache_bytes = std::size_t{256} << 20;
     std::chrono::milliseconds unclaimed_kept = std::chrono::days{7};
+    std::int64_t verify_every = 100;  // Steps; none if zero.
 };
 
 struct engine_counters {
@@ -42,9 +42,11 @@ struct engine_counters {
     std::atomic<std::uint64_t> ended = 0;
     std::atomic<std::uint64_t> runs = 0;  // That were followed by another one.
     std::atomic<std::uint64_t> quarantined = 0;
-    std::atomic<std::uint64_t> ignored = 0;  // Events that nothing waited for.
-    std::atomic<std::uint64_t> unfit = 0;    // Signals that lack what they are waited for by.
-    std::atomic<std::int64_t> frames = 0;    // In memory.
+    std::atomic<std::uint64_t> ignored = 0;   // Events that nothing waited for.
+    std::atomic<std::uint64_t> verified = 0;  // Histories that were repeated to compare them.
+    std::atomic<std::uint64_t> differed = 0;  // Those that came out otherwise.
+    std::atomic<std::uint64_t> unfit = 0;     // Signals that lack what they are waited for by.
+    std::atomic<std::int64_t> frames = 0;     // In memory.
     std::atomic<std::int64_t> frame_bytes = 0;
 };
 
@@ -95,6 +97,9 @@ public:
     /// Is told of calls that were given up.
     [[nodiscard]] workflow_intake& intake() noexcept { return intake_; }
     [[nodiscard]] bool is_hosting() const noexcept { return !codes_.empty(); }
+    /// After `prepare`, from any thread. Null if the program has no such version.
+    [[nodiscard]] const detail::workflow_entry* find_code(std::string_view workflow,
+                                                          std::int64_t version) const;
     [[nodiscard]] const engine_counters& counters() const noexcept { return counts_; }
     [[nodiscard]] std::vector<health_worry> worries() const {
         return report_.worries(is_hosting());
@@ -106,9 +111,11 @@ public:
 
     [[nodiscard]] const clock& time() const noexcept { return with_.env.clock; }
     /// How many instances have ended or were quarantined.
-    [[nodiscard]] std::uint64_t ends() const;
+    [[nodiscard]] std::uint64_t ends() const { return ends_.value(); }
     /// Blocks until there are more than `seen`, for as long as that at most.
-    void await_end(std::uint64_t seen, std::chrono::milliseconds at_most) const;
+    void await_end(std::uint64_t seen, std::chrono::milliseconds at_most) const {
+        ends_.await(seen, at_most);
+    }
 
 private:
     /// What is known of an instance that something came for.
@@ -135,6 +142,7 @@ private:
 
     [[nodiscard]] const detail::workflow_entry* code_for(const instance_row& of) const;
 
+    [[nodiscard]] bool verify(const frame& one, flow_status as);
     void turn();
     void make_ready(std::int64_t instance);
     void note_mail(std::int64_t instance, std::int64_t seq);
@@ -154,7 +162,6 @@ private:
     void hold(std::int64_t instance, const instance_row& of, std::string reason);
     void go_on(std::unique_ptr<frame> one, std::vector<mail> results);
     void end_at_once(loaded one);
-    void note_end();
     void tried_in_vain(const instance_row& of, const error& why);
 
     deps with_;
@@ -174,12 +181,11 @@ private:
     std::deque<std::int64_t> ready_;
     std::optional<steady_time> looked_over_at_;
     std::chrono::nanoseconds look_took_{};
+    std::int64_t steps_unverified_ = 0;
     bool wants_look_ = false;
     bool is_look_planned_ = false;
 
-    mutable std::mutex ends_mutex_;
-    mutable std::condition_variable ends_changed_;
-    std::uint64_t ends_ = 0;
+    end_count ends_;
 
     flow_loop loop_;  // Last: what it runs uses the rest.
 };

@@ -4,6 +4,7 @@
 
 #include "engine/code_watch.hpp"
 #include "engine/engine.hpp"
+#include "engine/routes/version_routes.hpp"
 #include "engine/routes/workflow_routes.hpp"
 #include "engine/rows/call_ids.hpp"
 #include "engine/rows/engine_tables.hpp"
@@ -58,6 +59,26 @@ constexpr std::array workflow_cancel_options{
     which_workflow, which_id,
     feature_option{.name = "reason", .doc = "what the workflow is told", .where = place::body}};
 
+constexpr std::array version_columns{
+    feature_column{"WORKFLOW", "workflow"}, feature_column{"VERSION", "version"},
+    feature_column{"STATE", "state"}, feature_column{"OPEN", "open"},
+    feature_column{"QUARANTINED", "quarantined"}};
+constexpr std::array upgrade_options{
+    which_workflow,
+    feature_option{
+        .name = "from", .doc = "the version that they have", .where = place::body, .number = true},
+    feature_option{.name = "to",
+                   .doc = "the version that they are to have",
+                   .where = place::body,
+                   .number = true},
+    feature_option{.name = "dryRun",
+                   .doc = "change nothing, and tell for each what would differ",
+                   .where = place::body,
+                   .flag = true,
+                   .word = "dry-run"},
+    feature_option{
+        .name = "after", .doc = "go on: what 'next' said", .where = place::body, .number = true}};
+
 constexpr std::array workflow_commands{
     feature_command{.name = "list",
                     .summary = "list workflows, the newest first",
@@ -67,6 +88,20 @@ constexpr std::array workflow_commands{
                     .list = "workflows",
                     .columns = workflow_columns,
                     .example = "posthorn workflow list --status quarantined"},
+    feature_command{.name = "versions",
+                    .summary = "list their versions: which new ones take, and how many are open",
+                    .method = "GET",
+                    .path = "/_rf/workflow-versions",
+                    .list = "versions",
+                    .columns = version_columns,
+                    .example = "posthorn workflow versions"},
+    feature_command{.name = "upgrade",
+                    .summary = "give open ones to another version, or see which could be",
+                    .method = "POST",
+                    .path = "/_rf/workflow-versions/{workflow}/upgrade",
+                    .options = upgrade_options,
+                    .example = "posthorn workflow upgrade ApproveOrder --from 1 --to 2 --dry-run"
+                               " --url http://127.0.0.1:7401"},
     feature_command{.name = "show",
                     .summary = "show one: its state, and what it waits for",
                     .method = "GET",
@@ -120,6 +155,9 @@ constexpr std::array engine_keys{
                 [] { return feature_value(std::int64_t{256} << 20U); }},
     feature_key{"unclaimed_kept", "how long a signal is kept for a workflow that may wait for it",
                 [] { return feature_value(milliseconds(std::chrono::days{7})); }},
+    feature_key{"verify_every",
+                "one of so many steps is rebuilt from its history and compared; 0: none",
+                [] { return feature_value(std::int64_t{100}); }},
     feature_key{"code_limit",
                 "how long code may run without waiting before the node stops; 0s: for ever",
                 [] { return feature_value(milliseconds(std::chrono::seconds{60})); }},
@@ -162,7 +200,14 @@ result<engine_options> read_options(const feature_settings& said) {
     if (said.get<milliseconds>("cleanup_interval") < std::chrono::seconds{1})
         return fail(error_code::invalid_configuration,
                     "workflow.cleanup_interval is less than a second; give a time such as \"5m\"");
-    return engine_options{.cache_bytes = static_cast<std::size_t>(bytes), .unclaimed_kept = kept};
+    const auto every = said.get<std::int64_t>("verify_every");
+    if (every < 0)
+        return fail(error_code::invalid_configuration,
+                    "workflow.verify_every is {}; give a number of steps, or 0 to compare none",
+                    every);
+    return engine_options{.cache_bytes = static_cast<std::size_t>(bytes),
+                          .unclaimed_kept = kept,
+                          .verify_every = every};
 }
 
 void write_metrics(prometheus_text& text, const engine& runs) {
@@ -178,6 +223,10 @@ void write_metrics(prometheus_text& text, const engine& runs) {
                  seen.runs);
     text.counter("posthorn_workflow_quarantined_total", "Workflows that were quarantined.",
                  seen.quarantined);
+    text.counter("posthorn_workflow_verified_total",
+                 "Histories that were repeated to compare them.", seen.verified);
+    text.counter("posthorn_workflow_differed_total",
+                 "Histories that came out otherwise when they were compared.", seen.differed);
     text.counter("posthorn_workflow_ignored_total",
                  "What came for a workflow that no longer waited for it.", seen.ignored);
     text.counter("posthorn_workflow_unfit_signals_total",
@@ -232,9 +281,10 @@ public:
 
     result<> install(node_builder& into) const override {
         POSTHORN_LET(options, read_options(into.settings()));
-        const auto& desk =
+        auto& desk =
             into.make<workflow_desk>(workflow_desk{.where = into.database(), .env = into.env()});
         for (auto& each : workflow_routes(desk)) into.add(std::move(each));
+        for (auto& each : version_routes(desk)) into.add(std::move(each));
         if (into.outbox().empty()) return {};  // No node runs.
         auto& runs = into.run(std::make_unique<engine>(
             engine::deps{.env = into.env(),
@@ -243,6 +293,9 @@ public:
                          .maker = into.maker(),
                          .has_one_database = &into.database() == &into.inbox_database()},
             options));
+        desk.find_code = [&runs](std::string_view workflow, std::int64_t version) {
+            return runs.find_code(workflow, version);
+        };
         into.run(std::make_unique<workflow_retention>(into.env(), into.database(),
                                                       read_retention(into.settings())));
         const auto limit = into.settings().get<milliseconds>("code_limit");

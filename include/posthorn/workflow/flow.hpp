@@ -12,6 +12,7 @@
 #include <vector>
 
 #include <posthorn/proxy.hpp>
+#include <posthorn/workflow/checks.hpp>
 #include <posthorn/workflow/combine.hpp>
 #include <posthorn/workflow/core.hpp>
 #include <posthorn/workflow/match.hpp>
@@ -35,80 +36,6 @@ template <class State>
 flow_base& flow_core(flow<State>& of) noexcept {
     return of.core_;
 }
-
-template <class T>
-consteval bool check_awaited_signal() {
-    if constexpr (!check_message<T>()) {
-        return false;
-    } else {
-        constexpr bool is_told = contract_of<T>::type == message_type::signal ||
-                                 contract_of<T>::type == message_type::push_call;
-        static_assert(is_told,
-                      "posthorn: a workflow waits for signals and push calls; a Command is for "
-                      "the handler of an endpoint");
-        return is_told;
-    }
-}
-
-template <class Service, class T>
-consteval std::string_view signal_name() {
-    if constexpr (std::is_void_v<Service>)
-        return endpoint_of<T>;
-    else
-        return Service::template endpoint<T>;
-}
-/// Lets the node take the signal in before any workflow waits for it.
-template <class Service, class T>
-inline const awaited_signal awaited_by_program{signal_name<Service, T>()};
-
-template <class T>
-consteval bool check_received_command() {
-    if constexpr (!check_message<T>()) {
-        return false;
-    } else {
-        constexpr bool is_command = contract_of<T>::type == message_type::command;
-        static_assert(is_command,
-                      "posthorn: a workflow receives Commands, which it answers; a signal is "
-                      "waited for with f.wait");
-        return is_command;
-    }
-}
-/// Lets the node take the Command in before any workflow receives it.
-template <class Service, class T>
-inline const awaited_signal received_by_program{signal_name<Service, T>(), true};
-
-template <class Result>
-consteval bool check_kept_result() {
-    if constexpr (std::is_void_v<Result>) {
-        return true;
-    } else {
-        static_assert(json_type<Result>,
-                      "posthorn: what this function gives is recorded, and it cannot be "
-                      "serialised; give nothing, or a described type");
-        return json_type<Result>;
-    }
-}
-
-template <class Result, class Function, class... Args>
-std::string recorded_result(Function& call, Args&... args) {
-    if constexpr (std::is_void_v<Result>) {
-        call(args...);
-        return "null";
-    } else {
-        return encode<Result>(call(args...));
-    }
-}
-
-/// The name of a patch: a constant of the program.
-class patch_name {
-public:
-    // NOLINTNEXTLINE(google-explicit-constructor): `f.patched("fees of 2027")`.
-    consteval patch_name(const char* text) : text_(text) {}
-    [[nodiscard]] constexpr std::string_view text() const noexcept { return text_; }
-
-private:
-    std::string_view text_;
-};
 
 }  // namespace detail
 

@@ -10,6 +10,7 @@
 #include "base/run/environment.hpp"
 #include "base/text/utf8.hpp"
 #include "engine/rows/workflow_rows.hpp"
+#include "engine/steps/upgrade.hpp"
 #include "feature/admin_route.hpp"
 #include "feature/answers.hpp"
 #include "store/async.hpp"
@@ -23,6 +24,7 @@ namespace posthorn {
 struct workflow_desk {
     store& where;
     const environment& env;
+    code_finder find_code{};  // Empty where no node runs.
 };
 
 struct named_instance {

@@ -4,6 +4,8 @@
 #include <ranges>
 #include <utility>
 
+#include <fmt/ranges.h>
+
 #include "base/text/counted.hpp"
 #include "base/text/utf8.hpp"
 
@@ -12,6 +14,26 @@ namespace {
 
 constexpr std::chrono::seconds code_limit{10};
 constexpr std::size_t missing_told_max = 5;
+
+/// The ids of the oldest few that are open: `o1, o2, o3, …`.
+std::string some_ids(store& where, const std::string& workflow, std::int64_t version) {
+    constexpr std::size_t named_max = 3;
+    std::vector<std::string> ids;
+    const auto read = where.read([&](store_reader& from) {
+        return ask(
+            from,
+            "SELECT CASE WHEN octet_length(id) <= 4096 THEN id ELSE '?' END"
+            " FROM workflow_instances WHERE workflow = ? AND version = ?"
+            " AND status IN ('starting', 'running', 'paused', 'quarantined')"
+            " ORDER BY instance LIMIT 4",
+            [&](const sql_row& row) { ids.push_back(clean_utf8(row.text(0), 100)); }, workflow,
+            version);
+    });
+    if (!read) return "which ones cannot be read now";
+    const bool is_more = ids.size() > named_max;
+    if (is_more) ids.back() = "…";
+    return fmt::format("{}", fmt::join(ids, ", "));
+}
 
 std::string version_words(std::int64_t version) {
     return version == 0 ? std::string() : fmt::format(", version {}", version);
@@ -38,6 +60,8 @@ void engine_report::look_over(store& where,
         });
     });
     if (!read) return;
+    for (auto& each : missing | std::views::take(missing_told_max))
+        each.ids = some_ids(where, each.workflow, each.version);
     const std::scoped_lock lock(mutex_);
     open_ = std::move(open);
     missing_ = std::move(missing);
@@ -104,12 +128,17 @@ std::optional<running_workflow> engine_report::running() const {
 std::vector<health_worry> engine_report::worries(bool is_hosting) const {
     std::vector<health_worry> all;
     const std::scoped_lock lock(mutex_);
-    for (const auto& each : missing_ | std::views::take(missing_told_max))
-        all.push_back({is_hosting ? health_level::red : health_level::yellow,
-                       fmt::format("{} of {}{} cannot go on: this program has no such code; add it "
-                                   "to the node",
-                                   counted(each.open, "open workflow"),
-                                   clean_utf8(each.workflow, 200), version_words(each.version))});
+    for (const auto& each : missing_ | std::views::take(missing_told_max)) {
+        const auto name = clean_utf8(each.workflow, 200);
+        const auto with_version =
+            each.version == 0 ? std::string() : fmt::format(" --version {}", each.version);
+        all.push_back(
+            {is_hosting ? health_level::red : health_level::yellow,
+             fmt::format("{} of {}{} cannot go on: this program has no such code; add it to the "
+                         "node ({}; see 'posthorn workflow list --workflow {}{}')",
+                         counted(each.open, "open workflow"), name, version_words(each.version),
+                         each.ids, name, with_version)});
+    }
     if (missing_.size() > missing_told_max)
         all.push_back(
             {health_level::yellow,

@@ -64,6 +64,7 @@ private:
         std::string workflow;
         std::int64_t version = 0;
         std::int64_t open = 0;
+        std::string ids{};  // Some of them.
     };
 
     [[nodiscard]] const missing_code* find_missing(const instance_row& of) const;

@@ -1,5 +1,6 @@
 #include "engine/steps/family.hpp"
 
+#include <algorithm>
 #include <optional>
 #include <string>
 
@@ -110,6 +111,12 @@ result<bool> is_ancestor(store_transaction& tx, std::int64_t who, std::int64_t o
 }
 
 }  // namespace
+
+bool begins_others(const detail::flow_step& did) {
+    return std::ranges::any_of(did.commands, [](const auto& each) {
+        return each.kind == detail::command_kind::child || each.kind == detail::command_kind::start;
+    });
+}
 
 result<> begin_child(store_transaction& tx, pending_step& step, const flow_command& command) {
     const auto id = step.did.of(command.id);

@@ -11,6 +11,9 @@
 /// child of an id that was used before, is told to the workflow as an end.
 namespace posthorn {
 
+/// Whether there is another one to begin, once this step is committed. Pure.
+[[nodiscard]] bool begins_others(const detail::flow_step& did);
+
 result<> begin_child(store_transaction& tx, pending_step& step,
                      const detail::flow_command& command);
 result<> begin_other(store_transaction& tx, const pending_step& step,

@@ -147,4 +147,23 @@ result<> workflow_intake::ended(store_transaction& tx, const final_row& what) {
     return {};
 }
 
+result<> add_intake(handlers& to, const workflow_intake& by) {
+    for (const auto* each = detail::awaited_signal::first(); each != nullptr; each = each->next()) {
+        if (to.find(each->name()) != nullptr) continue;
+        POSTHORN_TRY(to.add(
+            std::string(each->name()),
+            {.run = transactional_handler([&by, is_command = each->is_command()](
+                                              context& tx, const message& received) {
+                 return is_command ? by.take_request(tx, received) : by.take_signal(tx, received);
+             }),
+             .takes_responses = false,
+             .answers_later = each->is_command()}));
+    }
+    to.add_correlated(std::string(call_prefix),
+                      {.run = transactional_handler([&by](context& tx, const message& received) {
+                           return by.take_response(tx, received);
+                       })});
+    return {};
+}
+
 }  // namespace posthorn

@@ -7,6 +7,7 @@
 #include "base/log/log.hpp"
 #include "base/time/clock.hpp"
 #include "engine/steps/matchmaker.hpp"
+#include "inbox/handlers.hpp"
 #include "outbox/upkeep/dead_letter_notifier.hpp"
 #include "store/message_maker.hpp"
 
@@ -45,5 +46,9 @@ private:
     deps with_;
     const std::vector<starting_rule>& starts_;
 };
+
+/// Adds the handlers of all that some workflow of this program waits for, where there is none yet, and
+/// of the Responses to their calls.
+result<> add_intake(handlers& to, const workflow_intake& by);
 
 }  // namespace posthorn
