@@ -50,6 +50,7 @@ constexpr std::array workflow_show_options{
                    .flag = true}};
 constexpr std::array workflow_history_options{
     which_workflow, which_id, how_many,
+    feature_option{.name = "run", .doc = "of the run before this one", .number = true},
     feature_option{.name = "after", .doc = "the next page: what 'next' said", .number = true}};
 constexpr std::array workflow_signal_options{
     which_workflow, which_id,

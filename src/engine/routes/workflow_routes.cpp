@@ -213,16 +213,19 @@ task<http_response> show_workflow(const workflow_desk& with, http_request reques
 
 task<http_response> show_history(const workflow_desk& with, http_request request,
                                  admin_caller who) {
-    constexpr std::array<std::string_view, 2> known{"limit", "after"};
+    constexpr std::array<std::string_view, 3> known{"limit", "after", "run"};
     const auto asked = read_query_fields(request.query, known);
     if (!asked) co_return answer_to_error(asked.error());
     const auto limit = number_in(*asked, {"limit", rows_max, 100});
     if (!limit) co_return answer_to_error(limit.error());
     const auto after = number_in(*asked, {"after", INT64_MAX, 0});
     if (!after) co_return answer_to_error(after.error());
+    const auto run = number_in(*asked, {"run", INT64_MAX, 0});
+    if (!run) co_return answer_to_error(run.error());
     const auto which = instance_in(request);
     co_return co_await look_at(with, [&](store_reader& from, json::object& answer) -> result<> {
         POSTHORN_LET(one, require_instance(from, which));
+        if (*run != 0) one.run = *run;
         POSTHORN_LET(steps, count_steps(from, one));
         POSTHORN_LET(found, read_steps(from, one, {.after = *after, .count = *limit}));
         json::array all;
@@ -280,9 +283,11 @@ std::vector<admin_route> workflow_routes(const workflow_desk& with) {
              .shapes = workflow_shapes},
             &show_workflow),
         route("GET", one + "/history",
-              {.summary = "Its steps: what came, and what the code did.",
+              {.summary =
+                   "Its steps: what came, and what the code did; of its present run, or of the "
+                   "one before.",
                .answer = "{steps: [WorkflowStep], next?: integer, damage?: string}",
-               .query = "{limit?: integer, after?: integer}",
+               .query = "{limit?: integer, after?: integer, run?: integer}",
                .shapes = workflow_shapes},
               &show_history),
         route("POST", one + "/signal",

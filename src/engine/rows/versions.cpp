@@ -4,6 +4,8 @@
 #include <array>
 #include <map>
 
+#include "base/planted.hpp"
+
 namespace posthorn {
 namespace {
 
@@ -20,7 +22,7 @@ void judge_versions(std::span<version_row> of_one_workflow) {
     for (auto each = of_one_workflow.rbegin(); each != of_one_workflow.rend(); ++each) {
         if (each->is_linked && !has_newer)
             each->state = version_state::active;
-        else if (each->open == 0)
+        else if (each->open == 0 || (POSTHORN_PLANTED(drained_with_one_open) && each->open == 1))
             each->state = version_state::drained;
         else
             each->state = each->is_linked ? version_state::draining : version_state::missing;

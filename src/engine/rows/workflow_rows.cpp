@@ -17,6 +17,7 @@ struct step_deeds {
     std::vector<std::uint32_t> dropped{};
     flow_status status{};
     std::string result{};
+    std::optional<raw_json> carried{};  // Of the first step of a run that follows another.
 };
 POSTHORN_STRUCT(step_deeds)
 
@@ -224,7 +225,8 @@ result<stored_steps> read_steps(store_reader& from, const instance_row& of, step
                  .command = row.get<std::uint32_t>(3),
                  .may_have_taken_effect = cause->may_have_taken_effect,
                  .at_ms = to_ms(bounded_from_ms(row.integer(1))),
-                 // Those of the first run lie in the instance's own row alone.
+                 // Those of the first run lie in the instance's own row, until the
+                 // next one has others.
                  .payload = cause->kind == detail::event_kind::start && row.text(4).empty()
                                 ? of.arguments
                                 : std::string(row.text(4)),
@@ -232,8 +234,7 @@ result<stored_steps> read_steps(store_reader& from, const instance_row& of, step
                  .dropped = std::move(deeds.dropped),
                  .status = deeds.status,
                  .result = std::move(deeds.result)});
-            if (cause->kind == detail::event_kind::start && !of.carried.empty())
-                steps.back().carried = raw_json{of.carried};
+            steps.back().carried = std::move(deeds.carried);
             if (!row.is_null(6)) steps.back().state = raw_json{std::string(row.text(6))};
         } catch (const error& damaged) {
             damage.emplace(error_code::store_corrupt,
@@ -254,7 +255,7 @@ result<std::vector<recorded_step>> read_history(store_reader& from, const instan
 }
 
 std::string encode_deeds(const recorded_step& step) {
-    return encode(step_deeds{step.commands, step.dropped, step.status, step.result});
+    return encode(step_deeds{step.commands, step.dropped, step.status, step.result, step.carried});
 }
 
 result<std::string> read_state(store_reader& from, const instance_row& of,

@@ -73,6 +73,12 @@ result<> write_next_run(store_transaction& tx, const pending_step& step) {
     if (!POSTHORN_PLANTED(signals_left_behind)) POSTHORN_TRY(hand_on_signals(tx, of.instance));
     if (step.made.has(command_kind::receive)) POSTHORN_TRY(hand_on_held(tx, of.instance));
     POSTHORN_TRY(delete_open(tx, step));
+    if (of.run == 1)
+        POSTHORN_TRY(change(tx,
+                            "UPDATE workflow_history SET payload = (SELECT arguments"
+                            " FROM workflow_instances i WHERE i.instance = ?)"
+                            " WHERE instance = ? AND run = 1 AND step = 1",
+                            of.instance, of.instance));
     POSTHORN_TRY(must_change(
         tx, "workflow_instances",
         "UPDATE workflow_instances SET run = ?, status = 'starting', version = ?, arguments = ?,"

@@ -84,6 +84,34 @@ workflow<std::int64_t> share(flow<trail>& f, course c) {
 }
 POSTHORN_WORKFLOW(share, "Share", 1)
 
+workflow<std::int64_t> errand(flow<trail>& f, course c) {
+    const auto sent = [&](std::string_view which) {
+        auto child = c;
+        child.id = fmt::format("{}.{}", c.id, which);
+        child.dice = c.dice / 7;
+        return child;
+    };
+    const auto lasting = sent("lasting"), left = sent("left"), short_lived = sent("short");
+    auto one = f.child(race, lasting.id, lasting);
+    if (c.round == 0) {
+        f.state = {"sends", 0, canary()};
+        auto two = f.child(trade, left.id, left).if_parent_ends(child_fate::abandon);
+        auto three =
+            f.child(race, short_lived.id, short_lived)
+                .if_parent_ends(c.dice % 2 == 0 ? child_fate::terminate : child_fate::cancel);
+        f.state.places += co_await write_row(f, c, 1);
+        if (c.dice % 5 == 0) throw failed("it sends nobody after all");
+        ++c.round;
+        co_await f.again(errand, c);
+    }
+    if (f.state.places == 0) throw std::logic_error("its state is not that of the run before");
+    const auto end = co_await std::move(one).as_outcome();
+    const auto other = co_await f.attach(trade, left.id).as_outcome();
+    f.state.now = fmt::format("{} {}", end.has_value(), other.has_value());
+    co_return f.state.places + co_await write_row(f, c, 2);
+}
+POSTHORN_WORKFLOW(errand, "Errand", 1)
+
 void equip_with_flows(process& one, const surroundings& around, const handler_habits& habits) {
     chance = &around.dice;
     refusals = habits.throws_late;

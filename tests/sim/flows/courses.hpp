@@ -41,6 +41,7 @@ struct course {
     bool calls_bob = false;
     std::int64_t dice = 0;
     std::string canary;
+    std::int64_t round = 0;
 };
 
 struct trail {
@@ -58,13 +59,16 @@ workflow<std::int64_t> patience(flow<trail>& f, course c);
 /// One of many that wait for the same signal, which one of them gets.
 workflow<std::int64_t> share(flow<trail>& f, course c);
 
+/// Has children, of which one outlives the run that began it, and goes on in a run of its own.
+workflow<std::int64_t> errand(flow<trail>& f, course c);
+
 /// The key of what `share` waits for.
 inline constexpr std::string_view shared_key = "shared";
 /// With what the rows of workflows in the chain of a service begin.
 inline constexpr std::string_view row_tag = "flow ";
 
 using course_code = workflow<std::int64_t> (*)(flow<trail>&, course);
-inline constexpr course_code courses[] = {&trade, &race, &patience, &share};
+inline constexpr course_code courses[] = {&trade, &race, &patience, &share, &errand};
 
 /// Adds the workflows, and the handlers of what they call, to a process.
 void equip_with_flows(process& one, const surroundings& around, const handler_habits& habits);

@@ -64,6 +64,7 @@ public:
     std::uint64_t all(const flow_promises& promises) {
         each();
         check_strays();
+        check_families();
         check_own_rows();
         check_signals();
         check_promises(promises);
@@ -115,6 +116,7 @@ private:
         fill("workflow_calls", calls_);
         fill("workflow_runs", runs_);
         fill("workflow_mailbox", mail_);
+        fill("workflow_watches", watches_);
     }
 
     void one(const instance_row& of) {
@@ -122,16 +124,19 @@ private:
             if (is_quiet_) violate("W4", of, "it never began");
             return;
         }
+        if (of.run > 1) past(of);
         const auto history = read_history(from_, of);
         if (!history && history.error().code() != error_code::store_corrupt)
             return note(history.error());
         if (!history) return violate("W6", of, history.error().what());
+        if (history->empty() && !was_ended(of)) return violate("W6", of, "it has no step");
+        if (history->empty()) return check_ended(of);
         const auto* const code = code_of(of);
         life led;
         undos_.clear();
         undoing_ = undone_ = 0;
         detail::flow_step scratch;
-        const auto built = rebuild(*code, of.name, *history, scratch,
+        const auto built = rebuild(*code, run_name(of), *history, scratch,
                                    [&](const detail::flow_event& event, detail::flow_step& did) {
                                        ++steps_;
                                        note_event(of, led, event);
@@ -148,14 +153,37 @@ private:
             check_open(of, led);
         else if (of.status != instance_status::quarantined)
             check_ended(of);
+        note_ends(of, led);
         for (auto& [number, each] : led.commands)
-            if (each.ended_by == event_kind::signalled) {
-                heard_.emplace(each.got, of.instance);
-            } else if (each.kind == command_kind::transact && each.ended_by == event_kind::done) {
-                reported_.insert(std::stoll(each.got));
-            } else if (each.kind == command_kind::wait && !each.ended_by && !each.is_dropped) {
+            if (each.kind == command_kind::wait && !each.ended_by && !each.is_dropped)
                 waiting_since_[{of.instance, number}] = each.made_at;
-            }
+    }
+
+    /// The run before, whose steps are kept.
+    void past(instance_row of) {
+        --of.run;
+        const auto history = read_history(from_, of);
+        if (!history && history.error().code() != error_code::store_corrupt)
+            return note(history.error());
+        if (!history) return violate("W6", of, history.error().what());
+        life led;
+        detail::flow_step scratch;
+        const auto built = rebuild(*code_of(of), run_name(of), *history, scratch,
+                                   [&](const detail::flow_event& event, detail::flow_step& did) {
+                                       ++steps_;
+                                       note_event(of, led, event);
+                                       note_commands(led, event, did);
+                                   });
+        if (!built) return violate("W1", of, built.error());
+        note_ends(of, led);
+    }
+
+    void note_ends(const instance_row& of, const life& led) {
+        for (const auto& [number, each] : led.commands)
+            if (each.ended_by == event_kind::signalled)
+                heard_.emplace(each.got, of.instance);
+            else if (each.kind == command_kind::transact && each.ended_by == event_kind::done)
+                reported_.insert(std::stoll(each.got));
     }
 
     // W2 and W8.
@@ -202,6 +230,12 @@ private:
         if (did.state) led.state = did.of(*did.state);
     }
 
+    /// With its parent, and by no step of its own.
+    static bool was_ended(const instance_row& of) {
+        return of.status == instance_status::cancelled &&
+               of.reason.find("has begun it, has ended") != std::string::npos;
+    }
+
     void check_end(const instance_row& of, const detail::flow_base& flow,
                    const recorded_step& last) {
         const bool was_given_up = of.reason.find("which undoes command") != std::string::npos;
@@ -209,6 +243,7 @@ private:
             if (!was_given_up) violate("W1", of, "it is quarantined: " + of.reason);
             return;
         }
+        if (was_ended(of) && flow.status() == flow_status::running) return;
         if (of.status != status_of(flow.status()))
             return violate("W1", of, "its row says another end than its history");
         if (of.status == instance_status::running) return;
@@ -250,11 +285,15 @@ private:
             if (each.kind == command_kind::wait) expect(waits_, "wait");
             if (each.kind == command_kind::sleep && !(is_open && mail_.contains(row)))
                 expect(timers_, "sleep");
+            const bool is_end =
+                each.kind == command_kind::child || each.kind == command_kind::attach;
+            if (is_end && !(is_open && mail_.contains(row))) expect(watches_, "the end");
             if (!is_open && (calls_.contains(row) || runs_.contains(row)))
                 violate("W5", of, fmt::format("command {} is over, and its row is there", number));
             if (is_open && calls_.contains(row)) check_call(of, number);
-            has_any |= is_open && (waits_.contains(row) || timers_.contains(row) ||
-                                   calls_.contains(row) || runs_.contains(row));
+            has_any |=
+                is_open && (waits_.contains(row) || timers_.contains(row) || calls_.contains(row) ||
+                            runs_.contains(row) || watches_.contains(row));
         }
         if (!has_any) violate("W4", of, "it runs, and waits for nothing");
     }
@@ -268,7 +307,7 @@ private:
     }
 
     void check_ended(const instance_row& of) {
-        for (const auto* const rows : {&waits_, &timers_, &calls_, &runs_, &mail_}) {
+        for (const auto* const rows : {&waits_, &timers_, &calls_, &runs_, &mail_, &watches_}) {
             const auto first = rows->lower_bound({of.instance, 0});
             if (first != rows->end() && first->instance == of.instance)
                 violate("W5", of,
@@ -279,10 +318,39 @@ private:
     void check_strays() {
         read(
             "SELECT count(*) FROM workflow_history h WHERE NOT EXISTS"
-            " (SELECT 1 FROM workflow_instances i WHERE i.instance = h.instance AND i.run = h.run)",
+            " (SELECT 1 FROM workflow_instances i WHERE i.instance = h.instance"
+            " AND h.run BETWEEN i.run - 1 AND i.run)",
             [&](const sql_row& row) {
                 if (row.integer(0) != 0) violate("W2", "steps without an instance");
             });
+    }
+
+    // W4 of parents and children, and W9.
+    void check_families() {
+        const auto none = [&](std::string_view which, const std::string& sql,
+                              std::string_view what) {
+            read(sql, [&](const sql_row& row) {
+                violate(which, fmt::format("workflow {} {},", row.text(0), what));
+            });
+        };
+        none("W4",
+             "SELECT p.id FROM workflow_watches w"
+             " JOIN workflow_instances p ON p.instance = w.instance"
+             " JOIN workflow_instances t ON t.instance = w.target"
+             " WHERE t.status IN ('completed', 'failed', 'cancelled')",
+             "waits for the end of one that has ended");
+        none("W4",
+             "SELECT c.id FROM workflow_instances c"
+             " JOIN workflow_instances p ON p.instance = c.parent"
+             " AND p.status IN ('completed', 'failed', 'cancelled')"
+             " WHERE c.fate IN ('cancel', 'terminate') AND c.status = 'running'"
+             " AND NOT EXISTS (SELECT 1 FROM workflow_history h WHERE h.instance = c.instance"
+             " AND h.cause = 'cancel')",
+             "goes on, and its parent has ended");
+        none("W9",
+             "SELECT i.id FROM workflow_instances i JOIN workflow_history h"
+             " ON h.instance = i.instance AND h.run = i.run WHERE h.version <> i.version",
+             "took a step by another version than its own");
     }
 
     // W11: the rows that workflows wrote, and the steps that say so.
@@ -410,7 +478,7 @@ private:
     bool is_quiet_ = true;  // Nothing moves any more.
     const std::map<std::string, std::string>& answers_;
     ledger& book_;
-    std::set<open_row> waits_, timers_, calls_, runs_, mail_;
+    std::set<open_row> waits_, timers_, calls_, runs_, mail_, watches_;
     std::multimap<std::string, std::int64_t> heard_;  // Payloads of signals, and who got them.
     std::map<open_row, std::int64_t> waiting_since_;
     std::set<std::int64_t> reported_;  // Links of the chain that steps tell of.

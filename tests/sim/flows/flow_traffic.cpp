@@ -59,8 +59,8 @@ void flow_traffic::start() {
     auto& at = world_.at(made.at);
     const auto service = at.service();
     const course with{made.id, service == "ann" || (service != "bob" && dice.below(2) == 0),
-                      static_cast<std::int64_t>(dice.below(1'000'000)),
-                      std::string(payload_canary)};
+                      static_cast<std::int64_t>(dice.below(1'000'000)), std::string(payload_canary),
+                      0};
     const auto token = dice.below(4) == 0 ? draw_token() : std::string();
     const auto level = static_cast<std::int64_t>(dice.below(3));
     commit(
@@ -86,7 +86,7 @@ void flow_traffic::start_by_plain_sql() {
         at.disk(), database_path,
         fmt::format("INSERT INTO workflow_instances (workflow, id, arguments) VALUES"
                     " ('Patience', '{0}', '[{{\"id\":\"{0}\",\"callsBob\":false,\"dice\":{1},"
-                    "\"canary\":\"\"}}]')",
+                    "\"canary\":\"\",\"round\":0}}]')",
                     made.id, dice.below(100)));
 }
 
