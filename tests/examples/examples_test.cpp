@@ -116,5 +116,17 @@ TEST_F(example, 10_subscription) {
                   "12 months are a year\nc3 ended, c4 was cancelled: never paid\n");
 }
 
+TEST_F(example, 14_for_years) {
+    expect_output("14_for_years",
+                  "the card is 4000-1 now\n"
+                  "refused: a card has a number\n"
+                  "37 months in 38 runs\n"
+                  "p1;Deliver: it is lost;\n"
+                  "rents: 1000 of before, 1030 now\n"
+                  "c3 pays with 4000-3\n"
+                  "s1: \"p3;p4;\"\n"
+                  "c3 has ended after 2 runs\n");
+}
+
 }  // namespace
 }  // namespace posthorn
