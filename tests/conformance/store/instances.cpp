@@ -9,7 +9,7 @@
 #include "conformance/store/storage/postgres_storage.hpp"
 #include "conformance/store/storage/sqlite_storage.hpp"
 #include "conformance/store/suite.hpp"
-#include "conformance/store/workflow/workflow_store.hpp"
+#include "conformance/store/workflow/workflow_family_store.hpp"
 
 namespace posthorn::conformance {
 namespace {
@@ -34,6 +34,7 @@ POSTHORN_ON_SQLITE(inspected_store);
 POSTHORN_ON_SQLITE(inspected_order);
 POSTHORN_ON_SQLITE(store_of_dead_letters);
 POSTHORN_ON_SQLITE(workflow_store);
+POSTHORN_ON_SQLITE(workflow_family_store);
 POSTHORN_ON_SQLITE(forward_store);
 POSTHORN_ON_SQLITE(centre_store);
 INSTANTIATE_TEST_SUITE_P(sqlite, store_on_a_failing_disk, ::testing::Values(on_fault_disk),
@@ -53,6 +54,7 @@ POSTHORN_ON_POSTGRES(inspected_store);
 POSTHORN_ON_POSTGRES(inspected_order);
 POSTHORN_ON_POSTGRES(store_of_dead_letters);
 POSTHORN_ON_POSTGRES(workflow_store);
+POSTHORN_ON_POSTGRES(workflow_family_store);
 POSTHORN_ON_POSTGRES(forward_store);
 POSTHORN_ON_POSTGRES(centre_store);
 #endif
