@@ -146,6 +146,11 @@ class OpenApi(unittest.TestCase):
         one, route = "/_rf/workflows/Approve/o1", "/_rf/workflows/{workflow}/{id}"
         node.sql("INSERT INTO workflow_instances (workflow, id, status, version, reason) VALUES"
                  " ('Approve', 'o2', 'quarantined', 1, 'step 1: recorded sleep, the code now calls Charge')")
+        node.sql("INSERT INTO workflow_instances (workflow, id, status, version, parent, fate)"
+                 " SELECT 'Ship', 's1', 'paused', 1, instance, 'cancel' FROM workflow_instances WHERE id = 'o1'")
+        node.sql("INSERT INTO workflow_watches SELECT p.instance, 3, c.instance FROM workflow_instances p,"
+                 " workflow_instances c WHERE p.id = 'o1' AND c.id = 's1'")
+        node.sql("INSERT INTO workflow_versions VALUES ('Approve', 1, 1, 1000), ('Approve', 2, 1, 2000)")
         return [self.ask(node, "GET", "/_rf/workflows?status=running&limit=1"),
                 self.ask(node, "GET", "/_rf/workflows/counts"),
                 self.ask(node, "GET", "/_rf/workflows/Approve/o2", route=route),
@@ -155,7 +160,13 @@ class OpenApi(unittest.TestCase):
                 self.ask(node, "POST", one + "/signal", {"signal": "Decided", "payload": {"a": 1}}, route + "/signal"),
                 self.ask(node, "POST", one + "/cancel", {"reason": "enough"}, route + "/cancel"),
                 self.ask(node, "POST", one + "/pause", None, route + "/pause"),
-                self.ask(node, "POST", one + "/resume", None, route + "/resume")]
+                self.ask(node, "POST", one + "/resume", None, route + "/resume"),
+                self.ask(node, "GET", "/_rf/workflows?workflow=Ship&version=1"),
+                self.ask(node, "POST", "/_rf/workflows/Ship/s1/terminate", {"reason": "by mistake"},
+                         route + "/terminate"),
+                self.ask(node, "GET", "/_rf/workflow-versions"),
+                self.ask(node, "POST", "/_rf/workflow-versions/Approve/upgrade",
+                         {"from": 7, "to": 8, "dryRun": True}, "/_rf/workflow-versions/{workflow}/upgrade")]
 
     def test_no_route_is_missing_and_none_is_made_up(self):
         listed = json.loads(self.ask(self.orders, "GET", "/_rf")["body"])["routes"]

@@ -37,7 +37,7 @@ NEEDS = {
         "GET /_rf/webhooks/{id}",
         *(f"GET /_rf/webhooks/{{id}}/{what}" for what in ("health", "recover", "deliveries", "deliveries/{seq}")),
         "GET /_rf/workflows", "GET /_rf/workflows/counts", "GET /_rf/workflows/{workflow}/{id}",
-        "GET /_rf/workflows/{workflow}/{id}/history",
+        "GET /_rf/workflows/{workflow}/{id}/history", "GET /_rf/workflow-versions",
         "GET /_rf/forward", "GET /_rf/forward/messages", "GET /_rf/forward/messages/{id}",
         "GET /_rf/forward/tracking/{id}", "GET /_rf/forward/tracking/{id}/attempts",
         "GET /_rf/forward/parked", "GET /_rf/forward/replays",
@@ -56,7 +56,9 @@ NEEDS = {
         *(f"POST /_rf/webhooks/{{id}}/{what}" for what in (
             "edit", "pause", "resume", "disable", "enable", "rotate", "test", "recover", "remove",
             "deliveries/{seq}/retry")),
-        *(f"POST /_rf/workflows/{{workflow}}/{{id}}/{what}" for what in ("signal", "cancel", "pause", "resume")),
+        *(f"POST /_rf/workflows/{{workflow}}/{{id}}/{what}" for what in (
+            "signal", "cancel", "terminate", "pause", "resume")),
+        "POST /_rf/workflow-versions/{workflow}/upgrade",
         "POST /_rf/forward/messages/{id}/retry", "POST /_rf/forward/messages/{id}/discard",
         "POST /_rf/standby/switch"],
 }

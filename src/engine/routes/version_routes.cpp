@@ -122,7 +122,18 @@ task<http_response> upgrade_workflows(const workflow_desk& with, http_request re
     auto order = read_order(request);
     if (!order) co_return answer_to_error(order.error());
     const auto* const code = with.find_code ? with.find_code(order->workflow, order->to) : nullptr;
-    if (code == nullptr)
+    bool is_any_open = code != nullptr;
+    if (code == nullptr) {
+        const auto looked = co_await read(with.where, with.env.readers, [&](store_reader& from) {
+            return ask(
+                from,
+                "SELECT 1 FROM workflow_instances WHERE workflow = ? AND version = ?"
+                " AND status IN ('starting', 'running', 'paused', 'quarantined') LIMIT 1",
+                [&](const sql_row&) { is_any_open = true; }, order->workflow, order->from);
+        });
+        if (!looked) co_return answer_to_error(looked.error());
+    }
+    if (code == nullptr && is_any_open)
         co_return answer_to_error(
             {error_code::not_found,
              fmt::format(
@@ -131,7 +142,7 @@ task<http_response> upgrade_workflows(const workflow_desk& with, http_request re
                  order->to, clean_utf8(order->workflow, 100))});
     upgrade_sums sums;
     const auto begun = with.env.clock.steady();
-    bool is_more = true;
+    bool is_more = is_any_open;
     for (int tries = 0; is_more;) {
         const auto before = sums.moved;
         auto page = co_await upgrade_some(with, *order, *code, sums);

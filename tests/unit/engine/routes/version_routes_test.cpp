@@ -238,6 +238,9 @@ TEST_F(version_routes_test, names_a_damaged_history_and_goes_on) {
 }
 
 TEST_F(version_routes_test, refuses_what_is_no_order) {
+    EXPECT_EQ(answer("POST", R"({"from":1,"to":2})").at("checked").as_int64(), 0);
+    EXPECT_EQ(status, 200) << "there is none to move";
+    add("a", 0);
     answer("POST", R"({"from":1,"to":2})");
     EXPECT_EQ(status, 404) << "no code runs here";
     const auto later = entry(&later_code, 2);
