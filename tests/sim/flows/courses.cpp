@@ -91,13 +91,13 @@ workflow<std::int64_t> errand(flow<trail>& f, course c) {
         child.dice = c.dice / 7;
         return child;
     };
-    const auto lasting = sent("lasting"), left = sent("left"), short_lived = sent("short");
+    const auto lasting = sent("lasting"), left = sent("left"), patient = sent("patient");
     auto one = f.child(race, lasting.id, lasting);
     if (c.round == 0) {
         f.state = {"sends", 0, canary()};
         auto two = f.child(trade, left.id, left).if_parent_ends(child_fate::abandon);
         auto three =
-            f.child(race, short_lived.id, short_lived)
+            f.child(patience, patient.id, patient)
                 .if_parent_ends(c.dice % 2 == 0 ? child_fate::terminate : child_fate::cancel);
         f.state.places += co_await write_row(f, c, 1);
         if (c.dice % 5 == 0) throw failed("it sends nobody after all");

@@ -345,7 +345,8 @@ private:
              " AND p.status IN ('completed', 'failed', 'cancelled')"
              " WHERE c.fate IN ('cancel', 'terminate') AND c.status = 'running'"
              " AND NOT EXISTS (SELECT 1 FROM workflow_history h WHERE h.instance = c.instance"
-             " AND h.cause = 'cancel')",
+             " AND h.cause = 'cancel') AND NOT EXISTS (SELECT 1 FROM workflow_calls k"
+             " WHERE k.instance = c.instance AND k.undoes <> 0)",
              "goes on, and its parent has ended");
         none("W9",
              "SELECT i.id FROM workflow_instances i JOIN workflow_history h"
