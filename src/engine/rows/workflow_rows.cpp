@@ -72,10 +72,10 @@ result<std::optional<instance_row>> one_instance(store_reader& from, std::string
                     row.integer(13));
             else if (row.integer(14) == 0)
                 damage = "its name or its id is longer than 4096 bytes; mend workflow_instances";
-            else if (row.integer(0) < 1 || row.integer(5) < 1)
+            else if (row.integer(0) < 1 || row.integer(5) < 1 || row.integer(5) == INT64_MAX)
                 damage = fmt::format(
-                    "its row has instance {} and run {}, which are given by the table, from 1 on; "
-                    "mend workflow_instances",
+                    "its row has instance {} and run {}, which are counted from 1 on; mend "
+                    "workflow_instances",
                     row.integer(0), row.integer(5));
             else if (row.is_null(15))
                 damage =
@@ -189,7 +189,7 @@ result<std::optional<mail>> find_termination(store_reader& from, std::int64_t in
     std::optional<mail> found;
     POSTHORN_TRY(ask(
         from,
-        "SELECT m.seq, coalesce(m.payload, '') FROM workflow_mailbox m"
+        "SELECT m.seq, substr(coalesce(m.payload, ''), 1, 4096) FROM workflow_mailbox m"
         " JOIN workflow_instances i ON i.instance = m.instance"
         " AND i.status IN ('starting', 'running', 'paused', 'quarantined')"
         " WHERE m.instance = ? AND m.kind = 'terminate' ORDER BY m.seq LIMIT 1",

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "base/planted.hpp"
+#include "base/text/utf8.hpp"
 #include "engine/steps/matchmaker.hpp"
 #include "engine/steps/requests.hpp"
 
@@ -56,11 +57,22 @@ std::optional<event_kind> end_of(std::string_view status) {
 /// Lets the workflow be told of that one's end, at once if it has ended.
 result<> watch(store_transaction& tx, pending_step& step, const flow_command& command,
                const relative& whom) {
-    if (const auto how = end_of(whom.status))
-        return add_result(tx, step, command.number, *how, whom.end);
-    POSTHORN_TRY(must_change(tx, "workflow_instances",
-                             "UPDATE workflow_instances SET watched = 1 WHERE instance = ?",
-                             whom.instance));
+    relative now = whom;
+    bool is_noted = false;
+    // It may have ended since it was looked at.
+    POSTHORN_TRY(ask(
+        tx,
+        "UPDATE workflow_instances SET watched = 1 WHERE instance = ?"
+        " RETURNING status, coalesce(result, reason, '')",
+        [&](const sql_row& row) {
+            is_noted = true;
+            now.status = row.text(0);
+            now.end = row.text(1);
+        },
+        whom.instance));
+    if (!is_noted) return swallowed("workflow_instances");
+    if (const auto how = end_of(now.status))
+        return add_result(tx, step, command.number, *how, now.end);
     return must_change(tx, "workflow_watches",
                        "INSERT INTO workflow_watches (instance, command, target) VALUES (?, ?, ?)",
                        step.of.instance, command.number, whom.instance);
@@ -68,25 +80,29 @@ result<> watch(store_transaction& tx, pending_step& step, const flow_command& co
 
 /// Why an id cannot be one; empty if it can.
 std::string id_refusal(std::string_view id) {
+    if (!is_utf8(id) || id.contains('\0'))
+        return "the id of a workflow is a text in UTF-8 without a zero byte, and this one is not";
     if (!id.empty() && id.size() <= child_id_size_max) return {};
     return fmt::format("the id of a workflow has 1 to {} bytes, and this one has {}",
                        child_id_size_max, id.size());
 }
 
+/// Only children are nested: a workflow that starts the next one goes on in it for ever if it likes.
 result<std::int64_t> insert_child(store_transaction& tx, const pending_step& step,
                                   const flow_command& command, bool is_watched) {
     return change(tx,
-                  "INSERT INTO workflow_instances (workflow, version, id, arguments, started_at,"
-                  " tenant, depth, parent, parent_run, fate, watched)"
-                  " SELECT ?, ?, ?, ?, ?, p.tenant, p.depth + 1, ?, ?, ?, ?"
-                  " FROM workflow_instances p WHERE p.instance = ? AND p.depth < ?"
-                  " ON CONFLICT (workflow, id) DO NOTHING",
+                  fmt::format("INSERT INTO workflow_instances (workflow, version, id, arguments,"
+                              " started_at, tenant, depth, parent, parent_run, fate, watched)"
+                              " SELECT ?, ?, ?, ?, ?, p.tenant, {}, ?, ?, ?, ?"
+                              " FROM workflow_instances p WHERE p.instance = ? AND p.depth < ?"
+                              " ON CONFLICT (workflow, id) DO NOTHING",
+                              is_watched ? "p.depth + 1" : "0"),
                   command.name, command.code->version(), step.did.of(command.id),
                   step.did.of(command.payload), step.cause.event.at.time_since_epoch().count(),
                   is_watched ? std::optional(step.of.instance) : std::nullopt,
                   is_watched ? std::optional(step.of.run) : std::nullopt,
                   is_watched ? std::optional(fate_text(command.fate)) : std::nullopt, is_watched,
-                  step.of.instance, nested_max);
+                  step.of.instance, is_watched ? nested_max : INT64_MAX);
 }
 
 result<> refuse_depth(store_transaction& tx, pending_step& step, const flow_command& command) {
@@ -143,15 +159,23 @@ result<> begin_child(store_transaction& tx, pending_step& step, const flow_comma
     return watch(tx, step, command, *found);
 }
 
-result<> begin_other(store_transaction& tx, const pending_step& step, const flow_command& command) {
+result<> begin_other(store_transaction& tx, pending_step& step, const flow_command& command) {
     const auto id = step.did.of(command.id);
-    if (!id_refusal(id).empty()) return {};
-    POSTHORN_TRY(insert_child(tx, step, command, false));
+    if (const auto why = id_refusal(id); !why.empty()) {  // The code has no handle to hear it by.
+        step.bug =
+            fmt::format("command {}: {} cannot be started: {}", command.number, command.name, why);
+        return fail(error_code::invalid_argument, "{}", *step.bug);
+    }
+    POSTHORN_LET(begun, insert_child(tx, step, command, false));
+    if (begun == 1) return {};
+    POSTHORN_LET(found, find_relative(tx, command.name, id));
+    if (!found) return swallowed("workflow_instances");
     return {};
 }
 
 result<> attach_to(store_transaction& tx, pending_step& step, const flow_command& command) {
     const auto id = step.did.of(command.id);
+    if (auto why = id_refusal(id); !why.empty()) return refuse(tx, step, command, std::move(why));
     POSTHORN_LET(found, find_relative(tx, command.name, id));
     if (!found)
         return refuse(tx, step, command,

@@ -16,7 +16,8 @@ namespace posthorn {
 
 result<> begin_child(store_transaction& tx, pending_step& step,
                      const detail::flow_command& command);
-result<> begin_other(store_transaction& tx, const pending_step& step,
+/// Of a bad id nothing hears: it is the bug of the step.
+result<> begin_other(store_transaction& tx, pending_step& step,
                      const detail::flow_command& command);
 result<> attach_to(store_transaction& tx, pending_step& step, const detail::flow_command& command);
 

@@ -377,10 +377,13 @@ void mailroom::forget_expired() {
     with_.where.submit(
         {.work = [now, gone, &maker = with_.maker](store_transaction& tx) -> result<> {
              POSTHORN_TRY(refuse_expired(tx, now, maker));
+             // Of the Commands those alone that were refused.
              POSTHORN_LET(some,
                           change(tx,
-                                 "DELETE FROM workflow_unclaimed WHERE seq IN (SELECT seq FROM"
-                                 " workflow_unclaimed WHERE expires_at <= ? LIMIT 1000)",
+                                 "DELETE FROM workflow_unclaimed WHERE seq IN (SELECT u.seq FROM"
+                                 " workflow_unclaimed u LEFT JOIN workflow_signals s ON s.seq ="
+                                 " u.seq WHERE u.expires_at <= ? AND s.correlation_id IS NULL"
+                                 " LIMIT 1000)",
                                  now));
              *gone = some;
              return {};

@@ -12,6 +12,11 @@ using std::chrono::milliseconds;
 constexpr milliseconds pause_min{100};
 constexpr milliseconds pause_max = std::chrono::minutes{1};
 
+// The next run counts its commands from 1 again.
+constexpr std::string_view awaited_sql =
+    "SELECT 1 FROM workflow_runs w JOIN workflow_instances i ON i.instance = w.instance"
+    " WHERE w.instance = ? AND w.command = ? AND i.run = ?";
+
 }  // namespace
 
 milliseconds pause_after(std::uint32_t failures) {
@@ -21,7 +26,7 @@ milliseconds pause_after(std::uint32_t failures) {
 }
 
 void outside_work::start(const instance_row& of, std::uint32_t command, const frame::work& what) {
-    if (under_way_.insert({of.instance, command}).second) attempt(of, command, what, 0);
+    if (under_way_.insert({of.instance, of.run, command}).second) attempt(of, command, what, 0);
 }
 
 void outside_work::attempt(const instance_row& of, std::uint32_t command, frame::work what,
@@ -51,29 +56,36 @@ void outside_work::attempt(const instance_row& of, std::uint32_t command, frame:
                                {{"Workflow", of.workflow}, {"Id", of.id}, {"Error", payload}});
             with_.report.note_trouble(of, payload);
             with_.loop.do_later(pause_after(tries + 1), [this, of, command, tries, what] {
-                attempt(of, command, what, tries + 1);
+                if (is_awaited(of, command)) return attempt(of, command, what, tries + 1);
+                under_way_.erase({of.instance, of.run, command});
+                with_.report.forget_trouble(of.instance);
             });
         });
     });
 }
 
+// What cannot be read now may be.
+bool outside_work::is_awaited(const instance_row& of, std::uint32_t command) const {
+    bool is_open = false;
+    const auto read = with_.where.read([&](store_reader& from) -> result<> {
+        POSTHORN_LET(found, is_there(from, awaited_sql, of.instance, command, of.run));
+        is_open = found;
+        return {};
+    });
+    return is_open || !read;
+}
+
 void outside_work::finish(const instance_row& of, std::uint32_t command, detail::event_kind how,
                           std::string payload) {
     with_.where.submit(
-        {.work = [instance = of.instance, command, how,
+        {.work = [instance = of.instance, run = of.run, command, how,
                   payload](store_transaction& tx) -> result<> {
-             POSTHORN_LET(open, change(tx,
-                                       "DELETE FROM workflow_runs"
-                                       " WHERE instance = ? AND command = ?",
-                                       instance, command));
-             if (open == 0) {
-                 POSTHORN_LET(is_left, is_there(tx,
-                                                "SELECT 1 FROM workflow_runs"
-                                                " WHERE instance = ? AND command = ?",
-                                                instance, command));
-                 if (is_left) return swallowed("workflow_runs");
-                 return {};  // The workflow has ended.
-             }
+             POSTHORN_LET(is_open, is_there(tx, awaited_sql, instance, command, run));
+             if (!is_open) return {};  // The workflow, or this run of it, has ended.
+             POSTHORN_TRY(must_change(tx, "workflow_runs",
+                                      "DELETE FROM workflow_runs"
+                                      " WHERE instance = ? AND command = ?",
+                                      instance, command));
              return must_change(tx, "workflow_mailbox",
                                 "INSERT INTO workflow_mailbox (instance, command, kind, payload)"
                                 " VALUES (?, ?, ?, ?)",
@@ -83,7 +95,7 @@ void outside_work::finish(const instance_row& of, std::uint32_t command, detail:
              [this, of, command, how, payload, gate = with_.loop.gate()](const result<>& outcome) {
                  gate->post([this, of, command, how, payload, outcome] {
                      if (outcome) {
-                         under_way_.erase({of.instance, command});
+                         under_way_.erase({of.instance, of.run, command});
                          return with_.loop.wake();
                      }
                      with_.report.note_trouble(of, outcome.error().what());

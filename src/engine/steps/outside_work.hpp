@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <set>
 #include <string>
-#include <utility>
+#include <tuple>
 
 #include "base/run/environment.hpp"
 #include "engine/steps/engine_report.hpp"
@@ -35,11 +35,12 @@ public:
 private:
     void attempt(const instance_row& of, std::uint32_t command, frame::work what,
                  std::uint32_t tries);
+    [[nodiscard]] bool is_awaited(const instance_row& of, std::uint32_t command) const;
     void finish(const instance_row& of, std::uint32_t command, detail::event_kind how,
                 std::string payload);
 
     deps with_;
-    std::set<std::pair<std::int64_t, std::uint32_t>> under_way_;
+    std::set<std::tuple<std::int64_t, std::int64_t, std::uint32_t>> under_way_;  // Of each run.
 };
 
 /// How long to wait before the next try, after so many in vain.

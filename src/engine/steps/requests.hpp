@@ -13,6 +13,12 @@
 /// answered: once.
 namespace posthorn {
 
+/// What a message is, and not the database, is why it cannot be sent.
+[[nodiscard]] constexpr bool is_about_message(error_code why) noexcept {
+    return why == error_code::invalid_payload || why == error_code::invalid_argument ||
+           why == error_code::message_too_large;
+}
+
 /// A workflow has got the Command, if it is one, and holds it.
 result<> hold_request(store_transaction& tx, std::int64_t instance, const mail& what);
 /// Sends the answer of a step. `error_code::invalid_payload` if it cannot be one.

@@ -69,10 +69,12 @@ result<> write_history(store_transaction& tx, const pending_step& step) {
 result<> take_cause(store_transaction& tx, const pending_step& step) {
     const auto& event = step.cause.event;
     if (event.kind == event_kind::start) {
-        POSTHORN_LET(begun, change(tx,
-                                   "UPDATE workflow_instances SET status = 'running', version = ?"
-                                   " WHERE instance = ? AND status = 'starting' AND run = ?",
-                                   step.of.version, step.of.instance, step.of.run));
+        POSTHORN_LET(begun,
+                     change(tx,
+                            "UPDATE workflow_instances SET status = 'running', version = ?"
+                            " WHERE instance = ? AND status = 'starting' AND run = ?"
+                            " AND version IN (0, ?)",
+                            step.of.version, step.of.instance, step.of.run, step.of.version));
         return begun == 1 ? result<>{} : was_first(step);
     }
     POSTHORN_LET(taken, change(tx,
@@ -114,12 +116,6 @@ result<> run_transact(store_transaction& tx, pending_step& step, const flow_comm
     POSTHORN_TRY(seen.intact());
     if (POSTHORN_PLANTED(result_without_mail)) return {};
     return add_result(tx, step, command.number, event_kind::done, std::move(given));
-}
-
-/// What a message is, and not the database, is why it cannot be sent.
-bool is_about_message(error_code why) {
-    return why == error_code::invalid_payload || why == error_code::invalid_argument ||
-           why == error_code::message_too_large;
 }
 
 result<> write_command(store_transaction& tx, pending_step& step, const flow_command& command,

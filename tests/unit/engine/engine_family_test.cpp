@@ -74,6 +74,18 @@ workflow<int> nests(flow<>& f, int depth) {
 }
 POSTHORN_WORKFLOW(nests, "Nests", 1)
 
+/// Each starts the one of the next day, without an end.
+workflow<int> starts_the_next(flow<>& f, int day) {
+    if (day < 70) f.start(starts_the_next, std::to_string(day + 1), day + 1);
+    co_return day;
+}
+POSTHORN_WORKFLOW(starts_the_next, "StartsTheNext", 1)
+workflow<int> starts_badly(flow<>& f, std::string id) {
+    f.start(starts_the_next, id, 70);
+    co_return 1;
+}
+POSTHORN_WORKFLOW(starts_badly, "StartsBadly", 1)
+
 struct round {
     int number = 0;
 };
@@ -108,6 +120,8 @@ protected:
         shop_node.add(starts_its_parent);
         shop_node.add(parent);
         shop_node.add(nests);
+        shop_node.add(starts_the_next);
+        shop_node.add(starts_badly);
         shop_node.add(goes_on);
         shop_node.start();
     }
@@ -210,6 +224,24 @@ TEST_F(families_of_an_engine, refuse_a_workflow_that_begins_itself_without_an_en
     EXPECT_EQ(end.status, flow_status::failed);
     EXPECT_THAT(end.reason, HasSubstr("workflows begin others 64 deep at most"));
     EXPECT_EQ(number(shop_node, "SELECT count(*) FROM workflow_instances"), 65);
+}
+
+TEST_F(families_of_an_engine, may_start_one_after_another_without_an_end) {
+    start();
+    shop_node.transact([](transaction& tx) { tx.start(starts_the_next, "1", 1); });
+    EXPECT_TRUE(ends_as(shop_node, starts_the_next, "70", flow_status::completed)) << logged();
+}
+
+TEST_F(families_of_an_engine, are_held_when_they_start_what_can_have_no_such_id) {
+    start();
+    shop_node.transact([](transaction& tx) {
+        tx.start(starts_badly, "a", "");
+        tx.start(starts_badly, "b", std::string("70\0", 3));
+    });
+    EXPECT_THAT(
+        shop_node.wait_for_end(starts_badly, "a", 60s).reason,
+        HasSubstr("command 1: StartsTheNext cannot be started: the id of a workflow has 1"));
+    EXPECT_THAT(shop_node.wait_for_end(starts_badly, "b", 60s).reason, HasSubstr("zero byte"));
 }
 
 TEST_F(families_of_an_engine, keep_a_child_over_runs_that_follow_one_another) {

@@ -148,7 +148,7 @@ TEST_F(workflows_with_odd_rows, go_on_beside_them) {
 
 TEST_F(workflows_with_odd_rows, go_on_beside_those_that_a_program_changes) {
     const auto tables = test::read_tables(describe());
-    ASSERT_EQ(tables.size(), 10U);
+    ASSERT_EQ(tables.size(), 13U);
     test::row_fuzz rows(20'261'120, test::row_fuzz::database::sqlite);
     const auto names = std::to_array<std::string>({"a", "b", "c"});
     shop_node.transact([&](transaction& tx) {

@@ -165,6 +165,36 @@ TEST_F(requests_of_an_engine, that_no_workflow_takes_in_time_are_refused) {
     }
 }
 
+TEST_F(requests_of_an_engine, are_all_refused_when_their_time_is_over_however_many) {
+    shop_node.start();
+    shop_node.transact([](transaction& tx) {
+        for (int i = 1; i <= 2500; ++i) {
+            tx.execute(
+                "INSERT INTO workflow_signals (source, message_id, signal, payload,"
+                " correlation_id, matched_at) VALUES (?, '01900000-0000-7000-8000-000000000001',"
+                " 'shop/v1/Leave', '{}', ?, 1)",
+                i == 7 ? std::string(5000, 'x') : "desk", "asked " + std::to_string(i));
+            // Each is found by two sets of fields.
+            tx.execute(
+                "INSERT INTO workflow_unclaimed (signal, shape, key, seq, expires_at)"
+                " VALUES ('shop/v1/Leave', '', '', last_insert_rowid(), 1),"
+                " ('shop/v1/Leave', 'customer', 'c', last_insert_rowid(), 1)");
+        }
+    });
+    shop_node.stop();
+    node again(options("shop"));
+    again.add(subscribed);
+    again.start();
+    ASSERT_TRUE(test::eventually(
+        [&] { return number(again, "SELECT count(*) FROM workflow_unclaimed") == 0; }));
+    EXPECT_EQ(number(again,
+                     "SELECT count(DISTINCT correlation_id) FROM outbox_messages"
+                     " WHERE message_type = 'Response'"),
+              2499)
+        << "one names a sender that none can be";
+    EXPECT_EQ(number(again, "SELECT count(*) FROM outbox_messages"), 2499);
+}
+
 TEST_F(requests_of_an_engine, that_are_not_what_they_say_are_refused_and_the_wait_goes_on) {
     start();
     subscribe("c1");

@@ -1,4 +1,6 @@
 // Runs of a workflow that follow one another, on a real node.
+#include <semaphore>
+
 #include <gmock/gmock.h>
 
 #include "unit/engine/shop.hpp"
@@ -42,6 +44,19 @@ workflow<void> naps_before(flow<sums>& f) {
 }
 POSTHORN_WORKFLOW(naps_before, "NapsBefore", 1)
 
+std::counting_semaphore<> let_first_end{0};
+/// The work of the first run is under way when the next one begins its own.
+workflow<std::string> works_in_runs(flow<sums>& f, std::string id, int round) {
+    auto work = f.run([round] {
+        if (round == 1) let_first_end.acquire();
+        return "of round " + std::to_string(round);
+    });
+    if (round == 2) co_return co_await work;
+    co_await f.wait(the<&decided::order_id> == id);
+    co_await f.again(works_in_runs, id, 2);
+}
+POSTHORN_WORKFLOW(works_in_runs, "WorksInRuns", 1)
+
 }  // namespace
 }  // namespace shop
 
@@ -58,6 +73,7 @@ protected:
         shop_node.add(hears_for_ever);
         shop_node.add(hears_two);
         shop_node.add(naps_before);
+        shop_node.add(works_in_runs);
         shop_node.start();
     }
     node shop_node{options("shop")};
@@ -102,6 +118,22 @@ TEST_F(runs_of_an_engine, get_every_signal_also_one_that_many_got_and_a_run_had_
     });
     EXPECT_EQ(shop_node.wait_for_end(hears_two, "a", 60s).result, "2") << logged();
     EXPECT_EQ(shop_node.wait_for_end(hears_two, "b", 60s).result, "2") << logged();
+}
+
+TEST_F(runs_of_an_engine, are_not_given_what_the_work_of_the_run_before_gave) {
+    start();
+    shop_node.transact([](transaction& tx) { tx.start(works_in_runs, "w", "x", 1); });
+    const bool waits = test::eventually(
+        [&] { return number(shop_node, "SELECT count(*) FROM workflow_waits") == 1; });
+    shop_node.signal(decided{"x", "ann", true, 1});
+    const bool is_next = becomes(shop_node, works_in_runs, "w", [](const workflow_view& seen) {
+        return seen.run == 2 && seen.steps > 0;
+    });
+    let_first_end.release();
+    ASSERT_TRUE(waits && is_next) << logged();
+    EXPECT_EQ(shop_node.wait_for_end(works_in_runs, "w", 60s).result, R"("of round 2")")
+        << logged();
+    EXPECT_EQ(number(shop_node, "SELECT count(*) FROM workflow_runs"), 0);
 }
 
 TEST_F(runs_of_an_engine, go_on_after_a_restart_where_they_were) {

@@ -200,6 +200,20 @@ TEST_P(workflow_family_store, moves_open_instances_to_another_version_unless_the
         return {};
     });
     EXPECT_EQ(text("SELECT id FROM workflow_instances WHERE version = 2"), "a");
+    // A first step that was under way is not stored, and taken again by the other version.
+    must("UPDATE workflow_instances SET status = 'starting'");
+    for (const std::int64_t version : {1, 2}) {
+        auto step = step_of(one, "a");
+        step.of.version = version;
+        step.cause.event.kind = detail::event_kind::start;
+        step.deeds = "{}";
+        const auto stored =
+            run([&](store_transaction& tx) { return write_step(tx, step, test_maker()); });
+        EXPECT_EQ(stored.has_value(), version == 2);
+        if (!stored) EXPECT_EQ(stored.error().code(), error_code::state_changed);
+    }
+    EXPECT_EQ(text("SELECT version || ' ' || status FROM workflow_instances WHERE id = 'a'"),
+              "2 running");
 }
 
 TEST_P(workflow_family_store, knows_the_versions_of_programs_and_who_needs_them) {
