@@ -149,7 +149,8 @@ result<json::array> waits_of(store_reader& from, std::int64_t instance) {
         " JOIN workflow_instances i ON i.instance = w.target"
         " WHERE w.instance = ? ORDER BY w.command LIMIT 1000",
         [&](const sql_row& row) {
-            all.push_back(json::string(fmt::format("the end of {} {}", row.text(0),
+            all.push_back(json::string(fmt::format("the end of {} {}",
+                                                   clean_utf8(row.text(0), shown_text_max),
                                                    clean_utf8(row.text(1), shown_text_max))));
         },
         instance));
