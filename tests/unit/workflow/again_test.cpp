@@ -117,7 +117,7 @@ TEST(again, is_no_more_once_the_workflow_is_cancelled) {
     flow_test t(+[](flow<meter>& f) static -> workflow<void> {
         try {
             co_await f.sleep(1h);
-        } catch (const cancelled&) {
+        } catch (const class cancelled&) {
             f.state.read = 1;
         }
         co_await f.again(meters, std::string("m1"), 1);
