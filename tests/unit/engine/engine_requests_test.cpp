@@ -83,7 +83,7 @@ protected:
     }
     std::string failure_of(const change_card& asked) {
         try {
-            proxy<shop_v1>(desk_node).call(asked).get(60s);
+            to_shop.call(asked).get(60s);
         } catch (const error& why) {
             return why.what();
         }
@@ -91,10 +91,10 @@ protected:
     }
     node shop_node{options("shop")};
     node desk_node{options("desk")};
+    proxy<shop_v1> to_shop{desk_node};  // Made before the node starts.
 };
 
 TEST_F(requests_of_an_engine, are_answered_once_by_the_workflow_that_they_are_for) {
-    proxy<shop_v1> to_shop(desk_node);
     start();
     subscribe("c1");
     subscribe("c2");
@@ -108,7 +108,6 @@ TEST_F(requests_of_an_engine, are_answered_once_by_the_workflow_that_they_are_fo
 }
 
 TEST_F(requests_of_an_engine, are_kept_until_a_workflow_receives_them) {
-    proxy<shop_v1> to_shop(desk_node);
     start();
     auto early = to_shop.call(change_card{"c1", "4000"});
     ASSERT_TRUE(test::eventually(
@@ -131,7 +130,6 @@ TEST_F(requests_of_an_engine, that_are_refused_are_told_why) {
 }
 
 TEST_F(requests_of_an_engine, that_a_workflow_holds_when_it_ends_are_refused) {
-    proxy<shop_v1> to_shop(desk_node);
     start();
     subscribe("c1");
     auto held = to_shop.call(leave{"c1"});
@@ -149,7 +147,7 @@ TEST_F(requests_of_an_engine, that_a_workflow_holds_when_it_ends_are_refused) {
 TEST_F(requests_of_an_engine, that_no_workflow_takes_in_time_are_refused) {
     start();
     subscribe("c1");
-    auto late = proxy<shop_v1>(desk_node).call(change_card{"nobody", "4000"});
+    auto late = to_shop.call(change_card{"nobody", "4000"});
     ASSERT_TRUE(test::eventually(
         [&] { return number(shop_node, "SELECT count(*) FROM workflow_unclaimed") > 0; }));
     run(shop_node, "UPDATE workflow_unclaimed SET expires_at = 1");
@@ -206,7 +204,7 @@ TEST_F(requests_of_an_engine, that_are_not_what_they_say_are_refused_and_the_wai
         return number(shop_node,
                       "SELECT count(*) FROM outbox_messages WHERE headers LIKE '%refused%'") == 1;
     })) << logged();
-    EXPECT_EQ(proxy<shop_v1>(desk_node).call(change_card{"c1", "4000"}).get(60s).card, "now 4000");
+    EXPECT_EQ(to_shop.call(change_card{"c1", "4000"}).get(60s).card, "now 4000");
 }
 
 }  // namespace
