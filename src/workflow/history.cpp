@@ -219,12 +219,14 @@ std::expected<std::unique_ptr<detail::flow_base>, std::string> rebuild(
     detail::recorded_patches patches;
     std::size_t number = 0;
     for (const auto& step : history) {
+        // A row has null where there was none; a state is an object.
+        const bool is_carried = step.carried && step.carried->text != "null";
         const detail::flow_event event{.kind = step.cause,
                                        .command = step.command,
                                        .may_have_taken_effect = step.may_have_taken_effect,
                                        .at = wall_time(std::chrono::milliseconds(step.at_ms)),
                                        .payload = step.payload,
-                                       .state = step.carried.value_or(raw_json{}).text};
+                                       .state = is_carried ? step.carried->text : std::string()};
         ++number;
         patches.clear();
         for (const auto& command : step.commands)
