@@ -116,8 +116,8 @@ TEST_F(example, 10_subscription) {
                   "12 months are a year\nc3 ended, c4 was cancelled: never paid\n");
 }
 
-TEST_F(example, 14_for_years) {
-    expect_output("14_for_years",
+TEST_F(example, 15_for_years) {
+    expect_output("15_for_years",
                   "the card is 4000-1 now\n"
                   "refused: a card has a number\n"
                   "37 months in 38 runs\n"
