@@ -4,6 +4,9 @@
 
 #include "feature/answers.hpp"
 #include "feature/node_builder.hpp"
+#include "standby/archive/archive_parts.hpp"
+#include "standby/archive/archive_settings.hpp"
+#include "standby/archive/shared_log.hpp"
 #include "standby/door/pair_credentials.hpp"
 #include "standby/following.hpp"
 #include "standby/shipping.hpp"
@@ -13,6 +16,13 @@ namespace {
 
 namespace json = boost::json;
 using standby::shipping;
+
+std::vector<feature_key> all_keys() {
+    const auto of_pair = standby::standby_keys();
+    std::vector<feature_key> all(of_pair.begin(), of_pair.end());
+    all.insert(all.end(), standby::archive_keys.begin(), standby::archive_keys.end());
+    return all;
+}
 
 task<http_response> begin_switch(shipping* of) {
     if (of == nullptr)
@@ -40,40 +50,30 @@ class standby_of_a_file final : public feature {
 public:
     [[nodiscard]] std::string_view name() const noexcept override { return "standby"; }
     [[nodiscard]] std::span<const feature_key> keys() const noexcept override {
-        return standby::standby_keys();
+        static const auto all = all_keys();
+        return all;
     }
     [[nodiscard]] std::vector<feature_problem> problems(
         const feature_settings& said, const message_limits& /*limits*/) const override {
-        return standby::check_standby_settings(said);
+        auto all = standby::check_standby_settings(said);
+        if (auto why = standby::check_archive_settings(said)) all.push_back(*std::move(why));
+        return all;
     }
     [[nodiscard]] std::vector<feature_problem> store_problems(
         const feature_settings& said, const store_plan& plan) const override {
-        if (auto why = standby::refuse_plan(said, plan)) return {*std::move(why)};
-        return {};
+        std::vector<feature_problem> all;
+        if (auto why = standby::refuse_plan(said, plan)) all.push_back(*std::move(why));
+        if (auto why = standby::refuse_archive(said, plan)) all.push_back(*std::move(why));
+        return all;
     }
 
     result<> before_store(store_builder& into) const override {
-        const auto& said = into.settings();
-        POSTHORN_LET(how, standby::read_standby_settings(said));
-        if (!how.to) return show_lone_primary(into);
-        if (auto why = standby::refuse_plan(said, into.plan())) return std::unexpected(why->why);
-        const auto& service = into.plan().service;
-        POSTHORN_LET(known, standby::read_credentials(said, service));
-        POSTHORN_TRY(standby::check_credentials(known, into.env().clock));
-        POSTHORN_LET(as, standby::begin_as_primary(into.plan().file, into.env().random));
-        auto& ships = into.make<shipping>(
-            how, as, access_with(known, standby::link_end::primary, into.env().clock), into.env(),
-            service);
-        into.ship_with(ships.log());
-        into.show(ships);
-        return {};
-    }
-
-    // How its history began is asked for when the primary before it comes back.
-    static result<> show_lone_primary(store_builder& into) {
-        if (into.plan().on_server || into.plan().in_memory) return {};
-        POSTHORN_LET(found, standby::load_state(into.plan().file));
-        if (found) into.show(into.make<lone_primary>(*found));
+        std::vector<log_shipper*> takers;
+        POSTHORN_TRY(add_standby(into, takers));
+        // A commit waits for the standby first: what is archived was answered, or could be.
+        POSTHORN_TRY(standby::add_archive(into, takers));
+        if (takers.size() == 1) into.ship_with(*takers.front());
+        if (takers.size() > 1) into.ship_with(into.make<standby::shared_log>(std::move(takers)));
         return {};
     }
 
@@ -102,11 +102,38 @@ public:
                         "node stops, and follows from then on.",
              .answer = "{switching: boolean, epoch: integer}"},
             [ships](const http_request&, const admin_caller&) { return begin_switch(ships); }});
+        standby::install_archive(into);
         if (ships == nullptr) return {};
         into.health([ships] { return standby::worries_of(ships->report(), ships->settings()); });
         into.metrics([ships](prometheus_text& text) {
             standby::write_metrics(text, ships->report(), ships->as().epoch);
         });
+        return {};
+    }
+
+private:
+    static result<> add_standby(store_builder& into, std::vector<log_shipper*>& takers) {
+        const auto& said = into.settings();
+        POSTHORN_LET(how, standby::read_standby_settings(said));
+        if (!how.to) return show_lone_primary(into);
+        if (auto why = standby::refuse_plan(said, into.plan())) return std::unexpected(why->why);
+        const auto& service = into.plan().service;
+        POSTHORN_LET(known, standby::read_credentials(said, service));
+        POSTHORN_TRY(standby::check_credentials(known, into.env().clock));
+        POSTHORN_LET(as, standby::begin_as_primary(into.plan().file, into.env().random));
+        auto& ships = into.make<shipping>(
+            how, as, access_with(known, standby::link_end::primary, into.env().clock), into.env(),
+            service);
+        into.show(ships);
+        takers.push_back(&ships.log());
+        return {};
+    }
+
+    // How its history began is asked for when the primary before it comes back.
+    static result<> show_lone_primary(store_builder& into) {
+        if (into.plan().on_server || into.plan().in_memory) return {};
+        POSTHORN_LET(found, standby::load_state(into.plan().file));
+        if (found) into.show(into.make<lone_primary>(*found));
         return {};
     }
 };

@@ -142,6 +142,9 @@ result<> archiver::work(order& asked) {
     std::erase_if(marks_, [&](const commit_mark& each) {
         return each.end <= before || (before = each.end, false);
     });
+    // After a failure there may be none for what is to be taken.
+    if (marks_.empty() && asked.end > writer_->taken())
+        marks_.push_back({asked.end, with_.time.wall()});
     if (!marks_.empty()) POSTHORN_TRY(writer_->take(*files_, marks_.back().end));
     note_taken(asked);
     if (asked.seal) POSTHORN_TRY(seal(asked));
@@ -201,7 +204,7 @@ result<> archiver::follow_generation(const order& asked) {
         return {};
     }
     writer_.reset();
-    marks_.assign(1, {asked.end, with_.time.wall()});
+    marks_.clear();
     return open(asked);
 }
 
@@ -273,6 +276,7 @@ void archiver::remove_outdated() {
 
 void archiver::failed(const error& why) {
     writer_.reset();  // What it had of an unfinished segment is in the log.
+    if (why.code() == error_code::state_changed) marks_.clear();
     const std::scoped_lock lock(mutex_);
     if (told_.trouble != why.what())
         with_.log.warn("Archive: {Folder} cannot be written, will try again: {Error}",

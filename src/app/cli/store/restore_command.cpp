@@ -7,6 +7,7 @@
 #include "app/cli/kit/database.hpp"
 #include "app/cli/kit/json_output.hpp"
 #include "app/cli/kit/options.hpp"
+#include "app/cli/store/restore_archive.hpp"
 #include "standby/pair_state.hpp"
 #include "store/sqlite/upkeep/restore.hpp"
 
@@ -16,14 +17,19 @@ namespace {
 class restore_command final : public command {
 public:
     void declare(CLI::App& options) override {
-        add_place(options, "FILE", file_, "the backup")->required();
+        add_place(options, "FILE", file_, "the backup");
         where_.declare(options);
+        archive_.declare(options);
         options.add_flag("--inbox", inbox_, "in place of store.inbox_url, where there is one");
         add_json_flag(options, json_);
         options.footer(
             "Example: posthorn restore backups/orders-20260214T120000Z.db --config orders.toml\n"
             "Stop the node and everything else that uses the database first. What is there is "
-            "kept\naside. Then let the senders replay: see docs/operating/backup.md.");
+            "kept\naside. Then let the senders replay: see docs/operating/backup.md.\n"
+            "Example: posthorn restore --at 2026-02-14T12:00:00Z --config orders.toml --to "
+            "then.db\n"
+            "From the archive that standby.archive keeps, into a new file: see "
+            "docs/operating/archive.md.");
     }
 
     result<> run(const console& terminal) override {
@@ -39,6 +45,17 @@ public:
             return fail(error_code::invalid_argument,
                         "a store in memory ends with its node, and has no backups; name a file in "
                         "store.url");
+        if (archive_.is_asked()) {
+            if (!file_.empty())
+                return fail(error_code::invalid_argument,
+                            "a backup, or the archive: give FILE, or one of --at, --latest and "
+                            "--list");
+            return archive_.run(settings, terminal, json_);
+        }
+        if (file_.empty())
+            return fail(error_code::invalid_argument,
+                        "say what to restore: a backup, or a moment of the archive with --at or "
+                        "--latest");
         const std::string database =
             settings.path_of(inbox_ ? *settings.store.inbox_url : settings.store.url);
         POSTHORN_TRY(standby::require_no_copy(database));
@@ -98,6 +115,7 @@ private:
     real_clock clock_;
     std::string file_;
     database_choice where_;
+    archive_restore_part archive_;
     bool inbox_ = false;
     bool json_ = false;
 };
