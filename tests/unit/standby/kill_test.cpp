@@ -1,64 +1,14 @@
 // Both of a pair are processes that are killed at any moment.
-#include <csignal>
-#include <functional>
 #include <vector>
-
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include "support/eventually.hpp"
 #include "unit/standby/a_pair.hpp"
+#include "unit/standby/killed_process.hpp"
 
 namespace posthorn::standby {
 namespace {
 
 using std::chrono::milliseconds;
-
-/// A process that is ended by nothing but a kill.
-class killed_process {
-public:
-    /// `work` writes what it has to say to the descriptor that it is given.
-    explicit killed_process(const std::function<void(int)>& work) {
-        std::array<int, 2> ends{};
-        EXPECT_EQ(::pipe(ends.data()), 0);
-        id_ = ::fork();
-        if (id_ == 0) {
-            ::close(ends[0]);
-            work(ends[1]);
-            ::_exit(0);
-        }
-        ::close(ends[1]);
-        from_ = ends[0];
-    }
-    ~killed_process() {
-        kill();
-        ::close(from_);
-    }
-    killed_process(const killed_process&) = delete;
-    killed_process& operator=(const killed_process&) = delete;
-
-    void kill() {
-        if (id_ > 0) {
-            ::kill(id_, SIGKILL);
-            ::waitpid(id_, nullptr, 0);
-        }
-        id_ = 0;
-    }
-    /// The next number that it says; empty once it has said all.
-    [[nodiscard]] std::optional<std::int64_t> hear() const {
-        std::int64_t said = 0;
-        return ::read(from_, &said, sizeof said) == sizeof said ? std::optional(said)
-                                                                : std::nullopt;
-    }
-
-private:
-    pid_t id_ = 0;
-    int from_ = -1;
-};
-
-void say(int to, std::int64_t number) {
-    if (::write(to, &number, sizeof number) != sizeof number) ::_exit(1);
-}
 
 class a_killed_pair : public testing::Test {
 protected:
