@@ -4,7 +4,7 @@ const assert = require("node:assert/strict");
 const fs = require("node:fs");
 const { told, blank, open, openAs, signIn, quiet, accessible, accessibleInBoth, narrow, resize, usual, phone, say, run } = require("./kit.js");
 
-const pages = ["", "messages", "dead", "destinations", "inbox", "queues", "forward", "webhooks", "workflows", "store", "audit", "keys"];
+const pages = ["", "messages", "dead", "destinations", "inbox", "queues", "forward", "webhooks", "workflows", "store", "standby", "audit", "keys"];
 
 const openOrders = (browser, path, key = told.operator, options = {}) => openAs(browser, key, told.orders, path, options);
 

@@ -10,6 +10,7 @@ export interface Advice {
 const rules: Array<[RegExp, Advice]> = [
   [/^(the store |the last backup|the disk|a write has waited|messages in the table|a message in the table|what became of)/, { text: "See the database and its disk", link: "/desk/store" }],
   [/^the clock/, { text: "See what the node finds of its clock", link: "/desk/store" }],
+  [/^(the standby |the archive |the first base of the archive|this disk alone|between .* nothing was archived|(a file|\d+ files) of the archive)/, { text: "See the standby and the archive", link: "/desk/standby" }],
   [/of the queue .* given up/, { text: "See why, then retry or finish them", link: "/desk/queues?state=given-up" }],
   [/in the queue .* the oldest/, { text: "See whether its workers run, and what is in the way", link: "/desk/queues" }],
   [/expired before/, { text: "See what ran out of time", link: "/desk/dead?status=Expired" }],

@@ -13,12 +13,13 @@ import { messages } from "./pages/messages";
 import { nodes } from "./pages/nodes";
 import { overview } from "./pages/overview";
 import { queues } from "./pages/queues";
+import { standby } from "./pages/standby";
 import { store } from "./pages/store";
 import { webhooks } from "./pages/webhooks_desk";
 import { workflows } from "./pages/workflows";
 import { place } from "./route";
 
-const all: DeskPage[] = [overview, messages, dead, destinationsPage, inboxPage, queues, forward, webhooks, workflows, store, audit, keys, nodes];
+const all: DeskPage[] = [overview, messages, dead, destinationsPage, inboxPage, queues, forward, webhooks, workflows, store, standby, audit, keys, nodes];
 
 export const pages = computed(() => all.filter((each) => !each.needs || routes.value?.has(each.needs)));
 

@@ -148,7 +148,7 @@ const answers = {
     version: "9.8.7",
     routes: [
       "GET /_rf/queue", "GET /_rf/forward", "GET /_rf/webhooks/endpoints", "GET /_rf/workflows", "GET /_rf/store", "GET /_rf/audit",
-      "GET /_rf/keys", "GET /_rf/nodes/{node}", "GET /_rf/search", "GET /_rf/inbox/failed",
+      "GET /_rf/keys", "GET /_rf/nodes/{node}", "GET /_rf/search", "GET /_rf/inbox/failed", "GET /_rf/standby", "GET /_rf/standby/archive",
     ],
   },
   "/_rf/health": {
@@ -266,6 +266,16 @@ const answers = {
   },
   "/_rf/queue/jobs": { jobs, next: null },
   "/_rf/queue/jobs/2": jobs[1],
+  "/_rf/standby": {
+    role: "primary", standby: "10.0.0.2:7402", state: "following", mode: "async", whenLost: "wait", alone: false, epoch: 3,
+    stream: "0123456789abcdef0123456789abcdef", position: 1234567, lagBytes: 8240, lagSeconds: 0.4,
+    lostByPromotion: "8240 bytes of the log, 0.4 s", trouble: "",
+  },
+  "/_rf/standby/archive": {
+    configured: true, folder: "/archive/posthorn", oldest: ago(604800), newest: ago(20), baseAt: ago(7200), copiedBytes: null,
+    behindBytes: 16480, behindSeconds: 20, bytes: 734003200, segments: 10080, bases: 8, gaps: [{ from: ago(90000), to: ago(86400) }],
+    lost: ["/archive/posthorn/orders-20260222T120000Z-0badcafe/log-000000000012"], trouble: "",
+  },
   "/_rf/store": {
     databases: [
       {

@@ -22,7 +22,7 @@ const looks = {
 const pages = [
   "", "messages", "dead", `messages/${id(3)}`, "destinations", "inbox", `inbox/${id(203)}`, "queues", "queues/2", "forward",
   `forward/${id(501)}`, "webhooks", `webhooks/${id(201)}`, "workflows", "workflows/Approve%2Fo2", "workflows/Approve%2Fo4", "store",
-  "audit", "keys", "nodes?orderKey=customer+7", "nodes/attic",
+  "standby", "audit", "keys", "nodes?orderKey=customer+7", "nodes/attic",
 ];
 
 // The fonts of a machine are its own, so the test brings its choice along; Debian's Chromium has it.
@@ -157,6 +157,7 @@ const pictures = [
   ["desk-webhook", "dark", `webhooks/${id(201)}`],
   ["desk-forward", "light", "forward"],
   ["desk-workflow", "dark", "workflows/Approve%2Fo2"],
+  ["desk-standby", "light", "standby"],
   ["desk-nodes", "light", "nodes?orderKey=customer+7"],
   ["desk-phone", "phone", ""],
   ["desk-phone-dead-letters", "phone", "dead"],
