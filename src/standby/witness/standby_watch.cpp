@@ -14,7 +14,7 @@ std::optional<witness_question> standby_watch::next_question(steady_time now) {
     asked_at_ = now;
     witness_question asked{
         .stream = self_.stream, .from = self_.node, .epoch = self_.epoch, .version = self_.version};
-    if (!is_claiming_ && !may_claim(now)) return asked;
+    if (!seen_ || (!is_claiming_ && !may_claim(now))) return asked;
     // Once it was asked for, only an answer tells what became of it.
     is_claiming_ = true;
     asked.what = witness_question::kind::claim;
@@ -43,6 +43,7 @@ void standby_watch::witness_answered(const witness_question& asked, const witnes
     const bool is_claim = asked.what == witness_question::kind::claim;
     if (is_claim && told.verdict != witness_verdict::early) is_claiming_ = false;
     if (!is_ours || told.entry.epoch != self_.epoch) {
+        if (is_ours && told.entry.epoch > self_.epoch) is_claiming_ = false;  // Epochs only rise.
         seen_.reset();
         return;
     }

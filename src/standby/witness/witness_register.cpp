@@ -47,12 +47,6 @@ result<witness_answer> witness_register::answer(const witness_question& asked, s
         POSTHORN_TRY(how_.save(next));
         state_ = std::move(next);
     }
-    if (verdict == witness_verdict::granted) {
-        auto& heart = pulses_[asked.stream];
-        ++heart.beat;
-        // Those of another holder begin anew.
-        heart.turn = asked.what == witness_question::kind::beat ? asked.turn : 0;
-    }
     witness_answer told{
         .verdict = verdict, .run = how_.run, .version = state_.version, .witness = state_.name};
     if (const auto* const entry = find(asked.stream)) told.entry = *entry;
@@ -68,30 +62,35 @@ witness_verdict witness_register::judge(const witness_question& asked, steady_ti
     if (next.is_stale) return witness_verdict::stale;
     const auto found = std::ranges::find(next.entries, asked.stream, &witness_entry::stream);
     auto* const entry = found == next.entries.end() ? nullptr : &*found;
-    if (now - how_.started_at < how_.lease) {
+    if (now - how_.started_at < patience()) {
         // One that is the primary already says so, whoever else asks.
         if (asked.what == kind::beat && entry != nullptr && asked.epoch > entry->epoch)
-            *entry = entry_of(asked);
+            *entry = {.stream = asked.stream, .epoch = asked.epoch, .holder = asked.from};
         return asked.what == kind::look ? witness_verdict::told : witness_verdict::early;
     }
     if (asked.what == kind::look) return witness_verdict::told;
     if (asked.run != how_.run) return witness_verdict::another_run;
-    return asked.what == kind::beat ? judge_beat(asked, entry, next) : judge_claim(asked, entry);
+    return asked.what == kind::beat ? judge_beat(asked, now, entry, next)
+                                    : judge_claim(asked, entry);
 }
 
-witness_verdict witness_register::judge_beat(const witness_question& asked, witness_entry* entry,
-                                             witness_state& next) {
+witness_verdict witness_register::judge_beat(const witness_question& asked, steady_time now,
+                                             witness_entry* entry, witness_state& next) {
+    if (entry != nullptr && asked.epoch < entry->epoch) return witness_verdict::fenced;
+    auto& heart = pulses_[asked.stream];
     if (entry == nullptr) {
-        next.entries.push_back(entry_of(asked));
-        return witness_verdict::granted;
-    }
-    if (asked.epoch < entry->epoch) return witness_verdict::fenced;
-    if (asked.epoch == entry->epoch) {
+        entry = &next.entries.emplace_back();
+    } else if (asked.epoch > entry->epoch) {
+        if (heart.beat != 0 && asked.from != entry->holder) heart.free_at = heart.at + patience();
+    } else {
         if (asked.from != entry->holder) return witness_verdict::fenced;
-        const auto heart = pulses_.find(asked.stream);
-        if (heart != pulses_.end() && asked.turn <= heart->second.turn) return witness_verdict::old;
+        if (asked.turn <= heart.turn) return witness_verdict::old;
     }
     *entry = entry_of(asked);
+    heart.turn = asked.turn;
+    if (now < heart.free_at) return witness_verdict::early;
+    ++heart.beat;
+    heart.at = now;
     return witness_verdict::granted;
 }
 
@@ -100,10 +99,11 @@ witness_verdict witness_register::judge_claim(const witness_question& asked, wit
     if (entry->epoch == asked.epoch + 1 && entry->holder == asked.from)
         return witness_verdict::granted;
     if (entry->epoch != asked.epoch) return witness_verdict::fenced;
-    const auto heart = pulses_.find(asked.stream);
-    if (asked.beat != (heart == pulses_.end() ? 0 : heart->second.beat))
-        return witness_verdict::changed;
+    auto& heart = pulses_[asked.stream];
+    if (asked.beat != heart.beat) return witness_verdict::changed;
     if (!entry->in_sync) return witness_verdict::not_in_sync;
+    ++heart.beat;
+    heart.turn = 0;  // The turns of another begin anew.
     *entry = {.stream = asked.stream, .epoch = asked.epoch + 1, .holder = asked.from};
     return witness_verdict::granted;
 }

@@ -27,11 +27,11 @@ struct witness_state {
 /// | the question | is answered |
 /// |---|---|
 /// | any, by who has heard of a higher version | stale, from then on and for all |
-/// | any but a look, within a lease of the start | early; a newer epoch that it names is taken down |
+/// | any but a look, within a lease of the start | early; a newer epoch of a beat is taken down |
 /// | any but a look, for another run | another_run |
 /// | beat, of no known database | granted, and taken down |
 /// | beat, of an older epoch, or of this one by another | fenced |
-/// | beat, of a newer epoch | granted, and taken down: it was promoted by hand |
+/// | beat, of a newer epoch: it was promoted by hand | taken down, and early until a lease has passed since another was granted one |
 /// | beat, with a turn that is not higher than the last | old |
 /// | beat, else | granted |
 /// | claim, of no known database | unknown |
@@ -40,6 +40,8 @@ struct witness_state {
 /// | claim, and the primary was heard since | changed |
 /// | claim, and the holder is not in sync | not_in_sync |
 /// | claim, else | granted: the epoch after is the asker's, and it is not in sync |
+///
+/// A lease is a tenth longer here than it is for the nodes, since two clocks do not run alike.
 ///
 /// Lifetime: `save` outlives it.
 /// Threads:  one at a time.
@@ -54,7 +56,7 @@ public:
     };
     witness_register(witness_state kept, options how);
 
-    /// An error is one of the disk; nothing was granted then.
+    /// An error is one of the disk: nothing was granted, and it is not to be asked again.
     result<witness_answer> answer(const witness_question& asked, steady_time now);
     [[nodiscard]] const witness_state& state() const { return state_; }
 
@@ -63,11 +65,16 @@ private:
     struct pulse {
         std::uint64_t beat = 0;
         std::uint64_t turn = 0;
+        steady_time at{};       // Of the last beat that was granted.
+        steady_time free_at{};  // Before then an earlier holder may believe that it is the primary.
     };
 
+    [[nodiscard]] std::chrono::nanoseconds patience() const {
+        return how_.lease + (how_.lease / 10);
+    }
     [[nodiscard]] const witness_entry* find(const stream_id& stream) const;
     witness_verdict judge(const witness_question& asked, steady_time now, witness_state& next);
-    witness_verdict judge_beat(const witness_question& asked, witness_entry* entry,
+    witness_verdict judge_beat(const witness_question& asked, steady_time now, witness_entry* entry,
                                witness_state& next);
     witness_verdict judge_claim(const witness_question& asked, witness_entry* entry);
 
