@@ -63,7 +63,7 @@ witness_verdict witness_register::judge(const witness_question& asked, steady_ti
     const auto found = std::ranges::find(next.entries, asked.stream, &witness_entry::stream);
     auto* const entry = found == next.entries.end() ? nullptr : &*found;
     if (now - how_.started_at < patience()) {
-        // One that is the primary already says so, whoever else asks.
+        // One that is the primary already says so.
         if (asked.what == kind::beat && entry != nullptr && asked.epoch > entry->epoch)
             *entry = {.stream = asked.stream, .epoch = asked.epoch, .holder = asked.from};
         return asked.what == kind::look ? witness_verdict::told : witness_verdict::early;

@@ -16,8 +16,6 @@
 
 namespace posthorn::standby {
 
-using namespace std::chrono_literals;
-
 /// A pair and its witness in virtual time, with a network that loses, delays and reorders, and
 /// clocks that do not run alike. It holds that two nodes never act as the primary at a time, and
 /// that what was answered is never lost.
@@ -25,10 +23,11 @@ class witness_world {
 public:
     struct rules {
         double loss = 0;
-        std::chrono::milliseconds delay_max = 5ms;
+        std::chrono::milliseconds delay_max = std::chrono::milliseconds{5};
         bool may_go_alone = true;
         bool expects_no_loss = true;  // Not where a person, or a backup, has had a hand in it.
-        witness_timing timing{.lease = 3s, .every = 300ms};
+        witness_timing timing{.lease = std::chrono::seconds{3},
+                              .every = std::chrono::milliseconds{300}};
     };
     enum end : std::uint8_t { one, two, witness };
 
@@ -107,8 +106,8 @@ public:
 
 private:
     using history = std::vector<std::uint32_t>;
-    static constexpr std::chrono::milliseconds tick = 50ms;
-    static constexpr std::chrono::milliseconds link_every = 500ms;
+    static constexpr std::chrono::milliseconds tick = std::chrono::milliseconds{50};
+    static constexpr std::chrono::milliseconds link_every = std::chrono::milliseconds{500};
 
     struct machine {
         end at = one;
@@ -132,7 +131,8 @@ private:
 
     [[nodiscard]] steady_time local(const machine& self) const {
         return steady_time(std::chrono::nanoseconds(static_cast<std::int64_t>(
-            static_cast<double>(std::chrono::nanoseconds(now_ + 100h).count()) * self.rate)));
+            static_cast<double>(std::chrono::nanoseconds(now_ + std::chrono::hours{100}).count()) *
+            self.rate)));
     }
     [[nodiscard]] bool is_awake(const machine& self) const {
         return self.is_up && now_ >= self.awake_at;
@@ -165,7 +165,9 @@ private:
             const auto* const to = next.to == witness ? nullptr : &nodes_.at(next.to);
             if (to == nullptr || is_awake(*to))
                 next.what();
-            else if (to->is_up && to->awake_at < now_ + 10s)  // Longer, and its connections break.
+            else if (to->is_up &&
+                     to->awake_at <
+                         now_ + std::chrono::seconds{10})  // Longer, and its connections break.
                 mail_.emplace(to->awake_at, std::move(next));
         }
     }

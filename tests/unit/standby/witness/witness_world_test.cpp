@@ -4,6 +4,7 @@
 namespace posthorn::standby {
 namespace {
 
+using namespace std::chrono_literals;
 using world = witness_world;
 
 TEST(a_pair_with_a_witness, promotes_nothing_in_an_hour_of_lost_packets) {
