@@ -78,6 +78,7 @@ result<> player::play_base() {
         return look(pages.size());
     }));
     report_.base_at = plan_.base.whole_at;
+    report_.segment = in_.file_of(plan_.base).string();
     report_.bytes = plan_.base.bytes;
     return {};
 }

@@ -40,6 +40,7 @@ void archiver::let_go() noexcept {
     const std::scoped_lock lock(mutex_);
     is_unsure_ = true;
     unsure_ = asked_;
+    spoils_base_ = true;
 }
 
 void archiver::wrote(std::uint64_t end) noexcept {
@@ -75,6 +76,7 @@ bool archiver::may_checkpoint(std::uint64_t end) noexcept {
     if (end <= options_.log_kept) return false;
     is_unsure_ = true;
     unsure_ = asked_;
+    spoils_base_ = true;
     return true;
 }
 
@@ -240,13 +242,26 @@ result<> archiver::care_for_base(const order& asked) {
                 if (each.facts.number > now.bases.back().facts.whole)
                     question.bytes_since += each.file_bytes;
         }
-        if (!is_base_due(question)) return {};
+        if (!is_base_due(question) || is_base_spoilt()) return {};
         POSTHORN_TRY(writer_->begin_base(question.now));
     }
     const auto begun = with_.time.steady();
     POSTHORN_LET(is_there, writer_->copy_some(*files_));
     pace_ = with_.time.steady() - begun;
-    if (!is_there) return {};
+    if (is_there && is_base_spoilt()) {
+        writer_->drop_base();
+        return {};
+    }
+    return is_there ? end_base(asked) : result<>();
+}
+
+/// Once for each time; what is noted until now is taken before the next look.
+bool archiver::is_base_spoilt() {
+    const std::scoped_lock lock(mutex_);
+    return std::exchange(spoils_base_, false);
+}
+
+result<> archiver::end_base(const order& asked) {
     POSTHORN_TRY(seal(asked));
     POSTHORN_LET(base, writer_->end_base());
     known_.back().bases.push_back({base, archive_head_size + base.bytes + archive_sum_size});

@@ -91,6 +91,8 @@ private:
     void note_taken(const order& asked);
     result<> seal(const order& asked);
     result<> care_for_base(const order& asked);
+    result<> end_base(const order& asked);
+    bool is_base_spoilt();
     void remove_outdated();
     void failed(const error& why);
     void tell();
@@ -112,6 +114,7 @@ private:
     std::uint64_t taken_ = 0;         // Offset in the generation.
     std::uint64_t unsure_ = 0;        // A generation that begins after this one may hide frames.
     bool is_unsure_ = false;
+    bool spoils_base_ = false;   // The file may have pages of what is not archived.
     bool hangs_ = false;         // The folder did not answer in time.
     steady_time unsealed_at_{};  // Since when `sealed_` is behind.
     archive_report told_;

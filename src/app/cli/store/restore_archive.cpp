@@ -146,9 +146,12 @@ result<> archive_restore_part::restore(const config& settings, const console& te
     }
     terminal.out << fmt::format(
         "{} {}, {} bytes, epoch {}\n"
-        "up to and with the commit of {}, which is number {} of {} in {}\n",
+        "up to and with the commit of {}, which is {} in {}\n",
         dry_run_ ? "could restore" : "restored", into.string(), done->bytes, done->epoch,
-        to_iso8601(done->moment), done->commit, done->commits, done->segment);
+        to_iso8601(done->moment),
+        done->commit == 0 ? "the last one"
+                          : fmt::format("number {} of {}", done->commit, done->commits),
+        done->segment);
     if (done->next_at)
         terminal.out << fmt::format("not in it: the commit of {} and all later ones\n",
                                     to_iso8601(*done->next_at));
