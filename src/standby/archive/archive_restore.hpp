@@ -25,7 +25,7 @@ struct archive_restore_options {
 
 struct archive_restore_report {
     wall_time moment{};         // Of the last commit that is in it.
-    std::string segment{};      // The file that this commit is in,
+    std::string segment{};      // The file that this commit is in; a base, if nothing was played.
     std::uint64_t commit = 0;   // which one of it, from one on,
     std::uint64_t commits = 0;  // of so many.
     wall_time base_at{};

@@ -149,7 +149,10 @@ result<> archiver::work(order& asked) {
         marks_.push_back({asked.end, with_.time.wall()});
     if (!marks_.empty()) POSTHORN_TRY(writer_->take(*files_, marks_.back().end));
     note_taken(asked);
-    if (asked.seal) POSTHORN_TRY(seal(asked));
+    // Of a generation of which nothing is archived a start after a kill could not tell that it
+    // follows.
+    const bool is_new = writer_->sealed() == log_header_size && writer_->taken() > log_header_size;
+    if (asked.seal || is_new) POSTHORN_TRY(seal(asked));
     if (asked.last) return {};
     POSTHORN_TRY(care_for_base(asked));
     if (!removed_at_ || with_.time.steady() - *removed_at_ >= remove_every) remove_outdated();

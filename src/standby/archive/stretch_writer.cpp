@@ -48,27 +48,58 @@ result<bool> stretch_writer::goes_on_from(const stretch& last, log_source& files
                                           std::uint64_t end) {
     if (last.segments.empty()) return false;
     const auto& facts = last.segments.back().facts;
-    if (facts.generation != header_.salts || facts.page_size != header_.page_size ||
-        facts.to > end || facts.service != as_.service)
-        return false;
-    std::vector<std::byte> frame(walk_.frame_size());
-    while (walk_.offset() < facts.to) {
-        POSTHORN_LET(size, files.read_log(frame, walk_.offset()));
-        if (size < frame.size() || !walk_.step(frame)) return false;
-    }
-    if (walk_.end().offset != facts.to || walk_.end().sum != facts.sum) return false;
+    if (facts.page_size != header_.page_size || facts.service != as_.service) return false;
     POSTHORN_LET(opened, archive_reader::open(last.file_of(facts)));
     POSTHORN_LET(sum, opened.kept_sum());
     before_ = sum;
     last_at_ = facts.last_at;
-    from_ = facts.to;
     next_number_ = facts.number + 1;
     generation_begins_ = next_number_;
+    if (facts.generation != header_.salts) {
+        std::array<std::byte, log_header_size> bytes{};
+        POSTHORN_LET(size, opened.read(bytes, 0));
+        const auto its = read_log_header(bytes_view(bytes).first(size));
+        return its ? is_the_log_before(facts, *its, files, end) : false;
+    }
+    from_ = facts.to;
     for (const auto& each : std::views::reverse(last.segments)) {
         if (each.facts.generation != header_.salts) break;
         generation_begins_ = each.facts.number;
     }
-    return true;
+    return is_in_this_log(facts, files, end);
+}
+
+result<bool> stretch_writer::is_in_this_log(const segment_facts& last, log_source& files,
+                                            std::uint64_t end) {
+    if (last.to > end) return false;
+    std::vector<std::byte> frame(walk_.frame_size());
+    while (walk_.offset() < last.to) {
+        POSTHORN_LET(size, files.read_log(frame, walk_.offset()));
+        if (size < frame.size() || !walk_.step(frame)) return false;
+    }
+    return walk_.end().offset == last.to && walk_.end().sum == last.sum;
+}
+
+// A node that ends between a checkpoint and its next commit leaves a log that the next one begins
+// anew. SQLite counts the first salt up then and overwrites the log from its beginning; so where it
+// has not come as far as the segment did, what stands behind that tells whether there was more.
+result<bool> stretch_writer::is_the_log_before(const segment_facts& last, const log_header& its,
+                                               log_source& files, std::uint64_t end) const {
+    const auto count = [](const log_salts& salts) {
+        return read_number(bytes_view(salts).first(4));
+    };
+    constexpr std::uint64_t salts_max = 0xffff'ffff;
+    if (its.salts != last.generation || end > last.to ||
+        count(header_.salts) != ((count(its.salts) + 1) & salts_max))
+        return false;
+    std::array<std::byte, 1> one{};
+    POSTHORN_LET(before, files.read_log(one, last.to - 1));
+    if (before == 0) return false;  // It was cut off since.
+    std::vector<std::byte> frame(walk_.frame_size());
+    POSTHORN_LET(size, files.read_log(frame, last.to));
+    if (size < frame.size()) return size == 0;
+    log_walk on(its, {.offset = last.to, .sum = last.sum});
+    return !on.step(frame);
 }
 
 void stretch_writer::next_generation(const log_header& fresh) {

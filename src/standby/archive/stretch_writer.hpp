@@ -69,6 +69,9 @@ private:
     stretch_writer(identity as, std::filesystem::path folder, const log_header& header)
         : as_(std::move(as)), folder_(std::move(folder)), header_(header), walk_(header) {}
     result<bool> goes_on_from(const stretch& last, log_source& files, std::uint64_t end);
+    result<bool> is_in_this_log(const segment_facts& last, log_source& files, std::uint64_t end);
+    result<bool> is_the_log_before(const segment_facts& last, const log_header& its,
+                                   log_source& files, std::uint64_t end) const;
     result<> begin_piece();
 
     identity as_;

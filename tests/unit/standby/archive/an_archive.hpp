@@ -36,10 +36,11 @@ private:
 /// A store that keeps its log in an archive, on the thread of the test.
 class archived_store {
 public:
-    archived_store(const std::filesystem::path& database, archiver_options how, set_time& time)
+    archived_store(const std::filesystem::path& database, archiver_options how, set_time& time,
+                   int pages = 40)
         : archiver_(std::move(how), {thread_, random_, log_, time}) {
         auto opened =
-            sqlite::open({.path = database, .service = "orders", .wal_pages_checkpoint = 40},
+            sqlite::open({.path = database, .service = "orders", .wal_pages_checkpoint = pages},
                          {.time = time, .writer = writer_, .log = log_, .shipper = &archiver_});
         EXPECT_TRUE(opened) << opened.error().what();
         if (opened) store_ = *std::move(opened);
@@ -79,9 +80,9 @@ protected:
                        .epoch = 1}};
     }
     void start() { start(options()); }
-    void start(const archiver_options& how) {
+    void start(const archiver_options& how, int pages = 40) {
         store_.reset();
-        store_.emplace(database_, how, time_);
+        store_.emplace(database_, how, time_, pages);
         ASSERT_TRUE(
             store_->commit("CREATE TABLE IF NOT EXISTS orders (n INTEGER PRIMARY KEY, note TEXT)"));
     }

@@ -44,6 +44,30 @@ TEST_F(an_archive, says_which_commit_is_the_last_that_it_restored_and_what_comes
     EXPECT_GT(done->epoch, 1'000'000);
 }
 
+TEST_F(an_archive, has_no_gap_where_a_node_ended_after_a_checkpoint) {
+    start(options(), 1);  // After each commit.
+    wait_for_base();
+    for (int i = 0; i < 10; ++i) {
+        place_order();
+        start(options(), 1);
+    }
+    stop();
+    ASSERT_EQ(stretches().size(), 1U);
+    for (const auto& [moment, count] : known_) ASSERT_EQ(orders_at(moment), count);
+    // But where another program has written since, nothing tells that it did no more.
+    start(options(), 1);
+    place_order();
+    stop();
+    test::sqlite_file(database_).run(
+        "INSERT INTO orders (note) VALUES ('unseen'); PRAGMA wal_checkpoint(PASSIVE);"
+        "INSERT INTO orders (note) VALUES ('unseen'); PRAGMA wal_checkpoint(PASSIVE)");
+    start(options(), 1);
+    wait_for_base();
+    stop();
+    EXPECT_EQ(stretches().size(), 2U);
+    EXPECT_EQ(orders_at(std::nullopt), 13);
+}
+
 TEST_F(an_archive, has_what_other_programs_committed_with_the_next_commit) {
     start();
     wait_for_base();
