@@ -59,8 +59,7 @@ void archiver::note(std::uint64_t end) {
 result<> archiver::wait() noexcept {
     const std::scoped_lock lock(mutex_);
     note(written_);
-    // A log that has begun anew is shorter than what of the one before was taken.
-    if (end_ < taken_ || end_ - taken_ >= piece_min) changed_.notify_all();
+    if (is_due()) changed_.notify_all();
     return {};
 }
 
@@ -71,7 +70,8 @@ bool archiver::may_checkpoint(std::uint64_t end) noexcept {
     changed_.notify_all();
     const auto is_known = [&] { return stopping_ || sealed_ >= number || !told_.trouble.empty(); };
     if (!hangs_) changed_.wait_for(lock, options_.patience, is_known);
-    if (sealed_ >= number) return true;
+    may_be_renewed_ = sealed_ >= number;
+    if (may_be_renewed_) return true;
     hangs_ = told_.trouble.empty();
     if (end <= options_.log_kept) return false;
     is_unsure_ = true;
@@ -92,12 +92,15 @@ archive_report archiver::report() const {
 /// Under the mutex.
 bool archiver::is_due() const {
     if (seal_asked_ > sealed_) return true;
-    if (!fresh_.empty() && (end_ < taken_ || end_ - taken_ >= piece_min)) return true;
+    // A log that has begun anew is shorter than what of the one before was taken.
+    const bool has_much = end_ < taken_ || end_ - taken_ >= piece_min;
+    if (!fresh_.empty() && (may_be_renewed_ || has_much)) return true;
     return asked_ != sealed_ && with_.time.steady() - unsealed_at_ >= options_.every;
 }
 
 /// Under the mutex.
 archiver::order archiver::next_order() {
+    if (!fresh_.empty()) may_be_renewed_ = false;
     const bool is_late = asked_ != sealed_ && with_.time.steady() - unsealed_at_ >= options_.every;
     return {.number = asked_,
             .end = end_,

@@ -114,9 +114,10 @@ private:
     std::uint64_t taken_ = 0;         // Offset in the generation.
     std::uint64_t unsure_ = 0;        // A generation that begins after this one may hide frames.
     bool is_unsure_ = false;
-    bool spoils_base_ = false;   // The file may have pages of what is not archived.
-    bool hangs_ = false;         // The folder did not answer in time.
-    steady_time unsealed_at_{};  // Since when `sealed_` is behind.
+    bool may_be_renewed_ = false;  // The next commit may begin the log anew.
+    bool spoils_base_ = false;     // The file may have pages of what is not archived.
+    bool hangs_ = false;           // The folder did not answer in time.
+    steady_time unsealed_at_{};    // Since when `sealed_` is behind.
     archive_report told_;
 
     // Of the thread.
