@@ -151,14 +151,18 @@ protected:
     std::map<wall_time, std::int64_t> known_;
 };
 
-/// Changes one bit in the middle of a file.
-inline void damage(const std::filesystem::path& file) {
+/// Changes one bit; once more, and it is as it was.
+inline void damage(const std::filesystem::path& file, std::uint64_t where) {
     auto opened = plain_file::open(file, plain_file::how::write).value();
-    const auto middle = opened.size().value() / 2;
     std::array<std::byte, 1> one{};
-    EXPECT_TRUE(opened.read(one, middle));
+    EXPECT_TRUE(opened.read(one, where));
     one[0] ^= std::byte{4};
-    EXPECT_TRUE(opened.write(one, middle));
+    EXPECT_TRUE(opened.write(one, where));
+}
+
+/// In the middle of a file.
+inline void damage(const std::filesystem::path& file) {
+    damage(file, std::filesystem::file_size(file) / 2);
 }
 
 }  // namespace posthorn::standby

@@ -154,6 +154,39 @@ TEST_F(an_archive, names_a_damaged_segment_and_a_missing_one) {
     EXPECT_EQ(store_->report().lost.front(), third.string());
 }
 
+TEST_F(an_archive, is_never_restored_to_what_it_was_not) {
+    start();
+    wait_for_base();
+    for (int i = 0; i < 60; ++i) place_order();
+    stop();
+    std::vector<std::filesystem::path> files;
+    for (const auto& each : std::filesystem::directory_iterator(stretches().front().folder))
+        files.push_back(each.path());
+    seeded_random dice(5);
+    int refused = 0;
+    for (int round = 0; round < 200; ++round) {
+        const auto& file = files[dice.below(files.size())];
+        const auto size = std::filesystem::file_size(file);
+        // Every other one in a head, which is believed before its sum was looked at.
+        const auto where = dice.below(round % 2 == 0 ? size : 300);
+        damage(file, where);
+        const auto done = restore(folder_.file("then.db"));
+        damage(file, where);
+        if (!done) {
+            ++refused;
+            continue;
+        }
+        // As of what it does not need, or up to a segment whose head cannot be read.
+        test::sqlite_file then(folder_.file("then.db"));
+        ASSERT_EQ(then.integer("SELECT count(*) FROM orders"), orders_known_at(done->moment))
+            << file << where;
+        then.close();
+        std::filesystem::remove(folder_.file("then.db"));
+    }
+    EXPECT_GT(refused, 100);
+    EXPECT_EQ(orders_at(std::nullopt), 60);
+}
+
 TEST_F(an_archive, names_a_damaged_base) {
     start();
     wait_for_base();
