@@ -73,6 +73,14 @@ std::optional<last_piece> find_last(const stretch& in, std::optional<wall_time> 
     return std::nullopt;
 }
 
+/// Whether what follows a segment was there once and cannot be read.
+bool is_next_lost(const stretch& in, std::uint64_t number) {
+    if (in.find(number + 1) != nullptr) return false;
+    const bool is_damaged =
+        std::ranges::find(in.damaged, segment_name(number + 1)) != in.damaged.end();
+    return is_damaged || in.segments.back().facts.number > number;
+}
+
 }  // namespace
 
 std::optional<commit_mark> last_until(std::span<const commit_mark> marks,
@@ -87,6 +95,10 @@ result<restore_plan> plan_restore(std::span<const stretch> all, std::optional<wa
     const auto& in = all[index];
     const auto last = find_last(in, moment);
     if (!last) return too_old(*moment, *in.oldest());
+    // It may hold commits of that time.
+    if (last->is_whole && is_next_lost(in, last->number) &&
+        (!moment || *moment > in.find(last->number)->facts.last_at))
+        return lost(in, last->number + 1);
     const base_facts* base = nullptr;
     for (const auto& each : in.bases)
         if (each.facts.whole < last->number || (each.facts.whole == last->number && last->is_whole))

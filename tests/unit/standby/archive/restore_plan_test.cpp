@@ -96,6 +96,11 @@ TEST(a_restore_plan, names_what_is_missing_or_damaged_and_what_is_left) {
     plan = plan_restore(all, std::nullopt);
     EXPECT_TRUE(std::string(plan.error().what()).contains("is damaged"));
     EXPECT_EQ(files_of(plan_restore(all, at(450))), "0: base 2, log 1 to 4");
+    EXPECT_EQ(files_of(plan_restore(all, at(451))), "store_corrupt");  // It may be in there.
+    all[0].segments.resize(4);
+    EXPECT_EQ(files_of(plan_restore(all, std::nullopt)), "store_corrupt");
+    all[0].damaged.clear();
+    EXPECT_EQ(files_of(plan_restore(all, std::nullopt)), "0: base 2, log 1 to 4");
 }
 
 TEST(a_restore_plan, goes_by_the_log_where_the_clock_was_set_back) {
