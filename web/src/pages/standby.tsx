@@ -38,7 +38,7 @@ function lagOf(told: StandbyReport): string {
 }
 
 function Pair({ told }: { told: StandbyReport }) {
-  if (told.role !== "primary")
+  if (!told.standby)
     return (
       <Empty title="This node has no standby">
         <p>
