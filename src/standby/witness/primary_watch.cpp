@@ -49,7 +49,10 @@ void primary_watch::witness_answered(const witness_question& asked, const witnes
         case witness_verdict::fenced: is_fenced_ = true; return;
         case witness_verdict::told:
         case witness_verdict::another_run:
-            if (run_ != told.run) is_surely_alone_ = false;
+            if (run_ != told.run) {
+                is_surely_alone_ = false;
+                asked_at_.reset();  // Now a beat can be told.
+            }
             run_ = told.run;
             if (told.entry.stream == self_.stream && told.entry.epoch > self_.epoch)
                 is_fenced_ = true;

@@ -10,11 +10,13 @@ bool standby_watch::may_claim(steady_time now) const {
 }
 
 std::optional<witness_question> standby_watch::next_question(steady_time now) {
-    if (is_holder_ || (asked_at_ && now - *asked_at_ < timing_.every)) return std::nullopt;
+    const bool begins_claim = !is_claiming_ && may_claim(now);
+    const bool is_early = asked_at_ && now - *asked_at_ < timing_.every;
+    if (is_holder_ || (is_early && !begins_claim)) return std::nullopt;
     asked_at_ = now;
     witness_question asked{
         .stream = self_.stream, .from = self_.node, .epoch = self_.epoch, .version = self_.version};
-    if (!seen_ || (!is_claiming_ && !may_claim(now))) return asked;
+    if (!seen_ || (!is_claiming_ && !begins_claim)) return asked;
     // Once it was asked for, only an answer tells what became of it.
     is_claiming_ = true;
     asked.what = witness_question::kind::claim;

@@ -37,7 +37,7 @@ public:
     /// The rest of what is in front of the sum, if that holds.
     static std::optional<word_reader> open(std::string_view text, std::string_view first_line) {
         const auto at = text.rfind("\nsum ");
-        if (at == std::string_view::npos) return std::nullopt;
+        if (at == std::string_view::npos || !text.ends_with('\n')) return std::nullopt;
         const auto body = text.substr(0, at + 1);
         std::int64_t sum = 0;
         word_reader end(text.substr(at + 1));

@@ -25,6 +25,7 @@ public:
         double loss = 0;
         std::chrono::milliseconds delay_max = std::chrono::milliseconds{5};
         bool may_go_alone = true;
+        bool epochs_rise = true;      // Not where the witness may come from a backup.
         bool expects_no_loss = true;  // Not where a person, or a backup, has had a hand in it.
         witness_timing timing{.lease = std::chrono::seconds{3},
                               .every = std::chrono::milliseconds{300}};
@@ -298,7 +299,8 @@ private:
             epoch = each.id.epoch;
         }
         if (!epoch) return;
-        ASSERT_GE(*epoch, newest_epoch_) << "an older epoch acts at " << now_.count();
+        if (how_.epochs_rise)
+            ASSERT_GE(*epoch, newest_epoch_) << "an older epoch acts at " << now_.count();
         newest_epoch_ = *epoch;
     }
 

@@ -178,7 +178,9 @@ TEST(a_pair_with_a_witness, never_has_two_primaries_though_one_is_promoted_by_ha
 }
 
 TEST(a_pair_with_a_witness, never_has_two_primaries_though_the_witness_comes_from_a_backup) {
-    live_through(400, {.loss = 0.1, .delay_max = 500ms, .expects_no_loss = false}, false, true);
+    live_through(400,
+                 {.loss = 0.1, .delay_max = 500ms, .epochs_rise = false, .expects_no_loss = false},
+                 false, true);
 }
 
 }  // namespace
