@@ -299,8 +299,9 @@ private:
             epoch = each.id.epoch;
         }
         if (!epoch) return;
-        if (how_.epochs_rise)
+        if (how_.epochs_rise) {
             ASSERT_GE(*epoch, newest_epoch_) << "an older epoch acts at " << now_.count();
+        }
         newest_epoch_ = *epoch;
     }
 
