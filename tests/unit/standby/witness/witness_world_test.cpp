@@ -102,7 +102,7 @@ public:
         auto& dice = in_.dice();
         const auto time = std::chrono::milliseconds(static_cast<std::int64_t>(dice.below(15'000)));
         const auto who = dice.below(2) == 0 ? world::one : world::two;
-        switch (dice.below(9)) {
+        switch (dice.below(11)) {
             case 0:
             case 1: {
                 const auto from = static_cast<world::end>(dice.below(3));
@@ -125,11 +125,21 @@ public:
             case 7:
                 if (!in_.witness_is_up()) in_.start_witness(in_.kept());
                 break;
+            case 8: cut_off(time, false); break;
+            case 9: cut_off(time, true); break;
             default: by_a_person(who); break;
         }
     }
 
 private:
+    /// The primary: nothing comes from it, or nothing to it either.
+    void cut_off(std::chrono::milliseconds time, bool both_ways) {
+        const auto who = in_.is_primary(world::one) ? world::one : world::two;
+        for (const auto other : {world::one, world::two, world::witness}) {
+            in_.cut(who, other, time);
+            if (both_ways) in_.cut(other, who, time);
+        }
+    }
     void by_a_person(world::end who) {
         auto& dice = in_.dice();
         if (restores && dice.below(4) == 0) in_.start_witness(backup_);
@@ -156,7 +166,7 @@ tally live_through(std::uint64_t seeds, const world::rules& how, bool by_hand, b
         maker.by_hand = by_hand;
         maker.restores = restores;
         for (int i = 0; i < 120 && !testing::Test::HasFatalFailure(); ++i) {
-            all.run(std::chrono::milliseconds(static_cast<std::int64_t>(all.dice().below(8'000))));
+            all.run(std::chrono::milliseconds(static_cast<std::int64_t>(all.dice().below(5'000))));
             maker.make();
         }
         seen.promotions += all.promotions();
