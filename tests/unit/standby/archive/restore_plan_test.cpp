@@ -12,13 +12,13 @@ using std::chrono::milliseconds;
 wall_time at(std::int64_t ms) { return wall_time(milliseconds(ms)); }
 
 /// A segment a hundred, with commits from its number's hundred on to fifty later.
-stretch::kept_segment segment(std::uint64_t number) {
+stretch::kept_segment piece_of_log(std::uint64_t number) {
     const auto from = static_cast<std::int64_t>(number) * 100;
     return {.facts = {.number = number, .first_at = at(from), .last_at = at(from + 50)},
             .file_bytes = 10};
 }
 
-stretch::kept_base base(std::uint64_t needs, std::uint64_t whole) {
+stretch::kept_base base_of(std::uint64_t needs, std::uint64_t whole) {
     return {.facts = {.needs = needs,
                       .whole = whole,
                       .whole_at = at((static_cast<std::int64_t>(whole) * 100) + 50)},
@@ -29,7 +29,7 @@ stretch::kept_base base(std::uint64_t needs, std::uint64_t whole) {
 stretch a_stretch(const std::string& name, std::uint64_t from, std::uint64_t to,
                   std::vector<stretch::kept_base> bases) {
     stretch made{.folder = name, .bases = std::move(bases)};
-    for (auto number = from; number <= to; ++number) made.segments.push_back(segment(number));
+    for (auto number = from; number <= to; ++number) made.segments.push_back(piece_of_log(number));
     return made;
 }
 
@@ -41,7 +41,7 @@ std::string files_of(const result<restore_plan>& plan) {
 }
 
 TEST(a_restore_plan, takes_the_newest_base_that_is_whole_by_then_and_the_log_behind_it) {
-    const std::vector all{a_stretch("a", 1, 9, {base(1, 2), base(5, 6)})};
+    const std::vector all{a_stretch("a", 1, 9, {base_of(1, 2), base_of(5, 6)})};
     struct {
         std::int64_t moment;
         const char* plan;
@@ -61,8 +61,8 @@ TEST(a_restore_plan, takes_the_newest_base_that_is_whole_by_then_and_the_log_beh
 }
 
 TEST(a_restore_plan, says_which_moments_are_nearest_to_one_in_a_gap) {
-    const std::vector all{a_stretch("a", 1, 3, {base(1, 1)}), a_stretch("b", 10, 12, {}),
-                          a_stretch("c", 20, 29, {base(20, 21)})};
+    const std::vector all{a_stretch("a", 1, 3, {base_of(1, 1)}), a_stretch("b", 10, 12, {}),
+                          a_stretch("c", 20, 29, {base_of(20, 21)})};
     EXPECT_EQ(files_of(plan_restore(all, at(350))), "0: base 1, log 1 to 3");
     for (const auto moment : {351, 1'100, 2'149}) {
         const auto plan = plan_restore(all, at(moment));
@@ -83,7 +83,7 @@ TEST(a_restore_plan, has_nothing_where_no_base_is_whole) {
 }
 
 TEST(a_restore_plan, names_what_is_missing_or_damaged_and_what_is_left) {
-    std::vector all{a_stretch("a", 1, 9, {base(1, 2)})};
+    std::vector all{a_stretch("a", 1, 9, {base_of(1, 2)})};
     std::erase_if(all[0].segments, [](const auto& each) { return each.facts.number == 5; });
     EXPECT_EQ(missing_segments(all[0]), std::vector<std::uint64_t>{5});
     auto plan = plan_restore(all, std::nullopt);
@@ -104,8 +104,8 @@ TEST(a_restore_plan, names_what_is_missing_or_damaged_and_what_is_left) {
 }
 
 TEST(a_restore_plan, goes_by_the_log_where_the_clock_was_set_back) {
-    stretch one{.folder = "a", .bases = {base(1, 1)}};
-    one.segments = {segment(1), segment(2), segment(3)};
+    stretch one{.folder = "a", .bases = {base_of(1, 1)}};
+    one.segments = {piece_of_log(1), piece_of_log(2), piece_of_log(3)};
     one.segments[2].facts.first_at = at(160);
     one.segments[2].facts.last_at = at(400);
     const std::vector all{one};
@@ -125,7 +125,7 @@ std::vector<std::string> removed(std::span<const stretch> all, std::int64_t now,
 }
 
 TEST(an_archives_upkeep, lets_go_what_no_moment_within_the_time_needs) {
-    const std::vector all{a_stretch("a", 1, 6, {base(1, 2), base(4, 5)})};
+    const std::vector all{a_stretch("a", 1, 6, {base_of(1, 2), base_of(4, 5)})};
     const archive_limits limits{.keep = milliseconds{1'000}};
     EXPECT_TRUE(removed(all, 1'549, limits).empty());  // 549 is before the second base is whole.
     EXPECT_EQ(removed(all, 1'550, limits),
@@ -136,7 +136,8 @@ TEST(an_archives_upkeep, lets_go_what_no_moment_within_the_time_needs) {
 }
 
 TEST(an_archives_upkeep, removes_stretches_that_ended_long_ago_folder_and_all) {
-    std::vector all{a_stretch("a", 1, 2, {base(1, 1)}), a_stretch("b", 10, 12, {base(10, 10)})};
+    std::vector all{a_stretch("a", 1, 2, {base_of(1, 1)}),
+                    a_stretch("b", 10, 12, {base_of(10, 10)})};
     all[0].damaged = {"log-000000000009"};
     const archive_limits limits{.keep = milliseconds{100}};
     EXPECT_TRUE(removed(all, 1'149, limits).empty());
@@ -146,7 +147,7 @@ TEST(an_archives_upkeep, removes_stretches_that_ended_long_ago_folder_and_all) {
 }
 
 TEST(an_archives_upkeep, keeps_to_its_room_as_far_as_the_newest_base_allows) {
-    const std::vector all{a_stretch("a", 1, 6, {base(1, 1), base(3, 3), base(5, 5)})};
+    const std::vector all{a_stretch("a", 1, 6, {base_of(1, 1), base_of(3, 3), base_of(5, 5)})};
     const auto kept_within = [&](std::uint64_t bytes) {
         return removed(all, 700, {.keep = std::chrono::hours{1}, .bytes_max = bytes}).size();
     };
@@ -178,7 +179,7 @@ TEST(an_archives_upkeep, makes_a_base_when_one_is_due) {
 }
 
 TEST(a_stretch, can_be_restored_from_its_first_base_that_has_what_it_needs) {
-    auto one = a_stretch("a", 1, 9, {base(1, 2), base(5, 6)});
+    auto one = a_stretch("a", 1, 9, {base_of(1, 2), base_of(5, 6)});
     EXPECT_EQ(one.oldest(), at(250));
     EXPECT_EQ(one.newest(), at(950));
     EXPECT_EQ(one.bytes(), 2'090U);
