@@ -84,7 +84,7 @@ workflow<std::int64_t> share(flow<trail>& f, course c) {
 }
 POSTHORN_WORKFLOW(share, "Share", 1)
 
-workflow<std::int64_t> errand(flow<trail>& f, course c) {
+workflow<std::int64_t> rounds(flow<trail>& f, course c) {
     const auto sent = [&](std::string_view which) {
         auto child = c;
         child.id = fmt::format("{}.{}", c.id, which);
@@ -102,7 +102,7 @@ workflow<std::int64_t> errand(flow<trail>& f, course c) {
         f.state.places += co_await write_row(f, c, 1);
         if (c.dice % 5 == 0) throw failed("it sends nobody after all");
         ++c.round;
-        co_await f.again(errand, c);
+        co_await f.again(rounds, c);
     }
     if (f.state.places == 0) throw std::logic_error("its state is not that of the run before");
     const auto end = co_await std::move(one).as_outcome();
@@ -110,7 +110,7 @@ workflow<std::int64_t> errand(flow<trail>& f, course c) {
     f.state.now = fmt::format("{} {}", end.has_value(), other.has_value());
     co_return f.state.places + co_await write_row(f, c, 2);
 }
-POSTHORN_WORKFLOW(errand, "Errand", 1)
+POSTHORN_WORKFLOW(rounds, "Rounds", 1)
 
 void equip_with_flows(process& one, const surroundings& around, const handler_habits& habits) {
     chance = &around.dice;

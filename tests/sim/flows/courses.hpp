@@ -60,7 +60,7 @@ workflow<std::int64_t> patience(flow<trail>& f, course c);
 workflow<std::int64_t> share(flow<trail>& f, course c);
 
 /// Has children, of which one outlives the run that began it, and goes on in a run of its own.
-workflow<std::int64_t> errand(flow<trail>& f, course c);
+workflow<std::int64_t> rounds(flow<trail>& f, course c);
 
 /// The key of what `share` waits for.
 inline constexpr std::string_view shared_key = "shared";
@@ -68,7 +68,7 @@ inline constexpr std::string_view shared_key = "shared";
 inline constexpr std::string_view row_tag = "flow ";
 
 using course_code = workflow<std::int64_t> (*)(flow<trail>&, course);
-inline constexpr course_code courses[] = {&trade, &race, &patience, &share, &errand};
+inline constexpr course_code courses[] = {&trade, &race, &patience, &share, &rounds};
 
 /// Adds the workflows, and the handlers of what they call, to a process.
 void equip_with_flows(process& one, const surroundings& around, const handler_habits& habits);
