@@ -7,7 +7,7 @@
 
 #include <gmock/gmock.h>
 
-#include "integration/node_fixture.hpp"
+#include "integration/node/fixture.hpp"
 #include "support/eventually.hpp"
 #include "support/raw_http.hpp"
 

@@ -9,7 +9,7 @@
 
 #include <posthorn/error.hpp>
 
-#include "integration/node_fixture.hpp"
+#include "integration/node/fixture.hpp"
 #include "support/eventually.hpp"
 #include "support/postgres/postgres_server.hpp"
 #include "support/process.hpp"

@@ -1,5 +1,5 @@
 // Rows of every type and extreme in the schema of a node at work, as
-// tests/integration/node_odd_rows_test.cpp does it to a file.
+// tests/integration/node/odd_rows_test.cpp does it to a file.
 #include "support/odd_rows.hpp"
 #include "support/postgres/postgres_server.hpp"
 

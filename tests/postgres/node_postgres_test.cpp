@@ -10,7 +10,7 @@
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 
-#include "integration/node_fixture.hpp"
+#include "integration/node/fixture.hpp"
 #include "support/eventually.hpp"
 #include "support/postgres/postgres_server.hpp"
 #include "support/process.hpp"

@@ -7,7 +7,7 @@
 
 #include <gmock/gmock.h>
 
-#include "integration/node_fixture.hpp"
+#include "integration/node/fixture.hpp"
 #include "support/eventually.hpp"
 #include "support/postgres/postgres_server.hpp"
 

@@ -4,7 +4,7 @@
 
 #include <gmock/gmock.h>
 
-#include "integration/node_fixture.hpp"
+#include "integration/node/fixture.hpp"
 #include "postgres/node.hpp"
 #include "support/eventually.hpp"
 #include "support/process.hpp"

@@ -7,7 +7,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
-#include "integration/node_fixture.hpp"
+#include "integration/node/fixture.hpp"
 #include "support/eventually.hpp"
 #include "support/row_fuzz.hpp"
 
