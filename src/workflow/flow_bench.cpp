@@ -26,7 +26,7 @@ flow_event event_of(const recorded_step& step) {
             .may_have_taken_effect = step.may_have_taken_effect,
             .at = wall_time(std::chrono::milliseconds(step.at_ms)),
             .payload = step.payload,
-            .state = step.carried.value_or(raw_json{}).text};
+            .state = state_carried(step)};
 }
 
 }  // namespace

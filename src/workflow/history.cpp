@@ -211,6 +211,10 @@ std::optional<step_difference> parse_difference(std::string_view text) {
     return parts;
 }
 
+std::string state_carried(const recorded_step& step) {
+    return step.carried && step.carried->text != "null" ? step.carried->text : std::string();
+}
+
 std::expected<std::unique_ptr<detail::flow_base>, std::string> rebuild(
     const detail::workflow_entry& code, const uuid& run, std::span<const recorded_step> history,
     detail::flow_step& scratch,
@@ -219,14 +223,12 @@ std::expected<std::unique_ptr<detail::flow_base>, std::string> rebuild(
     detail::recorded_patches patches;
     std::size_t number = 0;
     for (const auto& step : history) {
-        // A row has null where there was none; a state is an object.
-        const bool is_carried = step.carried && step.carried->text != "null";
         const detail::flow_event event{.kind = step.cause,
                                        .command = step.command,
                                        .may_have_taken_effect = step.may_have_taken_effect,
                                        .at = wall_time(std::chrono::milliseconds(step.at_ms)),
                                        .payload = step.payload,
-                                       .state = is_carried ? step.carried->text : std::string()};
+                                       .state = state_carried(step)};
         ++number;
         patches.clear();
         for (const auto& command : step.commands)

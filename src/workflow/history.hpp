@@ -59,6 +59,9 @@ POSTHORN_STRUCT(recorded_step)
 
 [[nodiscard]] recorded_step record(const detail::flow_event& event, const detail::flow_step& step);
 
+/// The state that the run before has left to this one; empty, where a row says null or nothing.
+[[nodiscard]] std::string state_carried(const recorded_step& step);
+
 /// One row; `error_code::invalid_payload` says what is wrong with a damaged one.
 [[nodiscard]] std::string to_row(const recorded_step& step);
 [[nodiscard]] result<recorded_step> parse_row(std::string_view row);

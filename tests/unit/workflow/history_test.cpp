@@ -170,6 +170,17 @@ TEST_F(history, is_read_as_it_was_written) {
     for (const auto& each : steps) EXPECT_EQ(*parse_row(to_row(each)), each);
 }
 
+TEST_F(history, of_a_row_that_has_null_for_the_state_of_the_run_before_has_none) {
+    auto begun = steps[0];
+    begun.carried = raw_json{};
+    ASSERT_THAT(to_row(begun), testing::HasSubstr(R"("carried":null)"));
+    steps[0] = *parse_row(to_row(begun));
+    EXPECT_EQ(state_carried(steps[0]), "");
+    EXPECT_EQ(repeated(version::first), "");
+    begun.carried = raw_json{R"({"now":"new"})"};
+    EXPECT_EQ(state_carried(begun), R"({"now":"new"})");
+}
+
 TEST_F(history, of_which_a_byte_is_damaged_is_refused_or_comes_out_differently) {
     for (std::size_t at = 0; at < steps.size(); ++at) {
         const auto row = to_row(steps[at]);
