@@ -9,6 +9,7 @@ import sqlite3
 import subprocess
 import sys
 import unittest
+from contextlib import closing
 from datetime import datetime, timezone
 from pathlib import Path
 
@@ -51,7 +52,7 @@ class Archive(unittest.TestCase):
         done = run("restore", "--config", self.node.file, "--to", into, "--json", *options)
         if done.returncode != 0:
             return done.stderr, None
-        with sqlite3.connect(into) as database:
+        with closing(sqlite3.connect(into)) as database:
             self.assertEqual(database.execute("PRAGMA integrity_check").fetchone(), ("ok",))
             rows = [row[0] for row in database.execute("SELECT n FROM taken ORDER BY n")]
         return json.loads(done.stdout), rows
@@ -69,7 +70,7 @@ class Archive(unittest.TestCase):
         self.assertEqual(rows, [1])
         self.assertLessEqual(told["moment"], before)
         self.assertGreater(told["nextAt"], before)
-        with sqlite3.connect(self.folder / "then.db") as database:
+        with closing(sqlite3.connect(self.folder / "then.db")) as database:
             self.assertEqual(database.execute("SELECT count(*) FROM outbox_messages").fetchone(), (1,))
         self.assertEqual(self.restore("--latest")[1], [])
         # Over nothing that is there.
