@@ -1,8 +1,8 @@
 // Rows of every type and extreme in the tables of a node at work: it lives, the good messages beside
 // them arrive, and each bad one is refused by the database or says why it was not sent.
-#include <cstdlib>
-
 #include "support/odd_rows.hpp"
+
+#include <cstdlib>
 
 namespace posthorn::integration {
 namespace {
