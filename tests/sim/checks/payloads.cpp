@@ -15,7 +15,10 @@ std::string order_key_in(std::string_view payload) {
     constexpr std::string_view before = R"({"key":")";
     if (!payload.starts_with(before)) return {};
     payload.remove_prefix(before.size());
-    return std::string(payload.substr(0, payload.find('"')));
+    const auto key = payload.substr(0, payload.find('"'));
+    payload.remove_prefix(key.size());
+    // A signal to a workflow may have a field of that name too.
+    return std::string(payload.starts_with(R"(","canary":)") ? key : std::string_view());
 }
 
 }  // namespace posthorn::sim
