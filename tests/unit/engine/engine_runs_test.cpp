@@ -27,8 +27,10 @@ workflow<std::int64_t> hears_for_ever(flow<sums>& f, std::string id, std::int64_
 }
 POSTHORN_WORKFLOW(hears_for_ever, "HearsForEver", 1)
 
-/// Two at once: of the second a signal comes that the first run has no step for any more.
+/// Two at once: of the second a signal comes that the first run has no step for any more. The last
+/// run has other numbers for its waits, so that it can take no signal by the number of another's.
 workflow<std::int64_t> hears_two(flow<sums>& f, std::string id, bool is_last) {
+    if (is_last) co_await f.sleep(1ms);
     auto first = f.wait(the<&decided::order_id> == id);
     auto second = f.wait(the<&closed::order_id> == id);
     co_await f.first(first, second);
