@@ -381,8 +381,8 @@ bool flow_base::has_patch(std::string_view name) {
 
 // --- What a program has ---
 
-const workflow_entry*& workflow_entry::all() noexcept {
-    static const workflow_entry* first = nullptr;
+const named_workflow*& named_workflow::all() noexcept {
+    static const named_workflow* first = nullptr;
     return first;
 }
 
@@ -392,7 +392,7 @@ const awaited_signal*& awaited_signal::first() noexcept {
 }
 
 const workflow_entry& entry_of(any_function code) {
-    const auto* const found = workflow_entry::find(code);
+    const auto* const found = named_workflow::find(code);
     if (found == nullptr)
         throw error(error_code::invalid_argument,
                     "this function has no name as a workflow; write POSTHORN_WORKFLOW(function, "
@@ -402,9 +402,9 @@ const workflow_entry& entry_of(any_function code) {
 
 std::string_view name_of(const workflow_entry& code) noexcept { return code.name(); }
 
-const workflow_entry* workflow_entry::find(any_function code) noexcept {
+const named_workflow* named_workflow::find(any_function code) noexcept {
     const auto* each = all();
-    while (each != nullptr && each->code_ != code) each = each->next_;
+    while (each != nullptr && each->function() != code) each = each->next_;
     return each;
 }
 

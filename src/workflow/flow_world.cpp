@@ -110,7 +110,7 @@ void flow_world::take_alone(flow_event event, const trouble& with) {
 /// What was recorded is left behind, and so is all that was open.
 void flow_world::begin_next_run() {
     const auto& next = *step_.next_run();
-    const auto* const tested = workflow_entry::find(code_.entry->function());
+    const auto* const tested = named_workflow::find(code_.entry->function());
     if (tested != nullptr && tested->name() != next.name)
         throw flow_test_failed(
             fmt::format("{} goes on as {}; a run is followed by one of the same name",

@@ -232,18 +232,13 @@ public:
         : workflow_entry(reinterpret_cast<any_function>(code), name, version,
                          &make<R, State, Args...>) {
         static_cast<void>(check_workflow<R, flow<State>&, Args...>());
-        next_ = std::exchange(all(), this);
     }
-    /// One that is not to be found by its function.
     workflow_entry(any_function code, std::string_view name, unsigned version,
                    std::unique_ptr<flow_base> (*make)(any_function, const uuid&)) noexcept
         : code_(code), name_(name), version_(version), make_(make) {}
     workflow_entry(const workflow_entry&) = delete;
     workflow_entry& operator=(const workflow_entry&) = delete;
     ~workflow_entry() = default;
-
-    /// Null if no `POSTHORN_WORKFLOW` names it.
-    [[nodiscard]] static const workflow_entry* find(any_function code) noexcept;
 
     template <class R, class State, class... Args>
     static std::unique_ptr<flow_base> make(any_function code, const uuid& run) {
@@ -259,14 +254,28 @@ public:
     }
 
 private:
-    /// Filled before `main`, and only read later.
-    static const workflow_entry*& all() noexcept;
-
     any_function code_;
     std::string_view name_;
     unsigned version_;
     std::unique_ptr<flow_base> (*make_)(any_function, const uuid&);
-    const workflow_entry* next_ = nullptr;
+};
+
+/// One that is found by its function, and stays for as long as the program runs.
+class named_workflow : public workflow_entry {
+public:
+    template <class R, class State, class... Args>
+    named_workflow(workflow_function<R, State, Args...> code, std::string_view name,
+                   unsigned version) noexcept
+        : workflow_entry(code, name, version), next_(std::exchange(all(), this)) {}
+
+    /// Null if no `POSTHORN_WORKFLOW` names it.
+    [[nodiscard]] static const named_workflow* find(any_function code) noexcept;
+
+private:
+    /// Filled before `main`, and only read later.
+    static const named_workflow*& all() noexcept;
+
+    const named_workflow* next_;
 };
 
 }  // namespace detail
@@ -284,5 +293,5 @@ struct std::coroutine_traits<posthorn::workflow<R>, Args...> {
 #define POSTHORN_WORKFLOW(function, name, version)                                                 \
     static_assert(sizeof(name) > 1, "posthorn: a workflow needs a name; this one's is empty");     \
     static_assert((version) > 0, "posthorn: the versions of a workflow begin with 1");             \
-    [[maybe_unused]] static const ::posthorn::detail::workflow_entry posthorn_workflow_##function( \
+    [[maybe_unused]] static const ::posthorn::detail::named_workflow posthorn_workflow_##function( \
         &(function), name, version);

@@ -461,7 +461,7 @@ TEST(flow, an_undo_that_comes_after_its_call_was_recorded_is_a_bug) {
     fed_flow t(late_undo);
     EXPECT_EQ(t.elapse(2), event_fit::taken);
     EXPECT_EQ(t.step.status, flow_status::quarantined);
-    EXPECT_THAT(t.step.result, testing::HasSubstr("where the call or the wait is made"));
+    EXPECT_THAT(t.step.result, testing::HasSubstr("where the call, the wait or the child is made"));
 }
 
 workflow<void> forgotten(flow<>& f) {
@@ -498,13 +498,13 @@ TEST(flow, what_it_holds_in_memory_does_not_grow_with_its_steps) {
 }
 
 TEST(flow, is_found_by_its_function) {
-    static const detail::workflow_entry entry(&pay, "Pay", 3);
+    static const detail::named_workflow entry(&pay, "Pay", 3);
     const auto* const found =
-        detail::workflow_entry::find(reinterpret_cast<detail::workflow_entry::any_function>(&pay));
+        detail::named_workflow::find(reinterpret_cast<detail::workflow_entry::any_function>(&pay));
     ASSERT_EQ(found, &entry);
     EXPECT_EQ(found->name(), "Pay");
     EXPECT_EQ(found->version(), 3U);
-    EXPECT_EQ(detail::workflow_entry::find(
+    EXPECT_EQ(detail::named_workflow::find(
                   reinterpret_cast<detail::workflow_entry::any_function>(&chance)),
               nullptr);
 }
