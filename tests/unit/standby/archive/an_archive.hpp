@@ -85,6 +85,9 @@ protected:
         store_.emplace(database_, how, time_, pages);
         ASSERT_TRUE(
             store_->commit("CREATE TABLE IF NOT EXISTS orders (n INTEGER PRIMARY KEY, note TEXT)"));
+        // There is no log before the first commit that writes.
+        ASSERT_TRUE(store_->commit("CREATE TABLE IF NOT EXISTS starts (n INTEGER PRIMARY KEY)"));
+        ASSERT_TRUE(store_->commit("INSERT INTO starts DEFAULT VALUES"));
     }
     /// Until then nothing can be restored.
     void wait_for_base() {

@@ -41,7 +41,7 @@ TEST_F(an_archive, says_which_commit_is_the_last_that_it_restored_and_what_comes
     EXPECT_EQ(done->next_at, third + milliseconds{1'000});
     EXPECT_TRUE(done->segment.contains("/log-")) << done->segment;
     EXPECT_EQ(done->service, "orders");
-    EXPECT_GT(done->epoch, 1'000'000);
+    EXPECT_GE(done->epoch, 1'000'000);
 }
 
 TEST_F(an_archive, has_no_gap_where_a_node_ended_after_a_checkpoint) {
