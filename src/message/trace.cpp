@@ -16,17 +16,11 @@ constexpr std::string_view parent_name = "traceparent";
 constexpr std::string_view state_name = "tracestate";
 constexpr std::size_t state_size_max = 512;
 
-bool is_lower_hex(char c) { return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f'); }
-bool is_zero(char c) { return c == '0'; }
+// As `put_trace` begins.
+constexpr std::string_view quick_head = R"({"traceparent":")";
 
-/// `00-` 32 digits `-` 16 digits `-` 2 digits, where neither id is all zeros.
 bool is_traceparent(std::string_view text) {
-    constexpr std::string_view form = "hh-hhhhhhhhhhhhhhhhhhhhhhhhhhhhhhhh-hhhhhhhhhhhhhhhh-hh";
-    if (text.size() != form.size() || text.starts_with("ff")) return false;
-    for (std::size_t i = 0; i < form.size(); ++i)
-        if (form[i] == 'h' ? !is_lower_hex(text[i]) : text[i] != '-') return false;
-    return !std::ranges::all_of(text.substr(3, 32), is_zero) &&
-           !std::ranges::all_of(text.substr(36, 16), is_zero);
+    return text.size() == traceparent_size && parse_traceparent(text).has_value();
 }
 
 bool is_tracestate(std::string_view text) {
@@ -95,6 +89,56 @@ std::string carry_trace(std::string headers, std::string_view headers_of_cause,
     }
     writer.close('}');
     return made.size() > size_max ? headers : made;
+}
+
+std::optional<span_context> span_of(std::string_view headers) {
+    if (headers.starts_with(quick_head)) {
+        const auto rest = headers.substr(quick_head.size());
+        if (rest.size() > traceparent_size && rest[traceparent_size] == '"')
+            return parse_traceparent(rest.substr(0, traceparent_size));
+    }
+    return parse_traceparent(trace_of(headers).parent);
+}
+
+std::optional<std::string> put_trace(std::string_view headers, const span_context& from,
+                                     std::string_view state, std::size_t size_max) {
+    std::string made(quick_head);
+    made += to_traceparent(from);
+    made += '"';
+    if (!state.empty()) {
+        made += ",\"tracestate\":";
+        json_writer(made).string(state);
+    }
+    try {
+        if (!headers.empty())
+            json_reader::read(headers, [&](json_reader& whole) {
+                whole.members([&](std::string_view name, json_reader& value) {
+                    const auto text = trimmed(value.document());
+                    if (name == parent_name || name == state_name) return;
+                    made += ',';
+                    json_writer(made).string(name);
+                    made += ':';
+                    made += text;
+                });
+            });
+    } catch (const error&) {
+        return std::nullopt;  // To be refused for what they are.
+    }
+    made += '}';
+    if (made.size() > size_max) return std::nullopt;
+    return made;
+}
+
+bool change_span(std::string& headers, const span_context& to) {
+    const auto at = quick_head.size();
+    if (headers.starts_with(quick_head) && headers.size() > at + traceparent_size &&
+        headers[at + traceparent_size] == '"') {
+        headers.replace(at, traceparent_size, to_traceparent(to));
+        return true;
+    }
+    auto made = put_trace(headers, to, trace_of(headers).state, headers.max_size());
+    if (made) headers = *std::move(made);
+    return made.has_value();
 }
 
 }  // namespace posthorn

@@ -29,7 +29,35 @@ result<std::string> message_maker::content_type_of(detail::send_request& asked) 
     return std::string(by->content_type());
 }
 
-result<message> message_maker::make(detail::send_request asked, const message* cause) const {
+// What is sent belongs to a span of its own, from here to its commit; its id is what others see.
+void message_maker::trace(message& made, const message* cause, const span_context* within) const {
+    auto& traces = *traces_;
+    auto parent = span_of(made.headers);
+    std::string state;
+    if (parent) {
+        state = trace_of(made.headers).state;
+    } else if (cause != nullptr) {
+        auto carried = trace_of(cause->headers);
+        parent = parse_traceparent(carried.parent);
+        state = std::move(carried.state);
+        // The work that the cause has begun is nearer than the attempt that brought it.
+        if (within != nullptr) parent = *within;
+    } else if (within != nullptr) {
+        parent = *within;
+    }
+    const auto own = traces.begin(parent ? &*parent : nullptr);
+    auto headers = put_trace(made.headers, own, state, defaults_.limits.headers_size_max);
+    if (!headers) return;
+    made.headers = *std::move(headers);
+    if (own.is_sampled())
+        traces.awaited().add({.message = made.id,
+                              .own = own,
+                              .parent = parent ? parent->span : span_id{},
+                              .begun_ns = traces.now_ns()});
+}
+
+result<message> message_maker::make(detail::send_request asked, const message* cause,
+                                    const span_context* within) const {
     if (!defaults_.may_send)
         return fail(error_code::invalid_argument,
                     "this node has no outbox, so nothing would send {}; give it one with "
@@ -63,9 +91,12 @@ result<message> message_maker::make(detail::send_request asked, const message* c
         made.causation_id = cause->id;
         if (made.correlation_id.empty()) made.correlation_id = cause->correlation_id;
         if (made.tenant.empty()) made.tenant = cause->tenant;
+    }
+    if (tracing(traces_) != nullptr)
+        trace(made, cause, within);
+    else if (cause != nullptr)
         made.headers =
             carry_trace(std::move(made.headers), cause->headers, defaults_.limits.headers_size_max);
-    }
     POSTHORN_TRY(validate(made, defaults_.limits));
     if (made.deliver_at && *made.deliver_at >= made.expires_at)
         return fail(error_code::message_expired,

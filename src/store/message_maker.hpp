@@ -10,6 +10,7 @@
 
 #include "base/result.hpp"
 #include "base/time/clock.hpp"
+#include "base/trace/tracer.hpp"
 #include "base/uuid_generator.hpp"
 #include "message/validate.hpp"
 
@@ -28,24 +29,28 @@ struct message_defaults {
 /// Makes a message out of what a caller says, ready to be stored, or refuses it. The payload moves
 /// through it.
 ///
-/// Lifetime: `time` and `ids` outlive it.
+/// Lifetime: `time`, `ids` and `traces` outlive it.
 /// Threads:  any.
 class message_maker {
 public:
-    message_maker(message_defaults defaults, const clock& time, uuid_generator& ids)
-        : defaults_(std::move(defaults)), time_(time), ids_(ids) {}
+    message_maker(message_defaults defaults, const clock& time, uuid_generator& ids,
+                  tracer* traces = nullptr)
+        : defaults_(std::move(defaults)), time_(time), ids_(ids), traces_(traces) {}
 
-    /// The cause is the message whose handler sends, if one does.
-    [[nodiscard]] result<message> make(detail::send_request asked,
-                                       const message* cause = nullptr) const;
+    /// The cause is the message whose handler sends, if one does; `within` is the span that it is
+    /// sent in, if there is one. A trace that the headers give comes before it.
+    [[nodiscard]] result<message> make(detail::send_request asked, const message* cause = nullptr,
+                                       const span_context* within = nullptr) const;
     [[nodiscard]] const message_defaults& defaults() const noexcept { return defaults_; }
 
 private:
     [[nodiscard]] result<std::string> content_type_of(detail::send_request& asked) const;
+    void trace(message& made, const message* cause, const span_context* within) const;
 
     message_defaults defaults_;
     const clock& time_;
     uuid_generator& ids_;
+    tracer* traces_;
 };
 
 }  // namespace posthorn

@@ -122,7 +122,8 @@ environment node_runtime::environment_of() {
             .log = log_,
             .network = network_.executor(),
             .readers = readers_,
-            .workers = workers_};
+            .workers = workers_,
+            .traces = &traces_};
 }
 
 node_seams node_runtime::seams() {

@@ -105,6 +105,7 @@ private:
     node_clock clock_;
     real_timer timer_;
     system_random random_;
+    tracer traces_{clock_, random_};
     logger log_;
     worker_threads writer_{"posthorn-write"};
     std::optional<worker_threads> inbox_writer_;

@@ -7,6 +7,7 @@
 #include "base/log/log.hpp"
 #include "base/random.hpp"
 #include "base/time/clock.hpp"
+#include "base/trace/tracer.hpp"
 
 namespace posthorn {
 
@@ -21,6 +22,7 @@ struct environment {
     boost::asio::any_io_executor network;  // One thread, or a strand.
     executor& readers;                     // Where a database is asked, which blocks.
     executor& workers;                     // Where an application's own code may block.
+    tracer* traces = nullptr;              // Null where nothing can be traced; see `tracing`.
 };
 
 }  // namespace posthorn

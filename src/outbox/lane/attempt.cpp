@@ -44,7 +44,10 @@ delivery failure(std::string why, outcome what) {
             .retry_after = {}};
 }
 
-task<std::vector<delivery>> attempt(transport& wire, const std::vector<outbox_row>& rows) {
+task<std::vector<delivery>> attempt(transport& wire, std::vector<outbox_row>& rows, tracer* traces,
+                                    std::optional<prepared_span>& prepared) {
+    std::optional<attempt_trace> trace;
+    if (traces != nullptr && !wire.traces_itself()) trace.emplace(*traces, rows, prepared);
     message_batch batch;
     std::vector<std::int32_t> failed;
     batch.reserve(rows.size());
@@ -54,10 +57,11 @@ task<std::vector<delivery>> attempt(transport& wire, const std::vector<outbox_ro
         failed.push_back(row.attempts);
     }
     auto answers = co_await ask(wire, std::move(batch), std::move(failed));
-    if (!answers) co_return all_missed(rows.size(), answers.error());
+    if (!answers) answers = all_missed(rows.size(), answers.error());
     answers->resize(rows.size(), failure("the answer left this message out"));
     for (auto& answer : *answers)
         if (is_silence(answer)) answer.what = outcome::unanswered;
+    if (trace) trace->end(*answers);
     co_return *std::move(answers);
 }
 

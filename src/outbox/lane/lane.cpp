@@ -80,7 +80,7 @@ void lane::prepare(const message& next) {
     auto* const wire = with_.routes.find(destination_);
     if (wire == nullptr) return;
     try {
-        wire->prepare(next);
+        prepared_ = prepare_traced(*wire, next, tracing(with_.env.traces));
     } catch (const std::exception& broken) {  // Then it is made ready when it is sent.
         with_.env.log.debug("Outbox: a message to {Destination} could not be prepared: {Error}",
                             {{"Destination", destination_}, {"Error", broken.what()}});
@@ -136,7 +136,7 @@ task<> lane::deliver(flight going, attempt_limits::place limit) {
     const auto begun = now();
     finished_batch back;
     if (wire != nullptr)
-        back.answers = co_await attempt(*wire, going.rows);
+        back.answers = co_await attempt(*wire, going.rows, tracing(with_.env.traces), prepared_);
     else
         back.answers = answer_without_route(going.rows);
     back.took = now() - begun;

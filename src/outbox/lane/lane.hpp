@@ -12,6 +12,7 @@
 #include "base/async/task_group.hpp"
 #include "base/run/environment.hpp"
 #include "outbox/lane/attempt_limits.hpp"
+#include "outbox/lane/attempt_trace.hpp"
 #include "outbox/lane/backlog.hpp"
 #include "outbox/lane/claims.hpp"
 #include "outbox/lane/lane_record.hpp"
@@ -206,7 +207,8 @@ private:
     std::optional<steady_time> wakes_at_;
     std::size_t alarms_ = 0;               // Coroutines that wait to wake us.
     std::vector<std::int64_t> held_back_;  // Rows put off for want of a route, of late.
-    std::vector<std::int64_t> put_off_;    // Rows that were to wait by their last answer, of late.
+    std::optional<prepared_span> prepared_;
+    std::vector<std::int64_t> put_off_;  // Rows that were to wait by their last answer, of late.
 };
 
 }  // namespace posthorn
