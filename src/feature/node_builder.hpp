@@ -73,6 +73,8 @@ struct feature_parts {
     std::vector<given_up_listener> given_up{};
     /// Before the node starts, while handlers can be added; an error keeps it from starting.
     std::vector<std::function<result<>()>> before_start{};
+    /// When nothing else runs any more; they end soon. Each may come twice.
+    std::vector<std::function<task<>()>> at_end{};
     std::vector<std::pair<std::type_index, void*>> shown{};
 
     /// What a feature shows the node, for functions of the public `node`. Null if none does.
@@ -179,6 +181,7 @@ public:
     void before_start(std::function<result<>()> check) {
         into_.before_start.push_back(std::move(check));
     }
+    void at_end(std::function<task<>()> last) { into_.at_end.push_back(std::move(last)); }
     /// To be found by its type, with `feature_parts::find`. From `make`.
     template <class T>
     void show(T& one) {

@@ -1,14 +1,23 @@
 #pragma once
 
+#include <memory>
 #include <string>
 
 #include "base/result.hpp"
+#include "base/trace/span_context.hpp"
 #include "inbox/answers.hpp"
 #include "inbox/handlers.hpp"
 #include "store/inbox_table.hpp"
 #include "transport/transport.hpp"
 
 namespace posthorn {
+
+/// The span of a message that is traced.
+struct arrival_span {
+    span_context own{};
+    span_id parent{};
+    std::int64_t begun_ns = 0;
+};
 
 /// One message of a batch on its way through the inbox.
 struct arrival {
@@ -18,6 +27,7 @@ struct arrival {
     // New for each try, so that a late one cannot end its successor's. None for a transactional
     // handler, whose claim, if it takes one at all, is gone with its transaction.
     std::string claim_owner;
+    std::unique_ptr<arrival_span> span;  // Null where nothing is traced.
 
     // Written by the unit, which may run twice and so begins by resetting them.
     delivery answer;
@@ -35,6 +45,10 @@ struct arrival {
     /// rolled back on purpose is told its own error, unless the commit failed as well.
     [[nodiscard]] bool is_void() const {
         return !committed && !(rolled_back && committed.error().code() == error_code::cancelled);
+    }
+    /// The span in which its handler sends.
+    [[nodiscard]] const span_context* within() const noexcept {
+        return span ? &span->own : nullptr;
     }
     [[nodiscard]] inbox_key key() const { return {what->source, what->id}; }
     void reset() {

@@ -13,6 +13,7 @@
 #include "base/planted.hpp"
 #include "inbox/answers.hpp"
 #include "inbox/body_hash.hpp"
+#include "inbox/handle_trace.hpp"
 #include "store/async.hpp"
 
 namespace posthorn {
@@ -44,6 +45,8 @@ task<std::vector<delivery>> inbox::receive(message_batch batch) {
     const auto begun = with_.env.clock.steady();
     const auto flying = admit(batch);
     auto& arrivals = flying->arrivals;
+    auto* const traces = tracing(with_.env.traces);
+    if (traces != nullptr) begin_handle_spans(*traces, arrivals);
     if (const auto synced = co_await sync_what_was_recovered(); !synced) {
         for (auto& one : arrivals)
             if (!one.answered) one.settle_by_store(synced.error());
@@ -64,6 +67,7 @@ task<std::vector<delivery>> inbox::receive(message_batch batch) {
     const auto took =
         std::chrono::duration_cast<std::chrono::microseconds>(with_.env.clock.steady() - begun);
     count_endpoints(arrivals, static_cast<std::uint64_t>(took.count()));
+    if (traces != nullptr) end_handle_spans(*traces, arrivals);
     std::vector<delivery> answers;
     answers.reserve(arrivals.size());
     std::uint64_t processed = 0;
@@ -279,7 +283,8 @@ task<inbox::outcome_of_call> inbox::call_blocking(const arrival& one) {
     const auto running = std::make_shared<pending>();
     with_.env.workers.post([running, &one] {
         try {
-            running->value = std::get<blocking_handler>(one.by->run)(*one.what);
+            const auto& run = std::get<blocking_handler>(one.by->run);
+            running->value = one.span ? run(as_handled(one)) : run(*one.what);
         } catch (...) {
             running->value = std::unexpected(answer_to_exception(std::current_exception()));
         }
@@ -317,7 +322,7 @@ task<inbox::outcome_of_call> inbox::call_within_lease(const arrival& one) {
         std::optional<error> verdict;
         auto response = co_await with_timeout(
             with_.env.timer, one.by->lease,
-            note_verdict(std::get<async_handler>(one.by->run)(*one.what), verdict));
+            note_verdict(std::get<async_handler>(one.by->run)(as_handled(one)), verdict));
         if (response) co_return *std::move(response);
         if (verdict && verdict->code() == error_code::handler_unreachable)
             co_return std::unexpected(answer_to_handler_error(*verdict));

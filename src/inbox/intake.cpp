@@ -83,11 +83,11 @@ result<> intake::handle(store_transaction& tx, arrival& one) const {
 
 result<> intake::reply(store_transaction& tx, const arrival& one, std::string_view response) const {
     if (one.by->answers_later) return {};
-    return send_response(tx, maker_, *one.what, response);
+    return send_response(tx, maker_, *one.what, response, one.within());
 }
 
 result<std::string> intake::run_handler(store_transaction& tx, arrival& one) const {
-    handler_context through(tx, maker_, *one.what);
+    handler_context through(tx, maker_, *one.what, one.within());
     std::string response;
     try {
         response = std::get<transactional_handler>(one.by->run)(through, *one.what);

@@ -8,6 +8,7 @@
 #include "message/event.hpp"
 #include "store/async.hpp"
 #include "webhook/webhook_ids.hpp"
+#include "webhook/webhook_trace.hpp"
 
 namespace posthorn {
 namespace {
@@ -112,6 +113,14 @@ task<result<>> fan_out::store_children(std::vector<message> some) {
 }
 
 task<std::vector<delivery>> fan_out::deliver(message_batch batch) {
+    fan_out_trace trace(tracing(with_.env.traces), batch);
+    auto answers = co_await deliver_traced(batch, trace);
+    trace.end(answers);
+    co_return answers;
+}
+
+task<std::vector<delivery>> fan_out::deliver_traced(const message_batch& batch,
+                                                    fan_out_trace& trace) {
     std::vector<delivery> answers(batch.size(), {.what = outcome::delivered});
     const auto among = co_await with_.subscriptions.refresh();
     if (!among) {
@@ -123,6 +132,8 @@ task<std::vector<delivery>> fan_out::deliver(message_batch batch) {
     for (std::size_t i = 0; i < batch.size(); ++i) {
         auto children = children_of(*batch[i], **among);
         tell_of(*batch[i], children.size());
+        trace.note(i, children.size());
+        for (auto& child : children) child.headers = trace.headers_of_children(i);
         if ((*among)->leaves_out(batch[i]->tenant)) tell_of_left_out(batch[i]->tenant);
         for (std::size_t next = 0; next < children.size();) {
             while (next < children.size() && waiting.size() < options_.children_in_unit)

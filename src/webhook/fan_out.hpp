@@ -48,9 +48,12 @@ public:
     fan_out(deps with, options how) : with_(with), options_(how) {}
 
     task<std::vector<delivery>> deliver(message_batch batch) override;
+    [[nodiscard]] bool traces_itself() const noexcept override { return true; }
 
 private:
     std::vector<message> children_of(const message& published, const subscription_set& among);
+    task<std::vector<delivery>> deliver_traced(const message_batch& batch,
+                                               class fan_out_trace& trace);
     void tell_of_left_out(const std::string& tenant);
     void tell_of(const message& event, std::size_t children);
     task<result<>> store_children(std::vector<message> some);

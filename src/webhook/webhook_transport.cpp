@@ -8,6 +8,7 @@
 #include "store/async.hpp"
 #include "webhook/fan_out.hpp"
 #include "webhook/webhook_ids.hpp"
+#include "webhook/webhook_trace.hpp"
 
 namespace posthorn {
 namespace {
@@ -77,9 +78,17 @@ task<delivery> webhook_transport::deliver_one(const message& child, std::int32_t
         co_return delivery{.what = outcome::unanswered, .error = event.error().what()};
     }
     const auto now = with_.env.clock.wall();
-    const auto answer = co_await with_.client.send(make_webhook_request(**event, *to, attempt, now),
+    webhook_trace trace(tracing(with_.env.traces), child);
+    auto request = make_webhook_request(**event, *to, attempt, now);
+    trace.add_to(request);
+    const auto answer = co_await with_.client.send(std::move(request),
                                                    {.tenant = child.tenant, .endpoint = to->of.id});
     auto verdict = judge_webhook(answer);
+    trace.end({.event = **event,
+               .to = to->of,
+               .attempt = attempt,
+               .answer = answer,
+               .delivered = verdict.what.what == outcome::delivered});
     if (verdict.what.what == outcome::unanswered) co_return verdict.what;
     with_.attempts.add(
         describe(**event, to->of, {attempt, child.max_retries, now}, answer, verdict));

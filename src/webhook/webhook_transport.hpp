@@ -77,6 +77,7 @@ public:
     task<std::vector<delivery>> deliver(message_batch batch) override;
     task<std::vector<delivery>> deliver_again(message_batch batch,
                                               std::vector<std::int32_t> failed) override;
+    [[nodiscard]] bool traces_itself() const noexcept override { return true; }
 
 private:
     task<delivery> deliver_one(const message& child, std::int32_t attempt);

@@ -25,7 +25,7 @@ node_core::node_core(core_options options, node_seams seams)
     : options_(std::move(options)),
       seams_(std::move(seams)),
       ids_([&time = seams_.env.clock] { return time.wall(); }, seams_.env.random),
-      maker_(options_.sending, seams_.env.clock, ids_),
+      maker_(options_.sending, seams_.env.clock, ids_, seams_.env.traces),
       replies_(
           std::make_shared<replies>([this](reply_limit limit) { watch_limit(std::move(limit)); })),
       services_(seams_.env.network) {
@@ -223,6 +223,7 @@ task<> node_core::stop() {
     for (auto* const each : databases()) each->stop();
     services_.cancel();
     co_await services_.join();
+    for (const auto& last : features_.at_end) co_await last();
 }
 
 void node_core::stop_stores() {
