@@ -12,8 +12,10 @@
 
 namespace posthorn {
 
-/// The span of a message that is traced.
+/// The span of a message that is traced, and the message as its handler sees it: what comes of that
+/// belongs to the span.
 struct arrival_span {
+    message handled{};
     span_context own{};
     span_id parent{};
     std::int64_t begun_ns = 0;
@@ -46,10 +48,8 @@ struct arrival {
     [[nodiscard]] bool is_void() const {
         return !committed && !(rolled_back && committed.error().code() == error_code::cancelled);
     }
-    /// The span in which its handler sends.
-    [[nodiscard]] const span_context* within() const noexcept {
-        return span ? &span->own : nullptr;
-    }
+    /// As the handler sees it.
+    [[nodiscard]] const message& handled() const noexcept { return span ? span->handled : *what; }
     [[nodiscard]] inbox_key key() const { return {what->source, what->id}; }
     void reset() {
         answer = {};

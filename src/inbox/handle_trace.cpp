@@ -11,10 +11,18 @@ void begin_handle_spans(tracer& traces, std::vector<arrival>& arrivals) {
     const auto now = traces.now_ns();
     for (auto& one : arrivals) {
         const auto parent = span_of(one.what->headers);
-        one.span = std::make_unique<arrival_span>(
-            arrival_span{.own = traces.begin(parent ? &*parent : nullptr),
-                         .parent = parent ? parent->span : span_id{},
-                         .begun_ns = now});
+        const auto own = traces.begin(parent ? &*parent : nullptr);
+        if (!parent && !own.is_sampled()) continue;
+        one.span =
+            std::make_unique<arrival_span>(arrival_span{.handled = *one.what,
+                                                        .own = own,
+                                                        .parent = parent ? parent->span : span_id{},
+                                                        .begun_ns = now});
+        auto& headers = one.span->handled.headers;
+        if (parent)
+            change_span(headers, own);
+        else if (auto made = put_trace(headers, own, {}, headers.max_size()))
+            headers = *std::move(made);
     }
 }
 
@@ -39,12 +47,6 @@ void end_handle_spans(tracer& traces, const std::vector<arrival>& arrivals) {
                 answer.code ? std::string(describe(*answer.code).name) : std::string("failed"));
         traces.add(std::move(made));
     }
-}
-
-message as_handled(const arrival& one) {
-    auto seen = *one.what;
-    if (one.span && span_of(seen.headers)) change_span(seen.headers, one.span->own);
-    return seen;
 }
 
 }  // namespace posthorn

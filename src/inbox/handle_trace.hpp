@@ -2,8 +2,6 @@
 
 #include <vector>
 
-#include <posthorn/message.hpp>
-
 #include "base/trace/tracer.hpp"
 #include "inbox/arrival.hpp"
 
@@ -13,8 +11,5 @@ namespace posthorn {
 void begin_handle_spans(tracer& traces, std::vector<arrival>& arrivals);
 /// Ends them, once it is known what each message is answered with.
 void end_handle_spans(tracer& traces, const std::vector<arrival>& arrivals);
-
-/// The message as a handler outside of the database sees it: what it calls is part of its span.
-[[nodiscard]] message as_handled(const arrival& one);
 
 }  // namespace posthorn

@@ -11,9 +11,8 @@ namespace posthorn {
 /// The public `context` over a unit of the store.
 class handler_context final : public context {
 public:
-    handler_context(store_transaction& tx, const message_maker& maker, const message& received,
-                    const span_context* within = nullptr)
-        : body_(tx, maker), received_(received), within_(within) {}
+    handler_context(store_transaction& tx, const message_maker& maker, const message& received)
+        : body_(tx, maker), received_(received) {}
 
     [[nodiscard]] const message& received() const override { return received_; }
     [[nodiscard]] result<> intact() const { return body_.intact(); }
@@ -27,13 +26,12 @@ protected:
         body_.query(sql, with, visit);
     }
     uuid do_send(detail::send_request asked) override {
-        return body_.send(std::move(asked), &received_, within_);
+        return body_.send(std::move(asked), &received_);
     }
 
 private:
     transaction_body body_;
     const message& received_;
-    const span_context* within_;
 };
 
 }  // namespace posthorn

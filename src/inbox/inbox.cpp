@@ -283,8 +283,7 @@ task<inbox::outcome_of_call> inbox::call_blocking(const arrival& one) {
     const auto running = std::make_shared<pending>();
     with_.env.workers.post([running, &one] {
         try {
-            const auto& run = std::get<blocking_handler>(one.by->run);
-            running->value = one.span ? run(as_handled(one)) : run(*one.what);
+            running->value = std::get<blocking_handler>(one.by->run)(one.handled());
         } catch (...) {
             running->value = std::unexpected(answer_to_exception(std::current_exception()));
         }
@@ -322,7 +321,7 @@ task<inbox::outcome_of_call> inbox::call_within_lease(const arrival& one) {
         std::optional<error> verdict;
         auto response = co_await with_timeout(
             with_.env.timer, one.by->lease,
-            note_verdict(std::get<async_handler>(one.by->run)(as_handled(one)), verdict));
+            note_verdict(std::get<async_handler>(one.by->run)(one.handled()), verdict));
         if (response) co_return *std::move(response);
         if (verdict && verdict->code() == error_code::handler_unreachable)
             co_return std::unexpected(answer_to_handler_error(*verdict));

@@ -83,14 +83,14 @@ result<> intake::handle(store_transaction& tx, arrival& one) const {
 
 result<> intake::reply(store_transaction& tx, const arrival& one, std::string_view response) const {
     if (one.by->answers_later) return {};
-    return send_response(tx, maker_, *one.what, response, one.within());
+    return send_response(tx, maker_, one.handled(), response);
 }
 
 result<std::string> intake::run_handler(store_transaction& tx, arrival& one) const {
-    handler_context through(tx, maker_, *one.what, one.within());
+    handler_context through(tx, maker_, one.handled());
     std::string response;
     try {
-        response = std::get<transactional_handler>(one.by->run)(through, *one.what);
+        response = std::get<transactional_handler>(one.by->run)(through, one.handled());
     } catch (...) {
         one.settle(answer_to_exception(std::current_exception()));
     }

@@ -7,7 +7,7 @@
 namespace posthorn {
 
 result<> send_response(store_transaction& tx, const message_maker& maker, const message& asked,
-                       std::string_view response, const span_context* within) {
+                       std::string_view response) {
     if (asked.type != message_type::command) return {};
     if (response.empty() && !maker.defaults().may_send) return {};
     const std::string_view said = response.empty() ? std::string_view("null") : response;
@@ -20,7 +20,7 @@ result<> send_response(store_transaction& tx, const message_maker& maker, const 
                                    .endpoint = asked.endpoint,
                                    .payload = std::string(said),
                                    .options = std::move(options)},
-                                  &asked, within));
+                                  &asked));
     POSTHORN_TRY(tx.outbox().insert(std::move(made)));
     return {};
 }

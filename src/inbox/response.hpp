@@ -15,7 +15,6 @@ namespace posthorn {
 /// A node without an outbox cannot answer: nothing to say is then not said, and a response is
 /// refused with `error_code::invalid_argument`.
 [[nodiscard]] result<> send_response(store_transaction& tx, const message_maker& maker,
-                                     const message& asked, std::string_view response,
-                                     const span_context* within = nullptr);
+                                     const message& asked, std::string_view response);
 
 }  // namespace posthorn

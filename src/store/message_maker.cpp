@@ -30,20 +30,15 @@ result<std::string> message_maker::content_type_of(detail::send_request& asked) 
 }
 
 // What is sent belongs to a span of its own, from here to its commit; its id is what others see.
-void message_maker::trace(message& made, const message* cause, const span_context* within) const {
+void message_maker::trace(message& made, const message* cause) const {
     auto& traces = *traces_;
     auto parent = span_of(made.headers);
     std::string state;
     if (parent) {
         state = trace_of(made.headers).state;
     } else if (cause != nullptr) {
-        auto carried = trace_of(cause->headers);
-        parent = parse_traceparent(carried.parent);
-        state = std::move(carried.state);
-        // The work that the cause has begun is nearer than the attempt that brought it.
-        if (within != nullptr) parent = *within;
-    } else if (within != nullptr) {
-        parent = *within;
+        parent = span_of(cause->headers);
+        state = trace_of(cause->headers).state;
     }
     const auto own = traces.begin(parent ? &*parent : nullptr);
     auto headers = put_trace(made.headers, own, state, defaults_.limits.headers_size_max);
@@ -56,8 +51,7 @@ void message_maker::trace(message& made, const message* cause, const span_contex
                               .begun_ns = traces.now_ns()});
 }
 
-result<message> message_maker::make(detail::send_request asked, const message* cause,
-                                    const span_context* within) const {
+result<message> message_maker::make(detail::send_request asked, const message* cause) const {
     if (!defaults_.may_send)
         return fail(error_code::invalid_argument,
                     "this node has no outbox, so nothing would send {}; give it one with "
@@ -93,7 +87,7 @@ result<message> message_maker::make(detail::send_request asked, const message* c
         if (made.tenant.empty()) made.tenant = cause->tenant;
     }
     if (tracing(traces_) != nullptr)
-        trace(made, cause, within);
+        trace(made, cause);
     else if (cause != nullptr)
         made.headers =
             carry_trace(std::move(made.headers), cause->headers, defaults_.limits.headers_size_max);

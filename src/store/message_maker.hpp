@@ -37,15 +37,15 @@ public:
                   tracer* traces = nullptr)
         : defaults_(std::move(defaults)), time_(time), ids_(ids), traces_(traces) {}
 
-    /// The cause is the message whose handler sends, if one does; `within` is the span that it is
-    /// sent in, if there is one. A trace that the headers give comes before it.
-    [[nodiscard]] result<message> make(detail::send_request asked, const message* cause = nullptr,
-                                       const span_context* within = nullptr) const;
+    /// The cause is the message whose handler sends, if one does. Where it is traced, the message
+    /// belongs to a span of its own, a child of the one that its headers give or else of the cause's.
+    [[nodiscard]] result<message> make(detail::send_request asked,
+                                       const message* cause = nullptr) const;
     [[nodiscard]] const message_defaults& defaults() const noexcept { return defaults_; }
 
 private:
     [[nodiscard]] result<std::string> content_type_of(detail::send_request& asked) const;
-    void trace(message& made, const message* cause, const span_context* within) const;
+    void trace(message& made, const message* cause) const;
 
     message_defaults defaults_;
     const clock& time_;

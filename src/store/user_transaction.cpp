@@ -37,9 +37,8 @@ void transaction_body::query(std::string_view sql, std::span<const sql_param> wi
     value_of(tx_.query(sql, with, visit));
 }
 
-uuid transaction_body::send(detail::send_request asked, const message* cause,
-                            const span_context* within) {
-    auto made = value_of(maker_.make(std::move(asked), cause, within));
+uuid transaction_body::send(detail::send_request asked, const message* cause) {
+    auto made = value_of(maker_.make(std::move(asked), cause));
     return value_of(tx_.outbox().insert(std::move(made))).id;
 }
 

@@ -24,8 +24,7 @@ public:
     std::int64_t execute(std::string_view sql, std::span<const sql_param> with);
     void query(std::string_view sql, std::span<const sql_param> with,
                const store_transaction::row_visitor& visit);
-    uuid send(detail::send_request asked, const message* cause = nullptr,
-              const span_context* within = nullptr);
+    uuid send(detail::send_request asked, const message* cause = nullptr);
 
     /// The error after which the transaction must not commit, even if the user's code caught it: an
     /// interruption or a failure of the store, which may have undone statements before it.
