@@ -319,7 +319,7 @@ void engine::take_step(std::unique_ptr<frame> one, mail cause, detail::flow_step
             "Workflow {Workflow} {Id} has taken {Steps} steps; let it begin another "
             "run with again, or it is quarantined at 50000",
             {{"Workflow", step.of.workflow}, {"Id", step.of.id}, {"Steps", step.number}});
-    if (const auto prepared = prepare_step(step, with_.maker); !prepared)
+    if (const auto prepared = prepare_step(step, with_.maker, tracing(with_.env.traces)); !prepared)
         return hold(step.of.instance, step.of,
                     fmt::format("step {}: {}", step.number, prepared.error().what()));
     one->works.erase(step.cause.event.command);
@@ -369,6 +369,7 @@ void engine::settled(const flight_ptr& flying, const result<>& outcome) {
     auto one = std::move(flying->one);
     if (flying->writes_step) {
         ++counts_.steps;
+        if (auto* const traces = tracing(with_.env.traces)) end_step_span(step, *traces);
         for (const auto& line : step.did.log)
             with_.env.log.info(
                 "Workflow {Workflow} {Id}: {Text}",

@@ -2,6 +2,7 @@
 
 #include <optional>
 #include <span>
+#include <string>
 #include <string_view>
 #include <utility>
 
@@ -42,7 +43,9 @@ private:
 /// The public `transaction` over a unit of the store.
 class user_transaction final : public transaction {
 public:
-    user_transaction(store_transaction& tx, const message_maker& maker) : body_(tx, maker) {}
+    /// What it sends without headers has those.
+    user_transaction(store_transaction& tx, const message_maker& maker, std::string headers = {})
+        : body_(tx, maker), headers_(std::move(headers)) {}
 
     [[nodiscard]] result<> intact() const { return body_.intact(); }
 
@@ -54,10 +57,14 @@ protected:
                   const row_visitor& visit) override {
         body_.query(sql, with, visit);
     }
-    uuid do_send(detail::send_request asked) override { return body_.send(std::move(asked)); }
+    uuid do_send(detail::send_request asked) override {
+        if (asked.options.headers.empty()) asked.options.headers = headers_;
+        return body_.send(std::move(asked));
+    }
 
 private:
     transaction_body body_;
+    std::string headers_;
 };
 
 }  // namespace posthorn

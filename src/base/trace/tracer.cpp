@@ -1,5 +1,6 @@
 #include "base/trace/tracer.hpp"
 
+#include <array>
 #include <chrono>
 #include <utility>
 
@@ -49,6 +50,17 @@ span_context tracer::begin(const span_context* parent) {
         if (options_.how.samples(made.trace, nullptr)) made.flags = span_context::sampled_flag;
     }
     made.span = next_span();
+    return made;
+}
+
+span_context tracer::first_of(const uuid& id) const {
+    std::array<std::uint64_t, 2> words{};
+    for (std::size_t i = 0; i < id.bytes().size(); ++i)
+        words[i / 8] = words[i / 8] << 8U | id.bytes()[i];
+    span_context made{.trace = {words[0], words[1]}, .span = {words[0] ^ words[1]}};
+    if (!made.span) made.span.value = 1;
+    if (!made.trace) made.trace.low = 1;
+    if (options_.how.samples(made.trace, nullptr)) made.flags = span_context::sampled_flag;
     return made;
 }
 

@@ -40,6 +40,8 @@ public:
     /// A new span of the parent's trace, or of a new one without a parent. One that is not to be
     /// recorded and has a parent is the parent itself: then the trace goes on as it came.
     [[nodiscard]] span_context begin(const span_context* parent);
+    /// The first span of a trace that follows from an id, on every node the same.
+    [[nodiscard]] span_context first_of(const uuid& id) const;
     [[nodiscard]] span_id next_span();
     /// Nanoseconds since 1970. Does not go back, and follows the wall clock after `follow_clock`.
     [[nodiscard]] std::int64_t now_ns() const;

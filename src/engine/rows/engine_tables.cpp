@@ -3,6 +3,7 @@
 #include <array>
 
 #include "engine/rows/second_step.hpp"
+#include "engine/rows/third_step.hpp"
 
 namespace posthorn {
 namespace {
@@ -123,7 +124,8 @@ CREATE INDEX IF NOT EXISTS idx_workflow_shapes ON workflow_shapes (signal, shape
     WHERE indexed_to IS NOT NULL;
 )sql";
 
-constexpr std::array file_steps{migration{1, file_tables}, migration{2, workflow_step_2_in_file}};
+constexpr std::array file_steps{migration{1, file_tables}, migration{2, workflow_step_2_in_file},
+                                migration{3, workflow_step_3_in_file}};
 
 constexpr std::string_view server_tables = R"sql(
 CREATE TABLE {s}.workflow_instances (
@@ -231,7 +233,8 @@ CREATE INDEX workflow_shapes_part ON {s}.workflow_shapes (signal, shape)
 )sql";
 
 constexpr std::array server_steps{migration{1, server_tables},
-                                  migration{2, workflow_step_2_on_server}};
+                                  migration{2, workflow_step_2_on_server},
+                                  migration{3, workflow_step_3_on_server}};
 
 using column = copied_table::column;
 constexpr auto a_number = column::kind::number;
@@ -255,7 +258,8 @@ constexpr std::array instance_columns{column{"instance", a_number},
                                       column{"fate"},
                                       column{"depth", a_number},
                                       column{"watched", a_number},
-                                      column{"carried"}};
+                                      column{"carried"},
+                                      column{"trace", a_note}};
 constexpr std::array history_columns{column{"instance", a_number},
                                      column{"run", a_number},
                                      column{"step", a_number},
@@ -296,7 +300,8 @@ constexpr std::array signal_columns{column{"seq", a_number},
                                     column{"matched_at", a_number},
                                     column{"correlation_id"},
                                     column{"tenant"},
-                                    column{"expires_at", a_number}};
+                                    column{"expires_at", a_number},
+                                    column{"trace", a_note}};
 constexpr std::array unclaimed_columns{column{"seq", a_number},
                                        column{"signal"},
                                        column{"shape"},

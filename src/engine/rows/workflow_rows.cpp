@@ -38,7 +38,7 @@ constexpr std::string_view instance_columns_sql =
     " coalesce(reason, ''), octet_length(arguments),"
     " octet_length(workflow) <= 4096 AND octet_length(id) <= 4096,"
     " CASE WHEN octet_length(carried) > 67108864 THEN NULL ELSE coalesce(carried, '') END,"
-    " coalesce(parent, 0)"
+    " coalesce(parent, 0), CASE WHEN octet_length(trace) <= 64 THEN trace ELSE '' END"
     " FROM workflow_instances";
 
 struct cause_word {
@@ -96,7 +96,8 @@ result<std::optional<instance_row>> one_instance(store_reader& from, std::string
                                  .started_at = row.integer(9),
                                  .ended_at = row.get<std::optional<std::int64_t>>(10),
                                  .result = std::string(row.text(11)),
-                                 .reason = std::string(row.text(12))};
+                                 .reason = std::string(row.text(12)),
+                                 .trace = std::string(row.text(17))};
         }));
     if (!damage.empty()) return fail(error_code::store_corrupt, "{}", damage);
     return found;
@@ -155,7 +156,8 @@ result<std::optional<mail>> next_mail(store_reader& from, std::int64_t instance)
         "SELECT m.seq, m.command, substr(m.kind, 1, 100),"
         " CASE WHEN octet_length(coalesce(m.payload, s.payload, '')) <= 67108864"
         "  THEN coalesce(m.payload, s.payload, '') END,"
-        " coalesce(m.signal, 0), m.alone, octet_length(coalesce(m.payload, s.payload, ''))"
+        " coalesce(m.signal, 0), m.alone, octet_length(coalesce(m.payload, s.payload, '')),"
+        " CASE WHEN octet_length(s.trace) <= 64 THEN s.trace ELSE '' END"
         " FROM workflow_mailbox m"
         " JOIN workflow_instances i ON i.instance = m.instance AND i.status = 'running'"
         " LEFT JOIN workflow_signals s ON s.seq = m.signal"
@@ -175,6 +177,7 @@ result<std::optional<mail>> next_mail(store_reader& from, std::int64_t instance)
                                    .may_have_taken_effect = !cause || cause->may_have_taken_effect,
                                    .payload = std::string(row.text(3))},
                          .signal = row.integer(4),
+                         .trace = std::string(row.text(7)),
                          .alone = row.integer(5) != 0,
                          .is_nudge = is_nudge,
                          .is_end = is_end};

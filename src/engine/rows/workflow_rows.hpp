@@ -57,6 +57,7 @@ struct instance_row {
     std::optional<std::int64_t> ended_at{};
     std::string result{};
     std::string reason{};
+    std::string trace{};  // A `traceparent`: what started it. Not always well-formed.
 };
 
 /// What makes a run's random numbers its own.
@@ -67,6 +68,7 @@ struct mail {
     std::int64_t seq = 0;  // Zero of a start, which is the instance's own row.
     detail::flow_event event{};
     std::int64_t signal = 0;
+    std::string trace{};    // Of that signal, likewise.
     bool alone = false;     // Of a signal: no other workflow got it.
     bool is_nudge = false;  // No event: a person has let the workflow go on.
     bool is_end = false;    // No event: it is to end at once.

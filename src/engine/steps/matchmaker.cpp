@@ -29,6 +29,7 @@ struct told_signal {
     std::string payload{};
     std::int64_t to = 0;                  // One instance alone, if not zero.
     std::int64_t expires_at = INT64_MAX;  // Of a Command.
+    std::optional<std::string> trace{};
 };
 
 struct fitting_wait {
@@ -108,11 +109,12 @@ result<bool> start_by(store_transaction& tx, const told_signal& told, const matc
         if (rule.on.signal != told.name || told.to != 0) continue;
         const auto id = started_id(rule.on, told.payload);
         if (!id) continue;
-        POSTHORN_LET(started,
-                     change(tx,
-                            "INSERT INTO workflow_instances (workflow, version, id, arguments)"
-                            " VALUES (?, ?, ?, ?) ON CONFLICT (workflow, id) DO NOTHING",
-                            rule.workflow, rule.version, *id, "[" + told.payload + "]"));
+        POSTHORN_LET(
+            started,
+            change(tx,
+                   "INSERT INTO workflow_instances (workflow, version, id, arguments,"
+                   " trace) VALUES (?, ?, ?, ?, ?) ON CONFLICT (workflow, id) DO NOTHING",
+                   rule.workflow, rule.version, *id, "[" + told.payload + "]", told.trace));
         if (started == 0) {
             POSTHORN_LET(
                 is_known,
@@ -234,7 +236,8 @@ result<std::optional<told_signal>> read_signal(store_transaction& tx, std::int64
         // What no message may be is no signal that any workflow waits for.
         "SELECT CASE WHEN octet_length(s.signal) <= 4096 THEN s.signal ELSE '' END,"
         " CASE WHEN octet_length(s.payload) <= 67108864 THEN s.payload ELSE '' END,"
-        " s.id IS NOT NULL, coalesce(i.instance, 0), s.expires_at"
+        " s.id IS NOT NULL, coalesce(i.instance, 0), s.expires_at,"
+        " CASE WHEN octet_length(s.trace) <= 64 THEN s.trace END"
         " FROM workflow_signals s LEFT JOIN workflow_instances i"
         " ON i.workflow = s.workflow AND i.id = s.id AND i.status IN"
         " ('starting', 'running', 'paused', 'quarantined')"
@@ -243,6 +246,7 @@ result<std::optional<told_signal>> read_signal(store_transaction& tx, std::int64
             told = told_signal{seq, std::string(row.text(0)), std::string(row.text(1)),
                                row.integer(3)};
             if (!row.is_null(4)) told->expires_at = row.integer(4);
+            told->trace = row.get<std::optional<std::string>>(5);
             has_address = row.get<bool>(2);
         },
         seq));

@@ -6,6 +6,7 @@
 #include "engine/rows/call_ids.hpp"
 #include "engine/rows/workflow_rows.hpp"
 #include "message/refusal.hpp"
+#include "message/trace.hpp"
 #include "store/dead_letters.hpp"
 
 namespace posthorn {
@@ -14,6 +15,12 @@ namespace {
 /// Of no message's doing, so none is charged.
 error not_stored(std::string_view table) {
     return swallowed(table, error_code::store_busy).error();
+}
+
+std::optional<std::string> trace_in(const message& received) {
+    auto parent = trace_of(received.headers).parent;
+    if (parent.empty()) return std::nullopt;
+    return parent;
 }
 
 }  // namespace
@@ -38,10 +45,10 @@ std::string workflow_intake::take_signal(context& tx, const message& received) c
             if (const auto id = started_id(rule.on, payload); !id)
                 throw permanent(id.error().what());
     const auto stored = tx.execute(
-        "INSERT INTO workflow_signals (source, message_id, signal, payload, received_at)"
-        " VALUES (?, ?, ?, ?, ?)",
+        "INSERT INTO workflow_signals (source, message_id, signal, payload, received_at, trace)"
+        " VALUES (?, ?, ?, ?, ?, ?)",
         received.source, received.id.to_string(), received.endpoint, payload,
-        with_.time.wall().time_since_epoch().count());
+        with_.time.wall().time_since_epoch().count(), trace_in(received));
     if (stored == 0) throw not_stored("workflow_signals");
     return {};
 }
@@ -50,11 +57,12 @@ std::string workflow_intake::take_request(context& tx, const message& received) 
     if (received.type != message_type::command) return take_signal(tx, received);
     const auto stored = tx.execute(
         "INSERT INTO workflow_signals (source, message_id, signal, payload, received_at,"
-        " correlation_id, tenant, expires_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+        " correlation_id, tenant, expires_at, trace) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
         received.source, received.id.to_string(), received.endpoint, json_of(received),
         with_.time.wall().time_since_epoch().count(),
         received.correlation_id.empty() ? received.id.to_string() : received.correlation_id,
-        received.tenant, std::int64_t{received.expires_at.time_since_epoch().count()});
+        received.tenant, std::int64_t{received.expires_at.time_since_epoch().count()},
+        trace_in(received));
     if (stored == 0) throw not_stored("workflow_signals");
     return {};
 }
