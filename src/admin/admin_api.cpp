@@ -66,33 +66,9 @@ task<http_response> endpoints::health() {
 }
 
 task<http_response> endpoints::metrics() {
-    const auto seen = co_await node_.look();
-    const auto size =
-        co_await run_on(parts().readers, [this] { return overview_inbox(*parts().stores.back()); });
-    auto of_features = co_await run_on(parts().readers, [this] {
-        prometheus_text text;
-        for (const auto& write : parts().metrics) write(text);
-        return text.take();
-    });
-    metrics_facts facts{
-        .service = parts().service,
-        .version = parts().version,
-        .health = judge_health(seen->facts),
-        .outbox = seen->facts.outbox,
-        .store_read = seen->store_read && size.has_value(),
-        .counters = parts().counters,
-        .lanes = seen->facts.lanes,
-        .inbox = parts().inbox ? parts().inbox() : nullptr,
-        .backups = parts().backups ? parts().backups() : std::vector<sqlite::backup_state>{},
-        .now = parts().time.wall(),
-        .bad_signatures = parts().bad_signatures ? parts().bad_signatures() : 0,
-        .refusals = gate_.refusals(),
-        .durable = parts().durable};
-    if (size) facts.inbox_size = size->size;
-    for (auto* const one : parts().stores) facts.disks.push_back(disk_of(*one));
     co_return http_response{200,
                             {{"Content-Type", "text/plain; version=0.0.4; charset=utf-8"}},
-                            render_metrics(facts) + std::move(of_features)};
+                            co_await node_metrics(node_, gate_.refusals())};
 }
 
 task<http_response> endpoints::outbox_stats() {
@@ -241,6 +217,35 @@ task<http_response> public_health(node_view& node) {
 }
 
 }  // namespace
+
+task<std::string> node_metrics(node_view& node, std::uint64_t refusals) {
+    const auto& parts = node.parts();
+    const auto seen = co_await node.look();
+    const auto size =
+        co_await run_on(parts.readers, [&parts] { return overview_inbox(*parts.stores.back()); });
+    auto of_features = co_await run_on(parts.readers, [&parts] {
+        prometheus_text text;
+        for (const auto& write : parts.metrics) write(text);
+        return text.take();
+    });
+    metrics_facts facts{
+        .service = parts.service,
+        .version = parts.version,
+        .health = judge_health(seen->facts),
+        .outbox = seen->facts.outbox,
+        .store_read = seen->store_read && size.has_value(),
+        .counters = parts.counters,
+        .lanes = seen->facts.lanes,
+        .inbox = parts.inbox ? parts.inbox() : nullptr,
+        .backups = parts.backups ? parts.backups() : std::vector<sqlite::backup_state>{},
+        .now = parts.time.wall(),
+        .bad_signatures = parts.bad_signatures ? parts.bad_signatures() : 0,
+        .refusals = refusals,
+        .durable = parts.durable};
+    if (size) facts.inbox_size = size->size;
+    for (auto* const one : parts.stores) facts.disks.push_back(disk_of(*one));
+    co_return render_metrics(facts) + std::move(of_features);
+}
 
 void add_public_routes(router& routes, node_view& node) {
     for (const auto* const path : {"/_rf/health", "/_workflow/health"})

@@ -1,5 +1,9 @@
 #pragma once
 
+#include <cstdint>
+#include <string>
+#include <string_view>
+
 #include "admin/admin_surface.hpp"
 #include "admin/node_view.hpp"
 #include "transport/http/router.hpp"
@@ -28,6 +32,9 @@ void add_public_routes(router& routes, node_view& node);
 ///
 /// and those of `add_dead_routes`, `add_inbox_routes` and `add_link_routes`.
 void add_admin_routes(admin_surface& into, node_view& node);
+
+/// What `/metrics` says; `refusals` are those of the admin listener.
+task<std::string> node_metrics(node_view& node, std::uint64_t refusals);
 
 /// The routes that have been added so far, for a viewer: `GET /_rf` lists them, so that a newcomer
 /// finds them, and `GET /_rf/openapi.json` says what each takes and answers.

@@ -8,6 +8,7 @@
 #include "forward/forward_feature.hpp"
 #include "history/history_feature.hpp"
 #include "nodes/nodes_feature.hpp"
+#include "otlp/otlp_feature.hpp"
 #include "queue/queue_feature.hpp"
 #include "standby/standby_feature.hpp"
 #include "url/url_feature.hpp"
@@ -19,7 +20,7 @@ feature_list all_features() noexcept {
     static const std::array all{
         &queue_feature(),   &audit_feature(),  &history_feature(), &nodes_feature(),
         &webhook_feature(), &engine_feature(), &centre_feature(),  &forward_feature(),
-        &standby_feature(), &url_feature(),
+        &standby_feature(), &url_feature(),    &otlp_feature(),
     };
     return all;
 }

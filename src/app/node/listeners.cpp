@@ -10,6 +10,7 @@
 #include "app/transports.hpp"
 #include "base/async/task_group.hpp"
 #include "desk/desk_routes.hpp"
+#include "feature/metrics_source.hpp"
 #include "message/metadata.hpp"
 #include "operations/intake_health.hpp"
 #include "security/hex.hpp"
@@ -165,6 +166,8 @@ void listeners::fill_routes() {
     add_live_route(surface, *live_);
     add_index(surface, settings_.service.id);
     add_desk_routes(admin_routes_);
+    if (auto* const wanted = core.features().find<metrics_source>())
+        wanted->read = [this] { return node_metrics(*view_, gate_->refusals()); };
     for (const auto& each : core.features().public_routes)
         public_routes_.add(each.method, each.path, each.answer);
 }
