@@ -85,6 +85,13 @@ void add_counters(prometheus_text& text, const metrics_facts& facts) {
           row{"posthorn_outbox_sweeps_total", "Searches for due messages.",
               &outbox_counters::sweeps}})
         text.counter(name, help, sum(facts, counter));
+    text.counter("posthorn_outbox_batches_total", "Batches of due messages that were found.",
+                 sum(facts, &outbox_counters::batches));
+    text.begin("posthorn_outbox_batch_messages", "histogram", "Messages in each of them.");
+    text.samples(sum(facts, &outbox_counters::batch_rows, batch_bounds), 1);
+    text.begin("posthorn_outbox_batch_duration_ms", "histogram",
+               "Time from looking for due messages to handing them over, of empty batches too.");
+    text.samples(sum(facts, &outbox_counters::batch_us, duration_bounds_us), us_per_ms);
     settle_report settling;
     for (const auto* one : facts.counters) {
         const auto seen = one->settling.report();

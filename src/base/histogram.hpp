@@ -73,6 +73,9 @@ constexpr void add_durations(duration_counts& to, const duration_counts& more) {
     for (std::size_t i = 0; i < to.size(); ++i) to[i] += more[i];
 }
 
+/// Messages in a batch.
+inline constexpr std::array<std::uint64_t, 9> batch_bounds{1, 2, 5, 10, 25, 50, 100, 500, 1'000};
+
 inline constexpr std::array<std::uint64_t, 8> retry_bounds{0, 1, 2, 3, 5, 10, 20, 50};
 
 }  // namespace posthorn

@@ -116,6 +116,9 @@ task<std::vector<delivery>> fan_out::deliver(message_batch batch) {
     fan_out_trace trace(tracing(with_.env.traces), batch);
     auto answers = co_await deliver_traced(batch, trace);
     trace.end(answers);
+    for (std::size_t i = 0; i < batch.size(); ++i)
+        if (answers[i].what == outcome::delivered)
+            with_.counters.by_type.note(batch[i]->endpoint, &type_counts::counts::processed);
     co_return answers;
 }
 

@@ -11,6 +11,7 @@
 #include "transport/transport.hpp"
 #include "webhook/event_cache.hpp"
 #include "webhook/subscription_index.hpp"
+#include "webhook/type_counts.hpp"
 
 namespace posthorn {
 
@@ -18,6 +19,7 @@ struct fan_out_counters {
     std::atomic<std::uint64_t> events = 0;
     std::atomic<std::uint64_t> unheard = 0;  // Of these, for which there was no subscription.
     std::atomic<std::uint64_t> deliveries = 0;
+    type_counts by_type;
 };
 
 /// Where events are delivered to: makes a message of its own for every subscription of an event,

@@ -109,14 +109,20 @@ void warn_of_wide_fan_out(logger& log, const webhook_pace& pace) {
          {"Count", pace.fan_out()}});
 }
 
-/// Rings when another process has committed: it may have changed a subscription.
-struct foreign_change final : commit_listener {
-    explicit foreign_change(subscription_index& of) : known(of) {}
+/// Rings when another process has committed: it may have changed a subscription. Counts what is
+/// published here.
+struct commit_watch final : commit_listener {
+    commit_watch(subscription_index& of, type_counts& counted) : known(of), by_type(counted) {}
 
     subscription_index& known;
+    type_counts& by_type;
     bell noticed;
 
-    void committed(std::span<const outbox_row> /*enqueued*/) override {}
+    void committed(std::span<const outbox_row> enqueued) override {
+        for (const auto& row : enqueued)
+            if (row.body.destination == events_destination)
+                by_type.note(row.body.endpoint, &type_counts::counts::published);
+    }
     void foreign_commit() override {
         known.doubt();
         noticed.ring();
@@ -155,6 +161,30 @@ std::vector<health_worry> worries(const subscription_set& all) {
                                  counted(static_cast<std::int64_t>(troubled), "webhook"), why)}};
 }
 
+void write_types(prometheus_text& text, const std::map<std::string, type_counts::counts>& events,
+                 const std::map<std::string, type_counts::counts>& attempts) {
+    struct row {
+        std::string_view name;
+        std::string_view help;
+        const std::map<std::string, type_counts::counts>& from;
+        type_counts::number what;
+    };
+    using counts = type_counts::counts;
+    for (const auto& [name, help, from, what] :
+         {row{"posthorn_webhook_published_total", "Events that were stored, by type.", events,
+              &counts::published},
+          row{"posthorn_webhook_processed_total", "Events that were fanned out, by type.", events,
+              &counts::processed},
+          row{"posthorn_webhook_retries_total", "Failed attempts that are repeated, by type.",
+              attempts, &counts::retried},
+          row{"posthorn_webhook_dead_total", "Deliveries that were given up, by type.", attempts,
+              &counts::dead}}) {
+        text.begin(name, "counter", help);
+        for (const auto& [type, seen] : from)
+            text.sample(static_cast<double>(seen.*what), {{"event_type", clean_utf8(type, 100)}});
+    }
+}
+
 void write_metrics(prometheus_text& text, const subscription_set& all,
                    const fan_out_counters& events, const webhook_counters& sent) {
     std::array<std::size_t, 3> states{};
@@ -181,6 +211,7 @@ void write_metrics(prometheus_text& text, const subscription_set& all,
         text.sample(static_cast<double>(seen.failed),
                     {{"event_type", shown}, {"outcome", "failed"}});
     }
+    write_types(text, events.by_type.view(), sent.by_type.view());
     text.begin("posthorn_webhook_duration_seconds", "histogram", "How long attempts took.");
     text.samples(sent.took_us.view(), 1e6);
     text.counter("posthorn_webhook_disabled_total",
@@ -310,7 +341,7 @@ private:
         auto& attempts = into.run(std::make_unique<attempt_log>(
             attempt_log::deps{into.database(), env, among, alerts, failing},
             attempt_log::options{.kept = said.get<milliseconds>("attempts_kept")}));
-        auto& change = into.make<foreign_change>(among);
+        auto& change = into.make<commit_watch>(among, events.by_type);
         into.listen(change);
         into.run(std::make_unique<subscription_watch>(among, env, change.noticed));
         auto& recent = into.make<event_cache>(std::size_t{16} << 20);

@@ -94,7 +94,11 @@ task<delivery> webhook_transport::deliver_one(const message& child, std::int32_t
         describe(**event, to->of, {attempt, child.max_retries, now}, answer, verdict));
     const bool delivered = verdict.what.what == outcome::delivered;
     ++(delivered ? with_.counters.delivered : with_.counters.failed);
-    with_.counters.by_type.note((*event)->type, delivered);
+    using counts = type_counts::counts;
+    auto& of_type = with_.counters.by_type;
+    of_type.note((*event)->type, delivered ? &counts::delivered : &counts::failed);
+    const bool is_last = verdict.what.what == outcome::permanent || attempt > child.max_retries;
+    if (!delivered) of_type.note((*event)->type, is_last ? &counts::dead : &counts::retried);
     with_.counters.took_us.record(static_cast<std::uint64_t>(answer.took.whole.count()));
     if (verdict.disables) co_await disable(to->of, verdict.what.error);
     co_return verdict.what;

@@ -2,8 +2,6 @@
 
 #include <atomic>
 #include <cstdint>
-#include <map>
-#include <mutex>
 #include <string>
 
 #include "base/histogram.hpp"
@@ -14,38 +12,11 @@
 #include "webhook/event_cache.hpp"
 #include "webhook/secrets/tenant_secrets.hpp"
 #include "webhook/subscription_index.hpp"
+#include "webhook/type_counts.hpp"
 #include "webhook/webhook_answer.hpp"
 #include "webhook/webhook_client.hpp"
 
 namespace posthorn {
-
-/// Attempts by type of event: of a hundred types, and of all others together.
-///
-/// Threads: any.
-class type_counts {
-public:
-    struct counts {
-        std::uint64_t delivered = 0;
-        std::uint64_t failed = 0;
-    };
-
-    void note(const std::string& type, bool delivered) {
-        const std::scoped_lock lock(mutex_);
-        const bool fits = by_type_.size() < types_max || by_type_.contains(type);
-        auto& one = by_type_[fits ? type : "(other)"];
-        ++(delivered ? one.delivered : one.failed);
-    }
-    [[nodiscard]] std::map<std::string, counts> view() const {
-        const std::scoped_lock lock(mutex_);
-        return by_type_;
-    }
-
-private:
-    static constexpr std::size_t types_max = 100;
-
-    mutable std::mutex mutex_;
-    std::map<std::string, counts> by_type_;
-};
 
 struct webhook_counters {
     std::atomic<std::uint64_t> delivered = 0;

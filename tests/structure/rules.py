@@ -39,7 +39,7 @@ LAYERS = {
 # --- Rooms inside a folder, lowest first; "." are the files that lie beside them. A file may include
 # its own room and those before it.
 ROOMS = {
-    "base": [".", "text", "time", "async", "log", "run"],
+    "base": [".", "text", "time", "async", "log", "trace", "run"],
     "message": [".", "wire"],
     "store": [".", "rows", "statements", "rules", "commit", "upkeep", "sqlite", "postgres"],
     "store/sqlite": ["driver", "schema", "tables", "upkeep", "commit"],

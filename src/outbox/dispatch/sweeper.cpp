@@ -5,6 +5,7 @@
 
 #include "base/async/cancellation.hpp"
 #include "base/planted.hpp"
+#include "outbox/dispatch/batch_span.hpp"
 #include "store/async.hpp"
 
 namespace posthorn {
@@ -198,6 +199,9 @@ task<result<>> sweeper::read_destination(const std::string& destination, wall_ti
     // Others are to get a share; if there is more, it looks again at once.
     if (with_.claims.are_needed()) limit = std::min(limit, with_.options.claim_rows_max);
     const auto held = to.held();
+    auto* const traces = tracing(with_.env.traces);
+    const auto begun = with_.env.clock.steady();
+    const auto begun_ns = traces != nullptr ? traces->now_ns() : 0;
     outbox_page page;
     auto outcome = co_await find_due({.destination = destination,
                                       .now = now,
@@ -216,8 +220,19 @@ task<result<>> sweeper::read_destination(const std::string& destination, wall_ti
     rows_found_ += page.rows.size();
     for (const auto& row : page.rows) bytes_found_ += bytes_of(row);
     for (const auto& row : page.parked) bytes_found_ += bytes_of(row);
-    found_.push_back({&to, std::move(page), more});
+    found_.push_back({&to, std::move(page), more, begun, begun_ns});
     co_return outcome;
+}
+
+void sweeper::count_batch(const found& one) {
+    const auto took =
+        std::chrono::duration_cast<std::chrono::microseconds>(with_.env.clock.steady() - one.begun);
+    with_.counters.batch_us.record(static_cast<std::uint64_t>(took.count()));
+    if (one.page.rows.empty()) return;
+    ++with_.counters.batches;
+    with_.counters.batch_rows.record(one.page.rows.size());
+    if (auto* const traces = tracing(with_.env.traces))
+        add_batch_span(*traces, one.to->destination(), one.page, one.begun_ns);
 }
 
 task<result<>> sweeper::find_due(due_question asked, outbox_page& into) {
@@ -237,8 +252,10 @@ task<result<>> sweeper::hand_over_found(wall_time now) {
     if (rows_found_ > 0 && !dropping && !with_.claims.are_needed())
         safe = co_await with_.guard.pass();
     rows_found_ = bytes_found_ = 0;
-    for (auto& [to, page, store_has_more] : std::exchange(found_, {})) {
+    for (auto& one : std::exchange(found_, {})) {
+        auto& [to, page, store_has_more, begun, begun_ns] = one;
         if (safe && !dropping) {
+            count_batch(one);
             std::vector<outbox_row> left;
             for (auto& row : page.rows) {
                 // A producer of plain SQL may have said when and left the retry time at its

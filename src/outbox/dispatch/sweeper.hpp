@@ -54,6 +54,8 @@ private:
         lane* to;
         outbox_page page;
         bool store_has_more;
+        steady_time begun;
+        std::int64_t begun_ns;  // Of its span, if it is traced.
     };
 
     task<> run_rounds();
@@ -72,6 +74,7 @@ private:
     task<result<>> take_in();
     task<result<>> read_destination(const std::string& destination, wall_time now,
                                     std::size_t rows_max = std::numeric_limits<std::size_t>::max());
+    void count_batch(const found& one);
     task<result<>> find_due(due_question asked, outbox_page& into);
     task<result<>> hand_over_found(wall_time now);
 
