@@ -2,8 +2,8 @@
 
 #include <utility>
 
+#include "message/message_span.hpp"
 #include "message/trace.hpp"
-#include "store/publish_span.hpp"
 
 namespace posthorn {
 

@@ -14,10 +14,10 @@
 #include "feature/answers.hpp"
 #include "feature/metrics_source.hpp"
 #include "feature/node_builder.hpp"
+#include "message/message_span.hpp"
 #include "otlp/metric_exporter.hpp"
 #include "otlp/otlp_settings.hpp"
 #include "otlp/span_exporter.hpp"
-#include "store/publish_span.hpp"
 
 namespace posthorn {
 namespace {

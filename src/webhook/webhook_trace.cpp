@@ -3,8 +3,8 @@
 #include <utility>
 
 #include "base/text/http_url.hpp"
+#include "message/message_span.hpp"
 #include "message/trace.hpp"
-#include "store/publish_span.hpp"
 
 namespace posthorn {
 namespace {

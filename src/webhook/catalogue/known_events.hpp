@@ -17,9 +17,7 @@ public:
         : where_(where), env_(env), behind_(behind) {}
 
     task<std::vector<delivery>> deliver(message_batch batch) override;
-    [[nodiscard]] bool traces_itself() const noexcept override {
-        return behind_.traces_itself();
-    }
+    [[nodiscard]] bool traces_itself() const noexcept override { return behind_.traces_itself(); }
 
 private:
     store& where_;

@@ -1,4 +1,4 @@
-#include "store/publish_span.hpp"
+#include "message/message_span.hpp"
 
 #include <utility>
 
