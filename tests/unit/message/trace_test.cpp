@@ -49,5 +49,42 @@ TEST(trace, leaves_headers_alone_that_are_wrong_or_would_be_too_long) {
     EXPECT_EQ(carry_trace(R"({"a":1})", traced, 20), R"({"a":1})");
 }
 
+constexpr span_context own{.trace = {1, 2}, .span = {3}, .flags = 1};
+constexpr std::string_view own_text = "00-00000000000000010000000000000002-0000000000000003-01";
+
+TEST(trace, is_put_first_and_found_again) {
+    const auto made =
+        put_trace(R"( {"a" : 1,"traceparent":"old","tracestate":"v=0"} )", own, "v=1", much);
+    ASSERT_TRUE(made);
+    EXPECT_EQ(*made, fmt::format(R"({{"traceparent":"{}","tracestate":"v=1","a":1}})", own_text));
+    EXPECT_EQ(span_of(*made), own);
+    EXPECT_EQ(put_trace("", own, "", much), fmt::format(R"({{"traceparent":"{}"}})", own_text));
+    EXPECT_EQ(
+        span_of(R"({"x":{"traceparent":"no"},"traceparent":")" + std::string(own_text) + "\"}"),
+        own);
+}
+
+TEST(trace, is_not_put_where_it_cannot_be) {
+    EXPECT_FALSE(put_trace("[]", own, "", much));
+    EXPECT_FALSE(put_trace("{", own, "", much));
+    EXPECT_FALSE(put_trace(R"({"a":1})", own, "", 60));
+    for (const std::string_view none : {"", "{}", R"({"traceparent":"x"})", R"({"traceparent":")"})
+        EXPECT_FALSE(span_of(none)) << none;
+}
+
+TEST(trace, has_its_span_changed_in_place) {
+    auto quick = *put_trace(R"({"a":1})", own, "v=1", much);
+    auto to = own;
+    to.span.value = 0xfe;
+    EXPECT_TRUE(change_span(quick, to));
+    EXPECT_EQ(quick, *put_trace(R"({"a":1})", to, "v=1", much));
+    auto slow = R"({"a":1, "traceparent":")" + std::string(own_text) + "\"}";
+    EXPECT_TRUE(change_span(slow, to));
+    EXPECT_EQ(span_of(slow), to);
+    std::string bad = "[";
+    EXPECT_FALSE(change_span(bad, to));
+    EXPECT_EQ(bad, "[");
+}
+
 }  // namespace
 }  // namespace posthorn
