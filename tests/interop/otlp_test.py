@@ -221,9 +221,12 @@ class Otlp(unittest.TestCase):
         self.send(orders)
         self.collector.span("stock", "inbox.handle")
         self.assertTrue(eventually(lambda: self.collector.decoded("metrics"), 30))
-        for kind in ("traces", "metrics"):
-            for request in self.collector.decoded(kind):
-                self.assertEqual(request["bytesRead"], request["bytesAgain"], kind)
+        for request in self.collector.decoded("metrics"):
+            self.assertEqual(request["bytesRead"], request["bytesAgain"])
+        # That release of the decoder does not know the flags of a span, which take six bytes.
+        for request in self.collector.decoded("traces"):
+            spans = sum(len(scope["spans"]) for one in request["resourceSpans"] for scope in one["scopeSpans"])
+            self.assertEqual(request["bytesRead"], request["bytesAgain"] + 6 * spans)
 
     def test_variables_stand_in_for_what_the_file_leaves_out(self):
         node = Node(PROGRAM, "plain", HASTE + '[routes]\nnowhere = "http://127.0.0.1:1"\n', environment={
