@@ -79,5 +79,39 @@ TEST(message_cost, in_instructions_is_within_its_ceilings) {
 #endif
 }
 
+TEST(message_cost, of_tracing_that_is_off_is_nothing) {
+    for (const load& each :
+         {load{.together = 64, .rounds = 20}, load{.together = 1, .rounds = 50}}) {
+        auto off = each;
+        off.traced = "off";
+        const auto without = count(each);
+        const auto with = count(off);
+        EXPECT_EQ(with.at("allocations"), without.at("allocations"));
+        EXPECT_EQ(with.at("bytes"), without.at("bytes"));
+        EXPECT_EQ(with.at("trace_clock_reads"), 0);
+    }
+}
+
+TEST(message_cost, of_tracing_that_is_off_is_less_than_one_in_a_hundred_instructions) {
+    for (const load& each :
+         {load{.together = 64, .rounds = 5}, load{.together = 1, .rounds = 50}}) {
+        auto off = each;
+        off.traced = "off";
+        const auto without = instructions(each);
+        if (without == 0) GTEST_SKIP() << "there is no valgrind";
+        const auto with = instructions(off);
+        fmt::print("{:.0f} instructions without a tracer, {:.0f} with one that is off\n", without,
+                   with);
+        EXPECT_LE(with, without * 1.01);
+    }
+}
+
+TEST(message_cost, of_tracing_everything_is_within_its_ceilings) {
+    const auto seen = count({.together = 64, .rounds = 20, .traced = "on"});
+    EXPECT_LE(seen.at("allocations"), 200);
+    EXPECT_LE(seen.at("trace_clock_reads"), 8);
+    EXPECT_EQ(seen.at("syncs"), count({.together = 64, .rounds = 20}).at("syncs"));
+}
+
 }  // namespace
 }  // namespace posthorn::cost

@@ -27,8 +27,8 @@ costs report_of(const std::string& how, const load& what, const std::filesystem:
 
 std::string quiet_pair_command(const std::string& how, const load& what,
                                const std::filesystem::path& folder) {
-    return fmt::format("'{}' {} {} {} '{}'", POSTHORN_COST_MESSAGE, how, what.together, what.rounds,
-                       folder.string());
+    return fmt::format("'{}' {} {} {} '{}' {}", POSTHORN_COST_MESSAGE, how, what.together,
+                       what.rounds, folder.string(), what.traced);
 }
 
 int run_command(const std::string& command) {

@@ -13,6 +13,7 @@ using costs = std::map<std::string, double>;
 struct load {
     int together = 64;
     int rounds = 20;
+    std::string traced = "none";  // Or `off`: there is a tracer, but it is off. Or `on`.
 };
 
 /// The command line of that process.

@@ -49,13 +49,13 @@ public:
         options.default_route = "quiet:";
         options.watch_commits = false;
         core_ = value_or_throw(node_core::open(
-            std::move(options),
-            {{time(), time(), of.random_, log_, of.loop_.executor(), readers_, workers_},
-             writer_,
-             hub_,
-             nullptr,
-             nullptr,
-             this}));
+            std::move(options), {{time(), time(), of.random_, log_, of.loop_.executor(), readers_,
+                                  workers_, of.how_ == tracing_kind::none ? nullptr : &of.traces_},
+                                 writer_,
+                                 hub_,
+                                 nullptr,
+                                 nullptr,
+                                 this}));
     }
 
     result<std::unique_ptr<transport>> connect(const std::string& destination,
@@ -97,7 +97,9 @@ private:
     std::unique_ptr<node_core> core_;
 };
 
-quiet_pair::quiet_pair(const std::filesystem::path& folder) : folder_(folder) {
+quiet_pair::quiet_pair(const std::filesystem::path& folder, tracing_kind how)
+    : how_(how), folder_(folder) {
+    if (how == tracing_kind::on) traces_.switch_on({}, {});
     const std::string text(32, 's');
     const auto ring =
         std::make_shared<key_ring>(std::vector{make_key(secret(std::as_bytes(std::span(text))))});
@@ -208,6 +210,7 @@ void quiet_pair::send(std::size_t together) {
             });
     orders_->writer().let_go();
     run_until([&] { return durable == together && effects_ == wanted_; });
+    if (how_ == tracing_kind::on) static_cast<void>(traces_.ring().take(SIZE_MAX));
 }
 
 }  // namespace posthorn::cost

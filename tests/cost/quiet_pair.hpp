@@ -2,6 +2,7 @@
 
 #include <chrono>
 #include <cstddef>
+#include <cstdint>
 #include <deque>
 #include <filesystem>
 #include <memory>
@@ -9,6 +10,7 @@
 
 #include "app/node/node_core.hpp"
 #include "base/async/virtual_loop.hpp"
+#include "base/trace/tracer.hpp"
 #include "transport/inprocess/hub.hpp"
 #include "transport/wire/peer_keys.hpp"
 #include "transport/wire/wire_server.hpp"
@@ -32,6 +34,24 @@ private:
     bool running_ = false;
 };
 
+/// What the nodes are built with: nothing that could trace, a tracer that is off, or one that records
+/// all.
+enum class tracing_kind : std::uint8_t { none, off, on };
+
+/// Counts how often it is read.
+class counted_clock final : public clock {
+public:
+    explicit counted_clock(const clock& of) : of_(of) {}
+
+    [[nodiscard]] wall_time wall() const override { return ++reads_, of_.wall(); }
+    [[nodiscard]] steady_time steady() const override { return ++reads_, of_.steady(); }
+    [[nodiscard]] std::int64_t reads() const noexcept { return reads_; }
+
+private:
+    const clock& of_;
+    mutable std::int64_t reads_ = 0;
+};
+
 /// Two nodes that do the same work in the same order each time: orders sends, billing handles, both
 /// in this thread on virtual time. Everything is real but sockets and threads: the store on its
 /// file, envelopes, signatures, the inbox.
@@ -40,7 +60,7 @@ private:
 /// Threads:  one.
 class quiet_pair {
 public:
-    explicit quiet_pair(const std::filesystem::path& folder);
+    explicit quiet_pair(const std::filesystem::path& folder, tracing_kind how = tracing_kind::none);
     ~quiet_pair();
     quiet_pair(const quiet_pair&) = delete;
     quiet_pair& operator=(const quiet_pair&) = delete;
@@ -56,6 +76,8 @@ public:
     /// The virtual time since the last of these began.
     [[nodiscard]] std::chrono::milliseconds waited();
     [[nodiscard]] std::size_t effects() const noexcept { return effects_; }
+    /// How often tracing has read the clock.
+    [[nodiscard]] std::int64_t clock_reads() const noexcept { return trace_clock_.reads(); }
 
 private:
     class half;
@@ -64,6 +86,9 @@ private:
 
     virtual_loop loop_;
     seeded_random random_{1};
+    counted_clock trace_clock_{loop_.time()};
+    tracer traces_{trace_clock_, random_};
+    tracing_kind how_;
     peer_keys keys_;
     std::unique_ptr<half> billing_;
     std::unique_ptr<half> orders_;

@@ -43,6 +43,7 @@ protected:
                             << "\"\ndelay = \"20ms\"\nmetrics = false\n"
                             << more;
         auto read = load(file);
+        read.options.listen = {};  // The default of a port is the same for all.
         read.options.default_route = "inprocess:";
         read.options.log_sink = [](std::string_view) {};
         return read;
