@@ -15,6 +15,7 @@ import unittest
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
+sys.path.insert(0, str(Path(__file__).parents[1]))
 from node import Node, eventually
 from webhook_receiver import AnsweringReceiver
 
