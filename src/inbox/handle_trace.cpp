@@ -12,7 +12,7 @@ void begin_handle_spans(tracer& traces, std::vector<arrival>& arrivals) {
     for (auto& one : arrivals) {
         const auto parent = span_of(one.what->headers);
         const auto own = traces.begin(parent ? &*parent : nullptr);
-        if (!parent && !own.is_sampled()) continue;
+        if (parent && !own.is_sampled()) continue;  // It goes on as it came.
         one.span =
             std::make_unique<arrival_span>(arrival_span{.handled = *one.what,
                                                         .own = own,

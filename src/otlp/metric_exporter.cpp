@@ -1,5 +1,7 @@
 #include "otlp/metric_exporter.hpp"
 
+#include <exception>
+#include <string>
 #include <utility>
 
 #include "base/async/cancellation.hpp"
@@ -26,7 +28,14 @@ task<> metric_exporter::run() {
 
 task<result<>> metric_exporter::send() {
     if (!from_.read) co_return result<>{};
-    auto metrics = read_prometheus(co_await from_.read());
+    std::string text;
+    try {
+        text = co_await from_.read();
+    } catch (const std::exception& failure) {  // There is a next time.
+        to_.note_failure(failure.what());
+        co_return result<>{};
+    }
+    auto metrics = read_prometheus(text);
     if (options_.profile == telemetry_profile::outboxnet) metrics = as_outboxnet(metrics);
     const auto answer = co_await to_.post(
         options_.metrics_url,

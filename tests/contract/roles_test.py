@@ -29,6 +29,7 @@ NEEDS = {
         "GET /_rf/inbox", "GET /_rf/inbox/stats", "GET /_rf/inbox/handlers", "GET /_rf/inbox/failed",
         "GET /_rf/inbox/refused", "GET /_rf/audit",
         "GET /_rf/inbox/{messageId}", "GET /_rf/links/{messageId}", "GET /_rf/store", "GET /_rf/standby", "GET /_rf/standby/archive", "GET /_rf/keys",
+        "GET /_rf/otlp",
         "GET /_rf/history", "GET /_rf/live", "GET /_rf/nodes", "GET /_rf/nodes/{node}",
         "GET /_rf/nodes/{node}/outbox/{messageId}", "GET /_rf/search",
         "GET /_rf/queue", "GET /_rf/queue/jobs", "GET /_rf/queue/jobs/{seq}",

@@ -222,6 +222,24 @@ authorities = "/etc/ours.pem"
 name_servers = "10.0.0.53:53"
 timeout = "1s"
 connections_max = 5
+[otlp]
+endpoint = "http://127.0.0.1:4318"
+headers = "env:KEY"
+certificate = "/etc/collector.pem"
+compression = "gzip"
+timeout = "1s"
+service_name = "shop"
+resource = "team=blue"
+traces = false
+metrics = false
+sampler = "always_off"
+ratio = 0.5
+spans_held = 10
+batch = 5
+delay = "1s"
+interval = "1s"
+stop_limit = "1s"
+profile = "outboxnet"
 )",
                                        "p.toml")
                               .value();
