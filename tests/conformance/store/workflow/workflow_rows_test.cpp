@@ -25,6 +25,44 @@ TEST_P(workflow_store, starts_a_workflow_with_one_row_of_plain_sql) {
         << "an id is used once";
 }
 
+TEST_P(workflow_store, gives_a_workflow_and_its_wait_the_trace_of_the_signal) {
+    const std::string trace = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01";
+    const auto tell_traced = [&](const std::string& trace_value) {
+        must(
+            fmt::format("INSERT INTO workflow_signals (signal, payload, trace) VALUES ('Decided',"
+                        " '{{\"orderId\":\"o1\",\"level\":2}}', {})",
+                        trace_value));
+    };
+    const auto waiting = add_instance("a");
+    wait_for(waiting, 1, "o1");
+    detail::start_rule on;
+    on.signal = "Decided";
+    on.field = "orderId";
+    on.type = detail::match_type::text;
+    const std::vector<starting_rule> starts{{.workflow = "Started", .version = 1, .on = on}};
+    tell_traced("'" + trace + "'");
+    const auto signal = number("SELECT max(seq) FROM workflow_signals");
+    must([&](store_transaction& tx) -> result<> {
+        POSTHORN_TRY(match_signal(tx, signal, {.starts = starts}, noon));
+        return {};
+    });
+    const auto started = look<std::optional<instance_row>>(
+        [](store_reader& from) { return find_instance(from, "Started", "o1"); });
+    ASSERT_TRUE(started);
+    EXPECT_EQ(started->trace, trace);
+    const auto came =
+        look<std::optional<mail>>([&](store_reader& from) { return next_mail(from, waiting); });
+    ASSERT_TRUE(came);
+    EXPECT_EQ(came->trace, trace);
+
+    // What plain SQL writes there is data: too long a text is none.
+    must("UPDATE workflow_instances SET trace = '" + std::string(5'000, 'x') + "'");
+    const auto odd = look<std::optional<instance_row>>(
+        [](store_reader& from) { return find_instance(from, "Started", "o1"); });
+    ASSERT_TRUE(odd);
+    EXPECT_EQ(odd->trace, "");
+}
+
 TEST_P(workflow_store, gives_a_signal_to_every_wait_that_it_fits_and_to_no_other) {
     const auto first = add_instance("a");
     const auto second = add_instance("b");

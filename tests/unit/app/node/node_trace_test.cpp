@@ -66,6 +66,8 @@ protected:
         return spans_;
     }
 
+    test::temporary_directory folder_;
+
 private:
     void add(const std::string& body) {
         const std::scoped_lock lock(mutex_);
@@ -78,7 +80,6 @@ private:
     }
 
     std::uint16_t port_ = 0;
-    test::temporary_directory folder_;
     std::mutex mutex_;
     std::condition_variable changed_;
     std::vector<told_span> spans_;
@@ -110,6 +111,33 @@ TEST_F(node_trace, goes_from_the_publisher_through_handlers_to_what_they_send) {
     for (auto id = last.id; !id.empty(); id = parents[id]) way.push_back(names[id]);
     EXPECT_THAT(way, testing::ElementsAre("inbox.handle", "outbox.deliver", "outbox.publish",
                                           "inbox.handle", "outbox.deliver", "outbox.publish"));
+}
+
+TEST_F(node_trace, is_the_same_over_http_grpc_and_a_socket) {
+    constexpr auto key_text = "base64:AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=";
+    auto taking = configured("stock");
+    taking.options.listen.http = "127.0.0.1:0";
+    taking.options.listen.grpc = "127.0.0.1:0";
+    taking.options.listen.unix_socket = folder_.file("stock.socket");
+    for (const auto* const each : {"a0", "a1", "a2"}) taking.options.secrets[each] = {key_text};
+    node stock(taking);
+    stock.handle("Reserve", [](context&, const message&) {});
+    stock.start();
+    const auto places = stock.addresses();
+    ASSERT_EQ(places.size(), 3U);
+    for (std::size_t i = 0; i < places.size(); ++i) {
+        auto sending = configured("a" + std::to_string(i));
+        sending.options.routes["stock"] = places[i];
+        sending.options.secrets["stock"] = {key_text};
+        node sender(sending);
+        sender.start();
+        sender.send("stock", "Reserve", "{}");
+        const auto handled = wait_for("inbox.handle", i + 1).back();
+        const auto delivered = wait_for("outbox.deliver", i + 1);
+        EXPECT_TRUE(std::ranges::any_of(delivered, [&](const told_span& one) {
+            return one.id == handled.parent && one.trace == handled.trace;
+        })) << places[i];
+    }
 }
 
 TEST_F(node_trace, has_no_span_of_what_was_rolled_back) {
