@@ -73,9 +73,9 @@ struct feature_parts {
     std::vector<given_up_listener> given_up{};
     /// Before the node starts, while handlers can be added; an error keeps it from starting.
     std::vector<std::function<result<>()>> before_start{};
+    std::vector<std::pair<std::type_index, void*>> shown{};
     /// When nothing else runs any more; they end soon. Each may come twice.
     std::vector<std::function<task<>()>> at_end{};
-    std::vector<std::pair<std::type_index, void*>> shown{};
 
     /// What a feature shows the node, for functions of the public `node`. Null if none does.
     template <class T>

@@ -32,10 +32,10 @@ public:
         static_cast<void>(failed);
         return deliver(std::move(batch));
     }
-    /// Whether it makes spans of its own, which say more than one around `deliver` would.
-    [[nodiscard]] virtual bool traces_itself() const noexcept { return false; }
     /// Does for a message that is likely to come alone what can be done before it may be sent.
     virtual void prepare(const message& next) { static_cast<void>(next); }
+    /// Whether it makes spans of its own, which say more than one around `deliver` would.
+    [[nodiscard]] virtual bool traces_itself() const noexcept { return false; }
 };
 
 /// Takes messages in: the other end of a transport.

@@ -25,21 +25,23 @@ struct outbox_counters {
     std::atomic<std::uint64_t> spared = 0;         // Attempts that counted against no message.
     std::atomic<std::uint64_t> overflowed = 0;     // Rows that took the cold path instead.
     std::atomic<std::uint64_t> sweeps = 0;
-    std::atomic<std::uint64_t> batches = 0;  // Of due messages that the cold path found.
-    std::atomic<std::uint64_t> lanes = 0;    // Now, as of the last sweep.
+    std::atomic<std::uint64_t> lanes = 0;  // Now, as of the last sweep.
 
     /// How long attempts took on the wire, one entry for each message.
     histogram send_us{duration_bounds_us};
     /// How many retries a message had needed when it was sent, buried or expired.
     histogram retries{retry_bounds};
-    histogram batch_rows{batch_bounds};
-    /// From asking for due messages of a destination until they were handed over, empty ones too.
-    histogram batch_us{duration_bounds_us};
     byte_budget memory{};  // What the lanes hold now.
     counts_of_destinations destinations{};
     reachability peers{};
     lane_board board{};
     settle_board settling{};
+
+    // Batches of due messages that the cold path found, and the messages in each.
+    std::atomic<std::uint64_t> batches = 0;
+    histogram batch_rows{batch_bounds};
+    /// From asking for due messages of a destination until they were handed over, empty ones too.
+    histogram batch_us{duration_bounds_us};
 };
 
 }  // namespace posthorn
