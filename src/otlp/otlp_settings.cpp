@@ -235,6 +235,7 @@ private:
         } else {
             return wrong("compression", compression, "gzip, none or auto");
         }
+        POSTHORN_TRY(read_time("timeout", "OTEL_BSP_EXPORT_TIMEOUT", made_.timeout));
         POSTHORN_TRY(read_time("timeout", "OTEL_EXPORTER_OTLP_TIMEOUT", made_.timeout));
         POSTHORN_TRY(read_time("delay", "OTEL_BSP_SCHEDULE_DELAY", made_.delay));
         POSTHORN_TRY(read_time("interval", "OTEL_METRIC_EXPORT_INTERVAL", made_.interval));

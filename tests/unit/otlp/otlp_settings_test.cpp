@@ -52,6 +52,7 @@ TEST(otlp_settings, follow_the_variables_of_opentelemetry) {
                                 {"OTEL_EXPORTER_OTLP_TIMEOUT", "2500"},
                                 {"OTEL_EXPORTER_OTLP_COMPRESSION", "gzip"},
                                 {"OTEL_EXPORTER_OTLP_CERTIFICATE", "/etc/ca.pem"},
+                                {"OTEL_BSP_EXPORT_TIMEOUT", "30000"},
                                 {"OTEL_SERVICE_NAME", "shop"},
                                 {"OTEL_RESOURCE_ATTRIBUTES", "service.name=no,team=a%2Cb"},
                                 {"OTEL_TRACES_SAMPLER", "traceidratio"},
