@@ -174,7 +174,7 @@ class Otlp(unittest.TestCase):
         self.addCleanup(endpoint.close)
         shop = self.node("shop", '[webhooks]\nplain_http = true\nallow = "127.0.0.1"\n', 'profile = "outboxnet"\n')
         shop.start()
-        subprocess.run([PROGRAM, "webhooks", "add", "--config", shop.file, "--type", "order.*", "--endpoint",
+        subprocess.run([PROGRAM, "webhooks", "add", "--config", shop.file, "--type", "order.*", "--to",
                         endpoint.url], check=True, capture_output=True)
         shop.sql("INSERT INTO outbox_messages (destination, endpoint, payload, headers) VALUES"
                  f" ('webhooks', 'order.placed', '{{}}', '{{\"traceparent\":\"00-{TRACE}-{CALLER}-01\"}}')")
@@ -194,7 +194,7 @@ class Otlp(unittest.TestCase):
         self.addCleanup(endpoint.close)
         shop = self.node("shop", '[webhooks]\nplain_http = true\nallow = "127.0.0.1"\n',
                          'profile = "outboxnet"\ncompression = "gzip"\n').start()
-        subprocess.run([PROGRAM, "webhooks", "add", "--config", shop.file, "--type", "*", "--endpoint", endpoint.url],
+        subprocess.run([PROGRAM, "webhooks", "add", "--config", shop.file, "--type", "*", "--to", endpoint.url],
                        check=True, capture_output=True)
         shop.sql("INSERT INTO outbox_messages (destination, endpoint, payload) VALUES ('webhooks', 'order.placed', '{}')")
         self.assertTrue(eventually(lambda: endpoint.requests))
