@@ -248,8 +248,8 @@ class Otlp(unittest.TestCase):
         self.assertNotIn("s t", json.dumps(status) + node.log_text())
 
     def test_a_collector_that_is_gone_holds_nothing_up(self):
-        orders, stock = self.pair("spans_held = 5\nbatch = 5\n")
         self.collector.close()
+        orders, stock = self.pair("spans_held = 5\nbatch = 5\n")
         for _ in range(50):
             self.send(orders, kind="Signal")
         self.assertTrue(eventually(lambda: stock.number("SELECT count(*) FROM inbox_messages") == 50))
