@@ -40,9 +40,14 @@ task<result<http_response>> collector::post(std::string url, std::string body) {
     } else {
         request.body = std::move(body);
     }
-    co_return co_await client_.send(
-        std::move(url), std::move(request),
-        {.exchange_timeout = timeout_, .reply_bytes_max = reply_bytes_max});
+    const http_call_limits limits{.exchange_timeout = timeout_, .reply_bytes_max = reply_bytes_max};
+    const auto begun = env_.clock.steady();
+    auto answer = co_await client_.send(url, request, limits);
+    // A connection that was kept may have been closed meanwhile, which is no one's fault.
+    constexpr std::chrono::seconds soon{1};
+    const bool was_quick = env_.clock.steady() - begun < soon;
+    if (answer || answer.error().code() != error_code::unreachable || !was_quick) co_return answer;
+    co_return co_await client_.send(std::move(url), std::move(request), limits);
 }
 
 task<> collector::close() {

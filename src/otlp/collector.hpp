@@ -35,6 +35,7 @@ public:
     static result<std::unique_ptr<collector>> make(const environment& env,
                                                    const otlp_options& options);
 
+    /// Twice, if the first comes back at once without an answer.
     task<result<http_response>> post(std::string url, std::string body);
     task<> close();
 

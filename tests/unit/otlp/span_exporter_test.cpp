@@ -256,7 +256,7 @@ TEST_F(span_exporter_test, survives_a_collector_that_closes_without_a_word) {
     open(closing.port());
     add(1);
     exporter_->wake();
-    for (int i = 0; i < 5; ++i) static_cast<void>(closing.accept());
+    for (int i = 0; i < 10; ++i) static_cast<void>(closing.accept());  // Each is sent twice.
     wait_until(counts().spans_lost, 1);
 }
 
