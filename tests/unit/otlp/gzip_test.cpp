@@ -113,7 +113,7 @@ TEST(gzip, has_the_sum_of_the_standard) {
 TEST(gzip, makes_what_repeats_smaller) {
     std::string text;
     for (int i = 0; i < 1'000; ++i) text += "messaging.message.id" + std::to_string(i);
-    EXPECT_LT(gzip(text).size(), text.size() / 3);
+    EXPECT_LT(gzip(text).size(), text.size() / 2);
 }
 
 }  // namespace
