@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "base/text/http_url.hpp"
 #include "message/trace.hpp"
 
 namespace posthorn {
@@ -16,6 +17,14 @@ void describe_message(trace_span& one, const message& what) {
     if (what.headers.contains("tracestate")) one.state = trace_of(what.headers).state;
 }
 
+void describe_destination(trace_span& one, std::string_view destination) {
+    if (!has_url_scheme(destination)) {
+        one.attributes.emplace_back(span_key::destination, std::string(destination));
+    } else if (const auto parsed = parse_http_url(destination)) {
+        one.attributes.emplace_back(span_key::destination, origin(*parsed));
+    }
+}
+
 void end_publish_span(tracer& traces, const message& committed) {
     const auto begun = traces.awaited().take(committed.id);
     if (!begun || !traces.has_room()) return;
@@ -25,7 +34,7 @@ void end_publish_span(tracer& traces, const message& committed) {
                     .begun_ns = begun->begun_ns,
                     .ended_ns = traces.now_ns()};
     describe_message(made, committed);
-    made.attributes.emplace_back(span_key::destination, committed.destination);
+    describe_destination(made, committed.destination);
     traces.add(std::move(made));
 }
 

@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "message/message_span.hpp"
 #include "message/trace.hpp"
 
 namespace posthorn {
@@ -16,7 +17,7 @@ void add_batch_span(tracer& traces, std::string_view destination, const outbox_p
                     .kind = span_kind::process_batch,
                     .begun_ns = begun_ns,
                     .ended_ns = traces.now_ns()};
-    made.attributes.emplace_back(span_key::destination, std::string(destination));
+    describe_destination(made, destination);
     made.attributes.emplace_back(span_key::batch_size,
                                  static_cast<std::int64_t>(found.rows.size()));
     for (const auto& row : found.rows) {

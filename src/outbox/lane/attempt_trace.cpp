@@ -80,7 +80,7 @@ void attempt_trace::end(const std::vector<delivery>& answers) {
                         .begun_ns = begun_ns_,
                         .ended_ns = now};
         describe_message(made, row.body);
-        made.attributes.emplace_back(span_key::destination, row.body.destination);
+        describe_destination(made, row.body.destination);
         made.attributes.emplace_back(span_key::attempt, std::int64_t{row.attempts} + 1);
         if (rows_.size() > 1)
             made.attributes.emplace_back(span_key::batch_size,
