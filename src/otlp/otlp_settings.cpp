@@ -12,6 +12,7 @@
 #include "base/text/percent.hpp"
 #include "base/text/referenced_text.hpp"
 #include "base/text/utf8.hpp"
+#include "base/text/without_password.hpp"
 
 namespace posthorn {
 namespace {
@@ -156,7 +157,7 @@ private:
         const bool metrics = said_.get<bool>("metrics") && exports("OTEL_METRICS_EXPORTER");
         constexpr std::string_view wanted = "an address such as \"http://localhost:4318\", or none";
         if (auto base = text("endpoint")) {
-            if (!parse_http_url(*base)) return wrong("endpoint", *base, wanted);
+            if (!parse_http_url(*base)) return wrong("endpoint", without_password(*base), wanted);
             if (traces) made_.traces_url = with_path(*base, "/v1/traces");
             if (metrics) made_.metrics_url = with_path(*base, "/v1/metrics");
         } else {

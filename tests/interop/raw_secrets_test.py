@@ -41,6 +41,8 @@ PLACES = [
     '[webhooks]\nsubscribers = [{{ url = "https://a.example/", secret = "env:HOOK", headers = "{}" }}]',
     '[standby]\nto = "127.0.0.1:1"\nkey = "{}"',
     '[standby]\nlisten = "127.0.0.1:0"\nkey = "{}"',
+    '[otlp]\nendpoint = "http://u:{}@127.0.0.1:1"',
+    '[otlp]\nendpoint = "http://127.0.0.1:1"\nheaders = "{}"',
     '[forward]\ncategories = [{{ name = "A", to = "https://a.example/", password = "{}" }}]',
     '[forward]\ncategories = [{{ name = "A", to = "sql:SELECT 1", database = "Host=h;Password={}" }}]',
     '[routes]\nx = "http://u:{}@127.0.0.1:1"',
@@ -63,6 +65,7 @@ REFERENCES = [
     '[webhooks]\nkey = "env:GOOD"\nkey_before = "{}"',
     '[webhooks]\nsubscribers = [{{ url = "https://a.example/", secret = "{}" }}]',
     '[standby]\nto = "127.0.0.1:1"\nkey = "{}"',
+    '[otlp]\nendpoint = "http://127.0.0.1:1"\nheaders = "{}"',
 ]
 GOOD = base64.b64encode(b"x" * 32).decode()
 

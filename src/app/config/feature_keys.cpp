@@ -3,6 +3,7 @@
 #include <deque>
 
 #include "app/features.hpp"
+#include "base/text/without_password.hpp"
 
 namespace posthorn {
 namespace {
@@ -48,7 +49,7 @@ std::string show(const key_row& self, const config& settings) {
     const auto* const word = std::get_if<std::string>(&fallback);
     const bool may_be_seen = !self.refers || (word != nullptr && text == *word) ||
                              text.starts_with("env:") || text.starts_with("file:");
-    return may_be_seen ? text : "(hidden)";
+    return may_be_seen ? without_password(text) : "(hidden)";
 }
 
 }  // namespace

@@ -137,6 +137,8 @@ TEST(otlp_settings, refuse_a_value_of_the_section_that_cannot_be_used) {
         return seen ? std::string("taken") : std::string(seen.error().what());
     };
     EXPECT_THAT(refused("endpoint", std::string("localhost:4318")), HasSubstr("otlp.endpoint is"));
+    EXPECT_THAT(refused("endpoint", "http://u:" + std::string(80, 's') + "@localhost:4318"),
+                testing::AllOf(HasSubstr("otlp.endpoint is"), testing::Not(HasSubstr("sss"))));
     EXPECT_THAT(refused("headers", std::string("api-key=secret")),
                 testing::AllOf(HasSubstr("otlp.headers"), testing::Not(HasSubstr("secret"))));
     EXPECT_THAT(refused("compression", std::string("zip")), HasSubstr("otlp.compression"));
