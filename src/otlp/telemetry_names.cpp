@@ -67,6 +67,7 @@ std::string_view messaging_name(span_key key) noexcept {
         case span_key::error_type: return "error.type";
         case span_key::workflow: return "posthorn.workflow.name";
         case span_key::workflow_id: return "posthorn.workflow.id";
+        case span_key::run: return "posthorn.workflow.run";
         case span_key::step: return "posthorn.workflow.step";
         case span_key::cause: return "posthorn.workflow.cause";
     }

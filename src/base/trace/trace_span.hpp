@@ -40,7 +40,8 @@ enum class span_key : std::uint8_t {
     error_type,
     workflow,
     workflow_id,
-    step,
+    run,   // From 1.
+    step,  // Of that run.
     cause,
 };
 

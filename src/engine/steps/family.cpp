@@ -92,8 +92,8 @@ result<std::int64_t> insert_child(store_transaction& tx, const pending_step& ste
                                   const flow_command& command, bool is_watched) {
     return change(tx,
                   fmt::format("INSERT INTO workflow_instances (workflow, version, id, arguments,"
-                              " started_at, tenant, depth, parent, parent_run, fate, watched)"
-                              " SELECT ?, ?, ?, ?, ?, p.tenant, {}, ?, ?, ?, ?"
+                              " started_at, tenant, depth, parent, parent_run, fate, watched,"
+                              " trace) SELECT ?, ?, ?, ?, ?, p.tenant, {}, ?, ?, ?, ?, ?"
                               " FROM workflow_instances p WHERE p.instance = ? AND p.depth < ?"
                               " ON CONFLICT (workflow, id) DO NOTHING",
                               is_watched ? "p.depth + 1" : "0"),
@@ -102,7 +102,7 @@ result<std::int64_t> insert_child(store_transaction& tx, const pending_step& ste
                   is_watched ? std::optional(step.of.instance) : std::nullopt,
                   is_watched ? std::optional(step.of.run) : std::nullopt,
                   is_watched ? std::optional(fate_text(command.fate)) : std::nullopt, is_watched,
-                  step.of.instance, is_watched ? nested_max : INT64_MAX);
+                  trace_from(step), step.of.instance, is_watched ? nested_max : INT64_MAX);
 }
 
 result<> refuse_depth(store_transaction& tx, pending_step& step, const flow_command& command) {

@@ -391,9 +391,9 @@ result<> hand_on_signals(store_transaction& tx, std::int64_t instance) {
     // Others have got these, too: a copy is for this workflow alone.
     POSTHORN_TRY(change(tx,
                         "INSERT INTO workflow_signals (source, message_id, signal, payload,"
-                        " workflow, id, received_at)"
+                        " workflow, id, received_at, trace)"
                         " SELECT s.source, s.message_id, s.signal, s.payload, i.workflow, i.id,"
-                        " s.received_at FROM workflow_mailbox m"
+                        " s.received_at, s.trace FROM workflow_mailbox m"
                         " JOIN workflow_signals s ON s.seq = m.signal"
                         " JOIN workflow_instances i ON i.instance = m.instance"
                         " WHERE m.instance = ? AND m.kind = 'signalled' AND m.alone = 0"

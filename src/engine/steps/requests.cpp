@@ -6,6 +6,7 @@
 
 #include "base/planted.hpp"
 #include "message/refusal.hpp"
+#include "message/trace.hpp"
 
 namespace posthorn {
 namespace {
@@ -18,7 +19,8 @@ struct asked_command {
 
 constexpr std::string_view asked_columns_sql =
     "SELECT s.seq, coalesce(s.source, ''), coalesce(s.message_id, ''), s.signal, s.correlation_id,"
-    " coalesce(s.tenant, '') FROM workflow_signals s";
+    " coalesce(s.tenant, ''), CASE WHEN octet_length(s.trace) <= 64 THEN s.trace ELSE '' END"
+    " FROM workflow_signals s";
 
 asked_command asked_of(const sql_row& row) {
     asked_command found{.seq = row.integer(0)};
@@ -28,6 +30,8 @@ asked_command asked_of(const sql_row& row) {
     found.asked.endpoint = row.text(3);
     found.asked.correlation_id = row.text(4);
     found.asked.tenant = row.text(5);
+    if (const auto told_by = parse_traceparent(row.text(6)))
+        found.asked.headers = put_trace({}, *told_by, {}, 4096).value_or(std::string());
     return found;
 }
 
@@ -90,11 +94,9 @@ result<> answer_request(store_transaction& tx, const pending_step& step,
                              "DELETE FROM workflow_requests WHERE instance = ? AND command = ?",
                              step.of.instance, command.request));
     std::string said(step.did.of(command.payload));
-    told_answer answer;
-    if (command.is_refusal)
-        answer.headers = refusal_headers(said);
-    else
-        answer.payload = std::move(said);
+    told_answer answer{
+        .headers = headers_from(step, command.is_refusal ? refusal_headers(said) : std::string())};
+    if (!command.is_refusal) answer.payload = std::move(said);
     return tell_asker(tx, *found, std::move(answer), maker);
 }
 

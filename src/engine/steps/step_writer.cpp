@@ -9,7 +9,6 @@
 #include "engine/steps/matchmaker.hpp"
 #include "engine/steps/requests.hpp"
 #include "engine/steps/run_end.hpp"
-#include "message/trace.hpp"
 #include "store/user_transaction.hpp"
 
 namespace posthorn {
@@ -19,33 +18,12 @@ using detail::command_kind;
 using detail::event_kind;
 using detail::flow_command;
 
-void begin_step_span(pending_step& step, tracer& traces) {
-    step_span made{.begun_ns = traces.now_ns()};
-    if (const auto parent = parse_traceparent(step.of.trace)) {
-        made.own = traces.begin(&*parent);
-        made.parent = parent->span;
-    } else {
-        const auto first = traces.first_of(step.of.name);
-        const bool is_first = step.number == 1;
-        made.own = is_first ? first : traces.begin(&first);
-        if (!is_first) made.parent = first.span;
-    }
-    step.span = made;
-}
-
-/// Of what a step sends.
-std::string trace_headers(const pending_step& step) {
-    constexpr std::size_t size_max = 4096;
-    if (!step.span) return {};
-    return put_trace({}, step.span->own, {}, size_max).value_or(std::string());
-}
-
 detail::send_request request_of(const pending_step& step, const flow_command& command) {
     const call_name name{step.of.name, step.of.run, command.number};
     const auto& asked = command.options;
     send_options options{.id = id_of(name),
                          .type = message_type::command,
-                         .headers = trace_headers(step),
+                         .headers = headers_from(step),
                          .correlation_id = to_correlation_id(name),
                          .tenant = asked.tenant.empty() ? step.of.tenant : asked.tenant,
                          .order_key = asked.order_key,
@@ -119,7 +97,7 @@ result<> run_transact(store_transaction& tx, pending_step& step, const flow_comm
                       const message_maker& maker) {
     if (const auto why = step.refused.find(command.number); why != step.refused.end())
         return add_result(tx, step, command.number, event_kind::refused, why->second);
-    user_transaction seen(tx, maker, trace_headers(step));
+    user_transaction seen(tx, maker, headers_from(step));
     std::string given;
     try {
         given = command.transact(seen);
@@ -204,29 +182,8 @@ result<> add_result(store_transaction& tx, pending_step& step, std::uint32_t com
     return {};
 }
 
-void end_step_span(const pending_step& step, tracer& traces) {
-    if (!step.span || !step.span->own.is_sampled() || !traces.has_room()) return;
-    trace_span made{.of = step.span->own,
-                    .parent = step.span->parent,
-                    .kind = span_kind::workflow_step,
-                    .failed = step.did.status == flow_status::failed,
-                    .begun_ns = step.span->begun_ns,
-                    .ended_ns = traces.now_ns()};
-    const auto& event = step.cause.event;
-    auto& said = made.attributes;
-    said.emplace_back(span_key::workflow, step.of.workflow);
-    said.emplace_back(span_key::workflow_id, step.of.id);
-    said.emplace_back(span_key::step, step.number);
-    said.emplace_back(span_key::cause,
-                      std::string(cause_text(event.kind, event.may_have_taken_effect)));
-    if (const auto told_by = parse_traceparent(step.cause.trace))
-        made.links.push_back({told_by->trace, told_by->span});
-    if (made.failed) said.emplace_back(span_key::error_type, std::string("workflow_failed"));
-    traces.add(std::move(made));
-}
-
 result<> prepare_step(pending_step& step, const message_maker& maker, tracer* traces) {
-    if (traces != nullptr) begin_step_span(step, *traces);
+    if (traces != nullptr) step.span = begin_step_span(step, *traces);
     if (const auto* const next = step.did.next_run(); next && next->name != step.of.workflow)
         return fail(error_code::invalid_argument,
                     "the next run of {} would be {}; give again a workflow of the same name",

@@ -8,19 +8,12 @@
 #include <vector>
 
 #include "base/result.hpp"
-#include "base/trace/tracer.hpp"
 #include "engine/rows/workflow_rows.hpp"
+#include "engine/steps/step_span.hpp"
 #include "store/message_maker.hpp"
 #include "store/transaction.hpp"
 
 namespace posthorn {
-
-/// The span of a step; none is sampled where nothing is traced.
-struct step_span {
-    span_context own{};
-    span_id parent{};
-    std::int64_t begun_ns = 0;
-};
 
 /// One step on its way into the database: the code has run, and what is left is to write.
 ///
@@ -37,15 +30,12 @@ struct pending_step {
     std::map<std::uint32_t, std::string> refused{};  // Functions of `transact` that are not run.
     std::vector<mail> results{};                     // Of `transact`, in the mailbox by its unit.
     std::optional<std::string> bug{};                // Why it can never be stored.
-    std::optional<step_span> span{};
+    std::optional<step_span> span{};                 // None where nothing is traced.
 };
 
-/// Makes a step's messages and the text of its row, and begins its span: part of the trace that
-/// started the workflow, or of one that follows from the workflow's uuid, so that all of its steps
-/// have the same. An error says why a call cannot be sent.
+/// Begins a step's span, if there is a tracer, and makes its messages and the text of its row. An
+/// error says why a call cannot be sent.
 result<> prepare_step(pending_step& step, const message_maker& maker, tracer* traces);
-/// The step is committed.
-void end_step_span(const pending_step& step, tracer& traces);
 
 /// Writes a step: its row, what the code asked for, and that its cause is dealt with.
 /// `error_code::state_changed` if another node, or another event, was first: what is in memory is

@@ -185,6 +185,72 @@ TEST_P(workflow_family_store, answers_or_refuses_a_command_once) {
     EXPECT_EQ(number("SELECT count(*) FROM workflow_requests"), 0);
 }
 
+constexpr std::string_view a_trace = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01";
+constexpr step_span a_span{.own = {.trace = {1, 2}, .span = {3}, .flags = 1}};
+constexpr std::string_view of_a_span = "00-00000000000000010000000000000002-0000000000000003-01";
+
+TEST_P(workflow_family_store, gives_what_a_step_begins_its_trace_and_a_signal_handed_on_its_own) {
+    const auto one = add_instance("a");
+    const auto other = add_instance("b");
+    auto step = step_of(one, "a");
+    step.of.trace = a_trace;
+    add_command(step, detail::command_kind::child, "c");
+    add_command(step, detail::command_kind::start, "d");
+    must([&](store_transaction& tx) { return begin_child(tx, step, step.did.commands[0]); });
+    step.span = a_span;
+    must([&](store_transaction& tx) { return begin_other(tx, step, step.did.commands[1]); });
+    EXPECT_EQ(text("SELECT trace FROM workflow_instances WHERE id = 'c'"), a_trace);
+    EXPECT_EQ(text("SELECT trace FROM workflow_instances WHERE id = 'd'"), of_a_span);
+
+    wait_for(one, 1, "o1");
+    wait_for(other, 1, "o1");
+    tell("o1", 2);  // Both have got it.
+    must(fmt::format("UPDATE workflow_signals SET trace = '{}'", a_trace));
+    auto last = step_of(one, "a");
+    add_command(last, detail::command_kind::again, "");
+    last.made.add(detail::command_kind::wait);
+    must([&](store_transaction& tx) { return write_next_run(tx, last); });
+    EXPECT_EQ(
+        number(fmt::format("SELECT count(*) FROM workflow_signals WHERE trace = '{}'", a_trace)),
+        2);
+}
+
+TEST_P(workflow_family_store, answers_in_the_trace_of_the_step_or_else_of_the_command) {
+    const auto one = add_instance("a");
+    must([&](store_transaction& tx) -> result<> {
+        for (const std::uint32_t command : {1U, 2U, 3U}) {
+            POSTHORN_TRY(change(tx,
+                                "INSERT INTO workflow_signals (source, message_id, signal, payload,"
+                                " correlation_id, trace) VALUES ('desk', ?, 'Decided', '{}', ?, ?)",
+                                fmt::format("01900000-0000-7000-8000-00000000000{}", command),
+                                fmt::format("asked {}", command), a_trace));
+            POSTHORN_TRY(change(tx,
+                                "INSERT INTO workflow_requests (instance, command, signal)"
+                                " SELECT ?, ?, max(seq) FROM workflow_signals",
+                                one, command));
+        }
+        return {};
+    });
+    auto step = step_of(one, "a");
+    for (const std::uint32_t command : {1U, 2U}) {
+        auto& answer = add_command(step, detail::command_kind::answer, "");
+        answer.request = command;
+        answer.is_refusal = command == 2;
+        step.span = command == 1 ? std::optional<step_span>() : a_span;
+        must([&](store_transaction& tx) { return answer_request(tx, step, answer, test_maker()); });
+    }
+    must([&](store_transaction& tx) { return refuse_held(tx, one, test_maker()); });
+    const auto headers = [&](int command) {
+        return text(fmt::format(
+            "SELECT headers FROM outbox_messages WHERE correlation_id = 'asked {}'", command));
+    };
+    EXPECT_THAT(headers(1), HasSubstr(a_trace)) << "nothing is traced here: it goes on as it came";
+    EXPECT_THAT(headers(2), HasSubstr(of_a_span));
+    EXPECT_THAT(headers(2), HasSubstr("posthorn-refused"));
+    EXPECT_THAT(headers(3), HasSubstr(a_trace)) << "no step has refused it";
+    EXPECT_THAT(headers(3), HasSubstr("has ended without an answer"));
+}
+
 TEST_P(workflow_family_store, moves_open_instances_to_another_version_unless_they_took_a_step) {
     const auto one = add_instance("a");
     const auto other = add_instance("b");

@@ -229,5 +229,46 @@ TEST_F(node_trace, goes_through_the_steps_of_a_workflow) {
     EXPECT_NE(steps[0].id, steps[1].id);
 }
 
+workflow<std::int64_t> pack(flow<>& f, std::string order) {
+    co_await f.sleep(std::chrono::milliseconds(1));
+    co_return std::ssize(order);
+}
+POSTHORN_WORKFLOW(pack, "Pack", 1)
+
+/// In two runs, each with a child.
+workflow<std::int64_t> ship_in_parts(flow<>& f, std::string order, bool is_last) {
+    const auto packed = co_await f.child(pack, order + (is_last ? "/2" : "/1"), order);
+    if (is_last) co_return packed;
+    co_await f.again(ship_in_parts, order, true);
+}
+POSTHORN_WORKFLOW(ship_in_parts, "ShipInParts", 1)
+
+TEST_F(node_trace, goes_on_in_children_and_in_the_next_run_of_a_workflow) {
+    node shipping(configured("shipping"));
+    shipping.add(pack);
+    shipping.add(ship_in_parts);
+    shipping.start();
+    shipping.transact([](transaction& tx) { tx.start(ship_in_parts, "o1", "o1", false); });
+    const auto steps = wait_for("workflow.step", 8);
+    std::map<std::string, std::string> whose;
+    std::vector<std::string> runs;
+    for (const auto& each : steps) {
+        EXPECT_EQ(each.trace, steps[0].trace);
+        const auto& name = each.said.at("posthorn.workflow.name");
+        whose[each.id] = name;
+        if (name == "ShipInParts")
+            runs.push_back(each.said.at("posthorn.workflow.run") + "/" +
+                           each.said.at("posthorn.workflow.step"));
+    }
+    EXPECT_EQ(whose.size(), 8U) << "each has an id of its own";
+    EXPECT_THAT(runs, testing::UnorderedElementsAre("1/1", "1/2", "2/1", "2/2"));
+    std::size_t firsts = 0;
+    for (const auto& each : steps) {
+        firsts += each.parent.empty() ? 1 : 0;
+        if (whose[each.id] == "Pack") EXPECT_EQ(whose[each.parent], "ShipInParts");
+    }
+    EXPECT_EQ(firsts, 1U);
+}
+
 }  // namespace
 }  // namespace posthorn
