@@ -63,7 +63,7 @@ class Collector:
     def decoded(self, kind):
         bodies = [base64.b64encode(body).decode() for path, _, body in list(self.requests)
                   if path.endswith(f"/v1/{kind}")]
-        done = subprocess.run(["node", HERE / "decode_otlp.js"], text=True, capture_output=True, timeout=60,
+        done = subprocess.run(["node", HERE / "decode_otlp.js"], text=True, capture_output=True, timeout=120,
                               input=json.dumps({"kind": kind, "bodies": bodies}),
                               env=os.environ | {"NODE_PATH": MODULES})
         if done.returncode != 0:
@@ -89,7 +89,7 @@ class Collector:
     def span(self, service, name):
         """The one span of that service with that name, once it has come."""
         found = eventually(lambda: [one for one in self.spans()
-                                    if (one["service"], one["name"]) == (service, name)], 30)
+                                    if (one["service"], one["name"]) == (service, name)])
         if len(found) != 1:
             raise AssertionError(f"{service} has {len(found)} of {name}: {self.spans()}")
         return found[0]
@@ -208,7 +208,7 @@ class Otlp(unittest.TestCase):
             return seen
 
         counted = lambda seen, name: seen[name]["sum"]["dataPoints"][0]["asDouble"] if name in seen else 0
-        self.assertTrue(eventually(lambda: counted(metrics(), "outbox.delivery.successes") == 1, 30))
+        self.assertTrue(eventually(lambda: counted(metrics(), "outbox.delivery.successes") == 1))
         seen = metrics()
         point = seen["outbox.delivery.attempts"]["sum"]["dataPoints"][0]
         self.assertEqual((point["asDouble"], texts(point["attributes"])), (1, {"event_type": "order.placed"}))
@@ -221,7 +221,7 @@ class Otlp(unittest.TestCase):
         orders, _ = self.pair('compression = "gzip"\n')
         self.send(orders)
         self.collector.span("stock", "inbox.handle")
-        self.assertTrue(eventually(lambda: self.collector.decoded("metrics"), 30))
+        self.assertTrue(eventually(lambda: self.collector.decoded("metrics")))
         for request in self.collector.decoded("metrics"):
             self.assertEqual(request["bytesRead"], request["bytesAgain"])
         # That release of the decoder does not know the flags of a span, which take six bytes.
@@ -237,7 +237,7 @@ class Otlp(unittest.TestCase):
             "OTEL_RESOURCE_ATTRIBUTES": "team=blue"}).init()
         self.addCleanup(node.kill)
         node.start()
-        self.assertTrue(eventually(lambda: self.collector.requests, 30))
+        self.assertTrue(eventually(lambda: self.collector.requests))
         path, headers, _ = self.collector.requests[0]
         self.assertEqual((path, headers["api-key"]), ("/v1/metrics", "s t"))
         said = texts(self.collector.decoded("metrics")[0]["resourceMetrics"][0]["resource"]["attributes"])
