@@ -232,12 +232,12 @@ inline std::string row_fuzz::workflow_row(std::string_view workflow, std::string
         case 1:
             return insert("workflow_instances", {{"workflow", named}, {"id", id}},
                           {"uuid", "workflow", "version", "id", "run", "status", "tenant", "parent",
-                           "arguments", "started_at", "ended_at", "result", "reason"});
+                           "arguments", "started_at", "ended_at", "result", "reason", "trace"});
         case 2:
         case 3:
             return insert("workflow_signals", {{"signal", told}, {"payload", "'{}'"}},
                           {"source", "message_id", "signal", "payload", "workflow", "id",
-                           "received_at", "matched_at"});
+                           "received_at", "matched_at", "trace"});
         case 4:
             return insert("workflow_mailbox", {{"instance", number}, {"kind", "'elapsed'"}},
                           {"instance", "command", "kind", "payload", "signal", "alone"});
