@@ -34,13 +34,14 @@ packages_build=(
     clang-19 lld-19 ninja-build ccache cmake pkg-config python3
     libboost1.81-dev libboost-json1.81-dev libfmt-dev libspdlog-dev libsqlite3-dev libsimdjson-dev libcli11-dev libtomlplusplus-dev
     libssl-dev libc-ares-dev libjemalloc-dev libpq-dev libgrpc++-dev libprotobuf-dev protobuf-compiler protobuf-compiler-grpc
+    librabbitmq-dev libnats-dev
 )
 # What the tests need on top: GoogleTest, sanitizers, the style checks and what clang-tidy's own_code.cpp
 # is compiled with, g++ for the consumer, promtool, which comes with Prometheus, a PostgreSQL with a
-# pooler to run privately, and a browser.
+# pooler and brokers to run privately, and a browser.
 packages_test=(
     libclang-rt-19-dev clang-format-19 clang-tidy-19 libclang-19-dev llvm-19-dev libgtest-dev libgmock-dev
-    g++-12 git python3 python3-yaml dpkg-dev sqlite3 prometheus curl openssl valgrind postgresql-15 pgbouncer chromium
+    g++-12 git python3 python3-yaml dpkg-dev sqlite3 prometheus curl openssl valgrind postgresql-15 pgbouncer rabbitmq-server nats-server chromium
     fonts-dejavu-core
 )
 # A Node.js that did not come from Debian brings its own npm.

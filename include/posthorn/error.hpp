@@ -53,6 +53,7 @@ enum class error_code : std::uint16_t {
     access_denied,
     not_found,
     state_changed,
+    unroutable,
 };
 
 /// What is known of an error code without looking at one occurrence of it.

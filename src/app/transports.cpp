@@ -2,16 +2,19 @@
 
 #include <algorithm>
 
+#include "transport/amqp/kind.hpp"
 #include "transport/grpc/kind.hpp"
 #include "transport/http/kind.hpp"
 #include "transport/inprocess/kind.hpp"
+#include "transport/nats/kind.hpp"
 #include "transport/pipe/kind.hpp"
 #include "transport/unix/kind.hpp"
 
 namespace posthorn {
 
 const std::vector<transport_kind>& all_transports() {
-    static const std::vector<transport_kind> all{http_kind(), unix_kind(), pipe_kind(), grpc_kind(),
+    static const std::vector<transport_kind> all{http_kind(),     unix_kind(), pipe_kind(),
+                                                 grpc_kind(),     amqp_kind(), nats_kind(),
                                                  inprocess_kind()};
     return all;
 }

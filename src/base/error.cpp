@@ -57,6 +57,7 @@ constexpr std::array catalogue{
     error_info{access_denied, "access_denied", "the key given does not allow this"},
     error_info{not_found, "not_found", "there is nothing of that name or id"},
     error_info{state_changed, "state_changed", "it was changed since it was looked at"},
+    error_info{unroutable, "unroutable", "a broker has no place for the message", true},
 };
 
 consteval bool in_order() {

@@ -1,11 +1,14 @@
+#include <algorithm>
+
 #include "app/config/config_table.hpp"
 #include "app/config/route_url.hpp"
+#include "app/transports.hpp"
 
 namespace posthorn {
 namespace {
 
 constexpr std::string_view wanted =
-    R"("http://HOST:PORT", "https://HOST:PORT", "unix:///PATH", "pipe://NAME", "grpc://HOST:PORT" or "inprocess:", or a table such as )"
+    R"("http://HOST:PORT", "https://HOST:PORT", "unix:///PATH", "pipe://NAME", "grpc://HOST:PORT", "amqp://USER@HOST:PORT/VHOST", "nats://HOST:PORT" or "inprocess:", or a table such as )"
     R"({ url = "https://stock:7400", timeout = "5s" })";
 
 template <class T>
@@ -41,6 +44,41 @@ result<> read_scheme(std::string_view key, const config_value& value, std::strin
                                           : wrong_value(origin, key, value, schemes);
 }
 
+/// Nothing here quotes it: it may be written out where its place belongs.
+result<> read_password(std::string_view key, const config_item& item, route_setting& route) {
+    const auto* const text = std::get_if<std::string>(&item.value);
+    auto read = text ? read_secret_text(*text) : std::nullopt;
+    if (!read || read->where == secret_setting::kind::written)
+        return wrong_value(item.origin, fmt::format("{}.password has to lie elsewhere; write "
+                                                    "\"env:NAME\" or \"file:PATH\"",
+                                                    key));
+    route.password = *std::move(read);
+    return {};
+}
+
+/// What the kind of transport understands beside its URL.
+void take_options(field_reader& reader, std::string_view key, route_setting& route) {
+    const auto* const kind = transport_of(route.url);
+    if (kind == nullptr) return;
+    for (const auto name : kind->options)
+        if (reader.has(name)) reader.take(name, route.options[std::string(name)]);
+    if (kind->has_password)
+        reader.take_with("password",
+                         [&](const config_item& item) { return read_password(key, item, route); });
+}
+
+/// What the kind says of a route of it.
+result<> check_kind(const route_setting& route, std::string_view key, std::string_view origin) {
+    const auto* const kind = transport_of(route.url);
+    if (kind == nullptr) return {};
+    if (!kind->left_out.empty())
+        return wrong_value(origin, fmt::format("{}: {}", key, kind->left_out));
+    if (kind->check_options == nullptr) return {};
+    const auto fits = kind->check_options(route.options);
+    if (fits) return {};
+    return wrong_value(origin, fmt::format("{}: {}", key, fits.error().what()));
+}
+
 result<> read_table(route_setting& route, std::string_view key, const config_fields& fields,
                     std::string_view origin) {
     field_reader reader(key, fields);
@@ -51,6 +89,7 @@ result<> read_table(route_setting& route, std::string_view key, const config_fie
     take(reader, "batch", route.batch);
     take(reader, "rate", route.rate);
     take(reader, "burst", route.burst);
+    take_options(reader, key, route);
     reader.take_with("signature", [&](const config_item& item) {
         return read_scheme(fmt::format("{}.signature", key), item.value, item.origin,
                            route.signature);
@@ -101,6 +140,7 @@ result<> set_route(config& settings, std::string_view name, const config_value& 
         const auto url = parse_route_url(is_default ? for_service(each, "any") : std::string(each));
         if (!url) return wrong_value(origin, fmt::format("{}: {}", key, url.error().what()));
     }
+    POSTHORN_TRY(check_kind(route, key, origin));
     if (is_default && route.signature && *route.signature != signature_scheme::v2)
         return wrong_value(origin,
                            fmt::format("routes.default.signature cannot be \"{}\", which is "

@@ -42,10 +42,13 @@ struct core_route {
     std::chrono::milliseconds timeout = std::chrono::seconds{30};
     route_limits limits{};  // Of its lane.
     std::string origin{};   // Where it was written, for messages.
+    std::map<std::string, std::string, std::less<>> options{};  // Of its kind of transport.
+    std::string password{};  // Where it lies, as `env:NAME` or `file:PATH`; empty for none.
 
     /// Limits may differ: they are not part of the endpoint.
     [[nodiscard]] bool is_same_endpoint(const core_route& other) const {
-        return url == other.url && connections == other.connections && timeout == other.timeout;
+        return url == other.url && connections == other.connections && timeout == other.timeout &&
+               options == other.options && password == other.password;
     }
 };
 using core_routes = std::map<std::string, core_route, std::less<>>;

@@ -4,6 +4,7 @@
 
 #include "app/config/feature_keys.hpp"
 #include "app/features.hpp"
+#include "app/transports.hpp"
 
 namespace posthorn {
 namespace {
@@ -11,6 +12,13 @@ namespace {
 std::optional<std::size_t> size_of(const std::optional<std::int64_t>& number) {
     if (!number) return std::nullopt;
     return static_cast<std::size_t>(*number);
+}
+
+/// As `private_text_at` reads it.
+std::string place_of(const config& settings, const std::optional<secret_setting>& secret) {
+    if (!secret) return {};
+    if (secret->where == secret_setting::kind::environment) return "env:" + secret->name;
+    return "file:" + settings.path_of(std::filesystem::path(secret->name));
 }
 
 core_route route_of(const config& settings, const route_setting& setting) {
@@ -23,6 +31,10 @@ core_route route_of(const config& settings, const route_setting& setting) {
                     .burst = setting.burst,
                     .timeout = setting.timeout};
     route.origin = setting.origin;
+    route.options = setting.options;
+    route.password = place_of(settings, setting.password);
+    if (const auto* const kind = transport_of(setting.url))
+        route.limits.probe_pause_max = kind->probe_pause_max;
     return route;
 }
 

@@ -44,4 +44,15 @@ result<private_text> read_private(const config& settings, const secret_setting& 
     return in_file(settings.path_of(std::filesystem::path(from.name)));
 }
 
+result<std::string> private_text_at(std::string_view place, std::string_view wanted) {
+    constexpr std::string_view environment = "env:";
+    constexpr std::string_view file = "file:";
+    const bool is_variable = place.starts_with(environment);
+    const std::string name(place.substr(is_variable ? environment.size() : file.size()));
+    auto found = is_variable ? in_environment(name, wanted) : in_file(name);
+    if (!found) return std::unexpected(std::move(found).error());
+    found->text.erase(found->text.find_last_not_of(" \r\n\t") + 1);
+    return std::move(found->text);
+}
+
 }  // namespace posthorn

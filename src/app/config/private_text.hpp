@@ -19,4 +19,7 @@ struct private_text {
 [[nodiscard]] result<private_text> read_private(const config& settings, const secret_setting& from,
                                                 std::string_view wanted);
 
+/// The same for a place as `core_route::password` has it, without the space behind the text.
+[[nodiscard]] result<std::string> private_text_at(std::string_view place, std::string_view wanted);
+
 }  // namespace posthorn

@@ -5,6 +5,7 @@
 #include <fmt/ranges.h>
 
 #include "app/transports.hpp"
+#include "base/text/hide_secrets.hpp"
 
 namespace posthorn {
 namespace {
@@ -16,8 +17,8 @@ std::unexpected<error> not_understood(std::string_view text) {
     const auto last = written.back();
     written.pop_back();
     return fail(error_code::invalid_configuration,
-                "the route '{}' is not understood; write {} or {}", text, fmt::join(written, ", "),
-                last);
+                "the route '{}' is not understood; write {} or {}", hide_secrets(text),
+                fmt::join(written, ", "), last);
 }
 
 }  // namespace
@@ -26,7 +27,8 @@ result<route_url> parse_route_url(std::string_view text) {
     const auto* const kind = transport_of(text);
     if (kind == nullptr) return not_understood(text);
     auto url = kind->parse(text);
-    return url ? url : not_understood(text);
+    if (url || url.error().code() == error_code::invalid_configuration) return url;
+    return not_understood(text);
 }
 
 std::vector<std::string_view> addresses_in(std::string_view text) {

@@ -3,6 +3,7 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 
@@ -51,25 +52,6 @@ struct byte_size {
     bool operator==(const byte_size&) const = default;
 };
 
-/// The way to a destination. In a default one `{service}` stands for the destination's name.
-struct route_setting {
-    std::string url{};
-    std::int64_t connections = 4;
-    std::optional<std::chrono::milliseconds> timeout{};  // What is left open is as [outbox] has it.
-    std::optional<std::int64_t> window{};
-    std::optional<std::int64_t> batch{};
-    std::optional<double> rate{};
-    std::optional<double> burst{};
-    std::optional<signature_scheme> signature{};  // As [signatures] has it, or else v2.
-    std::string origin{};
-};
-
-/// How a peer signs, where that is said apart from its route.
-struct signature_setting {
-    signature_scheme scheme = signature_scheme::v2;
-    std::string origin{};
-};
-
 /// One secret shared with a peer, as the configuration names it: still to be fetched if it lies in
 /// the environment or in a file.
 struct secret_setting {
@@ -80,6 +62,28 @@ struct secret_setting {
     std::optional<wall_time> from{};
     std::optional<wall_time> until{};
     bool revoked = false;
+    std::string origin{};
+};
+
+/// The way to a destination. In a default one `{service}` stands for the destination's name.
+struct route_setting {
+    std::string url{};
+    std::int64_t connections = 4;
+    std::optional<std::chrono::milliseconds> timeout{};  // What is left open is as [outbox] has it.
+    std::optional<std::int64_t> window{};
+    std::optional<std::int64_t> batch{};
+    std::optional<double> rate{};
+    std::optional<double> burst{};
+    std::optional<signature_scheme> signature{};  // As [signatures] has it, or else v2.
+    /// What its kind of transport understands besides, such as the exchange of a broker.
+    std::map<std::string, std::string, std::less<>> options{};
+    std::optional<secret_setting> password{};  // In the environment or in a file.
+    std::string origin{};
+};
+
+/// How a peer signs, where that is said apart from its route.
+struct signature_setting {
+    signature_scheme scheme = signature_scheme::v2;
     std::string origin{};
 };
 

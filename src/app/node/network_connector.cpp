@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "app/config/core_settings.hpp"
+#include "app/config/private_text.hpp"
 #include "app/config/route_url.hpp"
 #include "app/transports.hpp"
 #include "base/async/run_on.hpp"
@@ -46,6 +47,16 @@ private:
     std::string destination_;
     std::string url_;
 };
+
+namespace {
+
+/// From where it lies, for each connection anew. Without its space, as a file's last line has one.
+std::function<result<std::string>()> password_of(const core_route& route) {
+    if (route.password.empty()) return {};
+    return [place = route.password] { return private_text_at(place, "the broker's password"); };
+}
+
+}  // namespace
 
 network_connector::network_connector(const config& settings, deps on, tls_trust trusted)
     : on_(std::move(on)),
@@ -116,7 +127,9 @@ result<std::unique_ptr<transport>> network_connector::connect_to_one(const std::
                           .peer_name = mutual_ ? destination : std::string{},
                           .timeout = route.timeout,
                           .connections_max = static_cast<std::size_t>(route.connections),
-                          .reply_bytes_max = identity_.answer_bytes_max});
+                          .reply_bytes_max = identity_.answer_bytes_max,
+                          .options = route.options,
+                          .password = password_of(route)});
 }
 
 result<> network_connector::reload_certificates() {

@@ -3,6 +3,7 @@
 #include <chrono>
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -38,6 +39,9 @@ struct route_url {
     bool operator==(const route_url&) const = default;
 };
 
+/// What a route says beside its URL, in the words of its kind.
+using route_options = std::map<std::string, std::string, std::less<>>;
+
 /// All that a way to one peer is made from. What it refers to outlives the way.
 struct transport_request {
     const environment& env;
@@ -52,6 +56,9 @@ struct transport_request {
     std::chrono::milliseconds timeout;  // Of one exchange.
     std::size_t connections_max;
     std::size_t reply_bytes_max;
+    route_options options{};
+    /// Reads it anew, from where it lies; empty where the route has none.
+    std::function<result<std::string>()> password{};
 };
 
 /// Where to listen: an address, or a path for what has none.
@@ -80,8 +87,18 @@ struct transport_kind {
     std::vector<std::string_view> written;  // How such a URL is written, for an error's text.
     /// Whether its messages are signed, for which a secret is needed.
     bool is_signed = true;
+    /// Why this program cannot use it, naming the package that it was built without.
+    std::string_view left_out{};
+    /// What a route of it may say beside its URL; and whether a password too.
+    std::vector<std::string_view> options{};
+    bool has_password = false;
+    /// `error_code::invalid_configuration` if they cannot be used. Null where there are none.
+    result<> (*check_options)(const route_options& options) = nullptr;
+    /// A try costs next to nothing, so one that does not answer is tried so often at least.
+    std::optional<std::chrono::milliseconds> probe_pause_max{};
 
-    /// Given a URL of one of its schemes. An error of any text if it cannot be used.
+    /// Given a URL of one of its schemes. An error of any text if it cannot be used; one of
+    /// `error_code::invalid_configuration` is told as it is.
     result<route_url> (*parse)(std::string_view url);
     /// Null where the node finds such peers by itself.
     result<std::unique_ptr<transport>> (*connect)(const transport_request& wanted) = nullptr;

@@ -1,0 +1,77 @@
+#include "transport/amqp/amqp_publisher.hpp"
+
+#include <utility>
+
+#include "base/text/utf8.hpp"
+#include "transport/broker/broker_answers.hpp"
+
+namespace posthorn {
+
+amqp_publisher::amqp_publisher(amqp_link::deps with, std::string exchange)
+    : exchange_(std::move(exchange)), link_(std::move(with), *this) {}
+
+void amqp_publisher::publish(std::shared_ptr<publication> batch) {
+    {
+        const std::lock_guard held(mutex_);
+        waiting_.push_back(std::move(batch));
+    }
+    link_.wake();
+}
+
+std::deque<std::shared_ptr<publication>> amqp_publisher::take_waiting() {
+    const std::lock_guard held(mutex_);
+    return std::exchange(waiting_, {});
+}
+
+bool amqp_publisher::wants_connection() {
+    const std::lock_guard held(mutex_);
+    return !waiting_.empty();
+}
+
+result<> amqp_publisher::begin(amqp_connection& on) {
+    blocked_.clear();
+    return on.ask_for_confirms();
+}
+
+result<> amqp_publisher::attend(amqp_connection& on) {
+    for (const auto& batch : take_waiting()) {
+        if (!blocked_.empty()) {
+            batch->answer_all(broker_is_full(blocked_));
+            continue;
+        }
+        for (std::size_t i = 0; i < batch->messages().size(); ++i) {
+            ledger_.sent(batch, i);
+            if (auto sent = on.publish(exchange_, batch->messages()[i]); !sent) {
+                batch->answer_all(broker_is_silent(sent.error().what()));
+                return sent;
+            }
+        }
+    }
+    return {};
+}
+
+void amqp_publisher::happened(const amqp_event& what) {
+    if (const auto* const said = std::get_if<amqp_confirm>(&what))
+        return said->taken ? ledger_.confirmed(said->number, said->all_before)
+                           : ledger_.refused(said->number, said->all_before);
+    if (const auto* const back = std::get_if<amqp_return>(&what)) return ledger_.returned(*back);
+    if (const auto* const blocked = std::get_if<amqp_blocked>(&what)) {
+        blocked_ = blocked->is_blocked
+                       ? "RabbitMQ takes nothing now: " + clean_utf8(blocked->why, 200)
+                       : std::string();
+        return;
+    }
+    if (const auto* const closed = std::get_if<amqp_closed>(&what))
+        ledger_.lost(closed->whole_connection ? judge_connection_close(closed->why)
+                                              : judge_channel_close(closed->why, ledger_.out()));
+}
+
+// What was not sent yet waits for the next connection.
+void amqp_publisher::lost(const error& why) { ledger_.lost(broker_is_silent(why.what())); }
+
+void amqp_publisher::unreached(const error& why) {
+    const auto silent = broker_is_silent(why.what());
+    for (const auto& batch : take_waiting()) batch->answer_all(silent);
+}
+
+}  // namespace posthorn
