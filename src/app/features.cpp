@@ -4,6 +4,7 @@
 
 #include "audit/audit_feature.hpp"
 #include "centre/centre_feature.hpp"
+#include "consume/consume_feature.hpp"
 #include "engine/engine_feature.hpp"
 #include "forward/forward_feature.hpp"
 #include "history/history_feature.hpp"
@@ -21,6 +22,7 @@ feature_list all_features() noexcept {
         &queue_feature(),   &audit_feature(),  &history_feature(), &nodes_feature(),
         &webhook_feature(), &engine_feature(), &centre_feature(),  &forward_feature(),
         &standby_feature(), &url_feature(),    &otlp_feature(),
+        &standby_feature(), &url_feature(),    &consume_feature(),
     };
     return all;
 }

@@ -105,6 +105,8 @@ public:
         std::vector<const outbox_counters*> outbox{};
         /// Null before the node has started, and where it has none. Empty where no node runs.
         std::function<const class inbox*()> inbox{};
+        /// The same, to give it messages that came another way than over our wire.
+        std::function<receiver*()> receives{};
         node_watch watch{};
         web_client web{};                         // Empty where no node runs, and in the simulator.
         const wire_identity* identity = nullptr;  // Null likewise.
@@ -132,6 +134,9 @@ public:
     }
     [[nodiscard]] const std::function<const class inbox*()>& inbox() const noexcept {
         return with_.inbox;
+    }
+    [[nodiscard]] const std::function<receiver*()>& receives() const noexcept {
+        return with_.receives;
     }
 
     /// The other nodes that the desk shows.

@@ -20,6 +20,7 @@ struct store_plan {
     bool on_server = false;
     bool in_memory = false;
     bool has_own_inbox = false;  // Handlers write to another file.
+    bool has_inbox = true;       // Messages are taken in at all.
     bool syncs_commits = true;   // What is answered is on this disk.
 };
 

@@ -120,6 +120,7 @@ store_plan plan_of(const core_options& core) {
             .on_server = core.server.has_value(),
             .in_memory = !core.durable,
             .has_own_inbox = core.inbox_database.has_value(),
+            .has_inbox = core.parts != node_parts::outbox,
             .syncs_commits = core.database.sync == sqlite::synchronous::full};
 }
 

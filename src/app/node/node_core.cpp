@@ -89,6 +89,7 @@ result<> node_core::install_features() {
              .node = options_.node,
              .outbox = counters(),
              .inbox = [this]() -> const class inbox* { return inbox_.get(); },
+             .receives = [this]() -> receiver* { return inbox_.get(); },
              .watch = options_.watch,
              .web = seams_.web,
              .identity = seams_.identity,

@@ -37,7 +37,7 @@ struct consumer_state {
 /// A message is ours until it is acknowledged or put back, or until the connection is lost: then
 /// its tag means nothing any more, and the broker gives it out again.
 ///
-/// Lifetime: `start` once; destroyed when nobody uses it; that closes the connection, by which the
+/// Lifetime: `start` once; destroyed when no coroutine uses it; that closes the connection, by which the
 ///           broker gets back what was not acknowledged.
 /// Threads:  any.
 class broker_consumer {
@@ -51,7 +51,7 @@ public:
     virtual void acknowledge(std::uint64_t tag) = 0;
     /// The broker may give it out again, to us or to another.
     virtual void put_back(std::uint64_t tag) = 0;
-    /// Somebody is still at work on it.
+    /// A handler is still at work on it.
     virtual void extend(std::uint64_t tag) = 0;
     /// How long one may be worked on before the broker gives it to another; zero: for ever.
     [[nodiscard]] virtual std::chrono::milliseconds lease() const = 0;

@@ -25,7 +25,7 @@ public:
     /// The first answer to a message counts.
     void answer(std::size_t which, delivery what);
     void answer_all(const delivery& what);
-    /// Nobody waits for an answer any more.
+    /// No coroutine waits for an answer any more.
     [[nodiscard]] bool is_over() const;
     /// One answer for each, when the last has come; when cancelled, `unanswered` for those that are
     /// still out. Once.

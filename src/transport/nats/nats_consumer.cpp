@@ -151,7 +151,7 @@ public:
         return stopping_;
     }
     void listen(std::function<void()> arrived) { arrived_ = std::move(arrived); }
-    /// From now on nobody is told of anything, whatever the library still does.
+    /// From now on its user is told of nothing, whatever the library still does.
     void stop() {
         {
             const std::lock_guard held(telling_);

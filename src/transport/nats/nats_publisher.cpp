@@ -20,7 +20,7 @@ class nats_publisher::ledger final : public nats_listener {
 public:
     std::uint64_t add(std::shared_ptr<publication> of, std::size_t which) {
         const std::lock_guard held(mutex_);
-        // What nobody waits for: a server that refuses the subject without a word never answers.
+        // What no coroutine waits for: a server that refuses the subject without a word never answers.
         if (out_.size() >= out_max)
             std::erase_if(out_, [](const auto& each) { return each.second.of->is_over(); });
         out_.emplace(++last_, place{std::move(of), which});
