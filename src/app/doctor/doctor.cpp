@@ -248,6 +248,7 @@ constexpr std::array checks{
     doctor_check{"vacuum", of_file<check_vacuum>},
     doctor_check{"backups", of_file<check_backups>, true},
     doctor_check{"standby", check_standby, true},
+    doctor_check{"brokers", check_brokers, true},
     doctor_check{"permissions", check_permissions, true},
     doctor_check{"secrets", check_secrets, true},
     doctor_check{"signatures", check_signatures, true},

@@ -56,11 +56,12 @@ struct doctor_facts {
     std::string http_address{};
     bool http_is_loopback = true;
     bool http_has_tls = false;
-    std::string standby{};              // Where it is; empty if there is none.
-    bool standby_may_lack = false;      // What is answered need not be there.
-    bool standby_link_is_open = false;  // Others can read what the pair says.
-    bool is_standby = false;            // The database is a copy that a primary's log changes.
-    std::string standby_error{};        // Why the pair cannot work.
+    std::string standby{};               // Where it is; empty if there is none.
+    bool standby_may_lack = false;       // What is answered need not be there.
+    bool standby_link_is_open = false;   // Others can read what the pair says.
+    bool is_standby = false;             // The database is a copy that a primary's log changes.
+    std::string standby_error{};         // Why the pair cannot work.
+    std::vector<std::string> brokers{};  // Routes to them, each with what its broker may not keep.
     std::vector<secret_size> secrets{};
     std::vector<std::string> legacy_peers{};  // Those who sign in an older way.
     std::string secrets_error{};              // Why they cannot be used.
@@ -117,5 +118,6 @@ finding check_messages(const doctor_facts& facts);
 
 // In one of its own too.
 finding check_standby(const doctor_facts& facts);
+finding check_brokers(const doctor_facts& facts);
 
 }  // namespace posthorn

@@ -11,6 +11,7 @@
 #include "app/features.hpp"
 #include "app/store/open_store.hpp"
 #include "app/store/process_identity.hpp"
+#include "app/transports.hpp"
 #include "base/text/without_password.hpp"
 #include "standby/pair_state.hpp"
 #include "standby/standby_feature.hpp"
@@ -64,6 +65,9 @@ void add_settings(const config& settings, doctor_facts& facts) {
     facts.http_has_tls = !settings.tls.certificate.empty();
     if (settings.origins.contains("service.id")) facts.service = settings.service.id;
     add_standby(settings, facts);
+    for (const auto& [destination, route] : settings.routes)
+        if (const auto* const kind = transport_of(route.url); kind && !kind->keeps.empty())
+            facts.brokers.push_back(fmt::format("{} ({})", destination, kind->keeps));
 }
 
 void add_secrets(const config& settings, doctor_facts& facts) {

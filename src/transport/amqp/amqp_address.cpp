@@ -28,15 +28,17 @@ result<> check_source(std::string_view url, const route_options& options) {
 }  // namespace
 
 transport_kind amqp_words() {
-    return {.schemes = {"amqp", "amqps"},
-            .plain = {"amqp"},
-            .written = {"amqp://USER@HOST:PORT/VHOST", "amqps://USER@HOST:PORT/VHOST"},
-            .is_signed = false,
-            .options = {"exchange", "key"},
-            .has_password = true,
-            .check_options = check_route,
-            .probe_pause_max = std::chrono::seconds{2},
-            .parse = [](std::string_view url) { return broker_route(url, amqp_scheme); }};
+    return {
+        .schemes = {"amqp", "amqps"},
+        .plain = {"amqp"},
+        .written = {"amqp://USER@HOST:PORT/VHOST", "amqps://USER@HOST:PORT/VHOST"},
+        .is_signed = false,
+        .options = {"exchange", "key"},
+        .has_password = true,
+        .check_options = check_route,
+        .keeps = "RabbitMQ: a classic queue may confirm before it syncs, a quorum queue does not",
+        .probe_pause_max = std::chrono::seconds{2},
+        .parse = [](std::string_view url) { return broker_route(url, amqp_scheme); }};
 }
 
 broker_kind amqp_broker_words() {

@@ -50,6 +50,9 @@ transport_kind nats_words() {
             .options = {"subject"},
             .has_password = true,
             .check_options = check_route,
+            .keeps =
+                "NATS: before 2.10, and without sync_interval: always, it confirms before it "
+                "syncs",
             .probe_pause_max = std::chrono::seconds{2},
             .parse = [](std::string_view url) { return broker_route(url, nats_scheme); }};
 }

@@ -94,6 +94,8 @@ struct transport_kind {
     bool has_password = false;
     /// `error_code::invalid_configuration` if they cannot be used. Null where there are none.
     result<> (*check_options)(const route_options& options) = nullptr;
+    /// Of a broker, when what it has confirmed may yet be lost: for `posthorn doctor`.
+    std::string_view keeps{};
     /// A try costs next to nothing, so one that does not answer is tried so often at least.
     std::optional<std::chrono::milliseconds> probe_pause_max{};
 

@@ -209,6 +209,13 @@ TEST(doctor, checks_the_listeners) {
             {"loopback", [](auto& f) { f.admin_address = f.http_address = "127.0.0.1:1"; }, ok}});
 }
 
+TEST(doctor, says_what_brokers_confirm_before_it_is_on_disk) {
+    expect("brokers", {{"none", [](auto&) {}, ok},
+                       {"one", [](auto& f) { f.brokers = {"audit (NATS)"}; }, ok}});
+    EXPECT_THAT(check_brokers({.brokers = {"audit (NATS)"}}).what,
+                testing::HasSubstr("audit (NATS)"));
+}
+
 TEST(doctor, checks_what_a_standby_would_lack_and_who_can_listen) {
     const auto with = [](bool may_lack, bool is_open) {
         return [=](doctor_facts& f) {
