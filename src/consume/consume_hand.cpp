@@ -1,5 +1,6 @@
 #include "consume/consume_hand.hpp"
 
+#include <algorithm>
 #include <set>
 #include <string_view>
 #include <utility>
@@ -31,12 +32,14 @@ void consume_hand::waits(std::uint64_t tag, steady_time until) {
 }
 
 std::optional<steady_time> consume_hand::due_at() const {
-    std::optional<steady_time> first;
-    for (const auto& [tag, each] : held_)
-        if (!each.at_work && each.not_before != steady_time{} &&
-            (!first || each.not_before < *first))
-            first = each.not_before;
-    return first;
+    std::optional<steady_time> soonest;
+    std::set<std::string_view> taken;
+    for (const auto& [tag, each] : held_) {
+        const bool is_first = each.order_key.empty() || taken.insert(each.order_key).second;
+        if (!is_first || each.at_work || each.not_before == steady_time{}) continue;
+        soonest = std::min(soonest.value_or(each.not_before), each.not_before);
+    }
+    return soonest;
 }
 
 bool consume_hand::is_at_work(std::uint64_t tag) const {

@@ -25,7 +25,7 @@ public:
     [[nodiscard]] std::vector<std::uint64_t> next(steady_time now, std::size_t most);
     void ended(std::uint64_t tag) { held_.erase(tag); }
     void waits(std::uint64_t tag, steady_time until);
-    /// When one that waits is due; empty if none waits.
+    /// When one that waits, and that no other of its key is ahead of, is due; empty if none is.
     [[nodiscard]] std::optional<steady_time> due_at() const;
     [[nodiscard]] bool is_at_work(std::uint64_t tag) const;
 

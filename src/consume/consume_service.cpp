@@ -55,7 +55,8 @@ void consume_service::stop() {
 std::chrono::nanoseconds consume_service::until_next() const {
     const auto now = with_.env.clock.steady();
     std::chrono::nanoseconds wait = look_every;
-    if (const auto due = hand_.due_at())
+    // One that is due while all hands are at work goes when a batch ends.
+    if (const auto due = hand_.due_at(); due && at_work_ < batches_max)
         wait = std::min<std::chrono::nanoseconds>(wait, *due - now);
     if (!held_.empty() && extend_at_ != steady_time{})
         wait = std::min<std::chrono::nanoseconds>(wait, extend_at_ - now);

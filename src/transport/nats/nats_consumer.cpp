@@ -22,6 +22,9 @@ constexpr std::chrono::seconds silence_max{45};
 constexpr std::chrono::seconds look_every{5};
 constexpr std::size_t request_max = 64;
 constexpr auto pulls = "pull";
+constexpr auto done_word = "+ACK";
+constexpr auto put_back_word = "-NAK";
+constexpr auto working_word = "+WPI";
 
 struct info_end {
     void operator()(jsConsumerInfo* one) const noexcept { jsConsumerInfo_Destroy(one); }
@@ -72,7 +75,7 @@ public:
             state_.trouble = why.what();
         }
         if (gone && gone->is_open()) {
-            for (const auto& [tag, one] : out) natsMsg_Nak(one.what.get(), nullptr);
+            for (const auto& [tag, one] : out) say(*gone, one.what.get(), put_back_word);
             natsConnection_FlushTimeout(gone->raw(), 1'000);
         }
         arrived();
@@ -99,26 +102,21 @@ public:
         return std::exchange(came_, {});
     }
 
-    template <class Say>
-    void end(std::uint64_t tag, Say say) {
-        nats_message one;
-        {
-            const std::lock_guard held(mutex_);
-            const auto found = held_.find(tag);
-            if (found == held_.end()) return;  // Of a connection that is gone: it comes again.
-            one = std::move(found->second.what);
-            bytes_ -= found->second.bytes;
-            held_.erase(found);
-            // Lost with the connection at worst; the server then gives it out again.
-            say(one.get());
-            ask();
-        }
+    void end(std::uint64_t tag, const char* word) {
+        const std::lock_guard held(mutex_);
+        const auto found = held_.find(tag);
+        if (found == held_.end()) return;  // Of a connection that is gone: it comes again.
+        if (connection_) say(*connection_, found->second.what.get(), word);
+        bytes_ -= found->second.bytes;
+        held_.erase(found);
+        ask();
     }
 
     void extend(std::uint64_t tag) {
         const std::lock_guard held(mutex_);
         const auto found = held_.find(tag);
-        if (found != held_.end()) natsMsg_InProgress(found->second.what.get(), nullptr);
+        if (found != held_.end() && connection_)
+            say(*connection_, found->second.what.get(), working_word);
     }
 
     [[nodiscard]] bool holds(std::uint64_t tag) const {
@@ -178,14 +176,21 @@ private:
         changed_.notify_all();
     }
 
+    // By hand: the library's own way is for subscriptions that it made for a consumer. What is lost
+    // with the connection the server gives out again.
+    static void say(const nats_connection& on, natsMsg* of, const char* word) {
+        if (const char* const to = natsMsg_GetReply(of); to != nullptr)
+            natsConnection_PublishString(on.raw(), to, word);
+    }
+
     void take_in(nats_message what) {
         if (asked_ > 0) --asked_;
         received_message one{.what = read_nats_message(what.get()), .tag = ++last_tag_};
-        if (jsMsgMetaData* about = nullptr; natsMsg_GetMetaData(&about, what.get()) == NATS_OK) {
+        const auto* const reply = natsMsg_GetReply(what.get());
+        if (const auto stands = read_ack_subject(reply == nullptr ? "" : reply)) {
             one.deliveries = static_cast<std::uint32_t>(
-                std::min<std::uint64_t>(about->NumDelivered, 1'000'000'000));
-            one.offset = fmt::format("{}/{}", about->Stream, about->Sequence.Stream);
-            jsMsgMetaData_Destroy(about);
+                std::min<std::uint64_t>(stands->deliveries, 1'000'000'000));
+            one.offset = fmt::format("{}/{}", stands->stream, stands->sequence);
         }
         const auto bytes = bytes_of(one.what);
         bytes_ += bytes;
@@ -253,12 +258,8 @@ void nats_consumer::start(std::function<void()> arrived) {
 }
 
 std::vector<received_message> nats_consumer::take() { return desk_->take(); }
-void nats_consumer::acknowledge(std::uint64_t tag) {
-    desk_->end(tag, [](natsMsg* one) { natsMsg_Ack(one, nullptr); });
-}
-void nats_consumer::put_back(std::uint64_t tag) {
-    desk_->end(tag, [](natsMsg* one) { natsMsg_Nak(one, nullptr); });
-}
+void nats_consumer::acknowledge(std::uint64_t tag) { desk_->end(tag, done_word); }
+void nats_consumer::put_back(std::uint64_t tag) { desk_->end(tag, put_back_word); }
 void nats_consumer::extend(std::uint64_t tag) { desk_->extend(tag); }
 std::chrono::milliseconds nats_consumer::lease() const { return desk_->lease(); }
 bool nats_consumer::holds(std::uint64_t tag) const { return desk_->holds(tag); }
@@ -306,6 +307,9 @@ result<> nats_consumer::connect() {
         code = js_AddConsumer(&found, stream.get(), name, &with, nullptr, &why);
     }
     const consumer_info about(found);
+    if (why == JSStreamNotFoundErr)
+        return fail(error_code::unreachable,
+                    "there is no stream '{}'; make it, or correct the source", options_.stream);
     if (code != NATS_OK)
         return std::unexpected(nats_error(
             code, fmt::format("the stream '{}' cannot be consumed as '{}' ({})", options_.stream,

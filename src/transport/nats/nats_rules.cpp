@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <charconv>
+#include <ranges>
+#include <vector>
 
 #include <boost/json/object.hpp>
 #include <boost/json/parse.hpp>
@@ -79,6 +81,24 @@ bool is_subject(std::string_view text) {
     };
     return !text.empty() && text.front() != '.' && text.back() != '.' &&
            text.find("..") == text.npos && std::ranges::all_of(text, fits);
+}
+
+std::optional<nats_place_in_stream> read_ack_subject(std::string_view subject) {
+    std::vector<std::string_view> parts;
+    for (const auto part : std::views::split(subject, '.'))
+        parts.emplace_back(part.begin(), part.end());
+    constexpr std::size_t plain = 9;
+    constexpr std::size_t with_domain = 11;
+    if (parts.size() < plain || parts[0] != "$JS" || parts[1] != "ACK") return std::nullopt;
+    const std::size_t at = parts.size() >= with_domain ? 4 : 2;
+    nats_place_in_stream place{.stream = std::string(parts[at])};
+    const auto read = [](std::string_view text, std::uint64_t& into) {
+        const auto [end, bad] = std::from_chars(text.begin(), text.end(), into);
+        return bad == std::errc{} && end == text.end();
+    };
+    if (!read(parts[at + 2], place.deliveries) || !read(parts[at + 3], place.sequence))
+        return std::nullopt;
+    return place;
 }
 
 std::optional<pull_status> read_pull_status(std::string_view status, std::string_view unsent) {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -31,6 +32,19 @@ struct nats_answer {
 
 /// Whether a message can be published there: tokens between dots, none empty, no wildcards. Pure.
 [[nodiscard]] bool is_subject(std::string_view text);
+
+/// Where a message stands, as the subject says that its acknowledgement goes to.
+struct nats_place_in_stream {
+    std::string stream;
+    std::uint64_t deliveries = 1;  // With this one.
+    std::uint64_t sequence = 0;
+
+    bool operator==(const nats_place_in_stream&) const = default;
+};
+
+/// Reads `$JS.ACK.STREAM.CONSUMER.DELIVERIES.SEQUENCE.…`, or that with domain and account before the
+/// stream. Pure. Empty if it is none.
+[[nodiscard]] std::optional<nats_place_in_stream> read_ack_subject(std::string_view subject);
 
 /// What JetStream says in place of a message to a consumer that asked for some.
 ///

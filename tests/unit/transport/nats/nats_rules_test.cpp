@@ -50,6 +50,16 @@ TEST(nats_rules, know_what_can_be_published_to) {
         EXPECT_FALSE(is_subject(bad)) << bad;
 }
 
+TEST(nats_rules, read_where_a_message_stands) {
+    EXPECT_EQ(read_ack_subject("$JS.ACK.orders.stock.3.17.4.1795087830271771127.0"),
+              (nats_place_in_stream{"orders", 3, 17}));
+    EXPECT_EQ(read_ack_subject("$JS.ACK.hub.ACC.orders.stock.3.17.4.1795087830271771127.0.x"),
+              (nats_place_in_stream{"orders", 3, 17}));
+    for (const auto* const bad : {"", "$JS.ACK.orders.stock.3", "$JS.ACK.orders.stock.a.17.4.1.0",
+                                  "_INBOX.ACK.orders.stock.3.17.4.1.0"})
+        EXPECT_FALSE(read_ack_subject(bad)) << bad;
+}
+
 TEST(nats_rules, read_what_the_server_says_of_a_request) {
     using enum pull_status::kind;
     EXPECT_EQ(read_pull_status("100", ""), pull_status{});
