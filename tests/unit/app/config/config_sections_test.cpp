@@ -40,6 +40,37 @@ billing = { url = "https://billing/gate", connections = 2, timeout = "5s", signa
     EXPECT_EQ(billing.origin, "p.toml:4");
 }
 
+TEST(config_routes, to_brokers_say_where_it_puts_messages_and_where_the_password_lies) {
+    const auto settings = loaded(R"([routes]
+ledger = { url = "amqp://me@rabbit/prod", exchange = "orders", key = "{endpoint}", password = "env:RABBIT" }
+audit = { url = "nats://nats", subject = "audit.{endpoint}", password = "file:nats.key" }
+)");
+    const auto& ledger = settings.routes.at("ledger");
+    EXPECT_EQ(ledger.options.at("exchange"), "orders");
+    EXPECT_EQ(ledger.password.value().name, "RABBIT");
+    for (const auto& entry : list_config(settings))
+        if (entry.key == "routes.ledger") {
+            EXPECT_EQ(
+                entry.value,
+                "amqp://me@rabbit/prod, exchange orders, key {endpoint}, password env:RABBIT");
+        }
+    EXPECT_EQ(settings.routes.at("audit").options.at("subject"), "audit.{endpoint}");
+}
+
+TEST(config_routes, to_brokers_refuse_what_cannot_work_and_repeat_no_password) {
+    for (const auto* const text :
+         {R"(url = "amqp://me:hunter2@rabbit")", R"(url = "amqp://r", password = "hunter2")",
+          R"(url = "amqp://r", password = "base64:aHVudGVyMmh1bnRlcjI=")",
+          R"(url = "amqp://r", key = "{body}")", R"(url = "nats://n", subject = "a b")",
+          R"(url = "nats://n", exchange = "x")", R"(url = "http://h", password = "env:A")",
+          R"(url = "nats://n/path")"}) {
+        const auto problem = problem_of(fmt::format("[routes]\nx = {{ {} }}", text));
+        EXPECT_THAT(problem, StartsWith("p.toml:2: ")) << text;
+        EXPECT_THAT(problem, Not(HasSubstr("unter2"))) << text;
+        EXPECT_THAT(problem, Not(HasSubstr("aHVudGVy"))) << text;
+    }
+}
+
 struct bad_case {
     std::string_view text;
     std::string_view message;
