@@ -50,6 +50,7 @@ CASES = {
     "PosthornArchiveBehind": [("posthorn_archive_behind_seconds", "601x60", "600x60")],
     "PosthornArchiveGap": [("posthorn_archive_gaps", "0x30 1x30", "1x60")],
     "PosthornArchiveFilesLost": [("posthorn_archive_lost_files", "1x60", "0x60")],
+    "PosthornSourceApart": [("posthorn_consume_connected", "0x60", "1x60")],
     "PosthornNotDurable": [("posthorn_store_durable", "0x60", "1x60")],
     "PosthornBadSignatures": [("posthorn_bad_signatures_total", "0+60x60", "0+1x60")],
     "PosthornConflicts": [("posthorn_inbox_conflicts_total", "0x50 1x10", "1x60")],
@@ -168,6 +169,7 @@ class Node(unittest.TestCase):
         (Path(folder) / "posthorn.toml").write_text(
             '[service]\nid = "orders"\n[handlers]\nShip = "queue"\n[backup]\nfolder = "backups"\n'
             '[routes]\nstock = "http://127.0.0.1:1"\n'
+            '[consume]\nsources = [{ name = "in", url = "amqp://127.0.0.1:1", queue = "in" }]\n'
             '[standby]\nto = "127.0.0.1:1"\nmode = "async"\nkey = "env:PAIR_KEY"\narchive = "archive"\n'
             '[secrets]\nstock = "base64:MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3ODlhYmNkZWY="\n')
         run("init")
