@@ -1,5 +1,6 @@
 // What the suite runs on. Another database is another line here.
 #include "conformance/store/centre/centre_store.hpp"
+#include "conformance/store/consume/put_aside_store.hpp"
 #include "conformance/store/dead_letters.hpp"
 #include "conformance/store/forward/forward_store.hpp"
 #include "conformance/store/inspection.hpp"
@@ -37,6 +38,7 @@ POSTHORN_ON_SQLITE(workflow_store);
 POSTHORN_ON_SQLITE(workflow_family_store);
 POSTHORN_ON_SQLITE(forward_store);
 POSTHORN_ON_SQLITE(centre_store);
+POSTHORN_ON_SQLITE(put_aside_store);
 INSTANTIATE_TEST_SUITE_P(sqlite, store_on_a_failing_disk, ::testing::Values(on_fault_disk),
                          name_of);
 
@@ -57,6 +59,7 @@ POSTHORN_ON_POSTGRES(workflow_store);
 POSTHORN_ON_POSTGRES(workflow_family_store);
 POSTHORN_ON_POSTGRES(forward_store);
 POSTHORN_ON_POSTGRES(centre_store);
+POSTHORN_ON_POSTGRES(put_aside_store);
 #endif
 
 }  // namespace
