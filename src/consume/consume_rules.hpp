@@ -25,9 +25,10 @@ enum class consume_id : std::uint8_t {
 struct consume_rules {
     /// Each a text, `header:NAME`, or `address` for the routing key or the subject.
     std::string endpoint = "header:rf-endpoint";
-    std::string source;  // Whose it is for the inbox, which tells messages apart by it and the id.
+    std::string
+        source{};  // Whose it is for the inbox, which tells messages apart by it and the id.
     consume_id id = consume_id::message;
-    std::string destination;  // This service.
+    std::string destination{};  // This service.
     message_limits limits{};
 };
 

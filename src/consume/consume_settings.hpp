@@ -14,8 +14,8 @@ namespace posthorn {
 
 /// One queue or stream that is consumed.
 struct consume_source {
-    std::string name;
-    std::string url;
+    std::string name{};
+    std::string url{};
     const broker_kind* kind = nullptr;
     route_options options{};
     std::string password{};   // Where it lies; empty for none.
