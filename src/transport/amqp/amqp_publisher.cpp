@@ -34,17 +34,24 @@ result<> amqp_publisher::begin(amqp_connection& on) {
 }
 
 result<> amqp_publisher::attend(amqp_connection& on) {
+    result<> sent;
     for (const auto& batch : take_waiting()) {
-        if (!blocked_.empty()) {
+        if (!sent)
+            batch->answer_all(broker_is_silent(sent.error().what()));
+        else if (!blocked_.empty())
             batch->answer_all(broker_is_full(blocked_));
-            continue;
-        }
-        for (std::size_t i = 0; i < batch->messages().size(); ++i) {
-            ledger_.sent(batch, i);
-            if (auto sent = on.publish(exchange_, batch->messages()[i]); !sent) {
-                batch->answer_all(broker_is_silent(sent.error().what()));
-                return sent;
-            }
+        else
+            sent = send(on, batch);
+    }
+    return sent;
+}
+
+result<> amqp_publisher::send(amqp_connection& on, const std::shared_ptr<publication>& batch) {
+    for (std::size_t i = 0; i < batch->messages().size(); ++i) {
+        ledger_.sent(batch, i);
+        if (auto sent = on.publish(exchange_, batch->messages()[i]); !sent) {
+            batch->answer_all(broker_is_silent(sent.error().what()));
+            return sent;
         }
     }
     return {};

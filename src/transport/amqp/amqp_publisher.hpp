@@ -31,6 +31,7 @@ private:
     void happened(const amqp_event& what) override;
     void lost(const error& why) override;
     void unreached(const error& why) override;
+    result<> send(amqp_connection& on, const std::shared_ptr<publication>& batch);
     [[nodiscard]] std::deque<std::shared_ptr<publication>> take_waiting();
 
     const std::string exchange_;

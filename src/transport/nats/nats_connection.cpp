@@ -11,6 +11,7 @@ namespace {
 
 constexpr std::int64_t connect_ms = 5'000;
 constexpr std::int64_t ping_ms = 20'000;
+constexpr std::int64_t write_ms = 5'000;  // A server that takes nothing is gone.
 constexpr std::string_view content_type = "Content-Type";
 constexpr std::string_view message_id = "Nats-Msg-Id";
 
@@ -109,6 +110,7 @@ result<connect_options> options_of(const nats_place& at, const std::string& pass
     then([&] { return natsOptions_SetAllowReconnect(raw, false); });
     then([&] { return natsOptions_SetPingInterval(raw, ping_ms); });
     then([&] { return natsOptions_SetMaxPingsOut(raw, 2); });
+    then([&] { return natsOptions_SetWriteDeadline(raw, write_ms); });
     then([&] { return natsOptions_SetClosedCB(raw, &on_end, number); });
     then([&] { return natsOptions_SetErrorHandler(raw, &on_error, number); });
     if (code != NATS_OK) return std::unexpected(nats_error(code, "NATS cannot be connected to"));

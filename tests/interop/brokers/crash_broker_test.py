@@ -52,9 +52,11 @@ class CrashBroker(suite.BrokerCase):
         way = self.between(self.server.port)
         self.begin(sending=way.port)
         for number in range(ROUNDS):
+            self.send(self.shop, number * EACH, EACH // 2)
+            self.some_effects(number * EACH + 1)  # It is connected.
             way.lose("answers")
-            self.send(self.shop, number * EACH, EACH)
-            self.some_effects(number * EACH + self.dice.randrange(EACH))
+            self.send(self.shop, number * EACH + EACH // 2, EACH // 2)
+            self.some_effects(number * EACH + EACH // 2 + self.dice.randrange(EACH // 2))
             way.cut()
         self.end()
 
