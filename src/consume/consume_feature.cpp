@@ -51,6 +51,9 @@ std::vector<health_worry> worries(const consume_office& with) {
             all.push_back({health_level::yellow,
                            fmt::format("'{}' is not consumed since {}: {}", each->source().name,
                                        to_iso8601(*seen.apart_since), seen.link.trouble)});
+        if (seen.link.connected && !seen.link.trouble.empty())
+            all.push_back({health_level::yellow,
+                           fmt::format("'{}': {}", each->source().name, seen.link.trouble)});
     }
     std::int64_t dead = 0;
     const auto looked = with.where.read([&](store_reader& from) -> result<> {

@@ -63,7 +63,7 @@ std::chrono::nanoseconds consume_service::until_next() const {
     return std::max<std::chrono::nanoseconds>(wait, std::chrono::milliseconds{1});
 }
 
-// Once for each time without a connection, and when it is over.
+// Once for each trouble, and when a connection is there again.
 void consume_service::note_link() {
     const auto now = by_->state();
     bool is_back = false;
@@ -71,7 +71,7 @@ void consume_service::note_link() {
     {
         const std::lock_guard held(mutex_);
         is_back = now.connected && !link_.connected;
-        is_news = !now.connected && !now.trouble.empty() && now.trouble != link_.trouble;
+        is_news = !now.trouble.empty() && now.trouble != link_.trouble;
         link_ = now;
         if (now.connected)
             apart_since_.reset();
@@ -80,7 +80,8 @@ void consume_service::note_link() {
     }
     if (is_back) with_.env.log.info("Consume: {Source} is connected", {{"Source", from_.name}});
     if (is_news)
-        with_.env.log.warn("Consume: {Source} is not connected: {Error}",
+        with_.env.log.warn(now.connected ? "Consume: {Source} leaves messages there: {Error}"
+                                         : "Consume: {Source} is not connected: {Error}",
                            {{"Source", from_.name}, {"Error", now.trouble}});
 }
 

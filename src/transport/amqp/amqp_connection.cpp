@@ -1,6 +1,7 @@
 #include "transport/amqp/amqp_connection.hpp"
 
 #include <array>
+#include <optional>
 #include <utility>
 
 #include <amqp.h>
@@ -20,7 +21,10 @@ namespace posthorn {
 namespace {
 
 constexpr amqp_channel_t channel = 1;
-constexpr int frame_bytes_max = 131'072;
+constexpr int frame_max = 131'072;
+constexpr std::size_t aside_max = 64;
+/// For the next frame of a message of which the first has come.
+constexpr std::chrono::milliseconds content_patience = std::chrono::seconds{30};
 
 timeval of(std::chrono::milliseconds time) {
     return {.tv_sec = time.count() / 1000, .tv_usec = (time.count() % 1000) * 1000};
@@ -54,18 +58,64 @@ result<> check(const amqp_rpc_reply_t& reply, std::string_view what) {
                 "{}: RabbitMQ answers {} {}", what, why.code, clean_utf8(why.text, 500));
 }
 
-// Idle connections that a firewall has forgotten are noticed without a thread that beats for them.
+// Heartbeats show that the broker's process lives. This is for what they cannot see: while a write
+// waits for a broker that takes nothing, no heartbeat is looked for.
 void keep_alive(int descriptor) {
     constexpr int on = 1;
     constexpr int idle_seconds = 30;
     constexpr int every_seconds = 10;
     constexpr int probes = 3;
-    constexpr int silence_ms = 60'000;
+    constexpr int silence_ms = 30'000;
     ::setsockopt(descriptor, SOL_SOCKET, SO_KEEPALIVE, &on, sizeof on);
     ::setsockopt(descriptor, IPPROTO_TCP, TCP_KEEPIDLE, &idle_seconds, sizeof idle_seconds);
     ::setsockopt(descriptor, IPPROTO_TCP, TCP_KEEPINTVL, &every_seconds, sizeof every_seconds);
     ::setsockopt(descriptor, IPPROTO_TCP, TCP_KEEPCNT, &probes, sizeof probes);
     ::setsockopt(descriptor, IPPROTO_TCP, TCP_USER_TIMEOUT, &silence_ms, sizeof silence_ms);
+}
+
+/// What a method means that needs no content; empty if it is of no interest.
+std::optional<amqp_event> read_method(const amqp_method_t& method) {
+    switch (method.id) {
+        case AMQP_BASIC_ACK_METHOD: {
+            const auto* const ack = static_cast<amqp_basic_ack_t*>(method.decoded);
+            return amqp_confirm{ack->delivery_tag, ack->multiple != 0, true};
+        }
+        case AMQP_BASIC_NACK_METHOD: {
+            const auto* const nack = static_cast<amqp_basic_nack_t*>(method.decoded);
+            return amqp_confirm{nack->delivery_tag, nack->multiple != 0, false};
+        }
+        case AMQP_CONNECTION_BLOCKED_METHOD: {
+            const auto* const blocked = static_cast<amqp_connection_blocked_t*>(method.decoded);
+            return amqp_blocked{true, text_of(blocked->reason)};
+        }
+        case AMQP_CONNECTION_UNBLOCKED_METHOD: return amqp_blocked{};
+        case AMQP_BASIC_CANCEL_METHOD: return amqp_cancelled{};
+        case AMQP_CHANNEL_CLOSE_METHOD: return amqp_closed{false, read_close(method)};
+        case AMQP_CONNECTION_CLOSE_METHOD: return amqp_closed{true, read_close(method)};
+        default: return std::nullopt;
+    }
+}
+
+/// The next frame of a message's content. What else comes meanwhile is put aside.
+result<amqp_frame_t> next_of_content(amqp_connection_state_t raw, std::uint8_t type,
+                                     std::deque<amqp_event>& aside) {
+    for (;;) {
+        auto patience = of(content_patience);
+        amqp_frame_t frame;
+        POSTHORN_TRY(check(amqp_simple_wait_frame_noblock(raw, &frame, &patience),
+                           "RabbitMQ went away in the middle of a message"));
+        if (frame.channel == channel && frame.frame_type == type) return frame;
+        auto other = frame.frame_type == AMQP_FRAME_METHOD ? read_method(frame.payload.method)
+                                                           : std::nullopt;
+        if (!other || aside.size() >= aside_max)
+            return fail(error_code::unreachable,
+                        "RabbitMQ sends something else in the middle of a message");
+        if (const auto* const closed = std::get_if<amqp_closed>(&*other))
+            return fail(error_code::unreachable,
+                        "RabbitMQ closed in the middle of a message: {} {}", closed->why.code,
+                        clean_utf8(closed->why.text, 500));
+        aside.push_back(*std::move(other));
+    }
 }
 
 amqp_table_entry_t yes(const char* name) {
@@ -78,20 +128,19 @@ amqp_table_entry_t yes(const char* name) {
 
 }  // namespace
 
-result<std::unique_ptr<amqp_connection>> amqp_connection::open(const amqp_place& at,
-                                                               const std::string& password) {
-    auto* const raw = amqp_new_connection();
-    if (raw == nullptr) return fail(error_code::io_failed, "there is no memory for a connection");
-    std::unique_ptr<amqp_connection> made(new amqp_connection(raw));
-    POSTHORN_TRY(made->connect(at));
-    POSTHORN_TRY(made->log_in(at, password));
-    return made;
-}
+amqp_connection::amqp_connection() : raw_(amqp_new_connection()) {}
 
 amqp_connection::~amqp_connection() {
     // Without its leave: what it has not confirmed is answered for already.
     descriptor_ = -1;
-    amqp_destroy_connection(raw_);
+    if (raw_ != nullptr) amqp_destroy_connection(raw_);
+}
+
+result<> amqp_connection::open(const amqp_place& at, const std::string& password) {
+    if (raw_ == nullptr) return fail(error_code::io_failed, "there is no memory for a connection");
+    body_bytes_max_ = at.body_bytes_max;
+    POSTHORN_TRY(connect(at));
+    return log_in(at, password);
 }
 
 result<> amqp_connection::trust(void* socket, const amqp_place& at) {
@@ -128,6 +177,8 @@ result<> amqp_connection::connect(const amqp_place& at) {
               fmt::format("RabbitMQ at {}:{} is not reached", at.url.host, at.url.port)));
     descriptor_ = amqp_get_sockfd(raw_);
     keep_alive(descriptor_);
+    // One who cut it before found no descriptor.
+    if (is_cut_) return fail(error_code::unreachable, "the connection is not wanted any more");
     return {};
 }
 
@@ -146,8 +197,8 @@ result<> amqp_connection::log_in(const amqp_place& at, const std::string& passwo
     const auto* const user = at.url.user.empty() ? "guest" : at.url.user.c_str();
     const auto* const host = at.url.path.empty() ? "/" : at.url.path.c_str();
     POSTHORN_TRY(check(
-        amqp_login_with_properties(raw_, host, 0, frame_bytes_max, 0, &about,
-                                   AMQP_SASL_METHOD_PLAIN, user, password.c_str()),
+        amqp_login_with_properties(raw_, host, 0, frame_max, static_cast<int>(at.heartbeat.count()),
+                                   &about, AMQP_SASL_METHOD_PLAIN, user, password.c_str()),
         fmt::format("RabbitMQ at {}:{} does not let '{}' in", at.url.host, at.url.port, user)));
     amqp_channel_open(raw_, channel);
     return check(amqp_get_rpc_reply(raw_), "RabbitMQ opens no channel");
@@ -167,6 +218,14 @@ result<> amqp_connection::consume(const std::string& queue, std::uint16_t messag
                  fmt::format("the queue '{}' cannot be consumed", clean_utf8(queue, 255)));
 }
 
+bool amqp_connection::carries(const broker_message& one) const {
+    return header_frame_bytes(one) <= frame_bytes_max();
+}
+
+std::size_t amqp_connection::frame_bytes_max() const {
+    return static_cast<std::size_t>(amqp_get_frame_max(raw_));
+}
+
 result<> amqp_connection::publish(const std::string& exchange, const broker_message& one) {
     const amqp_properties with(one);
     return check(
@@ -183,23 +242,42 @@ result<> amqp_connection::put_back(std::uint64_t number) {
     return check(amqp_basic_nack(raw_, channel, number, 0, 1), "RabbitMQ went away");
 }
 
-// What follows a Return or a delivery; the broker sends it at once.
+// What follows a Return or a delivery; the broker sends it at once. The library would take as much
+// memory as the header says, before any of it has come.
 result<amqp_event> amqp_connection::read_content(amqp_event begun) {
-    amqp_message_t content;
-    POSTHORN_TRY(check(amqp_read_message(raw_, channel, &content, 0), "RabbitMQ went away"));
-    auto read = read_amqp_message(content);
-    amqp_destroy_message(&content);
+    POSTHORN_LET(head, next_of_content(raw_, AMQP_FRAME_HEADER, aside_));
+    const auto& properties = head.payload.properties;
+    if (properties.class_id != AMQP_BASIC_CLASS)
+        return fail(error_code::unreachable, "RabbitMQ sends a header that is not understood");
+    auto read = read_amqp_properties(*static_cast<amqp_basic_properties_t*>(properties.decoded));
+    const std::uint64_t size = properties.body_size;
+    const bool fits = size <= body_bytes_max_;
+    for (std::uint64_t came = 0; came < size;) {
+        amqp_maybe_release_buffers_on_channel(raw_, channel);  // The frame before is done with.
+        POSTHORN_LET(frame, next_of_content(raw_, AMQP_FRAME_BODY, aside_));
+        const auto& part = frame.payload.body_fragment;
+        if (part.len > size - came)
+            return fail(error_code::unreachable, "RabbitMQ sends more of a message than it said");
+        if (fits) read.body += text_of(part);
+        came += part.len;
+    }
     if (auto* const returned = std::get_if<amqp_return>(&begun)) {
         returned->id = std::move(read.id);
     } else if (auto* const came = std::get_if<amqp_delivered>(&begun)) {
         came->deliveries = deliveries_of(read, came->deliveries > 1);
         read.address = std::move(came->what.address);
         came->what = std::move(read);
+        came->dropped_bytes = fits ? 0 : size;
     }
     return begun;
 }
 
 result<amqp_event> amqp_connection::next() {
+    if (!aside_.empty()) {
+        auto first = std::move(aside_.front());
+        aside_.pop_front();
+        return first;
+    }
     amqp_maybe_release_buffers(raw_);
     for (;;) {
         timeval at_once{};
@@ -209,46 +287,40 @@ result<amqp_event> amqp_connection::next() {
         POSTHORN_TRY(check(code, "RabbitMQ went away"));
         if (frame.frame_type != AMQP_FRAME_METHOD) continue;
         const auto& method = frame.payload.method;
-        switch (method.id) {
-            case AMQP_BASIC_ACK_METHOD: {
-                const auto* const ack = static_cast<amqp_basic_ack_t*>(method.decoded);
-                return amqp_confirm{ack->delivery_tag, ack->multiple != 0, true};
-            }
-            case AMQP_BASIC_NACK_METHOD: {
-                const auto* const nack = static_cast<amqp_basic_nack_t*>(method.decoded);
-                return amqp_confirm{nack->delivery_tag, nack->multiple != 0, false};
-            }
-            case AMQP_BASIC_RETURN_METHOD: {
-                const auto* const back = static_cast<amqp_basic_return_t*>(method.decoded);
-                return read_content(amqp_return{.id = {},
-                                                .code = back->reply_code,
-                                                .text = text_of(back->reply_text),
-                                                .exchange = text_of(back->exchange),
-                                                .key = text_of(back->routing_key)});
-            }
-            case AMQP_BASIC_DELIVER_METHOD: {
-                const auto* const came = static_cast<amqp_basic_deliver_t*>(method.decoded);
-                return read_content(
-                    amqp_delivered{.number = came->delivery_tag,
-                                   .deliveries = came->redelivered != 0 ? 2U : 1U,
-                                   .what = {.address = text_of(came->routing_key)}});
-            }
-            case AMQP_CONNECTION_BLOCKED_METHOD: {
-                const auto* const blocked = static_cast<amqp_connection_blocked_t*>(method.decoded);
-                return amqp_blocked{true, text_of(blocked->reason)};
-            }
-            case AMQP_CONNECTION_UNBLOCKED_METHOD: return amqp_blocked{};
-            case AMQP_BASIC_CANCEL_METHOD: return amqp_cancelled{};
-            case AMQP_CHANNEL_CLOSE_METHOD: return amqp_closed{false, read_close(method)};
-            case AMQP_CONNECTION_CLOSE_METHOD: return amqp_closed{true, read_close(method)};
-            default: break;
+        if (method.id == AMQP_BASIC_RETURN_METHOD) {
+            const auto* const back = static_cast<amqp_basic_return_t*>(method.decoded);
+            return read_content(amqp_return{.id = {},
+                                            .code = back->reply_code,
+                                            .text = text_of(back->reply_text),
+                                            .exchange = text_of(back->exchange),
+                                            .key = text_of(back->routing_key)});
         }
+        if (method.id == AMQP_BASIC_DELIVER_METHOD) {
+            const auto* const came = static_cast<amqp_basic_deliver_t*>(method.decoded);
+            return read_content(amqp_delivered{.number = came->delivery_tag,
+                                               .deliveries = came->redelivered != 0 ? 2U : 1U,
+                                               .what = {.address = text_of(came->routing_key)}});
+        }
+        if (auto read = read_method(method)) return *std::move(read);
     }
+}
+
+result<> amqp_connection::beat() {
+    amqp_frame_t frame{};
+    frame.frame_type = AMQP_FRAME_HEARTBEAT;
+    return check(amqp_send_frame(raw_, &frame), "RabbitMQ went away");
+}
+
+std::chrono::milliseconds amqp_connection::look_every() const {
+    const std::chrono::seconds agreed(amqp_get_heartbeat(raw_));
+    if (agreed <= agreed.zero()) return std::chrono::milliseconds{-1};
+    return std::chrono::milliseconds(agreed) / 4;
 }
 
 int amqp_connection::descriptor() const { return descriptor_; }
 
 void amqp_connection::cut() {
+    is_cut_ = true;
     if (const int open = descriptor_; open >= 0) ::shutdown(open, SHUT_RDWR);
 }
 

@@ -4,6 +4,8 @@
 #include <limits>
 #include <utility>
 
+#include "base/text/utf8.hpp"
+
 namespace posthorn {
 
 amqp_consumer::amqp_consumer(amqp_link::deps with, options of)
@@ -75,6 +77,18 @@ bool amqp_consumer::may_read() {
 void amqp_consumer::happened(const amqp_event& what) {
     const auto* const delivered = std::get_if<amqp_delivered>(&what);
     if (delivered == nullptr) return;
+    if (delivered->dropped_bytes > 0) {
+        // Put aside it would be without its body, and put back it would come again at once.
+        {
+            const std::lock_guard held(mutex_);
+            state_.trouble = fmt::format(
+                "the message '{}' of {} bytes stays in the queue: more than {} are not held; raise "
+                "window_kib, or take it out",
+                clean_utf8(delivered->what.id, 255), delivered->dropped_bytes,
+                with_.at.body_bytes_max);
+        }
+        return arrived_();
+    }
     {
         const std::lock_guard held(mutex_);
         const auto tag = ++last_tag_;

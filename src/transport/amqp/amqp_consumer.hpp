@@ -13,7 +13,8 @@
 namespace posthorn {
 
 /// Consumes a queue of RabbitMQ. The prefetch bounds how many messages are out; when they have too
-/// many bytes, nothing is read until some are acknowledged.
+/// many bytes, nothing is read until some are acknowledged. One that is too long by itself is
+/// neither taken nor acknowledged.
 class amqp_consumer final : public broker_consumer, private amqp_work {
 public:
     struct options {

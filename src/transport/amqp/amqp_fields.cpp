@@ -69,9 +69,20 @@ amqp_properties::amqp_properties(const broker_message& of) {
     made_.headers = {.num_entries = static_cast<int>(headers_.size()), .entries = headers_.data()};
 }
 
-broker_message read_amqp_message(const amqp_message_t& from) {
-    const auto& with = from.properties;
-    broker_message to{.body = text_of(from.body)};
+std::size_t header_frame_bytes(const broker_message& of) {
+    constexpr std::size_t around = 7 + 1;       // Type, channel and length; the end.
+    constexpr std::size_t before = 2 + 2 + 8;   // Class, weight and the body's length.
+    constexpr std::size_t numbers = 1 + 1 + 8;  // Delivery mode, priority, time.
+    constexpr std::size_t entry = 1 + 1 + 4;    // Lengths of name and value, and its kind.
+    std::size_t bytes = around + before + sizeof(std::uint16_t) + numbers + sizeof(std::uint32_t);
+    for (const auto* const text : {&of.id, &of.content_type, &of.correlation_id})
+        bytes += 1 + std::min(text->size(), short_max);
+    for (const auto& [name, value] : of.headers) bytes += entry + name.size() + value.size();
+    return bytes;
+}
+
+broker_message read_amqp_properties(const amqp_basic_properties_t& with) {
+    broker_message to;
     if (has(with, AMQP_BASIC_MESSAGE_ID_FLAG)) to.id = text_of(with.message_id);
     if (has(with, AMQP_BASIC_CONTENT_TYPE_FLAG)) to.content_type = text_of(with.content_type);
     if (has(with, AMQP_BASIC_CORRELATION_ID_FLAG)) to.correlation_id = text_of(with.correlation_id);

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -34,8 +35,11 @@ private:
     std::vector<amqp_table_entry_t> headers_;
 };
 
-/// The other way; what is neither text nor a number is left out.
-[[nodiscard]] broker_message read_amqp_message(const amqp_message_t& from);
+/// How long the frame is that holds them: the protocol has no second one for what does not fit.
+[[nodiscard]] std::size_t header_frame_bytes(const broker_message& of);
+
+/// The other way, without a body; what is neither text nor a number is left out.
+[[nodiscard]] broker_message read_amqp_properties(const amqp_basic_properties_t& with);
 /// How often a message was given out, as far as its queue counts.
 [[nodiscard]] std::uint32_t deliveries_of(const broker_message& one, bool again);
 

@@ -15,6 +15,7 @@ namespace {
 
 constexpr std::chrono::milliseconds pause_min{100};
 constexpr std::chrono::milliseconds pause_max{2'000};
+constexpr std::chrono::milliseconds for_ever{-1};
 /// What came is looked at before more is sent, so that confirmations are not kept waiting.
 constexpr int events_at_once = 512;
 
@@ -49,51 +50,57 @@ void amqp_link::wake() {
     std::ignore = ::write(bell_.descriptor, &once, sizeof once);
 }
 
-void amqp_link::wait(int descriptor, int timeout_ms) {
+bool amqp_link::wait(int descriptor, std::chrono::milliseconds timeout) {
     std::array<pollfd, 2> both{pollfd{.fd = bell_.descriptor, .events = POLLIN, .revents = 0},
                                pollfd{.fd = descriptor, .events = POLLIN, .revents = 0}};
-    std::ignore = ::poll(both.data(), descriptor >= 0 ? 2 : 1, timeout_ms);
+    const auto seen =
+        ::poll(both.data(), descriptor >= 0 ? 2 : 1, static_cast<int>(timeout.count()));
     std::uint64_t rung = 0;
     std::ignore = ::read(bell_.descriptor, &rung, sizeof rung);
+    return seen != 0;
 }
 
 void amqp_link::run() {
     auto pause = pause_min;
     while (!stopping_) {
         if (!work_.wants_connection()) {
-            wait(-1, -1);
+            wait(-1, for_ever);
             continue;
         }
-        auto made = connect();
-        if (!made) {
-            work_.unreached(made.error());
-            rest(std::exchange(pause, std::min(pause * 2, pause_max)), &made.error());
-            continue;
-        }
+        amqp_connection made;
         {
             const std::lock_guard held(mutex_);
-            open_ = made->get();
+            open_ = &made;
         }
-        auto began = work_.begin(**made);
-        if (began) pause = pause_min;
-        const auto ended = began ? serve(**made) : std::move(began);
+        const auto connected = stopping_ ? result<>{} : connect(made);
+        result<> ended;
+        if (connected && !stopping_) ended = work_.begin(made);
+        if (connected && ended) {
+            pause = pause_min;
+            ended = serve(made);
+        }
         {
             const std::lock_guard held(mutex_);
             open_ = nullptr;
         }
         if (stopping_) return;
+        if (!connected) {
+            work_.unreached(connected.error());
+            rest(std::exchange(pause, std::min(pause * 2, pause_max)), &connected.error());
+            continue;
+        }
         work_.lost(ended ? error(error_code::unreachable, "the connection ended") : ended.error());
         rest(std::exchange(pause, std::min(pause * 2, pause_max)), nullptr);
     }
 }
 
-result<std::unique_ptr<amqp_connection>> amqp_link::connect() {
+result<> amqp_link::connect(amqp_connection& into) {
     std::string password = "guest";
     if (with_.password) {
         POSTHORN_LET(read, with_.password());
         password = std::move(read);
     }
-    return amqp_connection::open(with_.at, password);
+    return into.open(with_.at, password);
 }
 
 void amqp_link::rest(std::chrono::milliseconds pause, const error* unreached) {
@@ -102,7 +109,7 @@ void amqp_link::rest(std::chrono::milliseconds pause, const error* unreached) {
         const auto left =
             std::chrono::ceil<std::chrono::milliseconds>(until - with_.env.clock.steady());
         if (left <= left.zero()) return;
-        wait(-1, static_cast<int>(left.count()));
+        wait(-1, left);
         if (unreached != nullptr && !stopping_) work_.unreached(*unreached);
     }
 }
@@ -114,7 +121,7 @@ result<> amqp_link::serve(amqp_connection& on) {
         for (int i = 0; reads && i < events_at_once; ++i) {
             POSTHORN_LET(came, on.next());
             if (std::holds_alternative<std::monostate>(came)) {
-                wait(on.descriptor(), -1);
+                wait(on.descriptor(), on.look_every());
                 break;
             }
             work_.happened(came);
@@ -124,7 +131,7 @@ result<> amqp_link::serve(amqp_connection& on) {
                 return fail(error_code::unreachable, "the queue was deleted");
             reads = work_.may_read();
         }
-        if (!reads) wait(-1, -1);
+        if (!reads && !wait(-1, on.look_every())) POSTHORN_TRY(on.beat());
     }
     return {};
 }

@@ -3,7 +3,6 @@
 #include <atomic>
 #include <chrono>
 #include <functional>
-#include <memory>
 #include <mutex>
 #include <string>
 
@@ -38,8 +37,8 @@ public:
 /// librabbitmq blocks. While the broker is not reached it is tried again after pauses of 0.1 s,
 /// doubled up to two seconds, so that one which comes back is found soon.
 ///
-/// Lifetime: the work outlives it. The destructor closes the connection and joins; it waits for a
-///           connection that is being made, for `amqp_place::patience` at most.
+/// Lifetime: the work outlives it. The destructor cuts the connection, whatever the broker does, and
+///           joins; while none is there yet it waits for one, for `amqp_place::patience` at most.
 /// Threads:  any.
 class amqp_link {
 public:
@@ -60,10 +59,12 @@ public:
 private:
     void run();
     result<> serve(amqp_connection& on);
-    result<std::unique_ptr<amqp_connection>> connect();
+    result<> connect(amqp_connection& into);
     /// `unreached` is what those are told who ask meanwhile; null: they can wait.
     void rest(std::chrono::milliseconds pause, const error* unreached);
-    void wait(int descriptor, int timeout_ms);
+    /// Until it is woken, or something can be read; false if neither happens in time. Negative: for
+    /// ever.
+    bool wait(int descriptor, std::chrono::milliseconds timeout);
 
     /// Of the system's, which can be waited for together with a socket.
     struct system_bell {

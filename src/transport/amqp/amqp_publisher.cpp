@@ -6,6 +6,16 @@
 #include "transport/broker/broker_answers.hpp"
 
 namespace posthorn {
+namespace {
+
+std::string headers_too_long(std::size_t frame_bytes) {
+    return fmt::format(
+        "its headers do not fit into the {} bytes of a frame; send less in them, or raise "
+        "RabbitMQ's frame_max",
+        frame_bytes);
+}
+
+}  // namespace
 
 amqp_publisher::amqp_publisher(amqp_link::deps with, std::string exchange)
     : exchange_(std::move(exchange)), link_(std::move(with), *this) {}
@@ -13,6 +23,8 @@ amqp_publisher::amqp_publisher(amqp_link::deps with, std::string exchange)
 void amqp_publisher::publish(std::shared_ptr<publication> batch) {
     {
         const std::lock_guard held(mutex_);
+        // The link may hang in a write meanwhile, and lanes give up one batch after the other.
+        std::erase_if(waiting_, [](const auto& each) { return each->is_over(); });
         waiting_.push_back(std::move(batch));
     }
     link_.wake();
@@ -36,6 +48,7 @@ result<> amqp_publisher::begin(amqp_connection& on) {
 result<> amqp_publisher::attend(amqp_connection& on) {
     result<> sent;
     for (const auto& batch : take_waiting()) {
+        if (batch->is_over()) continue;  // It would be sent twice: its lane tries it anew.
         if (!sent)
             batch->answer_all(broker_is_silent(sent.error().what()));
         else if (!blocked_.empty())
@@ -48,6 +61,11 @@ result<> amqp_publisher::attend(amqp_connection& on) {
 
 result<> amqp_publisher::send(amqp_connection& on, const std::shared_ptr<publication>& batch) {
     for (std::size_t i = 0; i < batch->messages().size(); ++i) {
+        if (!on.carries(batch->messages()[i])) {
+            batch->answer(i, broker_never_takes(error_code::message_too_large,
+                                                headers_too_long(on.frame_bytes_max())));
+            continue;
+        }
         ledger_.sent(batch, i);
         if (auto sent = on.publish(exchange_, batch->messages()[i]); !sent) {
             batch->answer_all(broker_is_silent(sent.error().what()));

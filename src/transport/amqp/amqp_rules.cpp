@@ -12,6 +12,7 @@ constexpr std::uint16_t content_too_large = 311;
 constexpr std::uint16_t access_refused = 403;
 constexpr std::uint16_t not_found = 404;
 constexpr std::uint16_t precondition_failed = 406;
+constexpr std::size_t out_max = 2'000;
 
 std::string said(const amqp_close& why) {
     return fmt::format("{} {}", why.code, clean_utf8(why.text, 500));
@@ -57,7 +58,10 @@ delivery judge_nack() {
     return broker_is_full("RabbitMQ refused it: a queue is full, or cannot be written");
 }
 
+// A queue without its majority confirms nothing, for as long as that is so.
 void confirm_ledger::sent(std::shared_ptr<publication> of, std::size_t which) {
+    if (out_.size() >= out_max)
+        std::erase_if(out_, [](const auto& each) { return each.second.of->is_over(); });
     out_.emplace(++last_, place{.of = std::move(of), .which = which});
 }
 

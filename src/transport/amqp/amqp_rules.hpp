@@ -53,7 +53,8 @@ struct amqp_return {
 /// Threads: one at a time.
 class confirm_ledger {
 public:
-    /// The next number is that of this message.
+    /// The next number is that of this message. When many are out, those are forgotten that no lane
+    /// waits for any more.
     void sent(std::shared_ptr<publication> of, std::size_t which);
     void returned(const amqp_return& what);
     /// Numbers that are not out are passed over: what a broker says is no proof of anything else.

@@ -43,11 +43,11 @@ result<std::unique_ptr<transport>> connect(const transport_request& wanted) {
 
 result<std::unique_ptr<broker_consumer>> consume(consume_request wanted) {
     POSTHORN_LET(url, parse_broker_url(wanted.url, amqp_scheme));
+    auto place = place_of(std::move(url), wanted.service, wanted.authority, wanted.own);
+    place.body_bytes_max = std::max(place.body_bytes_max, wanted.bytes_max);
     return std::make_unique<amqp_consumer>(
         amqp_link::deps{
-            .env = wanted.env,
-            .at = place_of(std::move(url), wanted.service, wanted.authority, wanted.own),
-            .password = std::move(wanted.password)},
+            .env = wanted.env, .at = std::move(place), .password = std::move(wanted.password)},
         amqp_consumer::options{.queue = wanted.options.at("queue"),
                                .messages_max = wanted.messages_max,
                                .bytes_max = wanted.bytes_max});

@@ -28,7 +28,8 @@ struct received_message {
 /// How a consumer gets along.
 struct consumer_state {
     bool connected = false;
-    std::string trouble{};  // Why it is not; empty before the first try.
+    /// Why it is not, or what it has to leave with the broker; empty before the first try.
+    std::string trouble{};
     std::uint64_t connections = 0;
 };
 

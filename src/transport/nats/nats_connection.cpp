@@ -39,9 +39,10 @@ private:
     std::uintptr_t last_ = 0;
 };
 
+// Never destroyed: the library's threads may outlive `main`.
 listeners_by_number& all_listeners() {
-    static listeners_by_number all;
-    return all;
+    static auto* const all = new listeners_by_number;
+    return *all;
 }
 
 void on_answer(natsConnection* /*on*/, natsSubscription* /*by*/, natsMsg* came, void* number) {

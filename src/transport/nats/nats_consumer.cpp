@@ -75,8 +75,10 @@ public:
             state_.trouble = why.what();
         }
         if (gone && gone->is_open()) {
-            for (const auto& [tag, one] : out) say(*gone, one.what.get(), put_back_word);
-            natsConnection_FlushTimeout(gone->raw(), 1'000);
+            const bool all_said = std::ranges::all_of(out, [&](const auto& each) {
+                return say(*gone, each.second.what.get(), put_back_word);
+            });
+            if (all_said) natsConnection_FlushTimeout(gone->raw(), 1'000);
         }
         arrived();
     }
@@ -106,7 +108,7 @@ public:
         const std::lock_guard held(mutex_);
         const auto found = held_.find(tag);
         if (found == held_.end()) return;  // Of a connection that is gone: it comes again.
-        if (connection_) say(*connection_, found->second.what.get(), word);
+        tell(found->second, word);
         bytes_ -= found->second.bytes;
         held_.erase(found);
         ask();
@@ -115,8 +117,7 @@ public:
     void extend(std::uint64_t tag) {
         const std::lock_guard held(mutex_);
         const auto found = held_.find(tag);
-        if (found != held_.end() && connection_)
-            say(*connection_, found->second.what.get(), working_word);
+        if (found != held_.end()) tell(found->second, working_word);
     }
 
     [[nodiscard]] bool holds(std::uint64_t tag) const {
@@ -178,9 +179,15 @@ private:
 
     // By hand: the library's own way is for subscriptions that it made for a consumer. What is lost
     // with the connection the server gives out again.
-    static void say(const nats_connection& on, natsMsg* of, const char* word) {
-        if (const char* const to = natsMsg_GetReply(of); to != nullptr)
-            natsConnection_PublishString(on.raw(), to, word);
+    static bool say(const nats_connection& on, natsMsg* of, const char* word) {
+        const char* const to = natsMsg_GetReply(of);
+        return to == nullptr || natsConnection_PublishString(on.raw(), to, word) == NATS_OK;
+    }
+
+    // What could not be written may have been written in part: nothing may follow it.
+    void tell(const holding& of, const char* word) {
+        if (connection_ && lost_.empty() && !say(*connection_, of.what.get(), word))
+            give_up("NATS takes nothing any more");
     }
 
     void take_in(nats_message what) {
@@ -211,7 +218,7 @@ private:
 
     /// More, once half of what was asked for has come.
     void ask() {
-        if (!connection_ || bytes_ >= options_.bytes_max) return;
+        if (!connection_ || !lost_.empty() || bytes_ >= options_.bytes_max) return;
         const auto out = held_.size() + asked_;
         const auto room = options_.messages_max - std::min(out, options_.messages_max);
         const auto wanted = std::min(room, request_max);
@@ -221,8 +228,9 @@ private:
                         std::chrono::duration_cast<std::chrono::nanoseconds>(request_life).count());
         if (natsConnection_PublishRequest(connection_->raw(), request_subject_.c_str(),
                                           connection_->inbox(pulls).c_str(), request.data(),
-                                          static_cast<int>(request.size())) == NATS_OK)
-            asked_ += wanted;
+                                          static_cast<int>(request.size())) != NATS_OK)
+            return give_up("NATS takes nothing any more");
+        asked_ += wanted;
     }
 
     const options options_;
@@ -287,6 +295,12 @@ result<> nats_consumer::connect() {
         password = std::move(read);
     }
     POSTHORN_LET(connection, nats_connection::open(with_.at, password, desk_));
+    // Each of these steps may take five seconds.
+    const auto stopped = [this]() -> result<> {
+        if (!desk_->stops()) return {};
+        return fail(error_code::unreachable, "the node stops");
+    };
+    POSTHORN_TRY(stopped());
     jsCtx* raw = nullptr;
     if (const auto code = natsConnection_JetStream(&raw, connection->raw(), nullptr);
         code != NATS_OK)
@@ -298,6 +312,7 @@ result<> nats_consumer::connect() {
     auto code =
         js_GetConsumerInfo(&found, stream.get(), name, options_.durable.c_str(), nullptr, &why);
     if (code == NATS_NOT_FOUND && why != JSStreamNotFoundErr) {
+        POSTHORN_TRY(stopped());
         jsConsumerConfig with;
         jsConsumerConfig_Init(&with);
         with.Durable = options_.durable.c_str();

@@ -96,7 +96,8 @@ result<> nats_publisher::connect() {
 }
 
 void nats_publisher::send(const std::shared_ptr<publication>& batch) {
-    if (stopping_) return;
+    // One that its lane has given up would be sent twice.
+    if (stopping_ || batch->is_over()) return;
     if (connection_ && !connection_->is_open()) {
         connection_.reset();
         out_->ended({error_code::unreachable, "NATS went away"});
@@ -112,32 +113,42 @@ void nats_publisher::send(const std::shared_ptr<publication>& batch) {
         }
         pause_ = pause_min;
     }
-    for (std::size_t i = 0; i < batch->messages().size(); ++i) send_one(batch, i);
+    for (std::size_t i = 0; i < batch->messages().size() && !stopping_; ++i) {
+        const auto lost = send_one(batch, i);
+        if (!lost) continue;
+        // Each further one would wait as long for a server that takes nothing.
+        connection_.reset();
+        out_->ended(*lost);
+        return batch->answer_all(broker_is_silent(lost->what()));
+    }
 }
 
-void nats_publisher::send_one(const std::shared_ptr<publication>& batch, std::size_t which) {
+std::optional<error> nats_publisher::send_one(const std::shared_ptr<publication>& batch,
+                                              std::size_t which) {
     const auto& one = batch->messages()[which];
     const auto number = out_->add(batch, which);
     const auto made = make_nats_message(one, connection_->inbox(std::to_string(number)));
-    if (!made)
-        return out_->answer(number,
-                            broker_never_takes(error_code::invalid_argument, made.error().what()));
-    switch (const auto code = natsConnection_PublishMsg(connection_->raw(), made->get()); code) {
-        case NATS_OK: return;
-        case NATS_MAX_PAYLOAD:
-            return out_->answer(
-                number, broker_never_takes(
-                            error_code::message_too_large,
-                            fmt::format("NATS takes {} bytes at most, headers included; raise its "
-                                        "max_payload, or send less",
-                                        natsConnection_GetMaxPayload(connection_->raw()))));
-        case NATS_INVALID_SUBJECT:
-            return out_->answer(number, broker_never_takes(error_code::invalid_argument,
-                                                           "the subject is refused by NATS"));
-        default:
-            return out_->answer(number,
-                                broker_is_silent(nats_error(code, "NATS went away").what()));
+    if (!made) {
+        out_->answer(number, broker_never_takes(error_code::invalid_argument, made.error().what()));
+        return std::nullopt;
     }
+    switch (const auto code = natsConnection_PublishMsg(connection_->raw(), made->get()); code) {
+        case NATS_OK: break;
+        case NATS_MAX_PAYLOAD:
+            out_->answer(
+                number,
+                broker_never_takes(error_code::message_too_large,
+                                   fmt::format("NATS takes {} bytes at most, headers included; "
+                                               "raise its max_payload, or send less",
+                                               natsConnection_GetMaxPayload(connection_->raw()))));
+            break;
+        case NATS_INVALID_SUBJECT:
+            out_->answer(number, broker_never_takes(error_code::invalid_argument,
+                                                    "the subject is refused by NATS"));
+            break;
+        default: return nats_error(code, "NATS went away");
+    }
+    return std::nullopt;
 }
 
 }  // namespace posthorn

@@ -7,6 +7,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 
 #include "base/async/executor.hpp"
@@ -41,7 +42,9 @@ private:
     class ledger;
 
     void send(const std::shared_ptr<publication>& batch);
-    void send_one(const std::shared_ptr<publication>& batch, std::size_t which);
+    /// Why the connection is of no use any more; empty while it is.
+    [[nodiscard]] std::optional<error> send_one(const std::shared_ptr<publication>& batch,
+                                                std::size_t which);
     result<> connect();
 
     deps with_;

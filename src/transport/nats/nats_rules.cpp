@@ -50,7 +50,8 @@ delivery judge_error(const json::object& what, std::string_view subject) {
         case memory_resources_exceeded: return broker_is_full(said);
         default: break;
     }
-    if (number_in(what, "code") == 503) return broker_is_full(said);
+    constexpr std::int64_t servers_own = 500;  // A stream that is offline, for one.
+    if (number_in(what, "code") >= servers_own) return broker_is_full(said);
     return {.what = outcome::transient, .error = said};
 }
 

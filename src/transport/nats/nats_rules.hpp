@@ -16,7 +16,7 @@ namespace posthorn {
 // |---------------------------------------------|--------------------------------------|
 // | a stream and a sequence                     | delivered; a duplicate if it says so |
 // | no responders (503 without a word)          | undeliverable: unroutable            |
-// | an error 503, or of full streams            | throttled                            |
+// | an error 500 and above, or of full streams  | throttled                            |
 // | an error of the message's size              | permanent                            |
 // | any other error                             | transient                            |
 // | what is none of these                       | unanswered                           |

@@ -33,6 +33,8 @@ TEST(nats_rules, tell_errors_apart) {
     EXPECT_EQ(failed(400, 10054).code, error_code::message_too_large);
     EXPECT_EQ(failed(503, 10077).code, error_code::overloaded);
     EXPECT_EQ(failed(503, 10008).what, outcome::throttled);
+    // A stream that is offline is none of the message's doing.
+    EXPECT_EQ(failed(500, 10118).what, outcome::throttled);
     EXPECT_EQ(failed(400, 10071).what, outcome::transient);
     EXPECT_THAT(failed(400, 10071).error, HasSubstr("why (10071)"));
 }
