@@ -394,9 +394,7 @@ void lane::try_now() {
     std::ranges::move(std::exchange(put_off_, {}), std::back_inserter(held_back_));
     recall_held_back();
     store_has_more_ = true;  // As far as we know.
-    pump();
-    ask_for_more();
-    publish();
+    go_on();
 }
 
 // What was put off is due again.
@@ -414,10 +412,9 @@ void lane::routes_changed() {
     size_.change_max(options_.batch_rows);
     window_.change(window_of(options_));
     gate_.look_for_route();
+    gate_.breaker.change(options_.breaker, now());
     recall_held_back();
-    pump();
-    ask_for_more();
-    publish();
+    go_on();
 }
 
 void lane::tend() {
@@ -446,10 +443,7 @@ task<> lane::wake_after(steady_time when) {
     --alarms_;
     if (wakes_at_ == when) wakes_at_.reset();
     if (closed_ || cancelled) co_return;
-    if (const auto then = gate_.changes_at(now())) wake_at(*then);  // It was put off meanwhile.
-    pump();
-    ask_for_more();
-    publish();
+    go_on();
 }
 
 void lane::publish() {

@@ -173,6 +173,12 @@ private:
     void recall_held_back();
     void wake_at(steady_time when);
     task<> wake_after(steady_time when);
+    void go_on() {
+        if (const auto then = gate_.changes_at(now())) wake_at(*then);  // It may have been put off.
+        pump();
+        ask_for_more();
+        publish();
+    }
     void publish();
     void settle(std::vector<settlement> outcomes);
     void leave_in_doubt(const outbox_row& row);

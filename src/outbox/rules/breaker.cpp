@@ -21,6 +21,12 @@ void breaker::probe_now(steady_time now) {
     if (state_ == state::open) probe_at_ = now;
 }
 
+void breaker::change(const breaker_options& options, steady_time now) {
+    options_ = options;
+    open_for_ = std::min(open_for_, options_.open_max);
+    probe_at_ = std::min<steady_time>(probe_at_, now + options_.open_max);
+}
+
 void breaker::begin_probe() {
     POSTHORN_ASSERT(state_ == state::open);
     state_ = state::probing;

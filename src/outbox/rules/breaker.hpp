@@ -47,6 +47,8 @@ public:
     /// The next probe may go at once. One that is under way may have begun before whatever has
     /// changed, so the next comes soon after it.
     void probe_now(steady_time now);
+    /// It keeps to these from now on. One that is open looks no later than they let it.
+    void change(const breaker_options& options, steady_time now);
     /// One message was sent because it may be.
     void begin_probe();
     /// A batch came back. `unit` in [0, 1) is the chance in the time for which it stays open.

@@ -1,5 +1,6 @@
 #include "consume/consume_service.hpp"
 
+#include <algorithm>
 #include <set>
 
 #include <gmock/gmock.h>
@@ -26,6 +27,7 @@ struct fake_broker {
     std::chrono::milliseconds lease{};
     std::function<void()> arrived;
     std::uint64_t last = 0;
+    consumer_state state{.connected = true};
     bool is_closed = false;
 
     std::uint64_t give(std::string key = {}, std::string endpoint = "Placed") {
@@ -61,7 +63,7 @@ public:
     void extend(std::uint64_t tag) override { of_.extended.push_back(tag); }
     [[nodiscard]] std::chrono::milliseconds lease() const override { return of_.lease; }
     [[nodiscard]] bool holds(std::uint64_t tag) const override { return of_.out.contains(tag); }
-    [[nodiscard]] consumer_state state() const override { return {.connected = true}; }
+    [[nodiscard]] consumer_state state() const override { return of_.state; }
 
 private:
     fake_broker& of_;
@@ -112,8 +114,15 @@ protected:
         loop.run(group.join());
     }
 
+    [[nodiscard]] auto lines_with(std::string_view text) const {
+        return std::ranges::count_if(
+            lines, [&](const auto& line) { return line.find(text) != line.npos; });
+    }
+
     virtual_loop loop;
-    logger log = logger::null();
+    std::vector<std::string> lines;
+    logger log{{.sink = [this](std::string_view line) { lines.emplace_back(line); }},
+               [this] { return loop.time().wall(); }};
     test::test_environment env{loop, log};
     test::memory_store store{loop.time()};
     fake_broker broker;
@@ -168,6 +177,50 @@ TEST_F(consuming, tells_the_broker_that_a_handler_still_works) {
     EXPECT_THAT(broker.extended, ElementsAre(tag, tag, tag));
     loop.run_for(2s);
     EXPECT_THAT(broker.acknowledged, ElementsAre(tag));
+}
+
+TEST_F(consuming, acknowledges_what_comes_again_since_its_acknowledgement_was_lost) {
+    inbox.answer = {.what = outcome::delivered, .duplicate = true};
+    const auto again = broker.give();
+    loop.run_for(1s);
+    EXPECT_THAT(broker.acknowledged, ElementsAre(again));
+    EXPECT_EQ(works->view().counts.duplicates, 1U);
+    EXPECT_EQ(works->view().counts.processed, 0U);
+}
+
+// The store in memory has no table for them.
+TEST_F(consuming, does_not_acknowledge_poison_that_could_not_be_put_aside) {
+    broker.give({}, "");
+    loop.run_for(10min);
+    EXPECT_EQ(inbox.count, 0) << "it can never be a message";
+    EXPECT_THAT(broker.acknowledged, IsEmpty());
+    EXPECT_EQ(works->view().in_hand, 1U);
+    EXPECT_EQ(works->view().counts.put_aside, 0U);
+    EXPECT_GT(lines_with("could not be put aside"), 5);
+    const auto good = broker.give();
+    loop.run_for(1s);
+    EXPECT_THAT(broker.acknowledged, ElementsAre(good)) << "others go on";
+}
+
+TEST_F(consuming, tells_once_of_a_connection_that_is_gone_and_of_what_stays_with_the_broker) {
+    broker.state = {.connected = false, .trouble = "RabbitMQ is not reached"};
+    broker.lose();
+    loop.run_for(1s);
+    broker.arrived();
+    loop.run_for(1s);
+    EXPECT_EQ(lines_with("orders is not connected: RabbitMQ is not reached"), 1);
+    EXPECT_TRUE(works->view().apart_since);
+    broker.state = {.connected = true};
+    broker.arrived();
+    loop.run_for(1s);
+    EXPECT_EQ(lines_with("orders is connected"), 1);
+    EXPECT_FALSE(works->view().apart_since);
+    broker.state.trouble = "the message 'giant' stays in the queue";
+    broker.arrived();
+    loop.run_for(1s);
+    broker.arrived();
+    loop.run_for(1s);
+    EXPECT_EQ(lines_with("orders leaves messages there: the message 'giant'"), 1);
 }
 
 TEST_F(consuming, lets_what_is_at_work_end_when_it_stops_and_gives_back_the_rest) {

@@ -240,5 +240,27 @@ TEST(breaker, opens_after_five_silences_for_a_second_and_for_a_minute_at_most) {
               (std::vector<std::chrono::nanoseconds>{1s, 2s, 4s, 8s, 16s, 32s, 60s, 60s, 60s}));
 }
 
+TEST(breaker, that_is_open_looks_no_later_than_new_options_let_it) {
+    breaker tested;
+    for (int i = 0; i < 5; ++i) tested.note(false, false, start, 0);
+    auto now = start;
+    for (int i = 0; i < 9; ++i) {
+        now = tested.probe_at();
+        tested.begin_probe();
+        tested.note(false, true, now, 0);
+    }
+    ASSERT_EQ(tested.probe_at() - now, 60s);
+    now += 1s;
+    tested.change({.open_max = 2s}, now);
+    EXPECT_EQ(tested.current(), state::open);
+    EXPECT_EQ(tested.probe_at() - now, 2s);
+    now = tested.probe_at();
+    tested.begin_probe();
+    tested.note(false, true, now, 0);
+    EXPECT_EQ(tested.probe_at() - now, 2s);
+    tested.change({}, now);
+    EXPECT_EQ(tested.probe_at() - now, 2s) << "longer pauses begin with the next";
+}
+
 }  // namespace
 }  // namespace posthorn
