@@ -55,6 +55,10 @@ PLACES = [
     '[store]\nurl = "postgres://127.0.0.1:1/d?password={}"',
     '[store]\ninbox_url = "postgres://u:{}@127.0.0.1:1/d"',
     '[tls]\nkey = "-----BEGIN PRIVATE KEY-----{}"',
+    '[routes]\nx = "amqp://u:{}@127.0.0.1:1"',
+    '[routes]\nx = {{ url = "nats://u@127.0.0.1:1", password = "{}" }}',
+    '[consume]\nsources = [{{ name = "a", url = "amqp://u:{}@127.0.0.1:1", queue = "a" }}]',
+    '[consume]\nsources = [{{ name = "a", url = "nats://u@127.0.0.1:1", stream = "a", password = "{}" }}]',
 ]
 # Those that lead elsewhere; {} is a reference to something that is not what belongs there.
 REFERENCES = [
@@ -66,6 +70,9 @@ REFERENCES = [
     '[webhooks]\nsubscribers = [{{ url = "https://a.example/", secret = "{}" }}]',
     '[standby]\nto = "127.0.0.1:1"\nkey = "{}"',
     '[otlp]\nendpoint = "http://127.0.0.1:1"\nheaders = "{}"',
+    '[routes]\nx = {{ url = "amqp://u@127.0.0.1:1", password = "{}" }}',
+    '[consume]\nsources = [{{ name = "a", url = "amqp://u@127.0.0.1:1", queue = "a", password = "{}" }}]',
+    '[consume]\nsources = [{{ name = "a", url = "nats://u@127.0.0.1:1", stream = "a", password = "{}" }}]',
 ]
 GOOD = base64.b64encode(b"x" * 32).decode()
 

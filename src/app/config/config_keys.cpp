@@ -213,7 +213,8 @@ std::string show_route(const route_setting& route) {
     add("rate", route.rate);
     add("burst", route.burst);
     if (route.signature) text += fmt::format(", signature {}", to_string(*route.signature));
-    for (const auto& [name, value] : route.options) text += fmt::format(", {} {}", name, value);
+    for (const auto& [name, value] : route.options)
+        text += fmt::format(", {} {}", name, hide_secrets(value));
     if (route.password)
         text += route.password->where == secret_setting::kind::environment
                     ? fmt::format(", password env:{}", shown_variable(route.password->name))

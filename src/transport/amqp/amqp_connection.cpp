@@ -8,11 +8,13 @@
 #include <amqp_framing.h>
 #include <amqp_ssl_socket.h>
 #include <amqp_tcp_socket.h>
+#include <fcntl.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <openssl/ssl.h>
 #include <sys/socket.h>
 #include <sys/time.h>
+#include <unistd.h>
 
 #include "base/text/utf8.hpp"
 #include "transport/amqp/amqp_fields.hpp"
@@ -132,8 +134,8 @@ amqp_connection::amqp_connection() : raw_(amqp_new_connection()) {}
 
 amqp_connection::~amqp_connection() {
     // Without its leave: what it has not confirmed is answered for already.
-    descriptor_ = -1;
     if (raw_ != nullptr) amqp_destroy_connection(raw_);
+    if (descriptor_ >= 0) ::close(descriptor_);
 }
 
 result<> amqp_connection::open(const amqp_place& at, const std::string& password) {
@@ -175,7 +177,9 @@ result<> amqp_connection::connect(const amqp_place& at) {
     POSTHORN_TRY(
         check(amqp_socket_open_noblock(socket, at.url.host.c_str(), at.url.port, &patience),
               fmt::format("RabbitMQ at {}:{} is not reached", at.url.host, at.url.port)));
-    descriptor_ = amqp_get_sockfd(raw_);
+    // One of our own: the library closes its after a timeout, and the number may be another's then.
+    descriptor_ = ::fcntl(amqp_get_sockfd(raw_), F_DUPFD_CLOEXEC, 0);
+    if (descriptor_ < 0) return fail(error_code::io_failed, "there is no descriptor left");
     keep_alive(descriptor_);
     // One who cut it before found no descriptor.
     if (is_cut_) return fail(error_code::unreachable, "the connection is not wanted any more");

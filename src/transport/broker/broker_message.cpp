@@ -80,10 +80,10 @@ result<> check_address(std::string_view pattern) {
         pattern.remove_prefix(open + 1);
         const auto name = pattern.substr(0, pattern.find('}'));
         if (name.size() == pattern.size() || std::ranges::find(names, name) == names.end())
+            // Unquoted: it may be a password that stands in the wrong place.
             return fail(error_code::invalid_configuration,
-                        "'{{{}' stands for nothing; in braces there may be endpoint, destination, "
-                        "tenant, type or order_key",
-                        name);
+                        "what it has in braces stands for nothing; there may be endpoint, "
+                        "destination, tenant, type or order_key");
     }
     return {};
 }

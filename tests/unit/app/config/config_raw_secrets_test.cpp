@@ -116,6 +116,33 @@ TEST(config_raw_secrets, are_shown_in_no_field_of_a_table_where_one_may_be_meant
                         << key << " " << field << " " << shape << " " << value;
 }
 
+TEST(config_raw_secrets, are_shown_in_no_route_to_a_broker_and_no_source_of_one) {
+    const auto hidden = [](std::string_view key, const std::string& value) {
+        EXPECT_THAT(said_of(file_with(key, value)), Each(Not(HasSubstr("anary"))))
+            << key << " = " << value;
+    };
+    for (const auto* url : {"amqp://h", "nats://h"}) {
+        for (const auto* form : {"Canary", "env:correct horse Canary", "base64:Q2anary="}) {
+            hidden("routes.x", fmt::format(R"({{ url = "{}", password = "{}" }})", url, form));
+            hidden("consume.sources",
+                   fmt::format(R"([{{ name = "a", url = "{}", queue = "q", stream = "s", )"
+                               R"(password = "{}" }}])",
+                               url, form));
+        }
+        const std::string with_password = fmt::format("{}://u:Canary@h", std::string(url, 4));
+        hidden("routes.x", fmt::format(R"("{}")", with_password));
+        hidden("routes.x", fmt::format(R"({{ url = "{}" }})", with_password));
+        hidden("consume.sources",
+               fmt::format(R"([{{ name = "a", url = "{}", queue = "q", stream = "s" }}])",
+                           with_password));
+    }
+    for (const auto value : known_forms)
+        for (const auto* option : {"exchange", "key"})
+            hidden("routes.x", fmt::format(R"({{ url = "amqp://h", {} = {} }})", option, value));
+    hidden("routes.x", R"({ url = "amqp://h", key = "{Canary}" })");
+    hidden("routes.x", R"({ url = "nats://h", subject = "{Canary" })");
+}
+
 TEST(config_raw_secrets, are_not_shown_by_what_is_said_of_a_file_that_is_not_toml) {
     for (const auto* text :
          {"[secrets]\nx = Canary", "[secrets]\nx = \"Canary", "[secrets]\nx = \"base64:Canary\" 7",

@@ -60,6 +60,22 @@ TEST(core_settings, allow_by_default_what_a_message_allows) {
     EXPECT_EQ(fields_of(message_limits_of({})), fields_of({}));
 }
 
+TEST(core_settings, let_no_lane_to_a_broker_wait_longer_than_two_seconds_for_its_next_try) {
+    config settings;
+    settings.routes["ledger"] = {.url = "amqp://rabbit"};
+    settings.routes["audit"] = {.url = "natss://nats"};
+    settings.routes["stock"] = {.url = "http://stock:7400"};
+    settings.default_route = route_setting{.url = "amqp://rabbit"};
+    const auto core = core_settings(settings);
+    const auto pause_of = [&](const route_limits& limits) {
+        return with_limits(core.outbox.lane, limits).breaker.open_max;
+    };
+    EXPECT_EQ(pause_of(core.routes.at("ledger").limits), std::chrono::seconds{2});
+    EXPECT_EQ(pause_of(core.routes.at("audit").limits), std::chrono::seconds{2});
+    EXPECT_EQ(pause_of(core.default_route.value().limits), std::chrono::seconds{2});
+    EXPECT_EQ(pause_of(core.routes.at("stock").limits), std::chrono::minutes{1});
+}
+
 TEST(core_settings, give_lanes_the_limits_of_their_route_or_of_the_outbox) {
     config settings;
     settings.outbox.window = 3;
