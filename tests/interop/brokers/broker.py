@@ -37,6 +37,8 @@ class Broker:
         self.modules = modules
         self.folder = Path(new_folder())
         self.port = free_port()
+        self.tls_port = None  # Where it speaks TLS, from the next start on.
+        self.certificate = self.key = None
         self.process = None
 
     def spawn(self, command, environment=None):
@@ -46,7 +48,7 @@ class Broker:
 
     def start(self):
         self.process = self.launch()
-        if not eventually(self.is_ready):
+        if not eventually(self.is_ready, 300):  # RabbitMQ takes a minute on a busy machine.
             raise RuntimeError(f"{self.kind} does not start: {(self.folder / 'server.log').read_text()[-2000:]}")
         return self
 
@@ -56,6 +58,16 @@ class Broker:
             os.killpg(self.process.pid, signal.SIGKILL)
             self.process.wait()
             self.process = None
+
+    def tls_url(self, host="localhost"):
+        return f"{self.scheme}s://guest@{host}:{self.tls_port}"
+
+    def hang(self):
+        """It takes nothing and says nothing, but its connections stand."""
+        os.killpg(self.process.pid, signal.SIGSTOP)
+
+    def go_on(self):
+        os.killpg(self.process.pid, signal.SIGCONT)
 
     def close(self):
         self.kill()
@@ -86,14 +98,22 @@ class RabbitMq(Broker):
         self.between = free_port()
         self.names = self.spawn(["epmd", "-port", str(self.names_port)])
 
+    def use_tls(self, certificate, key):
+        self.tls_port, self.certificate, self.key = free_port(), certificate, key
+
     def launch(self):
         place = self.folder
+        if self.certificate:
+            (place / "tls.conf").write_text(
+                f"listeners.ssl.1 = 127.0.0.1:{self.tls_port}\n"
+                f"ssl_options.certfile = {self.certificate}\nssl_options.keyfile = {self.key}\n"
+                "ssl_options.verify = verify_none\nssl_options.fail_if_no_peer_cert = false\n")
         return self.spawn(["/usr/lib/rabbitmq/bin/rabbitmq-server"], {
             "HOME": str(place), "ERL_EPMD_PORT": str(self.names_port),
             "RABBITMQ_NODENAME": f"test{self.names_port}@localhost", "RABBITMQ_NODE_IP_ADDRESS": "127.0.0.1",
             "RABBITMQ_NODE_PORT": str(self.port), "RABBITMQ_DIST_PORT": str(self.between),
             "RABBITMQ_MNESIA_BASE": str(place / "data"), "RABBITMQ_LOG_BASE": str(place / "log"),
-            "RABBITMQ_PID_FILE": str(place / "pid"), "RABBITMQ_CONFIG_FILE": str(place / "none"),
+            "RABBITMQ_PID_FILE": str(place / "pid"), "RABBITMQ_CONFIG_FILE": str(place / ("tls.conf" if self.certificate else "none")),
             "RABBITMQ_CONF_ENV_FILE": str(place / "none.env"),
             "RABBITMQ_ENABLED_PLUGINS_FILE": str(place / "plugins"),
             "RABBITMQ_SERVER_ADDITIONAL_ERL_ARGS": "+S 1:1 +sbwt none"})
@@ -126,14 +146,21 @@ class Nats(Broker):
     scheme = "nats"
     environment = {"BROKER_PASSWORD": "s3cret-of-nats"}
 
+    def use_tls(self, certificate, key):
+        """In place of plain text, which the foreign client speaks."""
+        self.tls_port, self.certificate, self.key = self.port, certificate, key
+
     def launch(self):
+        tls = f'tls {{ cert_file: "{self.certificate}", key_file: "{self.key}" }}\n'
         (self.folder / "nats.conf").write_text(
-            f'listen: "127.0.0.1:{self.port}"\n'
+            f'listen: "127.0.0.1:{self.port}"\n{tls if self.certificate else ""}'
             f'jetstream {{ store_dir: "{self.folder}/store" }}\n'
             'authorization { user: "guest", password: "s3cret-of-nats" }\n')
         return self.spawn(["nats-server", "-c", str(self.folder / "nats.conf")])
 
     def is_ready(self):
+        if self.certificate:
+            return accepts(self.port)
         return accepts(self.port) and not subprocess.run(
             ["node", PEER, self.kind, str(self.port), "look"], capture_output=True,
             env=os.environ | {"NODE_PATH": str(self.modules)}).returncode

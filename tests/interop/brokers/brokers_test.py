@@ -11,7 +11,8 @@ import os
 import subprocess
 import urllib.request
 
-import suite
+import suite  # Leads to the next.
+import certificates
 from suite import eventually
 
 
@@ -136,6 +137,49 @@ class Brokers(suite.BrokerCase):
                               capture_output=True, text=True, env=node.environment)
         self.assertNotEqual(done.returncode, 0)
         self.assertIn("needs an inbox", done.stdout + done.stderr)
+
+    def test_over_tls_it_has_to_be_the_one_of_its_name_and_of_the_authority(self):
+        certificates.make_all()
+        certificates.make_certificate("broker", alternatives="DNS:localhost")
+        authority, certificate, key = certificates.files_of("broker")
+        broker = self.broker()
+        broker.declare("orders")
+        broker.kill()
+        broker.use_tls(certificate, key)
+        broker.start()
+
+        def shop(believed, host):
+            options = {"RabbitMq": 'exchange = "x.orders"', "Nats": 'subject = "orders.{endpoint}"'}
+            one = self.node("shop", f'[tls]\nauthority = "{believed}"\n[routes]\nbroker = {{ '
+                                    f'url = "{broker.tls_url(host)}", {options[self.kind]}, '
+                                    'password = "env:BROKER_PASSWORD" }\n', broker)
+            self.send(one, 1, 1)
+            return one.start()
+
+        self.sent(shop(authority, "localhost"), 1)
+        for believed, host in ((certificates.FOLDER / "stranger.crt", "localhost"),
+                               (authority, "127.0.0.1")):
+            refused = shop(believed, host)
+            self.error_of(refused, "unreachable")
+            self.assertEqual(refused.number("SELECT count(*) FROM outbox_messages WHERE status = 'Sent'"), 0)
+
+    def test_a_broker_that_hangs_keeps_no_node_from_stopping_and_nothing_is_lost(self):
+        broker = self.broker()
+        broker.declare("orders")
+        shop = self.sender(broker, "orders", outbox='drain_timeout = "1s"\n').start()
+        stock = self.taker(broker, "orders").start()
+        self.send(shop, 1, 10)
+        self.effects(stock, 10)
+        broker.hang()
+        try:
+            self.send(shop, 11, 10)
+            self.assertEqual((shop.stop(60), stock.stop(60)), (0, 0))
+        finally:
+            broker.go_on()
+        shop.start()
+        stock.start()
+        self.sent(shop, 20)
+        self.effects(stock, 20)
 
     def test_a_node_that_starts_before_its_broker_publishes_soon_after_it_is_there(self):
         broker = self.broker()
