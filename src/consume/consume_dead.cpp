@@ -69,7 +69,8 @@ constexpr std::string_view insert_sql =
     " ON CONFLICT (source, fingerprint) DO NOTHING";
 
 constexpr std::string_view page_sql =
-    "SELECT seq, source, message_id, endpoint, reason, deliveries, dead_at, octet_length(body)"
+    "SELECT seq, substr(source, 1, 255), substr(message_id, 1, 2000), substr(endpoint, 1, 2000),"
+    " substr(reason, 1, 2000), deliveries, dead_at, octet_length(body)"
     " FROM posthorn_consume_dead WHERE seq > ?1 AND (?2 = '' OR source = ?2)"
     " ORDER BY seq LIMIT ?3";
 
@@ -88,12 +89,20 @@ std::string hex_of(const sha256_digest& digest) {
     return text;
 }
 
-std::string fingerprint_of(const received_message& what) {
+/// Of a message that comes again it is the same. One without an id and without a place in a log cannot
+/// be told from another that says the same: each is kept, rather than one of them lost.
+std::string fingerprint_of(const received_message& from, wall_time now) {
+    const auto& what = from.what;
     sha256 hash;
-    hash.add_field(what.what.id);
-    hash.add_field(what.what.address);
-    hash.add_field(what.what.body);
-    if (what.what.id.empty()) hash.add_field(what.offset);
+    for (const auto* const each : {&what.id, &what.address, &what.body}) hash.add_field(*each);
+    for (const auto& [name, value] : what.headers) {
+        if (name.starts_with("x-")) continue;  // The broker's own, such as how often it was given.
+        hash.add_field(name);
+        hash.add_field(value);
+    }
+    if (what.id.empty()) hash.add_field(from.offset);
+    if (what.id.empty() && from.offset.empty())
+        hash.add_field(fmt::format("{} {}", from.tag, now.time_since_epoch().count()));
     return hex_of(hash.finish());
 }
 
@@ -165,7 +174,7 @@ consumed_dead read_row(const sql_row& row) {
 
 result<> put_aside(store_transaction& tx, std::string_view source, const received_message& what,
                    std::string_view reason, wall_time now) {
-    const auto fingerprint = fingerprint_of(what);
+    const auto fingerprint = fingerprint_of(what, now);
     const auto id = clean(what.what.id);
     const auto* const said = what.what.header(broker_header::endpoint);
     const auto endpoint = clean(said == nullptr ? what.what.address : *said);

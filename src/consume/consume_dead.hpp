@@ -32,7 +32,7 @@ struct consumed_dead_filter {
 };
 
 /// Puts one aside. The same message again, as a broker gives it that was not told, is there already
-/// and stays as it is.
+/// and stays as it is; one that nothing tells from others is put aside each time.
 result<> put_aside(store_transaction& tx, std::string_view source, const received_message& what,
                    std::string_view reason, wall_time now);
 /// In the order in which they came.

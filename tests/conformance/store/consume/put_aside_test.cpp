@@ -48,6 +48,30 @@ TEST_P(put_aside_store, has_one_row_of_a_message_that_the_broker_gives_again) {
     EXPECT_EQ(page().size(), 3U);
 }
 
+TEST_P(put_aside_store, tells_messages_apart_by_headers_but_for_those_of_the_broker) {
+    put(strange());
+    auto again = strange();
+    again.what.headers.emplace_back("x-delivery-count", "2");
+    put(again);
+    EXPECT_EQ(page().size(), 1U);
+    again.what.headers.emplace_back("sender", "another");
+    put(again);
+    EXPECT_EQ(page().size(), 2U);
+}
+
+TEST_P(put_aside_store, keeps_each_of_those_that_nothing_tells_apart) {
+    auto one = strange();
+    one.what.id.clear();
+    put(one);
+    put(one);
+    EXPECT_EQ(page().size(), 1U) << "it has a place in a log";
+    one.offset.clear();
+    put(one);
+    one.tag = 4;
+    put(one);
+    EXPECT_EQ(page().size(), 3U);
+}
+
 TEST_P(put_aside_store, lists_by_source_and_in_pages_and_forgets_once) {
     for (int n = 0; n < 5; ++n) {
         auto one = strange();
