@@ -66,6 +66,10 @@ result<> amqp_publisher::send(amqp_connection& on, const std::shared_ptr<publica
                                                 headers_too_long(on.frame_bytes_max())));
             continue;
         }
+        if (alone_ > 0 && ledger_.out() > 0) {
+            batch->answer(i, judge_turn_of_others());
+            continue;
+        }
         ledger_.sent(batch, i);
         if (auto sent = on.publish(exchange_, batch->messages()[i]); !sent) {
             batch->answer_all(broker_is_silent(sent.error().what()));
@@ -76,9 +80,11 @@ result<> amqp_publisher::send(amqp_connection& on, const std::shared_ptr<publica
 }
 
 void amqp_publisher::happened(const amqp_event& what) {
-    if (const auto* const said = std::get_if<amqp_confirm>(&what))
+    if (const auto* const said = std::get_if<amqp_confirm>(&what)) {
+        if (alone_ > 0) --alone_;
         return said->taken ? ledger_.confirmed(said->number, said->all_before)
                            : ledger_.refused(said->number, said->all_before);
+    }
     if (const auto* const back = std::get_if<amqp_return>(&what)) return ledger_.returned(*back);
     if (const auto* const blocked = std::get_if<amqp_blocked>(&what)) {
         blocked_ = blocked->is_blocked
@@ -86,9 +92,12 @@ void amqp_publisher::happened(const amqp_event& what) {
                        : std::string();
         return;
     }
-    if (const auto* const closed = std::get_if<amqp_closed>(&what))
-        ledger_.lost(closed->whole_connection ? judge_connection_close(closed->why)
-                                              : judge_channel_close(closed->why, ledger_.out()));
+    const auto* const closed = std::get_if<amqp_closed>(&what);
+    if (closed == nullptr) return;
+    if (closed->whole_connection) return ledger_.lost(judge_connection_close(closed->why));
+    const auto out = ledger_.out();
+    if (blames_a_message(closed->why)) alone_ = out > 1 ? out : 0;
+    ledger_.lost(judge_channel_close(closed->why, out));
 }
 
 // What was not sent yet waits for the next connection.

@@ -39,8 +39,9 @@ private:
     std::deque<std::shared_ptr<publication>> waiting_;
     // These belong to the link's thread.
     confirm_ledger ledger_;
-    std::string blocked_;  // Why the broker takes nothing now.
-    amqp_link link_;       // Last: its thread ends before the rest goes.
+    std::string blocked_;    // Why the broker takes nothing now.
+    std::size_t alone_ = 0;  // So many go out one at a time.
+    amqp_link link_;         // Last: its thread ends before the rest goes.
 };
 
 }  // namespace posthorn

@@ -47,6 +47,16 @@ delivery judge_connection_close(const amqp_close& why) {
     return broker_is_silent(fmt::format("RabbitMQ closed the connection: {}", said(why)));
 }
 
+bool blames_a_message(const amqp_close& why) noexcept {
+    return why.code == content_too_large || why.code == precondition_failed;
+}
+
+delivery judge_turn_of_others() {
+    return broker_is_full(
+        "RabbitMQ closed the channel for one of several messages, which go one at a time until it "
+        "is found");
+}
+
 delivery judge_return(const amqp_return& what) {
     return broker_has_no_place(fmt::format(
         "the exchange '{}' has no queue for the key '{}' ({} {}); bind one, or correct the route",

@@ -25,8 +25,9 @@ namespace posthorn {
 // | Channel.Close 406 or 311, several are | all of them                 | unanswered                |
 // | any other close, or nothing any more  | all that are out            | unanswered                |
 //
-// A channel is closed for what one message did, and RabbitMQ does not say which. Those that are
-// unanswered come back one at a time, since the lane's breaker probes with one: so it is found.
+// A channel is closed for what one message did, and RabbitMQ does not say which. So as many as were
+// out then go out one at a time from there on, each when the one before it is confirmed; those that
+// would have gone with it are throttled. When it is its turn, it is found.
 
 /// Why the broker closed a channel or a connection.
 struct amqp_close {
@@ -37,6 +38,9 @@ struct amqp_close {
 /// Pure. `out` is how many messages are without a confirmation.
 [[nodiscard]] delivery judge_channel_close(const amqp_close& why, std::size_t out);
 [[nodiscard]] delivery judge_connection_close(const amqp_close& why);
+/// Whether one of the messages that were out is to blame. Pure.
+[[nodiscard]] bool blames_a_message(const amqp_close& why) noexcept;
+[[nodiscard]] delivery judge_turn_of_others();
 /// A message that the broker sent back since no queue takes it. Pure.
 struct amqp_return {
     std::string id;

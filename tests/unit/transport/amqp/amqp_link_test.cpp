@@ -24,6 +24,7 @@ namespace {
 using namespace std::chrono_literals;
 using test::eventually;
 using test::scripted_rabbit;
+using testing::Each;
 using testing::ElementsAre;
 using testing::HasSubstr;
 
@@ -128,6 +129,32 @@ TEST_F(amqp_publisher_test, answers_at_once_while_the_broker_is_blocked) {
     EXPECT_EQ(rabbit_.read_published(), "body of d") << "what was refused was not sent";
     rabbit_.confirm(3);
     EXPECT_THAT(outcomes(later), ElementsAre(outcome::delivered));
+}
+
+TEST_F(amqp_publisher_test,
+       sends_one_at_a_time_until_the_message_is_found_that_closes_the_channel) {
+    open();
+    auto first = publish({"a", "poison", "b"});
+    accept();
+    for (int i = 0; i < 3; ++i) rabbit_.read_published();
+    rabbit_.close_channel(406, "PRECONDITION_FAILED");
+    EXPECT_THAT(outcomes(first), Each(outcome::unanswered));
+    auto second = publish({"a", "poison", "b"});
+    accept();
+    EXPECT_EQ(rabbit_.read_published(), "body of a");
+    rabbit_.confirm(1);
+    EXPECT_THAT(outcomes(second),
+                ElementsAre(outcome::delivered, outcome::throttled, outcome::throttled));
+    auto third = publish({"poison", "b"});
+    EXPECT_EQ(rabbit_.read_published(), "body of poison");
+    rabbit_.close_channel(406, "PRECONDITION_FAILED");
+    EXPECT_THAT(outcomes(third), ElementsAre(outcome::permanent, outcome::throttled));
+    auto fourth = publish({"b", "c"});
+    accept();
+    EXPECT_EQ(rabbit_.read_published(), "body of b");
+    EXPECT_EQ(rabbit_.read_published(), "body of c");
+    rabbit_.confirm(2, true);
+    EXPECT_THAT(outcomes(fourth), Each(outcome::delivered));
 }
 
 TEST_F(amqp_publisher_test, refuses_headers_that_no_frame_holds_and_sends_the_rest) {
@@ -321,7 +348,7 @@ TEST_F(amqp_consumer_test, says_what_a_broker_answers_that_has_no_such_queue) {
     rabbit_.read_method(60'010);
     rabbit_.send_method(1, 60'011);
     rabbit_.read_method(60'020);
-    rabbit_.send_method(1, 20'040, std::string("\x01\x94\x09NOT_FOUND\0\0\0\0", 16));
+    rabbit_.close_channel(404, "NOT_FOUND");
     EXPECT_TRUE(rabbit_.is_closed_by_peer());
     ASSERT_TRUE(eventually([&] { return !consumer_->state().trouble.empty(); }));
     EXPECT_THAT(consumer_->state().trouble,

@@ -92,6 +92,10 @@ TEST(amqp_rules, say_what_a_closed_channel_means) {
         EXPECT_EQ(answer.code, named) << code;
         EXPECT_THAT(answer.error, HasSubstr("WHY")) << code;
     }
+    EXPECT_TRUE(blames_a_message({406}));
+    EXPECT_TRUE(blames_a_message({311}));
+    EXPECT_FALSE(blames_a_message({404}));
+    EXPECT_EQ(judge_turn_of_others().what, outcome::throttled);
     EXPECT_EQ(judge_connection_close({320, "SHUTDOWN"}).what, outcome::unanswered);
     EXPECT_EQ(judge_nack().code, error_code::overloaded);
 }

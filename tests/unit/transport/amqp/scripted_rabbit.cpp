@@ -235,6 +235,10 @@ void scripted_rabbit::deliver(std::uint64_t number, std::string_view id, std::st
     send_body(body);
 }
 
+void scripted_rabbit::close_channel(std::uint16_t code, std::string_view why) {
+    send_method(1, 20'040, big(code) + short_text(why) + std::string(4, '\0'));
+}
+
 void scripted_rabbit::block(bool is_blocked) {
     is_blocked ? send_method(0, 10'060, short_text("low on disk")) : send_method(0, 10'061);
 }

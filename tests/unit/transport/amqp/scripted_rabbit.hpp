@@ -70,6 +70,7 @@ public:
     void begin_delivery(std::uint64_t number, std::string_view id, std::uint64_t body_bytes);
     void send_body(std::string_view part);
     void block(bool is_blocked);
+    void close_channel(std::uint16_t code, std::string_view why);
 
 private:
     std::string take(std::size_t bytes);
