@@ -39,7 +39,8 @@ protected:
 
     test::scripted_rabbit rabbit_;
     amqp_place place_{.url = {.user = "guest", .host = "127.0.0.1", .port = rabbit_.port()},
-                      .name = "test"};
+                      .name = "test",
+                      .heartbeat = 1h};  // But for the tests of it: a machine may be busy.
     io_threads threads_{"test-io"};
     logger log_ = logger::null();
     test::test_environment env_{{.log = log_}};

@@ -16,7 +16,7 @@
 namespace posthorn::test {
 namespace {
 
-constexpr int patience_ms = 30'000;
+constexpr int patience_ms = 120'000;
 constexpr char frame_end = '\xce';
 constexpr unsigned of_class = 1'000;
 

@@ -9,7 +9,7 @@ namespace posthorn::test {
 /// A RabbitMQ that a test plays itself, frame by frame: AMQP 0-9-1 put together without any code of
 /// Posthorn's or of librabbitmq.
 ///
-/// Threads: one at a time. Every wait ends after 30 seconds with a `std::runtime_error`.
+/// Threads: one at a time. Every wait ends after two minutes with a `std::runtime_error`.
 class scripted_rabbit {
 public:
     struct frame {

@@ -17,7 +17,7 @@
 namespace posthorn::test {
 namespace {
 
-constexpr int patience_ms = 30'000;
+constexpr int patience_ms = 120'000;
 
 [[noreturn]] void give_up(const char* what) {
     throw std::system_error(errno, std::generic_category(), what);

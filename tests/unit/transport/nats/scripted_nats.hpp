@@ -9,7 +9,7 @@ namespace posthorn::test {
 /// A NATS server that a test plays itself: its protocol of text put together without any code of
 /// Posthorn's or of libnats.
 ///
-/// Threads: one at a time. Every wait ends after 30 seconds with a `std::runtime_error`.
+/// Threads: one at a time. Every wait ends after two minutes with a `std::runtime_error`.
 class scripted_nats {
 public:
     struct publication {
