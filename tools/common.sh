@@ -34,7 +34,7 @@ packages_build=(
     clang-19 lld-19 ninja-build ccache cmake pkg-config python3
     libboost1.81-dev libboost-json1.81-dev libfmt-dev libspdlog-dev libsqlite3-dev libsimdjson-dev libcli11-dev libtomlplusplus-dev
     libssl-dev libc-ares-dev libjemalloc-dev libpq-dev libgrpc++-dev libprotobuf-dev protobuf-compiler protobuf-compiler-grpc
-    librabbitmq-dev libnats-dev
+    librabbitmq-dev libnats-dev librdkafka-dev
 )
 # What the tests need on top: GoogleTest, sanitizers, the style checks and what clang-tidy's own_code.cpp
 # is compiled with, g++ for the consumer, promtool, which comes with Prometheus, a PostgreSQL with a

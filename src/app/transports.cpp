@@ -6,6 +6,7 @@
 #include "transport/grpc/kind.hpp"
 #include "transport/http/kind.hpp"
 #include "transport/inprocess/kind.hpp"
+#include "transport/kafka/kind.hpp"
 #include "transport/nats/kind.hpp"
 #include "transport/pipe/kind.hpp"
 #include "transport/unix/kind.hpp"
@@ -13,9 +14,9 @@
 namespace posthorn {
 
 const std::vector<transport_kind>& all_transports() {
-    static const std::vector<transport_kind> all{http_kind(),     unix_kind(), pipe_kind(),
-                                                 grpc_kind(),     amqp_kind(), nats_kind(),
-                                                 inprocess_kind()};
+    static const std::vector<transport_kind> all{http_kind(),  unix_kind(),     pipe_kind(),
+                                                 grpc_kind(),  amqp_kind(),     nats_kind(),
+                                                 kafka_kind(), inprocess_kind()};
     return all;
 }
 

@@ -20,13 +20,14 @@ def run(*command):
 
 
 run("cmake", "-S", source, "-B", folder, "-G", "Ninja", "-DCMAKE_CXX_COMPILER=clang++-19", "-DPOSTHORN_AMQP=OFF",
-    "-DPOSTHORN_NATS=OFF", "-DPOSTHORN_GRPC=OFF", "-DPOSTHORN_TESTS=OFF")
+    "-DPOSTHORN_NATS=OFF", "-DPOSTHORN_KAFKA=OFF",
+    "-DPOSTHORN_GRPC=OFF", "-DPOSTHORN_TESTS=OFF")
 plan = (folder / "build.ninja").read_text()
-for word in ("librabbitmq", "libnats", "amqp_connection.cpp", "nats_connection.cpp"):
+for word in ("librabbitmq", "libnats", "rdkafka", "amqp_connection.cpp", "nats_connection.cpp"):
     if word in plan:
         sys.exit(f"{word} is a part of it")
 transport = "src/CMakeFiles/posthorn_transport.dir/transport"
-for name in ("amqp", "nats"):
+for name in ("amqp", "nats", "kafka"):
     for file in (f"without_{name}", f"{name}_address", f"{name}_rules"):
         run("ninja", "-C", folder, f"{transport}/{name}/{file}.cpp.o")
 shutil.rmtree(folder)
