@@ -1,4 +1,4 @@
-#include <algorithm>
+#include <span>
 
 #include "app/config/config_table.hpp"
 #include "app/config/route_url.hpp"
@@ -67,13 +67,22 @@ void take_options(field_reader& reader, std::string_view key, route_setting& rou
                          [&](const config_item& item) { return read_password(key, item, route); });
 }
 
-/// What the kind says of a route of it.
-result<> check_kind(const route_setting& route, std::string_view key, std::string_view origin) {
-    const auto* const kind = transport_of(route.url);
-    if (kind == nullptr) return {};
-    if (!kind->left_out.empty())
-        return wrong_value(origin, fmt::format("{}: {}", key, kind->left_out));
-    if (kind->check_options == nullptr) return {};
+/// What the kinds of its addresses say of a route. What it says beside them is in the words of one
+/// kind of broker, so that such addresses stand with none of another kind.
+result<> check_kinds(const route_setting& route, std::span<const std::string_view> addresses,
+                     std::string_view key, std::string_view origin) {
+    const auto* const kind = transport_of(addresses.front());
+    for (const auto each : addresses) {
+        const auto* const other = transport_of(each);
+        if (kind == nullptr || other == nullptr) continue;
+        if (other != kind && (kind->has_password || other->has_password))
+            return wrong_value(origin, fmt::format("{} names a broker beside what is none of its "
+                                                   "cluster; write addresses of one cluster",
+                                                   key));
+        if (!other->left_out.empty())
+            return wrong_value(origin, fmt::format("{}: {}", key, other->left_out));
+    }
+    if (kind == nullptr || kind->check_options == nullptr) return {};
     const auto fits = kind->check_options(route.options);
     if (fits) return {};
     return wrong_value(origin, fmt::format("{}: {}", key, fits.error().what()));
@@ -140,7 +149,7 @@ result<> set_route(config& settings, std::string_view name, const config_value& 
         const auto url = parse_route_url(is_default ? for_service(each, "any") : std::string(each));
         if (!url) return wrong_value(origin, fmt::format("{}: {}", key, url.error().what()));
     }
-    POSTHORN_TRY(check_kind(route, key, origin));
+    POSTHORN_TRY(check_kinds(route, addresses, key, origin));
     if (is_default && route.signature && *route.signature != signature_scheme::v2)
         return wrong_value(origin,
                            fmt::format("routes.default.signature cannot be \"{}\", which is "

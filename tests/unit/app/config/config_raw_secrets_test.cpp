@@ -139,6 +139,10 @@ TEST(config_raw_secrets, are_shown_in_no_route_to_a_broker_and_no_source_of_one)
     for (const auto value : known_forms)
         for (const auto* option : {"exchange", "key"})
             hidden("routes.x", fmt::format(R"({{ url = "amqp://h", {} = {} }})", option, value));
+    for (const auto* text : {R"("kafka://u:Canary@h/t")", R"("kafka://u@h,u:Canary@h/t")",
+                             R"("amqp://h, amqp://u:Canary@h")", R"("kafka://u:Can,anary@h/t")",
+                             R"({ url = "kafka://u@h/t", password = "Canary" })"})
+        hidden("routes.x", text);
     hidden("routes.x", R"({ url = "amqp://h", key = "{Canary}" })");
     hidden("routes.x", R"({ url = "nats://h", subject = "{Canary" })");
 }

@@ -71,6 +71,20 @@ TEST(config_routes, to_brokers_refuse_what_cannot_work_and_repeat_no_password) {
     }
 }
 
+TEST(config_routes, to_brokers_may_name_several_nodes_of_one_cluster_and_nothing_else) {
+    const auto settings = loaded(
+        "[routes]\nx = { url = \"amqp://me@r1/prod, amqps://me@r2/prod\", exchange = \"orders\" }");
+    EXPECT_EQ(settings.routes.at("x").options.at("exchange"), "orders");
+    for (const auto* const text : {"amqp://r1, nats://n1", "http://h, amqp://r1",
+                                   "nats://n1, http://h", "kafka://k1,k2/t, amqp://r1"})
+        EXPECT_THAT(problem_of(fmt::format("[routes]\nx = \"{}\"", text)),
+                    HasSubstr("write addresses of one cluster"))
+            << text;
+    EXPECT_THAT(problem_of(R"([routes]
+x = { url = "amqp://r1, amqp://r2", key = "{body}" })"),
+                StartsWith("p.toml:2: "));
+}
+
 struct bad_case {
     std::string_view text;
     std::string_view message;

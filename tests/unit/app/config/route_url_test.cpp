@@ -25,6 +25,7 @@ TEST(route_url, may_name_several_addresses) {
                 ElementsAre("http://one:1", "http://two:2"));
     EXPECT_THAT(addresses_in("http://one:1/a,b , unix:///run/c,d.sock, grpc://e:5"),
                 ElementsAre("http://one:1/a,b", "unix:///run/c,d.sock", "grpc://e:5"));
+    EXPECT_THAT(addresses_in("kafka://me@b1:9092,b2/t"), ElementsAre("kafka://me@b1:9092,b2/t"));
     EXPECT_THAT(addresses_in(""), ElementsAre(""));
     EXPECT_THAT(addresses_in("http://one:1,"), ElementsAre("http://one:1,"));
     EXPECT_THAT(addresses_in(",http://one:1"), ElementsAre("", "http://one:1"));
