@@ -1,10 +1,14 @@
 #include "transport/kafka/kafka_publisher.hpp"
 
+#include <algorithm>
 #include <array>
+#include <limits>
+#include <optional>
 #include <utility>
 
 #include <librdkafka/rdkafka.h>
 
+#include "base/text/utf8.hpp"
 #include "transport/broker/broker_answers.hpp"
 #include "transport/kafka/kafka_rules.hpp"
 
@@ -14,6 +18,10 @@ namespace {
 constexpr std::string_view id_header = "rf-id";
 constexpr std::string_view type_header = "content-type";
 constexpr int serve_ms = 5;
+/// Without a message too: librdkafka keeps what it has to say until it is asked.
+constexpr std::chrono::milliseconds look_every = std::chrono::seconds{30};
+constexpr std::size_t message_bytes_max = std::size_t{80} << 20;  // More than `limits.payload`.
+constexpr std::size_t out_kib_max = std::size_t{128} << 10;       // Of all that are out.
 
 kafka_word word_of(rd_kafka_resp_err_t code) {
     switch (code) {
@@ -41,20 +49,8 @@ kafka_word word_of(rd_kafka_resp_err_t code) {
 struct sent_one {
     std::shared_ptr<publication> of;
     std::size_t which = 0;
-
-    void answer(rd_kafka_resp_err_t code) const {
-        of->answer(which, judge_kafka(word_of(code), rd_kafka_err2str(code),
-                                      of->messages()[which].address));
-    }
+    bool alone = false;  // Its request has no other message.
 };
-
-void on_report(rd_kafka_t* /*by*/, const rd_kafka_message_t* what, void* /*opaque*/) {
-    const std::unique_ptr<sent_one> one(static_cast<sent_one*>(what->_private));
-    if (one) one->answer(what->err);
-}
-
-void on_log(const rd_kafka_t* /*by*/, int /*level*/, const char* /*facility*/,
-            const char* /*text*/) {}  // What matters comes with a message.
 
 struct config_end {
     void operator()(rd_kafka_conf_t* one) const noexcept { rd_kafka_conf_destroy(one); }
@@ -75,16 +71,66 @@ struct headers_end {
 
 }  // namespace
 
+/// What librdkafka says, and what follows from it.
+///
+/// Threads: the publisher's, but for `complain`.
+class kafka_publisher::reports {
+public:
+    void report(rd_kafka_t* by, sent_one one, rd_kafka_resp_err_t code) {
+        std::array<char, 256> why{};
+        if (code == RD_KAFKA_RESP_ERR__FATAL)  // What lies behind it says more.
+            code = rd_kafka_fatal_error(by, why.data(), why.size());
+        const auto word = word_of(code);
+        if (!one.alone && may_mean_another(word)) {
+            one.alone = true;
+            suspects_.push_back(std::move(one));
+            return;
+        }
+        std::string said = rd_kafka_err2str(code);
+        {
+            const std::lock_guard held(mutex_);
+            if (word == kafka_word::persisted) trouble_.clear();
+            if (word == kafka_word::not_answered && !trouble_.empty())
+                said += fmt::format("; before that, {}", trouble_);
+        }
+        one.of->answer(one.which, judge_kafka(word, said, one.of->messages()[one.which].address));
+    }
+
+    /// Such as that a broker is not reached, or does not let us in: no message's report says so.
+    void complain(std::string_view text) {
+        const std::lock_guard held(mutex_);
+        trouble_ = clean_utf8(text, 200);
+    }
+
+    [[nodiscard]] bool has_suspects() const noexcept { return !suspects_.empty(); }
+    /// The next one that a coroutine still waits for, if there is any.
+    std::optional<sent_one> take_suspect() {
+        while (!suspects_.empty()) {
+            auto one = std::move(suspects_.front());
+            suspects_.pop_front();
+            if (!one.of->is_over()) return one;
+        }
+        return std::nullopt;
+    }
+
+private:
+    std::deque<sent_one> suspects_;  // To be sent again, each alone.
+    std::mutex mutex_;
+    std::string trouble_;
+};
+
 class kafka_publisher::producer {
 public:
-    static result<std::unique_ptr<producer>> make(const deps& with) {
+    static result<std::unique_ptr<producer>> make(const deps& with, reports& to) {
         POSTHORN_LET(how, configure(with));
+        rd_kafka_conf_set_opaque(how.get(), &to);
         std::array<char, 256> why{};
         auto* const raw = rd_kafka_new(RD_KAFKA_PRODUCER, how.get(), why.data(), why.size());
         if (raw == nullptr)
-            return fail(error_code::unreachable, "Kafka cannot be spoken to: {}", why.data());
+            return fail(error_code::unreachable, "Kafka cannot be spoken to: {}",
+                        clean_utf8(why.data(), why.size()));
         std::ignore = how.release();  // It belongs to the producer now.
-        return std::unique_ptr<producer>(new producer(raw));
+        return std::unique_ptr<producer>(new producer(raw, to));
     }
     ~producer() {
         // What is out is reported as purged, so that nothing is left.
@@ -95,9 +141,9 @@ public:
     producer(const producer&) = delete;
     producer& operator=(const producer&) = delete;
 
-    void send(const std::shared_ptr<publication>& batch, std::size_t which) {
-        const auto& one = batch->messages()[which];
-        auto sent = std::make_unique<sent_one>(batch, which);
+    void send(sent_one what) {
+        auto sent = std::make_unique<sent_one>(std::move(what));
+        const auto& one = sent->of->messages()[sent->which];
         std::unique_ptr<rd_kafka_headers_t, headers_end> with(rd_kafka_headers_new(16));
         const auto add = [&](std::string_view name, std::string_view value) {
             if (!value.empty())
@@ -128,7 +174,10 @@ public:
         const auto code =
             failure == nullptr ? RD_KAFKA_RESP_ERR_NO_ERROR : rd_kafka_error_code(failure);
         if (failure != nullptr) rd_kafka_error_destroy(failure);
-        if (code != RD_KAFKA_RESP_ERR_NO_ERROR) return sent->answer(code);
+        if (code != RD_KAFKA_RESP_ERR_NO_ERROR) {
+            sent->alone = true;  // It was not sent at all, so that no other is meant.
+            return to_.report(raw_, *std::move(sent), code);
+        }
         std::ignore = with.release();  // Both belong to the message now.
         std::ignore = sent.release();
     }
@@ -142,7 +191,18 @@ public:
     }
 
 private:
-    explicit producer(rd_kafka_t* raw) : raw_(raw) {}
+    producer(rd_kafka_t* raw, reports& to) : raw_(raw), to_(to) {}
+
+    static void on_report(rd_kafka_t* by, const rd_kafka_message_t* what, void* to) {
+        const std::unique_ptr<sent_one> one(static_cast<sent_one*>(what->_private));
+        if (one) static_cast<reports*>(to)->report(by, std::move(*one), what->err);
+    }
+    static void on_log(const rd_kafka_t* by, int level, const char* /*facility*/,
+                       const char* text) {
+        constexpr int error_level = 3;  // As `syslog` counts them.
+        auto* const to = by == nullptr ? nullptr : static_cast<reports*>(rd_kafka_opaque(by));
+        if (to != nullptr && level <= error_level) to->complain(text);
+    }
 
     static result<kafka_config> configure(const deps& with) {
         kafka_config how(rd_kafka_conf_new());
@@ -152,7 +212,11 @@ private:
         POSTHORN_TRY(set(raw, "enable.idempotence", "true"));
         POSTHORN_TRY(set(raw, "acks", "all"));
         POSTHORN_TRY(set(raw, "linger.ms", "1"));
-        POSTHORN_TRY(set(raw, "message.timeout.ms", fmt::format("{}", with.patience.count())));
+        POSTHORN_TRY(set(raw, "message.timeout.ms", fmt::format("{}", answer_ms(with.patience))));
+        POSTHORN_TRY(set(raw, "message.max.bytes", fmt::format("{}", message_bytes_max)));
+        POSTHORN_TRY(set(raw, "queue.buffering.max.kbytes", fmt::format("{}", out_kib_max)));
+        POSTHORN_TRY(set(raw, "allow.auto.create.topics", "false"));
+        POSTHORN_TRY(set(raw, "socket.keepalive.enable", "true"));
         POSTHORN_TRY(set(raw, "socket.connection.setup.timeout.ms", "5000"));
         POSTHORN_TRY(set(raw, "reconnect.backoff.max.ms", "2000"));
         POSTHORN_TRY(set(raw, "topic.metadata.propagation.max.ms", "5000"));
@@ -160,6 +224,13 @@ private:
         rd_kafka_conf_set_dr_msg_cb(raw, &on_report);
         rd_kafka_conf_set_log_cb(raw, &on_log);
         return how;
+    }
+
+    /// Before the lane gives up: so it learns why, and nothing is out that it sends anew.
+    static std::int64_t answer_ms(std::chrono::milliseconds patience) {
+        constexpr std::int64_t min = 10;  // More than what is waited for to fill a request.
+        return std::clamp<std::int64_t>(patience.count() / 4 * 3, min,
+                                        std::numeric_limits<std::int32_t>::max());
     }
 
     static result<> secure(rd_kafka_conf_t* raw, const deps& with) {
@@ -185,37 +256,83 @@ private:
     }
 
     rd_kafka_t* raw_;
+    reports& to_;
 };
 
-kafka_publisher::kafka_publisher(deps with) : with_(std::move(with)) {}
+kafka_publisher::kafka_publisher(deps with)
+    : with_(std::move(with)), reports_(std::make_unique<reports>()) {
+    thread_.post([this] { run(); });
+}
 
-kafka_publisher::~kafka_publisher() { stopping_ = true; }
+kafka_publisher::~kafka_publisher() {
+    const std::lock_guard held(mutex_);
+    stopping_ = true;
+    changed_.notify_all();
+}
 
 void kafka_publisher::publish(std::shared_ptr<publication> batch) {
-    thread_.post([this, batch = std::move(batch)] { send(batch); });
+    const std::lock_guard held(mutex_);
+    // Those before may wait for suspects meanwhile, and lanes give up one batch after the other.
+    std::erase_if(waiting_, [](const auto& each) { return each->is_over(); });
+    waiting_.push_back(std::move(batch));
+    changed_.notify_all();
+}
+
+std::deque<std::shared_ptr<publication>> kafka_publisher::take_waiting() {
+    const std::lock_guard held(mutex_);
+    return std::exchange(waiting_, {});
+}
+
+bool kafka_publisher::wait_for_more() {
+    std::unique_lock held(mutex_);
+    const bool is_busy = (to_ && to_->out() > 0) || reports_->has_suspects();
+    if (!is_busy)
+        changed_.wait_for(held, look_every, [this] { return stopping_ || !waiting_.empty(); });
+    return !stopping_;
+}
+
+kafka_publisher::producer* kafka_publisher::open(std::string& why) {
+    if (to_ && to_->has_failed()) to_.reset();
+    if (!to_) {
+        auto made = producer::make(with_, *reports_);
+        if (made)
+            to_ = *std::move(made);
+        else
+            why = made.error().what();
+    }
+    return to_.get();
+}
+
+void kafka_publisher::run() {
+    bool is_one_alone = false;  // Nothing else goes until it is reported.
+    while (wait_for_more()) {
+        const bool is_quiet = !to_ || to_->out() == 0;
+        if (is_quiet) is_one_alone = false;
+        if (is_quiet && reports_->has_suspects()) {
+            is_one_alone = true;
+            send_next_suspect();
+        } else if (!is_one_alone && !reports_->has_suspects()) {
+            for (const auto& batch : take_waiting()) send(batch);
+        }
+        if (to_) to_->poll(to_->out() > 0 ? serve_ms : 0);
+    }
 }
 
 void kafka_publisher::send(const std::shared_ptr<publication>& batch) {
-    if (stopping_) return;
-    if (to_ && to_->has_failed()) to_.reset();
-    if (!to_) {
-        auto made = producer::make(with_);
-        if (!made) return batch->answer_all(broker_is_silent(made.error().what()));
-        to_ = *std::move(made);
-    }
-    for (std::size_t i = 0; i < batch->messages().size(); ++i) to_->send(batch, i);
-    if (!std::exchange(serving_, true)) serve();
+    if (batch->is_over()) return;  // It would be sent twice: its lane tries it anew.
+    std::string why;
+    auto* const by = open(why);
+    if (by == nullptr) return batch->answer_all(broker_is_silent(why));
+    for (std::size_t i = 0; i < batch->messages().size(); ++i) by->send({batch, i});
 }
 
-// Reports are given out here, between batches, for as long as any is out.
-void kafka_publisher::serve() {
-    if (stopping_ || !to_) return;
-    to_->poll(to_->out() > 0 ? serve_ms : 0);
-    if (to_->out() == 0) {
-        serving_ = false;
-        return;
-    }
-    thread_.post([this] { serve(); });
+void kafka_publisher::send_next_suspect() {
+    auto one = reports_->take_suspect();
+    if (!one) return;
+    std::string why;
+    auto* const by = open(why);
+    if (by == nullptr) return one->of->answer(one->which, broker_is_silent(why));
+    by->send(*std::move(one));
 }
 
 }  // namespace posthorn

@@ -1,7 +1,8 @@
 #pragma once
 
-#include <atomic>
 #include <chrono>
+#include <condition_variable>
+#include <deque>
 #include <functional>
 #include <memory>
 #include <mutex>
@@ -18,6 +19,9 @@ namespace posthorn {
 /// Publishes to Kafka with `acks=all` and an idempotent producer: one message of an order key after
 /// the other in one partition, each once in the log for as long as this producer lives. The message
 /// id is the header `rf-id`, by which receivers know what a new producer repeats.
+///
+/// Lifetime: the destructor gives up what is out and joins librdkafka's threads, which may be asking
+///           the system for an address.
 class kafka_publisher final : public broker_publisher {
 public:
     struct deps {
@@ -40,15 +44,25 @@ public:
 
 private:
     class producer;
+    class reports;
 
+    void run();
+    /// False once the publisher is to end.
+    bool wait_for_more();
+    [[nodiscard]] std::deque<std::shared_ptr<publication>> take_waiting();
     void send(const std::shared_ptr<publication>& batch);
-    void serve();
+    void send_next_suspect();
+    /// Null if none can be made, and why.
+    producer* open(std::string& why);
 
     deps with_;
-    std::atomic<bool> stopping_ = false;
+    std::mutex mutex_;
+    std::condition_variable changed_;
+    std::deque<std::shared_ptr<publication>> waiting_;
+    bool stopping_ = false;
     // These belong to the thread.
+    std::unique_ptr<reports> reports_;  // Outlives the producer, which tells it what it ends with.
     std::unique_ptr<producer> to_;
-    bool serving_ = false;
     worker_threads thread_{"posthorn-kafka"};  // Last: it joins before the rest goes.
 };
 

@@ -10,6 +10,10 @@
 
 namespace posthorn {
 
+bool may_mean_another(kafka_word word) noexcept {
+    return word == kafka_word::too_large || word == kafka_word::refused;
+}
+
 delivery judge_kafka(kafka_word word, std::string_view said, std::string_view topic) {
     const auto why = fmt::format("Kafka answers '{}' for the topic '{}'", clean_utf8(said, 300),
                                  clean_utf8(topic, 300));

@@ -25,7 +25,12 @@ enum class kafka_word : std::uint8_t {
 // | refused        | permanent                  |
 // | no_room        | throttled                  |
 // | not_answered   | unanswered                 |
+//
+// Kafka refuses whole requests, and may mean one message of several: `too_large` and `refused` count
+// only of one that went alone. The others of its request then go out one at a time too.
 
+/// Whether another message of the same request may be meant. Pure.
+[[nodiscard]] bool may_mean_another(kafka_word word) noexcept;
 /// Pure. `said` is how librdkafka puts it.
 [[nodiscard]] delivery judge_kafka(kafka_word word, std::string_view said, std::string_view topic);
 

@@ -29,6 +29,14 @@ TEST(kafka_rules, say_what_each_word_means) {
     EXPECT_THAT(judge_kafka(kafka_word::no_topic, "why", "lake").error, HasSubstr("'lake'"));
 }
 
+TEST(kafka_rules, take_a_refusal_for_a_messages_own_only_where_it_went_alone) {
+    EXPECT_TRUE(may_mean_another(kafka_word::too_large));
+    EXPECT_TRUE(may_mean_another(kafka_word::refused));
+    for (const auto word : {kafka_word::persisted, kafka_word::no_topic, kafka_word::no_room,
+                            kafka_word::not_answered})
+        EXPECT_FALSE(may_mean_another(word));
+}
+
 TEST(kafka_address, has_brokers_and_a_topic) {
     EXPECT_EQ(parse_kafka_url("kafka://b1,b2:9094/orders"),
               (kafka_url{.brokers = "b1:9092,b2:9094", .topic = "orders"}));
