@@ -8,10 +8,11 @@ namespace posthorn {
 // Which queue or version it is only the broker knows, so this is said and not complained of.
 finding check_brokers(const doctor_facts& facts) {
     if (facts.brokers.empty()) return {finding_level::ok, "no route leads to a broker"};
-    return {finding_level::ok,
-            fmt::format("delivered is what the broker confirms: {}; see docs/operating/rabbitmq.md "
-                        "and nats.md",
-                        fmt::join(facts.brokers, "; "))};
+    return {
+        finding_level::ok,
+        fmt::format("delivered is what the broker confirms: {}; see docs/operating/rabbitmq.md, "
+                    "nats.md and kafka.md",
+                    fmt::join(facts.brokers, "; "))};
 }
 
 }  // namespace posthorn
