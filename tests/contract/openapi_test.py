@@ -36,6 +36,7 @@ class OpenApi(unittest.TestCase):
         cls.key = made["key"]
         cls.stock = Node(PROGRAM, "stock", f'[secrets]\norders = "{SECRET}"\n[handlers]\nShip = "queue"\n'
                          'Charge = "sql:INSERT INTO missing VALUES (1)"\n'
+                         '[consume]\nsources = [{ name = "in", url = "amqp://127.0.0.1:1", queue = "in" }]\n'
                          f'[admin]\nkeys = [{{ name = "boss", role = "operator", hash = "{made["hash"]}", '
                          'payloads = true, secrets = true }]\n').init().start()
         cls.addClassCleanup(cls.stock.stop)
@@ -121,6 +122,20 @@ class OpenApi(unittest.TestCase):
                 self.ask(node, "GET", f"/_rf/forward/tracking/{ids[1]}", route="/_rf/forward/tracking/{id}"),
                 self.ask(node, "GET", f"/_rf/forward/tracking/{ids[1]}/attempts",
                          route="/_rf/forward/tracking/{id}/attempts")]
+
+    def consumed_of(self, node):
+        """Every route of what brokers gave, where none is."""
+        for number in range(2):
+            node.sql("INSERT INTO posthorn_consume_dead (source, fingerprint, message_id, endpoint, about, body, reason,"
+                     " deliveries, dead_at) VALUES ('in', ?, 'm1', 'Ship', ?, '{}', 'no handler', 2, 1000)", str(number),
+                     json.dumps({"id": "m1", "contentType": "application/json", "address": "in",
+                                 "headers": [["rf-endpoint", "Ship"], ["x-a", "b"]]}))
+        one, two = (f"/_rf/consume/dead/{row[0]}" for row in node.sql("SELECT seq FROM posthorn_consume_dead"))
+        route = "/_rf/consume/dead/{seq}"
+        return [self.ask(node, "GET", "/_rf/consume"), self.ask(node, "GET", "/_rf/consume/dead?source=in&limit=1"),
+                self.ask(node, "GET", one, route=route),
+                self.ask(node, "POST", f"{one}/requeue", None, f"{route}/requeue"),
+                self.ask(node, "POST", f"{two}/discard", None, f"{route}/discard")]
 
     def centres_of(self, node):
         """Every route of a centre that has heard of one site."""
@@ -233,6 +248,7 @@ class OpenApi(unittest.TestCase):
         answers += self.workflows_of(o)
         answers += self.forwards_of(o)
         answers += self.centres_of(o)
+        answers += self.consumed_of(s)
         refused = [self.ask(o, "GET", "/_rf/outbox?status=Odd"),
                    self.ask(o, "POST", "/_rf/webhooks", {"url": "nope"}), self.ask(o, "POST", "/_rf/session", {"key": "no"}),
                    self.ask(o, "GET", "/_rf/workflows?status=odd"),

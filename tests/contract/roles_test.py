@@ -42,6 +42,7 @@ NEEDS = {
         "GET /_rf/forward", "GET /_rf/forward/messages", "GET /_rf/forward/messages/{id}",
         "GET /_rf/forward/tracking/{id}", "GET /_rf/forward/tracking/{id}/attempts",
         "GET /_rf/forward/parked", "GET /_rf/forward/replays",
+        "GET /_rf/consume", "GET /_rf/consume/dead", "GET /_rf/consume/dead/{seq}",
         "GET /_rf/centre/sites", "GET /_rf/centre/calls", "GET /_rf/centre/notifications"],
     "worker": ["POST /_rf/queue/{endpoint}/take", "POST /_rf/queue/ack", "POST /_rf/queue/release"],
     "operator": [
@@ -61,6 +62,7 @@ NEEDS = {
             "signal", "cancel", "terminate", "pause", "resume")),
         "POST /_rf/workflow-versions/{workflow}/upgrade",
         "POST /_rf/forward/messages/{id}/retry", "POST /_rf/forward/messages/{id}/discard",
+        "POST /_rf/consume/dead/{seq}/requeue", "POST /_rf/consume/dead/{seq}/discard",
         "POST /_rf/standby/switch"],
 }
 ROUTES = [(*route.split(" "), role) for role, routes in NEEDS.items() for route in routes]
