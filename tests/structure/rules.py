@@ -123,8 +123,8 @@ SEAMS = [
     ("starts a thread",
      r"\bstd::(?:jthread|async)\b|\bstd::thread\b(?!::)|\bpthread_create\b|\basio::thread_pool\b"
      r"|\bthrd_create\b",
-     ["src/base/async/executor*.hpp", "src/base/async/executor*.cpp", "src/base/async/io_threads*", "src/measure/load*",
-      "tests/*", "bench/*"],
+     ["src/base/async/executor*.hpp", "src/base/async/executor*.cpp", "src/base/async/io_threads*",
+      "src/base/async/deep_thread.cpp", "src/measure/load*", "tests/*", "bench/*"],
      "run the work on an executor (base/async/executor.hpp)"),
     ("makes a timer",
      r"\b(?:steady_timer|system_timer|high_resolution_timer|deadline_timer|basic_waitable_timer)\b"

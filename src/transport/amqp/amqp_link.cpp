@@ -18,6 +18,9 @@ constexpr std::chrono::milliseconds pause_max{2'000};
 constexpr std::chrono::milliseconds for_ever{-1};
 /// What came is looked at before more is sent, so that confirmations are not kept waiting.
 constexpr int events_at_once = 512;
+/// librabbitmq reads tables within tables by recursion. As many as a frame of 128 KiB can hold took
+/// it less than three MiB.
+constexpr std::size_t stack_bytes = std::size_t{8} << 20;
 
 error closed_by(const amqp_close& why) {
     const auto said = judge_connection_close(why);
@@ -32,9 +35,10 @@ amqp_link::system_bell::system_bell() : descriptor(::eventfd(0, EFD_CLOEXEC | EF
 
 amqp_link::system_bell::~system_bell() { ::close(descriptor); }
 
-amqp_link::amqp_link(deps with, amqp_work& work) : with_(std::move(with)), work_(work) {
-    thread_.post([this] { run(); });
-}
+amqp_link::amqp_link(deps with, amqp_work& work)
+    : with_(std::move(with)),
+      work_(work),
+      thread_("posthorn-amqp", stack_bytes, [this] { run(); }) {}
 
 amqp_link::~amqp_link() {
     stopping_ = true;

@@ -6,7 +6,7 @@
 #include <mutex>
 #include <string>
 
-#include "base/async/executor.hpp"
+#include "base/async/deep_thread.hpp"
 #include "base/run/environment.hpp"
 #include "transport/amqp/amqp_connection.hpp"
 
@@ -81,8 +81,7 @@ private:
     std::atomic<bool> stopping_ = false;
     std::mutex mutex_;
     amqp_connection* open_ = nullptr;  // That the destructor may cut.
-    // Last: it joins before the rest goes.
-    worker_threads thread_{"posthorn-amqp"};
+    deep_thread thread_;               // Last: it joins before the rest goes.
 };
 
 }  // namespace posthorn

@@ -317,6 +317,14 @@ TEST_F(amqp_consumer_test, believes_no_length_before_the_bytes_have_come) {
     EXPECT_TRUE(rabbit_.is_closed_by_peer());
 }
 
+TEST_F(amqp_consumer_test, reads_headers_that_are_nested_as_deep_as_a_frame_can_hold) {
+    constexpr std::size_t deepest = 26'200;
+    open();
+    accept();
+    rabbit_.deliver_nested(1, deepest, "one");
+    EXPECT_EQ(next().what.body, "one");
+}
+
 TEST_F(amqp_consumer_test, ends_a_connection_that_breaks_the_protocol) {
     const auto broken = [&](std::string_view bytes, std::string_view claim) {
         SCOPED_TRACE(claim);

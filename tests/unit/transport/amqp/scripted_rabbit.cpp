@@ -220,11 +220,29 @@ void scripted_rabbit::give_back(std::string_view id) {
     send(amqp_frame(header_frame, 1, header_of(id, 0)));
 }
 
-void scripted_rabbit::begin_delivery(std::uint64_t number, std::string_view id,
-                                     std::uint64_t body_bytes) {
+void scripted_rabbit::send_delivery(std::uint64_t number) {
     send_method(1, 60'060,
                 short_text("tag") + big(number) + std::string(1, '\0') + short_text("orders") +
                     short_text("key"));
+}
+
+void scripted_rabbit::deliver_nested(std::uint64_t number, std::size_t depth,
+                                     std::string_view body) {
+    constexpr std::uint16_t has_headers = 1U << 13U;
+    std::string table(1, '\0');  // A name without a letter.
+    for (auto inner = depth; inner-- > 0;)
+        table += 'A' + big(static_cast<std::uint32_t>(inner * 5));
+    send_delivery(number);
+    send(amqp_frame(header_frame, 1,
+                    big(std::uint16_t{60}) + big(std::uint16_t{0}) +
+                        big(static_cast<std::uint64_t>(body.size())) + big(has_headers) +
+                        long_text(table)));
+    send_body(body);
+}
+
+void scripted_rabbit::begin_delivery(std::uint64_t number, std::string_view id,
+                                     std::uint64_t body_bytes) {
+    send_delivery(number);
     send(amqp_frame(header_frame, 1, header_of(id, body_bytes)));
 }
 

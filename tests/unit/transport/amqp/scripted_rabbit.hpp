@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -66,6 +67,8 @@ public:
     /// As one whose key leads to no queue.
     void give_back(std::string_view id);
     void deliver(std::uint64_t number, std::string_view id, std::string_view body);
+    /// One with a header that is so many arrays, each within the one before.
+    void deliver_nested(std::uint64_t number, std::size_t depth, std::string_view body);
     /// A delivery and its header, which says how long the body will be that is not sent yet.
     void begin_delivery(std::uint64_t number, std::string_view id, std::uint64_t body_bytes);
     void send_body(std::string_view part);
@@ -73,6 +76,7 @@ public:
     void close_channel(std::uint16_t code, std::string_view why);
 
 private:
+    void send_delivery(std::uint64_t number);
     std::string take(std::size_t bytes);
     bool fill();
 
