@@ -42,6 +42,7 @@ amqp_link::amqp_link(deps with, amqp_work& work)
 
 amqp_link::~amqp_link() {
     stopping_ = true;
+    names_.cut();
     {
         const std::lock_guard held(mutex_);
         if (open_ != nullptr) open_->cut();
@@ -99,6 +100,7 @@ void amqp_link::run() {
 }
 
 result<> amqp_link::connect(amqp_connection& into) {
+    POSTHORN_TRY(names_.ask(with_.at.url.host));
     std::string password = "guest";
     if (with_.password) {
         POSTHORN_LET(read, with_.password());

@@ -9,6 +9,7 @@
 #include "base/async/deep_thread.hpp"
 #include "base/run/environment.hpp"
 #include "transport/amqp/amqp_connection.hpp"
+#include "transport/dns/name_probe.hpp"
 
 namespace posthorn {
 
@@ -78,6 +79,7 @@ private:
     deps with_;
     amqp_work& work_;
     system_bell bell_;
+    name_probe names_;
     std::atomic<bool> stopping_ = false;
     std::mutex mutex_;
     amqp_connection* open_ = nullptr;  // That the destructor may cut.

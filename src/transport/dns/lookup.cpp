@@ -72,7 +72,7 @@ result<std::shared_ptr<lookup>> lookup::make(asio::any_io_executor where,
     ares_options chosen{};
     // The system's search domains would make another name of it. Aliases of hosts are files that
     // an environment variable names.
-    chosen.flags = ARES_FLAG_NOSEARCH | ARES_FLAG_NOALIASES;
+    chosen.flags = ARES_FLAG_NOALIASES | (options.searches ? 0 : ARES_FLAG_NOSEARCH);
     chosen.timeout = static_cast<int>(options.try_limit.count());
     chosen.tries = tries_max;
     chosen.ndots = 1;
@@ -81,8 +81,9 @@ result<std::shared_ptr<lookup>> lookup::make(asio::any_io_executor where,
         static_cast<lookup*>(self)->watch(socket, readable != 0, writable != 0);
     };
     chosen.sock_state_cb_data = made.get();
-    constexpr int given = ARES_OPT_FLAGS | ARES_OPT_TIMEOUTMS | ARES_OPT_TRIES | ARES_OPT_NDOTS |
-                          ARES_OPT_LOOKUPS | ARES_OPT_SOCK_STATE_CB | ARES_OPT_DOMAINS;
+    constexpr int always = ARES_OPT_FLAGS | ARES_OPT_TIMEOUTMS | ARES_OPT_TRIES | ARES_OPT_LOOKUPS |
+                           ARES_OPT_SOCK_STATE_CB;
+    const int given = always | (options.searches ? 0 : ARES_OPT_NDOTS | ARES_OPT_DOMAINS);
     auto status = is_library_ready() ? ares_init_options(&made->channel_, &chosen, given)
                                      : static_cast<int>(ARES_ENOTINITIALIZED);
     if (status != ARES_SUCCESS) made->channel_ = nullptr;

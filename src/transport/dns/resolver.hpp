@@ -20,13 +20,15 @@ struct resolver_options {
     std::size_t names_at_once_max = 512;
     /// Such as `127.0.0.1:5353`; none: those of the system, read anew for each name.
     std::vector<std::string> servers{};
+    /// With the domains that the system would try behind a name, too.
+    bool searches = false;
 };
 
 /// Finds the addresses of names, many at once: one that no server knows of holds up no other.
 /// (Asio's resolver looks for one name at a time.)
 ///
-/// Names are taken as they are, without the domains that the system would try behind them, and the
-/// system's file of hosts is asked first. Nothing is kept: whether an address may be called is
+/// Names are taken as they are, without the domains that the system would try behind them unless
+/// that is asked for, and the system's file of hosts is asked first. Nothing is kept: whether an address may be called is
 /// judged on what the name means now.
 ///
 /// Lifetime: outlives the calls of `find`.

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include <librdkafka/rdkafka.h>
+#include <netdb.h>
 
 #include "base/text/utf8.hpp"
 #include "transport/broker/broker_answers.hpp"
@@ -73,9 +74,11 @@ struct headers_end {
 
 /// What librdkafka says, and what follows from it.
 ///
-/// Threads: the publisher's, but for `complain`.
+/// Threads: the publisher's, but for `complain` and `names`.
 class kafka_publisher::reports {
 public:
+    explicit reports(name_probe& names) : names_(names) {}
+
     void report(rd_kafka_t* by, sent_one one, rd_kafka_resp_err_t code) {
         std::array<char, 256> why{};
         if (code == RD_KAFKA_RESP_ERR__FATAL)  // What lies behind it says more.
@@ -102,6 +105,7 @@ public:
         trouble_ = clean_utf8(text, 200);
     }
 
+    [[nodiscard]] name_probe& names() const noexcept { return names_; }
     [[nodiscard]] bool has_suspects() const noexcept { return !suspects_.empty(); }
     /// The next one that a coroutine still waits for, if there is any.
     std::optional<sent_one> take_suspect() {
@@ -114,6 +118,7 @@ public:
     }
 
 private:
+    name_probe& names_;
     std::deque<sent_one> suspects_;  // To be sent again, each alone.
     std::mutex mutex_;
     std::string trouble_;
@@ -204,6 +209,17 @@ private:
         if (to != nullptr && level <= error_level) to->complain(text);
     }
 
+    // In place of `getaddrinfo`, and of `freeaddrinfo` where there is no name.
+    static int on_name(const char* name, const char* service, const addrinfo* hints,
+                       addrinfo** found, void* to) {
+        if (name == nullptr) {
+            ::freeaddrinfo(*found);
+            return 0;
+        }
+        if (!static_cast<reports*>(to)->names().ask(name)) return EAI_AGAIN;
+        return ::getaddrinfo(name, service, hints, found);
+    }
+
     static result<kafka_config> configure(const deps& with) {
         kafka_config how(rd_kafka_conf_new());
         auto* const raw = how.get();
@@ -223,6 +239,7 @@ private:
         POSTHORN_TRY(secure(raw, with));
         rd_kafka_conf_set_dr_msg_cb(raw, &on_report);
         rd_kafka_conf_set_log_cb(raw, &on_log);
+        rd_kafka_conf_set_resolve_cb(raw, &on_name);
         return how;
     }
 
@@ -260,11 +277,12 @@ private:
 };
 
 kafka_publisher::kafka_publisher(deps with)
-    : with_(std::move(with)), reports_(std::make_unique<reports>()) {
+    : with_(std::move(with)), reports_(std::make_unique<reports>(names_)) {
     thread_.post([this] { run(); });
 }
 
 kafka_publisher::~kafka_publisher() {
+    names_.cut();
     const std::lock_guard held(mutex_);
     stopping_ = true;
     changed_.notify_all();

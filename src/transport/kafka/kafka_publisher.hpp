@@ -11,6 +11,7 @@
 #include "base/async/executor.hpp"
 #include "base/run/environment.hpp"
 #include "transport/broker/publication.hpp"
+#include "transport/dns/name_probe.hpp"
 #include "transport/http/tls.hpp"
 #include "transport/kafka/kafka_address.hpp"
 
@@ -20,8 +21,7 @@ namespace posthorn {
 /// the other in one partition, each once in the log for as long as this producer lives. The message
 /// id is the header `rf-id`, by which receivers know what a new producer repeats.
 ///
-/// Lifetime: the destructor gives up what is out and joins librdkafka's threads, which may be asking
-///           the system for an address.
+/// Lifetime: the destructor gives up what is out, for which it waits a second at most.
 class kafka_publisher final : public broker_publisher {
 public:
     struct deps {
@@ -60,6 +60,7 @@ private:
     std::condition_variable changed_;
     std::deque<std::shared_ptr<publication>> waiting_;
     bool stopping_ = false;
+    name_probe names_;  // For librdkafka's threads.
     // These belong to the thread.
     std::unique_ptr<reports> reports_;  // Outlives the producer, which tells it what it ends with.
     std::unique_ptr<producer> to_;

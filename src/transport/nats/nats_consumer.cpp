@@ -258,7 +258,10 @@ nats_consumer::nats_consumer(deps with, options of)
       options_(std::move(of)),
       desk_(std::make_shared<desk>(options_, with_.env.clock)) {}
 
-nats_consumer::~nats_consumer() { desk_->stop(); }
+nats_consumer::~nats_consumer() {
+    desk_->stop();
+    names_.cut();
+}
 
 void nats_consumer::start(std::function<void()> arrived) {
     desk_->listen(std::move(arrived));
@@ -289,6 +292,7 @@ void nats_consumer::run() {
 }
 
 result<> nats_consumer::connect() {
+    POSTHORN_TRY(names_.ask(with_.at.url.host));
     std::string password;
     if (with_.password) {
         POSTHORN_LET(read, with_.password());

@@ -8,6 +8,7 @@
 
 #include "base/async/executor.hpp"
 #include "transport/broker/broker_consumer.hpp"
+#include "transport/dns/name_probe.hpp"
 #include "transport/nats/nats_connection.hpp"
 
 namespace posthorn {
@@ -52,6 +53,7 @@ private:
     deps with_;
     options options_;
     std::shared_ptr<desk> desk_;
+    name_probe names_;
     worker_threads thread_{"posthorn-nats"};  // Last: it joins before the rest goes.
 };
 

@@ -78,13 +78,17 @@ private:
 nats_publisher::nats_publisher(deps with)
     : with_(std::move(with)), out_(std::make_shared<ledger>()), pause_(pause_min) {}
 
-nats_publisher::~nats_publisher() { stopping_ = true; }
+nats_publisher::~nats_publisher() {
+    stopping_ = true;
+    names_.cut();
+}
 
 void nats_publisher::publish(std::shared_ptr<publication> batch) {
     thread_.post([this, batch = std::move(batch)] { send(batch); });
 }
 
 result<> nats_publisher::connect() {
+    POSTHORN_TRY(names_.ask(with_.at.url.host));
     std::string password;
     if (with_.password) {
         POSTHORN_LET(read, with_.password());

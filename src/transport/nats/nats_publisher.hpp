@@ -13,6 +13,7 @@
 #include "base/async/executor.hpp"
 #include "base/run/environment.hpp"
 #include "transport/broker/publication.hpp"
+#include "transport/dns/name_probe.hpp"
 #include "transport/nats/nats_connection.hpp"
 
 namespace posthorn {
@@ -55,6 +56,7 @@ private:
     steady_time next_try_{};
     std::chrono::milliseconds pause_{};
     error why_{error_code::unreachable, "NATS is not reached"};
+    name_probe names_;
     worker_threads thread_{"posthorn-nats"};  // Last: it joins before the rest goes.
 };
 
