@@ -57,6 +57,7 @@ PLACES = [
     '[tls]\nkey = "-----BEGIN PRIVATE KEY-----{}"',
     '[routes]\nx = "amqp://u:{}@127.0.0.1:1"',
     '[routes]\nx = {{ url = "nats://u@127.0.0.1:1", password = "{}" }}',
+    '[routes]\nx = "kafka://u@127.0.0.1:1,u:{}@127.0.0.1:1/t"',
     '[consume]\nsources = [{{ name = "a", url = "amqp://u:{}@127.0.0.1:1", queue = "a" }}]',
     '[consume]\nsources = [{{ name = "a", url = "nats://u@127.0.0.1:1", stream = "a", password = "{}" }}]',
 ]
@@ -71,6 +72,7 @@ REFERENCES = [
     '[standby]\nto = "127.0.0.1:1"\nkey = "{}"',
     '[otlp]\nendpoint = "http://127.0.0.1:1"\nheaders = "{}"',
     '[routes]\nx = {{ url = "amqp://u@127.0.0.1:1", password = "{}" }}',
+    '[routes]\nx = {{ url = "kafka://u@127.0.0.1:1/t", password = "{}" }}',
     '[consume]\nsources = [{{ name = "a", url = "amqp://u@127.0.0.1:1", queue = "a", password = "{}" }}]',
     '[consume]\nsources = [{{ name = "a", url = "nats://u@127.0.0.1:1", stream = "a", password = "{}" }}]',
 ]

@@ -45,7 +45,8 @@ protected:
         std::string sql =
             "lower(" + name +
             ") IN ('operationtracking', 'sitecalls',"
-            " 'posthorn_history', 'posthorn_nodes', 'posthorn_audit', 'posthorn_queue')";
+            " 'posthorn_history', 'posthorn_nodes', 'posthorn_audit', 'posthorn_queue',"
+            " 'posthorn_consume_dead')";
         for (const auto* const prefix : {"webhook", "forward", "centre"})
             sql += " OR " + name + " LIKE '" + prefix + "%'";
         return name + " <> 'forward_caps' AND (" + sql + ")";
@@ -129,6 +130,7 @@ protected:
         for (const auto& one : std::initializer_list<left_out_row>{
                  {"posthorn_nodes", "reasons", text_of(200'001)},
                  {"posthorn_history", "took", text_of(4'097)},
+                 {"posthorn_consume_dead", "seq", "-7"},
                  {"SiteCalls", "TrackedOperationId", "'x'"},
                  {"SiteCalls", "Seq", "-7"},
                  {"centre_notifications", "Seq", "0"},
