@@ -21,8 +21,7 @@ feature_list all_features() noexcept {
     static const std::array all{
         &queue_feature(),   &audit_feature(),  &history_feature(), &nodes_feature(),
         &webhook_feature(), &engine_feature(), &centre_feature(),  &forward_feature(),
-        &standby_feature(), &url_feature(),    &otlp_feature(),
-        &standby_feature(), &url_feature(),    &consume_feature(),
+        &standby_feature(), &url_feature(),    &otlp_feature(),    &consume_feature(),
     };
     return all;
 }
