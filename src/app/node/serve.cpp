@@ -28,14 +28,14 @@ namespace {
 
 namespace asio = boost::asio;
 
-std::string environment(const char* name) {
+std::string variable(const char* name) {
     const char* const value = std::getenv(name);
     return value ? value : "";
 }
 
 /// How often the manager wants to hear of us: half of what it waits for. Zero if it does not.
 std::chrono::microseconds watchdog_interval() {
-    const auto text = environment("WATCHDOG_USEC");
+    const auto text = variable("WATCHDOG_USEC");
     std::int64_t microseconds = 0;
     std::from_chars(text.data(), text.data() + text.size(), microseconds);
     return std::chrono::microseconds(microseconds / 2);
@@ -63,7 +63,7 @@ public:
         : node_(node),
           options_(options),
           open_files_max_(open_files_max),
-          manager_(environment("NOTIFY_SOCKET")) {}
+          manager_(variable("NOTIFY_SOCKET")) {}
 
     task<result<serve_end>> run();
 
