@@ -7,7 +7,7 @@ namespace posthorn {
 
 // Which queue or version it is only the broker knows, so this is said and not complained of.
 finding check_brokers(const doctor_facts& facts) {
-    if (facts.brokers.empty()) return {finding_level::ok, "no route leads to a broker"};
+    if (facts.brokers.empty()) return {finding_level::ok, "no route goes to a broker"};
     return {
         finding_level::ok,
         fmt::format("delivered is what the broker confirms: {}; see docs/operating/rabbitmq.md, "
