@@ -78,8 +78,11 @@ function(posthorn_objects name)
     string(REPLACE "/" "_" target "posthorn_${name}")
     file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/${name}/*.cpp)
     file(GLOB_RECURSE headers CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/${name}/*.hpp)
-    list(FILTER sources EXCLUDE REGEX "${folder_EXCLUDE}|${POSTHORN_LEFT_OUT}")
-    list(FILTER headers EXCLUDE REGEX "${folder_EXCLUDE}|${POSTHORN_LEFT_OUT}")
+    # One by one: CMake takes few parentheses in one expression.
+    foreach(pattern ${folder_EXCLUDE} ${POSTHORN_LEFT_OUT})
+        list(FILTER sources EXCLUDE REGEX "${pattern}")
+        list(FILTER headers EXCLUDE REGEX "${pattern}")
+    endforeach()
     list(TRANSFORM folder_USES PREPEND posthorn_)
 
     set(compiled ${sources})

@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "base/text/utf8.hpp"
+#include "inbox/horizon.hpp"
 #include "security/digest.hpp"
 
 namespace posthorn {
@@ -84,6 +85,9 @@ std::string own_headers(const broker_message& one) {
     return all.empty() ? std::string() : json::serialize(all);
 }
 
+/// Of one whose sender says neither when it was made nor when it is over: the year 9999.
+constexpr wall_time no_expiry{std::chrono::seconds{253'402'300'799}};
+
 void take_times(const broker_message& one, message& into) {
     if (const auto made = parse_iso8601(text_of(one, broker_header::created_at)))
         into.created_at = *made;
@@ -91,6 +95,9 @@ void take_times(const broker_message& one, message& into) {
         into.created_at = wall_time(std::chrono::seconds(one.created_seconds));
     if (const auto end = parse_iso8601(text_of(one, broker_header::expires_at)))
         into.expires_at = *end;
+    else
+        into.expires_at =
+            into.created_at == wall_time{} ? no_expiry : into.created_at + message_life_max;
 }
 
 // Others do not always say what they send.
