@@ -25,6 +25,7 @@ public:
 
     admin_surface(router& routes, admin_gate& gate) : routes_(routes), gate_(gate) {}
 
+    /// A query with the same parameter twice is refused before the route sees it.
     void add(admin_route one);
     /// Before the gate: it asks for no key.
     void add_open(std::string method, std::string path, const route_doc& doc, http_handler answer);

@@ -7,7 +7,7 @@
 
 #include <boost/json.hpp>
 
-#include "base/text/percent.hpp"
+#include "base/text/url_query.hpp"
 #include "base/text/utf8.hpp"
 #include "centre/centre_rows.hpp"
 #include "feature/answers.hpp"
@@ -87,18 +87,14 @@ bool take_pair(std::string_view name, const std::string& value, call_filter& int
 
 result<call_filter> read_filter(std::string_view query) {
     call_filter asked;
-    while (!query.empty()) {
-        const auto pair = query.substr(0, query.find('&'));
-        query.remove_prefix(std::min(query.size(), pair.size() + 1));
-        const auto name = pair.substr(0, pair.find('='));
-        const auto value = percent_decode(pair.substr(std::min(pair.size(), name.size() + 1)));
-        if (!value) return fail(error_code::invalid_argument, "the query is not percent-encoded");
-        if (!take_pair(name, *value, asked))
+    POSTHORN_TRY(
+        for_each_parameter(query, [&](std::string_view name, const std::string& value) -> result<> {
+            if (take_pair(name, value, asked)) return {};
             return fail(error_code::invalid_argument,
                         "'{}={}' cannot be asked for; there are site, service, status, limit (1 to "
                         "{}) and after (the next of a page before)",
-                        clean_utf8(name, 100), clean_utf8(*value, 100), centre_page_max);
-    }
+                        clean_utf8(name, 100), clean_utf8(value, 100), centre_page_max);
+        }));
     return asked;
 }
 

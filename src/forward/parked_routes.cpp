@@ -6,7 +6,7 @@
 
 #include <boost/json.hpp>
 
-#include "base/text/percent.hpp"
+#include "base/text/url_query.hpp"
 #include "base/text/utf8.hpp"
 #include "feature/answers.hpp"
 #include "forward/forward_rows.hpp"
@@ -33,18 +33,13 @@ struct parked_question {
 /// Names and values of a query. `take(name, value)` says whether it knows it.
 template <class Take>
 result<> read_pairs(std::string_view query, const Take& take) {
-    while (!query.empty()) {
-        const auto pair = query.substr(0, query.find('&'));
-        query.remove_prefix(std::min(query.size(), pair.size() + 1));
-        const auto name = pair.substr(0, pair.find('='));
-        const auto value = percent_decode(pair.substr(std::min(pair.size(), name.size() + 1)));
-        if (!value) return fail(error_code::invalid_argument, "the query is not percent-encoded");
-        if (!take(name, *value))
+    return for_each_parameter(
+        query, [&](std::string_view name, const std::string& value) -> result<> {
+            if (take(name, value)) return {};
             return fail(error_code::invalid_argument,
                         "'{}={}' cannot be asked for; see the route in openapi.json",
-                        clean_utf8(name, 100), clean_utf8(*value, 100));
-    }
-    return {};
+                        clean_utf8(name, 100), clean_utf8(value, 100));
+        });
 }
 
 bool take_count(std::string_view text, std::int64_t least, std::int64_t most, std::int64_t& into) {

@@ -188,6 +188,13 @@ class Roles(unittest.TestCase):
         self.refused(self.ask("POST", "/_rf/session", Origin="http://evil.example",
                               body=json.dumps({"key": self.keys["operator"]["key"]})), 403)
 
+    def test_no_route_takes_a_parameter_twice(self):
+        for method, path, _ in ROUTES:
+            with self.subTest(route=f"{method} {path}"):
+                answer = self.ask(method, path + "?limit=1&limit=2", self.keys["operator"])
+                self.assertEqual(answer.status, 400, answer.text)
+                self.assertIn("'limit' is given twice", answer.json()["message"])
+
     def test_payloads_need_their_own_right(self):
         for path in OF_PAYLOADS:
             with self.subTest(path=path):

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <set>
 
 #include <fmt/ranges.h>
 
@@ -18,6 +19,7 @@ constexpr std::size_t shown_max = 100;
 result<> for_each_parameter(
     std::string_view query,
     const std::function<result<>(std::string_view, const std::string&)>& take) {
+    std::set<std::string> names;
     while (!query.empty()) {
         const auto pair = query.substr(0, query.find('&'));
         query.remove_prefix(std::min(query.size(), pair.size() + 1));
@@ -28,9 +30,17 @@ result<> for_each_parameter(
         if (!name || !value)
             return fail(error_code::invalid_argument, "'{}' is not percent-encoded",
                         clean_utf8(pair, shown_max));
+        if (!names.insert(*name).second)
+            return fail(error_code::invalid_argument, "'{}' is given twice; give it once",
+                        clean_utf8(*name, shown_max));
         POSTHORN_TRY(take(*name, *value));
     }
     return {};
+}
+
+result<> check_query(std::string_view query) {
+    return for_each_parameter(query,
+                              [](std::string_view, const std::string&) -> result<> { return {}; });
 }
 
 result<query_fields> read_query_fields(std::string_view query,
@@ -38,11 +48,11 @@ result<query_fields> read_query_fields(std::string_view query,
     query_fields asked;
     POSTHORN_TRY(
         for_each_parameter(query, [&](std::string_view name, const std::string& value) -> result<> {
-            if (std::ranges::find(known, name) == known.end() ||
-                !asked.try_emplace(std::string(name), value).second)
+            if (std::ranges::find(known, name) == known.end())
                 return fail(error_code::invalid_argument,
                             "'{}' cannot be asked for; once each there are {}",
                             clean_utf8(name, shown_max), fmt::join(known, ", "));
+            asked.emplace(name, value);
             return {};
         }));
     return asked;

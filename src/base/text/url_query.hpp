@@ -11,14 +11,19 @@
 
 namespace posthorn {
 
-/// Calls `take` for each `name=value` of a URL's query, decoded, until one fails.
+/// Calls `take` for each `name=value` of a URL's query, decoded, until one fails. A name that is
+/// there twice is `error_code::invalid_argument`: which of the two counts, none could know.
 [[nodiscard]] result<> for_each_parameter(
     std::string_view query,
     const std::function<result<>(std::string_view name, const std::string& value)>& take);
 
+/// Whether it can be read, and has each name once.
+[[nodiscard]] result<> check_query(std::string_view query);
+
 using query_fields = std::map<std::string, std::string, std::less<>>;
 
-/// The parameters by name. `error_code::invalid_argument` names one that is unknown or there twice.
+/// The parameters by name. `error_code::invalid_argument` names one that is unknown or there
+/// twice.
 [[nodiscard]] result<query_fields> read_query_fields(std::string_view query,
                                                      std::span<const std::string_view> known);
 

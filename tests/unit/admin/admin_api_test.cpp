@@ -17,6 +17,22 @@ TEST_F(admin_api, knows_only_callers_that_have_shown_a_key) {
     EXPECT_FALSE(ask("GET", "/_rf/health", "").known_caller);
 }
 
+TEST_F(admin_api, refuses_a_parameter_that_is_given_twice_wherever_it_is) {
+    for (const auto* const path :
+         {"/_rf/outbox?limit=1&limit=2", "/_rf/health?x=1&x=1", "/_rf/inbox?source=a&source=b",
+          "/_rf/dead?destination=stock&destination=billing", "/_rf/inbox/handlers?a&a"}) {
+        const auto answer = get(path);
+        EXPECT_EQ(answer.status, 400) << path;
+        EXPECT_THAT(answer.body, HasSubstr("is given twice; give it once")) << path;
+        EXPECT_THAT(answer.body, HasSubstr("invalid_argument")) << path;
+    }
+    const auto id = bury("stock").to_string();
+    EXPECT_EQ(
+        ask("POST", "/_rf/dead/delete?destination=billing&destination=stock", boss.key).status,
+        400);
+    EXPECT_EQ(get_json("/_rf/outbox/" + id).at("status"), "Dead");
+}
+
 TEST_F(admin_api, tells_the_statistics_of_the_outbox) {
     enqueue();
     bury("stock");

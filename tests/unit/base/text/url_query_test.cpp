@@ -25,10 +25,20 @@ TEST(url_query, is_decoded_and_given_by_name) {
 TEST(url_query, is_refused_with_what_is_unknown_twice_or_not_encoded) {
     EXPECT_THAT(read_query_fields("size=1", known).error().what(),
                 HasSubstr("'size' cannot be asked for; once each there are limit, name"));
-    EXPECT_THAT(read_query_fields("name=a&name=b", known).error().what(), HasSubstr("'name'"));
+    EXPECT_THAT(read_query_fields("name=a&name=b", known).error().what(),
+                HasSubstr("'name' is given twice"));
     EXPECT_THAT(read_query_fields("name=%zz", known).error().what(),
                 HasSubstr("'name=%zz' is not percent-encoded"));
     EXPECT_THAT(read_query_fields("%z=1", known).error().what(), HasSubstr("percent-encoded"));
+}
+
+TEST(url_query, has_each_parameter_once_however_it_is_written) {
+    EXPECT_TRUE(check_query(""));
+    EXPECT_TRUE(check_query("a=1&b=1&&c"));
+    for (const auto* const twice : {"a=1&a=1", "a=1&b=2&a=3", "a&a", "a=1&%61=2", "=1&=2"})
+        EXPECT_THAT(check_query(twice).error().what(), HasSubstr("is given twice; give it once"))
+            << twice;
+    EXPECT_EQ(check_query("a=1&a=2").error().code(), error_code::invalid_argument);
 }
 
 TEST(url_query, ends_with_the_first_that_is_not_taken) {
