@@ -39,6 +39,7 @@ json::object to_json(const message_links& links) {
     for (const auto& one : links.caused) caused.push_back(to_json(one));
     json::object shown{
         {"taken", std::move(taken)}, {"caused", std::move(caused)}, {"more", links.more}};
+    if (links.sent) shown["sent"] = to_json(*links.sent);
     if (links.cause_id.empty()) return shown;
     json::object cause{{"messageId", text(links.cause_id)}};
     if (links.cause_sent) cause["sent"] = to_json(*links.cause_sent);
@@ -73,7 +74,7 @@ void add_link_routes(admin_surface& into, node_view& node) {
          admin_role::viewer,
          {.summary = "What caused a message, where it was taken in, and what it caused.",
           .answer = "{taken: [TakenMessage], caused: [LinkedMessage], more: boolean,"
-                    " cause?: {messageId: string, sent?: LinkedMessage,"
+                    " sent?: LinkedMessage, cause?: {messageId: string, sent?: LinkedMessage,"
                     " taken?: TakenMessage}}",
           .shapes = shapes},
          [&node](http_request request, const auto&) { return links(node, std::move(request)); }});

@@ -50,6 +50,19 @@ constexpr std::array search_columns{
     feature_column{"STATUS", "status"},     feature_column{"DESTINATION", "destination"},
     feature_column{"ENDPOINT", "endpoint"}, feature_column{"CREATED", "createdAt"},
 };
+constexpr std::array life_options{
+    feature_option{.name = "messageId", .doc = "the message's id", .where = place::path},
+    feature_option{.name = "cause", .doc = "the id of what caused it: look for that too"},
+};
+constexpr std::array life_columns{
+    feature_column{"NODE", "node"},
+    feature_column{"WHAT", "what"},
+    feature_column{"MESSAGE", "messageId"},
+    feature_column{"SERVICE", "service"},
+    feature_column{"ENDPOINT", "endpoint"},
+    feature_column{"STATUS", "status"},
+    feature_column{"AT", "at"},
+};
 constexpr std::array node_commands{
     feature_command{.name = "list",
                     .summary = "list the nodes of desk.nodes with the light of each",
@@ -74,6 +87,15 @@ constexpr std::array node_commands{
                     .list = "hits",
                     .columns = search_columns,
                     .example = "posthorn nodes search --orderKey 'customer 7' --url "
+                               "http://127.0.0.1:7401"},
+    feature_command{.name = "life",
+                    .summary = "show what all of them know of one message",
+                    .method = "GET",
+                    .path = "/_rf/life/{messageId}",
+                    .options = life_options,
+                    .list = "traces",
+                    .columns = life_columns,
+                    .example = "posthorn nodes life 0199f3a0-5b7c-7d11-8a4e-3f1f7a7e0001 --url "
                                "http://127.0.0.1:7401"},
 };
 

@@ -10,10 +10,11 @@
 #include <posthorn/uuid.hpp>
 
 #include "base/async/run_on.hpp"
-#include "base/async/task_group.hpp"
 #include "base/text/url_query.hpp"
 #include "base/text/utf8.hpp"
 #include "feature/answers.hpp"
+#include "nodes/ask_all.hpp"
+#include "nodes/life_routes.hpp"
 #include "nodes/nodes_table.hpp"
 #include "nodes/search.hpp"
 
@@ -146,11 +147,6 @@ task<http_response> history(const nodes_deps& with, http_request request) {
     co_return json_response(200, json::serialize(*read));
 }
 
-error nothing_to_ask_with() {
-    return {error_code::not_found,
-            "only a running node asks others; give its admin address with --url"};
-}
-
 task<> ask_one(const node_asker& asker, const watched_node& node, const std::string& target,
                node_hits& into) {
     into = read_hits(node.name, co_await asker.get(node, target, search_bytes_max));
@@ -162,10 +158,9 @@ task<http_response> search(const nodes_deps& with, http_request request) {
     if (!with.asker.can_ask()) co_return answer_to_error(nothing_to_ask_with());
     const auto& nodes = with.asker.watch().nodes;
     std::vector<node_hits> found(nodes.size());
-    std::vector<task<>> asking;
-    for (std::size_t i = 0; i < nodes.size(); ++i)
-        asking.push_back(ask_one(with.asker, nodes[i], *target, found[i]));
-    co_await run_all(std::move(asking));
+    co_await ask_all(nodes.size(), nodes_asked_at_once, [&](std::size_t i) {
+        return ask_one(with.asker, nodes[i], *target, found[i]);
+    });
     json::array hits;
     json::array asked;
     for (std::size_t i = 0; i < nodes.size(); ++i) {
@@ -200,6 +195,11 @@ task<http_response> one_message(const nodes_deps& with, http_request request) {
 }
 
 }  // namespace
+
+error nothing_to_ask_with() {
+    return {error_code::not_found,
+            "only a running node asks others; give its admin address with --url"};
+}
 
 admin_route nodes_route(const nodes_deps& with) {
     return {"GET",
@@ -252,6 +252,7 @@ std::vector<admin_route> node_routes(const nodes_deps& with) {
             [&with](http_request request, const admin_caller&) {
                 return search(with, std::move(request));
             }},
+        life_route(with),
     };
 }
 

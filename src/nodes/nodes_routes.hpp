@@ -19,8 +19,12 @@ struct nodes_deps {
 
 /// The nodes with their light. It is there without any too, so that a program can ask.
 [[nodiscard]] admin_route nodes_route(const nodes_deps& with);
-/// The history of one, a search over all, and one message of another: where there are any.
+/// The history of one, a search over all, one message of another, and what all know of one: where
+/// there are any.
 [[nodiscard]] std::vector<admin_route> node_routes(const nodes_deps& with);
+
+/// Where there is no network, as over a file.
+[[nodiscard]] error nothing_to_ask_with();
 
 /// How many nodes have each light: green, yellow, red, unknown.
 struct light_counts {

@@ -154,7 +154,7 @@ result<message_links> find_links(const std::vector<store*>& stores, const uuid& 
                                  const link_limits& limits) {
     const auto text = id.to_string();
     POSTHORN_LET(known, look_in_all(stores, text));
-    message_links links{.cause_id = known.cause_id, .taken = known.taken};
+    message_links links{.sent = known.sent, .cause_id = known.cause_id, .taken = known.taken};
     if (!known.cause_id.empty()) {
         POSTHORN_LET(cause, look_in_all(stores, known.cause_id));
         links.cause_sent = std::move(cause.sent);

@@ -29,6 +29,7 @@ struct taken_message {
 
 /// What led to a message, and what it led to, as far as this node knows.
 struct message_links {
+    std::optional<linked_message> sent{};        // The message itself, in the outbox here.
     std::string cause_id;                        // Empty if it has none.
     std::optional<linked_message> cause_sent{};  // The cause, if this node sent it,
     std::optional<taken_message> cause_taken{};  // or took it in.

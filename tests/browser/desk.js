@@ -157,6 +157,20 @@ const cases = {
     await page.locator("td.id a").first().click();
     await page.getByRole("link", { name: "nail-shelf" }).click();
     await page.waitForURL("**/desk/messages?orderKey=nail-shelf");
+    // It is followed to its receiver, from whichever desk; the one that is gone is named.
+    await page.goto(`${told.hall}/desk/nodes/orders?message=${told.shipped}`);
+    await page.locator(".timeline").getByText("Took effect at 'stock'").waitFor();
+    const traces = (label) => page.locator(".elsewhere li", { hasText: label });
+    const taken = traces("Taken in by");
+    await taken.getByText("Ship from orders, handled").waitFor();
+    assert.equal(await taken.getByRole("link").getAttribute("href"), `${told.stock}/desk/inbox/${told.shipped}`);
+    await traces("Sent by").getByText("'orders'").waitFor();
+    await page.getByText("'attic' did not answer, so what it knows is not here").waitFor();
+    await accessible(page);
+    await page.goto(`${told.hall}/desk/messages/${told.own}`);
+    await traces("Caused by").getByRole("link", { name: "Ship to stock" }).click();
+    await page.waitForURL(`**/desk/nodes/orders?message=${told.shipped}`);
+
     await search("no such thing");
     await page.getByText("No message has the id, correlation id or order key 'no such thing'.").waitFor();
     await page.goto(`${told.orders}/desk/messages`);
@@ -481,6 +495,20 @@ const cases = {
     const link = page.getByRole("link", { name: "in the desk of 'orders'" });
     assert.equal(await link.getAttribute("href"), `${told.orders}/desk/messages/${told.crm}`);
     await accessible(page);
+    // It is followed to its receiver, from whichever desk; the one that is gone is named.
+    await page.goto(`${told.hall}/desk/nodes/orders?message=${told.shipped}`);
+    await page.locator(".timeline").getByText("Took effect at 'stock'").waitFor();
+    const traces = (label) => page.locator(".elsewhere li", { hasText: label });
+    const taken = traces("Taken in by");
+    await taken.getByText("Ship from orders, handled").waitFor();
+    assert.equal(await taken.getByRole("link").getAttribute("href"), `${told.stock}/desk/inbox/${told.shipped}`);
+    await traces("Sent by").getByText("'orders'").waitFor();
+    await page.getByText("'attic' did not answer, so what it knows is not here").waitFor();
+    await accessible(page);
+    await page.goto(`${told.hall}/desk/messages/${told.own}`);
+    await traces("Caused by").getByRole("link", { name: "Ship to stock" }).click();
+    await page.waitForURL(`**/desk/nodes/orders?message=${told.shipped}`);
+
     await search("no such thing");
     await page.getByText("No message has the id, correlation id or order key 'no such thing'. 'attic' did not answer.").waitFor();
     await quiet(page);

@@ -169,10 +169,12 @@ class Desk(DeskCase):
                     '{ name = "attic", url = "http://127.0.0.1:1" }]\n',
                     environment={"ORDERS_KEY": self.viewer["key"]}).init().start()
         self.addCleanup(hall.stop)
-        hall.sql("INSERT INTO outbox_messages (destination, endpoint, payload, order_key)"
-                 " VALUES ('stock', 'Reserve', '{}', 'nail-shelf')")
+        [[shipped]] = self.orders.sql("SELECT message_id FROM outbox_messages WHERE endpoint = 'Ship' AND status = 'Sent'"
+                                      " ORDER BY seq LIMIT 1")
+        [[own]] = hall.sql("INSERT INTO outbox_messages (destination, endpoint, payload, order_key, causation_id)"
+                           " VALUES ('stock', 'Reserve', '{}', 'nail-shelf', ?) RETURNING message_id", shipped)
         [[crm]] = self.orders.sql("SELECT message_id FROM outbox_messages WHERE destination = 'crm'")
-        self.browse("nodes", hall=f"http://127.0.0.1:{hall.admin}", crm=crm)
+        self.browse("nodes", hall=f"http://127.0.0.1:{hall.admin}", crm=crm, shipped=shipped, own=own)
 
     def test_5_a_destination_is_paused_resumed_and_tried(self):
         self.browse("pause")

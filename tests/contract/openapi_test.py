@@ -219,6 +219,7 @@ class OpenApi(unittest.TestCase):
         others = s.sql("SELECT message_id FROM outbox_messages LIMIT 1")[0][0]
         answers += [self.ask(o, "GET", "/_rf/nodes/stock", route="/_rf/nodes/{node}"),
                     self.ask(o, "GET", "/_rf/search?destination=crm&until=2020-02-14T12:00:00Z"),
+                    self.ask(o, "GET", f"/_rf/life/{taken}?cause={one}", route="/_rf/life/{messageId}"),
                     self.ask(o, "GET", f"/_rf/nodes/stock/outbox/{others}",
                              route="/_rf/nodes/{node}/outbox/{messageId}")]
         lane = "/_rf/outbox/lanes/{destination}/"

@@ -31,7 +31,7 @@ NEEDS = {
         "GET /_rf/inbox/{messageId}", "GET /_rf/links/{messageId}", "GET /_rf/store", "GET /_rf/standby", "GET /_rf/standby/archive", "GET /_rf/keys",
         "GET /_rf/otlp",
         "GET /_rf/history", "GET /_rf/live", "GET /_rf/nodes", "GET /_rf/nodes/{node}",
-        "GET /_rf/nodes/{node}/outbox/{messageId}", "GET /_rf/search",
+        "GET /_rf/nodes/{node}/outbox/{messageId}", "GET /_rf/search", "GET /_rf/life/{messageId}",
         "GET /_rf/queue", "GET /_rf/queue/jobs", "GET /_rf/queue/jobs/{seq}",
         "GET /_rf/webhooks", "GET /_rf/webhooks/endpoints", "GET /_rf/webhooks/types", "GET /_rf/webhooks/events/{event}",
         "GET /_rf/webhooks/events/{event}/attempts",

@@ -182,6 +182,46 @@ class Nodes(unittest.TestCase):
         self.assertEqual(self.ask("/_rf/nodes/stock/outbox/01890a5d-ac96-774b-bcce-b302099a8057")[0], 404)
         self.assertEqual(self.ask(f"/_rf/nodes/gone/outbox/{message}")[0], 503)
         self.assertEqual(self.ask(f"/_rf/nodes/nobody/outbox/{message}")[0], 404)
+        for wrong in ["life/x", f"life/{message}?cause=x", f"life/{message}?payload=true"]:
+            self.assertEqual(self.ask(f"/_rf/{wrong}")[0], 400, wrong)
+
+    def test_a_message_is_followed_to_its_receiver_and_to_what_it_caused_there(self):
+        secret = "base64:AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8="
+        depot = Node(PROGRAM, "depot", f'[secrets]\ntill = "{secret}"\n[handlers]\n'
+                     'Ship = "sql:INSERT INTO outbox_messages (destination, endpoint, payload, causation_id)'
+                     " VALUES ('crm', 'Told', '{}', :_message_id)\"\n").init().start()
+        self.addCleanup(depot.stop)
+        nodes = [f'{{ name = "depot", url = "http://127.0.0.1:{depot.admin}" }}',
+                 '{ name = "gone", url = "http://127.0.0.1:1" }']
+        till = Node(PROGRAM, "till", f'[secrets]\ndepot = "{secret}"\n[routes]\n'
+                    f'depot = "http://127.0.0.1:{depot.port}"\n[desk]\nnodes = [{", ".join(nodes)}]\n').init().start()
+        self.addCleanup(till.stop)
+        cause = "01890a5d-ac96-774b-bcce-b302099a8057"
+        [[message]] = till.sql("INSERT INTO outbox_messages (destination, endpoint, payload, causation_id) VALUES"
+                               " ('depot', 'Ship', '{\"a\": \"a payload\"}', ?) RETURNING message_id", cause)
+        self.assertTrue(eventually(lambda: till.number("SELECT count(*) FROM outbox_messages WHERE status = 'Sent'")),
+                        till.log_text() + depot.log_text())
+        [[caused]] = depot.sql("SELECT message_id FROM outbox_messages")
+
+        shown = till.get_json(f"/_rf/life/{message}?cause={cause}")
+        traces = [{name: each[name] for name in ("node", "what", "messageId", "service", "endpoint", "status")}
+                  for each in shown["traces"]]
+        self.assertEqual(traces, [
+            {"node": "depot", "what": "taken", "messageId": message, "service": "till", "endpoint": "Ship",
+             "status": "handled"},
+            {"node": "depot", "what": "caused", "messageId": caused, "service": "crm", "endpoint": "Told",
+             "status": "Pending"}])
+        self.assertEqual([(each["node"], each["answered"]) for each in shown["nodes"]], [("depot", True), ("gone", False)])
+        self.assertNotIn("a payload", json.dumps(shown))
+        # From the receiver's side, who sent it.
+        of_caused = till.get_json(f"/_rf/life/{caused}?cause={message}")["traces"]
+        self.assertEqual([(each["what"], each["messageId"], each["node"]) for each in of_caused],
+                         [("cause", message, "depot"), ("sent", caused, "depot")])
+        self.assertEqual(till.get_json(f"/_rf/life/{cause}")["traces"], [])
+        url = f"http://127.0.0.1:{till.admin}"
+        listed = self.run_program("nodes", "life", message, "--url", url)
+        self.assertRegex(listed, r"depot +taken +\S+ +till +Ship +handled")
+        self.assertIn("--url", self.run_program("nodes", "life", message, "--config", str(till.file), expected=1))
 
     def test_commands_and_metrics_tell_the_same(self):
         self.light("gone", "red")

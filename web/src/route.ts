@@ -2,6 +2,7 @@
 
 import { computed } from "@preact/signals";
 import { filter, filters, go, here, takeClicks } from "./address";
+import { query } from "./answer";
 
 export { filter, filters, go };
 
@@ -28,4 +29,9 @@ export function messageLink(id: string): string {
 
 export function inboxLink(id: string): string {
   return `/desk/inbox/${encodeURIComponent(id)}`;
+}
+
+/// To another node, or to one of its messages as this desk shows it.
+export function nodeLink(name: string, message?: string): string {
+  return `/desk/nodes/${encodeURIComponent(name)}${query({ message })}`;
 }

@@ -339,6 +339,22 @@ export interface TakenMessage {
   claimedUntil?: string;
 }
 
+/// What one of the other nodes knows of a message.
+export interface Trace {
+  node: string;
+  what: "sent" | "taken" | "caused" | "cause";
+  messageId: string; // Of the message itself, of what it caused, or of its cause.
+  service: string; // Where it went, or who sent it there.
+  endpoint: string;
+  status: string; // Of the outbox; or "handled", "at work".
+  at?: string;
+}
+
+export interface Life {
+  traces: Trace[];
+  nodes: Array<{ node: string; url: string; answered: boolean; more: boolean; why?: string }>;
+}
+
 export interface Links {
   cause?: { messageId: string; sent?: LinkedMessage; taken?: TakenMessage };
   taken: TakenMessage[];

@@ -49,9 +49,12 @@ TEST_F(link_routes, lead_from_what_was_taken_in_to_what_it_caused_and_back) {
     EXPECT_EQ(of_order.at("taken").at(0).at("sourceServiceId").as_string(), "shop");
     EXPECT_FALSE(of_order.at("more").as_bool());
     EXPECT_FALSE(of_order.as_object().contains("cause"));
+    EXPECT_FALSE(of_order.as_object().contains("sent")) << "another node has sent it";
 
     const auto of_charge = get_json("/_rf/links/" + charge.to_string());
     EXPECT_THAT(ids_of(of_charge), testing::ElementsAre(receipt.to_string()));
+    EXPECT_EQ(of_charge.at("sent").at("messageId").as_string(), charge.to_string());
+    EXPECT_EQ(of_charge.at("sent").at("status").as_string(), "Pending");
     EXPECT_EQ(of_charge.at("cause").at("messageId").as_string(), order.to_string());
     EXPECT_EQ(of_charge.at("cause").at("taken").at("endpoint").as_string(), "Order");
     const auto of_receipt = get_json("/_rf/links/" + receipt.to_string());

@@ -106,6 +106,40 @@ TEST_F(nodes_routes_test, a_message_of_another_is_shown_without_its_payload) {
     EXPECT_EQ(last_status, 503);
 }
 
+TEST_F(nodes_routes_test, a_life_has_the_traces_of_all_and_names_who_did_not_answer) {
+    answers.at("http://stock:1") = http_response{
+        .status = 200,
+        .headers = {},
+        .body = R"({"taken":[{"sourceServiceId":"orders","endpoint":"Ship","processedAt":"t"}],)"
+                R"("caused":[],"more":true})"};
+    answers.at("http://crm:2") = fail(error_code::unreachable, "refused");
+    const auto told = of_node("/_rf/life/{messageId}", "");
+    EXPECT_EQ(last_status, 200);
+    ASSERT_EQ(told.at("traces").as_array().size(), 1U);
+    EXPECT_EQ(told.at("traces").at(0).at("what"), "taken");
+    EXPECT_EQ(boost::json::serialize(told.at("nodes")),
+              R"([{"node":"stock","url":"http://stock:1","answered":true,"more":true},)"
+              R"({"node":"crm","url":"http://crm:2","answered":false,"more":false,)"
+              R"("why":"refused"}])");
+    ASSERT_EQ(asked.size(), 2U);
+    EXPECT_EQ(asked[0].url, fmt::format("http://stock:1/_rf/links/{}", id));
+    EXPECT_LE(asked[0].limits.reply_bytes_max, std::size_t{1} << 20);
+}
+
+TEST_F(nodes_routes_test, a_cause_is_asked_for_of_nodes_that_answer) {
+    answers.at("http://stock:1") = fail(error_code::unreachable, "refused");
+    answers.at("http://crm:2") = http_response{
+        .status = 200, .headers = {}, .body = R"({"taken":[],"caused":[],"more":false})"};
+    of_node("/_rf/life/{messageId}", "", fmt::format("cause={}", id));
+    ASSERT_EQ(asked.size(), 3U);
+    EXPECT_EQ(asked[2].url, fmt::format("http://crm:2/_rf/outbox/{}", id));
+    for (const auto* const wrong : {"cause=x", "payload=true"}) {
+        of_node("/_rf/life/{messageId}", "", wrong);
+        EXPECT_EQ(last_status, 400) << wrong;
+    }
+    EXPECT_EQ(asked.size(), 3U);
+}
+
 TEST_F(nodes_routes_test, on_a_file_what_is_known_is_shown_and_none_is_asked) {
     start();
     stop();

@@ -10,6 +10,7 @@ import { usePaged } from "../node_paged";
 import { filters, inboxLink } from "../route";
 import type { FailedMessage, Handler, InboxRow, RefusedCall, TakenDetail } from "../types";
 import { Empty, Failure, Time, Waiting } from "../ui";
+import { Elsewhere, useLife } from "./elsewhere";
 import { Text } from "./filters";
 import { LinkList } from "./links";
 
@@ -346,6 +347,7 @@ function Here({ id }: { id: string }) {
 }
 
 function TakenPage({ id }: { id: string }) {
+  const life = useLife(id, () => ({ status: "" }));
   return (
     <>
       <h1 class="whole">{id}</h1>
@@ -360,6 +362,7 @@ function TakenPage({ id }: { id: string }) {
           What came in and what its handler sent from here. The payload is not kept once it took effect.
         </p>
       </section>
+      <Elsewhere life={life} />
     </>
   );
 }

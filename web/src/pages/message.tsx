@@ -11,6 +11,7 @@ import type { Detail, Light } from "../types";
 import { CopyButton, FactList, Failure, StatusMark, Time } from "../ui";
 import { ChangeDialog, type Plan } from "./change_dialog";
 import { EditDialog } from "./edit_dialog";
+import { Elsewhere, stepsElsewhere, useLife, type StepElsewhere } from "./elsewhere";
 import { LinkList } from "./links";
 import { followersOf } from "./parked";
 
@@ -56,13 +57,15 @@ function lifeOf(one: Detail): Step[] {
   return steps;
 }
 
-export function Timeline({ one, links = true }: { one: Detail; links?: boolean }) {
+export function Timeline(props: { one: Detail; links?: boolean; elsewhere?: StepElsewhere[] }) {
+  const own = lifeOf(props.one).map((step) => (props.links === false ? { ...step, link: undefined } : step));
+  const steps: Step[] = [...own, ...(props.elsewhere ?? [])];
   return (
     <ol class="timeline">
-      {lifeOf(one).map((step, i) => (
+      {steps.map((step, i) => (
         <li key={i} class={step.kind}>
           <div class="head">
-            <strong>{step.link && links ? <a href={step.link}>{step.title}</a> : step.title}</strong>
+            <strong>{step.link ? <a href={step.link}>{step.title}</a> : step.title}</strong>
             <Time at={step.at} />
           </div>
           {step.same && <span class="quiet">the same error</span>}
@@ -182,6 +185,7 @@ function Followers({ id }: { id: string }) {
 
 export function MessagePage({ id }: { id: string }) {
   const read = useLoaded(() => get<Detail>(`/_rf/dead/${encodeURIComponent(id)}`), 3000);
+  const life = useLife(id, () => read.value.value);
   const whole = useSignal<Detail | null>(null);
   const plan = useSignal<Plan | null>(null);
   const editing = useSignal<Detail | null>(null);
@@ -215,7 +219,7 @@ export function MessagePage({ id }: { id: string }) {
       <div class="columns">
         <section>
           <h2>What happened</h2>
-          <Timeline one={one} />
+          <Timeline one={one} elsewhere={stepsElsewhere(life.value.value)} />
         </section>
         <section>
           <h2>About it</h2>
@@ -230,6 +234,7 @@ export function MessagePage({ id }: { id: string }) {
         <h2>Causes and effects</h2>
         <LinkList id={one.messageId} />
       </section>
+      <Elsewhere life={life} />
       <Payload one={shown} onRead={(seen) => (whole.value = seen)} />
       {plan.value && <ChangeDialog plan={plan.value} onClose={close} />}
       {editing.value && <EditDialog one={editing.value} onClose={close} />}

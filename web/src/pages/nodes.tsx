@@ -4,9 +4,10 @@ import { NotShown, Table } from "../listing";
 import { useLoaded } from "../load";
 import { health } from "../node";
 import type { DeskPage } from "../page";
-import { filters, messageLink } from "../route";
+import { filters, messageLink, nodeLink } from "../route";
 import type { Detail, Hit, LightSpan, Message, Page, SearchAnswer, WatchedNode } from "../types";
 import { Empty, FactList, Failure, Lamp, StatusMark, Time, Waiting } from "../ui";
+import { Elsewhere, stepsElsewhere, useLife } from "./elsewhere";
 import { Choice, MoreFilters, Text, times, When } from "./filters";
 import { Timeline } from "./message";
 
@@ -16,10 +17,6 @@ const words: Record<WatchedNode["light"], string> = {
   red: "needs you",
   unknown: "not known",
 };
-
-function nodeLink(name: string, message?: string): string {
-  return `/desk/nodes/${encodeURIComponent(name)}${query({ message })}`;
-}
 
 function LightWords({ one }: { one: WatchedNode }) {
   return (
@@ -255,37 +252,41 @@ function OthersMessage({ name, id }: { name: string; id: string }) {
   const read = useLoaded(() =>
     get<{ url: string; message: Detail }>(`/_rf/nodes/${encodeURIComponent(name)}/outbox/${encodeURIComponent(id)}`),
   );
+  const life = useLife(id, () => read.value.value?.message);
   const told = read.value.value;
   if (!told) return read.failure.value ? <Failure why={read.failure.value} again={read.again} /> : <Waiting />;
   // Another node may be of another version.
   const one = { ...told.message, attempts: Array.isArray(told.message.attempts) ? told.message.attempts : [] };
   return (
-    <div class="columns">
-      <section>
-        <h2>What happened to {shortId(one.messageId)}</h2>
-        <Timeline one={one} links={false} />
-      </section>
-      <section>
-        <h2>About it</h2>
-        <FactList
-          facts={[
-            ["Message", one.messageId],
-            ["Status", <StatusMark status={one.status} />],
-            ["Destination", one.destination],
-            ["Endpoint", one.endpoint],
-            ["Correlation", one.correlationId],
-            ["Order key", one.orderKey],
-          ]}
-        />
-        <p>
-          To read its payload or to change it, open it{" "}
-          <a href={`${told.url}${messageLink(one.messageId)}`} target="_blank" rel="noreferrer">
-            in the desk of '{name}'
-          </a>
-          .
-        </p>
-      </section>
-    </div>
+    <>
+      <div class="columns">
+        <section>
+          <h2>What happened to {shortId(one.messageId)}</h2>
+          <Timeline one={one} links={false} elsewhere={stepsElsewhere(life.value.value)} />
+        </section>
+        <section>
+          <h2>About it</h2>
+          <FactList
+            facts={[
+              ["Message", one.messageId],
+              ["Status", <StatusMark status={one.status} />],
+              ["Destination", one.destination],
+              ["Endpoint", one.endpoint],
+              ["Correlation", one.correlationId],
+              ["Order key", one.orderKey],
+            ]}
+          />
+          <p>
+            To read its payload or to change it, open it{" "}
+            <a href={`${told.url}${messageLink(one.messageId)}`} target="_blank" rel="noreferrer">
+              in the desk of '{name}'
+            </a>
+            .
+          </p>
+        </section>
+      </div>
+      <Elsewhere life={life} />
+    </>
   );
 }
 
