@@ -14,6 +14,7 @@
 #include "admin/metrics.hpp"
 #include "admin/openapi.hpp"
 #include "admin/render.hpp"
+#include "admin/replay_routes.hpp"
 #include "admin/shapes.hpp"
 #include "base/async/run_on.hpp"
 #include "operations/dead_operations.hpp"
@@ -360,6 +361,7 @@ void add_admin_routes(admin_surface& into, node_view& node) {
     add_lane_routes(into, node);
     add_dead_routes(into, node);
     add_link_routes(into, node);
+    add_replay_routes(into, node);
 }
 
 namespace {

@@ -30,7 +30,8 @@ void add_public_routes(router& routes, node_view& node);
 /// | GET /_rf/inbox/refused             | viewer   | what web services said instead of taking a   |
 /// |                                    |          | message; needs the right to payloads         |
 ///
-/// and those of `add_dead_routes`, `add_inbox_routes` and `add_link_routes`.
+/// and those of `add_dead_routes`, `add_inbox_routes`, `add_lane_routes`, `add_link_routes` and
+/// `add_replay_routes`.
 void add_admin_routes(admin_surface& into, node_view& node);
 
 /// What `/metrics` says; `refusals` are those of the admin listener.

@@ -25,7 +25,7 @@ NEEDS = {
     "viewer": [
         "GET /_rf", "GET /_rf/openapi.json", "GET /_rf/health", "GET /_workflow/health", "GET /metrics",
         "GET /_rf/outbox", "GET /_rf/outbox/stats", "GET /_rf/outbox/failed", "GET /_rf/outbox/lanes",
-        "GET /_rf/outbox/{messageId}", "GET /_rf/dead", "GET /_rf/dead/groups", "GET /_rf/dead/{messageId}",
+        "GET /_rf/outbox/{messageId}", "GET /_rf/outbox/replay", "GET /_rf/dead", "GET /_rf/dead/groups", "GET /_rf/dead/{messageId}",
         "GET /_rf/inbox", "GET /_rf/inbox/stats", "GET /_rf/inbox/handlers", "GET /_rf/inbox/failed",
         "GET /_rf/inbox/refused", "GET /_rf/audit",
         "GET /_rf/inbox/{messageId}", "GET /_rf/links/{messageId}", "GET /_rf/store", "GET /_rf/standby", "GET /_rf/standby/archive", "GET /_rf/keys",
@@ -46,6 +46,7 @@ NEEDS = {
         "GET /_rf/centre/sites", "GET /_rf/centre/calls", "GET /_rf/centre/notifications"],
     "worker": ["POST /_rf/queue/{endpoint}/take", "POST /_rf/queue/ack", "POST /_rf/queue/release"],
     "operator": [
+        "POST /_rf/outbox/replay",
         "POST /_rf/outbox/{messageId}/retry", "POST /_rf/outbox/lanes/{destination}/pause",
         "POST /_rf/outbox/lanes/{destination}/resume", "POST /_rf/outbox/lanes/{destination}/try",
         "POST /_rf/dead/{messageId}/requeue", "POST /_rf/dead/{messageId}/resolve",

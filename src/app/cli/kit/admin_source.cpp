@@ -79,6 +79,14 @@ result<json::object> admin_source::try_now(const std::string& destination) {
                 .path = fmt::format("/_rf/outbox/lanes/{}/try", percent_encode(destination))});
 }
 
+result<json::object> admin_source::replay(const replay_choice& wanted) {
+    std::string path = "/_rf/outbox/replay?since=" + percent_encode(wanted.since);
+    if (!wanted.until.empty()) path += "&until=" + percent_encode(wanted.until);
+    if (!wanted.destination.empty()) path += "&destination=" + percent_encode(wanted.destination);
+    if (!wanted.after.empty()) path += "&after=" + percent_encode(wanted.after);
+    return ask({.method = wanted.count_only ? "GET" : "POST", .path = std::move(path)});
+}
+
 result<json::object> admin_source::dead(const dead_choice& wanted) {
     return ask({.path = "/_rf/dead?" + to_query(wanted)});
 }

@@ -40,6 +40,15 @@ struct pause_choice {
     std::string reason{};
 };
 
+/// Which delivered messages to send again.
+struct replay_choice {
+    std::string since{};  // An ISO 8601 time, as `until` is.
+    std::string until{};
+    std::string destination{};
+    std::string after{};      // The `next` of the slice before.
+    bool count_only = false;  // Change nothing.
+};
+
 /// Which of the messages that were given up; empty fields ask for nothing.
 struct dead_choice {
     std::string status{};
@@ -106,6 +115,9 @@ public:
     result<boost::json::object> lanes();
     result<boost::json::object> pause(const pause_choice& wanted);
     result<boost::json::object> try_now(const std::string& destination);
+
+    /// One slice; the answer says where the next one begins.
+    result<boost::json::object> replay(const replay_choice& wanted);
 
     result<boost::json::object> dead(const dead_choice& wanted);
     result<boost::json::object> dead_groups(const dead_choice& wanted);

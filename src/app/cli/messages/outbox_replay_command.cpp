@@ -4,19 +4,16 @@
 #include <boost/json/object.hpp>
 #include <unistd.h>
 
+#include "app/cli/kit/admin_source.hpp"
 #include "app/cli/kit/command.hpp"
-#include "app/cli/kit/database.hpp"
 #include "app/cli/kit/json_output.hpp"
 #include "app/cli/kit/options.hpp"
 #include "app/cli/kit/presentation.hpp"
 #include "base/text/counted.hpp"
-#include "base/time/time_range.hpp"
-#include "store/sqlite/tables/outbox_replay.hpp"
+#include "base/time/clock.hpp"
 
 namespace posthorn::cli {
 namespace {
-
-constexpr std::size_t slice_rows = 500;
 
 /// `2026-02-14T12:00:00Z`, or `2h`: so long ago.
 result<wall_time> parse_past(std::string_view option, std::string_view text, wall_time now) {
@@ -26,6 +23,16 @@ result<wall_time> parse_past(std::string_view option, std::string_view text, wal
                 "{} takes a time such as 2026-02-14T12:00:00Z, or how long ago, such as 2h, not "
                 "'{}'",
                 option, text);
+}
+
+std::int64_t number(const boost::json::object& from, std::string_view name) {
+    const auto* const value = from.if_contains(name);
+    return value != nullptr && value->is_int64() ? value->get_int64() : 0;
+}
+
+std::string text(const boost::json::object& from, std::string_view name) {
+    const auto* const value = from.if_contains(name);
+    return value != nullptr && value->is_string() ? std::string(value->get_string()) : "";
 }
 
 class outbox_replay_command final : public command {
@@ -38,9 +45,10 @@ public:
             ->required();
         not_empty(options.add_option("--until", until_, "and before this (now)"))
             ->type_name("TIME");
-        options.add_option("--destination", destination_, "only those for this service")
+        not_empty(
+            options.add_option("--destination", wanted_.destination, "only those for this service"))
             ->type_name("SERVICE");
-        options.add_flag("--dry-run", dry_run_, "count them and change nothing");
+        options.add_flag("--dry-run", wanted_.count_only, "count them and change nothing");
         where_.declare(options);
         add_json_flag(options, json_);
         options.footer(
@@ -50,11 +58,15 @@ public:
     }
 
     result<> run(const console& terminal) override {
-        POSTHORN_LET(settings, where_.settings());
-        POSTHORN_LET(database, database_session::open(settings));
-        const auto now = database->clock().wall();
-        POSTHORN_LET(range, range_at(now));
-        POSTHORN_LET(done, replay(*database, range, now, terminal));
+        const auto now = real_clock{}.wall();
+        POSTHORN_LET(since, parse_past("--since", since_, now));
+        wanted_.since = to_iso8601(since);
+        if (!until_.empty()) {
+            POSTHORN_LET(until, parse_past("--until", until_, now));
+            wanted_.until = to_iso8601(until);
+        }
+        POSTHORN_LET(from, where_.open());
+        POSTHORN_LET(done, replay(*from, terminal));
         print(done, terminal);
         if (done.expired == 0) return {};
         return fail(error_code::message_expired,
@@ -64,55 +76,47 @@ public:
     }
 
 private:
-    [[nodiscard]] result<sqlite::replay_range> range_at(wall_time now) const {
-        POSTHORN_LET(since, parse_past("--since", since_, now));
-        POSTHORN_LET(until, until_.empty() ? now : parse_past("--until", until_, now));
-        POSTHORN_TRY(check_times({.since = since, .until = until}, now));
-        return sqlite::replay_range{
-            .since = since, .until = until, .destination = destination_, .count_only = dry_run_};
-    }
+    struct progress {
+        std::int64_t replayed = 0;
+        std::int64_t expired = 0;
+    };
 
-    [[nodiscard]] result<sqlite::replay_progress> replay(database_session& database,
-                                                         const sqlite::replay_range& range,
-                                                         wall_time now,
-                                                         const console& terminal) const {
+    // The first answer says until when, and the others go by that: what was sent again meanwhile is
+    // acknowledged anew, and would be met once more.
+    result<progress> replay(admin_source& from, const console& terminal) {
         const bool is_drawn = !json_ && ::isatty(STDERR_FILENO) == 1;
-        sqlite::replay_progress all;
-        while (!all.is_done) {
-            sqlite::replay_progress after;
-            POSTHORN_TRY(database.commit([&](store_transaction& tx) -> result<> {
-                auto slice = sqlite::replay_sent(tx, range, now, all, slice_rows);
-                POSTHORN_TRY(slice);
-                after = *slice;
-                return {};
-            }));
-            all = after;
+        progress all;
+        do {
+            POSTHORN_LET(slice, from.replay(wanted_));
+            all.replayed += number(slice, "replayed");
+            all.expired += number(slice, "expired");
+            wanted_.until = text(slice, "until");
+            wanted_.after = text(slice, "next");
             if (is_drawn) terminal.err << '\r' << counted(all.replayed, "message") << std::flush;
-        }
+        } while (!wanted_.after.empty());
         if (is_drawn) terminal.err << "\r\033[K";
         return all;
     }
 
-    void print(const sqlite::replay_progress& done, const console& terminal) const {
+    void print(const progress& done, const console& terminal) const {
         if (json_) {
             print_json(terminal, boost::json::object{{"replayed", done.replayed},
                                                      {"expired", done.expired},
-                                                     {"dryRun", dry_run_}});
+                                                     {"dryRun", wanted_.count_only}});
             return;
         }
-        terminal.out << (dry_run_ ? counted(done.replayed, "message would be sent again",
-                                            "messages would be sent again")
-                                  : counted(done.replayed, "message is pending again",
-                                            "messages are pending again"))
+        terminal.out << (wanted_.count_only ? counted(done.replayed, "message would be sent again",
+                                                      "messages would be sent again")
+                                            : counted(done.replayed, "message is pending again",
+                                                      "messages are pending again"))
                      << '\n';
     }
 
     std::string since_;
     std::string until_;
-    std::string destination_;
-    bool dry_run_ = false;
+    replay_choice wanted_;
     bool json_ = false;
-    database_choice where_;
+    source_choice where_;
 };
 
 }  // namespace

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <utility>
 #include <vector>
 
 #include "store/rules/seq_ranges.hpp"
@@ -19,15 +20,15 @@ struct sent_row {
     bool has_expired = false;
 };
 
-result<std::vector<sent_row>> read_slice(store_transaction& tx, const replay_range& range,
-                                         wall_time now, std::size_t limit,
-                                         const replay_progress& before) {
+template <class Source>
+result<std::vector<sent_row>> read_slice(Source& from, const replay_range& range, wall_time now,
+                                         std::size_t limit, const replay_progress& before) {
     std::vector<sent_row> rows;
     const bool is_first = before.after_sent_at < ms(range.since);
     const std::array<sql_param, 4> with{is_first ? ms(range.since) - 1 : before.after_sent_at,
                                         is_first ? std::int64_t{INT64_MAX} : before.after_seq,
                                         ms(range.until), static_cast<std::int64_t>(limit)};
-    POSTHORN_TRY(tx.query(
+    POSTHORN_TRY(from.query(
         R"sql(
         SELECT seq, sent_at, destination, expires_at FROM outbox_messages
         WHERE status = 'Sent' AND (sent_at, seq) > (?, ?) AND sent_at < ?
@@ -61,12 +62,15 @@ result<> log_replay(store_transaction& tx, std::vector<std::int64_t> seqs, wall_
     return {};
 }
 
-}  // namespace
+/// What is to be sent again of a slice, by seq, and how far that is.
+struct replay_slice {
+    replay_progress progress;
+    std::vector<std::int64_t> seqs{};
+};
 
-result<replay_progress> replay_sent(store_transaction& tx, const replay_range& range, wall_time now,
-                                    const replay_progress& before, std::size_t limit) {
-    POSTHORN_LET(rows, read_slice(tx, range, now, limit, before));
-    replay_progress next = before;
+replay_slice choose(std::vector<sent_row> rows, const replay_progress& before, std::size_t limit) {
+    replay_slice slice{.progress = before};
+    auto& [next, seqs] = slice;
     next.is_done = rows.size() < limit;
     if (!rows.empty()) {
         next.after_sent_at = rows.back().sent_at;
@@ -74,7 +78,6 @@ result<replay_progress> replay_sent(store_transaction& tx, const replay_range& r
     }
     std::erase_if(rows, [](const sent_row& row) { return !row.is_wanted; });
     std::ranges::sort(rows, {}, &sent_row::seq);
-    std::vector<std::int64_t> seqs;
     for (const auto& row : rows) {
         if (row.has_expired)
             ++next.expired;
@@ -82,11 +85,24 @@ result<replay_progress> replay_sent(store_transaction& tx, const replay_range& r
             seqs.push_back(row.seq);
     }
     next.replayed += static_cast<std::int64_t>(seqs.size());
-    if (!range.count_only) {
-        for (const auto seq : seqs) POSTHORN_TRY(tx.execute(revive, std::array<sql_param, 1>{seq}));
-        POSTHORN_TRY(log_replay(tx, std::move(seqs), now));
-    }
+    return slice;
+}
+
+}  // namespace
+
+result<replay_progress> replay_sent(store_transaction& tx, const replay_range& range, wall_time now,
+                                    const replay_progress& before, std::size_t limit) {
+    POSTHORN_LET(rows, read_slice(tx, range, now, limit, before));
+    auto [next, seqs] = choose(std::move(rows), before, limit);
+    for (const auto seq : seqs) POSTHORN_TRY(tx.execute(revive, std::array<sql_param, 1>{seq}));
+    POSTHORN_TRY(log_replay(tx, std::move(seqs), now));
     return next;
+}
+
+result<replay_progress> count_sent(store_reader& from, const replay_range& range, wall_time now,
+                                   const replay_progress& before, std::size_t limit) {
+    POSTHORN_LET(rows, read_slice(from, range, now, limit, before));
+    return choose(std::move(rows), before, limit).progress;
 }
 
 }  // namespace posthorn::sqlite

@@ -6,7 +6,7 @@
 
 #include <posthorn/detail/time.hpp>
 
-#include "store/transaction.hpp"
+#include "store/store.hpp"
 
 namespace posthorn::sqlite {
 
@@ -15,7 +15,6 @@ struct replay_range {
     wall_time since{};          // Acknowledged then or later,
     wall_time until{};          // and before this.
     std::string destination{};  // All if empty.
-    bool count_only = false;    // Change nothing.
 };
 
 struct replay_progress {
@@ -35,5 +34,9 @@ struct replay_progress {
 /// `limit` rows, goes on from where the slice before ended, and gives where it ended itself.
 result<replay_progress> replay_sent(store_transaction& tx, const replay_range& range, wall_time now,
                                     const replay_progress& before, std::size_t limit);
+
+/// What that would come to, read alone.
+result<replay_progress> count_sent(store_reader& from, const replay_range& range, wall_time now,
+                                   const replay_progress& before, std::size_t limit);
 
 }  // namespace posthorn::sqlite
