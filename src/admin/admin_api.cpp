@@ -18,6 +18,7 @@
 #include "admin/shapes.hpp"
 #include "base/async/run_on.hpp"
 #include "operations/dead_operations.hpp"
+#include "operations/inbox_detail.hpp"
 #include "operations/query.hpp"
 
 namespace posthorn {
@@ -170,12 +171,19 @@ task<http_response> endpoints::inbox_stats() {
 }
 
 task<http_response> endpoints::inbox_messages(http_request request) {
-    const auto asked = parse_inbox_query(request.query);
+    const auto asked = parse_inbox_query(request.query, parts().time.wall());
     if (!asked) co_return answer_to_error(asked.error());
     const auto page = co_await run_on(parts().readers, [&] {
-        return list_inbox(
-            *parts().stores.back(),
-            {.source = asked->source, .before_seq = asked->before, .limit = asked->limit});
+        auto& where = *parts().stores.back();
+        const inbox_filter wanted{.source = asked->source,
+                                  .endpoint = asked->endpoint,
+                                  .processed = asked->processed,
+                                  .since = asked->since,
+                                  .until = asked->until,
+                                  .before_seq = asked->before,
+                                  .limit = asked->limit};
+        return asked->message_id ? find_inbox(where, *asked->message_id, wanted)
+                                 : list_inbox(where, wanted);
     });
     co_return answer_to(page);
 }
@@ -319,7 +327,9 @@ void add_admin_routes(admin_surface& into, node_view& node) {
           .answer = "{messages: [{messageId: string, seq: integer, sourceServiceId: string,"
                     " endpoint: string, expiresAt: time, processedAt?: time,"
                     " claimedUntil?: time}], next: integer | null}",
-          .query = "{source?: string, before?: integer, limit?: integer}"},
+          .query = "{source?: string, endpoint?: string, messageId?: uuid,"
+                   " state?: 'processed' | 'at work', since?: time, until?: time,"
+                   " before?: integer, limit?: integer}"},
          [with](http_request request, const auto&) {
              return with->inbox_messages(std::move(request));
          });

@@ -18,6 +18,7 @@
 #include "operations/inbox_detail.hpp"
 #include "operations/intake_health.hpp"
 #include "operations/query.hpp"
+#include "store/rows/text_search.hpp"
 
 namespace posthorn {
 namespace {
@@ -92,32 +93,28 @@ json::object to_json(const failed_message& one) {
     return shown;
 }
 
+bool is_wanted(const failed_message& one, const inbox_query& wanted) {
+    if (wanted.message_id && one.id != *wanted.message_id) return false;
+    if (!wanted.source.empty() && one.source != wanted.source) return false;
+    if (!wanted.endpoint.empty() && one.endpoint != wanted.endpoint) return false;
+    return contains_whatever_the_case(one.why, wanted.error);
+}
+
 /// Of a file there are none: only a running node knows what it did not take in.
-json::array failed_of(const node_view_deps& parts, const std::optional<uuid>& id,
-                      std::string_view source) {
+json::array failed_of(const node_view_deps& parts, const inbox_query& wanted) {
     json::array shown;
     const auto* const inbox = parts.inbox ? parts.inbox() : nullptr;
     if (inbox == nullptr) return shown;
     for (const auto& each : inbox->failed().list())
-        if ((!id || each.id == *id) && (source.empty() || each.source == source))
-            shown.push_back(to_json(each));
+        if (is_wanted(each, wanted)) shown.push_back(to_json(each));
     return shown;
 }
 
 task<http_response> list_failed(node_view& node, http_request request) {
-    std::string source;
-    const auto read = for_each_parameter(
-        request.query, [&](std::string_view name, std::string_view value) -> result<> {
-            if (name != "source")
-                return fail(error_code::invalid_argument, "'{}' cannot be asked for; use source",
-                            text(name));
-            source = value;
-            return {};
-        });
-    if (!read) co_return answer_to_error(read.error());
+    const auto asked = parse_failed_query(request.query);
+    if (!asked) co_return answer_to_error(asked.error());
     co_return json_response(
-        200,
-        json::serialize(json::object{{"failed", failed_of(node.parts(), std::nullopt, source)}}));
+        200, json::serialize(json::object{{"failed", failed_of(node.parts(), *asked)}}));
 }
 
 task<http_response> show(node_view& node, admin_gate& gate, http_request request,
@@ -138,7 +135,7 @@ task<http_response> show(node_view& node, admin_gate& gate, http_request request
     json::array received;
     for (const auto& one : *found) received.push_back(to_json(one, asked->payload));
     auto refused = refused_of(parts, *id, *asked);
-    auto failed = failed_of(parts, *id, asked->source);
+    auto failed = failed_of(parts, {.source = asked->source, .message_id = *id});
     if (received.empty() && refused.empty() && failed.empty())
         co_return answer_to_error(
             {error_code::not_found,
@@ -213,7 +210,7 @@ void add_inbox_routes(admin_surface& into, node_view& node) {
          {.summary = "Messages that were not taken in, and why: each once, the newest 100 since "
                      "the node started.",
           .answer = "{failed: [FailedMessage]}",
-          .query = "{source?: string}",
+          .query = "{source?: string, endpoint?: string, messageId?: uuid, error?: string}",
           .shapes = failed_shapes},
          [&node](http_request request, const auto&) {
              return list_failed(node, std::move(request));

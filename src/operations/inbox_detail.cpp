@@ -46,17 +46,34 @@ std::string to_hexadecimal(const body_hash& hash) {
     return text;
 }
 
+template <class Take>
+result<> rows_of(store_reader& from, const inbox_question& asked, const Take& take) {
+    const auto id = asked.id.to_string();
+    const std::array<sql_param, 2> with{std::string_view(id), asked.source};
+    const bool is_any = asked.source.empty();
+    return from.query(is_any ? of_every_source : of_one_source,
+                      std::span(with).first(is_any ? 1 : 2),
+                      [&](const sql_row& row) { take(read_detail(row)); });
+}
+
 }  // namespace
+
+result<inbox_list> find_inbox(store& where, const uuid& id, const inbox_filter& wanted) {
+    inbox_list page;
+    POSTHORN_TRY(where.read([&](store_reader& from) {
+        page.rows.clear();
+        return rows_of(from, {.id = id, .source = wanted.source}, [&](inbox_detail one) {
+            if (fits(one.summary, wanted)) page.rows.push_back(std::move(one.summary));
+        });
+    }));
+    return page;
+}
 
 result<std::vector<inbox_detail>> show_inbox(store& where, const inbox_question& asked) {
     std::vector<inbox_detail> found;
     POSTHORN_TRY(where.read([&](store_reader& from) -> result<> {
-        const auto id = asked.id.to_string();
-        const std::array<sql_param, 2> with{std::string_view(id), asked.source};
-        const auto take = [&](const sql_row& row) { found.push_back(read_detail(row)); };
-        const bool is_any = asked.source.empty();
-        POSTHORN_TRY(from.query(is_any ? of_every_source : of_one_source,
-                                std::span(with).first(is_any ? 1 : 2), take));
+        POSTHORN_TRY(
+            rows_of(from, asked, [&](inbox_detail one) { found.push_back(std::move(one)); }));
         for (auto& one : found) {
             POSTHORN_LET(entry, from.inbox().find({one.summary.source, asked.id}));
             if (!entry) continue;

@@ -25,6 +25,10 @@ struct inbox_question {
     std::string_view source{};  // Every sender if empty.
 };
 
+/// Those that a list would show of one id, found by it; as many as there are senders of it.
+[[nodiscard]] result<inbox_list> find_inbox(store& where, const uuid& id,
+                                            const inbox_filter& wanted);
+
 /// One for each sender of that id, none if it is not remembered. Blocks; reads a row for each sender
 /// that there is, however many messages.
 [[nodiscard]] result<std::vector<inbox_detail>> show_inbox(store& where,

@@ -52,6 +52,19 @@ result<> read_one(std::string_view name, std::string_view value, list_query& int
     return {};
 }
 
+result<> read_inbox_state(std::string_view value, inbox_query& into) {
+    into.processed = value == "processed";
+    if (*into.processed || value == "at work") return {};
+    return fail(error_code::invalid_argument, "state '{}' is none of processed, at work",
+                shown(value));
+}
+
+result<> read_id(std::string_view value, inbox_query& into) {
+    into.message_id = uuid::parse(value);
+    if (into.message_id) return {};
+    return fail(error_code::invalid_argument, "messageId is '{}'; give a UUID", shown(value));
+}
+
 template <class T>
 result<> read_positive(std::string_view name, std::string_view text, T& into) {
     const auto [end, failure] = std::from_chars(text.data(), text.data() + text.size(), into);
@@ -87,21 +100,50 @@ result<list_query> parse_list_query(std::string_view query, wall_time now) {
     return asked;
 }
 
-result<inbox_query> parse_inbox_query(std::string_view query) {
+result<inbox_query> parse_inbox_query(std::string_view query, wall_time now) {
     inbox_query asked;
     POSTHORN_TRY(
         for_each_parameter(query, [&](std::string_view name, std::string_view value) -> result<> {
             if (name == "before") return read_number(name, value, asked.before);
             if (name == "limit") return read_number(name, value, asked.limit);
-            if (name != "source")
+            if (name == "since") return read_time(name, value, asked.since);
+            if (name == "until") return read_time(name, value, asked.until);
+            if (name == "state") return read_inbox_state(value, asked);
+            if (name == "messageId") return read_id(value, asked);
+            if (name == "endpoint")
+                asked.endpoint = value;
+            else if (name == "source")
+                asked.source = value;
+            else
                 return fail(error_code::invalid_argument,
-                            "'{}' cannot be asked for of what was taken in; use source, before or "
-                            "limit",
+                            "'{}' cannot be asked for of what was taken in; use source, endpoint, "
+                            "messageId, state, since, until, before or limit",
                             shown(name));
-            asked.source = value;
             return {};
         }));
     POSTHORN_TRY(check_page(asked.limit));
+    POSTHORN_TRY(check_times({.since = asked.since, .until = asked.until}, now));
+    return asked;
+}
+
+result<inbox_query> parse_failed_query(std::string_view query) {
+    inbox_query asked;
+    POSTHORN_TRY(
+        for_each_parameter(query, [&](std::string_view name, std::string_view value) -> result<> {
+            if (name == "messageId") return read_id(value, asked);
+            if (name == "source")
+                asked.source = value;
+            else if (name == "endpoint")
+                asked.endpoint = value;
+            else if (name == "error")
+                asked.error = value;
+            else
+                return fail(error_code::invalid_argument,
+                            "'{}' cannot be asked for of what was not taken in; use source, "
+                            "endpoint, messageId or error",
+                            shown(name));
+            return {};
+        }));
     return asked;
 }
 

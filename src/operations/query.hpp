@@ -5,6 +5,8 @@
 #include <string>
 #include <string_view>
 
+#include <posthorn/uuid.hpp>
+
 #include "base/time/time_range.hpp"
 #include "store/inspection.hpp"
 
@@ -27,9 +29,16 @@ struct list_query {
     bool of_inbox = false;  // From the inbox's database, where it has one of its own.
 };
 
-/// What a list of what was taken in is asked for.
+/// What a list of what was taken in is asked for. Of what was not, the node knows in memory alone:
+/// that is narrowed by source, endpoint, message id and error.
 struct inbox_query {
     std::string source{};
+    std::string endpoint{};
+    std::optional<uuid> message_id{};
+    std::optional<bool> processed{};
+    std::optional<wall_time> since{};
+    std::optional<wall_time> until{};
+    std::string error{};
     std::int64_t before = 0;
     std::size_t limit = 100;
 };
@@ -38,7 +47,9 @@ struct inbox_query {
 // does not look at is not taken for a filter.
 
 [[nodiscard]] result<list_query> parse_list_query(std::string_view query, wall_time now);
-[[nodiscard]] result<inbox_query> parse_inbox_query(std::string_view query);
+[[nodiscard]] result<inbox_query> parse_inbox_query(std::string_view query, wall_time now);
+/// Of what was not taken in.
+[[nodiscard]] result<inbox_query> parse_failed_query(std::string_view query);
 /// Whether the payload is asked for.
 [[nodiscard]] result<bool> parse_show_query(std::string_view query);
 

@@ -155,8 +155,13 @@ struct blocked_report {
     bool more = false;              // There are others, or there may be.
 };
 
+/// Which of the messages that were taken in; empty fields ask for nothing.
 struct inbox_filter {
     std::string_view source{};
+    std::string_view endpoint{};
+    std::optional<bool> processed{};   // Or an external handler has a claim on it.
+    std::optional<wall_time> since{};  // Took effect then or later; what is claimed has not yet.
+    std::optional<wall_time> until{};  // Took effect before.
     std::int64_t before_seq = 0;
     std::size_t limit = 100;
 };
@@ -174,6 +179,10 @@ struct inbox_summary {
     bool operator==(const inbox_summary&) const = default;
 };
 
+/// Whether it is one of those, wherever the page begins. Pure.
+[[nodiscard]] bool fits(const inbox_summary& one, const inbox_filter& wanted) noexcept;
+
+/// One page; it may hold fewer rows than asked for, even none, and yet not be the last.
 struct inbox_list {
     std::vector<inbox_summary> rows;
     std::int64_t next = 0;

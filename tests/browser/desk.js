@@ -157,20 +157,6 @@ const cases = {
     await page.locator("td.id a").first().click();
     await page.getByRole("link", { name: "nail-shelf" }).click();
     await page.waitForURL("**/desk/messages?orderKey=nail-shelf");
-    // It is followed to its receiver, from whichever desk; the one that is gone is named.
-    await page.goto(`${told.hall}/desk/nodes/orders?message=${told.shipped}`);
-    await page.locator(".timeline").getByText("Took effect at 'stock'").waitFor();
-    const traces = (label) => page.locator(".elsewhere li", { hasText: label });
-    const taken = traces("Taken in by");
-    await taken.getByText("Ship from orders, handled").waitFor();
-    assert.equal(await taken.getByRole("link").getAttribute("href"), `${told.stock}/desk/inbox/${told.shipped}`);
-    await traces("Sent by").getByText("'orders'").waitFor();
-    await page.getByText("'attic' did not answer, so what it knows is not here").waitFor();
-    await accessible(page);
-    await page.goto(`${told.hall}/desk/messages/${told.own}`);
-    await traces("Caused by").getByRole("link", { name: "Ship to stock" }).click();
-    await page.waitForURL(`**/desk/nodes/orders?message=${told.shipped}`);
-
     await search("no such thing");
     await page.getByText("No message has the id, correlation id or order key 'no such thing'.").waitFor();
     await page.goto(`${told.orders}/desk/messages`);
@@ -526,6 +512,22 @@ const cases = {
     const page = await openOrders(browser, "inbox");
     const rows = page.locator("table.list tr[data-row]");
     await rows.first().waitFor();
+    // It is searched by what is kept of each.
+    const all = await rows.count();
+    await page.getByLabel("State").selectOption("at work");
+    await page.getByText("Nothing that fits was taken in").waitFor();
+    await page.getByLabel("State").selectOption("any");
+    await rows.nth(all - 1).waitFor();
+    await page.getByLabel("More").selectOption("endpoint");
+    await page.getByLabel("Endpoint").fill("Nothing");
+    await page.getByLabel("Endpoint").press("Enter");
+    await page.getByText("Nothing that fits was taken in").waitFor();
+    await accessible(page);
+    await page.goto(`${told.orders}/desk/inbox?endpoint=Pack`);
+    await rows.nth(all - 1).waitFor();
+    await page.goto(`${told.orders}/desk/inbox?error=no%20such%20reason`);
+    await rows.first().waitFor();
+    assert.equal(await page.getByRole("heading", { name: "Not taken in" }).count(), 0);
     // The newest was a Command; its Response was sent when its job was finished.
     await rows.first().locator("a").click();
     const leads = (label) => page.locator(".links li", { hasText: label });

@@ -245,6 +245,44 @@ TEST_P(inspected_store, counts_and_lists_what_was_taken_in) {
     EXPECT_EQ(list(inbox_filter{.source = "shop"}).next, 0);
 }
 
+TEST_P(inspected_store, finds_what_was_taken_in_by_what_is_kept_of_it) {
+    take_in("shop", 2);
+    take_in("till", 1);
+    must([&, id = new_id()](store_transaction& tx) -> result<> {
+        POSTHORN_TRY(tx.inbox().insert({.key = {"shop", id},
+                                        .endpoint = "Ship",
+                                        .processed_at = noon + 1h,
+                                        .expires_at = noon + 48h}));
+        return {};
+    });
+    must([&, id = new_id()](store_transaction& tx) -> result<> {
+        POSTHORN_TRY(tx.inbox().claim({.key = {"shop", id},
+                                       .endpoint = "Ship",
+                                       .owner = "worker",
+                                       .until = noon + 2h,
+                                       .expires_at = noon + 48h},
+                                      noon));
+        return {};
+    });
+    const auto found = [&](const inbox_filter& wanted) {
+        const auto page = list(wanted);
+        EXPECT_EQ(page.next, 0);
+        return page.rows.size();
+    };
+    EXPECT_EQ(found({}), 5U);
+    EXPECT_EQ(found({.endpoint = "Ship"}), 2U);
+    EXPECT_EQ(found({.source = "till", .endpoint = "Ship"}), 0U);
+    EXPECT_EQ(found({.processed = true}), 4U);
+    EXPECT_EQ(found({.processed = false}), 1U);
+    EXPECT_EQ(found({.since = noon}), 4U);
+    EXPECT_EQ(found({.since = noon + 1ms}), 1U);
+    EXPECT_EQ(found({.until = noon + 1h}), 3U);
+    EXPECT_EQ(found({.until = noon}), 0U);
+    EXPECT_EQ(found({.processed = false, .since = noon}), 0U) << "it has not taken effect yet";
+    EXPECT_EQ(list(inbox_filter{.source = "shop", .limit = 2}).rows.size(), 2U);
+    EXPECT_GT(list(inbox_filter{.source = "shop", .limit = 2}).next, 0);
+}
+
 TEST_P(inspected_store, an_empty_inbox_has_the_size_zero) {
     EXPECT_EQ(
         look<bounded_count>([&](store_reader& from) { return from.inspect().inbox_size(10); }),

@@ -101,6 +101,32 @@ TEST_F(inbox_routes, show_why_a_web_service_refused_it) {
     EXPECT_EQ(get(path_of(id) + "?source=web").status, 404);
 }
 
+TEST_F(inbox_routes, find_what_was_taken_in_by_id_endpoint_state_and_time) {
+    const auto id = ids.next();
+    take_in("shop", id, "{}");
+    take_in("web", id, "{}");
+    loop.run_for(std::chrono::hours{1});
+    take_in("shop", ids.next(), "{}");
+    const auto found = [&](const std::string& query) {
+        const auto page = get_json("/_rf/inbox?" + query);
+        EXPECT_TRUE(page.at("next").is_null()) << query;
+        return page.at("messages").as_array().size();
+    };
+    EXPECT_EQ(found(""), 3U);
+    EXPECT_EQ(found("messageId=" + id.to_string()), 2U);
+    EXPECT_EQ(found("source=web&messageId=" + id.to_string()), 1U);
+    EXPECT_EQ(found("state=at%20work&messageId=" + id.to_string()), 0U);
+    EXPECT_EQ(found("messageId=" + ids.next().to_string()), 0U);
+    EXPECT_EQ(found("endpoint=Charge&state=processed"), 3U);
+    EXPECT_EQ(found("endpoint=Ship"), 0U);
+    const auto now = "since=" + to_iso8601(loop.time().wall());
+    EXPECT_EQ(found(now), 1U);
+    EXPECT_EQ(found(now + "&messageId=" + id.to_string()), 0U);
+    EXPECT_EQ(get("/_rf/inbox?state=odd").status, 400);
+    EXPECT_EQ(get("/_rf/inbox/failed?error=x&endpoint=y&messageId=" + id.to_string()).status, 200);
+    EXPECT_EQ(get("/_rf/inbox/failed?messageId=7").status, 400);
+}
+
 TEST_F(inbox_routes, say_what_is_wrong_with_a_question) {
     EXPECT_EQ(get(path_of(ids.next())).status, 404);
     EXPECT_EQ(get("/_rf/inbox/17").status, 400);

@@ -63,21 +63,47 @@ TEST(list_query, says_that_nothing_lies_between_times_that_are_the_wrong_way_rou
 }
 
 TEST(inbox_query, reads_what_the_inbox_can_be_asked_for) {
-    const auto asked = parse_inbox_query("source=shop&before=7&limit=9");
+    const auto asked = parse_inbox_query(
+        "source=shop&before=7&limit=9&endpoint=Ship&state=at%20work"
+        "&messageId=01890a5d-ac96-774b-bcce-b302099a8057&since=2026-02-14T12:00:00Z"
+        "&until=2026-02-14T13:00:00Z",
+        now);
     ASSERT_TRUE(asked) << asked.error().what();
     EXPECT_EQ(asked->source, "shop");
+    EXPECT_EQ(asked->endpoint, "Ship");
+    EXPECT_EQ(asked->message_id, uuid::parse("01890a5d-ac96-774b-bcce-b302099a8057"));
+    EXPECT_EQ(asked->processed, false);
+    EXPECT_EQ(asked->since, parse_iso8601("2026-02-14T12:00:00Z"));
+    EXPECT_EQ(asked->until, parse_iso8601("2026-02-14T13:00:00Z"));
     EXPECT_EQ(asked->before, 7);
     EXPECT_EQ(asked->limit, 9U);
-    EXPECT_EQ(parse_inbox_query("")->limit, 100U);
+    EXPECT_EQ(parse_inbox_query("state=processed", now)->processed, true);
+    const auto plain = parse_inbox_query("", now);
+    EXPECT_EQ(plain->limit, 100U);
+    EXPECT_FALSE(plain->processed || plain->since || plain->until || plain->message_id);
+}
+
+TEST(failed_query, reads_what_is_known_of_what_was_not_taken_in) {
+    const auto asked = parse_failed_query(
+        "source=shop&endpoint=Ship&error=no%20paper"
+        "&messageId=01890a5d-ac96-774b-bcce-b302099a8057");
+    ASSERT_TRUE(asked) << asked.error().what();
+    EXPECT_EQ(asked->source, "shop");
+    EXPECT_EQ(asked->endpoint, "Ship");
+    EXPECT_EQ(asked->error, "no paper");
+    EXPECT_TRUE(asked->message_id);
+    for (const auto* const wrong : {"limit=1", "state=processed", "messageId=x", "a=1"})
+        EXPECT_EQ(parse_failed_query(wrong).error().code(), error_code::invalid_argument) << wrong;
 }
 
 TEST(queries, refuse_what_their_list_does_not_look_at) {
     EXPECT_THAT(parse("source=shop").error().what(), HasSubstr("'source' cannot be asked for"));
-    for (const auto* const wrong : {"since=2026-02-14T12:00:00Z", "status=Dead", "limit=1001",
-                                    "before=0", "destination=stock", "source=%zz"})
-        EXPECT_FALSE(parse_inbox_query(wrong)) << wrong;
-    EXPECT_THAT(parse_inbox_query("endpoint=x").error().what(),
-                HasSubstr("'endpoint' cannot be asked for of what was taken in; use source"));
+    for (const auto* const wrong :
+         {"since=noon", "status=Dead", "limit=1001", "before=0", "destination=stock", "source=%zz",
+          "state=dead", "messageId=7", "since=2026-02-14T12:00:00Z&until=2026-02-14T12:00:00Z"})
+        EXPECT_FALSE(parse_inbox_query(wrong, now)) << wrong;
+    EXPECT_THAT(parse_inbox_query("error=x", now).error().what(),
+                HasSubstr("'error' cannot be asked for of what was taken in; use source"));
 }
 
 TEST(show_query, asks_for_the_payload_in_one_way_only) {

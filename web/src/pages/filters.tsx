@@ -27,6 +27,7 @@ const labels: Record<string, string> = {
   orderKey: "Order key",
   tenant: "Tenant",
   error: "Error has",
+  messageId: "Message id",
 };
 const shown = signal<string[]>([]);
 

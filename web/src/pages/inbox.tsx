@@ -11,11 +11,18 @@ import { filters, inboxLink } from "../route";
 import type { FailedMessage, Handler, InboxRow, RefusedCall, TakenDetail } from "../types";
 import { Empty, Failure, Time, Waiting } from "../ui";
 import { Elsewhere, useLife } from "./elsewhere";
-import { Text } from "./filters";
+import { Choice, MoreFilters, Text, times, When } from "./filters";
 import { LinkList } from "./links";
 
+/// Those of the address that this list knows.
+function chosen(names: string[]): Record<string, string | null> {
+  return Object.fromEntries(names.map((name) => [name, filters.value.get(name)]));
+}
+
+const ofBoth = ["source", "endpoint", "messageId"]; // What was taken in, and what was not.
+
 function asked(before: number | null) {
-  return `/_rf/inbox${query({ source: filters.value.get("source"), limit: 50, before })}`;
+  return `/_rf/inbox${query({ ...chosen([...ofBoth, "state"]), ...times(), limit: 50, before })}`;
 }
 
 function Figures() {
@@ -177,7 +184,7 @@ function FailedRow({ one }: { one: FailedMessage }) {
 /// look for.
 function Failed() {
   const read = useLoaded(
-    () => get<{ failed: FailedMessage[] }>(`/_rf/inbox/failed${query({ source: filters.value.get("source") })}`),
+    () => get<{ failed: FailedMessage[] }>(`/_rf/inbox/failed${query(chosen([...ofBoth, "error"]))}`),
     5000,
   );
   const all = read.value.value?.failed ?? [];
@@ -264,6 +271,10 @@ function Refused() {
   );
 }
 
+function isNarrowed() {
+  return [...ofBoth, "state", "since", "until"].some((name) => filters.value.get(name));
+}
+
 function Inbox() {
   const page = usePaged<InboxRow>(asked);
   return (
@@ -278,11 +289,18 @@ function Inbox() {
         <h2>Taken in</h2>
         <div class="filters">
           <Text name="source" label="From" placeholder="any service" />
+          <Choice
+            name="state"
+            label="State"
+            options={[["", "any"], ["processed", "handled"], ["at work", "at work"]]}
+          />
+          <MoreFilters names={["endpoint", "messageId", "error"]} />
+          <When label="Handled" />
         </div>
         <Listing
           from={page}
           empty={
-            <Empty title="Nothing was taken in">
+            <Empty title={isNarrowed() ? "Nothing that fits was taken in" : "Nothing was taken in"}>
               <p>
                 What other services send here is remembered by sender and id, so that a message that comes twice is
                 handled once. Handlers are written in code or under <code>[handlers]</code>.

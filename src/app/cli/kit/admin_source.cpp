@@ -41,10 +41,8 @@ result<json::object> admin_source::messages(const list_choice& wanted) {
     return ask({.path = "/_rf/outbox?" + to_query(wanted)});
 }
 
-result<json::object> admin_source::inbox_failed(const std::string& source) {
-    std::string path = "/_rf/inbox/failed";
-    if (!source.empty()) path += "?source=" + percent_encode(source);
-    return ask({.path = std::move(path)});
+result<json::object> admin_source::inbox_failed(const list_choice& wanted) {
+    return ask({.path = "/_rf/inbox/failed" + narrowing_query(wanted)});
 }
 
 result<json::object> admin_source::inbox_refused() { return ask({.path = "/_rf/inbox/refused"}); }

@@ -27,6 +27,8 @@ struct list_choice {
     std::string tenant{};
     std::string order_key{};
     std::string source{};
+    std::string message_id{};
+    std::string state{};
     std::string since{};
     std::string until{};
     std::size_t limit = 50;
@@ -131,7 +133,7 @@ public:
     /// Of one sender, or of every one if `source` is empty.
     result<boost::json::object> inbox_message(const uuid& id, const std::string& source,
                                               bool with_payload);
-    result<boost::json::object> inbox_failed(const std::string& source);
+    result<boost::json::object> inbox_failed(const list_choice& wanted);
     result<boost::json::object> inbox_refused();
 };
 

@@ -9,10 +9,13 @@
 
 namespace posthorn::cli {
 
-std::string to_query(const list_choice& wanted) {
-    std::string query = fmt::format("limit={}", wanted.limit);
+namespace {
+
+std::string narrowed(std::string query, const list_choice& wanted) {
     const auto add = [&query](std::string_view name, std::string_view value) {
-        if (!value.empty()) query += fmt::format("&{}={}", name, percent_encode(value));
+        if (value.empty()) return;
+        if (!query.empty()) query += '&';
+        query += fmt::format("{}={}", name, percent_encode(value));
     };
     add("status", wanted.status);
     add("destination", wanted.destination);
@@ -23,10 +26,24 @@ std::string to_query(const list_choice& wanted) {
     add("tenant", wanted.tenant);
     add("orderKey", wanted.order_key);
     add("source", wanted.source);
+    add("messageId", wanted.message_id);
+    add("state", wanted.state);
     add("since", wanted.since);
     add("until", wanted.until);
+    return query;
+}
+
+}  // namespace
+
+std::string to_query(const list_choice& wanted) {
+    auto query = narrowed(fmt::format("limit={}", wanted.limit), wanted);
     if (wanted.before > 0) query += fmt::format("&before={}", wanted.before);
     return query;
+}
+
+std::string narrowing_query(const list_choice& wanted) {
+    const auto query = narrowed({}, wanted);
+    return query.empty() ? query : "?" + query;
 }
 
 std::string to_query(const dead_choice& wanted) {

@@ -7,10 +7,26 @@
 namespace posthorn::cli {
 namespace {
 
+/// What lists of what was taken in, and of what was not, are narrowed by.
+void declare_narrowing(CLI::App& options, list_choice& wanted) {
+    options.add_option("--source", wanted.source, "only those from this service")
+        ->type_name("SERVICE");
+    options.add_option("--endpoint", wanted.endpoint, "only those for this handler")
+        ->type_name("NAME");
+    options.add_option("--id", wanted.message_id, "only those with this message id")
+        ->type_name("ID");
+}
+
 class inbox_list_command final : public look_command {
     void declare_more(CLI::App& options) override {
-        options.add_option("--source", wanted_.source, "only those from this service")
-            ->type_name("SERVICE");
+        declare_narrowing(options, wanted_);
+        options.add_option("--state", wanted_.state, "only those in this state")
+            ->check(CLI::IsMember({"processed", "at work"}));
+        not_empty(
+            options.add_option("--since", wanted_.since, "only what took effect then or later"))
+            ->type_name("TIME");
+        not_empty(options.add_option("--until", wanted_.until, "only what took effect before"))
+            ->type_name("TIME");
         declare_list(options, wanted_);
         options.footer("Example: posthorn inbox list --source orders");
     }
@@ -65,14 +81,15 @@ class inbox_stats_command final : public look_command {
 
 class inbox_failed_command final : public look_command {
     void declare_more(CLI::App& options) override {
-        options.add_option("--source", source_, "only those from this service")
-            ->type_name("SERVICE");
+        declare_narrowing(options, wanted_);
+        options.add_option("--error", wanted_.error, "only where why it was not has this in it")
+            ->type_name("TEXT");
         options.footer(
             "Example: posthorn inbox failed --url http://127.0.0.1:7401\n"
             "Only a running node knows, since it stores none of it.");
     }
     result<boost::json::object> ask(admin_source& from) override {
-        return from.inbox_failed(source_);
+        return from.inbox_failed(wanted_);
     }
     [[nodiscard]] std::string to_text(const boost::json::object& answer,
                                       wall_time now) const override {
@@ -80,7 +97,7 @@ class inbox_failed_command final : public look_command {
     }
     [[nodiscard]] bool is_table() const override { return true; }
 
-    std::string source_;
+    list_choice wanted_;
 };
 
 class inbox_refused_command final : public look_command {

@@ -58,6 +58,8 @@ consteval auto of_destination_when(const Text& compare) {
 constexpr auto look_at_due = of_destination_when("<=");
 constexpr auto look_at_waiting = of_destination_when(">");
 
+constexpr std::size_t inbox_columns_count = 7;  // Of what the inbox's list shows of a row.
+
 class inspection final : public inspection_looks<driver, flow_walk> {
 public:
     explicit inspection(connection& database) : inspection_looks(database), database_(database) {}
@@ -66,16 +68,30 @@ public:
 
     result<inbox_list> list(const inbox_filter& wanted) override {
         const auto limit = std::min(wanted.limit, list_rows_max);
-        POSTHORN_LET(found, inbox_list_.run(top(wanted.before_seq), rows_per_page_max,
-                                            wanted.source, static_cast<std::int64_t>(limit + 1)));
+        const auto rows = static_cast<std::int64_t>(limit + 1);
+        // Where all rows fit, no more are looked at than are shown.
+        const bool is_narrowed = !wanted.source.empty() || !wanted.endpoint.empty() ||
+                                 wanted.processed.has_value() || wanted.since.has_value() ||
+                                 wanted.until.has_value();
+        const auto looked_max = is_narrowed ? rows_per_page_max : rows;
+        std::optional<std::int64_t> processed, since, until;
+        if (wanted.processed) processed = *wanted.processed ? 1 : 0;
+        if (wanted.since) since = to_ms(*wanted.since);
+        if (wanted.until) until = to_ms(*wanted.until);
+        POSTHORN_LET(found, inbox_list_.run(top(wanted.before_seq), looked_max, wanted.source, rows,
+                                            wanted.endpoint, processed, since, until));
         inbox_list page;
         for (int i = 0; i < found.size(); ++i) {
+            const auto row = found[i];
+            if (row.is_null(0)) continue;  // Nothing was found among those looked at.
             if (page.rows.size() == limit) {
                 page.next = page.rows.empty() ? 0 : page.rows.back().seq;
-                break;
+                return page;
             }
-            page.rows.push_back(read_inbox_summary(found[i]));
+            page.rows.push_back(read_inbox_summary(row));
         }
+        if (!found.empty() && found.front().integer(inbox_columns_count) == looked_max)
+            page.next = found.front().integer(inbox_columns_count + 1);
         return page;
     }
 
@@ -151,12 +167,20 @@ private:
     statement pending_{database_, search_pending};
     statement closed_{database_, search_closed};
     statement inbox_list_{database_, R"sql(
+        WITH looked AS MATERIALIZED (SELECT seq FROM {s}.inbox_messages WHERE seq < $1
+            ORDER BY seq DESC LIMIT $2),
+        ends AS (SELECT count(*) AS looked_at, min(seq) AS lowest FROM looked)
         SELECT seq, substr(source_service_id, 1, 4096), substr(message_id, 1, 4096),
-            substr(endpoint, 1, 4096), processed_at, claim_until, expires_at
-        FROM (SELECT * FROM {s}.inbox_messages WHERE seq < $1 ORDER BY seq DESC LIMIT $2) AS
-            looked
-        WHERE $3::text = '' OR source_service_id = $3::text
-        ORDER BY seq DESC LIMIT $4)sql"};
+            substr(endpoint, 1, 4096), processed_at, claim_until, expires_at, looked_at, lowest
+        FROM ends LEFT JOIN (
+            SELECT m.* FROM looked JOIN {s}.inbox_messages AS m USING (seq)
+            WHERE ($3::text = '' OR source_service_id = $3::text)
+              AND ($5::text = '' OR endpoint = $5::text)
+              AND ($6::bigint IS NULL OR (processed_at IS NOT NULL) = ($6::bigint <> 0))
+              AND ($7::bigint IS NULL OR processed_at >= $7::bigint)
+              AND ($8::bigint IS NULL OR processed_at < $8::bigint)
+            ORDER BY seq DESC LIMIT $4) AS found ON true
+        ORDER BY seq DESC)sql"};
 };
 
 }  // namespace

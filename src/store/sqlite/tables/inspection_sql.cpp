@@ -67,8 +67,8 @@ public:
             if (row == nullptr) return page;
             if (page.rows.size() >= limit || looked_at >= rows_per_page_max) break;
             last = row->integer(0);
-            if (!wanted.source.empty() && row->text(1) != wanted.source) continue;
-            page.rows.push_back(read_inbox_summary(*row));
+            auto one = read_inbox_summary(*row);
+            if (fits(one, wanted)) page.rows.push_back(std::move(one));
         }
         page.next = last;
         return page;
