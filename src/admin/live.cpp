@@ -53,6 +53,21 @@ private:
     bool ended_ = false;
 };
 
+live_feed::live_feed(node_view& node, timer& time, live_options options)
+    : node_(node), time_(time), options_(options) {
+    for (auto* const each : node_.parts().stores) each->listen(foreign_);
+}
+
+live_feed::~live_feed() {
+    for (auto* const each : node_.parts().stores) each->forget(foreign_);
+}
+
+std::uint64_t live_feed::stamp() const {
+    auto written = foreign_.seen();
+    for (const auto* const each : node_.parts().stores) written += each->units_done();
+    return written;
+}
+
 result<std::shared_ptr<http_body_source>> live_feed::watch(std::function<bool()> is_let_in) {
     if (watchers_ >= options_.watchers_max)
         return fail(error_code::store_unavailable,
@@ -84,12 +99,13 @@ task<std::shared_ptr<const std::string>> live_feed::current() {
 
 task<std::string> live_feed::make() {
     const auto& parts = node_.parts();
+    const auto written = stamp();  // Before the look: what comes meanwhile is told with the next.
     const auto seen = co_await node_.look();
     auto health = to_json(judge_health(seen->facts), seen->facts.outbox);
     health["service"] = parts.service;
     health["version"] = parts.version;
     health["durable"] = parts.durable;
-    json::object told{{"health", std::move(health)}};
+    json::object told{{"health", std::move(health)}, {"stamp", written}};
     if (seen->store_read) {
         auto stats = to_json(seen->facts.outbox, parts.time.wall());
         json::array peers;

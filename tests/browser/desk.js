@@ -14,6 +14,8 @@ const inField = (at) => new Date(at - new Date(at).getTimezoneOffset() * 60000).
 const nextMinute = (at) => Math.ceil(at / 60000) * 60000 + 60000;
 
 const cases = {
+  ...require("./desk_changes.js"),
+
   async pages(browser) {
     const page = await openOrders(browser, "");
     for (const [i, path] of pages.entries()) {
@@ -276,7 +278,34 @@ const cases = {
     await page.getByLabel("Reason").fill("counted by hand");
     await page.getByRole("button", { name: "Resolve 1", exact: true }).click();
     await page.getByText("1 message changed.").waitFor();
+    // Those that were selected are dead again by one click.
+    const list = page.locator("table.list tr[data-row]");
+    const left = await list.count();
+    await page.getByRole("button", { name: "Undo" }).click();
+    await page.getByRole("button", { name: "Undo" }).waitFor({ state: "detached" });
+    await page.getByText("1 message changed.").waitFor();
     await page.getByRole("button", { name: "Close" }).click();
+    await list.nth(left - 1).waitFor();
+    await page.getByRole("checkbox", { name: /^Select [0-9a-f]{8}/ }).first().check();
+    await page.getByRole("button", { name: "Resolve 1…" }).click();
+    await page.getByLabel("Reason").fill("counted by hand");
+    await page.getByRole("button", { name: "Resolve 1", exact: true }).click();
+    await page.getByText("1 message changed.").waitFor();
+    await page.getByRole("button", { name: "Close" }).click();
+
+    // What was not counted to its end is said so, and what cannot be undone.
+    const one = (await (await page.request.get(`${told.orders}/_rf/dead?endpoint=Reserve&limit=1`)).json()).messages[0];
+    const some = { messages: Array.from({ length: 1000 }, () => one), next: 7 };
+    const counting = /\/_rf\/dead\?.*limit=1000/;
+    await page.route(counting, (route) => route.fulfill({ json: some }));
+    await page.getByRole("button", { name: "Requeue all of this filter…" }).click();
+    await page.locator(".preview", { hasText: "more than 10,000 messages" }).waitFor();
+    await page.locator(".destinations-of li", { hasText: "stock more than 10,000" }).waitFor();
+    await page.getByRole("button", { name: "Requeue more than 10,000", exact: true }).waitFor();
+    await page.locator("dialog").getByText("This cannot be undone").waitFor();
+    await accessible(page);
+    await page.getByRole("button", { name: "Cancel" }).click();
+    await page.unroute(counting);
     await page.goto(`${told.orders}/desk/dead?status=Resolved`);
     await page.locator("td", { hasText: "counted by hand" }).waitFor();
     await quiet(page);

@@ -176,6 +176,32 @@ class Desk(DeskCase):
         [[crm]] = self.orders.sql("SELECT message_id FROM outbox_messages WHERE destination = 'crm'")
         self.browse("nodes", hall=f"http://127.0.0.1:{hall.admin}", crm=crm, shipped=shipped, own=own)
 
+    def test_4h_a_page_learns_of_a_change_from_the_node_and_asks_little_meanwhile(self):
+        [[dead]] = self.orders.sql("SELECT message_id FROM outbox_messages WHERE endpoint = 'Reserve' AND status = 'Dead'"
+                                   " ORDER BY seq LIMIT 1")
+        self.browse("changes", dead=dead)
+        self.browse("idle", dead=dead)
+
+    def test_4i_a_node_that_stops_is_said_to_be_away_and_comes_back_by_itself(self):
+        lone = Node(PROGRAM, "lone", "").init().start()
+        self.addCleanup(lone.stop)
+        # It keeps its address when it comes back.
+        lone.write(lone.file.read_text().replace('admin = "127.0.0.1:0"', f'admin = "127.0.0.1:{lone.admin}"'))
+
+        def send():
+            lone.sql("INSERT INTO outbox_messages (destination, endpoint, payload) VALUES ('nowhere', 'A', '{}')")
+
+        def turn(said):
+            if said == "stop":
+                lone.stop()
+            else:
+                send()
+                lone.start()
+
+        send()
+        send()
+        self.browse("away", turn, lone=f"http://127.0.0.1:{lone.admin}")
+
     def test_5_a_destination_is_paused_resumed_and_tried(self):
         self.browse("pause")
 

@@ -29,9 +29,16 @@ function bodyOf(change: Change): unknown {
   return change.newId ? { newId: true, expiresInMs: change.expiresInMs } : undefined;
 }
 
-/// The state is the one that was seen: if another person was faster, the node says who won.
-export function changeOne(one: { messageId: string; state: string }, change: Change) {
-  return post(`/_rf/dead/${one.messageId}/${routeOf(change)}`, bodyOf(change), one.state);
+/// A message and the state in which it was seen.
+export interface Seen {
+  messageId: string;
+  state: string;
+}
+
+/// The state is the one that was seen: if another person was faster, the node says who won. Gives the
+/// message as it is then.
+export function changeOne(one: Seen, change: Change): Promise<Seen> {
+  return post<Seen>(`/_rf/dead/${one.messageId}/${routeOf(change)}`, bodyOf(change), one.state);
 }
 
 export interface Progress {
@@ -44,11 +51,13 @@ export interface Progress {
 
 type Report = (progress: Progress) => boolean; // False to stop.
 
-export async function changeSome(some: DeadLetter[], change: Change, report: Report) {
+/// Gives those that were changed, as they are then.
+export async function changeSome(some: Seen[], change: Change, report: Report): Promise<Seen[]> {
+  const changed: Seen[] = [];
   const progress: Progress = { done: 0, refused: [], expired: 0, of: some.length, more: false };
   for (const one of some) {
     try {
-      await changeOne(one, change);
+      changed.push(await changeOne(one, change));
       ++progress.done;
     } catch (thrown) {
       progress.refused.push(wordsOf(thrown));
@@ -56,6 +65,7 @@ export async function changeSome(some: DeadLetter[], change: Change, report: Rep
     if (!report({ ...progress })) break;
   }
   await look();
+  return changed;
 }
 
 export type DeadFilter = Record<string, string>;

@@ -14,6 +14,12 @@ export function count(value: number, atLeast?: boolean): string {
   return grouped.format(value) + (atLeast ? "+" : "");
 }
 
+/// The same in a sentence: "more than 10,000" where that is how far it was counted.
+export function upTo(value: number, atLeast?: boolean): string {
+  if (!atLeast) return count(value);
+  return value > 0 ? `more than ${count(value)}` : "an unknown number of";
+}
+
 export function plural(value: number, one: string, many = `${one}s`): string {
   return `${count(value)} ${value === 1 ? one : many}`;
 }

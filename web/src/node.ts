@@ -2,6 +2,7 @@
 
 import { computed, signal } from "@preact/signals";
 import { answering, asking, get, getText, listen } from "./api";
+import { stamp } from "./stamp";
 import type { Health, InboxStats, Lane, Stats } from "./types";
 
 export interface Rates {
@@ -87,6 +88,7 @@ export async function look() {
 /// What the node tells of itself once a second.
 interface Told {
   health: Health;
+  stamp?: number;
   stats?: Stats;
   lanes?: Lane[];
   counters: { sent: number; processed: number; duplicates: number };
@@ -100,6 +102,7 @@ let inboxReadAt = -Infinity;
 function takeTold(data: string) {
   const told = JSON.parse(data) as Told;
   live.value = true;
+  stamp.value = told.stamp ?? null;
   health.value = told.health;
   if (told.stats) stats.value = told.stats;
   if (told.lanes) lanes.value = told.lanes;
@@ -125,6 +128,7 @@ function beginListening(): Promise<boolean> {
     const end = () => {
       listening = null;
       live.value = false;
+      stamp.value = null;
       resolve(false);
     };
     listen("/_rf/live", take, own.signal).then(end, end);

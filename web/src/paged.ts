@@ -21,18 +21,19 @@ interface Told<Row> {
 }
 
 /// `path` gives the address of the page that follows a row, by the filters in the page's address;
-/// `list` is the name of the rows in its answer, `ask` whom it is read from.
+/// `list` is the name of the rows in its answer, `ask` whom it is read from. For `soonMs`, see `useLoaded`.
 export function usePagedOf<Row extends { seq: number }>(
   ask: <T>(path: string) => Promise<T>,
   path: (after: number | null) => string,
   list: string,
+  soonMs = 0,
 ): Paged<Row> {
   const older = useSignal<Page<Row> | null>(null);
   const read = async (at: string): Promise<Page<Row>> => {
     const told = await ask<Told<Row>>(at);
     return { messages: told[list] as Row[], next: told.next ?? null };
   };
-  const first = useLoaded(() => read(path(null)), 5000);
+  const first = useLoaded(() => read(path(null)), 5000, soonMs);
   useSignalEffect(() => {
     void filters.value;
     older.value = null;

@@ -53,6 +53,22 @@ TEST_F(live, costs_one_snapshot_a_second_however_many_watch) {
     EXPECT_EQ(feed.snapshots(), 11U);
 }
 
+TEST_F(live, tells_with_a_stamp_whether_anything_was_written) {
+    const auto from = watch(viewer.key);
+    const auto stamp = [&] {
+        const auto event = loop.run(from->next());
+        return boost::json::parse(event->substr(event->find('{'))).at("stamp").to_number<int>();
+    };
+    const auto first = stamp();
+    EXPECT_EQ(stamp(), first);
+    const auto id = bury();
+    const auto second = stamp();
+    EXPECT_GT(second, first);
+    change("UPDATE outbox_messages SET status = 'Pending' WHERE message_id = '" + id.to_string() +
+           "'");
+    EXPECT_GT(stamp(), second);
+}
+
 TEST_F(live, makes_no_snapshot_while_nobody_watches) {
     {
         const auto one = watch(viewer.key);

@@ -13,9 +13,10 @@ import {
   type Counted,
   type DeadFilter,
   type Progress,
+  type Seen,
   type Verb,
 } from "../change";
-import { count, plural } from "../format";
+import { count, plural, upTo } from "../format";
 import { stats } from "../node";
 import type { DeadLetter } from "../types";
 import { Dialog, Failure } from "../ui";
@@ -54,11 +55,12 @@ function What({ verb, isExpired }: { verb: Verb; isExpired: boolean }) {
           They are sent again from their first attempt on, oldest first.{" "}
           {isExpired
             ? "Each gets a new id, since the receiver may have forgotten the old one: it cannot tell a repeat from a new message."
-            : "A receiver that has handled one already answers as before and does nothing twice."}
+            : "A receiver that has handled one already answers as before and does nothing twice."}{" "}
+          This cannot be undone: they may be on their way at once.
         </p>
       );
     case "resolve":
-      return <p>They are not sent. They stay here as resolved, with your reason, until their retention ends.</p>;
+      return <p>They are not sent. They stay here as resolved, with your reason, until their retention ends, and until then can be reopened.</p>;
     case "discard":
       return (
         <p>
@@ -67,7 +69,7 @@ function What({ verb, isExpired }: { verb: Verb; isExpired: boolean }) {
         </p>
       );
     case "reopen":
-      return <p>They are dead letters again, as they were. What followed them meanwhile is not called back.</p>;
+      return <p>They are dead letters again, as they were. What followed them meanwhile is not called back. To resolve them again takes this back.</p>;
   }
 }
 
@@ -76,22 +78,24 @@ function Consequences({ verb, seen }: { verb: Verb; seen: Counted }) {
   const places = [...seen.destinations].sort(([, a], [, b]) => b - a);
   const keys = (stats.value?.blocked?.keys ?? []).filter((each) => seen.orderKeys.has(keyName(each)));
   const parked = keys.reduce((sum, each) => sum + each.waiting, 0);
+  const moreParked = seen.more || keys.some((each) => each.waitingAtLeast);
   return (
     <>
       {places.length > 0 && (
         <ul class="destinations-of" aria-label="By destination">
           {places.slice(0, 10).map(([name, number]) => (
             <li key={name}>
-              {name} <span class="quiet">{count(number)}</span>
+              {name} <span class="quiet">{upTo(number, seen.more)}</span>
             </li>
           ))}
-          {places.length > 10 && <li class="quiet">and {count(places.length - 10)} more</li>}
+          {places.length > 10 && <li class="quiet">and {seen.more ? "at least " : ""}{count(places.length - 10)} more</li>}
         </ul>
       )}
       {verb !== "reopen" && parked > 0 && (
         <p>
-          {plural(parked, "message")} of {plural(keys.length, "order key")} ({keys.slice(0, 3).map((each) => `'${each.orderKey}'`).join(", ")}
-          {keys.length > 3 && ", …"}) {parked === 1 ? "is parked behind them and follows" : "are parked behind them and follow"}
+          {upTo(parked, moreParked)} {parked === 1 && !moreParked ? "message" : "messages"} of{" "}
+          {plural(keys.length, "order key")} ({keys.slice(0, 3).map((each) => `'${each.orderKey}'`).join(", ")}
+          {keys.length > 3 && ", …"}) {parked === 1 && !moreParked ? "is parked behind them and follows" : "are parked behind them and follow"}
           {verb === "requeue" ? " when they are sent." : " at once."}
         </p>
       )}
@@ -137,6 +141,7 @@ export function ChangeDialog({ plan, onClose }: { plan: Plan; onClose: (changed:
   const undone = useSignal(false);
   const stopped = useRef(false);
   const discarded = useRef(""); // The reason that tells those of this dialog.
+  const resolved = useRef<Seen[]>([]); // Those that were selected.
 
   useEffect(() => {
     if (!some)
@@ -177,23 +182,31 @@ export function ChangeDialog({ plan, onClose }: { plan: Plan; onClose: (changed:
       newId: verb === "requeue" && isExpired,
       expiresInMs: time.value ? Number(time.value) : undefined,
     };
-    void work(() => (some ? changeSome(some, change, report) : changeAll(wanted, of, change, report)));
+    void work(async () => {
+      if (!some) return changeAll(wanted, of, change, report);
+      const changed = await changeSome(some, change, report);
+      if (verb === "resolve") resolved.current = changed;
+    });
   };
   const undo = () => {
     undone.value = true;
-    void work(() => undoDiscard(discarded.current, report));
+    void work(async () => {
+      if (verb === "discard") await undoDiscard(discarded.current, report);
+      else await changeSome(resolved.current, { verb: "reopen" }, report);
+    });
   };
 
   const number = counted.value;
   const close = () => onClose(progress.value !== null);
   const { title, button } = wordsFor[verb];
-  const canUndo = verb === "discard" && progress.value !== null && !undone.value;
+  const isUndoable = verb === "discard" || (verb === "resolve" && some !== undefined);
+  const canUndo = isUndoable && progress.value !== null && progress.value.done > 0 && !undone.value;
+  const isOne = number?.number === 1 && !number.more;
   return (
     <Dialog title={title} onClose={close}>
       <form onSubmit={run}>
         <p class="preview">
-          <strong>{number ? count(number.number, number.more) : "…"}</strong>{" "}
-          {number?.number === 1 ? "message" : "messages"}
+          <strong>{number ? upTo(number.number, number.more) : "…"}</strong> {isOne ? "message" : "messages"}
           {some ? " that you selected" : filterWords(wanted) ? ` with ${filterWords(wanted)}` : ", all of them"}
         </p>
         {number && <Consequences verb={verb} seen={number} />}
@@ -215,7 +228,7 @@ export function ChangeDialog({ plan, onClose }: { plan: Plan; onClose: (changed:
         <Failure why={failure.value} />
         {progress.value && (
           <div role="status">
-            <progress max={Math.max(1, progress.value.of)} value={progress.value.done} />
+            <progress max={Math.max(1, progress.value.of, progress.value.done)} value={progress.value.done} />
             <p>{words(progress.value)}</p>
           </div>
         )}
@@ -235,8 +248,8 @@ export function ChangeDialog({ plan, onClose }: { plan: Plan; onClose: (changed:
             </button>
           )}
           {!ended.value && !undone.value && (
-            <button type="submit" class="primary" disabled={!number || number.number === 0 || running.value}>
-              {number ? `${button} ${count(number.number, number.more)}` : button}
+            <button type="submit" class="primary" disabled={!number || (number.number === 0 && !number.more) || running.value}>
+              {number && (number.number > 0 || !number.more) ? `${button} ${upTo(number.number, number.more)}` : button}
             </button>
           )}
         </div>

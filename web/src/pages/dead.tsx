@@ -120,9 +120,12 @@ function Dead() {
   const causes = useLoaded(
     () => get<Groups>(`/_rf/dead/groups${query({ destination: filters.value.get("destination"), limit: 20 })}`),
     5000,
+    2000,
   );
   const { rows, next, failure, more, again } = usePaged<DeadLetter>(
     (before) => `/_rf/dead${query({ ...wanted(), limit: 50, before })}`,
+    "messages",
+    2000,
   );
   const status = filters.value.get("status") ?? "Dead";
   const chosen = (rows ?? []).filter((each) => selected.value.has(each.messageId));

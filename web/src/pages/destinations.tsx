@@ -24,7 +24,7 @@ function Pause({ destination, onClose }: { destination: string; onClose: () => v
   };
   return (
     <FormDialog title={`Pause '${destination}'`} verb="Pause" onSubmit={pause} onClose={onClose}>
-      <p>Messages for it are kept and wait. Those that expire meanwhile are not sent.</p>
+      <p>Messages for it are kept and wait. Those that expire meanwhile are not sent. Resume takes it back.</p>
       <label>
         Why, for others who look here
         <input

@@ -81,6 +81,7 @@ export function EditDialog({ one, onClose }: { one: Detail; onClose: (changed: b
               : "The payload is not text, or not all of it is shown: it cannot be changed here."}
           </p>
         )}
+        <p class="hint">This cannot be undone: what it said is written over, and it is sent at once.</p>
         <Failure why={failure.value} />
         <div class="actions">
           <button type="button" onClick={() => onClose(false)}>

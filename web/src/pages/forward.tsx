@@ -150,7 +150,7 @@ function RetryAll({ one, onClose }: { one: ForwardCategory; onClose: () => void 
       <p class="preview">
         <strong>{count(one.parked)}</strong> {one.parked === 1 ? "operation" : "operations"}
       </p>
-      <p>Each gets all its retries again. What is not wanted any more is discarded one by one.</p>
+      <p>Each gets all its retries again. What is not wanted any more is discarded one by one. This cannot be undone.</p>
       {done.value >= 0 && <progress max={one.parked} value={done.value} aria-label="How many were retried" />}
     </FormDialog>
   );

@@ -41,7 +41,7 @@ function Finish({ one, onClose }: { one: Job; onClose: (changed: boolean) => voi
       onSubmit={finish}
       onClose={() => onClose(false)}
     >
-      <p>It is taken from the queue as if a worker had done it. What follows of its order key goes on.</p>
+      <p>It is taken from the queue as if a worker had done it. What follows of its order key goes on. This cannot be undone.</p>
       {one.messageType === "Command" && (
         <label>
           The Response to '{one.sourceServiceId}'; null if empty

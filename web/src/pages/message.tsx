@@ -2,7 +2,7 @@ import { useSignal } from "@preact/signals";
 import type { ComponentChildren } from "preact";
 import { get, query, wordsOf } from "../api";
 import { asCurl, asSql, asTest } from "../copies";
-import { bytes, plural, pretty } from "../format";
+import { bytes, pretty, upTo } from "../format";
 import { NotShown } from "../listing";
 import { useLoaded } from "../load";
 import { health } from "../node";
@@ -174,17 +174,18 @@ function Actions(props: { one: Detail; onPlan: (verb: Plan["verb"]) => void; onE
 function Followers({ id }: { id: string }) {
   const key = followersOf(id);
   if (!key) return null;
+  const isOne = key.waiting === 1 && !key.waitingAtLeast;
   return (
     <p class="note" role="note">
-      {plural(key.waiting, "message")} of its order key '{key.orderKey}'{" "}
-      {key.waiting === 1 ? "is parked behind it and follows" : "are parked behind it and follow"} when it is requeued
+      {upTo(key.waiting, key.waitingAtLeast)} {isOne ? "message" : "messages"} of its order key '{key.orderKey}'{" "}
+      {isOne ? "is parked behind it and follows" : "are parked behind it and follow"} when it is requeued
       and sent, or resolved.
     </p>
   );
 }
 
 export function MessagePage({ id }: { id: string }) {
-  const read = useLoaded(() => get<Detail>(`/_rf/dead/${encodeURIComponent(id)}`), 3000);
+  const read = useLoaded(() => get<Detail>(`/_rf/dead/${encodeURIComponent(id)}`), 3000, 1000);
   const life = useLife(id, () => read.value.value);
   const whole = useSignal<Detail | null>(null);
   const plan = useSignal<Plan | null>(null);

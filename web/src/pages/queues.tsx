@@ -97,7 +97,7 @@ function RetryAll({ one, onClose }: { one: Queue; onClose: (changed: boolean) =>
       <p class="preview">
         <strong>{count(one.givenUp)}</strong> {one.givenUp === 1 ? "job" : "jobs"}
       </p>
-      <p>They may be taken at once, each with all its attempts.</p>
+      <p>They may be taken at once, each with all its attempts. This cannot be undone.</p>
       {one.parked > 0 && (
         <p>
           {plural(one.parked, "job")} of the same order keys {one.parked === 1 ? "follows" : "follow"} when these are

@@ -4,7 +4,7 @@ import { useSignal } from "@preact/signals";
 import type { ComponentChildren } from "preact";
 import { useEffect } from "preact/hooks";
 import { wordsOf } from "../answer";
-import { count, plural, pretty } from "../format";
+import { count, plural, pretty, upTo } from "../format";
 import { useLoaded } from "../load";
 import { attempt, CopyButton, Dialog, Failure, FormDialog, Time, Waiting } from "../ui";
 import { useWebhooks } from "../webhook_ask";
@@ -203,7 +203,8 @@ export function RecoverDialog(props: { one: Endpoint; onClose: (changed: boolean
   const seen = read.value.value;
   const failed = seen ? seen.dead + seen.expired : 0;
   const chosen = seen ? (what.value === "failed" ? failed : seen.missing) : undefined;
-  const missing = seen && `${seen.missingAtLeast ? "at least " : ""}${count(seen.missing)}`;
+  const missing = seen && upTo(seen.missing, seen.missingAtLeast);
+  const isMore = what.value === "missing" && seen?.missingAtLeast;
   const recover = async () => {
     const done = await attempt(async () => {
       const told = await ask.post<{ recovered: number }>(path, { what: what.value, ...times() });
@@ -237,7 +238,7 @@ export function RecoverDialog(props: { one: Endpoint; onClose: (changed: boolean
   return (
     <FormDialog
       title="Send what it missed"
-      verb={chosen === undefined ? "Recover" : `Recover ${count(chosen)}`}
+      verb={chosen === undefined ? "Recover" : `Recover ${upTo(chosen, isMore)}`}
       onSubmit={recover}
       onClose={() => props.onClose(false)}
       busy={!chosen || props.one.state === "disabled"}
@@ -248,7 +249,7 @@ export function RecoverDialog(props: { one: Endpoint; onClose: (changed: boolean
       {seen && choice("missing", `${missing} it has no delivery of, such as those from while it was disabled`)}
       {time("Published since; unless given, since it was made", since)}
       {time("Published before", until)}
-      <p>They are sent to where the endpoint is now.</p>
+      <p>They are sent to where the endpoint is now. This cannot be undone.</p>
       {props.one.state === "disabled" && (
         <p class="note" role="note">
           It is disabled. Enable it first.
