@@ -523,6 +523,10 @@ const cases = {
     await page.goto(`${told.hall}/desk/messages/${told.own}`);
     await traces("Caused by").getByRole("link", { name: "Ship to stock" }).click();
     await page.waitForURL(`**/desk/nodes/orders?message=${told.shipped}`);
+    // One that stands in an inbox alone: its sender is no node of this desk.
+    await search(told.packed);
+    await page.waitForURL(`**/desk/nodes?messageId=${told.packed}`);
+    await traces("Taken in by").getByText("Pack from shop").waitFor();
 
     await search("no such thing");
     await page.getByText("No message has the id, correlation id or order key 'no such thing'. 'attic' did not answer.").waitFor();

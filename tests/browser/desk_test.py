@@ -174,7 +174,8 @@ class Desk(DeskCase):
         [[own]] = hall.sql("INSERT INTO outbox_messages (destination, endpoint, payload, order_key, causation_id)"
                            " VALUES ('stock', 'Reserve', '{}', 'nail-shelf', ?) RETURNING message_id", shipped)
         [[crm]] = self.orders.sql("SELECT message_id FROM outbox_messages WHERE destination = 'crm'")
-        self.browse("nodes", hall=f"http://127.0.0.1:{hall.admin}", crm=crm, shipped=shipped, own=own)
+        self.browse("nodes", hall=f"http://127.0.0.1:{hall.admin}", crm=crm, shipped=shipped, own=own,
+                    packed=self.shop.sql("SELECT message_id FROM outbox_messages WHERE endpoint = 'Pack' LIMIT 1")[0][0])
 
     def test_4h_a_page_learns_of_a_change_from_the_node_and_asks_little_meanwhile(self):
         [[dead]] = self.orders.sql("SELECT message_id FROM outbox_messages WHERE endpoint = 'Reserve' AND status = 'Dead'"

@@ -34,7 +34,9 @@ const cases = {
     await page.getByLabel("Tracking").getByText("200").first().waitFor();
 
     await page.goto(`${told.site}/desk/forward/${told.second.replaceAll("-", "").toUpperCase()}`);
-    await press(page, "Discard");
+    await press(page, "Discard…");
+    await page.getByRole("dialog").getByText("This cannot be undone").waitFor();
+    await press(page.getByRole("dialog"), "Discard");
     await mark(page, "Discarded").waitFor();
     assert.equal(await page.locator("main img").count(), 0);
     assert.notEqual(await page.title(), "run");
@@ -69,7 +71,8 @@ const cases = {
     const one = there.locator("tr", { hasText: told.ids.depot });
     await one.getByText("depot press").waitFor();
     await accessible(page);
-    await press(one, "Discard");
+    await press(one, "Discard…");
+    await press(page.getByRole("dialog"), "Discard");
     await page.getByText("depot has discarded it.").waitFor();
     await there.getByRole("heading", { name: "Nothing is parked there" }).waitFor();
     assert.equal(await page.locator("main img").count(), 0);

@@ -52,6 +52,11 @@ TEST_F(commands_on_postgres, make_no_tables_in_order_to_look_and_say_who_does) {
     const auto again = test::run_process({POSTHORN_PROGRAM, "init", "--config", config});
     EXPECT_THAT(again.out, HasSubstr("was there: postgresql://"));
     for (const auto& words : all) EXPECT_EQ(run(words).end.exit_code, 0) << words.front();
+    for (const auto* const more : {"--json", "--dry-run"}) {
+        const auto replay = run({"outbox", "replay", "--since", "1h", more});
+        EXPECT_EQ(replay.end.exit_code, 2) << replay.err;
+        EXPECT_THAT(replay.err, HasSubstr("this one is on a server"));
+    }
 }
 
 TEST_F(commands_on_postgres, start_from_nothing_with_a_schema_of_their_own) {

@@ -3,9 +3,9 @@
 import { get, query, Refusal } from "./api";
 import { routes } from "./node";
 import { inboxLink, messageLink } from "./route";
-import type { Message, Page, SearchAnswer } from "./types";
+import type { Life, Message, Page, SearchAnswer } from "./types";
 
-const isMessageId = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
+export const isMessageId = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 const shared = ["correlationId", "orderKey", "causationId"];
 const pagesMax = 5; // A page looks at a limited number of rows, and may have found none of them.
 
@@ -50,15 +50,27 @@ async function findHere(text: string): Promise<string | null> {
   return null;
 }
 
-/// In the other nodes, which are asked for each meaning at the same time.
-async function findElsewhere(text: string): Promise<Found> {
+/// Whether another node has sent it or taken it in.
+async function isKnownElsewhere(id: string): Promise<boolean> {
+  if (!isMessageId.test(id) || !routes.value?.has("GET /_rf/life/{messageId}")) return false;
+  return (await get<Life>(`/_rf/life/${id}`)).traces.length > 0;
+}
+
+/// In the other nodes, which are asked for each meaning at the same time. `taken` is the address of one that
+/// stands in no outbox.
+async function findElsewhere(text: string): Promise<Found & { taken: string | null }> {
   const meanings = [...(isMessageId.test(text) ? ["messageId"] : []), ...shared];
-  const answers = await Promise.all(
-    meanings.map((name) => get<SearchAnswer>(`/_rf/search${query({ [name]: text, limit: 1 })}`)),
-  );
+  const [isKnown, answers] = await Promise.all([
+    isKnownElsewhere(text),
+    Promise.all(meanings.map((name) => get<SearchAnswer>(`/_rf/search${query({ [name]: text, limit: 1 })}`))),
+  ]);
   const meant = meanings.find((_, i) => answers[i]!.hits.length > 0);
   const silent = new Set(answers.flatMap((each) => each.nodes.filter((node) => !node.answered).map((node) => node.node)));
-  return { address: meant ? `/desk/nodes${query({ [meant]: text })}` : null, silent: [...silent] };
+  return {
+    address: meant ? `/desk/nodes${query({ [meant]: text })}` : null,
+    taken: isKnown ? `/desk/nodes${query({ messageId: text })}` : null,
+    silent: [...silent],
+  };
 }
 
 /// What other nodes have is shown together with what this one has.
@@ -66,5 +78,5 @@ export async function find(text: string): Promise<Found> {
   const here = await findHere(text);
   if (!routes.value?.has("GET /_rf/search")) return { address: here, silent: [] };
   const elsewhere = await findElsewhere(text);
-  return { address: elsewhere.address ?? here, silent: elsewhere.silent };
+  return { address: elsewhere.address ?? here ?? elsewhere.taken, silent: elsewhere.silent };
 }

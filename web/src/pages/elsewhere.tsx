@@ -2,14 +2,13 @@
 
 import { useComputed } from "@preact/signals";
 import { get, query } from "../api";
+import { isMessageId } from "../find";
 import { plural } from "../format";
 import { useLoaded, type Loaded } from "../load";
 import { routes } from "../node";
 import { inboxLink, nodeLink } from "../route";
 import type { Life, Status, Trace } from "../types";
 import { Failure, StatusMark, Time } from "../ui";
-
-const isMessageId = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
 /// The message whose life is asked for, as far as it is known; null while it is being read.
 type Known = { causationId?: string; status: string } | null | undefined;
@@ -127,4 +126,9 @@ export function Elsewhere({ life }: { life: Loaded<Life | null> }) {
       )}
     </section>
   );
+}
+
+/// The same of a message of which no more than its id is known.
+export function ElsewhereOf({ id }: { id: string }) {
+  return <Elsewhere life={useLife(id, () => ({ status: "" }))} />;
 }

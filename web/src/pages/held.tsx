@@ -1,10 +1,11 @@
+import { useSignal } from "@preact/signals";
 import { get, post } from "../api";
 import { bytes, count, duration } from "../format";
 import type { HeldStatus, HeldWork, TrackedAttempt, TrackedOperation } from "../forward_types";
 import { NotShown, Table } from "../listing";
 import { useLoaded } from "../load";
 import { look } from "../node";
-import { attempt, CopyButton, FactList, Time } from "../ui";
+import { attempt, CopyButton, FactList, FormDialog, Time } from "../ui";
 
 export function HeldMark({ status }: { status: HeldStatus }) {
   return <span class={`mark ${status === "parked" ? "red" : ""}`}>{status}</span>;
@@ -21,6 +22,21 @@ function heldPath(id: string, verb = ""): string {
 /// Lets what is parked be tried again.
 export function retryHeld(id: string): Promise<unknown> {
   return post(heldPath(id, "retry"));
+}
+
+/// Asks before what is parked is given up for good.
+export function DiscardDialog(props: { id: string; at?: string; discard: () => Promise<unknown>; onClose: () => void }) {
+  const run = async () => {
+    await props.discard();
+    props.onClose();
+  };
+  return (
+    <FormDialog title="Discard the operation" verb="Discard" onSubmit={run} onClose={props.onClose}>
+      <p class="whole">
+        <strong>{props.id}</strong> is not delivered any more{props.at && `, by ${props.at}`}. This cannot be undone.
+      </p>
+    </FormDialog>
+  );
 }
 
 const trackingLight: Record<string, string> = { Parked: "red", Failed: "red", Discarded: "yellow", Retrying: "yellow" };
@@ -156,6 +172,7 @@ function Attempts({ id }: { id: string }) {
 export function HeldPage({ id }: { id: string }) {
   const read = useLoaded(() => readKnown(id), 3000);
   const known = read.value.value;
+  const discarding = useSignal(false);
   if (!known || read.failure.value)
     return (
       <NotShown what="operation" why={read.failure.value}>
@@ -181,8 +198,8 @@ export function HeldPage({ id }: { id: string }) {
           <button type="button" class="primary" onClick={() => change("retry", "It is tried again.")}>
             Retry
           </button>
-          <button type="button" onClick={() => change("discard", "It was discarded.")}>
-            Discard
+          <button type="button" onClick={() => (discarding.value = true)}>
+            Discard…
           </button>
         </div>
       )}
@@ -204,6 +221,13 @@ export function HeldPage({ id }: { id: string }) {
       </div>
       {tracked && <Tracked one={tracked} />}
       {tracked && <Attempts id={tracked.id} />}
+      {discarding.value && (
+        <DiscardDialog
+          id={id}
+          discard={() => change("discard", "It was discarded.")}
+          onClose={() => (discarding.value = false)}
+        />
+      )}
     </>
   );
 }

@@ -10,7 +10,7 @@ import { usePaged } from "../node_paged";
 import { filters, inboxLink } from "../route";
 import type { FailedMessage, Handler, InboxRow, RefusedCall, TakenDetail } from "../types";
 import { Empty, Failure, Time, Waiting } from "../ui";
-import { Elsewhere, useLife } from "./elsewhere";
+import { ElsewhereOf } from "./elsewhere";
 import { Choice, MoreFilters, Text, times, When } from "./filters";
 import { LinkList } from "./links";
 
@@ -365,7 +365,6 @@ function Here({ id }: { id: string }) {
 }
 
 function TakenPage({ id }: { id: string }) {
-  const life = useLife(id, () => ({ status: "" }));
   return (
     <>
       <h1 class="whole">{id}</h1>
@@ -380,7 +379,7 @@ function TakenPage({ id }: { id: string }) {
           What came in and what its handler sent from here. The payload is not kept once it took effect.
         </p>
       </section>
-      <Elsewhere life={life} />
+      <ElsewhereOf id={id} />
     </>
   );
 }

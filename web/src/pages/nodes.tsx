@@ -1,4 +1,5 @@
 import { get, query, Refusal } from "../api";
+import { isMessageId } from "../find";
 import { plural, shortId } from "../format";
 import { NotShown, Table } from "../listing";
 import { useLoaded } from "../load";
@@ -7,7 +8,7 @@ import type { DeskPage } from "../page";
 import { filters, messageLink, nodeLink } from "../route";
 import type { Detail, Hit, LightSpan, Message, Page, SearchAnswer, WatchedNode } from "../types";
 import { Empty, FactList, Failure, Lamp, StatusMark, Time, Waiting } from "../ui";
-import { Elsewhere, stepsElsewhere, useLife } from "./elsewhere";
+import { Elsewhere, ElsewhereOf, stepsElsewhere, useLife } from "./elsewhere";
 import { Choice, MoreFilters, Text, times, When } from "./filters";
 import { Timeline } from "./message";
 
@@ -170,7 +171,7 @@ function Hits({ found }: { found: SearchAnswer }) {
         </p>
       ))}
       {found.hits.length === 0 && (
-        <Empty title="No node has such a message">
+        <Empty title="No node has sent such a message">
           <p>Sent messages are deleted after their retention.</p>
         </Empty>
       )}
@@ -207,6 +208,7 @@ function Search() {
     return Object.keys(chosen).length > 0 ? search(chosen) : null;
   });
   const asked = Object.keys(wanted()).length > 0;
+  const id = filters.value.get("messageId") ?? ""; // It may stand in inboxes alone.
   return (
     <section>
       <h2>Search all nodes</h2>
@@ -227,6 +229,7 @@ function Search() {
       <Failure why={read.failure.value} again={read.again} />
       {asked && !read.value.value && !read.failure.value && <Waiting />}
       {asked && read.value.value && <Hits found={read.value.value} />}
+      {isMessageId.test(id) && <ElsewhereOf key={id} id={id} />}
     </section>
   );
 }

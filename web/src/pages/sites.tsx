@@ -1,5 +1,6 @@
 // At a centre: its sites, and what they have parked.
 
+import { useSignal } from "@preact/signals";
 import { get, post, query } from "../api";
 import { count } from "../format";
 import type { KnownSite, ParkedAtSite, SiteCall } from "../forward_types";
@@ -8,6 +9,7 @@ import { useLoaded } from "../load";
 import { usePaged } from "../node_paged";
 import { filter, filters } from "../route";
 import { attempt, Empty, Failure, Time } from "../ui";
+import { DiscardDialog } from "./held";
 
 const unnamed = "$unknown-site";
 
@@ -36,6 +38,7 @@ function SiteRow({ one }: { one: KnownSite }) {
 }
 
 function Decide({ id, site, again }: { id: string; site: string; again: () => void }) {
+  const discarding = useSignal(false);
   const decide = (verb: "retry" | "discard", told: string) =>
     attempt(async () => {
       await post(`/_rf/forward/messages/${encodeURIComponent(id)}/${verb}${query({ site })}`);
@@ -47,9 +50,17 @@ function Decide({ id, site, again }: { id: string; site: string; again: () => vo
       <button type="button" onClick={() => decide("retry", `${site} tries it again.`)}>
         Retry
       </button>{" "}
-      <button type="button" onClick={() => decide("discard", `${site} has discarded it.`)}>
-        Discard
+      <button type="button" onClick={() => (discarding.value = true)}>
+        Discard…
       </button>
+      {discarding.value && (
+        <DiscardDialog
+          id={id}
+          at={site}
+          discard={() => decide("discard", `${site} has discarded it.`)}
+          onClose={() => (discarding.value = false)}
+        />
+      )}
     </>
   );
 }
