@@ -32,9 +32,9 @@ task<http_response> replay(node_view& node, http_request request, bool count_onl
     co_return json_response(200, json::serialize(shown));
 }
 
-constexpr std::string_view answer =
+constexpr std::string_view replay_answer =
     "{replayed: integer, expired: integer, until: time, next: string | null}";
-constexpr std::string_view query =
+constexpr std::string_view replay_parameters =
     "{since: time, until?: time, destination?: string, after?: string,"
     " database?: 'inbox' | 'main'}";
 
@@ -46,8 +46,8 @@ void add_replay_routes(admin_surface& into, node_view& node) {
               admin_role::viewer,
               {.summary = "How many delivered messages of a time would be sent again, to a receiver"
                           " that was restored.",
-               .answer = answer,
-               .query = query},
+               .answer = replay_answer,
+               .query = replay_parameters},
               [&node](http_request request, const auto&) {
                   return replay(node, std::move(request), true);
               }});
@@ -56,8 +56,8 @@ void add_replay_routes(admin_surface& into, node_view& node) {
               admin_role::operator_,
               {.summary = "Makes the next slice of delivered messages of a time pending again,"
                           " under their ids.",
-               .answer = answer,
-               .query = query},
+               .answer = replay_answer,
+               .query = replay_parameters},
               [&node](http_request request, const auto&) {
                   return replay(node, std::move(request), false);
               }});

@@ -13,12 +13,12 @@ namespace {
 
 namespace json = boost::json;
 
-constexpr std::size_t rows_max = 100;  // Of each kind.
+constexpr std::size_t traces_max = 100;  // Of each kind.
 
-constexpr std::array<std::string_view, 5> of_outbox{"messageId", "destination", "endpoint",
-                                                    "status", "createdAt"};
-constexpr std::array<std::string_view, 2> of_inbox{"sourceServiceId", "endpoint"};
-constexpr std::array<std::string_view, 2> times_of_inbox{"processedAt", "claimedUntil"};
+constexpr std::array<std::string_view, 5> outbox_texts{"messageId", "destination", "endpoint",
+                                                       "status", "createdAt"};
+constexpr std::array<std::string_view, 2> inbox_texts{"sourceServiceId", "endpoint"};
+constexpr std::array<std::string_view, 2> inbox_times{"processedAt", "claimedUntil"};
 
 struct trace_of {
     std::string_view node;
@@ -27,7 +27,7 @@ struct trace_of {
 
 /// Empty if it is no message of an outbox.
 json::object outbox_trace(trace_of where, const json::value& from) {
-    const auto texts = texts_of(from, {.needed = of_outbox});
+    const auto texts = texts_of(from, {.needed = outbox_texts});
     if (texts.empty()) return {};
     return {{"node", where.node},
             {"what", where.what},
@@ -40,7 +40,7 @@ json::object outbox_trace(trace_of where, const json::value& from) {
 
 /// Empty if it is no message of an inbox.
 json::object inbox_trace(trace_of where, std::string_view id, const json::value& from) {
-    const auto texts = texts_of(from, {.needed = of_inbox, .more = times_of_inbox});
+    const auto texts = texts_of(from, {.needed = inbox_texts, .more = inbox_times});
     if (texts.empty()) return {};
     const auto* const done = texts.if_contains("processedAt");
     const auto* const claimed = texts.if_contains("claimedUntil");
@@ -61,12 +61,12 @@ void add(node_traces& into, json::object trace) {
     if (!trace.empty()) into.traces.push_back(std::move(trace));
 }
 
-/// Calls `take` for each of a list, up to `rows_max`.
+/// Calls `take` for each of a list, up to `traces_max`.
 template <class Take>
 void for_each_of(node_traces& into, const json::value& list, const Take& take) {
     std::size_t seen = 0;
     for (const auto& each : list.get_array()) {
-        if (++seen > rows_max) {
+        if (++seen > traces_max) {
             into.more = true;
             return;
         }

@@ -28,9 +28,9 @@ constexpr std::array<std::string_view, 10> filters{
     "status", "destination", "endpoint", "correlationId", "causationId",
     "tenant", "orderKey",    "error",    "since",         "until"};
 /// What a list shows of a message.
-constexpr std::array<std::string_view, 5> needed{"messageId", "destination", "endpoint", "status",
-                                                 "createdAt"};
-constexpr std::array<std::string_view, 3> more{"lastError", "orderKey", "correlationId"};
+constexpr std::array<std::string_view, 5> shown_always{"messageId", "destination", "endpoint",
+                                                       "status", "createdAt"};
+constexpr std::array<std::string_view, 3> shown_if_there{"lastError", "orderKey", "correlationId"};
 
 std::unexpected<error> unknown(std::string_view name, std::string_view value) {
     return fail(error_code::invalid_argument,
@@ -47,7 +47,7 @@ bool is_limit(std::string_view text) {
 
 /// The fields that are shown; empty if it is no message.
 json::object hit_of(std::string_view node, const json::value& from) {
-    auto texts = texts_of(from, {.needed = needed, .more = more});
+    auto texts = texts_of(from, {.needed = shown_always, .more = shown_if_there});
     if (texts.empty()) return {};
     json::object hit{{"node", node}};
     for (auto& each : texts) hit[each.key()] = std::move(each.value());
