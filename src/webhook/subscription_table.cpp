@@ -10,6 +10,7 @@
 #include "store/rows/stored_time.hpp"
 #include "store/swallowed.hpp"
 #include "webhook/catalogue/second_step.hpp"
+#include "webhook/catalogue/third_step.hpp"
 
 namespace posthorn {
 namespace {
@@ -70,7 +71,8 @@ CREATE TABLE IF NOT EXISTS webhook_failing (
     told INTEGER NOT NULL DEFAULT 0) WITHOUT ROWID;
 )sql";
 
-constexpr std::array file_steps{migration{1, file_tables}, migration{2, webhook_step_2_in_file}};
+constexpr std::array file_steps{migration{1, file_tables}, migration{2, webhook_step_2_in_file},
+                                migration{3, webhook_step_3_in_file, webhook_step_3_remade}};
 
 constexpr std::string_view server_tables = R"sql(
 CREATE TABLE {s}.webhook_subscriptions (
@@ -128,7 +130,8 @@ CREATE TABLE {s}.webhook_failing (
 )sql";
 
 constexpr std::array server_steps{migration{1, server_tables},
-                                  migration{2, webhook_step_2_on_server}};
+                                  migration{2, webhook_step_2_on_server},
+                                  migration{3, webhook_step_3_on_server}};
 
 using column = copied_table::column;
 using enum copied_table::column::kind;

@@ -112,6 +112,17 @@ class OlderTables(unittest.TestCase):
                 self.assertEqual((listed[0]["url"], listed[0]["tenant"], listed[0]["maxRetries"]),
                                  ("https://shop.example/hook", "acme", 3))
 
+    def test_a_table_of_the_applications_under_a_name_of_the_webhook_document_stays(self):
+        old = self.older(max(FILES), WEBHOOKS[2])
+        old.sql("DROP VIEW OutboxMessages")
+        old.sql("CREATE TABLE OutboxMessages (mine)")
+        old.sql("INSERT INTO OutboxMessages VALUES ('kept')")
+        old.init().init()
+        self.assertEqual(old.sql("SELECT * FROM OutboxMessages"), [("kept",)])
+        self.assertEqual(self.newest(old), self.newest(self.node().init()))
+        self.assertEqual(old.number("SELECT HttpStatusCode FROM DeliveryAttempts WHERE WebhookSubscriptionId <> ''"),
+                         204)
+
     def test_held_work_of_an_older_file_is_kept_in_tables_as_new_ones_are(self):
         new = self.node().init()
         for step, file in sorted(FORWARDS.items()):

@@ -9,6 +9,7 @@
 
 #include "store/rules/known_steps.hpp"
 #include "store/rules/schema_repairs.hpp"
+#include "store/sqlite/schema/migrate.hpp"
 #include "store/sqlite/schema/number_guards.hpp"
 
 namespace posthorn::sqlite {
@@ -57,8 +58,7 @@ result<std::vector<object>> objects_of(connection& database) {
 result<std::vector<object>> wanted_objects(std::span<const migration_set> sets,
                                            bool has_guards = true) {
     POSTHORN_LET(model, connection::open_empty());
-    for (const auto& step : steps_in(sets))
-        POSTHORN_TRY(model.execute(std::string(step.sql).c_str()));
+    for (const auto& step : steps_in(sets)) POSTHORN_TRY(take_step(model, step));
     if (has_guards) POSTHORN_TRY(guard_numbers(model, sets));
     return objects_of(model);
 }

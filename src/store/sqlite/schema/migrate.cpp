@@ -1,5 +1,7 @@
 #include "store/sqlite/schema/migrate.hpp"
 
+#include <fmt/format.h>
+
 #include "store/rows/stored_time.hpp"
 #include "store/rules/known_steps.hpp"
 #include "store/sqlite/driver/statement.hpp"
@@ -25,7 +27,7 @@ result<int> newest(connection& database, std::string_view folder) {
 
 result<> apply(connection& database, std::string_view folder, const migration& step,
                wall_time now) {
-    POSTHORN_TRY(database.execute(std::string(step.sql).c_str()));
+    POSTHORN_TRY(take_step(database, step));
     statement record(database, "INSERT INTO posthorn_migrations VALUES (?, ?, ?)");
     POSTHORN_TRY(record.run(folder, step.number, to_ms(now)));
     return {};
@@ -45,7 +47,20 @@ result<> migrate_all(connection& database, std::span<const migration_set> sets, 
     return guard_numbers(database, sets);
 }
 
+// A table of the application's is left to it, and the view is then not made either.
+result<> drop_view(connection& database, std::string_view name) {
+    statement find(database, "SELECT count(*) FROM sqlite_master WHERE type = 'view' AND name = ?");
+    POSTHORN_LET(found, find.run(name));
+    if (found.front().get<std::int64_t>(0) == 0) return {};
+    return database.execute(fmt::format("DROP VIEW \"{}\"", name).c_str());
+}
+
 }  // namespace
+
+result<> take_step(connection& database, const migration& step) {
+    for (const auto name : step.remade) POSTHORN_TRY(drop_view(database, name));
+    return database.execute(std::string(step.sql).c_str());
+}
 
 result<> migrate(connection& database, std::span<const migration_set> sets, const clock& time) {
     POSTHORN_TRY(database.execute("BEGIN IMMEDIATE"));
