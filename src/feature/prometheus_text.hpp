@@ -21,7 +21,7 @@ public:
     /// A sample of the metric that was begun last.
     void sample(double value, labels with = {});
     /// All samples of a histogram; what it holds is divided by `scale`.
-    void samples(const histogram_view& seen, double scale);
+    void samples(const histogram_view& seen, double scale, labels with = {});
 
     void gauge(std::string_view name, std::string_view help, double value, labels with = {}) {
         begin(name, "gauge", help);
@@ -35,7 +35,8 @@ public:
     [[nodiscard]] std::string take() { return std::exchange(text_, {}); }
 
 private:
-    void line(std::string_view suffix, labels with, double value);
+    /// `bound` is the upper one of a part of a histogram.
+    void line(std::string_view suffix, labels with, double value, std::string_view bound = {});
 
     std::string name_;
     std::string text_;

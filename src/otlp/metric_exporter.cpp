@@ -35,7 +35,7 @@ task<result<>> metric_exporter::send() {
         to_.note_failure(failure.what());
         co_return result<>{};
     }
-    auto metrics = read_prometheus(text);
+    auto metrics = without_outboxnet(read_prometheus(text));
     if (options_.profile == telemetry_profile::outboxnet) metrics = as_outboxnet(metrics);
     const auto answer = co_await to_.post(
         options_.metrics_url,

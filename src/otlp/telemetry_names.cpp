@@ -4,6 +4,8 @@
 
 #include <posthorn/version.hpp>
 
+#include "feature/outboxnet_names.hpp"
+
 namespace posthorn {
 
 std::optional<telemetry_profile> parse_profile(std::string_view text) noexcept {
@@ -13,11 +15,11 @@ std::optional<telemetry_profile> parse_profile(std::string_view text) noexcept {
 }
 
 std::string_view scope_name(telemetry_profile by) noexcept {
-    return by == telemetry_profile::outboxnet ? "OutboxNet" : "posthorn";
+    return by == telemetry_profile::outboxnet ? outboxnet_scope : "posthorn";
 }
 
 std::string_view scope_version(telemetry_profile by) noexcept {
-    return by == telemetry_profile::outboxnet ? std::string_view("1.0.0") : version;
+    return by == telemetry_profile::outboxnet ? outboxnet_version : version;
 }
 
 std::string_view name_of(span_kind kind) noexcept {

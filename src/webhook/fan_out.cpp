@@ -84,7 +84,10 @@ std::vector<message> fan_out::children_of(const message& published, const subscr
 
 void fan_out::tell_of(const message& event, std::size_t children) {
     ++with_.counters.events;
-    if (children == 0) ++with_.counters.unheard;
+    if (children == 0) {
+        ++with_.counters.unheard;
+        with_.by_type.note(event.endpoint, &type_counts::counts::processed);
+    }
     with_.counters.deliveries += children;
     if (children >= options_.warn_from)
         with_.env.log.warn(
@@ -116,9 +119,6 @@ task<std::vector<delivery>> fan_out::deliver(message_batch batch) {
     fan_out_trace trace(tracing(with_.env.traces), batch);
     auto answers = co_await deliver_traced(batch, trace);
     trace.end(answers);
-    for (std::size_t i = 0; i < batch.size(); ++i)
-        if (answers[i].what == outcome::delivered)
-            with_.counters.by_type.note(batch[i]->endpoint, &type_counts::counts::processed);
     co_return answers;
 }
 

@@ -9,9 +9,9 @@
 #include "store/message_maker.hpp"
 #include "store/store.hpp"
 #include "transport/transport.hpp"
+#include "webhook/counts/type_counts.hpp"
 #include "webhook/event_cache.hpp"
 #include "webhook/subscription_index.hpp"
-#include "webhook/type_counts.hpp"
 
 namespace posthorn {
 
@@ -19,7 +19,6 @@ struct fan_out_counters {
     std::atomic<std::uint64_t> events = 0;
     std::atomic<std::uint64_t> unheard = 0;  // Of these, for which there was no subscription.
     std::atomic<std::uint64_t> deliveries = 0;
-    type_counts by_type;
 };
 
 /// Where events are delivered to: makes a message of its own for every subscription of an event,
@@ -45,6 +44,7 @@ public:
         subscription_index& subscriptions;
         event_cache& events;  // Those that were heard are wanted at once.
         fan_out_counters& counters;
+        type_counts& by_type;
     };
 
     fan_out(deps with, options how) : with_(with), options_(how) {}

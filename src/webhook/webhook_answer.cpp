@@ -45,4 +45,9 @@ webhook_verdict judge_webhook(const guarded_answer& answer) {
     return fail_with(outcome::transient, fmt::format("HTTP {}", status));
 }
 
+bool ends_delivery(outcome seen, std::int32_t attempt, std::int32_t retries_max) noexcept {
+    if (seen == outcome::permanent) return true;
+    return seen == outcome::transient && retries_max >= 0 && attempt > retries_max;
+}
+
 }  // namespace posthorn

@@ -9,6 +9,8 @@
 #include "message/event.hpp"
 #include "webhook/attempt_log.hpp"
 #include "webhook/catalogue/known_events.hpp"
+#include "webhook/counts/published_count.hpp"
+#include "webhook/counts/type_metrics.hpp"
 #include "webhook/failing/failing_watch.hpp"
 #include "webhook/fan_out.hpp"
 #include "webhook/routes/endpoint_routes.hpp"
@@ -109,20 +111,14 @@ void warn_of_wide_fan_out(logger& log, const webhook_pace& pace) {
          {"Count", pace.fan_out()}});
 }
 
-/// Rings when another process has committed: it may have changed a subscription. Counts what is
-/// published here.
-struct commit_watch final : commit_listener {
-    commit_watch(subscription_index& of, type_counts& counted) : known(of), by_type(counted) {}
+/// Rings when another process has committed: it may have changed a subscription.
+struct foreign_change final : commit_listener {
+    explicit foreign_change(subscription_index& of) : known(of) {}
 
     subscription_index& known;
-    type_counts& by_type;
     bell noticed;
 
-    void committed(std::span<const outbox_row> enqueued) override {
-        for (const auto& row : enqueued)
-            if (row.body.destination == events_destination)
-                by_type.note(row.body.endpoint, &type_counts::counts::published);
-    }
+    void committed(std::span<const outbox_row> /*enqueued*/) override {}
     void foreign_commit() override {
         known.doubt();
         noticed.ring();
@@ -161,32 +157,9 @@ std::vector<health_worry> worries(const subscription_set& all) {
                                  counted(static_cast<std::int64_t>(troubled), "webhook"), why)}};
 }
 
-void write_types(prometheus_text& text, const std::map<std::string, type_counts::counts>& events,
-                 const std::map<std::string, type_counts::counts>& attempts) {
-    struct row {
-        std::string_view name;
-        std::string_view help;
-        const std::map<std::string, type_counts::counts>& from;
-        type_counts::number what;
-    };
-    using counts = type_counts::counts;
-    for (const auto& [name, help, from, what] :
-         {row{"posthorn_webhook_published_total", "Events that were stored, by type.", events,
-              &counts::published},
-          row{"posthorn_webhook_processed_total", "Events that were fanned out, by type.", events,
-              &counts::processed},
-          row{"posthorn_webhook_retries_total", "Failed attempts that are repeated, by type.",
-              attempts, &counts::retried},
-          row{"posthorn_webhook_dead_total", "Deliveries that were given up, by type.", attempts,
-              &counts::dead}}) {
-        text.begin(name, "counter", help);
-        for (const auto& [type, seen] : from)
-            text.sample(static_cast<double>(seen.*what), {{"event_type", clean_utf8(type, 100)}});
-    }
-}
-
 void write_metrics(prometheus_text& text, const subscription_set& all,
-                   const fan_out_counters& events, const webhook_counters& sent) {
+                   const fan_out_counters& events, const webhook_counters& sent,
+                   const type_counts::by_type& by_type) {
     std::array<std::size_t, 3> states{};
     for (const auto& each : all.all()) ++states[static_cast<std::size_t>(each->of.state)];
     text.begin("posthorn_webhook_subscriptions", "gauge", "Subscriptions by state.");
@@ -202,16 +175,7 @@ void write_metrics(prometheus_text& text, const subscription_set& all,
     text.counter("posthorn_webhook_delivered_total", "Attempts that an endpoint took.",
                  sent.delivered);
     text.counter("posthorn_webhook_failed_total", "Attempts that failed.", sent.failed);
-    text.begin("posthorn_webhook_attempts_total", "counter",
-               "Attempts by type of event and what came of them.");
-    for (const auto& [type, seen] : sent.by_type.view()) {
-        const auto shown = clean_utf8(type, 100);
-        text.sample(static_cast<double>(seen.delivered),
-                    {{"event_type", shown}, {"outcome", "delivered"}});
-        text.sample(static_cast<double>(seen.failed),
-                    {{"event_type", shown}, {"outcome", "failed"}});
-    }
-    write_types(text, events.by_type.view(), sent.by_type.view());
+    write_types(text, by_type);
     text.begin("posthorn_webhook_duration_seconds", "histogram", "How long attempts took.");
     text.samples(sent.took_us.view(), 1e6);
     text.counter("posthorn_webhook_disabled_total",
@@ -265,6 +229,7 @@ public:
         POSTHORN_LET(retries_max, read_retries_max(said));
         POSTHORN_LET(secrets_of_tenants, read_tenant_secrets(said));
         POSTHORN_LET(pace, read_pace(said));
+        POSTHORN_LET(metrics, read_metric_names(said));
         const bool plain_http = how.client.rules.plain_http;
         const auto& env = into.env();
         const auto& box = into.make<std::optional<secret_box>>(std::move(key));
@@ -288,7 +253,8 @@ public:
                       .alerts = alerts,
                       .retries_max = retries_max,
                       .secrets = secrets,
-                      .pace = pace});
+                      .pace = pace,
+                      .metrics = metrics});
         }
         const auto& desk = into.make<webhook_desk>(
             webhook_desk{.where = into.database(),
@@ -326,6 +292,7 @@ private:
         std::int32_t retries_max;
         tenant_secrets& secrets;
         webhook_pace pace;
+        metric_names metrics;
     };
 
     static void add_ways(node_builder& into, subscription_index& among, webhook_client& client,
@@ -335,25 +302,27 @@ private:
         warn_of_wide_fan_out(env.log, how.pace);
         auto& events = into.make<fan_out_counters>();
         auto& sent = into.make<webhook_counters>();
+        auto& by_type = into.make<type_counts>();
         const auto& alerts = into.make<alert_desk>(into.maker(), env.log, how.alerts);
         auto& failing = into.run(std::make_unique<failing_watch>(
             failing_watch::deps{into.database(), env, among, alerts}, how.failing));
         auto& attempts = into.run(std::make_unique<attempt_log>(
             attempt_log::deps{into.database(), env, among, alerts, failing},
             attempt_log::options{.kept = said.get<milliseconds>("attempts_kept")}));
-        auto& change = into.make<commit_watch>(among, events.by_type);
+        auto& change = into.make<foreign_change>(among);
         into.listen(change);
+        into.listen(into.make<published_count>(by_type));
         into.run(std::make_unique<subscription_watch>(among, env, change.noticed));
         auto& recent = into.make<event_cache>(std::size_t{16} << 20);
         auto& fan = into.make<fan_out>(
-            fan_out::deps{env, into.database(), into.maker(), among, recent, events},
+            fan_out::deps{env, into.database(), into.maker(), among, recent, events, by_type},
             fan_out::options{.life = said.get<milliseconds>("life"),
                              .retries_max = how.retries_max});
         transport* events_way = &fan;
         if (said.get<bool>("strict"))
             events_way = &into.make<known_events>(into.database(), env, fan);
         auto& subscribers = into.make<webhook_transport>(webhook_transport::deps{
-            env, into.database(), among, client, attempts, recent, sent, how.secrets});
+            env, into.database(), among, client, attempts, recent, sent, by_type, how.secrets});
         into.route(into.make<webhook_ways>(*events_way, subscribers, among, std::move(how.retries),
                                            how.pace));
         // Deliveries tell of their event, which is sent once they are made.
@@ -362,8 +331,11 @@ private:
         });
         into.health([&among] { return worries(*among.now()); });
         into.health([&failing] { return failing.worries(); });
-        into.metrics([&among, &events, &sent, &failing](prometheus_text& text) {
-            write_metrics(text, *among.now(), events, sent);
+        into.metrics([&among, &events, &sent, &by_type, &failing, in_words_of = how.metrics,
+                      databases = into.outbox()](prometheus_text& text) {
+            const auto counted = by_type.view();
+            write_metrics(text, *among.now(), events, sent, counted);
+            if (in_words_of == metric_names::outboxnet) write_outboxnet(text, counted, databases);
             text.counter("posthorn_webhook_failing_disabled_total",
                          "Subscriptions that were disabled for doing nothing but fail.",
                          failing.disabled());

@@ -71,6 +71,9 @@ constexpr std::array keys{
                 [] { return feature_value(std::string("none")); }},
     feature_key{"user_claim", "the claim that an event's user is taken from, or none",
                 [] { return feature_value(std::string("none")); }},
+    feature_key{"metrics",
+                "how /metrics names what it tells of webhooks: posthorn, or outboxnet too",
+                [] { return feature_value(std::string("posthorn")); }},
     feature_key{"connections_max", "to all endpoints together",
                 [] { return feature_value(std::int64_t{1024}); }},
 };
@@ -205,6 +208,15 @@ result<webhook_pace> read_pace(const feature_settings& said) {
     return webhook_pace{.batch = events, .endpoint_requests = requests};
 }
 
+result<metric_names> read_metric_names(const feature_settings& said) {
+    const auto& text = said.get<std::string>("metrics");
+    if (text == "posthorn") return metric_names::posthorn;
+    if (text == "outboxnet") return metric_names::outboxnet;
+    return fail(error_code::invalid_configuration,
+                "webhooks.metrics cannot be '{}'; write posthorn or outboxnet",
+                clean_utf8(text, 100));
+}
+
 claim_types read_claim_types(const feature_settings& said) {
     return {.tenant = std::string(said_besides(said, "tenant_claim", "none")),
             .user = std::string(said_besides(said, "user_claim", "none"))};
@@ -238,6 +250,7 @@ std::vector<feature_problem> check_webhook_settings(const feature_settings& said
     note("max_retries", read_number(said, max_retries));
     note("batch", read_number(said, batch));
     note("endpoint_requests", read_number(said, endpoint_requests));
+    note("metrics", read_metric_names(said));
     note("tenant_secrets", read_tenant_secrets(said));
     note("retry_pauses", read_retries(said));
     note("disable_after", read_disable_after(said));

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <span>
@@ -48,6 +49,10 @@ struct webhook_pace {
 };
 [[nodiscard]] result<webhook_pace> read_pace(const feature_settings& said);
 [[nodiscard]] claim_types read_claim_types(const feature_settings& said);
+
+/// In whose words `/metrics` tells of webhooks: in Posthorn's alone, or in OutboxNet's too.
+enum class metric_names : std::uint8_t { posthorn, outboxnet };
+[[nodiscard]] result<metric_names> read_metric_names(const feature_settings& said);
 
 /// How often a delivery is tried again, whatever its subscription says.
 [[nodiscard]] result<std::int32_t> read_retries_max(const feature_settings& said);

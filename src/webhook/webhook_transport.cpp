@@ -36,7 +36,7 @@ webhook_attempt describe(const webhook_event& event, const subscription& to,
     if (answer.status != 0) made.http_status = answer.status;
     if (verdict.what.what == outcome::delivered)
         made.what = success;
-    else if (verdict.what.what == outcome::permanent || attempt.number > attempt.retries_max)
+    else if (ends_delivery(verdict.what.what, attempt.number, attempt.retries_max))
         made.what = dead;
     return made;
 }
@@ -92,16 +92,24 @@ task<delivery> webhook_transport::deliver_one(const message& child, std::int32_t
     if (verdict.what.what == outcome::unanswered) co_return verdict.what;
     with_.attempts.add(
         describe(**event, to->of, {attempt, child.max_retries, now}, answer, verdict));
-    const bool delivered = verdict.what.what == outcome::delivered;
-    ++(delivered ? with_.counters.delivered : with_.counters.failed);
-    using counts = type_counts::counts;
-    auto& of_type = with_.counters.by_type;
-    of_type.note((*event)->type, delivered ? &counts::delivered : &counts::failed);
-    const bool is_last = verdict.what.what == outcome::permanent || attempt > child.max_retries;
-    if (!delivered) of_type.note((*event)->type, is_last ? &counts::dead : &counts::retried);
-    with_.counters.took_us.record(static_cast<std::uint64_t>(answer.took.whole.count()));
+    count(**event, verdict, answer, ends_delivery(verdict.what.what, attempt, child.max_retries));
     if (verdict.disables) co_await disable(to->of, verdict.what.error);
     co_return verdict.what;
+}
+
+void webhook_transport::count(const webhook_event& event, const webhook_verdict& verdict,
+                              const guarded_answer& answer, bool is_last) {
+    using counts = type_counts::counts;
+    const bool delivered = verdict.what.what == outcome::delivered;
+    const auto took_us = static_cast<std::uint64_t>(answer.took.whole.count());
+    ++(delivered ? with_.counters.delivered : with_.counters.failed);
+    with_.counters.took_us.record(took_us);
+    auto& of_type = with_.by_type;
+    of_type.note(event.type, delivered ? &counts::delivered : &counts::failed);
+    of_type.note(event.type, delivered ? &counts::processed
+                             : is_last ? &counts::dead
+                                       : &counts::retried);
+    if (answer.status != 0) of_type.note_answer(event.type, took_us);
 }
 
 task<result<event_cache::event>> webhook_transport::event_for(const message& child) {

@@ -9,10 +9,10 @@
 #include "store/store.hpp"
 #include "transport/transport.hpp"
 #include "webhook/attempt_log.hpp"
+#include "webhook/counts/type_counts.hpp"
 #include "webhook/event_cache.hpp"
 #include "webhook/secrets/tenant_secrets.hpp"
 #include "webhook/subscription_index.hpp"
-#include "webhook/type_counts.hpp"
 #include "webhook/webhook_answer.hpp"
 #include "webhook/webhook_client.hpp"
 
@@ -22,7 +22,6 @@ struct webhook_counters {
     std::atomic<std::uint64_t> delivered = 0;
     std::atomic<std::uint64_t> failed = 0;
     std::atomic<std::uint64_t> disabled = 0;  // Subscriptions, by what their endpoints answered.
-    type_counts by_type;
     histogram took_us{duration_bounds_us};
 };
 
@@ -40,6 +39,7 @@ public:
         attempt_log& attempts;
         event_cache& events;
         webhook_counters& counters;
+        type_counts& by_type;
         tenant_secrets& secrets;
     };
 
@@ -52,6 +52,9 @@ public:
 
 private:
     task<delivery> deliver_one(const message& child, std::int32_t attempt);
+    /// What came of an attempt, for metrics.
+    void count(const webhook_event& event, const webhook_verdict& verdict,
+               const guarded_answer& answer, bool is_last);
     task<result<event_cache::event>> event_for(const message& child);
     task<> disable(const subscription& one, std::string why);
 

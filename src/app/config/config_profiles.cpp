@@ -41,6 +41,8 @@ constexpr number webhooks[] = {
     {"outbox.request_timeout", "30s"},
     {"outbox.attempt_timeout", "5m"},
     {"outbox.window", 10},
+    {"webhooks.metrics", "outboxnet"},
+    {"otlp.profile", "outboxnet"},
 };
 
 constexpr number store_and_forward[] = {

@@ -212,6 +212,7 @@ task<result<>> sweeper::read_destination(const std::string& destination, wall_ti
                                       .newest_first = to.reads_newest()},
                                      page);
     if (!outcome) {
+        count_batch(begun, 0);
         to.fail_read();
         co_return outcome;
     }
@@ -224,15 +225,13 @@ task<result<>> sweeper::read_destination(const std::string& destination, wall_ti
     co_return outcome;
 }
 
-void sweeper::count_batch(const found& one) {
+void sweeper::count_batch(steady_time begun, std::size_t rows) {
     const auto took =
-        std::chrono::duration_cast<std::chrono::microseconds>(with_.env.clock.steady() - one.begun);
+        std::chrono::duration_cast<std::chrono::microseconds>(with_.env.clock.steady() - begun);
     with_.counters.batch_us.record(static_cast<std::uint64_t>(took.count()));
-    if (one.page.rows.empty()) return;
+    if (rows == 0) return;
     ++with_.counters.batches;
-    with_.counters.batch_rows.record(one.page.rows.size());
-    if (auto* const traces = tracing(with_.env.traces))
-        add_batch_span(*traces, one.to->destination(), one.page, one.begun_ns);
+    with_.counters.batch_rows.record(rows);
 }
 
 task<result<>> sweeper::find_due(due_question asked, outbox_page& into) {
@@ -252,10 +251,11 @@ task<result<>> sweeper::hand_over_found(wall_time now) {
     if (rows_found_ > 0 && !dropping && !with_.claims.are_needed())
         safe = co_await with_.guard.pass();
     rows_found_ = bytes_found_ = 0;
-    for (auto& one : std::exchange(found_, {})) {
-        auto& [to, page, store_has_more, begun, begun_ns] = one;
+    for (auto& [to, page, store_has_more, begun, begun_ns] : std::exchange(found_, {})) {
+        if (!dropping) count_batch(begun, safe ? page.rows.size() : 0);
         if (safe && !dropping) {
-            count_batch(one);
+            if (auto* const traces = tracing(with_.env.traces))
+                add_batch_span(*traces, to->destination(), page, begun_ns);
             std::vector<outbox_row> left;
             for (auto& row : page.rows) {
                 // A producer of plain SQL may have said when and left the retry time at its

@@ -74,7 +74,7 @@ private:
     task<result<>> take_in();
     task<result<>> read_destination(const std::string& destination, wall_time now,
                                     std::size_t rows_max = std::numeric_limits<std::size_t>::max());
-    void count_batch(const found& one);
+    void count_batch(steady_time begun, std::size_t rows);
     task<result<>> find_due(due_question asked, outbox_page& into);
     task<result<>> hand_over_found(wall_time now);
 

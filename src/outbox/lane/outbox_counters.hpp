@@ -40,7 +40,8 @@ struct outbox_counters {
     // Batches of due messages that the cold path found, and the messages in each.
     std::atomic<std::uint64_t> batches = 0;
     histogram batch_rows{batch_bounds};
-    /// From asking for due messages of a destination until they were handed over, empty ones too.
+    /// From asking for due messages of a destination until they were handed over; of empty batches
+    /// and of those that failed too.
     histogram batch_us{duration_bounds_us};
 };
 

@@ -2,6 +2,7 @@
 
 #include <gmock/gmock.h>
 
+#include "feature/outboxnet_names.hpp"
 #include "feature/prometheus_text.hpp"
 #include "otlp/outboxnet_metrics.hpp"
 
@@ -63,8 +64,8 @@ TEST(outboxnet_metrics, are_made_of_what_the_node_counts_of_webhooks) {
     constexpr std::array<std::uint64_t, 1> bounds{1'000'000};
     histogram took(bounds);
     took.record(500'000);
-    text.begin("posthorn_webhook_duration_seconds", "histogram", "Took.");
-    text.samples(took.view(), 1e6);
+    text.begin("posthorn_webhook_answer_duration_ms", "histogram", "Took.");
+    text.samples(took.view(), 1e3, {{"event_type", "order.placed"}});
     text.gauge("posthorn_working", "Works.", 1);
     const auto made = as_outboxnet(read_prometheus(text.take()));
     const auto value = [&](std::string_view name) {
@@ -82,10 +83,21 @@ TEST(outboxnet_metrics, are_made_of_what_the_node_counts_of_webhooks) {
     const auto* const duration = find(made, "outbox.delivery.duration_ms");
     ASSERT_NE(duration, nullptr);
     EXPECT_EQ(duration->unit, "ms");
+    EXPECT_EQ(duration->points.at(0).labels, (metric_labels{{"event_type", "order.placed"}}));
     EXPECT_THAT(duration->points.at(0).bounds, ElementsAre(1000));
     EXPECT_EQ(duration->points.at(0).sum, 500);
     EXPECT_NE(find(made, "posthorn_working"), nullptr);
     EXPECT_EQ(find(made, "posthorn_webhook_attempts_total"), nullptr);
+}
+
+TEST(outboxnet_metrics, are_not_told_twice) {
+    prometheus_text text;
+    text.gauge("posthorn_working", "Works.", 1);
+    for (const auto& each : outboxnet_metrics)
+        text.counter(prometheus_name(each), "As webhooks.metrics adds it.", 1);
+    const auto left = without_outboxnet(read_prometheus(text.take()));
+    ASSERT_EQ(left.size(), 1U);
+    EXPECT_EQ(left[0].name, "posthorn_working");
 }
 
 }  // namespace

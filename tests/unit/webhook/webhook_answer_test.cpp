@@ -62,5 +62,16 @@ TEST(webhook_verdicts, charge_nobody_for_what_is_ours) {
         EXPECT_EQ(judge_webhook({.trouble = trouble}).what.what, outcome::transient);
 }
 
+TEST(a_delivery, ends_when_it_is_refused_for_good_or_its_retries_are_spent) {
+    EXPECT_FALSE(ends_delivery(outcome::transient, 1, 1));
+    EXPECT_TRUE(ends_delivery(outcome::transient, 2, 1));
+    EXPECT_TRUE(ends_delivery(outcome::transient, 1, 0));
+    EXPECT_TRUE(ends_delivery(outcome::permanent, 1, 5));
+    // What the endpoint puts off costs no retry, and -1 is as many as there is time for.
+    EXPECT_FALSE(ends_delivery(outcome::throttled, 2, 1));
+    EXPECT_FALSE(ends_delivery(outcome::transient, 1'000, -1));
+    EXPECT_FALSE(ends_delivery(outcome::delivered, 9, 1));
+}
+
 }  // namespace
 }  // namespace posthorn

@@ -161,6 +161,7 @@ secret_cache = "1m"
 max_retries = 7
 batch = 10
 endpoint_requests = 2
+metrics = "outboxnet"
 tenant_claim = "tid"
 user_claim = "sub"
 [workflow]

@@ -92,7 +92,9 @@ TEST(profiles, webhooks_has_the_numbers_of_its_document) {
                                 {"outbox.request_timeout", "30s"},
                                 {"outbox.attempt_timeout", "5m"},
                                 {"outbox.window", "10"},
-                                {"outbox.order", "park"}});
+                                {"outbox.order", "park"},
+                                {"webhooks.metrics", "outboxnet"},
+                                {"otlp.profile", "outboxnet"}});
     EXPECT_EQ(route_setting{}.connections, 4);
     const auto settings = with_defaults("webhooks");
     EXPECT_EQ(pauses_of(settings),
