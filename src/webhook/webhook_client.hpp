@@ -14,12 +14,22 @@
 
 namespace posthorn {
 
+/// Brings one request to a subscriber's endpoint. A feature that comes before webhooks may show
+/// another than the client for strangers: a simulator has endpoints of its own.
+///
+/// Threads: the network executor.
+class webhook_sender {
+public:
+    virtual ~webhook_sender() = default;
+    virtual task<guarded_answer> send(guarded_request request, fair_slots::asker who) = 0;
+};
+
 /// The client for strangers, made when it is first needed: most nodes have no subscriber, and
 /// reading all authorities takes a while.
 ///
 /// Lifetime: outlives what sends through it; `run()` has returned before it is destroyed.
 /// Threads:  the network executor.
-class webhook_client final : public node_service {
+class webhook_client final : public node_service, public webhook_sender {
 public:
     struct options {
         guarded_client_options client{};
@@ -37,7 +47,7 @@ public:
     [[nodiscard]] std::string_view name() const noexcept override { return "webhook client"; }
     task<> run() override;
 
-    task<guarded_answer> send(guarded_request request, fair_slots::asker who);
+    task<guarded_answer> send(guarded_request request, fair_slots::asker who) override;
 
 private:
     result<> make();

@@ -243,11 +243,11 @@ public:
             among, secrets,
             webhook_program::options{.claims = read_claim_types(said), .plain_http = plain_http}));
         const bool runs = !into.outbox().empty();
-        webhook_client* client = nullptr;
+        webhook_sender* client = runs ? into.find<webhook_sender>() : nullptr;
         if (runs) {
-            auto& sends = into.run(std::make_unique<webhook_client>(env, std::move(how)));
-            client = &sends;
-            add_ways(into, among, sends,
+            if (client == nullptr)
+                client = &into.run(std::make_unique<webhook_client>(env, std::move(how)));
+            add_ways(into, among, *client,
                      {.retries = std::move(retries),
                       .failing = rules,
                       .alerts = alerts,
@@ -295,7 +295,7 @@ private:
         metric_names metrics;
     };
 
-    static void add_ways(node_builder& into, subscription_index& among, webhook_client& client,
+    static void add_ways(node_builder& into, subscription_index& among, webhook_sender& client,
                          ways how) {
         const auto& said = into.settings();
         const auto& env = into.env();

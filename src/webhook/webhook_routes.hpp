@@ -19,7 +19,7 @@ struct webhook_desk {
     const environment& env;
     subscription_index& subscriptions;
     const secret_box* box;   // Null: secrets are stored in the clear.
-    webhook_client* client;  // Null where no node runs.
+    webhook_sender* client;  // Null where no node runs.
     tenant_secrets& secrets;
     std::string source;  // Of messages that are made here.
     bool plain_http = false;

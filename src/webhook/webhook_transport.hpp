@@ -35,7 +35,7 @@ public:
         const environment& env;
         store& where;
         subscription_index& subscriptions;
-        webhook_client& client;
+        webhook_sender& client;
         attempt_log& attempts;
         event_cache& events;
         webhook_counters& counters;

@@ -45,7 +45,7 @@ core_options machine::options_of(const std::string& name) {
     options.database.path = database_path;
     options.database.service = with_.service;
     options.database.shared = with_.processes > 1;
-    options.database.above = {table_set{.sqlite = {"sim", business}}};
+    options.database.above.push_back(table_set{.sqlite = {"sim", business}});
     if (with_.flow_cache) {
         options.database.above.push_back(engine_tables());
         options.features.push_back(
