@@ -22,14 +22,14 @@ int check(long code, const char* what) {
     return static_cast<int>(code);
 }
 
-int connect_to(std::uint16_t port) {
+int connect_to(std::uint32_t address, std::uint16_t port) {
     const int file = check(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0), "socket");
     const int on = 1;
     ::setsockopt(file, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
     sockaddr_in to{};
     to.sin_family = AF_INET;
     to.sin_port = htons(port);
-    to.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    to.sin_addr.s_addr = htonl(address);
     check(::connect(file, reinterpret_cast<const sockaddr*>(&to), sizeof to), "connect");
     return file;
 }
@@ -40,10 +40,15 @@ std::string id_of(std::uint64_t event) {
 
 }  // namespace
 
-poster::poster(std::uint16_t port, std::size_t connections, std::string_view key)
+std::uint32_t address_of(std::uint64_t i) noexcept {
+    constexpr std::uint32_t first = 0x7f010000;  // 127.1.0.0
+    return first + static_cast<std::uint32_t>(i);
+}
+
+poster::poster(std::uint16_t port, std::size_t connections, std::string_view key, places to)
     : mac_(key), all_(connections), events_(check(::epoll_create1(EPOLL_CLOEXEC), "epoll")) {
     for (std::size_t i = 0; i < connections; ++i) {
-        all_[i].file = connect_to(port);
+        all_[i].file = connect_to(to == places::one ? INADDR_LOOPBACK : address_of(i), port);
         epoll_event on{.events = EPOLLIN, .data = {.u64 = i}};
         check(::epoll_ctl(events_, EPOLL_CTL_ADD, all_[i].file, &on), "epoll");
         idle_.push_back(i);
@@ -56,8 +61,8 @@ poster::~poster() {
 }
 
 void poster::post(const posting& what) {
-    auto& by = all_[idle_.back()];
-    idle_.pop_back();
+    auto& by = all_[what.to.value_or(idle_.back())];
+    if (!what.to) idle_.pop_back();
     by.what = what;
     const auto now = std::chrono::duration_cast<std::chrono::seconds>(
                          std::chrono::system_clock::now().time_since_epoch())
@@ -104,7 +109,7 @@ void poster::wait(const std::function<void(const posting&)>& answered, int wake_
         by.answer.append(bytes.data(), static_cast<std::size_t>(got));
         if (!is_whole(by.answer)) continue;
         by.answer.clear();
-        idle_.push_back(which);
+        if (!by.what.to) idle_.push_back(which);
         answered(by.what);
     }
 }

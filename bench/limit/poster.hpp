@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -16,15 +17,26 @@ struct posting {
     std::uint64_t event = 0;
     std::int64_t row = 0;
     std::string_view body;  // Outlives the answer.
+    /// Which connection has to take it, if each leads to an endpoint of its own.
+    std::optional<std::size_t> to{};
 };
 
-/// A client that signs and posts over kept connections to one server: one thread, epoll, nothing
-/// that is not needed.
+/// Where endpoint number i of a measurement is: an address of its own in 127/8.
+[[nodiscard]] std::uint32_t address_of(std::uint64_t i) noexcept;
+
+/// A client that signs and posts over kept connections: one thread, epoll, nothing that is not
+/// needed.
 ///
 /// Threads: one.
 class poster {
 public:
-    poster(std::uint16_t port, std::size_t connections, std::string_view key);
+    enum class places : std::uint8_t {
+        one,           // All connections lead to one server, and any of them takes a request.
+        of_their_own,  // Connection i leads to `address_of(i)`, and `posting::to` says which.
+    };
+
+    poster(std::uint16_t port, std::size_t connections, std::string_view key,
+           places to = places::one);
     ~poster();
     poster(const poster&) = delete;
     poster& operator=(const poster&) = delete;

@@ -8,8 +8,14 @@
 //
 // Without --port there is a receiver of its own.
 //
-//   bench_limit_webhooks [--port N] [--bare] [--events N] [--subscribers N] [--senders N]
-//                        [--folder DIR]
+//   bench_limit_webhooks [--mode MODE] [--port N] [--bare] [--events N] [--subscribers N]
+//                        [--senders N] [--rate N] [--seconds N] [--folder DIR]
+//
+//   drain  senders publish events for `subscribers` each; until all are told
+//   rate   so many events a second for one subscriber: from commit to request
+//   burst  single events for so many endpoints, each at an address of its own: until the last is
+//          told
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <condition_variable>
@@ -27,12 +33,14 @@
 
 #include <fmt/format.h>
 #include <sys/eventfd.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include "common/scratch.hpp"
 #include "limit/database.hpp"
 #include "limit/outbox.hpp"
 #include "limit/poster.hpp"
+#include "measure/pace.hpp"
 #include "measure/payload.hpp"
 #include "webhook_load/receiver.hpp"
 
@@ -43,12 +51,17 @@ constexpr std::string_view key = "a secret of 32 bytes, as they are";
 constexpr std::size_t connections = 64;
 
 struct settings {
+    std::string mode = "drain";
     std::uint16_t port = 0;
     bool bare = false;
     std::uint64_t events = 20'000;
     std::uint64_t subscribers = 1;
     std::uint64_t senders = 64;
+    std::uint64_t rate = 200;
+    double seconds = 5;
     std::string folder{};
+
+    [[nodiscard]] bool is_burst() const { return mode == "burst"; }
 };
 
 constexpr std::string_view tables =
@@ -101,6 +114,8 @@ public:
         work_.notify_one();
         done.wait(false);
     }
+    /// Deliveries that were answered, and are marked so on disk.
+    [[nodiscard]] std::uint64_t ended() const noexcept { return ended_; }
     void finish() {
         writer_.join();
         poster_.join();
@@ -134,6 +149,7 @@ private:
             for (const auto& each : answered) settle(each, now);
             commit_.must_run();
             ended += answered.size();
+            ended_ = ended;
             for (const auto& each : published) {
                 each.done->store(true);
                 each.done->notify_one();
@@ -170,6 +186,7 @@ private:
             due.push_back({.event = static_cast<std::uint64_t>(seq),
                            .row = last_delivery_,
                            .body = found.payload});
+            if (given_.is_burst()) due.back().to = i;
         }
         end_event_.bind(1, now);
         end_event_.bind(2, seq);
@@ -202,7 +219,8 @@ private:
     }
 
     void post() noexcept {
-        poster client(given_.port, connections, key);
+        poster client(given_.port, given_.is_burst() ? given_.subscribers : connections, key,
+                      given_.is_burst() ? poster::places::of_their_own : poster::places::one);
         std::vector<posting> come;
         for (;;) {
             {
@@ -237,6 +255,7 @@ private:
     std::vector<posting> answered_;
     std::deque<posting> due_;
     bool is_over_ = false;
+    std::atomic<std::uint64_t> ended_ = 0;
     int wake_;
     std::thread writer_;
     std::thread poster_;
@@ -256,6 +275,76 @@ void deliver_all(const settings& given) {
     by.finish();
 }
 
+double percentile(std::vector<double> of, double share) {
+    if (of.empty()) return 0;
+    std::ranges::sort(of);
+    return of[std::min(of.size() - 1,
+                       static_cast<std::size_t>(share * static_cast<double>(of.size())))];
+}
+
+void keep_rate(settings given) {
+    const receiver endpoints;
+    given.port = endpoints.port();
+    given.events = static_cast<std::uint64_t>(static_cast<double>(given.rate) * given.seconds);
+    const scratch place(given.folder);
+    minimum by(given, (place.path() / "events.db").string());
+    std::vector<std::int64_t> committed;
+    const auto begun = measure::now_ns();
+    for (std::uint64_t i = 0; i < given.events; ++i) {
+        measure::sleep_until(begun + static_cast<std::int64_t>(1e9 * static_cast<double>(i) /
+                                                               static_cast<double>(given.rate)));
+        by.publish(i);
+        committed.push_back(measure::now_ns());
+    }
+    by.finish();
+    std::vector<double> us;
+    for (std::size_t i = 0; i < committed.size(); ++i)
+        if (const auto came = endpoints.last_ns(i); came != 0)
+            us.push_back(static_cast<double>(std::max<std::int64_t>(0, came - committed[i])) / 1e3);
+    fmt::print("{{\"events\": {}, \"p50_us\": {:.0f}, \"p99_us\": {:.0f}}}\n", us.size(),
+               percentile(us, 0.5), percentile(us, 0.99));
+}
+
+/// A connection to each endpoint.
+void allow_many_files() {
+    rlimit files{};
+    if (::getrlimit(RLIMIT_NOFILE, &files) != 0) return;
+    files.rlim_cur = files.rlim_max;
+    ::setrlimit(RLIMIT_NOFILE, &files);
+}
+
+void burst(settings given) {
+    constexpr std::uint64_t turns = 20;
+    allow_many_files();  // The endpoints' process has them too.
+    const receiver endpoints;
+    given.port = endpoints.port();
+    given.events = turns;
+    const scratch place(given.folder);
+    minimum by(given, (place.path() / "events.db").string());
+    std::vector<double> whole;
+    for (std::uint64_t i = 0; i < turns; ++i) {
+        by.publish(i);
+        const auto committed = measure::now_ns();
+        while (by.ended() < (i + 1) * given.subscribers)
+            measure::sleep_until(measure::now_ns() + 1'000'000);
+        whole.push_back(static_cast<double>(endpoints.last_ns(i) - committed) / 1e6);
+    }
+    by.finish();
+    fmt::print("{{\"endpoints\": {}, \"last_request_ms\": {:.0f}}}\n", given.subscribers,
+               percentile(whole, 0.5));
+}
+
+void drain(settings given) {
+    std::optional<receiver> own;
+    if (given.port == 0) given.port = own.emplace().port();
+    const auto begun = measure::now_ns();
+    given.bare ? post_all(given) : deliver_all(given);
+    const auto took = static_cast<double>(measure::now_ns() - begun) / 1e9;
+    const auto whole = static_cast<double>(given.events * given.subscribers);
+    fmt::print("{{\"deliveries\": {}, \"seconds\": {:.3f}, \"per_second\": {:.0f}}}\n", whole, took,
+               whole / took);
+}
+
 settings parse(const std::vector<std::string>& words) {
     settings given;
     for (std::size_t i = 0; i < words.size(); ++i) {
@@ -265,6 +354,12 @@ settings parse(const std::vector<std::string>& words) {
         };
         if (words[i] == "--bare")
             given.bare = true;
+        else if (words[i] == "--mode")
+            given.mode = value();
+        else if (words[i] == "--rate")
+            given.rate = std::stoull(value());
+        else if (words[i] == "--seconds")
+            given.seconds = std::stod(value());
         else if (words[i] == "--port")
             given.port = static_cast<std::uint16_t>(std::stoul(value()));
         else if (words[i] == "--events")
@@ -278,9 +373,17 @@ settings parse(const std::vector<std::string>& words) {
         else if (words[i] != "--json")  // As all that measure take it; nothing else is printed.
             throw std::invalid_argument("what is " + words[i] + "?");
     }
-    if (given.events == 0 || given.subscribers == 0 || given.senders == 0)
+    if (given.events == 0 || given.subscribers == 0 || given.senders == 0 || given.rate == 0 ||
+        !(given.seconds > 0))
         throw std::invalid_argument("no number may be 0");
     return given;
+}
+
+void run(const settings& given) {
+    if (given.mode == "drain") return drain(given);
+    if (given.mode == "rate") return keep_rate(given);
+    if (given.mode == "burst") return burst(given);
+    throw std::invalid_argument("--mode is drain, rate or burst");
 }
 
 }  // namespace
@@ -289,15 +392,7 @@ settings parse(const std::vector<std::string>& words) {
 int main(int count, char** words) {
     using namespace posthorn::bench;
     try {
-        auto given = parse({words + 1, words + count});
-        std::optional<receiver> own;
-        if (given.port == 0) given.port = own.emplace().port();
-        const auto begun = std::chrono::steady_clock::now();
-        given.bare ? post_all(given) : deliver_all(given);
-        const std::chrono::duration<double> took = std::chrono::steady_clock::now() - begun;
-        const auto whole = static_cast<double>(given.events * given.subscribers);
-        fmt::print("{{\"deliveries\": {}, \"seconds\": {:.3f}, \"per_second\": {:.0f}}}\n", whole,
-                   took.count(), whole / took.count());
+        run(parse({words + 1, words + count}));
         return 0;
     } catch (const std::exception& why) {
         fmt::print(stderr, "error: {}\n", why.what());
