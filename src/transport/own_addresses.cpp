@@ -33,4 +33,13 @@ result<std::vector<ip_address>> own_addresses() {
     return found;
 }
 
+std::optional<std::vector<ip_address>> own_addresses_watch::look(steady_time now) {
+    constexpr std::chrono::minutes interval{1};
+    if (looked_at_ && now - *looked_at_ < interval) return std::nullopt;
+    looked_at_ = now;
+    auto found = own_addresses();
+    if (!found) return std::nullopt;
+    return *std::move(found);
+}
+
 }  // namespace posthorn

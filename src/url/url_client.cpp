@@ -4,12 +4,14 @@
 #include <utility>
 
 #include "base/async/bell.hpp"
-#include "transport/own_addresses.hpp"
 
 namespace posthorn {
 
 result<const guard_rules*> url_client::rules() {
-    if (client_) return &options_.client.rules;
+    if (client_) {
+        look_at_own_addresses();
+        return &options_.client.rules;
+    }
     POSTHORN_LET(tls, make_tls_for_strangers(options_.authorities));
     POSTHORN_LET(own, own_addresses());
     options_.client.rules.own = std::move(own);
@@ -21,6 +23,13 @@ result<const guard_rules*> url_client::rules() {
                                                                     .tls = std::move(tls)},
                                                options_.client);
     return &options_.client.rules;
+}
+
+void url_client::look_at_own_addresses() {
+    auto own = own_addresses_.look(env_.clock.steady());
+    if (!own) return;
+    options_.client.rules.own = *std::move(own);
+    client_->set_rules(options_.client.rules);
 }
 
 task<> url_client::run() {
@@ -36,6 +45,7 @@ task<guarded_answer> url_client::send(guarded_request request) {
     if (stopped_ || !client_)
         co_return guarded_answer{.trouble = guarded_trouble::cancelled,
                                  .for_operator = "the node stops"};
+    look_at_own_addresses();
     co_return co_await client_->send(std::move(request));
 }
 

@@ -8,6 +8,7 @@
 #include "base/run/node_service.hpp"
 #include "transport/dns/resolver.hpp"
 #include "transport/http/guarded/guarded_client.hpp"
+#include "transport/own_addresses.hpp"
 
 namespace posthorn {
 
@@ -41,11 +42,15 @@ public:
     task<guarded_answer> send(guarded_request request);
 
 private:
+    /// Now and then: this machine may get addresses that it did not have.
+    void look_at_own_addresses();
+
     const environment& env_;
     options options_;
     resolver names_;
     task_group tasks_;
     std::unique_ptr<guarded_client> client_;
+    own_addresses_watch own_addresses_;
     bool stopped_ = false;
 };
 

@@ -2,8 +2,6 @@
 
 #include <utility>
 
-#include "transport/own_addresses.hpp"
-
 namespace posthorn {
 namespace {
 
@@ -16,16 +14,22 @@ guarded_answer not_sent(guarded_trouble what, std::string why) {
 result<> webhook_client::make() {
     POSTHORN_LET(tls, make_tls_for_strangers(options_.authorities));
     POSTHORN_LET(own, own_addresses());
-    auto how = options_.client;
-    how.rules.own = std::move(own);
+    options_.client.rules.own = std::move(own);
     client_ = std::make_unique<guarded_client>(guarded_client::deps{.where = env_.network,
                                                                     .tasks = tasks_,
                                                                     .time = env_.timer,
                                                                     .now = env_.clock,
                                                                     .names = names_,
                                                                     .tls = std::move(tls)},
-                                               std::move(how));
+                                               options_.client);
     return {};
+}
+
+void webhook_client::look_at_own_addresses() {
+    auto own = own_addresses_.look(env_.clock.steady());
+    if (!own) return;
+    options_.client.rules.own = *std::move(own);
+    client_->set_rules(options_.client.rules);
 }
 
 task<> webhook_client::run() {
@@ -42,6 +46,7 @@ task<guarded_answer> webhook_client::send(guarded_request request, fair_slots::a
     if (!client_)
         if (const auto made = make(); !made)
             co_return not_sent(guarded_trouble::overloaded, made.error().what());
+    look_at_own_addresses();
     const auto endpoint = who.endpoint;
     const bool counts = !who.is_test;
     const auto mine = slots_.take(std::move(who));

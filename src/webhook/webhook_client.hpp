@@ -10,6 +10,7 @@
 #include "base/run/node_service.hpp"
 #include "transport/dns/resolver.hpp"
 #include "transport/http/guarded/guarded_client.hpp"
+#include "transport/own_addresses.hpp"
 #include "webhook/fair_slots.hpp"
 
 namespace posthorn {
@@ -51,6 +52,8 @@ public:
 
 private:
     result<> make();
+    /// Now and then: this machine may get addresses that it did not have.
+    void look_at_own_addresses();
 
     const environment& env_;
     options options_;
@@ -58,6 +61,7 @@ private:
     fair_slots slots_;
     task_group tasks_;
     std::unique_ptr<guarded_client> client_;
+    own_addresses_watch own_addresses_;
     bool stopped_ = false;
 };
 

@@ -136,7 +136,10 @@ task<result<event_cache::event>> webhook_transport::event_for(const message& chi
 
 task<> webhook_transport::disable(const subscription& one, std::string why) {
     const auto at = with_.env.clock.wall();
+    bool is_new =
+        false;  // One of the configuration has no row, and another answer may have come first.
     const auto done = co_await commit(with_.where, [&](store_transaction& tx) -> result<> {
+        is_new = false;
         POSTHORN_LET(found, find_subscription(tx, one.id));
         if (!found || found->state == subscription_state::disabled || found->url != one.url)
             return {};
@@ -144,9 +147,10 @@ task<> webhook_transport::disable(const subscription& one, std::string why) {
         found->reason = "its endpoint answered: " + why;
         found->updated_at = at;
         POSTHORN_TRY(update_subscription(tx, *found));
+        is_new = true;
         return {};
     });
-    if (!done) co_return;
+    if (!done || !is_new) co_return;
     ++with_.counters.disabled;
     with_.env.log.warn("Webhooks: subscription {Subscription} is disabled: {Error}",
                        {{"Subscription", one.id.to_string()}, {"Error", why}});

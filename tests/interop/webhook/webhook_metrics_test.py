@@ -68,6 +68,20 @@ class WebhookMetrics(unittest.TestCase):
                            ("batch_size", "histogram"), ("processing_duration_ms", "histogram")):
             self.assertIn(f"# TYPE outbox_{name} {kind}", self.told())
 
+    def test_an_endpoint_of_the_configuration_that_wants_no_more_is_not_counted_as_disabled(self):
+        gone = AnsweringReceiver(410, "")
+        self.addCleanup(gone.close)
+        self.node = node_of_this_run(
+            PROGRAM, "shop", '[webhooks]\nplain_http = true\nallow = "127.0.0.1"\n'
+            f'subscribers = [{{ url = "{gone.url}", secret = "env:HOOK" }}]\n', environment={"HOOK": SECRET}).init()
+        for _ in range(2):
+            self.node.sql("INSERT INTO outbox_messages (destination, endpoint, payload)"
+                          " VALUES ('webhooks', 'order.paid', '{}')")
+        self.node.start()
+        self.addCleanup(self.node.kill)
+        self.becomes(['posthorn_webhook_dead_total{event_type="order.paid"} 2', "posthorn_webhook_disabled_total 0"])
+        self.assertNotIn("is disabled", self.node.log_text())
+
 
 if __name__ == "__main__":
     unittest.main(verbosity=2)

@@ -175,5 +175,30 @@ TEST(event_keys, tell_users_and_entities_apart) {
     EXPECT_EQ(entity_of("99999999999999999999:a,b"), "99999999999999999999:a,b");
 }
 
+// As deep as any payload may be, so that a filter sees what was published.
+TEST(subscription_sets, tell_an_event_of_any_depth_to_those_who_filter_it) {
+    constexpr int depth = 60;
+    auto event = paid();
+    event.payload =
+        R"({"country":"DE","deep":)" + std::string(depth, '[') + std::string(depth, ']') + "}";
+    subscription german;
+    german.id = other_id;
+    german.url = "https://shop.example/hook";
+    german.secret = "whsec_AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=";
+    german.filter = R"({"/data/country":["DE"]})";
+    auto french = german;
+    french.id = event_id;
+    french.filter = R"({"/data/country":["FR"]})";
+    std::vector<subscription_set::target> all;
+    for (const auto& each : {german, french}) {
+        const auto made = std::make_shared<const webhook_target>(make_target(each, nullptr, {}));
+        ASSERT_EQ(made->trouble, "");
+        all.push_back(made);
+    }
+    const auto told = subscription_set(1, all).of(event, "");
+    ASSERT_EQ(told.size(), 1U);
+    EXPECT_EQ(told.front()->of.id, other_id);
+}
+
 }  // namespace
 }  // namespace posthorn

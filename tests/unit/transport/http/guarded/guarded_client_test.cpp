@@ -68,6 +68,16 @@ TEST_F(guarded_client_test, connects_to_nothing_that_the_guard_refuses) {
                 HasSubstr("inner.example: 127.0.0.2 is refused: this machine"));
 }
 
+TEST_F(guarded_client_test, refuses_an_address_that_this_machine_has_got_since) {
+    const auto& server = answering(std::string(ok));
+    const std::string there = "http://192.0.1.1:" + std::to_string(server.port());
+    client().set_rules({.plain_http = true, .own = {parse_plain_address("192.0.1.1").value()}});
+    const auto answer = send(there);
+    EXPECT_EQ(answer.trouble, refused);
+    EXPECT_THAT(answer.for_operator, HasSubstr("192.0.1.1 is refused: this machine"));
+    EXPECT_EQ(answer.for_subscriber, "address not allowed");
+}
+
 TEST_F(guarded_client_test, asks_once_so_that_no_name_changes_between_check_and_connection) {
     const auto& server = answering(std::string(ok));
     says("rebinding.example", {"127.0.0.1"});
