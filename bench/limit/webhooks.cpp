@@ -13,8 +13,7 @@
 //
 //   drain  senders publish events for `subscribers` each; until all are told
 //   rate   so many events a second for one subscriber: from commit to request
-//   burst  single events for so many endpoints, each at an address of its own: until the last is
-//          told
+//   burst  single events for so many endpoints at addresses of their own: until the last is told
 #include <algorithm>
 #include <atomic>
 #include <chrono>
@@ -308,7 +307,7 @@ void keep_rate(settings given) {
 /// A connection to each endpoint.
 void allow_many_files() {
     rlimit files{};
-    if (::getrlimit(RLIMIT_NOFILE, &files) != 0) return;
+    ::getrlimit(RLIMIT_NOFILE, &files);
     files.rlim_cur = files.rlim_max;
     ::setrlimit(RLIMIT_NOFILE, &files);
 }
