@@ -12,8 +12,8 @@ namespace posthorn {
 struct migration {
     int number = 0;  // From 1, without gaps.
     std::string_view sql;
-    /// Views of earlier steps that this one makes anew. In a file they are dropped before it, unless
-    /// the application has a table of that name.
+    /// Views of earlier steps that this one makes anew. In a file they are dropped before it,
+    /// unless the application has a table of that name.
     std::span<const std::string_view> remade{};
 };
 

@@ -30,8 +30,8 @@ struct webhook_verdict {
 /// Pure.
 [[nodiscard]] webhook_verdict judge_webhook(const guarded_answer& answer);
 
-/// Whether a delivery is given up after an attempt, counted from 1: what the endpoint puts off is not,
-/// since it costs no retry. Less than no retries is as many as it likes. Pure.
+/// Whether a delivery is given up after an attempt, counted from 1: what the endpoint puts off is
+/// not, since it costs no retry. Less than no retries is as many as it likes. Pure.
 [[nodiscard]] bool ends_delivery(outcome seen, std::int32_t attempt,
                                  std::int32_t retries_max) noexcept;
 

@@ -136,8 +136,8 @@ task<result<event_cache::event>> webhook_transport::event_for(const message& chi
 
 task<> webhook_transport::disable(const subscription& one, std::string why) {
     const auto at = with_.env.clock.wall();
-    bool is_new =
-        false;  // One of the configuration has no row, and another answer may have come first.
+    // One of the configuration has no row, and another answer may have come first.
+    bool is_new = false;
     const auto done = co_await commit(with_.where, [&](store_transaction& tx) -> result<> {
         is_new = false;
         POSTHORN_LET(found, find_subscription(tx, one.id));

@@ -192,7 +192,7 @@ class Otlp(unittest.TestCase):
     def test_metrics_have_the_names_of_outboxnet_where_they_are_asked_for(self):
         endpoint = AnsweringReceiver(204, "")
         self.addCleanup(endpoint.close)
-        shop = self.node("shop", '[webhooks]\nplain_http = true\nallow = "127.0.0.1"\n',
+        shop = self.node("shop", '[webhooks]\nplain_http = true\nallow = "127.0.0.1"\nmetrics = "outboxnet"\n',
                          'profile = "outboxnet"\ncompression = "gzip"\n').start()
         subprocess.run([PROGRAM, "webhooks", "add", "--config", shop.file, "--type", "*", "--to", endpoint.url],
                        check=True, capture_output=True)
@@ -214,6 +214,11 @@ class Otlp(unittest.TestCase):
         self.assertEqual((point["asDouble"], texts(point["attributes"])), (1, {"event_type": "order.placed"}))
         self.assertTrue(seen["outbox.messages.processed"]["sum"]["isMonotonic"])
         self.assertEqual(seen["outbox.delivery.duration_ms"]["unit"], "ms")
+        took = seen["outbox.delivery.duration_ms"]["histogram"]["dataPoints"][0]
+        self.assertEqual(texts(took["attributes"]), {"event_type": "order.placed"})
+        # What /metrics says once more for Prometheus is not exported with the rest.
+        self.assertIn("outbox_messages_processed_total", shop.get("/metrics"))
+        self.assertEqual([name for name in seen if name.startswith("outbox_")], [])
         self.assertEqual(int(seen["outbox.batch.size"]["histogram"]["dataPoints"][0]["count"]) > 0, True)
         self.assertIn("posthorn_working", seen)
 
