@@ -53,19 +53,23 @@ ed25519_pair ed25519_pair::make(random_source& random) {
 }
 
 result<ed25519_pair> ed25519_pair::parse(std::string_view text) {
-    auto bytes = text.starts_with(private_prefix)
-                     ? decode_base64(text.substr(private_prefix.size()))
-                     : std::nullopt;
+    return parse(text, private_prefix);
+}
+
+result<ed25519_pair> ed25519_pair::parse(std::string_view text, std::string_view prefix) {
+    const auto use = prefix == private_prefix ? " for webhooks" : "";
+    auto bytes =
+        text.starts_with(prefix) ? decode_base64(text.substr(prefix.size())) : std::nullopt;
     if (!bytes || (bytes->size() != seed_bytes && bytes->size() != 2 * seed_bytes))
         return fail(error_code::secret_unavailable,
-                    "a private key for webhooks is whsk_ and 32 or 64 bytes in base64");
+                    "a private key{} is {} and 32 or 64 bytes in base64", use, prefix);
     ed25519_pair pair{secret(std::span(*bytes).first(seed_bytes))};
     const bool fits = std::ranges::equal(std::span(*bytes).subspan(seed_bytes),
                                          std::span(pair.public_).first(bytes->size() - seed_bytes));
     OPENSSL_cleanse(bytes->data(), bytes->size());
     if (!fits)
         return fail(error_code::secret_unavailable,
-                    "the two halves of a private key for webhooks are of different keys");
+                    "the two halves of a private key{} are of different keys", use);
     return pair;
 }
 
@@ -82,16 +86,41 @@ ed25519_signature ed25519_pair::sign(std::string_view text) const {
     return made;
 }
 
-std::string ed25519_pair::public_text() const {
-    return std::string(public_prefix) + encode_base64(public_);
-}
+std::string ed25519_pair::public_text() const { return ed25519_text(public_, public_prefix); }
 
-std::string ed25519_pair::reveal() const {
+std::string ed25519_pair::reveal() const { return reveal(private_prefix); }
+
+std::string ed25519_pair::reveal(std::string_view prefix) const {
     std::vector<std::byte> both(seed_.reveal().begin(), seed_.reveal().end());
     both.insert(both.end(), public_.begin(), public_.end());
-    auto text = std::string(private_prefix) + encode_base64(both);
+    auto text = std::string(prefix) + encode_base64(both);
     OPENSSL_cleanse(both.data(), both.size());
     return text;
+}
+
+bool verify_ed25519(const ed25519_public& key, std::string_view text,
+                    const ed25519_signature& signature) {
+    const key_ptr known(
+        EVP_PKEY_new_raw_public_key(EVP_PKEY_ED25519, nullptr, raw(key.data()), key.size()));
+    const std::unique_ptr<EVP_MD_CTX, context_freer> context(EVP_MD_CTX_new());
+    POSTHORN_ASSERT(context != nullptr);
+    return known != nullptr &&
+           EVP_DigestVerifyInit(context.get(), nullptr, nullptr, nullptr, known.get()) == 1 &&
+           EVP_DigestVerify(context.get(), raw(signature.data()), signature.size(),
+                            raw(text.data()), text.size()) == 1;
+}
+
+std::string ed25519_text(const ed25519_public& key, std::string_view prefix) {
+    return std::string(prefix) + encode_base64(key);
+}
+
+std::optional<ed25519_public> parse_ed25519_public(std::string_view text, std::string_view prefix) {
+    const auto bytes =
+        text.starts_with(prefix) ? decode_base64(text.substr(prefix.size())) : std::nullopt;
+    ed25519_public key{};
+    if (!bytes || bytes->size() != key.size()) return {};
+    std::ranges::copy(*bytes, key.begin());
+    return key;
 }
 
 }  // namespace posthorn

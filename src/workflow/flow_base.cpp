@@ -408,4 +408,11 @@ const named_workflow* named_workflow::find(any_function code) noexcept {
     return each;
 }
 
+const named_workflow* named_workflow::find(std::string_view name, unsigned version) noexcept {
+    const auto* each = all();
+    while (each != nullptr && (each->name() != name || each->version() != version))
+        each = each->next_;
+    return each;
+}
+
 }  // namespace posthorn::detail

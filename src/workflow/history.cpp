@@ -215,32 +215,38 @@ std::string state_carried(const recorded_step& step) {
     return step.carried && step.carried->text != "null" ? step.carried->text : std::string();
 }
 
+std::optional<std::string> repeat_step(
+    detail::flow_base& flow, std::size_t number, const recorded_step& step,
+    detail::flow_step& scratch,
+    const std::function<void(const detail::flow_event&, detail::flow_step&)>& seen, quoting what) {
+    const detail::flow_event event{.kind = step.cause,
+                                   .command = step.command,
+                                   .may_have_taken_effect = step.may_have_taken_effect,
+                                   .at = wall_time(std::chrono::milliseconds(step.at_ms)),
+                                   .payload = step.payload,
+                                   .state = state_carried(step)};
+    detail::recorded_patches patches;
+    for (const auto& command : step.commands)
+        if (command.kind == command_kind::patch) patches.push_back(command.name);
+    if (flow.feed(event, scratch, &patches) != event_fit::taken)
+        return fmt::format(
+            "step {}: recorded that {} came for command {}, the code now does not wait for it",
+            number, encode(step.cause), step.command);
+    if (auto difference = find_difference(number, step, record(event, scratch), what))
+        return difference;
+    if (seen) seen(event, scratch);
+    return {};
+}
+
 std::expected<std::unique_ptr<detail::flow_base>, std::string> rebuild(
     const detail::workflow_entry& code, const uuid& run, std::span<const recorded_step> history,
     detail::flow_step& scratch,
     const std::function<void(const detail::flow_event&, detail::flow_step&)>& seen, quoting what) {
     auto flow = code.begin(run);
-    detail::recorded_patches patches;
     std::size_t number = 0;
-    for (const auto& step : history) {
-        const detail::flow_event event{.kind = step.cause,
-                                       .command = step.command,
-                                       .may_have_taken_effect = step.may_have_taken_effect,
-                                       .at = wall_time(std::chrono::milliseconds(step.at_ms)),
-                                       .payload = step.payload,
-                                       .state = state_carried(step)};
-        ++number;
-        patches.clear();
-        for (const auto& command : step.commands)
-            if (command.kind == command_kind::patch) patches.push_back(command.name);
-        if (flow->feed(event, scratch, &patches) != event_fit::taken)
-            return std::unexpected(fmt::format(
-                "step {}: recorded that {} came for command {}, the code now does not wait for it",
-                number, encode(step.cause), step.command));
-        if (auto difference = find_difference(number, step, record(event, scratch), what))
+    for (const auto& step : history)
+        if (auto difference = repeat_step(*flow, ++number, step, scratch, seen, what))
             return std::unexpected(*std::move(difference));
-        if (seen) seen(event, scratch);
-    }
     return flow;
 }
 

@@ -89,6 +89,13 @@ struct step_difference {
 /// Empty if the text does not begin with a step.
 [[nodiscard]] std::optional<step_difference> parse_difference(std::string_view text);
 
+/// Repeats one step. How it came out differently, if it did; then the flow is of no use any more.
+[[nodiscard]] std::optional<std::string> repeat_step(
+    detail::flow_base& flow, std::size_t number, const recorded_step& step,
+    detail::flow_step& scratch,
+    const std::function<void(const detail::flow_event&, detail::flow_step&)>& seen = {},
+    quoting what = quoting::payloads);
+
 /// A run as it was after its last recorded step. An error says which step came out differently.
 /// `seen` gets each step as it is repeated, with its functions, and the event that caused it.
 [[nodiscard]] std::expected<std::unique_ptr<detail::flow_base>, std::string> rebuild(

@@ -49,6 +49,7 @@ ROOMS = {
     "transport/http": [".", "guarded"],
     "outbox": ["rules", "relay", "lane", "upkeep", "dispatch"],
     "inbox": [".", "configured"],
+    "workflow": [".", "binary", "runner"],
     "engine": ["rows", "steps", "routes", "."],
     "admin": ["access", "."],
     "app": [".", "config", "store", "doctor", "node", "rounds", "cli"],

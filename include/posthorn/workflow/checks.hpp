@@ -35,6 +35,12 @@ consteval std::string_view signal_name() {
 template <class Service, class T>
 inline const awaited_signal awaited_by_program{signal_name<Service, T>()};
 
+/// The name for what stands in the program of it.
+template <class Service, class T>
+struct arrival_name {
+    static consteval std::string_view view() { return signal_name<Service, T>(); }
+};
+
 template <class T>
 consteval bool check_received_command() {
     if constexpr (!check_message<T>()) {
@@ -50,6 +56,20 @@ consteval bool check_received_command() {
 /// Lets the node take the Command in before any workflow receives it.
 template <class Service, class T>
 inline const awaited_signal received_by_program{signal_name<Service, T>(), true};
+
+/// What works on the database, or on threads, needs the program that has them.
+template <class Work>
+consteval bool check_linked() {
+#ifdef POSTHORN_IN_WORKFLOW_BINARY
+    constexpr bool is_linked = sizeof(Work) == 0;
+    static_assert(is_linked,
+                  "posthorn: transact and run need a workflow that is linked into a program; one "
+                  "that is deployed as a binary calls a service for what is outside of it");
+    return is_linked;
+#else
+    return true;
+#endif
+}
 
 template <class Result>
 consteval bool check_kept_result() {

@@ -15,6 +15,7 @@
 #include <posthorn/workflow/checks.hpp>
 #include <posthorn/workflow/combine.hpp>
 #include <posthorn/workflow/core.hpp>
+#include <posthorn/workflow/manifest.hpp>
 #include <posthorn/workflow/match.hpp>
 #include <posthorn/workflow/pending.hpp>
 #include <posthorn/workflow/starting.hpp>
@@ -61,6 +62,7 @@ public:
     template <class Service, class Command>
     [[nodiscard]] auto call(const Command& command, call_options options = {}) {
         if constexpr (detail::check_call<Service, Command>()) {
+            detail::leave_note<detail::note_kind::call, detail::written_call<Service, Command>>();
             const auto payload = written([&](std::string& to) { encode_to(to, command); });
             auto& made =
                 core_.issue(detail::command_kind::call, Service::template endpoint<Command>);
@@ -137,7 +139,8 @@ public:
     template <class Work>
     [[nodiscard]] auto transact(Work work) {
         using result = std::invoke_result_t<Work&, transaction&>;
-        if constexpr (detail::check_kept_result<result>()) {
+        if constexpr (detail::check_linked<Work>() && detail::check_kept_result<result>()) {
+            detail::leave_note<detail::note_kind::linked_only, detail::written_use<"transact">>();
             auto& made = core_.issue(detail::command_kind::transact, {});
             made.transact = [call = std::move(work)](transaction& tx) mutable {
                 return detail::recorded_result<result>(call, tx);
@@ -156,7 +159,8 @@ public:
         using result =
             typename std::conditional_t<takes_key, std::invoke_result<Work&, const posthorn::uuid&>,
                                         std::invoke_result<Work&>>::type;
-        if constexpr (detail::check_kept_result<result>()) {
+        if constexpr (detail::check_linked<Work>() && detail::check_kept_result<result>()) {
+            detail::leave_note<detail::note_kind::linked_only, detail::written_use<"run">>();
             auto& made = core_.issue(detail::command_kind::run, {});
             made.run = [call = std::move(work)](const posthorn::uuid& key) mutable {
                 if constexpr (takes_key)
@@ -313,6 +317,8 @@ private:
 
     template <class Service, class T>
     pending_signal<T> wait_for(const match<T>& of) {
+        detail::leave_note<detail::note_kind::wait,
+                           detail::written_arrival<detail::arrival_name<Service, T>, T>>();
         const auto name = detail::awaited_by_program<Service, T>.name();
         const auto terms = written([&](std::string& to) { detail::encode_terms(to, of.terms()); });
         auto& made = core_.issue(detail::command_kind::wait, name);
@@ -323,6 +329,8 @@ private:
 
     template <class Service, class T>
     pending<request<T>> receive_for(const match<T>& of) {
+        detail::leave_note<detail::note_kind::receive,
+                           detail::written_arrival<detail::arrival_name<Service, T>, T>>();
         const auto name = detail::received_by_program<Service, T>.name();
         const auto terms = written([&](std::string& to) { detail::encode_terms(to, of.terms()); });
         auto& made = core_.issue(detail::command_kind::receive, name);

@@ -14,6 +14,7 @@
 #include <posthorn/reply.hpp>
 #include <posthorn/workflow/core.hpp>
 #include <posthorn/workflow/flow.hpp>
+#include <posthorn/workflow/manifest.hpp>
 #include <posthorn/workflow/starting.hpp>
 
 namespace posthorn {
@@ -270,6 +271,9 @@ public:
 
     /// Null if no `POSTHORN_WORKFLOW` names it.
     [[nodiscard]] static const named_workflow* find(any_function code) noexcept;
+    /// Null if this program has not that version.
+    [[nodiscard]] static const named_workflow* find(std::string_view name,
+                                                    unsigned version) noexcept;
 
 private:
     /// Filled before `main`, and only read later.
@@ -277,6 +281,15 @@ private:
 
     const named_workflow* next_;
 };
+
+/// For the note of a workflow, which a function that was refused has not.
+template <class Function, fixed_string Name, unsigned Version>
+inline constexpr const void* workflow_note = nullptr;
+template <class R, class State, class... Args, fixed_string Name, unsigned Version>
+    requires(check_workflow<R, flow<State>&, Args...>())
+inline constexpr const void* workflow_note<workflow_function<R, State, Args...>, Name, Version> =
+    &note_in_program<note_kind::workflow,
+                     written_workflow<workflow_function<R, State, Args...>, Name, Version>>;
 
 }  // namespace detail
 }  // namespace posthorn
@@ -293,5 +306,7 @@ struct std::coroutine_traits<posthorn::workflow<R>, Args...> {
 #define POSTHORN_WORKFLOW(function, name, version)                                                 \
     static_assert(sizeof(name) > 1, "posthorn: a workflow needs a name; this one's is empty");     \
     static_assert((version) > 0, "posthorn: the versions of a workflow begin with 1");             \
+    [[maybe_unused]] static const void* const posthorn_note_of_##function =                        \
+        ::posthorn::detail::workflow_note<decltype(&(function)), name, version>;                   \
     [[maybe_unused]] static const ::posthorn::detail::named_workflow posthorn_workflow_##function( \
         &(function), name, version);

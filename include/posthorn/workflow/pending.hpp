@@ -14,6 +14,7 @@
 #include <posthorn/proxy.hpp>
 #include <posthorn/workflow/core.hpp>
 #include <posthorn/workflow/failure.hpp>
+#include <posthorn/workflow/manifest.hpp>
 #include <posthorn/workflow/request.hpp>
 
 namespace posthorn {
@@ -123,6 +124,7 @@ public:
     template <class Undo>
     [[nodiscard]] pending_call undo(const Undo& with) && {
         if constexpr (detail::check_call<Service, Undo>()) {
+            detail::leave_note<detail::note_kind::call, detail::written_call<Service, Undo>>();
             auto& text = this->flow().step().text;
             auto& call = this->command();
             const auto at = static_cast<std::uint32_t>(text.size());
