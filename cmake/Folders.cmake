@@ -28,10 +28,10 @@ endfunction()
 function(posthorn_together out name root)
     set(joined ${ARGN})
     foreach(source IN LISTS ARGN)
-        # Files that compile a library are long enough; the names of `using enum` are not seen; the
-        # others have definitions of their own.
+        # Files that compile a library are long enough; the names of `using enum`, and the macros of the
+        # kernel's numbers, are not seen; the others have definitions of their own.
         file(STRINGS ${source} alone LIMIT_COUNT 1 REGEX
-            "^using enum |include <.*/src[.]hpp>|POSTHORN_BUILD_TYPE|POSTHORN_WITH_|feature_list all_features")
+            "^using enum |include <.*/src[.]hpp>|include <asm|POSTHORN_BUILD_TYPE|POSTHORN_WITH_|feature_list all_features")
         if(alone)
             list(REMOVE_ITEM joined ${source})
             list(APPEND left ${source})

@@ -51,7 +51,7 @@ inspected<elf_head> read_head(const byte_range& file, const elf_limits& limits) 
     }
     if (file.number<std::uint16_t>(16) != elf::type_shared)
         return refuse(binary_flaw::not_a_library,
-                      "the file is no shared object; link it with posthorn_workflow_binary");
+                      "the file is not a shared object; link it with posthorn_workflow_binary");
     head.segments_at = file.number<std::uint64_t>(32);
     head.sections_at = file.number<std::uint64_t>(40);
     head.segments = file.number<std::uint16_t>(56);
@@ -225,20 +225,6 @@ inspected<std::vector<elf_note>> read_notes(const byte_range& file,
 }
 
 }  // namespace
-
-std::string_view to_string(machine_kind kind) noexcept {
-    return kind == machine_kind::x86_64 ? "x86_64" : "aarch64";
-}
-
-machine_kind machine_here() noexcept {
-#if defined(__aarch64__)
-    return machine_kind::aarch64;
-#elif defined(__x86_64__)
-    return machine_kind::x86_64;
-#else
-#error "workflows are deployed to x86_64 and aarch64"
-#endif
-}
 
 const elf_section* elf_image::find_section(std::string_view named) const noexcept {
     const auto found = std::ranges::find(sections, named, &elf_section::name);

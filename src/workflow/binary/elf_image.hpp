@@ -9,15 +9,10 @@
 #include <vector>
 
 #include "workflow/binary/byte_range.hpp"
+#include "workflow/binary/machine.hpp"
 #include "workflow/binary/refusal.hpp"
 
 namespace posthorn {
-
-/// The machines that workflows are deployed to.
-enum class machine_kind : std::uint8_t { x86_64, aarch64 };
-[[nodiscard]] std::string_view to_string(machine_kind kind) noexcept;
-/// The one that this program was built for.
-[[nodiscard]] machine_kind machine_here() noexcept;
 
 /// What no binary of workflows gets near, and each is told by name past it.
 struct elf_limits {

@@ -31,9 +31,8 @@ std::string signed_text(std::span<const std::byte> before_signature) {
 inspected<signed_binary> read_signed(std::span<const std::byte> file) {
     const auto at = trailer_at(file);
     if (at == file.size())
-        return refuse(
-            binary_flaw::unsigned_binary,
-            "the binary is not signed; sign it with posthorn workflow sign FILE --key KEY");
+        return refuse(binary_flaw::unsigned_binary,
+                      "the binary is not signed; sign it with posthorn keys sign FILE --key KEY");
     signed_binary parts{.elf = file.first(at)};
     const auto rest = file.subspan(at + mark.size());
     std::ranges::copy(rest.first(key_bytes), parts.key.begin());

@@ -1,0 +1,54 @@
+// The numbers of aarch64, which has those that all newer machines share.
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "unit/workflow/runner/kernel_numbers.hpp"
+
+// As <asm/unistd.h> of aarch64 does it.
+#define __ARCH_WANT_NEW_STAT
+#define __ARCH_WANT_RENAMEAT
+#define __ARCH_WANT_SET_GET_RLIMIT
+#define __ARCH_WANT_SYS_CLONE3
+#include <asm-generic/unistd.h>
+
+namespace posthorn::test {
+namespace {
+
+constexpr std::array<std::pair<std::string_view, std::uint32_t>, 25> numbers{{
+    {"read", __NR_read},
+    {"write", __NR_write},
+    {"futex", __NR_futex},
+    {"brk", __NR_brk},
+    {"mmap", __NR_mmap},
+    {"munmap", __NR_munmap},
+    {"mremap", __NR_mremap},
+    {"madvise", __NR_madvise},
+    {"mprotect", __NR_mprotect},
+    {"exit", __NR_exit},
+    {"exit_group", __NR_exit_group},
+    {"openat", __NR_openat},
+    {"close", __NR_close},
+    {"pread64", __NR_pread64},
+    {"fstat", __NR_fstat},
+    {"newfstatat", __NR_newfstatat},
+    {"seccomp", __NR_seccomp},
+    {"execve", __NR_execve},
+    {"execveat", __NR_execveat},
+    {"clone", __NR_clone},
+    {"clone3", __NR_clone3},
+    {"socket", __NR_socket},
+    {"connect", __NR_connect},
+    {"ptrace", __NR_ptrace},
+    {"kill", __NR_kill},
+}};
+
+}  // namespace
+
+std::optional<std::uint32_t> number_on_aarch64(std::string_view name) {
+    const auto found = std::ranges::find(numbers, name, [](const auto& one) { return one.first; });
+    if (found == numbers.end()) return {};
+    return found->second;
+}
+
+}  // namespace posthorn::test
