@@ -1,14 +1,17 @@
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 
-install(TARGETS posthorn posthorn_public EXPORT posthorn_targets
+install(TARGETS posthorn posthorn_public posthorn_in_binary EXPORT posthorn_targets
     FILE_SET HEADERS DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 install(TARGETS posthorn_cli)
+# Beside the program, where that looks for it.
+install(TARGETS posthorn_runner)
 install(EXPORT posthorn_targets NAMESPACE posthorn:: DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/posthorn)
 configure_package_config_file(cmake/posthornConfig.cmake.in posthornConfig.cmake
     INSTALL_DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/posthorn)
 write_basic_package_version_file(posthornConfigVersion.cmake COMPATIBILITY SameMinorVersion)
 install(FILES ${CMAKE_CURRENT_BINARY_DIR}/posthornConfig.cmake cmake/PosthornServiceLink.cmake
+    cmake/PosthornWorkflowBinary.cmake cmake/workflow_binary.map
     ${CMAKE_CURRENT_BINARY_DIR}/posthornConfigVersion.cmake
     DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/posthorn)
 file(RELATIVE_PATH POSTHORN_PREFIX_FROM_PC

@@ -16,6 +16,9 @@ constexpr std::array members{
     command_entry{"revoke", "end a key of a ring file at once", make_keys_revoke_command},
     command_entry{"list", "show keys and their states, never the secrets", make_keys_list_command},
     command_entry{"admin", "make keys for operators and their tools", make_keys_admin_command},
+    command_entry{"publisher", "make a pair to sign binaries of workflows with",
+                  make_keys_publisher_command},
+    command_entry{"sign", "sign a binary of workflows", make_keys_sign_command},
 };
 
 // For programs: one word.

@@ -18,6 +18,8 @@ std::unique_ptr<command> make_keys_rotate_command();
 std::unique_ptr<command> make_keys_revoke_command();
 std::unique_ptr<command> make_keys_list_command();
 std::unique_ptr<command> make_keys_admin_command();
+std::unique_ptr<command> make_keys_publisher_command();
+std::unique_ptr<command> make_keys_sign_command();
 
 /// 32 random bytes.
 [[nodiscard]] secret make_secret(random_source& random);

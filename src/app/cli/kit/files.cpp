@@ -11,8 +11,6 @@
 namespace posthorn::cli {
 namespace {
 
-constexpr std::size_t size_max = std::size_t{1} << 20;
-
 std::unexpected<error> failed(std::string_view doing, const std::filesystem::path& file,
                               int why = errno) {
     return fail(error_code::io_failed, "cannot {} {}: {}", doing, file.string(),
@@ -59,19 +57,19 @@ result<> sync_directory_of(const std::filesystem::path& file) {
 
 }  // namespace
 
-result<std::string> read_file(const std::filesystem::path& file) {
+result<std::string> read_file(const std::filesystem::path& file, std::size_t bytes_max) {
     std::error_code unusable;
     if (std::filesystem::is_directory(file, unusable))
         return fail(error_code::io_failed, "cannot read {}: it is a directory", file.string());
     std::ifstream opened(file, std::ios::binary);
     if (!opened) return failed("read", file);
-    std::string text(size_max + 1, '\0');
+    std::string text(bytes_max + 1, '\0');
     opened.read(text.data(), static_cast<std::streamsize>(text.size()));
     if (opened.bad()) return failed("read", file, EIO);
     text.resize(static_cast<std::size_t>(opened.gcount()));
-    if (text.size() > size_max)
-        return fail(error_code::io_failed, "{} is larger than 1 MiB; is it the right file?",
-                    file.string());
+    if (text.size() > bytes_max)
+        return fail(error_code::io_failed, "{} is larger than {} MiB; is it the right file?",
+                    file.string(), bytes_max >> 20U);
     return text;
 }
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <filesystem>
 #include <string>
 #include <string_view>
@@ -10,8 +11,11 @@
 
 namespace posthorn::cli {
 
-/// The whole file; `error_code::io_failed` if it cannot be read or is larger than 1 MiB.
-[[nodiscard]] result<std::string> read_file(const std::filesystem::path& file);
+inline constexpr std::size_t read_bytes_max = 1UL << 20U;
+
+/// The whole file; `error_code::io_failed` if it cannot be read or is larger than that.
+[[nodiscard]] result<std::string> read_file(const std::filesystem::path& file,
+                                            std::size_t bytes_max = read_bytes_max);
 
 struct new_file {
     mode_t mode = 0600;
