@@ -174,6 +174,17 @@ const std::vector<bug>& bugs() {
                   "an_engine.believes_no*"),
          "FAILED.*believes_no_response_of_a_stranger"},
 
+        // What a deployed binary may do.
+        {"unsigned_binary_loaded", door("planted/unit_workflow_planted", "inspection.*"),
+         "FAILED.*refuses_strangers_and_joined_signatures"},
+        {"second_filter_missing", door("planted/unit_workflow_planted", "sandbox_plan.*"),
+         "FAILED.*has_a_second_filter_that_allows_less"},
+        {"neighbours_blamed",
+         tests_of("a batch, step by step", "planted/unit_workflow_planted", "batch_blame.*"),
+         "FAILED.*runs_one_by_one_what_fell_together"},
+        {"runner_believed", door("planted/unit_workflow_planted", "step_check.*"),
+         "FAILED.*tells_every_lie"},
+
         // What strangers may do.
         {"unsigned_ack_believed", attack("an_unsigned_or_forged_200_leaves_the_message_pending"),
          "FAIL: test_"},

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/planted.hpp"
 #include "workflow/binary/byte_range.hpp"
 
 namespace posthorn {
@@ -48,7 +49,8 @@ inspected<publisher> find_publisher(std::span<const std::byte> file,
         return refuse(binary_flaw::unknown_publisher,
                       "the binary is signed with the key {}, which is not in workflows.publishers",
                       ed25519_text(parts.key, publisher_key_prefix));
-    if (!verify_ed25519(parts.key, signed_text(file.first(file.size() - signature_bytes)),
+    if (!POSTHORN_PLANTED(unsigned_binary_loaded) &&
+        !verify_ed25519(parts.key, signed_text(file.first(file.size() - signature_bytes)),
                         parts.signature))
         return refuse(binary_flaw::bad_signature,
                       "the binary is not as {} signed it: it was changed, or cut and joined",

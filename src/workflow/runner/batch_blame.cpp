@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "base/assert.hpp"
+#include "base/planted.hpp"
 
 namespace posthorn {
 
@@ -26,7 +27,7 @@ void batch_blame::fell() {
     groups_.pop_front();
     ++falls_;
     for (const auto key : group | std::views::reverse) {
-        const bool is_again = ++falls_of_[key] == falls_max;
+        const bool is_again = ++falls_of_[key] == falls_max || POSTHORN_PLANTED(neighbours_blamed);
         if (is_again)
             at_fault_.push_back(key);
         else

@@ -1,5 +1,7 @@
 #include "workflow/runner/sandbox_plan.hpp"
 
+#include "base/planted.hpp"
+
 namespace posthorn {
 namespace {
 
@@ -51,6 +53,8 @@ landlock_plan plan_landlock(int version) noexcept {
 result<sandbox_plan> plan_sandbox(const kernel_facts& facts, machine_kind machine,
                                   const sandbox_options& options) {
     POSTHORN_TRY(check_kernel(facts));
+    const auto second =
+        POSTHORN_PLANTED(second_filter_missing) ? sandbox_stage::loading : sandbox_stage::running;
     return sandbox_plan{.limits = {{limit_kind::memory, options.memory_bytes_max},
                                    {limit_kind::file_size, 0},
                                    {limit_kind::open_files, files_max},
@@ -61,7 +65,7 @@ result<sandbox_plan> plan_sandbox(const kernel_facts& facts, machine_kind machin
                                    {limit_kind::queues, 0}},
                         .landlock = plan_landlock(facts.landlock_version),
                         .while_loading = filter_for(sandbox_stage::loading, machine),
-                        .while_running = filter_for(sandbox_stage::running, machine)};
+                        .while_running = filter_for(second, machine)};
 }
 
 }  // namespace posthorn

@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "base/planted.hpp"
 #include "base/text/utf8.hpp"
 #include "message/json_check.hpp"
 #include "workflow/binary/refusal.hpp"
@@ -43,7 +44,8 @@ std::optional<std::string> find_unsaid(const binary_manifest& manifest,
     };
     switch (command.kind) {
         case command_kind::call:
-            if (!has_call(manifest, command)) return unsaid("calls");
+            if (!has_call(manifest, command) && !POSTHORN_PLANTED(runner_believed))
+                return unsaid("calls");
             if (!command.undo_name.empty() && manifest.find_call(command.undo_name) == nullptr)
                 return fmt::format("it undoes by {}, which its manifest does not say",
                                    shown_name(command.undo_name));

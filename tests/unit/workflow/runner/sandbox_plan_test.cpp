@@ -222,7 +222,14 @@ TEST(sandbox_plan, limits_memory_as_told_and_the_rest_to_nothing) {
             EXPECT_EQ(each.most, 0U);
     }
     EXPECT_EQ(plan->limits.size(), 8U);
-    EXPECT_NE(plan->while_loading, plan->while_running);
+}
+
+TEST(sandbox_plan, has_a_second_filter_that_allows_less) {
+    const auto plan = plan_sandbox(good, machine_kind::aarch64, {});
+    ASSERT_TRUE(plan);
+    EXPECT_EQ(plan->while_loading, filter_for(sandbox_stage::loading, machine_kind::aarch64));
+    EXPECT_EQ(plan->while_running, filter_for(sandbox_stage::running, machine_kind::aarch64));
+    EXPECT_LT(plan->while_running.size(), plan->while_loading.size());
 }
 
 }  // namespace
