@@ -46,9 +46,10 @@ inspected<publisher> find_publisher(std::span<const std::byte> file,
     POSTHORN_LET(parts, read_signed(file));
     const auto by = std::ranges::find(known, parts.key, &publisher::key);
     if (by == known.end())
-        return refuse(binary_flaw::unknown_publisher,
-                      "the binary is signed with the key {}, which is not in workflows.publishers",
-                      ed25519_text(parts.key, publisher_key_prefix));
+        return refuse(
+            binary_flaw::unknown_publisher,
+            "the binary is signed with the key {}, which is not that of a known publisher",
+            ed25519_text(parts.key, publisher_key_prefix));
     if (!POSTHORN_PLANTED(unsigned_binary_loaded) &&
         !verify_ed25519(parts.key, signed_text(file.first(file.size() - signature_bytes)),
                         parts.signature))

@@ -129,7 +129,7 @@ public:
         if (wrong != 0)
             return fail(error_code::io_failed,
                         "cannot start {}, which runs deployed workflows: {}; it is installed "
-                        "beside posthorn, or named by workflows.runner",
+                        "beside posthorn",
                         options.program, std::strerror(wrong));
         return child;
     }
