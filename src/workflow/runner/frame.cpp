@@ -20,7 +20,8 @@ void put(std::string& to, Number value) {
 template <class Number>
 Number get(std::string_view from) {
     Number value{};
-    std::memcpy(&value, from.data(), std::min(from.size(), sizeof value));
+    const auto taken = from.substr(0, sizeof value);
+    if (!taken.empty()) std::memcpy(&value, taken.data(), taken.size());
     return value;
 }
 
@@ -86,7 +87,7 @@ std::string_view field_reader::text() { return take(number_32()); }
 
 void field_reader::bytes(std::span<std::uint8_t> into) {
     const auto taken = take(into.size());
-    std::memcpy(into.data(), taken.data(), taken.size());
+    if (!taken.empty()) std::memcpy(into.data(), taken.data(), taken.size());
 }
 
 std::size_t field_reader::count(std::size_t bytes_each) {
