@@ -27,7 +27,7 @@ workflow<receipt> pay(flow<phase>& f, std::string order) {
 POSTHORN_WORKFLOW(pay, "Pay", 1)
 
 const detail::workflow_entry* only_pay(std::string_view name, unsigned version) {
-    const auto* const found = detail::workflow_entry::find(name, version);
+    const auto* const found = detail::named_workflow::find(name, version);
     return found != nullptr && found->name() == "Pay" ? found : nullptr;
 }
 

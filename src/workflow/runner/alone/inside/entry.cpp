@@ -28,7 +28,10 @@ extern "C" int posthorn_workflow_batch_1(const char* body, std::size_t bytes,
                                          void (*give)(void* to, const char* text, std::size_t size),
                                          void* to) noexcept {
     using namespace posthorn;
-    static flow_server server(&detail::workflow_entry::find);
+    static flow_server server([](std::string_view name, unsigned version) -> const auto* {
+        return static_cast<const detail::workflow_entry*>(
+            detail::named_workflow::find(name, version));
+    });
     const auto batch = decode_batch({body, bytes});
     if (!batch) {
         const std::string_view why = batch.error().what();
