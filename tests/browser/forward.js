@@ -31,7 +31,7 @@ const cases = {
     await accessible(page);
     await press(page, "Retry");
     await mark(page, "Delivered").waitFor();
-    await page.getByLabel("Tracking").getByText("200").first().waitFor();
+    await page.getByLabel("Tracking").getByText("200", { exact: true }).waitFor();
 
     await page.goto(`${told.site}/desk/forward/${told.second.replaceAll("-", "").toUpperCase()}`);
     await press(page, "Discard");
